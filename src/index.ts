@@ -12,6 +12,7 @@ export type {
   CreateSide,
   CreateTransaction,
   Credentials,
+  DetailName,
   Institution,
   Kyc,
   ListedTransaction,
@@ -60,9 +61,11 @@ export type { LightningAddress } from './formats/lnurl.js';
 export { exitCodes, Failure } from './formats/failure.js';
 export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js';
 
-export { openMemoryJournal, openPayments, openPostgresJournal, openSqliteJournal } from './library/payments.js';
+export { openPayments } from './library/payments.js';
+export { openMemoryJournal, openPostgresJournal, openSqliteJournal } from './store/journal/handle.js';
+export type { Journal } from './store/journal/handle.js';
 export type {
-  Approval, CallOptions, Journal, PaymentEvent, PaymentReport, Payments, PaymentsOptions, PayOptions, Payout, Receive, Received, Resumed, Send, Swap,
+  Approval, CallOptions, PaymentEvent, PaymentReport, Payments, PaymentsOptions, PayOptions, Payout, Receive, Received, Resumed, Send, Swap,
 } from './library/payments.js';
 export type { PaymentStatus } from './store/journal/payment.js';
 export type { Limits, Network } from './store/profile/profiles.js';

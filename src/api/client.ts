@@ -1,5 +1,5 @@
 // The client of the service: one method per endpoint of the specification.
-import { Failure } from '../formats/failure.js';
+import { checkCount, Failure } from '../formats/failure.js';
 import { unknownOutcome } from './answer.js';
 import { parseBaseUrl } from './base-url.js';
 import { effectOf } from './effect.js';
@@ -25,11 +25,18 @@ export type { ClientOptions };
  */
 export class ServiceClient {
   readonly #options: ClientOptions;
-  readonly #service: Service;
+  #service: Service;
 
   constructor(options: ClientOptions) {
     this.#options = { ...options, baseUrl: parseBaseUrl(options.baseUrl) };
     this.#service = createService(this.#options);
+  }
+
+  /** The same client and token; its requests also stop at this signal, with kind `interrupted`. */
+  until(signal: AbortSignal): ServiceClient {
+    const client = new ServiceClient(this.#options);
+    client.#service = this.#service.until(signal);
+    return client;
   }
 
   get baseUrl(): string {
@@ -247,7 +254,7 @@ export class ServiceClient {
 
 /** An id as one segment of a path. Refuses the empty id, `.` and `..`, which name other endpoints, and half surrogate pairs. */
 function segment(id: string): string {
-  if (/^\.{0,2}$|\p{Surrogate}/u.test(id)) throw new Failure('usage', `"${id}" is not an id.`);
+  if (typeof id !== 'string' || /^\.{0,2}$|\p{Surrogate}/u.test(id)) throw new Failure('usage', `"${id}" is not an id.`);
   return encodeURIComponent(id);
 }
 
@@ -273,6 +280,7 @@ const isNotOffered = (error: unknown): error is ServiceError =>
 
 function filterQuery(filter: types.TransactionFilter, maker: string): [string, string][] {
   const { txnStatuses, srcMethods, destMethods, excludedSrcMethods, excludedDestMethods, ...others } = filter;
+  for (const name of ['page', 'limit'] as const) if (filter[name] !== undefined) checkCount(name, filter[name], 1);
   const methods = Object.entries({ srcMethods, destMethods, excludedSrcMethods, excludedDestMethods });
   return [
     ...Object.entries(others).flatMap(([name, value]) => parameter(name, value === undefined ? value : `${value}`)),

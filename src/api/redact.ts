@@ -55,3 +55,15 @@ export function createRedactor(apiSecret: string) {
     },
   };
 }
+
+const secretHeaders: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-api-signature']);
+
+/** A request to show to others. */
+export const withoutSecrets = ({ headers, body, ...request }: HttpRequest): HttpRequest => ({
+  ...request,
+  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secretHeaders.has(name) ? redacted : value])),
+  body: body && hidden(body),
+});
+
+/** JSON without the secret of a webhook and without tokens. */
+export const hidden = (json: string): string => json.replaceAll(/("(?:secret|accessToken)"\s*:\s*)"(?:[^"\\]|\\.)*"/g, `$1"${redacted}"`);

@@ -71,6 +71,17 @@ export function throwIfInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Failure('interrupted', 'Interrupted.');
 }
 
+/** What the work comes to, or Failure `interrupted` at the signal: work that has begun goes on, and nobody waits for it. */
+export async function unlessInterrupted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  throwIfInterrupted(signal);
+  if (signal === undefined) return work();
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new Failure('interrupted', 'Interrupted.'));
+    signal.addEventListener('abort', stop, { once: true });
+    work().then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
 const settle = <T>(promise: Promise<T>): Promise<Outcome<T>> =>
   promise.then((value) => ({ value }), (error: unknown) => ({ error }));
 

@@ -11,7 +11,7 @@ import { trackRateLimit, waitAskedFor } from './rate-limit.js';
 import { createRedactor, withoutTokens } from './redact.js';
 import { readToken } from './reading/objects.js';
 import type { AnswerReader } from './reading/readers.js';
-import { throwIfInterrupted, withRetries, type Again, type Outcome } from './retry.js';
+import { throwIfInterrupted, unlessInterrupted, withRetries, type Again, type Outcome } from './retry.js';
 import { createServiceClock } from './service-clock.js';
 import { NetworkError, type HttpRequest, type HttpResponse, type Timing } from './transport.js';
 import type { Token } from './types.js';
@@ -25,14 +25,25 @@ interface Call extends Expectation {
   body?: string | undefined;
 }
 
-export type Service = ReturnType<typeof createService>;
+export interface Service {
+  now(): number;
+  confirmedNow(): number;
+  authenticate(): Promise<Token>;
+  accountId(): Promise<string>;
+  /** What is read from the answer. */
+  call<T>(call: Call, read: AnswerReader<T>): Promise<T>;
+  /** The answer as it came, whatever its status. */
+  raw(call: Call, retry: boolean): Promise<HttpResponse>;
+  /** The same, whose requests stop at this signal as well. */
+  until(signal: AbortSignal): Service;
+}
 
 /** A call with its authentication headers. */
 interface SignedCall extends Call {
   headers: Record<string, string>;
 }
 
-export function createService(options: ClientOptions) {
+export function createService(options: ClientOptions): Service {
   checkKey(options.credentials);
   const clock = createServiceClock(options.clock);
   const nextBody = createBodies(clock.now, options.random);
@@ -129,7 +140,8 @@ export function createService(options: ClientOptions) {
     const attempt = ({ accessToken }: Token): Promise<Answer> =>
       attempts(call, async () => ({ ...call, headers: { authorization: `Bearer ${accessToken}` } }), again);
     throwIfInterrupted(signalOf(call, options));
-    let token = await tokens.current();
+    // Others may wait for the same sign-in, so it continues without this request.
+    let token = await unlessInterrupted(tokens.current, call.signal);
     // A confirmation is not retried repeatedly.
     let hasOthers = wasAccepted && call.effect !== 'payment';
     for (let refusals = 1; ; refusals += 1) {
@@ -139,28 +151,42 @@ export function createService(options: ClientOptions) {
       if (refusals > mostSuccessors || !isRefused) return answer;
       // Another process that invalidated a new token is active now.
       const pauseMs = tokens.isNew(token) ? Math.round(options.random() * othersTakeMs * refusals) : 0;
-      if (pauseMs > 0) await options.sleep(pauseMs, options.signal).catch(() => undefined);
+      if (pauseMs > 0) await options.sleep(pauseMs, signalOf(call, options)).catch(() => undefined);
       const successor = await tokens.successor(token);
       if (successor === undefined && refusals > 1 && !hasOthers) return answer;
       hasOthers ||= successor !== undefined;
-      token = successor ?? (await tokens.renew());
+      token = successor ?? (await unlessInterrupted(tokens.renew, call.signal));
     }
   }
 
+  return serviceUntil(undefined, { clock, tokens, signedIn, options });
+}
+
+interface Parts {
+  readonly clock: ReturnType<typeof createServiceClock>;
+  readonly tokens: ReturnType<typeof createTokenKeeper>;
+  readonly signedIn: (call: Call, again: (answer: Answer) => boolean) => Promise<Answer>;
+  readonly options: ClientOptions;
+}
+
+function serviceUntil(signal: AbortSignal | undefined, parts: Parts): Service {
+  const { clock, tokens, signedIn, options } = parts;
+  const stopped = (call: Call): Call => (signal === undefined ? call : { ...call, signal: anyOf(call.signal, signal) });
   return {
     now: clock.now,
     confirmedNow: clock.confirmedNow,
-    authenticate: tokens.renew,
-    accountId: tokens.accountId,
-    async call<T>(call: Call, read: AnswerReader<T>): Promise<T> {
+    authenticate: () => unlessInterrupted(tokens.renew, signal),
+    accountId: () => unlessInterrupted(tokens.accountId, signal),
+    async call(given, read) {
+      const call = stopped(given);
       const answer = await signedIn(call, worthAnother(call));
       const json = fromMaker(answer.json, options.maker);
       return valueOf({ ...answer, json }, call, (value) => read(value, (words) => options.onUnrecognized?.(withoutTokens(words))), clock.now());
     },
-    /** Resolves with the response, whatever its status. */
-    async raw(call: Call, retry: boolean): Promise<HttpResponse> {
-      return (await signedIn(call, (answer) => retry && isTemporary(answer))).response;
+    async raw(call, retry) {
+      return (await signedIn(stopped(call), (answer) => retry && isTemporary(answer))).response;
     },
+    until: (another) => serviceUntil(anyOf(signal, another), parts),
   };
 }
 
@@ -215,9 +241,10 @@ function signInAdvice({ response: { status, body } }: Answer): Advice {
 const isRepeated = /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
 
 /** The signals of the request and of the client, combined. */
-function signalOf({ signal }: Expectation, options: ClientOptions): AbortSignal | undefined {
-  return signal === undefined || options.signal === undefined ? (signal ?? options.signal) : AbortSignal.any([signal, options.signal]);
-}
+const signalOf = ({ signal }: Expectation, options: ClientOptions): AbortSignal | undefined => anyOf(signal, options.signal);
+
+const anyOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
 function noAnswer(error: NetworkError, expectation: Expectation, options: ClientOptions): NoAnswer {
   const { effect, txnId } = expectation;

@@ -15,6 +15,12 @@ export type Method = 'servicepay' | 'lightning' | 'lnurl' | 'on-chain' | 'tron' 
 /** Key for descriptions of a response's unrecognized fields, which are null. */
 export const misread: unique symbol = Symbol('misread');
 
+/** Specification: reqDetails by method and role, and names that live services add. */
+export type DetailName =
+  | 'paymentRequest' | 'invoicePageUrl' | 'address' | 'amount' | 'invoice' | 'expiredAt' | 'lnurlAddress' | 'lnurl'
+  | 'acctName' | 'acctNum' | 'bankAcctNum' | 'accountNumber' | 'institutionCode' | 'institutionName'
+  | 'confirmations' | 'requiredConfirmations';
+
 /** One side of a transaction (specification: Request side object). */
 export interface RequestSide {
   /** Such as `BTC`, `USDT`, `VND`. */
@@ -26,9 +32,9 @@ export interface RequestSide {
   /** Whole units of `ccy`; filled after completion. */
   amtSettled?: WireNumber | null | undefined;
   /** By method and role: an invoice, an address, a bank account (specification: reqDetails). */
-  reqDetails?: Record<string, unknown> | null | undefined;
+  reqDetails?: Partial<Record<DetailName, unknown>> | null | undefined;
   /** Identity of the party; only for fiat payouts. */
-  kyc?: Record<string, unknown> | null | undefined;
+  kyc?: Partial<Record<keyof Kyc, unknown>> | null | undefined;
   /** Fee of the service, in whole units of the source; in answers, on `sourceReq`. */
   servicepayFees?: WireNumber | null | undefined;
   /** Network or mining fee, in whole units of the source; in answers, on `sourceReq`. */
@@ -57,7 +63,7 @@ export interface Transaction {
   extRefId?: string | null | undefined;
   /** The caller's note; the recipient does not see it. */
   note?: string | null | undefined;
-  sourceOfFunds?: Record<string, unknown> | null | undefined;
+  sourceOfFunds?: Partial<Record<keyof SourceOfFunds, unknown>> | null | undefined;
   /** Units of the destination for one of the source; 1 for same-currency transactions. */
   fxRate?: WireNumber | null | undefined;
   /** Fees deducted from the amount, if the service echoes it. */
@@ -101,8 +107,11 @@ export interface Wallet {
   updatedAt?: string | null | undefined;
 }
 
-/** The account record, whose fields are not specified (endpoint 3). */
-export type Account = Readonly<Record<string, unknown>>;
+/** The account record. Its fields are not specified; live services send these (endpoint 3). */
+export type Account = Readonly<Partial<Record<
+  | 'id' | 'accountId' | 'displayName' | 'accountDisplayName' | 'status' | 'accountStatus' | 'country' | 'countryCode' | 'timezone'
+  | 'extId' | 'parentAccountId' | 'lightningAddress' | 'kyc' | 'createdAt', unknown
+>>>;
 
 /** The permanent Bitcoin deposit address (endpoint 4). */
 export interface BitcoinAddress {
@@ -145,7 +154,7 @@ export interface CreateSide {
   ccy: string;
   method: Method;
   amtRequested?: Big | number | undefined;
-  reqDetails?: Readonly<Record<string, unknown>> | undefined;
+  reqDetails?: Readonly<Partial<Record<DetailName, unknown>>> | undefined;
   kyc?: Kyc | undefined;
 }
 
@@ -187,11 +196,11 @@ export interface TransactionFilter {
   startTime?: string | undefined;
   /** ISO 8601, inclusive. */
   endTime?: string | undefined;
-  txnStatuses?: readonly string[] | undefined;
-  srcMethods?: string | undefined;
-  destMethods?: string | undefined;
-  excludedSrcMethods?: string | undefined;
-  excludedDestMethods?: string | undefined;
+  txnStatuses?: readonly TxnState[] | undefined;
+  srcMethods?: Method | undefined;
+  destMethods?: Method | undefined;
+  excludedSrcMethods?: Method | undefined;
+  excludedDestMethods?: Method | undefined;
   limit?: number | undefined;
   page?: number | undefined;
 }

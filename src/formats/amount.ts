@@ -39,9 +39,9 @@ const bitcoinSupply = '21000000';
 const exactDigits = 15;
 const thousandsSeparator = ' ';
 
-/** An amount in whole units: `money('BTC', '0.0005')`. What people type goes to {@link parseAmount}. */
+/** An amount in whole units: `money('BTC', '0.0005')`. What people type goes to {@link parseAmount}. Throws `Failure` usage for no number. */
 export function money(ccy: string, value: Big | string | number): Money {
-  return { ccy: ccy.toUpperCase(), value: new Big(value) };
+  return { ccy: ccy.toUpperCase(), value: decimalOf(value) };
 }
 
 /** How many decimals a currency has: 8 for BTC, 6 for USDT, none for the likes of VND, otherwise 2. */
@@ -77,6 +77,7 @@ export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
  * unit of another currency is refused. Throws `Failure` usage, also for zero and for more decimals than the unit has.
  */
 export function parseAmount(text: string, ccy?: string): Money {
+  if (typeof text !== 'string') throw usage(`${String(text)} is not an amount. Write a text with a unit, such as ${example()}.`);
   const expected = ccy === undefined ? undefined : parseCurrency(ccy);
   const [, grouped, unit] = (text.length <= maxLength && amountPattern.exec(text)) || [];
   if (grouped === undefined || unit === undefined || (unit === '' && text.endsWith(' ')) || /^k(?:sats?)?$/i.test(unit)) {
@@ -119,11 +120,15 @@ export function readDecimal(text: string): WireNumber | undefined {
   return new Big(String(number)).eq(text) ? number : text;
 }
 
-/** The exact decimal of a number that the service sent. */
-export function fromWire(n: WireNumber): Big {
-  if (typeof n === 'string') return new Big(n);
-  if (!Number.isFinite(n)) throw new Failure('unexpected', 'The service sent an amount that is not a finite number.');
-  return new Big(String(n));
+/** The exact decimal of a number of the service. Throws `Failure` usage for `NaN` and the like, which JSON cannot carry: a caller made it. */
+export const fromWire = (n: WireNumber): Big => decimalOf(n);
+
+function decimalOf(value: Big | string | number): Big {
+  try {
+    return new Big(typeof value === 'number' ? String(value) : value);
+  } catch {
+    throw usage(`${String(value)} is not a decimal number.`);
+  }
 }
 
 /** The same of a number that the service may leave out. */

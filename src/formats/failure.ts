@@ -102,3 +102,8 @@ export async function ifTold<T>(lookUp: Promise<T>, untold: (why: string) => voi
     return undefined;
   }
 }
+
+/** Throws Failure `usage` unless it is a whole number from `least` on: programs hand in NaN by mistake. */
+export function checkCount(name: string, count: number, least: number): void {
+  if (!Number.isSafeInteger(count) || count < least) throw new Failure('usage', `${name} is ${count}: a whole number from ${least} on is needed.`);
+}

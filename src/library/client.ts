@@ -4,9 +4,11 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { ServiceClient } from '../api/client.js';
 import type { NetworkTransport } from '../api/network/exchange.js';
 import { networkTransport } from '../api/network/network.js';
+import { hidden, withoutSecrets } from '../api/redact.js';
 import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../api/transport.js';
 import type { Token, TokenStore } from '../api/types.js';
 import { timerMs } from '../formats/duration.js';
+import { checkCount } from '../formats/failure.js';
 
 /** What a {@link WalletClient} needs to know; the rest has a default. */
 export interface WalletClientOptions {
@@ -26,7 +28,7 @@ export interface WalletClientOptions {
   retries?: number | undefined;
   /** Called before each request is sent, repeated ones too, without its secrets. If it throws, the request is not sent. */
   onRequest?: ((request: HttpRequest) => void | Promise<void>) | undefined;
-  /** Called with each answer before it is read. */
+  /** Called with each answer before it is read, without its secrets. */
   onResponse?: ((response: HttpResponse, request: HttpRequest) => void | Promise<void>) | undefined;
   /** Carries the requests; by default over the network, through the proxy that the environment names. */
   transport?: Transport | undefined;
@@ -51,24 +53,24 @@ export interface WalletClientOptions {
 export class WalletClient extends ServiceClient {
   readonly #close: () => Promise<void>;
 
-  /** Throws `Failure` usage for a base URL that must not be used, such as plain http to another machine. */
+  /** Throws `Failure` usage for options that cannot be, such as a base URL of plain http to another machine. */
   constructor(options: WalletClientOptions) {
-    const { baseUrl, apiKey, apiSecret, accountId, signal, log, timeoutMs = defaultTimeoutMs } = options;
+    const { baseUrl, apiKey, apiSecret, accountId, signal, log, timeoutMs = 30_000, retries } = options;
+    checkCount('timeoutMs', timeoutMs, 1);
+    checkCount('retries', retries ?? 0, 0);
     const transport = options.transport === undefined ? networkTransport({ env: process.env, timeoutMs }) : notOwned(options.transport);
     super({
       baseUrl,
       credentials: { apiKey, apiSecret },
       transport: hooked(transport, options),
-      retries: options.retries,
+      retries,
       tokens: options.tokens ?? tokensInMemory(),
       maker: options.maker ?? 'service',
       accountId,
       clock: () => Date.now(),
       sleep: (ms, signal) => delay(timerMs(ms), undefined, signal === undefined ? {} : { signal }),
       random: () => Math.random(),
-      signal,
-      log,
-      timeoutMs,
+      signal, log, timeoutMs,
       userAgent: [options.userAgent, `svcpay/${packageJson.version}`].filter(Boolean).join(' '),
     });
     this.#close = transport.close;
@@ -80,28 +82,21 @@ export class WalletClient extends ServiceClient {
   }
 }
 
-const defaultTimeoutMs = 30_000;
-
 /** The caller closes a transport that the caller made. */
 const notOwned = (transport: Transport): NetworkTransport => Object.assign((request: HttpRequest) => transport(request), { close: async () => undefined });
 
 function hooked(transport: Transport, { onRequest, onResponse }: WalletClientOptions): Transport {
   return async (request) => {
     try {
-      await onRequest?.({ ...request, headers: withoutSecrets(request.headers) });
+      await onRequest?.(withoutSecrets(request));
     } catch (cause) {
       throw new NetworkError(`it was held back: ${String(cause)}`, { requestSent: false, cause });
     }
     const response = await transport(request);
-    await onResponse?.(response, { ...request, headers: withoutSecrets(request.headers) });
+    await onResponse?.({ ...response, body: hidden(response.body) }, withoutSecrets(request));
     return response;
   };
 }
-
-const secretHeaders: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-api-signature']);
-
-const withoutSecrets = (headers: HttpRequest['headers']): HttpRequest['headers'] =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secretHeaders.has(name) ? '[redacted]' : value]));
 
 function tokensInMemory(): TokenStore {
   let kept: Token | undefined;

@@ -2,14 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WalletClient } from './client.js';
-import type { CreateTransaction, Transaction, TxnState } from '../api/types.js';
+import { checked } from './given.js';
+import type { ServiceClient } from '../api/client.js';
+import type { CreateTransaction, RequestOptions, Transaction, TxnState } from '../api/types.js';
 import { wireJson } from '../api/json.js';
+import { unlessInterrupted } from '../api/retry.js';
 import { parseAmount, parseCurrency, type Money } from '../formats/amount.js';
 import { timerMs } from '../formats/duration.js';
 import { Failure, ifTold } from '../formats/failure.js';
 import { parseReference } from '../formats/reference.js';
-import { isAlive, ownerOf } from '../store/journal/owner.js';
-import type { Journal as PaymentJournal } from '../store/journal/journal.js';
+import { errorOf } from '../formats/unknown.js';
+import { journalOf, ownName, type Journal } from '../store/journal/handle.js';
 import { latest, status, type Payment, type PaymentStatus } from '../store/journal/payment.js';
 import { readLimits, type Limits, type Network } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
@@ -27,46 +30,6 @@ import { readAsked } from '../wallet/receive/asked.js';
 import { checkedInvoice } from '../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../wallet/receive/onchain.js';
 import { requestMoney } from '../wallet/receive/request.js';
-
-/** Names this process in journals, the same in all its threads: they are alive together. */
-const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));
-const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
-
-/** A journal that is gone with the process, for tests: after that the service alone knows what was paid. */
-export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
-
-/** A journal in a SQLite file, which processes of one machine may share; the file of the command line can be one of them. */
-export async function openSqliteJournal(path: string): Promise<Journal> {
-  const { openJournal } = await import('../store/journal/sqlite-journal.js');
-  return asJournal(openJournal({ path, isAlive: isOwnerAlive, now: () => Date.now() }));
-}
-
-/** A journal in PostgreSQL, `postgres://…`, which many machines may share, with the command line too; `svcpay db upgrade` creates its tables. */
-export async function openPostgresJournal(url: string): Promise<Journal> {
-  const [database, schema, journals] = await Promise.all([
-    import('../store/database/postgres.js'),
-    import('../store/database/postgres-schema.js'),
-    import('../store/journal/postgres-journal.js'),
-  ]);
-  const source = 'The address of the journal';
-  const postgres = database.postgresDatabase({ url, source, clock: () => performance.now() });
-  await schema.checkTables(postgres, source, journals.journalPart);
-  return asJournal(journals.openPostgresJournal(postgres, isOwnerAlive));
-}
-
-/** Where payments are stored; its contents belong to svcpay. */
-export interface Journal {
-  close(): Promise<void>;
-}
-
-const opened = new WeakMap<Journal, PaymentJournal>();
-
-function asJournal(journal: PaymentJournal): Journal {
-  const { close } = journal;
-  const handle = { close: () => close() };
-  opened.set(handle, journal);
-  return handle;
-}
 
 /** What payments are made with. */
 export interface PaymentsOptions {
@@ -90,7 +53,7 @@ export interface CallOptions {
   wait?: number | 'forever' | false | undefined;
   /** Stops the call: with kind `interrupted` before money moves, with `pending` after it may have moved. */
   signal?: AbortSignal | undefined;
-  /** Called with each step of this call as it happens. */
+  /** Called with each step of this call as it happens. If it throws, the payment goes on, and the process emits a warning. */
   on?: ((event: PaymentEvent) => void) | undefined;
 }
 
@@ -142,7 +105,7 @@ export interface Payout extends PayOptions {
 }
 
 /** A request to be paid. */
-export interface Receive extends CallOptions {
+export interface Receive extends Pick<CallOptions, 'signal' | 'on'> {
   /** As in `50000sat`; over Lightning also in another currency, converted at the current rate: `10usd`. */
   amount: string;
   method?: 'lightning' | 'on-chain' | undefined;
@@ -220,43 +183,41 @@ export interface Payments {
   /** Finishes or reports every unfinished payment, or the one of `ref`, e.g. after a crash. `wait` is for all together. */
   resume(options?: CallOptions & { ref?: string | undefined }): Promise<Resumed[]>;
   /** The unfinished payments, oldest first, as the journal knows them. */
-  pending(): Promise<PaymentReport[]>;
+  pending(options?: RequestOptions): Promise<PaymentReport[]>;
   /** Undefined if the journal has no payment with this reference. */
-  status(ref: string): Promise<PaymentReport | undefined>;
+  status(ref: string, options?: RequestOptions): Promise<PaymentReport | undefined>;
 }
 
 const usualWaitMs = 30_000;
 
 /** The payments of one account at one service: see docs/library.md. */
 export function openPayments(options: PaymentsOptions): Payments {
-  const { client } = options;
-  const journal = opened.get(options.journal);
-  if (journal === undefined) throw new Failure('usage', 'This journal was not opened with one of the open...Journal functions.');
+  const { client } = checked('openPayments', options);
+  const journal = journalOf(options.journal);
   const limits = readLimits(options.limits ?? noLimits);
   const network = options.network ?? (client.baseUrl.startsWith('https:') ? 'mainnet' : 'any');
   const guard = ownAddressGuard(async () => ({ client }), () => undefined);
-  // References belong to the account that the service names, under any hostname.
-  const scope = (): Promise<string> => client.ownAccountId();
 
-  const depsOf = async ({ signal, on }: CallOptions, approve?: PayOptions['approve']): Promise<PaymentDeps> => {
-    const account = await client.ownAccountId();
+  /** What a call works with: its requests and its pauses stop at its signal. */
+  const begin = ({ signal, on }: Pick<CallOptions, 'signal' | 'on'>) => {
+    const stop = AbortSignal.any([signal, options.signal].filter((each) => each !== undefined));
+    const service = client.until(stop);
+    const report = (event: PaymentEvent): void => [options.on, on].forEach((each) => {
+      try {
+        each?.(event);
+      } catch (error) {
+        process.emitWarning(errorOf(error));
+      }
+    });
     return {
-      ...around(signal, options.signal),
-      service: client,
-      journal,
-      scope: account,
-      account,
-      owner: ownName(),
-      limits,
-      every: (ms, action) => {
+      service, report,
+      signal: stop,
+      now: () => Date.now(),
+      newId: () => randomUUID(),
+      sleep: (ms: number, until?: AbortSignal) => delay(timerMs(ms), undefined, until === undefined ? {} : { signal: until }),
+      every: (ms: number, action: () => void) => {
         const timer = setInterval(action, ms);
         return () => clearInterval(timer);
-      },
-      approve: approve === undefined ? async () => false : (approval) => approve(approvalOf(approval)),
-      on: (event) => {
-        const known = eventOf(event);
-        options.on?.(known);
-        on?.(known);
       },
     };
   };
@@ -267,42 +228,59 @@ export function openPayments(options: PaymentsOptions): Payments {
     return pay(request, { wait, retry }, await depsOf(call, approve));
   };
 
+  const depsOf = async (call: CallOptions, approve?: PayOptions['approve']): Promise<PaymentDeps> => {
+    const { service, report, ...rest } = begin(call);
+    const account = await accountOf(service);
+    return {
+      ...rest, service, journal, limits, account,
+      scope: account, owner: ownName(),
+      approve: approve === undefined ? async () => false : (approval) => approve(approvalOf(approval)),
+      on: (event) => report(eventOf(event)),
+    };
+  };
+
   return {
-    async send({ to, amount, spend, from, via, deductFees, ...terms }) {
-      const { order } = planSendNow({ to, amount, spend, from, via, deductFees }, { network, now: Date.now() });
-      await guard(order);
-      return payOrder(order, terms);
+    async send(payment) {
+      const { order } = planSendNow(checked('send', payment), { network, now: Date.now() });
+      await unlessInterrupted(() => guard(order), begin(payment).signal);
+      return payOrder(order, payment);
     },
-    async swap({ amount, from, to, receive = false, ...terms }) {
+    async swap(swap) {
+      const { amount, from, to, receive = false, ...terms } = checked('swap', swap);
       const [source, dest] = [parseCurrency(from), parseCurrency(to)];
       if (source === dest) throw new Failure('usage', `Not sent: a swap needs two different wallets, and both are ${source}.`);
       return payOrder(swapOrder(source, dest, parseAmount(amount, receive ? dest : source), receive ? 'dest' : 'source'), terms);
     },
-    async payout({ body, ...terms }) {
+    async payout(payout) {
+      const { body, ...terms } = checked('payout', payout);
       const { order, method, ref, note } = readPayoutFile(wireJson(body), client.maker);
       const { institutionCode } = payeeOf(order.body);
-      const institutions = await ifTold(client.institutions(method.country.code));
+      const institutions = await ifTold(begin(terms).service.institutions(method.country.code));
       if (institutions !== undefined) findInstitution(institutionCode, method, institutions);
       return payOrder(order, { ...terms, ref: terms.ref ?? ref, note: terms.note ?? note });
     },
-    async receive({ amount: text, method = 'lightning', ref, note, signal }) {
-      const asked = method === 'lightning' ? await readAsked(text, () => client.rates()) : { amount: parseAmount(text, 'BTC') };
-      const deps = { ...around(signal, options.signal), service: client, onRead: () => undefined };
+    async receive(request) {
+      const { amount: text, method = 'lightning', ref, note, ...call } = checked('receive', request);
+      const { report, ...deps } = begin(call);
+      await accountOf(deps.service);
+      const asked = method === 'lightning' ? await readAsked(text, () => deps.service.rates()) : { amount: parseAmount(text, 'BTC') };
       const body = { ...receiveBody(method, asked.amount), note };
-      const { txn, amount } = await requestMoney(body, given(ref), 'worth' in asked && asked.worth !== undefined, deps);
+      const { txn, amount } = await requestMoney(body, given(ref), 'worth' in asked && asked.worth !== undefined, { ...deps, onRead: (count) => report(eventOf({ type: 'searching', count })) });
+      report({ type: 'state', transaction: txn });
       return { transaction: txn, ...payable(txn, amount, method) };
     },
-    async resume({ wait = usualWaitMs, ref, ...call } = {}) {
+    async resume(given = {}) {
+      const { wait = usualWaitMs, ref, ...call } = checked('resume', given);
       const deps = await depsOf(call);
       const open = (await journal.open(deps.scope)).filter((each) => ref === undefined || each.ref === ref);
       const resumed = await resumeAll(open, wait, async () => deps);
       return resumed.map(({ payment, txn, failure }) => ({ ref: payment.ref, transaction: txn, failure }));
     },
-    async pending() {
-      return (await journal.open(await scope())).map(reportOf);
+    async pending(given = {}) {
+      return (await journal.open(await accountOf(begin(checked('pending', given)).service))).map(reportOf);
     },
-    async status(ref) {
-      const known = await journal.find(await scope(), ref);
+    async status(ref, given = {}) {
+      const known = await journal.find(await accountOf(begin(checked('status', { ...given, ref })).service), ref);
       return known?.ref === ref ? reportOf(known) : undefined;
     },
   };
@@ -318,25 +296,20 @@ export function openPayments(options: PaymentsOptions): Payments {
   }
 }
 
-/** Time and chance of this process, until one of the signals stops the call. */
-const around = (...signals: readonly (AbortSignal | undefined)[]) => ({
-  now: () => Date.now(),
-  sleep: (ms: number, stop?: AbortSignal) => delay(timerMs(ms), undefined, stop === undefined ? {} : { signal: stop }),
-  newId: () => randomUUID(),
-  signal: AbortSignal.any(signals.filter((signal) => signal !== undefined)),
-});
+/** References belong to the account that the service names, under any hostname. Throws Failure `usage` if the client names another. */
+async function accountOf(service: ServiceClient): Promise<string> {
+  const [own, chosen] = [await service.ownAccountId(), await service.accountId()];
+  if (chosen === own) return own;
+  throw new Failure('usage', `Not sent: the service acts for ${chosen} only with an API key of that account.`);
+}
 
 const given = (ref: string | undefined): string | undefined => (ref === undefined ? undefined : parseReference(ref));
 
-const reportOf = (payment: Payment): PaymentReport => ({
-  ref: payment.ref,
-  kind: payment.kind,
-  status: status(payment),
-  txnId: latest(payment).txnId ?? undefined,
-  txnState: latest(payment).txnState ?? undefined,
-  openedAt: payment.openedAt,
-  updatedAt: payment.updatedAt,
-});
+function reportOf(payment: Payment): PaymentReport {
+  const { ref, kind, openedAt, updatedAt } = payment;
+  const { txnId, txnState } = latest(payment);
+  return { ref, kind, status: status(payment), txnId: txnId ?? undefined, txnState: txnState ?? undefined, openedAt, updatedAt };
+}
 
 const approvalOf = ({ order: { kind, destination }, txn: transaction, ...rest }: CoreApproval): Approval => ({ kind, destination, transaction, ...rest });
 

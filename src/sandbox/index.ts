@@ -79,7 +79,7 @@ export interface SandboxStatus {
     wallets: { ccy: string; amount: number; availableBalance: number }[];
   }[];
   /** Count by state. */
-  transactions: Record<string, number>;
+  transactions: Partial<Record<State, number>>;
   /** Faults with applications left. */
   faults: number;
   /** Count by status. */

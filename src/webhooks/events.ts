@@ -2,20 +2,20 @@
 import { isUtf8 } from 'node:buffer';
 import { isFields, jsonIn } from '../formats/unknown.js';
 import type { StoredEvent } from '../store/events/event-store.js';
+import type { TxnState } from '../api/types.js';
 import { instant, readInPlace, name, text, within, word } from '../api/reading/readers.js';
 
-/** The payload of a webhook delivery (specification: Events). Unknown fields are kept. */
+/** The payload of a webhook delivery (specification: Events). Fields that it does not name are kept. */
 export interface WebhookEvent {
   txnId: string;
   /** The caller's reference, if it gave one. */
   extRefId?: string | null | undefined;
   /** Such as `completed` (specification: States and transitions). */
-  txnState: string;
+  txnState: TxnState;
   /** May be empty. */
   msg?: string | null | undefined;
   /** Epoch ms. */
   updatedAt?: number | null | undefined;
-  [field: string]: unknown;
 }
 
 /** A stored event and its payload; undefined if the body is not a payload of the specification. */

@@ -47,13 +47,15 @@ describe('docs/library.md', () => {
 
   test('has types under which mistakes do not compile, and new words of the service do', async ({ home }) => {
     projectIn(home);
-    const head = "import { openPayments, openMemoryJournal, WalletClient, type Transaction } from 'svcpay';\ndeclare const txn: Transaction; declare const client: WalletClient;\n";
+    const head = "import { openPayments, openMemoryJournal, parseWebhookEvent, WalletClient, type Transaction } from 'svcpay';\ndeclare const txn: Transaction; declare const client: WalletClient;\n";
     const wrong = ['txn.txnStat;', 'txn.sourceReq.amtRequestd;', "await client.createTransaction({ sourceReq: { ccy: 'BTC', method: 'lightning', amtRequestd: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' } });",
-      'openPayments({ client, journal: await openMemoryJournal() }).send({ to: 1 });'];
+      'openPayments({ client, journal: await openMemoryJournal() }).send({ to: 1 });', 'txn.destReq.reqDetails?.paymentReqest;', '(await client.account()).displayNam;',
+      "await client.createTransaction({ sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { adress: 'a' } } });",
+      "parseWebhookEvent('').txnStat;"];
     wrong.forEach((line, index) => writeFileSync(join(home, `wrong${index}.mts`), `${head}${line}\n`));
     writeFileSync(join(home, 'right.mts'), `${head}export const words: Transaction['txnState'][] = ['completed', 'newword', txn.txnState];\n`);
     const complaints = await compile(home);
-    expect([...complaints.matchAll(/^(\w+)\.mts/gm)].map(([, file]) => file)).toEqual(['wrong0', 'wrong1', 'wrong2', 'wrong3']);
+    expect([...complaints.matchAll(/^(\w+)\.mts/gm)].map(([, file]) => file)).toEqual(wrong.map((_, index) => `wrong${index}`));
   });
 
   test('has programs that run', async ({ home }) => {

@@ -96,6 +96,87 @@ describe('payments', () => {
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });
 
+  const calls: readonly (readonly [name: string, call: (payments: library.Payments, signal: AbortSignal) => Promise<unknown>])[] = [
+    ['send', (payments, signal) => payments.send({ to: 'ann@example.com', amount: '1000sat', signal })],
+    ['send on-chain', (payments, signal) => payments.send({ to: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', amount: '0.001btc', signal })],
+    ['swap', (payments, signal) => payments.swap({ amount: '25', from: 'USDT', to: 'BTC', signal })],
+    ['payout', (payments, signal) => payments.payout({ body, signal })],
+    ['receive', (payments, signal) => payments.receive({ amount: '10usd', signal })],
+    ['resume', (payments, signal) => payments.resume({ signal })],
+    ['pending', (payments, signal) => payments.pending({ signal })],
+    ['status', (payments, signal) => payments.status('a', { signal })],
+  ];
+
+  test.for(calls)('%s stops at its signal while the service does not answer, and asks nothing after it', async ([, call], { sandbox }) => {
+    const payments = await openIn(sandbox);
+    await expect(call(payments, AbortSignal.abort())).rejects.toMatchObject({ kind: 'interrupted' });
+    expect(sandbox.requests()).toHaveLength(0);
+    await sandbox.faults.add({ kind: 'no-answer', times: 'always' });
+    const stop = new AbortController();
+    const stopped = call(payments, stop.signal);
+    await expect.poll(() => sandbox.requests().length).toBe(1);
+    stop.abort();
+    await expect(stopped).rejects.toMatchObject({ kind: 'interrupted' });
+  });
+
+  test('a signal stops the confirmation of its own call alone: the outcome is unknown, and resume finishes it', async ({ sandbox }) => {
+    const payments = await openIn(sandbox);
+    await sandbox.faults.add({ kind: 'no-answer', method: 'PUT' });
+    const stop = new AbortController();
+    const stopped = payments.send({ to: await sandbox.invoice('1000sat'), ref: 'a', signal: stop.signal });
+    await expect.poll(() => sandbox.requests('PUT').length).toBe(1);
+    stop.abort();
+    await expect(stopped).rejects.toMatchObject({ kind: 'pending' });
+    expect(await payments.resume()).toMatchObject([{ ref: 'a', transaction: { txnState: 'completed' } }]);
+  });
+
+  test('refuse what a program hands in by mistake, and keep the journal whole', async ({ sandbox }) => {
+    const payments = await openIn(sandbox);
+    const to = await sandbox.invoice('1000sat');
+    const mistakes: readonly object[] = [
+      { maxFee: { percent: NaN } }, { maxFee: { percent: 1 } }, { maxFee: { percent: 'abc' } }, { maxFee: { percent: '-1' } }, { maxFee: '1%' }, { maxfee: { percent: '1' } },
+      { maxRateLoss: 'x' }, { wait: NaN }, { wait: -1 }, { wait: '5s' }, { ref: 118 }, { note: 118 }, { approve: true }, { amount: NaN }, { to: undefined },
+    ];
+    for (const each of mistakes) await expect(payments.send({ to, ...each })).rejects.toMatchObject({ kind: 'usage' });
+    await expect(payments.receive(JSON.parse('{"amount":1000}'))).rejects.toMatchObject({ kind: 'usage' });
+    expect(await payments.pending()).toEqual([]);
+    expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  });
+
+  test('take no word but true for a yes', async ({ sandbox }) => {
+    const payments = await openIn(sandbox);
+    const approve = async () => JSON.parse('"no"');
+    await expect(payments.send({ to: await sandbox.invoice('1000sat'), approve })).rejects.toMatchObject({ kind: 'declined' });
+    expect(sandbox.requests('PUT')).toHaveLength(0);
+  });
+
+  test('go on when a listener throws', async ({ sandbox }) => {
+    const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
+    const payments = await openIn(sandbox);
+    const on = (): never => {
+      throw new Error('boom');
+    };
+    expect(await payments.send({ to: await sandbox.invoice('1000sat'), on })).toMatchObject({ txnState: 'completed' });
+    expect((await warned).message).toBe('boom');
+  });
+
+  test('act for the account of the key, and refuse a client of a subaccount', async ({ sandbox }) => {
+    const { accountId } = await sandbox.account('Child');
+    const [journal, client] = [await library.openMemoryJournal(), clientOf(sandbox, { accountId })];
+    onTestFinished(() => Promise.all([journal.close(), client.close()]).then(() => undefined));
+    const payments = library.openPayments({ client, journal });
+    for (const call of [() => payments.send({ to: 'ann@example.com', amount: '1000sat' }), () => payments.receive({ amount: '1000sat' }), () => payments.pending()]) {
+      await expect(call()).rejects.toMatchObject({ kind: 'usage', message: expect.stringContaining(accountId) });
+    }
+    expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  });
+
+  test('report a request for money as an event', async ({ sandbox }) => {
+    const events: library.PaymentEvent[] = [];
+    const { transaction } = await (await openIn(sandbox)).receive({ amount: '1000sat', on: (event) => void events.push(event) });
+    expect(events).toEqual([{ type: 'state', transaction }]);
+  });
+
   test('need a yes where one is asked for, and keep to limits', async ({ sandbox, home }) => {
     const journal = await library.openSqliteJournal(join(home, 'payments.db'));
     onTestFinished(() => journal.close());
@@ -142,6 +223,35 @@ describe('WalletClient', () => {
     const { sourceReq } = await client.confirmTransaction(quote.txnId);
     await sandbox.pay(String(sourceReq.reqDetails?.['paymentRequest']));
     expect(await client.transaction(quote.txnId)).toMatchObject({ txnState: 'completed' });
+    await client.close();
+  });
+
+  test.for([{ timeoutMs: NaN }, { timeoutMs: 0 }, { retries: NaN }, { retries: -1 }])('refuses the option %o', (option) => {
+    expect(() => new WalletClient({ baseUrl: 'https://api.example.com', apiKey: 'k', apiSecret: 's', ...option })).toThrow(Failure);
+  });
+
+  test('refuses a page that is no number before it asks, and an amount that is none', async ({ sandbox }) => {
+    const client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+    await expect(client.transactions({ limit: NaN })).rejects.toMatchObject({ kind: 'usage' });
+    await expect(client.eachTransaction({ page: NaN }).next()).rejects.toMatchObject({ kind: 'usage' });
+    expect(sandbox.requests()).toHaveLength(0);
+    for (const read of [() => library.fromWire(NaN), () => library.money('BTC', NaN), () => library.fromWire(Infinity)]) {
+      expect(read).toThrow(expect.objectContaining({ kind: 'usage' }));
+    }
+    await client.close();
+  });
+
+  test('shows hooks neither the secret of a webhook nor a token', async ({ sandbox }) => {
+    const seen: string[] = [];
+    const client = new WalletClient({
+      baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret,
+      onRequest: (request) => void seen.push(JSON.stringify(request)),
+      onResponse: (response, request) => void seen.push(JSON.stringify([response, request])),
+    });
+    const { accessToken } = await client.authenticate();
+    await client.createWebhook({ callback: 'https://shop.example/hooks', secret: 'whsec_"5f2b' });
+    expect(seen.join()).toContain('https://shop.example/hooks');
+    expect(seen.join()).not.toMatch(new RegExp(`5f2b|${accessToken}|${sandbox.apiKey}`));
     await client.close();
   });
 

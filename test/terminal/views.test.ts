@@ -489,7 +489,7 @@ describe('nothing steers the terminal', () => {
           note: hostile,
           extRefId: hostile,
           sourceReq: { ccy: hostile, method: hostile, amtSettled: 1 },
-          destReq: { ccy: 'BTC', method: hostile, amtSettled: 1, reqDetails: { [hostile]: hostile } },
+          destReq: { ccy: 'BTC', method: hostile, amtSettled: 1, reqDetails: Object.fromEntries([[hostile, hostile]]) },
         }),
         { now },
         plain(80),

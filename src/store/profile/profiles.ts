@@ -107,7 +107,7 @@ export const defaultProfile = 'default';
 
 /** Checks limits of another program. Throws Failure `usage` for a limit that could never apply. */
 export function readLimits(limits: Limits): Limits {
-  const { success, output, issues } = v.safeParse(limitsSchema, limits);
+  const { success, output, issues } = v.safeParse(v.strictObject(limitsSchema.entries), limits);
   if (success) return output;
   throw new Failure('usage', `The limits cannot be applied: ${issues[0].message}.`);
 }

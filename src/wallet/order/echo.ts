@@ -7,6 +7,7 @@ import { decimalsOf, fixed, givenFromWire } from '../../formats/amount.js';
 import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
+import type { Fields } from '../../formats/unknown.js';
 import type { Order } from './orders.js';
 
 /**
@@ -72,7 +73,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 };
 
 function detailDifference(asked: AskedSide, given: RequestSide): string | undefined {
-  const answered = given.reqDetails ?? {};
+  const answered: Fields = given.reqDetails ?? {};
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
     // The code says where the money goes; another home may not have been isImported the name.
@@ -88,8 +89,9 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
 const targets = ['paymentRequest', 'address', 'acctNum', 'bankAcctNum', 'accountNumber', 'institutionCode'] as const;
 
 /** A second destination beside the one that was asked for. Once confirmed, a service may show the invoice of an LNURL. */
-function unaskedTarget({ method, reqDetails: asked = {} }: AskedSide, { destReq, txnState }: Transaction): string | undefined {
-  const answered = destReq.reqDetails ?? {};
+function unaskedTarget({ method, reqDetails = {} }: AskedSide, { destReq, txnState }: Transaction): string | undefined {
+  const asked: Fields = reqDetails;
+  const answered: Fields = destReq.reqDetails ?? {};
   const isAsked = (field: string): boolean => [field, ...(otherNames[field] ?? [])].some((each) => asked[each] !== undefined);
   const isResolved = (field: string): boolean => field === 'paymentRequest' && method === 'lnurl' && !isQuoted(txnState);
   const field = targets.find((each) => answered[each] != null && answered[each] !== '' && !isAsked(each) && !isResolved(each));

@@ -33,7 +33,8 @@ export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<
   if (hasYes && !approval.worse) return { is: 'approved', quote, by: 'covered' };
   const answer = await deps.approve(approval);
   if (answer === 'lapsed') return { is: 'prompt-expired' };
-  if (answer) return { is: 'approved', quote, by: 'asked' };
+  // Programs answer too, and a word is not a yes.
+  if (answer === true) return { is: 'approved', quote, by: 'asked' };
   return { is: 'declined', failure: new Failure('declined', 'Not sent. The quote will expire unconfirmed.', { txnId: quote.txnId }) };
 }
 

@@ -1,5 +1,5 @@
 // A fiat payout as an order: both parties, the account, the codes of the funds. Specification: endpoint 6, rule 7.
-import type { CreateTransaction, Kyc, RequestSide, SourceOfFunds } from '../../api/types.js';
+import type { CreateTransaction, DetailName, Kyc, RequestSide, SourceOfFunds } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { Money } from '../../formats/amount.js';
 import { parsePhoneIn } from '../../formats/phone.js';
@@ -66,7 +66,7 @@ export function payoutDestination({ method, reqDetails }: AccountSide): string {
 
 type AccountSide = Pick<RequestSide, 'method' | 'reqDetails'>;
 
-const detailsOf = (reqDetails: AccountSide['reqDetails']) => (field: string): string | undefined => {
+const detailsOf = (reqDetails: AccountSide['reqDetails']) => (field: DetailName): string | undefined => {
   const value = reqDetails?.[field];
   return typeof value === 'string' ? value : undefined;
 };

@@ -81,6 +81,7 @@ export function ownAddressGuard(
     const isFirst = !known.has(method);
     const own = known.get(method) ?? (method === 'tron' ? client.usdtAddress('TRON') : client.bitcoinAddress());
     known.set(method, own);
+    own.catch(() => known.delete(method));
     await refuseOwnAddress(destination, () => own, isFirst ? say : () => undefined);
   };
 }

@@ -1,4 +1,4 @@
-// The first of two passes over a batch: every row read and checked before any is paid, and what all of them come to.
+// The first pass over a batch: reads and checks every row before any is paid, and adds up the totals.
 import Big from 'big.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -13,7 +13,7 @@ import { mostQuoted, rowAmount } from './cost.js';
 import type { PlannedRow } from './plan.js';
 import { isProblem, problemOf, type BatchRow, type Problem } from './rows.js';
 
-/** What rows paid from one wallet come to in one currency. */
+/** The total of the rows from one wallet in one currency. */
 export interface BatchTotal {
   readonly from: string;
   readonly ccy: string;
@@ -23,22 +23,22 @@ export interface BatchTotal {
 
 export interface BatchCheck {
   readonly rows: number;
-  /** Of those: paid, or on their way, by an earlier run. */
+  /** Rows that an earlier run paid or submitted. */
   readonly settled: number;
   readonly problems: readonly Problem[];
-  /** What is still to be paid, without fees. */
+  /** Totals of the unpaid rows, without fees. */
   readonly totals: readonly BatchTotal[];
-  /** The rows still to be paid, if they are few enough to be quoted. */
+  /** The unpaid rows, if they are few enough to be quoted. */
   readonly quotable: readonly PlannedRow[] | undefined;
 }
 
 export interface CheckDeps {
   readonly plan: (row: BatchRow) => Promise<PlannedRow>;
-  /** Throws Failure for a destination that must not be paid, such as the own address; asked for rows still to be paid. */
+  /** Throws Failure for a destination that must not be paid, such as the own address. Called for unpaid rows. */
   readonly vet: (row: PlannedRow) => Promise<void>;
-  /** What the journal has under a reference. */
+  /** The payment of a reference. */
   readonly find: (ref: string) => Promise<Payment | undefined>;
-  /** What the limits per day count at present. */
+  /** The spending that counts towards daily limits. */
   readonly spent: () => Promise<readonly Spend[]>;
   readonly limits: Limits;
   readonly now: () => number;
@@ -66,7 +66,7 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
       problems.push(planned);
       continue;
     }
-    // That the journal cannot be read is no fault of the row.
+    // An unreadable journal is not a problem of the row.
     const payment = await deps.find(planned.ref);
     const state = await orProblem(row.line, () => stateOf(planned, payment, deps));
     if (isProblem(state)) problems.push(state);
@@ -87,7 +87,7 @@ interface Seen {
   readonly lineOfInvoice: Map<string, number>;
 }
 
-/** Throws Failure `usage` for a row that says what an earlier one has said. */
+/** Throws Failure `usage` for a row that repeats an earlier one. */
 function checkNew({ line, ref, named, order }: PlannedRow, { lineOfRef, lineOfInvoice }: Seen): void {
   const { idempotencyKey } = order;
   const sameRef = lineOfRef.get(ref);
@@ -121,7 +121,7 @@ function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
   return ['paid', 'in-flight', 'unknown'].includes(status(payment));
 }
 
-/** A bitcoin: URI is planned by another way once its invoice has expired; what it is for has been paid all the same. */
+/** After its invoice has expired, a bitcoin: URI is planned on-chain, although the invoice was paid. */
 const paysSameInvoice = ({ idempotencyKey }: PlannedRow['order'], payment: Payment): boolean =>
   idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
 

@@ -1,4 +1,4 @@
-// What a batch costs, fees included, before anyone agrees to it. A longer batch is bounded by its amounts and the highest fee.
+// The cost of a batch before approval, fees included. A long batch is limited by its amounts and the highest fee.
 import Big from 'big.js';
 import pLimit from 'p-limit';
 import type { Money } from '../../formats/amount.js';
@@ -30,7 +30,7 @@ export interface Quoted {
 const ending: ReadonlySet<FailureKind> = new Set(['temporary', 'authentication', 'interrupted', 'unexpected']);
 
 /**
- * Throws what concerns all rows, such as a network failure; a refusal of one row is among those `refused`.
+ * Throws errors that concern all rows, such as a network failure; refusals of single rows are in `refused`.
  *
  * @param quote the total of a row; undefined for a row that is paid or in flight
  */

@@ -1,4 +1,4 @@
-// A row of a batch as a payment to be made, and the reference under which it is made once.
+// A row of a batch as a payment, and the reference that makes it once.
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
@@ -13,7 +13,7 @@ export interface PlannedRow {
   /** Whether the file has the reference, or it was derived from the payment. */
   readonly named: boolean;
   readonly order: Order;
-  /** As the file has them. */
+  /** As in the file. */
   readonly to: string;
   readonly amount: string;
   /** It settles within hours or days, so svcpay does not wait. */
@@ -21,10 +21,10 @@ export interface PlannedRow {
 }
 
 /**
- * The reference of a row without one: destination and amount, under the name of the batch. It does not depend on
- * the file, its place, or the order of its rows, so that a file that was moved, sorted, mended or piped in again pays
- * nothing twice. A note, another wallet to pay from, or how an amount is spelled makes no other payment of it. What can be
- * paid once only has the reference that it has everywhere.
+ * The reference of a row without one: from destination, amount and the name of the batch. It does not depend on
+ * the file, its path or the order of its rows, so a file that was moved, sorted, fixed or piped in again pays
+ * nothing twice. Neither the note, the paying wallet nor the spelling of the amount matters. A destination that can be
+ * paid only once has its usual reference.
  */
 export function derivedRef(order: Order, name: string): string {
   if (order.idempotencyKey !== null) return ownRef(order.idempotencyKey);

@@ -4,13 +4,13 @@ import { Failure } from '../../formats/failure.js';
 import { errorOf } from '../../formats/unknown.js';
 import { clip } from '../../formats/text.js';
 
-/** What a line says, by the name of its column; empty cells are left out. */
+/** The cells of a line by column, without empty ones. */
 export interface BatchRow {
   readonly line: number;
   readonly cells: Readonly<Record<string, string>>;
 }
 
-/** What is wrong with a line; line 0 for the batch as a whole. */
+/** A problem of a line; line 0 is the whole batch. */
 export interface Problem {
   readonly line: number;
   readonly kind: 'usage' | 'limit';
@@ -30,7 +30,7 @@ interface Read {
 /**
  * Reads CSV with a header. Unreadable rows become problems, and reading continues if possible.
  *
- * @param columns the names that the head may have, in any order and letter case
+ * @param columns the allowed names in the header, in any order and letter case
  */
 export async function* readRows(
   source: AsyncIterable<Buffer>,
@@ -67,7 +67,7 @@ async function* records(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
   }
 }
 
-/** At the pace at which rows are taken; a parser that was given up is fed no more. */
+/** Respects the parser's back-pressure and its early end. */
 async function feed(source: AsyncIterable<Buffer>, parser: ReturnType<typeof parse>): Promise<void> {
   try {
     for await (const chunk of source) {
@@ -116,14 +116,14 @@ const reasons: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'It is too long to be a row.',
 };
 
-/** What csv-parse throws: nothing after it can be read. */
+/** An error of csv-parse, after which nothing can be read. */
 function unreadable(error: unknown): Problem {
   if (!(error instanceof Error) || !('code' in error) || !('lines' in error)) throw error;
   const reason = reasons[String(error.code)] ?? error.message;
   return { line: Number(error.lines), kind: 'usage', message: `${reason} What follows was not read.` };
 }
 
-/** The problem that reading or checking a row ended in; anything but a refusal of ours is thrown on. */
+/** Turns a refusal into a problem; rethrows other errors. */
 export function problemOf(line: number, error: unknown): Problem {
   if (!(error instanceof Failure) || (error.kind !== 'usage' && error.kind !== 'limit')) throw error;
   return { line, kind: error.kind, message: error.message.replace(/^Not sent: (.)/, (_, first: string) => first.toUpperCase()) };

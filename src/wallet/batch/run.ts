@@ -1,4 +1,4 @@
-// The second pass over a batch: rows are paid several at a time, each as a payment of its own under its own reference.
+// The second pass over a batch: pays several rows at a time, each under its own reference.
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
@@ -12,37 +12,37 @@ import type { Ceiling } from './cost.js';
 import type { PlannedRow } from './plan.js';
 
 /**
- * The outcome of a row: `paid`; `sent`, accepted by the service and not awaited; `unknown`, submitted and not heard of
- * since; `failed`, for a reason of its own.
+ * The outcome of a row: `paid`; `sent`, accepted by the service but not awaited; `unknown`, submitted without a known
+ * outcome; `failed`.
  */
 export type Fate = 'paid' | 'sent' | 'unknown' | 'failed';
 
 export interface RowOutcome {
   readonly row: PlannedRow;
   readonly fate: Fate;
-  /** An earlier run had paid it: nothing was done. */
+  /** Paid by an earlier run. */
   readonly before: boolean;
   readonly txnId: string | null;
   readonly txnState: string | null;
-  /** What left the wallet, fees included; undefined where that is not known. */
+  /** The debit, fees included; undefined if unknown. */
   readonly total: Money | undefined;
   readonly failure: Failure | undefined;
-  /** It would have gone beyond what was agreed to for all rows. */
+  /** The row would have exceeded the approved total. */
   readonly exceeded?: boolean;
 }
 
 export interface BatchOptions {
   readonly concurrency: number;
-  /** Start no row after a failed one. */
+  /** Starts no row after a failure. */
   readonly stopOnError: boolean;
-  /** Undefined: until settled where that is a matter of seconds, and not at all where it takes hours. */
+  /** Undefined: waits only for methods that settle in seconds. */
   readonly wait: boolean | undefined;
   /** Longest wait for the settlement of a row, in ms. */
   readonly waitTimeout: number;
   readonly retry: boolean;
   /** The terms of a row, by the wallet that pays it. */
   readonly terms: (ccy: string) => PaymentTerms;
-  /** What was agreed to for all rows; undefined where every cost within the terms was. */
+  /** The approved total; undefined if every cost within the terms is approved. */
   readonly ceiling?: Ceiling | undefined;
 }
 
@@ -57,14 +57,14 @@ export interface BatchDeps {
 }
 
 /**
- * A row waits for the list of the service before it is confirmed, and one reading of it serves all rows that wait: they
- * take no part in the number of payments at a time meanwhile, which is that of requests that create and confirm.
+ * Rows also wait between their requests, so more rows than requests run at a time: `concurrency` limits the requests that create
+ * and confirm payments.
  */
 const rowsPerRequest = 2;
 
 /**
- * Resolves when no row is in flight any more; says whether the end of the file was reached. Rejects, then too, when rows
- * cannot be read on, or something went wrong that is no row's failure.
+ * Resolves once no row is in flight, with whether the end of the file was reached. Then rejects if the rows
+ * cannot be read, or after an error that is not a row's failure.
  */
 export async function runBatch(
   rows: AsyncIterable<PlannedRow>,
@@ -87,7 +87,6 @@ export async function runBatch(
     inFlight.add(done);
   };
   const isOver = (): boolean => deps.stop.aborted || exceeded || (failed && options.stopOnError) || faults.length > 0;
-  // One at a time means one after the other.
   const rowsAtOnce = options.concurrency === 1 ? 1 : options.concurrency * rowsPerRequest;
   let complete = true;
   try {
@@ -129,7 +128,7 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
     const earlier = await paidBefore(row, deps);
     if (earlier !== undefined) return earlier;
     const txn = await pay(request, waitFor(row, options), payment);
-    // What another process paid meanwhile, it wrote down; that this cannot be read takes nothing back.
+    // Another process may have paid and recorded it meanwhile.
     total ??= (await paidBefore(row, deps).catch(() => undefined))?.total;
     return outcomeOf(row, txn, isSubmitted, total);
   } catch (error) {
@@ -143,13 +142,13 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
   }
 }
 
-/** A row that this run did not submit was paid, or is being paid, by another. */
+/** A row that this run did not submit was paid, or is being paid, by another run. */
 function outcomeOf(row: PlannedRow, { txnId, txnState }: Transaction, isSubmitted: boolean, total: Money | undefined): RowOutcome {
   const fate = txnState === 'completed' ? 'paid' : 'sent';
   return { row, fate, before: !isSubmitted && fate === 'paid', txnId, txnState, total, failure: undefined };
 }
 
-/** The yes to a row where a sum was agreed to for all: as long as that is not used up. */
+/** Approves rows until the approved total is used up. */
 function askingCeiling(ceiling: Ceiling | undefined) {
   let taken: Money | undefined;
   let refusal: Failure | undefined;
@@ -181,7 +180,7 @@ function askingCeiling(ceiling: Ceiling | undefined) {
   };
 }
 
-/** An invoice that was paid under another reference, by another batch perhaps, is paid. */
+/** The outcome of an invoice that was paid under another reference, perhaps by another batch. */
 async function paidElsewhere(row: PlannedRow, { kind, txnId }: Failure, { payment }: BatchDeps): Promise<RowOutcome | undefined> {
   if (kind !== 'usage' || txnId === undefined || row.order.idempotencyKey === null) return undefined;
   const txn = await payment.service.transaction(txnId).catch(() => undefined);
@@ -196,7 +195,7 @@ function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): P
   return { wait: waits ? waitTimeout : false, retry };
 }
 
-/** What the journal knows to be paid needs no word from the service. */
+/** The outcome of a row that is paid in the journal, without a request. */
 async function paidBefore(row: PlannedRow, { payment }: BatchDeps): Promise<RowOutcome | undefined> {
   const known = await payment.journal.find(payment.scope, row.ref);
   const paid = known?.attempts.find(({ state }) => state === 'paid');

@@ -1,5 +1,5 @@
-// The service as shared by many payments: wallets are read once for all of them, and a limited number of requests
-// that make or confirm a payment are out at a time.
+// The service for many concurrent payments: reads wallets once for all, and limits the number of requests
+// in flight that create or confirm payments.
 import pLimit from 'p-limit';
 import type { Wallet } from '../../api/types.js';
 import type { PaymentService } from '../payment/contract.js';
@@ -7,10 +7,10 @@ import type { PaymentService } from '../payment/contract.js';
 const freshMs = 2_000;
 
 /**
- * A balance of some seconds ago will do: it only spares the service what is hopeless, and the service itself decides about
- * the funds. Only the first that asks waits for the answer.
+ * A balance from some seconds ago suffices: it only avoids hopeless requests, and the service itself decides about
+ * the funds. Only the first caller waits for the response.
  *
- * @param concurrency how many creations and confirmations may be out at a time
+ * @param concurrency most creations and confirmations in flight
  */
 export function sharedService(service: PaymentService, concurrency: number, now: () => number): PaymentService {
   const oneOf = pLimit(concurrency);
@@ -20,7 +20,7 @@ export function sharedService(service: PaymentService, concurrency: number, now:
     readAt = now();
     const reading = service.wallets();
     const before = latest;
-    // A read that fails leaves what was known.
+    // A failed read keeps the previous result.
     reading.then(
       () => (latest = reading),
       () => (latest = before),

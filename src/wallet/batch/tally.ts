@@ -1,4 +1,4 @@
-// How a batch went, in numbers, and what that means for the exit code.
+// Counts the outcomes of a batch, and derives the exit code.
 import type Big from 'big.js';
 import { counted } from '../../formats/text.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
@@ -9,7 +9,7 @@ export interface Tally {
   readonly fates: Readonly<Record<Fate, number>>;
   /** Rows among the paid ones that an earlier run had paid. */
   readonly before: number;
-  /** What left the wallets in this run, fees included, by currency. */
+  /** Debits of this run by currency, fees included. */
   readonly spent: ReadonlyMap<string, Big>;
   /** Why rows failed. */
   readonly kinds: ReadonlySet<FailureKind>;
@@ -35,15 +35,15 @@ export function tallied({ fates, before, spent, kinds }: Tally, outcome: RowOutc
 
 export const doneRows = ({ fates }: Tally): number => fates.paid + fates.sent + fates.unknown + fates.failed;
 
-/** Whether this run let any money go. */
+/** Whether this run has submitted a payment. */
 export const hasMoved = ({ fates, before }: Tally): boolean => fates.paid + fates.sent + fates.unknown > before;
 
 const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
 
 /**
  * The failure of an incomplete batch: `pending` if an outcome is unknown, or the batch was interrupted
- * halfway; `interrupted` where nothing had moved; otherwise the one reason that all failed rows share, or
- * `payment-failed`. A reason that promises that nothing was sent is not given once something was.
+ * halfway; `interrupted` if nothing had moved; otherwise the reason that all failed rows share, or
+ * `payment-failed`. Once money was sent, reasons that promise the opposite are replaced.
  *
  * @param complete the end of the file was reached
  */
@@ -66,7 +66,7 @@ export function failureOf(tally: Tally, rows: number, complete: boolean, interru
   return new Failure(kind, `Not paid: ${fates.failed} of ${counted(rows, 'row')}${stopped}.`, again);
 }
 
-/** Reasons that promise that nothing was sent, and what takes their place once something was. */
+/** Reasons that promise that nothing was sent, and their replacements. */
 const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
   usage: 'payment-failed',
   interrupted: 'payment-failed',

@@ -1,8 +1,8 @@
-// What is different between two statements of the same month, row by row.
+// Differences between two statements of a month.
 
 /** A row of a statement as its line in a file. */
 export interface Line {
-  /** Tells it from the other rows: the wallet and the transaction, or the wallet and `opening`. */
+  /** Unique: wallet and transaction, or wallet and `opening`. */
   readonly key: string;
   readonly text: string;
 }
@@ -14,7 +14,7 @@ export interface Change {
   readonly after: string | null;
 }
 
-/** In the order of the present statement; what is gone comes last. */
+/** In the order of the present statement; removed rows come last. */
 export function changesBetween(before: readonly Line[], after: readonly Line[]): Change[] {
   const old = new Map(before.map(({ key, text }) => [key, text]));
   const present = new Set(after.map(({ key }) => key));

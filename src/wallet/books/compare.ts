@@ -1,5 +1,5 @@
-// Holds what the service lists against what is known elsewhere: the journal, the webhook inbox, result files of batches.
-// Four kinds of difference have a name; each source is read once, and memory stays flat.
+// Compares the service's list with the journal, the webhook inbox and batch results.
+// Reads each source once, with flat memory.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
@@ -12,23 +12,23 @@ export const differenceKinds = ['unknown here', 'unknown there', 'amount differs
 
 export interface FoundDifference {
   readonly difference: (typeof differenceKinds)[number];
-  /** Where it should stand or stands: `journal`, `inbox`, the name of a file. */
+  /** The other source: `journal`, `inbox`, or the name of a file. */
   readonly source: string;
   readonly txnId: string;
   readonly reference: string | null;
   readonly ccy: string | null;
-  /** What left the wallet, fees included, by the source and by the service. */
+  /** The debit, fees included, in the source and at the service. */
   readonly here: Big | null;
   readonly there: Big | null;
   readonly detail: string;
 }
 
-/** A payment as a source of this home knows it. */
+/** A payment in a source of this home. */
 export interface Known {
   readonly txnId: string;
   readonly reference: string | null;
   readonly ccy: string | null;
-  /** What left the wallet, fees included. */
+  /** The debit, fees included. */
   readonly total: Big | null;
 }
 
@@ -42,7 +42,7 @@ export interface KnownEvent {
 export interface Sources {
   readonly listed: AsyncIterable<readonly ListedTransaction[]>;
   readonly journal: Iterable<Known>;
-  /** Undefined where there is no inbox. Oldest first. */
+  /** Oldest first; undefined without an inbox. */
   readonly inbox: AsyncIterable<KnownEvent> | undefined;
   readonly files: readonly { readonly name: string; readonly rows: AsyncIterable<Known> }[];
 }
@@ -50,7 +50,7 @@ export interface Sources {
 export interface CompareDeps {
   readonly rows: SortedRows;
   readonly read: (txnId: string) => Promise<Transaction>;
-  /** Transactions created before this moment (epoch ms) are only looked up. */
+  /** Earlier transactions (epoch ms) are only looked up. */
   readonly since: number;
   readonly onRead: (count: number) => void;
 }
@@ -116,7 +116,7 @@ function rowOf(txn: ListedTransaction): Omit<ServiceRow, 'total'> & { readonly t
 
 const plain = ({ txnId, reference, ccy, total }: Known, source: string) => ({ source, txnId, reference, ccy, here: total, there: null });
 
-/** What a source knows, as the service has it. What the list does not show is asked for by its id. */
+/** Compares a payment of a source with the service, by id if the list does not show it. */
 async function* checked(known: Known, source: string, { rows, read, since }: CompareDeps): AsyncGenerator<FoundDifference, void, void> {
   const text = rows.find('service', known.txnId);
   let there = text === undefined ? undefined : v.parse(serviceRow, JSON.parse(text));
@@ -137,7 +137,7 @@ function ifNotFound(error: unknown): undefined {
   throw error;
 }
 
-/** What the service has and a source here should have. */
+/** Transactions of the service that are missing in a source here. */
 function* unmatched(row: ServiceRow, firstEvent: number, rows: SortedRows): Generator<FoundDifference, void, void> {
   const { txnId, reference, txnState, isOut, createdAt, ccy, total } = row;
   const found = { txnId, reference, ccy, here: null, there: total };

@@ -1,5 +1,5 @@
-// Reads all transactions of an account once and keeps what they did to each wallet, sorted on the disk; reads what is new
-// again until the sums agree with the wallets, or nothing moves any more.
+// Reads all transactions of an account once, with their movements sorted on disk; then reads new ones
+// until the sums match the wallets, or nothing changes.
 import type Big from 'big.js';
 import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
 import { givenFromWire } from '../../formats/amount.js';
@@ -22,33 +22,33 @@ export interface GatherDeps {
   readonly rows: SortedRows;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
-  /** What a wallet held before the first transaction that the service lists. */
+  /** Balances before the first listed transaction. */
   readonly before: ReadonlyMap<string, Big>;
-  /** A transaction in the language of a ledger program, where one is wanted. */
+  /** Formats a transaction for a ledger program. */
   readonly entry?: ((txn: ListedTransaction) => string) | undefined;
-  /** Called for each page: how many transactions so far. */
+  /** Called after each page with the total number of transactions. */
   readonly onRead: (count: number) => void;
 }
 
 export interface Books {
   /** Every currency with a wallet or a movement, sorted. */
   readonly currencies: readonly string[];
-  /** Oldest first, as often as wanted. */
+  /** Oldest first. Can be read repeatedly. */
   movements(ccy: string): Iterable<Movement>;
   candidates(ccy: string): readonly Candidate[];
-  /** What `entry` made of the transactions of a period, oldest first. */
+  /** The formatted transactions of a period, oldest first. */
   entries(period: Span): Iterable<string>;
-  /** Whether the list has shown it. */
+  /** Whether the list contains it. */
   has(txnId: string): boolean;
-  /** Wallets whose sum is not what the service reports; those of which it reports no total are `unreported`. */
+  /** Wallets whose sum differs from the service's total; without a total they are in `unreported`. */
   readonly differences: readonly Difference[];
   readonly unreported: readonly string[];
 }
 
-/** A list may lag behind the wallets: it is read again after these pauses, ms. */
+/** Pauses (ms) before the list is read again, because it may lag behind the wallets. */
 const pauses = [0, 2_000, 6_000] as const;
 
-/** What was created shortly before a round may have changed in it. */
+/** Transactions created shortly before a round may change during it. */
 const overlapMs = 3_600_000;
 
 export async function gather(deps: GatherDeps): Promise<Books> {
@@ -63,7 +63,7 @@ export async function gather(deps: GatherDeps): Promise<Books> {
     const pages = withFigures(service.eachTransactionPage(spanFilter(since)), (txnId) => service.transaction(txnId));
     for await (const page of pages) {
       const sorted = sortedRows(page, service.serviceNow(), entry);
-      // Nothing is there to be replaced before the second round.
+      // The first round has nothing to replace.
       rows.replace(since === 0 ? [] : page.map(({ txnId }) => txnId), sorted.rows);
       oldestOpen = Math.min(oldestOpen, sorted.oldestOpen);
       onRead((count += page.length));
@@ -96,7 +96,7 @@ function* movementsIn(ccy: string, rows: SortedRows): Generator<Movement, void, 
 const movementGroups = (rows: SortedRows): string[] =>
   rows.groups().filter((group) => group !== seenGroup && !group.endsWith(candidateMark));
 
-/** `oldestOpen` is when the oldest of them was created that is not over yet. */
+/** `oldestOpen` is the creation time of the oldest unfinished transaction. */
 function sortedRows(page: readonly ListedTransaction[], now: number, entry: (txn: ListedTransaction) => string) {
   let oldestOpen = Infinity;
   const sorted: SortedRow[] = [];
@@ -121,7 +121,7 @@ const totalsOf = (wallets: readonly Wallet[]): Totals =>
 const isSame = (a: Totals, b: Totals): boolean =>
   a.size === b.size && [...a].every(([ccy, total]) => (total === undefined ? b.get(ccy) === undefined : b.get(ccy)?.eq(total) === true));
 
-/** No wallet has changed so shortly before that the list may not show it yet. */
+/** Whether the list is up to date with the latest change of a wallet. */
 const isSettled = (wallets: readonly Wallet[], now: number): boolean =>
   wallets.every(({ updatedAt }) => !(Date.parse(updatedAt ?? '') > now - longestLagMs));
 

@@ -1,4 +1,4 @@
-// What a transaction does to each wallet of the account; and for one that is not booked, what it could have done.
+// The effects of a transaction on each wallet; and the possible effects of one that is not booked.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
@@ -8,7 +8,7 @@ import { movedAmounts } from '../history/moved-amounts.js';
 
 const exact = v.pipe(v.string(), v.transform((text) => new Big(text)));
 
-/** As text, so that many of them can be sorted outside memory. */
+/** As text, for sorting on disk. */
 const movementText = v.object({
   ccy: v.string(),
   at: v.number(),
@@ -23,8 +23,8 @@ const movementText = v.object({
 });
 
 /**
- * One line of a wallet's statement. `at` is when the transaction was created (epoch ms), the one time that a list of the
- * service gives; `other` the method on the other side, or the other wallet; `out` is without fees.
+ * One line of a wallet's statement. `at` is the creation time (epoch ms), the only time in the service's
+ * list; `other` is the method on the other side, or the other wallet; `out` excludes fees.
  */
 export type Movement = Readonly<v.InferOutput<typeof movementText>>;
 
@@ -32,14 +32,14 @@ const candidateText = v.object({
   ccy: v.string(),
   at: v.number(),
   txnId: v.string(),
-  /** Why it could explain a difference. */
+  /** The reason why it could explain a difference. */
   reason: v.picklist(['reserved', 'in flight', 'ended as error', 'amount not reported', 'settled other than asked', 'not in the list']),
   txnState: v.string(),
-  /** What it would add to the wallet if the service had counted it; null where nobody knows. */
+  /** Its effect on the wallet if the service had counted it; null if unknown. */
   effect: v.nullable(exact),
 });
 
-/** A transaction that is not booked, or not as it was asked for. */
+/** A transaction that is not booked, or settled with another amount than requested. */
 export type Candidate = Readonly<v.InferOutput<typeof candidateText>>;
 
 export const readMovement = (text: string): Movement => v.parse(movementText, JSON.parse(text));
@@ -50,7 +50,7 @@ export interface Booked {
   readonly candidates: readonly Candidate[];
 }
 
-/** The service may reserve a quote for as long as it holds, which is an hour at most. */
+/** The service may reserve money for a quote until it expires, an hour at most. */
 const quoteMs = 3_600_000;
 
 /** @param now the service's clock, epoch ms */
@@ -67,13 +67,13 @@ export function booked(txn: ListedTransaction, now: number): Booked {
   if (effects === undefined || createdAt == null) {
     return { movements: [], candidates: walletsOf(txn).map((ccy) => candidate('amount not reported', ccy, effectIn(ccy, effects))) };
   }
-  const asked = otherThanAsked(txn).map(({ ccy, effect }) => candidate('settled other than asked', ccy, effect));
+  const asked = otherThanRequested(txn).map(({ ccy, effect }) => candidate('settled other than asked', ccy, effect));
   return { movements: effects.map((effect) => ({ ...effect, at: createdAt })), candidates: asked };
 }
 
 const nothing: Booked = { movements: [], candidates: [] };
 
-/** What a movement adds to its wallet; below zero for one that takes from it. */
+/** The change of the wallet; negative for a debit. */
 export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big => movement.in.minus(movement.out).minus(movement.fee);
 
 function effectIn(ccy: string, effects: readonly Omit<Movement, 'at'>[] | undefined): Big | null {
@@ -81,11 +81,11 @@ function effectIn(ccy: string, effects: readonly Omit<Movement, 'at'>[] | undefi
   return effect === undefined ? null : changeOf(effect);
 }
 
-/** The currencies of the own wallets that a transaction touches. */
+/** The currencies of the affected own wallets. */
 const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
   [sourceReq, destReq].flatMap(({ method, ccy }) => (method === 'servicepay' && ccy != null ? ccy.toUpperCase() : []));
 
-/** By the settled amounts, before settlement by the requested ones. */
+/** From the settled amounts, before settlement from the requested ones. */
 function effectsOf(txn: ListedTransaction): Omit<Movement, 'at'>[] | undefined {
   const { sourceReq, destReq, txnId, extRefId, note } = txn;
   const amounts = movedAmounts(txn);
@@ -106,8 +106,8 @@ const zero = new Big(0);
 const otherSide = ({ method, ccy }: ListedTransaction['sourceReq']): string =>
   method === 'servicepay' ? `${ccy ?? ''} wallet` : (method ?? 'unknown');
 
-/** A side of an own wallet that settled with another amount than was asked for, and what the difference is to it. */
-function otherThanAsked({ sourceReq, destReq }: ListedTransaction): { ccy: string; effect: Big }[] {
+/** Own sides that settled with another amount than requested, and the difference. */
+function otherThanRequested({ sourceReq, destReq }: ListedTransaction): { ccy: string; effect: Big }[] {
   return [sourceReq, destReq].flatMap(({ method, ccy, amtRequested, amtSettled }, index) => {
     if (method !== 'servicepay' || ccy == null || amtRequested == null || amtSettled == null) return [];
     const less = fromWire(amtRequested).minus(fromWire(amtSettled));

@@ -1,4 +1,4 @@
-// A statement of one fiat wallet in OFX 2.1.1, as banks give it to programs that import statements.
+// A statement of one fiat wallet in OFX 2.1.1, for programs that import bank statements.
 import type { Big } from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
@@ -8,14 +8,14 @@ import type { StatementRow } from './statement.js';
 
 export interface BankAccount {
   readonly ccy: string;
-  /** Of the service, which is the bank here. */
+  /** At the service, which acts as the bank. */
   readonly accountId: string;
   readonly bank: string;
 }
 
 const success = '<STATUS><CODE>0</CODE><SEVERITY>INFO</SEVERITY></STATUS>';
 
-/** @param now when it was written, epoch ms */
+/** @param now time of writing, epoch ms */
 export const ofxHead = ({ ccy, accountId, bank }: BankAccount, { first, end }: Span, now: number): string =>
   `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <?OFX OFXHEADER="200" VERSION="211" SECURITY="NONE" OLDFILEUID="NONE" NEWFILEUID="NONE"?>
@@ -26,7 +26,7 @@ export const ofxHead = ({ ccy, accountId, bank }: BankAccount, { first, end }: S
 <BANKTRANLIST><DTSTART>${time(first)}</DTSTART><DTEND>${time(end - 1)}</DTEND>
 `;
 
-/** @param clean makes text from outside harmless, on one line */
+/** @param clean sanitizes external text to one line */
 export function ofxRow(row: StatementRow, clean: (text: string) => string): string {
   const change = changeOf(row);
   const type = change.lt(0) ? 'DEBIT' : 'CREDIT';
@@ -46,5 +46,5 @@ const amount = (value: Big, ccy: string): string => value.toFixed(decimalsOf(ccy
 /** `20261031235959.999`, in UTC. */
 const time = (at: number): string => new Date(at).toISOString().replaceAll(/[-:TZ]/g, '');
 
-/** As long as the field may be, of whole characters. */
+/** Shortened to the field's length. */
 const text = (value: string, longest: number): string => escapeMarkup([...value].slice(0, longest).join(''));

@@ -1,27 +1,27 @@
-// The arithmetic of a statement: an opening balance, what came in and went out, a closing balance; and what could explain
-// why the service reports another one. Pure: rows go in, rows come out.
+// The arithmetic of a statement: opening balance, movements, closing balance; and transactions that could explain
+// a difference from the service's balance.
 import Big from 'big.js';
 import type { Span } from '../../formats/calendar.js';
 import { changeOf, type Candidate, type Movement } from './movement.js';
 
 export interface StatementRow extends Omit<Movement, 'kind' | 'at' | 'txnId' | 'other'> {
   readonly kind: Movement['kind'] | 'opening' | 'closing' | 'difference';
-  /** Epoch ms; null for an opening at the beginning of all history. */
+  /** Epoch ms; null for an opening before all history. */
   readonly at: number | null;
   readonly txnId: string | null;
   readonly other: string | null;
-  /** Of the wallet, after this row. */
+  /** The wallet's balance after this row. */
   readonly balance: Big;
 }
 
 const zero = new Big(0);
 
 /**
- * The opening balance, the movements of the period each with the balance after it, the closing balance.
+ * The opening balance, the movements of the period with running balances, the closing balance.
  *
- * @param movements of one wallet, oldest first, those before and after the period too
- * @param now when a period ends that is not over, epoch ms
- * @param before what the wallet held before the first movement
+ * @param movements of one wallet, oldest first, including those before and after the period
+ * @param now epoch ms: the end of an unfinished period
+ * @param before the balance before the first movement
  */
 export function* statementRows(
   ccy: string, movements: Iterable<Movement>, period: Span, now: number, before: Big = zero,
@@ -44,7 +44,7 @@ export function* statementRows(
   yield mark('closing', Math.min(period.end - 1, now));
 }
 
-/** What the wallet holds after all movements, or after those before `end` (epoch ms). */
+/** The balance after all movements, or after those before `end` (epoch ms). */
 export function balanceAfter(movements: Iterable<Movement>, before: Big = zero, end = Infinity): Big {
   let balance = before;
   for (const movement of movements) {
@@ -54,24 +54,23 @@ export function balanceAfter(movements: Iterable<Movement>, before: Big = zero, 
   return balance;
 }
 
-/** A wallet of which the service reports another balance than its transactions add up to. */
+/** A wallet whose transactions do not add up to the service's balance. */
 export interface Difference {
   readonly ccy: string;
   readonly added: Big;
   readonly reported: Big;
-  /** What the service has more; below zero for less. */
+  /** The service's balance minus the sum. */
   readonly difference: Big;
 }
 
 export interface Explanation extends Candidate {
-  /** Alone or with the others of its reason it is exactly the difference. */
+  /** Equals the difference, alone or together with others of the same reason. */
   readonly isExact: boolean;
 }
 
-/** A difference is looked into as far as a person reads. */
 const mostExplanations = 20;
 
-/** Those that are exactly the difference first, then the newest. */
+/** Exact explanations first, then the newest. */
 export function explanations({ difference }: Pick<Difference, 'difference'>, candidates: readonly Candidate[]): Explanation[] {
   const single = candidates.find(({ effect }) => effect?.eq(difference) === true);
   const groups = [...new Set(candidates.map(({ reason }) => reason))].map((reason) => candidates.filter((each) => each.reason === reason));
@@ -83,7 +82,7 @@ export function explanations({ difference }: Pick<Difference, 'difference'>, can
     .slice(0, mostExplanations);
 }
 
-/** Undefined where one of them is not known. */
+/** Undefined if one effect is unknown. */
 function sumOf(candidates: readonly Candidate[]): Big | undefined {
   let sum = zero;
   for (const { effect } of candidates) {

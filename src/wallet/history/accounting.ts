@@ -1,10 +1,10 @@
-// Rows for tax and accounting programs in the columns that they document. Koinly takes a transaction as one row, a swap too;
-// Xero and QuickBooks take the movements of one account in one fiat currency.
+// Rows for tax and accounting programs in their documented columns. Koinly has one row per transaction, also for swaps;
+// Xero and QuickBooks have the movements of one account in one fiat currency.
 import { decimalsOf, fixed } from '../../formats/amount.js';
 import type { ListedTransaction } from '../../api/types.js';
 import { booked, changeOf, type Movement } from '../books/movement.js';
 
-/** A row as its cells, with when it was created (epoch ms). */
+/** The cells of a row, and its creation time (epoch ms). */
 export interface AccountingRow {
   readonly at: number;
   readonly cells: readonly string[];
@@ -12,16 +12,16 @@ export interface AccountingRow {
 
 export interface AccountingFormat {
   readonly head: readonly string[];
-  /** Undefined for a transaction that has no place in it. */
+  /** Undefined for a transaction that does not fit the format. */
   readonly row: (txn: ListedTransaction, day: (at: number) => string) => AccountingRow | undefined;
-  /** The most rows that the program takes in a file. */
+  /** The program's maximum of rows per file. */
   readonly atMost: number;
 }
 
-/** The movements of a transaction that is completed, by wallet. */
+/** The movements of a completed transaction. */
 const movementsOf = (txn: ListedTransaction): readonly Movement[] => booked(txn, 0).movements;
 
-/** Koinly reads times in UTC whatever the user's zone. */
+/** Koinly reads times as UTC. */
 const koinly: AccountingFormat = {
   head: [
     'Date', 'Sent Amount', 'Sent Currency', 'Received Amount', 'Received Currency', 'Fee Amount', 'Fee Currency', 'Net Worth Amount',
@@ -51,7 +51,7 @@ const xero = (ccy: string): AccountingFormat => ({
     [day, amountText(movement), movement.other, descriptionOf(movement), movement.reference ?? movement.txnId, '']),
 });
 
-/** The layout of three columns; dates as in the United States. */
+/** The three-column layout, with US dates. */
 const quickbooks = (ccy: string): AccountingFormat => ({
   head: ['Date', 'Description', 'Amount'],
   atMost: 1_000,
@@ -75,6 +75,6 @@ export const descriptionOf = ({ kind, other, note }: Movement): string => `${wor
 
 export const accountingFormats = ['koinly', 'xero', 'quickbooks'] as const;
 
-/** @param ccy the fiat currency of the account, for those that take one */
+/** @param ccy the fiat currency of the account, if the format needs one */
 export const accountingFormat = (name: (typeof accountingFormats)[number], ccy: string): AccountingFormat =>
   ({ koinly: () => koinly, xero: () => xero(ccy), quickbooks: () => quickbooks(ccy) })[name]();

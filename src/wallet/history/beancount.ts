@@ -1,9 +1,9 @@
-// Entries in the language of beancount: accounts are opened before they are used, texts are quoted.
+// Entries in beancount's format: accounts are opened before use, texts are quoted.
 import { decimalsOf, type Money } from '../../formats/amount.js';
 import { nextDay } from '../../formats/calendar.js';
 import { costText, declarations, walletAccount, type Entry, type LedgerWriter } from './ledger-entry.js';
 
-/** Before every transaction: beancount refuses an account that is used before it is open. */
+/** Before every transaction, because beancount refuses accounts used before their opening. */
 const opened = '1970-01-01';
 
 const equity = 'Equity:Svcpay:Opening';
@@ -19,7 +19,7 @@ export function beancountWriter(zone = 'UTC'): LedgerWriter {
     openings,
     opening: (day, { ccy, value }) =>
       `\n${day} * "Opening balance"\n  ${name(walletAccount(ccy))}  ${amountText({ ccy, value })}\n  ${name(equity)}  ${amountText({ ccy, value: value.neg() })}\n`,
-    // beancount checks a balance as of the beginning of its day. Without "~ 0" it tolerates the last digit.
+    // beancount checks a balance at the start of its day. Without "~ 0" it tolerates the last digit.
     closing: (day, { ccy, value }) => `\n${nextDay(day)} balance ${name(walletAccount(ccy))}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
   };
 }

@@ -1,4 +1,4 @@
-// The history as text for other programs: CSV and JSONL with every transaction, journals with those that moved money.
+// Exports the history: CSV and JSONL with every transaction, journals with those that moved money.
 import type { ListedTransaction } from '../../api/types.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { dayWriter } from '../../formats/calendar.js';
@@ -23,15 +23,15 @@ export interface ExportOptions {
   readonly format: ExportFormat;
   /** Writes each object as a line of JSON. */
   readonly jsonLines: (values: readonly object[]) => string;
-  /** Makes text from outside harmless for a screen, on one line. */
+  /** Sanitizes external text to one line. */
   readonly clean: (text: string) => string;
-  /** Leaves cells as they are that a spreadsheet would run as formulas. */
+  /** Keeps cells that a spreadsheet would run as formulas. */
   readonly rawCells: boolean;
   /** The time zone of the calendar days. */
   readonly zone: string;
-  /** The fiat currency of the account, for a format that takes one. */
+  /** The fiat currency of the account, if the format needs one. */
   readonly ccy: string;
-  /** Called for every transaction that has no place in this format. */
+  /** Called for every transaction that does not fit the format. */
   readonly leftOut: (txn: ListedTransaction) => void;
 }
 
@@ -50,14 +50,14 @@ export async function* exportLines(
       gathered = '';
     }
   } catch (error) {
-    // Write what was read, so that the file shows where the export ends; but nothing of a file that the program would refuse.
+    // Writes the rows read so far, unless the program would refuse the file.
     if (!(error instanceof Failure && error.kind === 'usage')) yield gathered;
     throw error;
   }
   yield gathered;
 }
 
-/** A few large pieces are twice as fast as a piece for each transaction. A file of a thousand rows is one piece. */
+/** Large pieces are twice as fast as one per transaction. */
 const pieceLength = 524_288;
 
 function writerOf({ format, jsonLines, clean, rawCells, leftOut, zone, ccy }: ExportOptions): Writer {
@@ -95,7 +95,7 @@ function journal(
   return { head, write: rowByRow(row) };
 }
 
-/** Throws Failure `usage` for more rows than the program takes. */
+/** Throws Failure `usage` for more rows than the program accepts. */
 function accounting(
   { head, row, atMost }: AccountingFormat, day: (at: number) => string, harmless: (text: string) => string, leftOut: ExportOptions['leftOut'],
 ): Writer {
@@ -147,7 +147,7 @@ function csvRow(utc: (at: number) => string, harmless: (text: string) => string)
 
 const number = (value: WireNumber | null | undefined): string => (value == null ? '' : plainNumber(value));
 
-/** Text that needs no quotes, holds no control character and starts no formula: one test accepts most texts. */
+/** Text that needs neither quotes nor sanitizing; a fast test for most texts. */
 const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
 
 const needsQuotes = /[",\r\n]/;

@@ -1,4 +1,4 @@
-// Entries in the journal format of hledger, which Ledger reads as well.
+// Entries in the journal format of hledger, which Ledger reads too.
 import Big from 'big.js';
 import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
 import { costText, declarations, walletAccount, type Entry, type LedgerWriter } from './ledger-entry.js';
@@ -43,7 +43,7 @@ function write({ time, day, title, note, txnId, reference, rate, postings }: Ent
 const opening = (day: string, { ccy, value }: Money): string =>
   `\n${day} * Opening balance\n    ${walletAccount(ccy)}  ${fixed(value)} ${ccy}\n    ${equity}  ${fixed(value.neg())} ${ccy}\n`;
 
-/** hledger checks an assertion after the postings of its day that stand before it. */
+/** hledger checks an assertion after the preceding postings of its day. */
 const closing = (day: string, { ccy, value }: Money): string =>
   `\n${day} * Closing balance\n    ${walletAccount(ccy)}  0 ${ccy} = ${fixed(value)} ${ccy}\n`;
 

@@ -1,4 +1,4 @@
-// A transaction as a double-entry: postings that sum to zero, fees in postings of their own, exchanged amounts with their
+// A transaction as double entry: postings that sum to zero, separate fees, exchanged amounts with their
 // price.
 import Big from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
@@ -8,10 +8,10 @@ import { utcWriter } from '../../formats/utc.js';
 import { figure, movedAmounts, type Figure, type MovedAmounts } from './moved-amounts.js';
 
 export interface Posting {
-  /** From the root down, in the form that both hledger and beancount take: `Assets:Svcpay:BTC`. */
+  /** In the format of hledger and beancount: `Assets:Svcpay:BTC`. */
   readonly account: string;
   readonly amount: Figure;
-  /** What the whole amount cost, if it was exchanged for another currency. */
+  /** The total cost, if exchanged for another currency. */
   readonly cost?: Figure | undefined;
 }
 
@@ -29,18 +29,18 @@ export interface Entry {
   readonly postings: readonly Posting[];
 }
 
-/** Writes entries in the language of a ledger program. */
+/** Writes entries in the format of a ledger program. */
 export interface LedgerWriter {
   readonly head: string;
   readonly write: (entry: Entry) => string;
-  /** Opens the accounts that were named since it was last asked; they may stand after their entries. */
+  /** Declares accounts named since the last call; may follow their entries. */
   readonly openings: () => string;
   readonly opening: (day: string, balance: Money) => string;
-  /** Asserts what a wallet holds at the end of the day. */
+  /** Asserts the balance at the end of the day. */
   readonly closing: (day: string, balance: Money) => string;
 }
 
-/** Remembers which accounts and currencies were named, so that each is declared once and a stream of entries is read once. */
+/** Declares each account and currency once, in a single pass over the entries. */
 export function declarations(line: (name: string) => string) {
   const known = new Set<string>();
   const undeclared = new Set<string>();
@@ -50,7 +50,7 @@ export function declarations(line: (name: string) => string) {
       known.add(name);
       return name;
     },
-    /** Those that were named since it was last called. */
+    /** Declarations of names since the last call. */
     text(): string {
       const lines = [...undeclared].map(line).join('');
       undeclared.clear();
@@ -62,7 +62,7 @@ export function declarations(line: (name: string) => string) {
 type Side = ListedTransaction['sourceReq'];
 
 /**
- * Undefined for a transaction that has moved nothing, and if the service reports no amounts or an invalid currency. Its texts
+ * Undefined for a transaction that moved nothing, and if the service reports no amounts or an invalid currency. Texts
  * are on one line without control characters.
  */
 export function ledgerEntryOf(
@@ -90,7 +90,7 @@ export function ledgerEntryOf(
   };
 }
 
-/** What a completed payment took out of the wallet, fees included; undefined if the service does not report it. */
+/** The debit of a completed payment, fees included; undefined if the service does not report it. */
 export const spentBy = (txn: ListedTransaction): Money | undefined =>
   txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;
 
@@ -118,7 +118,7 @@ function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): strin
 
 export const walletAccount = (ccy: string): string => `Assets:Svcpay:${named(ccy)}`;
 
-/** A part of an account's name: letters, digits and dashes, a capital or a digit first. */
+/** A part of an account's name: letters, digits and dashes, beginning with a capital or digit. */
 function named(name: string): string {
   const plain = isPartOfName.test(name) ? name : name.replaceAll(/[^A-Za-z0-9-]/g, '-').replace(/^-+/, '');
   return plain === '' ? 'Unknown' : plain.charAt(0).toUpperCase() + plain.slice(1);
@@ -134,14 +134,14 @@ function titleOf(source: string, dest: string): string {
 /** Printable ASCII. */
 const isPlain = /^[ -~]*$/;
 
-/** One line without control characters, which the programs that read it would interpret. */
+/** One line without control characters. */
 const plainLine = (text: string): string =>
   controls.test(text) ? text.replaceAll(new RegExp(controls, 'g'), ' ').trim() : text;
 
 /** Control characters and line breaks. */
 const controls = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 
-/** As both programs write an amount: `-0.00002507 BTC`. */
+/** `-0.00002507 BTC`, as in both programs. */
 const amountText = ({ ccy, text }: Figure): string => `${text} ${ccy}`;
 
 /** The amount, and its cost if it was exchanged: `0.00025 BTC @@ 25 USDT`. */

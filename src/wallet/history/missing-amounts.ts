@@ -1,13 +1,12 @@
-// Fills in amounts, fees, currencies and methods that items of the list leave out: reads each of those transactions.
+// Completes listed transactions that lack amounts, fees, currencies or methods, by reading each of them.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { withKnown } from '../transaction/read-transaction.js';
 
-/** How many are read at a time. */
 const width = 8;
 
 /**
- * Yields the history in its order, each completed transaction with its amounts and fees. The specification does not say
+ * Yields the history in order, completed transactions with amounts and fees. The specification does not say
  * which fields the reduced sides of a listed transaction lack: `read` fetches a transaction that lacks a figure.
  */
 export async function* withFigures(
@@ -30,7 +29,7 @@ async function completed(
   return whole;
 }
 
-/** A transaction that cannot be read stays as it was listed, so that it does not end the export of the others. */
+/** Keeps a listed transaction that cannot be read, so that the export continues. */
 async function wholeOf(txn: ListedTransaction, read: (txnId: string) => Promise<ListedTransaction>): Promise<ListedTransaction> {
   try {
     return withKnown(txn, await read(txn.txnId));

@@ -1,15 +1,15 @@
-// What a transaction moved, exact to the last digit: what left the source, what arrived, and the fees.
+// The exact amounts of a transaction: debit, arriving amount and fees.
 import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
 import { fixed, fromWire, plainNumber, type Money, type WireNumber } from '../../formats/amount.js';
 
-/** An amount with its digits, which for a reported amount are the service's own. */
+/** An amount with its digits, which are the service's own if reported. */
 export interface Figure extends Money {
   readonly text: string;
 }
 
 export interface MovedAmounts {
-  /** What left the source, all fees included. */
+  /** The debit, fees included. */
   readonly left: Money;
   /** The part of `left` that was exchanged for `arrived`. */
   readonly exchanged: Figure;
@@ -46,11 +46,11 @@ export const figure = (ccy: string, value: Big): Figure => ({ ccy, value, text: 
 
 const figureOf = ({ ccy, reported }: Reported): Figure => ({ ccy, value: fromWire(reported), text: plainNumber(reported) });
 
-/** The fees were deducted from what arrived: less settled than was requested. */
+/** Fees were deducted from the arriving amount: less settled than requested. */
 const arrivesLess = ({ amtRequested, amtSettled }: Side): boolean =>
   amtRequested != null && amtSettled != null && amtSettled !== amtRequested && fromWire(amtSettled).lt(fromWire(amtRequested));
 
-/** Within one currency either side can report what the other leaves out. */
+/** Within one currency, each side can report the amount of the other. */
 function reportedAmount(side: Side, other: Side): Reported | undefined {
   const own = side.amtSettled ?? side.amtRequested;
   const reported = own ?? (side.ccy === other.ccy ? other.amtSettled ?? other.amtRequested : undefined);
@@ -58,5 +58,5 @@ function reportedAmount(side: Side, other: Side): Reported | undefined {
   return reported == null || ccy === undefined || !isCurrency.test(ccy) ? undefined : { ccy, reported };
 }
 
-/** Codes that hledger and beancount take without quotes. */
+/** Codes that hledger and beancount accept without quotes. */
 const isCurrency = /^[A-Z]{3,5}$/;

@@ -1,9 +1,9 @@
-// A list from a moment on, of a service that may ignore the moment that it was asked for.
+// A list from a given time on, for services that may ignore the requested time.
 import type { ListedTransaction } from '../../api/types.js';
 
 /**
- * Leaves rows out that were created before `since`. Where the list is newest first, it ends at the first page that has only such rows:
- * the rest of a long history is not read.
+ * Omits rows created before `since`. In a list with the newest first, reading ends at the first page with only such rows,
+ * so a long history is not read.
  */
 export async function* createdSince(
   pages: AsyncIterable<readonly ListedTransaction[]>,

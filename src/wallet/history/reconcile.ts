@@ -1,5 +1,5 @@
-// Brings a journal that was restored from a back-up up to what the service knows: payments that were let go since are
-// entered with their references, with what they pay once only, and with what they spent, so that all of it counts again.
+// Updates a journal restored from a backup from the service: imports payments submitted since,
+// with their references, idempotency keys and spending.
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
@@ -27,26 +27,26 @@ export interface ReconcileDeps {
   readonly account: string;
   readonly now: () => number;
   readonly newId: () => string;
-  /** Called for each page of the list: how many transactions so far. */
+  /** Called after each page with the number of transactions so far. */
   readonly onRead: (count: number) => void;
 }
 
 export interface Reconciled {
-  /** Transactions of the list that were looked at. */
+  /** Number of listed transactions. */
   readonly read: number;
-  /** Payments that the journal did not know, or not as let go. */
+  /** Payments that the journal did not have, or not as submitted. */
   readonly entered: number;
-  /** Transaction ids of those whose cost the service does not tell: no sum counts them. */
+  /** Ids of imported transactions without a reported cost, which limits do not count. */
   readonly uncounted: readonly string[];
 }
 
-/** A quote holds for minutes: what was quoted before the back-up can have been let go after it. */
+/** A quote lasts an hour at most, so one from before the backup may have been submitted after it. */
 const overlapMs = 3_600_000;
 
 /**
- * May be interrupted anywhere and run again, also while others pay.
+ * Can be interrupted and repeated, also while others pay.
  *
- * @param since epoch ms by the service's clock: the moment of the back-up
+ * @param since time of the backup, epoch ms by the service's clock
  */
 export async function reconcile(since: number, deps: ReconcileDeps): Promise<Reconciled> {
   let [read, entered] = [0, 0];
@@ -68,7 +68,7 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
   return { read, entered, uncounted };
 }
 
-/** A payment of this program always has a reference. A list may lag behind what is let go, so that quotes are read too. */
+/** svcpay's payments always have a reference. Quotes count too, because a list may lag behind submissions. */
 const mayBeOurs = ({ txnId, txnState, extRefId, sourceReq }: ListedTransaction): boolean =>
   txnId !== '' && extRefId != null && !movedNothing(txnState) && (sourceReq.method ?? 'servicepay') === 'servicepay';
 
@@ -88,7 +88,7 @@ async function account(txnId: string, deps: ReconcileDeps): Promise<'known' | 'e
   return imported.approvedTotal === null ? 'uncounted' : 'entered';
 }
 
-/** Whether the journal's payment is the one that the service tells of; another one keeps its reference. */
+/** Whether the journal's payment under the reference is this transaction. */
 function isPlaceOf(there: Payment, txn: Transaction): boolean {
   if (there.attempts.some(({ txnId }) => txnId === txn.txnId)) return true;
   return !mayHavePaid(there) && echoes(decodeOrder(there.request), txn);
@@ -104,7 +104,7 @@ const draftOf = (txn: Transaction, ref: string, { newId, scope, account }: Recon
   consent: 'none',
 });
 
-/** An invoice says all that was asked. */
+/** An invoice contains the whole order. */
 function importedOrder(txn: Transaction): Order {
   const order = orderOf(txn);
   const { paymentRequest } = txn.destReq.reqDetails ?? {};
@@ -115,7 +115,7 @@ function importedOrder(txn: Transaction): Order {
 function importedAttempt(txn: Transaction, number: number, { service }: ReconcileDeps): ImportedAttempt {
   const { txnId, txnState } = txn;
   const told = movedAmounts(txn);
-  // What is below zero would make room under a limit.
+  // Negative amounts would raise the remaining limit.
   const figures = told === undefined || told.left.value.lt(0) || told.arrived.value.lt(0) ? undefined : told;
   return {
     txnId,
@@ -129,7 +129,7 @@ function importedAttempt(txn: Transaction, number: number, { service }: Reconcil
   };
 }
 
-/** The latest that it can have been confirmed: when its quote was over, which a service holds for an hour at most. */
+/** The latest possible confirmation: the expiry of the quote, at most an hour after its creation. */
 function submittedAt({ createdAt, sourceReq: { expiresAt } }: Transaction, now: number): number {
   if (createdAt == null) return now;
   return Math.min(Math.max(expiresAt ?? createdAt, createdAt), createdAt + overlapMs);

@@ -1,4 +1,4 @@
-// Destinations that a policy allows: how a person names one, how it is kept, and whether a payment goes to it.
+// The allow-list of destinations: input, stored names and matching.
 import { detectDestination, type Destination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 
@@ -7,8 +7,8 @@ const accountAtInstitution = /^([!-9;-~]+):([!-9;-~]+)$/;
 const uriScheme = /^(lightning|bitcoin|lnurlp|https?):/i;
 
 /**
- * Reads what a person names: an invoice (which stands for the node that it pays), a node key, an address, an LNURL, a
- * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Gives the names to keep; a bitcoin: URI can have two.
+ * Reads a destination: an invoice (meaning its node), a node key, an address, an LNURL, a
+ * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store; a bitcoin: URI can have two.
  * Throws Failure `usage` for anything else.
  */
 export function readAllowed(text: string): string[] {
@@ -32,17 +32,17 @@ function namesOf(found: Destination): string[] {
   return [bitcoin?.address, invoice?.payee].filter((name) => name !== undefined);
 }
 
-/** Whether the destination of an order is one of the names kept. */
+/** Whether the destination of an order matches a stored name. */
 export const isAllowed = (destination: string, names: readonly string[]): boolean =>
   names.some((name) => isSame(destination, name) || isSame(allowedName(destination), name));
 
-/** The name under which a destination is allowed: a payout's, `method:institution:account`, by whatever method it goes. */
+/** The stored name of a destination; a payout's `method:institution:account` loses its method. */
 export function allowedName(destination: string): string {
   const [, institution, account, ...more] = destination.split(':');
   return institution === undefined || account === undefined || more.length > 0 ? destination : `${institution}:${account}`;
 }
 
-/** In base58 the case of a letter counts, everywhere else it does not. */
+/** Letter case matters only in base58. */
 const isSame = (one: string, other: string): boolean =>
   one === other || (!isBase58(one) && one.toLowerCase() === other.toLowerCase());
 

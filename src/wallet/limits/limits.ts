@@ -1,4 +1,4 @@
-// The local spending policy: per payment, per day, and which destinations. Pure: figures in, a refusal or nothing out.
+// The local spending limits: per payment, per day, and by destination.
 import Big from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -8,12 +8,12 @@ import { allowedName, isAllowed } from './allowed-destinations.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 
-/** A limit per day counts the payments submitted in this time before now. */
+/** A daily limit counts payments submitted within this time before now. */
 const dayMs = 86_400_000;
 
 /**
- * Two clocks further apart than this cannot both be those of a machine and a service that trust each other's certificates.
- * Then the machine's counts alone, so that a payment dated 2099 by the service does not use up its day until 2099.
+ * A machine and a service with clocks further apart could not trust each other's certificates.
+ * Beyond it, only the machine's clock counts, so that a payment dated 2099 does not count until 2099.
  */
 const plausibleMs = 5 * 365 * dayMs;
 
@@ -25,10 +25,10 @@ export function lastDay(machineNow: number, serviceNow: number): Window {
 
 export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] };
 
-/** Money between the wallets of one account goes nowhere. */
+/** Internal swaps are exempt from the allow-list. */
 const staysHere = ({ body }: Order): boolean => body.destReq.method === 'servicepay';
 
-/** Throws Failure `limit` when a payment goes to a destination that is not among those allowed; no list allows all. */
+/** Throws Failure `limit` for a destination that is not on the allow-list; an empty list allows all. */
 export function checkDestination({ destinations }: Limits, order: Order): void {
   if (destinations.length === 0 || staysHere(order) || isAllowed(order.destination, destinations)) return;
   throw new Failure('limit', `Not sent: ${order.destination} is not among the destinations that your limits allow.`, {
@@ -37,8 +37,8 @@ export function checkDestination({ destinations }: Limits, order: Order): void {
 }
 
 /**
- * What an order lets go, as far as it is known before the quote: the amount without fees. Counted in the currency that
- * leaves and, where that is another one, in the currency that arrives.
+ * The spending of an order before its quote: the amount without fees, in the currency of the debit
+ * and, if different, in the arriving currency.
  */
 export function knownAmounts(order: Order): Money[] {
   const { sourceReq } = order.body;
@@ -47,7 +47,7 @@ export function knownAmounts(order: Order): Money[] {
   return inEachCurrency([...asked, ...arriving(order)]);
 }
 
-/** What a quote lets go, fees included; what arrives counts too where the order fixes only what leaves. */
+/** The spending of a quote, fees included, also in the arriving currency. */
 export const quotedAmounts = (order: Order, { total, receives }: Pick<Quote, 'total' | 'receives'>): Money[] =>
   inEachCurrency([total, ...arriving(order, receives)]);
 
@@ -60,9 +60,9 @@ const inEachCurrency = (amounts: readonly Money[]): Money[] =>
   amounts.filter(({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) === index);
 
 /**
- * Throws Failure `limit` when this payment, or it and all of the last day together, is above a limit.
+ * Throws Failure `limit` if this payment exceeds a limit, alone or together with the last day's payments.
  *
- * @param spent what was let go in the last day; called only where a limit per day needs it
+ * @param spent the last day's spending; called only for a daily limit
  */
 export function checkSpend(limits: Limits, amounts: readonly Money[], spent: () => readonly Spend[]): void {
   for (const amount of amounts) {
@@ -77,7 +77,7 @@ export function checkSpend(limits: Limits, amounts: readonly Money[], spent: () 
   }
 }
 
-/** All that was spent in one currency. */
+/** Total spending in one currency. */
 export function sumOf(spent: readonly Spend[], ccy: string): Money {
   const total = spent.filter((each) => each.ccy === ccy).reduce((sum, each) => sum.plus(each.total), new Big(0));
   return { ccy, value: total };

@@ -1,4 +1,4 @@
-// Limits of several sources together: each may only narrow the others.
+// Combines limits of several sources; each can only narrow the others.
 import { Big } from 'big.js';
 import { fixed, isCurrency, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -15,7 +15,7 @@ function lower(a: Readonly<Record<string, string>>, b: Readonly<Record<string, s
   return { ...a, ...Object.fromEntries(kept) };
 }
 
-/** Matches no destination: an empty list would allow all of them. */
+/** Matches no destination, whereas an empty list would allow all. */
 const nowhere = 'no destination';
 
 function common(a: readonly string[], b: readonly string[]): string[] {
@@ -26,7 +26,7 @@ function common(a: readonly string[], b: readonly string[]): string[] {
 
 const variables = { perPayment: 'SVCPAY_LIMIT_PER_PAYMENT', perDay: 'SVCPAY_LIMIT_PER_DAY' } as const;
 
-/** Throws Failure `usage` for a variable that is not a list of amounts: a limit that is not understood must not be ignored. */
+/** Throws Failure `usage` for an invalid list of amounts instead of ignoring it. */
 export function limitsFrom(env: Readonly<Record<string, string | undefined>>): Limits {
   return { ...noLimits, perPayment: amountsIn(env, variables.perPayment), perDay: amountsIn(env, variables.perDay) };
 }

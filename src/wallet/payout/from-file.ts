@@ -1,4 +1,4 @@
-// A payout from a file: the creation body as the specification writes it, checked field by field, sent unchanged.
+// Reads a payout from a file: a creation body of the specification, checked field by field and sent unchanged.
 import * as v from 'valibot';
 import { fromMaker } from '../../api/maker.js';
 import type { CreateTransaction } from '../../api/types.js';
@@ -54,7 +54,7 @@ const namedAccountSchema = v.strictObject({
 });
 const bankAccountSchema = v.strictObject({ bankAcctNum: v.string(), institutionCode: word });
 
-/** The two sets of fields in which an account can be named. */
+/** The two field sets of an account. */
 const accountSchema = v.lazy((input) =>
   typeof input === 'object' && input !== null && 'bankAcctNum' in input ? bankAccountSchema : namedAccountSchema,
 );
@@ -75,7 +75,7 @@ const bodySchema = v.strictObject({
   }),
   extRefId: v.exactOptional(v.string()),
   note: v.exactOptional(v.string()),
-  /** The amount of a payout is what arrives, so there is nothing to take fees out of. */
+  /** A payout's amount is what arrives, so fees cannot be deducted from it. */
   deductNetworkFeesFromDest: v.exactOptional(v.literal(false)),
   sourceOfFunds: v.exactOptional(v.strictObject({ purpose: code, source: code, relationship: code })),
 });
@@ -90,10 +90,10 @@ export interface PayoutFile {
 }
 
 /**
- * Reads a creation body. Throws Failure `usage`, naming the field, for one that is no complete payout, that has a field
- * which would not be sent, or a number that JSON cannot carry exactly.
+ * Throws Failure `usage` with the field's name for an incomplete payout, a field
+ * that would not be sent, or a number that JSON cannot represent exactly.
  *
- * @param maker the maker's name: its identifiers are understood as well as those of the specification.
+ * @param maker its identifiers are accepted as well as those of the specification
  */
 export function readPayoutFile(text: string, maker: string): PayoutFile {
   const parsed = v.safeParse(bodySchema, fromMaker(parseExactly(text), maker));
@@ -109,7 +109,7 @@ export function readPayoutFile(text: string, maker: string): PayoutFile {
   return { order: orderOf(exact, amount), method, ref: extRefId, note };
 }
 
-/** One example of the specification says just `mobile`: the country is then that of the recipient. */
+/** For the method `mobile`, as in an example of the specification, the country is the recipient's. */
 function methodOf({ destReq }: Body): PayoutMethod {
   const { method, ccy, kyc } = destReq;
   const found = methodsIn().find((each) =>
@@ -130,7 +130,7 @@ function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMetho
 /** Parses JSON and refuses a number that would lose digits. */
 function parseExactly(text: string): unknown {
   const value = jsonIn(text);
-  // The reason that Node gives quotes the text, and that belongs in no log.
+  // Omits Node's reason, because it quotes the text.
   if (value === undefined) throw new Failure('usage', 'The file is not JSON.');
   for (const [literal] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (literal.startsWith('"')) continue;

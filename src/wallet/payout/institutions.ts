@@ -1,23 +1,22 @@
-// The banks and mobile wallets of a country, and those that a method or a code means. Specification: endpoint 15.
+// Banks and mobile wallets by country, method and code. Specification: endpoint 15.
 import type { Institution } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
-/** Where an account is held. */
 export interface PayoutInstitution {
   readonly code: string;
-  /** Unknown only where the service lists none for the country. */
+  /** Undefined only if the service lists none for the country. */
   readonly name: string | undefined;
 }
 
-/** Those that a method pays to. */
+/** Institutions that a method pays to. */
 export const institutionsFor = (method: PayoutMethod, all: readonly Institution[]): Institution[] =>
   all.filter(({ institutionType }) => (institutionType ?? method.institutionType) === method.institutionType);
 
 /**
- * The institution that a code names, among those that the service lists for the country of the method; where it lists
- * none the code is accepted unchecked. Throws Failure `usage` for a code that is not among them.
+ * The institution of a code among those that the service lists for the country; if it lists
+ * none, the code is accepted unchecked. Throws Failure `usage` for an unknown code.
  */
 export function findInstitution(code: string, method: PayoutMethod, all: readonly Institution[]): PayoutInstitution {
   if (all.length === 0) return { code, name: undefined };

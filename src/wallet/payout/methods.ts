@@ -1,4 +1,4 @@
-// Where fiat can be paid out to and how, as data (specification: Supported fiat payout destinations). A new method is one
+// Payout countries and methods as data (specification: Supported fiat payout destinations). A new method is one
 // line in the table of methods, a new country one in that of countries.
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
@@ -8,7 +8,7 @@ export interface PayoutCountry {
   readonly code: string;
   readonly name: string;
   readonly ccy: string;
-  /** E.164 country code: mobile accounts are numbers that begin with it. */
+  /** E.164 country code, with which mobile accounts begin. */
   readonly callingCode: string;
 }
 
@@ -33,10 +33,9 @@ export const payoutCountries: readonly PayoutCountry[] = [
   { code: 'KH', name: 'Cambodia', ccy: 'USD', callingCode: '855' },
 ];
 
-/** What an account is: at a bank, with a mobile-money service, or reached by Interac. */
 type Account = 'bank' | 'mobile' | 'interac';
 
-/** What an account number has to look like, and in words. */
+/** The format of an account number, and its description. */
 interface AccountFormat {
   readonly pattern: RegExp;
   readonly words: string;
@@ -47,11 +46,11 @@ const digits = (least: number, most: number): AccountFormat => ({
   words: least === most ? `${least} digits` : `${least} to ${most} digits`,
 });
 
-/** The specification says: a phone number with the code of its country. */
+/** Specification: a phone number with country code. */
 const phone: AccountFormat = { pattern: /^\+?\d{7,15}$/, words: 'a mobile number with country code' };
 const interac: AccountFormat = { pattern: /^(?:[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+|\+?\d{5,34})$/, words: 'an e-mail address or a number' };
 
-/** When the money is there, in words. Of other methods the specification does not say it. */
+/** Arrival times; unspecified for other methods. */
 const arrivals = { instant: 'within minutes', standard: '1 to 3 business days', unsaid: undefined } as const;
 
 type Row = readonly [code: string, country: string, account: Account, speed: keyof typeof arrivals, format: AccountFormat];
@@ -81,16 +80,15 @@ const table: readonly Row[] = [
 ];
 
 export interface PayoutMethod {
-  /** As the wire names it: `vnd-instant`. */
+  /** Such as `vnd-instant`. */
   readonly code: string;
   readonly country: PayoutCountry;
   readonly account: Account;
   readonly format: AccountFormat;
-  /** Which kind of institution the look-up must give. */
+  /** The required kind of institution. */
   readonly institutionType: 'bank' | 'mobile';
-  /** Too long to wait for. */
   readonly takesDays: boolean;
-  /** When the money is there, in words; undefined where the specification does not say. */
+  /** Arrival time; undefined if unspecified. */
   readonly arrives: string | undefined;
 }
 
@@ -126,6 +124,6 @@ export function findMethod(text: string): PayoutMethod {
   throw new Failure('usage', `There is no payout method "${clip(text)}".`, { next: { do: 'see-payout-methods' } });
 }
 
-/** The kind alone, as one example of the specification says it: which method it is follows from the country. */
+/** The method of a kind in a country. */
 export const methodOfKind = (account: 'bank' | 'mobile', country: PayoutCountry): PayoutMethod | undefined =>
   methodsIn(country).find(({ institutionType }) => institutionType === account);

@@ -9,7 +9,7 @@ import type { Order } from '../order/orders.js';
 import type { PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
-/** Every answer that a payout needs. */
+/** All required answers of a payout. */
 export interface Payout {
   readonly method: PayoutMethod;
   readonly institution: PayoutInstitution;
@@ -58,7 +58,7 @@ export function orderOf(body: CreateTransaction, amount: Money): Order {
   };
 }
 
-/** Which account at which institution, and by which method. */
+/** `method:institution:account`. */
 export function payoutDestination({ method, reqDetails }: AccountSide): string {
   const detail = detailsOf(reqDetails);
   return `${method}:${detail('institutionCode') ?? ''}:${detail('acctNum') ?? detail('bankAcctNum') ?? ''}`;
@@ -78,7 +78,7 @@ export interface Payee {
   readonly institutionName: string | undefined;
 }
 
-/** Who gets a payout, from either of the two sets of fields that the specification shows. */
+/** The recipient of a payout, from either field set of the specification. */
 export function payeeOf({ destReq }: CreateTransaction): Payee {
   const detail = detailsOf(destReq.reqDetails);
   return {
@@ -102,13 +102,13 @@ function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Pa
 }
 
 /**
- * An account number as the method takes it, without spaces, and without dashes where it has none; for a mobile wallet
- * the phone number, which must carry the code of its country. Throws Failure `usage` for what can be neither.
+ * An account number in the method's format, without spaces and, if the format has none, without dashes; for a mobile wallet
+ * the phone number with its country code. Throws Failure `usage` for an invalid number.
  */
 export function parseAccountNumber(text: string, { code, country, institutionType, format }: PayoutMethod): string {
   if (institutionType === 'mobile') return parsePhoneIn(text, country.callingCode);
   const groups = text.trim().split(/\s+/);
-  // A word beside the number is a name that was copied along with it.
+  // A word next to the number is a name that was copied with it.
   const isOther = groups.length > 1 && groups.some((group) => /^\p{L}+$/u.test(group));
   const spaceless = isOther ? '' : groups.join('');
   const account = [spaceless, spaceless.replaceAll('-', '')].find((each) => format.pattern.test(each));
@@ -118,12 +118,12 @@ export function parseAccountNumber(text: string, { code, country, institutionTyp
 
 const longestText = 140;
 
-/** A name or an address: one line that says something. Throws Failure `usage` for anything else. */
+/** A name or an address: one line with letters. Throws Failure `usage` for anything else. */
 export function parseLine(text: string): string {
   const line = text.trim().replace(/ {2,}/g, ' ');
   if (line !== '' && line.length <= longestText && /\p{L}/u.test(line) && !/[\p{Cc}\p{Cf}]/u.test(line)) return line;
   throw new Failure('usage', `"${clip(text)}" cannot be a name or an address: one line with letters is needed.`);
 }
 
-/** Highest code number that is taken for one of the service's. */
+/** Highest accepted code number. */
 export const highestCode = 999_999;

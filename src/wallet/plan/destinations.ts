@@ -1,4 +1,4 @@
-// What must not be paid, known before the service is asked to quote it.
+// Refuses destinations that must not be paid, before a quote is requested.
 import Big from 'big.js';
 import { ServiceError } from '../../api/errors.js';
 import { formatSats, type Money } from '../../formats/amount.js';
@@ -13,9 +13,9 @@ import type { Order } from '../order/orders.js';
 export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean => wanted === 'any' || actual === wanted;
 
 /**
- * Throws Failure `usage` when a destination is of another network: the money would be lost.
+ * Throws Failure `usage` for a destination on another network, where the money would be lost.
  *
- * @param noun what it is, as in `invoice`
+ * @param noun such as `invoice`
  */
 function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): void {
   if (isOnNetwork(actual, wanted)) return;
@@ -36,7 +36,7 @@ export function checkInvoice(invoice: Invoice, wanted: Network): void {
   });
 }
 
-/** Throws Failure `usage` for another network and for a kind of address that the service does not pay to. */
+/** Throws Failure `usage` for another network and for an unsupported kind of address. */
 export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: Network): void {
   checkNetwork('address', network, wanted);
   if (type !== 'witness') return;
@@ -45,7 +45,7 @@ export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: N
   });
 }
 
-/** Throws Failure `usage` for less than the service sends on-chain (rule 5). */
+/** Throws Failure `usage` below the on-chain minimum (rule 5). */
 export function checkOnchainAmount({ value }: Money): void {
   if (value.gte(smallestOnchain)) return;
   const rule = `an on-chain payment is at least ${formatSats(smallestOnchain)}`;
@@ -62,7 +62,7 @@ export function checkTronAddress(address: string): void {
   });
 }
 
-/** The own permanent addresses, asked for once each. */
+/** Reads the account's own permanent addresses. */
 export interface OwnAddresses {
   bitcoinAddress(): Promise<{ readonly staticOnchainAddress: string }>;
   usdtAddress(chain: 'TRON'): Promise<{ readonly staticOnchainAddress: string }>;
@@ -87,8 +87,8 @@ export function ownAddressGuard(
 }
 
 /**
- * Throws Failure `usage` when the destination is the account's own deposit address: the money would only come back,
- * less the fees. If the service has no such address, or does not return it, nothing is refused.
+ * Throws Failure `usage` for the account's own deposit address, from which the money would come back
+ * less the fees. Refuses nothing if the service has no such address, or does not return it.
  */
 export async function refuseOwnAddress(
   address: string,

@@ -1,4 +1,4 @@
-// What a destination, its amount and its flags mean for a payment: decided here for every command that sends.
+// Plans a send from destination, amount and flags, for every command that sends.
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Rates } from '../../api/types.js';
 import { btcFromMsat, currencyOf, formatAmount, money, parseAmount, type Money } from '../../formats/amount.js';
@@ -12,47 +12,47 @@ import { checkBitcoinAddress, checkInvoice, checkOnchainAmount, checkTronAddress
 
 export type SendKind = 'lightning' | 'lnurl' | 'onchain' | 'usdt';
 
-/** How a bitcoin: URI is paid. */
+/** Ways to pay a bitcoin: URI. */
 export const ways = ['lightning', 'onchain'] as const;
 export type Way = (typeof ways)[number];
 
-/** A payment as it was asked for, in the words that were given. */
+/** A requested payment, in the given words. */
 export interface SendWords {
-  /** The kind that was named; undefined where the destination says it. */
+  /** The named kind; undefined to detect it. */
   readonly kind?: SendKind | undefined;
   readonly to?: string | undefined;
-  /** What the recipient gets; for a Lightning Address or an LNURL what leaves the wallet. */
+  /** The arriving amount; for a Lightning Address or an LNURL the debit. */
   readonly amount?: string | undefined;
-  /** What leaves the wallet, where that is fixed instead. */
+  /** The debit, if fixed instead of the arriving amount. */
   readonly spend?: string | undefined;
-  /** The wallet that pays, where it is not the usual one of the destination. */
+  /** The paying wallet, if not the default. */
   readonly from?: string | undefined;
   readonly via?: Way | undefined;
   readonly deductFees?: boolean | undefined;
 }
 
-/** What a payment pays to, taken out of a URI that named it. */
+/** The payable destination, extracted from a URI if necessary. */
 export type Payable = Exclude<Destination, { kind: 'bip21' | 'evm-address' }>;
 
 export interface SendPlan {
   readonly order: Order;
   readonly pays: Payable;
-  /** What the URI says that it is for. */
+  /** Label and message of the URI. */
   readonly says: readonly string[];
-  /** What the amount was converted from. */
+  /** The amount before conversion. */
   readonly worth?: Asked['worth'];
   /** It settles within hours or days, so svcpay waits only on request. */
   readonly slow: boolean;
 }
 
-/** What is still to be said before there is a payment. */
+/** The missing answer. */
 export type Missing = 'destination' | 'way' | 'amount';
 
 export type Planned =
   | { readonly missing?: undefined; readonly plan: SendPlan }
   | {
       readonly missing: Missing;
-      /** The currency that an amount is taken in; undefined where any wallet may pay. */
+      /** The currency of the amount; undefined if any wallet may pay. */
       readonly ccy?: string | undefined;
     };
 
@@ -60,7 +60,7 @@ export interface PlanEnvironment {
   readonly network: Network;
   /** Epoch ms. */
   readonly now: number;
-  /** Converts amounts for the bitcoin wallet that are given in another currency; without it they are refused. */
+  /** Needed for amounts in another currency than the bitcoin wallet's. */
   readonly rates?: Rates | undefined;
 }
 
@@ -88,7 +88,7 @@ function missingFailure({ missing, ccy = 'BTC' }: Exclude<Planned, { missing?: u
   return refused(`the amount is missing. Add it after the destination, such as ${example}.`);
 }
 
-/** What kinds of destination each kind of payment goes to. */
+/** The destinations of each kind of payment. */
 const destinationsOf: Readonly<Record<SendKind, { readonly kinds: readonly Destination['kind'][]; readonly name: string }>> = {
   lightning: { kinds: ['bolt11'], name: 'a Lightning invoice' },
   lnurl: { kinds: ['lightning-address', 'lnurl'], name: 'a Lightning Address or an LNURL' },
@@ -132,7 +132,7 @@ const otherKind = (found: Destination, kind: SendKind): Failure =>
     'Without the kind of payment, it is detected.',
   );
 
-/** The invoice says the amount itself (rule 2). */
+/** The invoice fixes the amount (rule 2). */
 function planInvoice(pays: Payable & { kind: 'bolt11' }, words: SendWords, { network }: PlanEnvironment): Planned {
   const invoice = pays.value;
   checkInvoice(invoice, network);
@@ -142,7 +142,7 @@ function planInvoice(pays: Payable & { kind: 'bolt11' }, words: SendWords, { net
   return planned({ order: lightningOrder(invoice, words.from ?? 'BTC'), pays });
 }
 
-/** The amount is what leaves the wallet (rule 3), so that its currency names the wallet. */
+/** The amount is the debit (rule 3), so its currency names the wallet. */
 function planLnurl(pays: Payable & { kind: 'lnurl' | 'lightning-address' }, words: SendWords, environment: PlanEnvironment): Planned {
   const { from, deductFees } = words;
   if (words.amount !== undefined && words.spend !== undefined) throw twoAmounts();
@@ -152,7 +152,7 @@ function planLnurl(pays: Payable & { kind: 'lnurl' | 'lightning-address' }, word
   return planned({ order: lessFees(lnurlOrder(pays.text, amount), deductFees), pays, worth });
 }
 
-/** The amount stands on the destination (rule 5). */
+/** The amount is what arrives (rule 5). */
 function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWords, environment: PlanEnvironment): Planned {
   const { amount, from = 'BTC', deductFees } = words;
   checkBitcoinAddress(pays.value, environment.network);
@@ -166,7 +166,7 @@ function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWor
 const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): Asked =>
   rates !== undefined && ccy === 'BTC' && isForeign(text) ? inBtc(text, rates) : { amount: parseAmount(text, ccy) };
 
-/** Either what arrives, in USDT, or with `spend` what leaves a wallet of any currency. */
+/** Either the arriving USDT amount, or with `spend` the debit of any wallet. */
 function planUsdt(pays: Payable & { kind: 'tron-address' }, words: SendWords): Planned {
   const { amount, spend, from, deductFees } = words;
   const { address } = pays.value;
@@ -180,7 +180,7 @@ function planUsdt(pays: Payable & { kind: 'tron-address' }, words: SendWords): P
   return planned({ order: lessFees(order, deductFees), pays, slow: true });
 }
 
-/** An amount in another currency may have been meant for the wallet that pays. */
+/** An amount in another currency may be meant as the debit. */
 function usdtAmount(text: string): Money {
   try {
     return parseAmount(text, 'USDT');
@@ -191,7 +191,7 @@ function usdtAmount(text: string): Money {
   }
 }
 
-/** Ways that the flags exclude are not offered. */
+/** Offers only ways that the flags allow. */
 function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const { bitcoin, invoice } = uri;
   const { kind, via } = words;
@@ -229,7 +229,7 @@ function onlyWay(
   return isPayable && deductFees !== true ? undefined : 'onchain';
 }
 
-/** Both ways pay for the same thing: having paid one of them stands in the way of the other. */
+/** Both ways have the invoice's idempotency key, so only one of them is paid. */
 function oncePaid(invoice: Invoice | null, planned: Planned): Planned {
   if (planned.missing !== undefined || invoice === null) return planned;
   const { plan } = planned;
@@ -247,7 +247,7 @@ const planned = (plan: Pick<SendPlan, 'order' | 'pays'> & Partial<SendPlan>): Pl
 
 const lessFees = (order: Order, deductFees: boolean | undefined): Order => (deductFees === true ? deducting(order) : order);
 
-/** Throws Failure `usage` when an amount is given beside a destination that names another one. */
+/** Throws Failure `usage` if the given amount differs from the destination's. */
 function checkSameAmount(given: string | undefined, named: Money, where: string): void {
   if (given === undefined || parseAmount(given, named.ccy).value.eq(named.value)) return;
   throw refused(`${where} is for ${formatAmount(named)}, not for ${given}.`, 'Leave the amount out, or ask for a new one.');

@@ -1,13 +1,13 @@
-// What a payer is asked for, in bitcoin; an amount in another currency is converted at the service's rate.
+// The requested amount in bitcoin; other currencies are converted at the service's rate.
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { currencyOf, decimalsOf, parseAmount, type Money } from '../../formats/amount.js';
 import { findRate } from '../quote/rates.js';
 
 export interface Asked {
-  /** In BTC: what the service is asked for. */
+  /** The requested amount, in BTC. */
   readonly amount: Money;
-  /** What it was converted from, and the price of one bitcoin in that currency. */
+  /** The amount before conversion, and the price of one bitcoin. */
   readonly worth?: { readonly given: Money; readonly rate: Big };
 }
 
@@ -16,13 +16,13 @@ export async function readAsked(text: string, rates: () => Promise<Rates>): Prom
   return isForeign(text) ? inBtc(text, await rates()) : { amount: parseAmount(text, 'BTC') };
 }
 
-/** An amount that names another currency than bitcoin. */
+/** Whether the amount is in another currency than bitcoin. */
 export function isForeign(text: string): boolean {
   const named = currencyOf(text);
   return named !== undefined && named !== 'BTC';
 }
 
-/** Rounded up: the amount in bitcoin is worth no less than the one given. */
+/** Rounds up, so that the bitcoin amount is worth at least the given one. */
 export function inBtc(text: string, rates: Rates): Asked {
   const given = parseAmount(text);
   const { rate } = findRate(rates, `BTC${given.ccy}`);

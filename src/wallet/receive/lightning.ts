@@ -1,4 +1,4 @@
-// The invoice of a Lightning receive, checked before anybody is shown it.
+// Checks the invoice of a Lightning receive before it is shown.
 import { msatOf, type Money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
@@ -8,8 +8,8 @@ import type { Network } from '../../store/profile/profiles.js';
 import { isOnNetwork } from '../plan/destinations.js';
 
 /**
- * The invoice of a confirmed Lightning receive, checked: signature, network, amount and time.
- * Throws Failure `refused` for a different invoice, which must not be shown to a payer.
+ * Checks signature, network, amount and expiry.
+ * Throws Failure `refused` for an invoice that must not be shown to a payer.
  *
  * @param now epoch ms by the service's clock
  */
@@ -21,7 +21,7 @@ export function checkedInvoice(txn: Transaction, amount: Money, network: Network
   return invoice;
 }
 
-/** The invoice as the service wrote it. Throws Failure `refused` when there is none. */
+/** The service's invoice. Throws Failure `refused` if there is none. */
 export function invoiceText(txn: Transaction): string {
   const text = txn.sourceReq.reqDetails?.['paymentRequest'];
   if (typeof text !== 'string') throw unusable(txn, 'there is no invoice.');

@@ -1,4 +1,4 @@
-// What an on-chain receive and the permanent deposit addresses bring back, checked before anybody is shown an address.
+// Checks the addresses of on-chain receives and deposits before they are shown.
 import type Big from 'big.js';
 import { decimal, instant } from '../../api/reading/readers.js';
 import type { BitcoinAddress as DepositAddress, Transaction, UsdtAddress, UsdtChain } from '../../api/types.js';
@@ -14,15 +14,15 @@ import { isOnNetwork } from '../plan/destinations.js';
 
 export interface OnchainRequest {
   readonly address: string;
-  /** BIP21: the same address and the same amount, and no other way to pay. Made here where the service names none. */
+  /** BIP21 URI with this address and amount, and no other way to pay. */
   readonly uri: string;
   /** Epoch ms by the service's clock. */
   readonly expiresAt: number | undefined;
 }
 
 /**
- * The address of a confirmed on-chain receive, checked: checksum, network, and the same address and amount in the BIP21
- * URI. Throws Failure `refused` when it is not what was asked for: it must not be shown to a payer.
+ * Checks checksum and network of the address, and that the BIP21 URI has the same address and amount.
+ * Throws Failure `refused` for a request that must not be shown to a payer.
  *
  * @param now epoch ms by the service's clock
  */
@@ -53,14 +53,14 @@ function figure(value: unknown): Big | undefined {
   return read === undefined ? undefined : fromWire(read);
 }
 
-/** The permanent Bitcoin address (endpoint 4). Throws Failure `refused` when it is broken or of another network. */
+/** The permanent Bitcoin address (endpoint 4). Throws Failure `refused` if it is invalid or on another network. */
 export const checkedBitcoinDeposit = ({ staticOnchainAddress }: DepositAddress, network: Network): string =>
   checkedAddress(staticOnchainAddress, network);
 
-/** The permanent USDT address of a chain (endpoint 5). Throws Failure `refused` when it is not one of that chain and account. */
+/** The permanent USDT address of a chain (endpoint 5). Throws Failure `refused` for another chain or account. */
 export function checkedUsdtDeposit(answer: UsdtAddress, chain: UsdtChain, own: string | undefined): string {
   const { staticOnchainAddress: given, walletCcy, chainId, accountId } = answer;
-  // Where the service does not say what it is for, the form of the address tells.
+  // Without these fields, only the address format is checked.
   if ((walletCcy ?? 'USDT') !== 'USDT' || (chainId ?? chain).toUpperCase() !== chain) {
     throw notUsable(`it is for ${walletCcy ?? 'USDT'} on ${chainId ?? chain}`);
   }
@@ -78,7 +78,7 @@ function checkedAddress(given: string, wanted: Network, txnId?: string): string 
   return address;
 }
 
-/** A text of the service that does not parse is the service's mistake. */
+/** Turns a parse error of a service's text into a refusal. */
 function attempt<T>(parse: () => T, txnId?: string): T {
   try {
     return parse();

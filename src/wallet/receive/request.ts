@@ -1,4 +1,4 @@
-// Requests money by any method: create and confirm once, and wait until there is something to pay to.
+// Requests money by any method: creates and confirms once, and waits for the invoice or address.
 import Big from 'big.js';
 import { NoAnswer } from '../../api/errors.js';
 import { retryPolicy } from '../../api/retry-policy.js';
@@ -16,7 +16,7 @@ import { waitUntilFinal } from '../transaction/wait.js';
 
 export interface ReceiveDeps {
   readonly service: Pick<PaymentService, 'createTransaction' | 'confirmTransaction' | 'transaction' | 'transactions' | 'eachTransaction'>;
-  /** Called while the list is searched for a used reference: how many transactions so far. */
+  /** Called with the number of searched transactions during a reference lookup. */
   readonly onRead: (count: number) => void;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly newId: () => string;
@@ -26,15 +26,15 @@ export interface ReceiveDeps {
 
 export interface Requested {
   readonly txn: Transaction;
-  /** What it requests. */
+  /** The requested amount. */
   readonly amount: Money;
 }
 
 /**
- * Creates and confirms a receive transaction. If the reference was used before, the earlier transaction is returned.
+ * Creates and confirms a receive transaction, or returns the earlier transaction of a used reference.
  * Throws Failure `refused` if the reference belongs to another amount or method.
  *
- * @param isConverted the amount was computed from a rate, which an earlier amount may differ from by as much as a rate moves
+ * @param isConverted the amount was converted, so an earlier amount may differ by a change of the rate
  */
 export async function requestMoney(
   body: CreateTransaction,
@@ -50,10 +50,10 @@ export async function requestMoney(
   return { txn: await waitUntilFinal(withKnown(quoted, confirmed), made, deps), amount };
 }
 
-/** A confirmation may be answered before there is something to pay to; the transaction is read again until there is. */
+/** Longest wait for the invoice or address, which may follow the confirmation. */
 const longestMakingMs = 60_000;
 
-/** An invoice or an address is there. */
+/** Whether the invoice or address exists. */
 function isPayable({ sourceReq }: Transaction): boolean {
   const { paymentRequest, address } = sourceReq.reqDetails ?? {};
   return [paymentRequest, address].some((each) => typeof each === 'string' && each !== '');
@@ -61,7 +61,7 @@ function isPayable({ sourceReq }: Transaction): boolean {
 
 type Found = { readonly txn: Transaction; readonly isEarlier: boolean };
 
-/** The service refuses a used reference; only then is the list searched. */
+/** Searches the list only after the service has refused the reference. */
 async function createOrFind(body: CreateTransaction, isOwnReference: boolean, deps: ReceiveDeps): Promise<Found> {
   let mayExist = false;
   for (let tries = 1; ; tries += 1) {
@@ -83,7 +83,7 @@ async function createOrFind(body: CreateTransaction, isOwnReference: boolean, de
   }
 }
 
-/** A receive moves nothing by being confirmed: after an unanswered confirmation it is read, and confirmed again if it is still a quote. */
+/** Confirming a receive moves nothing, so after an unanswered confirmation the transaction is read and, if still quoted, confirmed again. */
 export async function confirmReceive(txnId: string, deps: Pick<ReceiveDeps, 'service' | 'sleep' | 'signal'>): Promise<Transaction> {
   const { service, sleep, signal } = deps;
   for (let tries = 1; ; tries += 1) {
@@ -106,7 +106,7 @@ export async function confirmReceive(txnId: string, deps: Pick<ReceiveDeps, 'ser
   }
 }
 
-/** As a share of the amount: more than a rate moves while an invoice can be paid, less than makes another sum of it. */
+/** Largest plausible change of a rate while an invoice is valid, as a fraction. */
 const rateMoves = new Big('0.1');
 
 function checkedAmount({ sourceReq, destReq }: CreateTransaction, txn: Transaction, ref: string, tolerance: Big): Money {

@@ -1,4 +1,5 @@
 // The table of commands, from which parsing, help, completion and the manual are generated.
+import type { SendKind } from '../formats/rails.js';
 import type { Branch, Command } from './define.js';
 
 type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections'>;
@@ -6,6 +7,14 @@ type Row = readonly [path: string, summary: string, load?: () => Promise<Command
 
 const pays: Traits = { money: true, connections: 2 };
 const asks: Traits = { connections: 1 };
+
+/** A kind of payment without a command does not compile. */
+const sends: Readonly<Record<SendKind, Row>> = {
+  lightning: ['send lightning', 'pay a BOLT11 invoice', () => import('./payment/send-lightning.js').then((it) => it.sendLightning), pays],
+  lnurl: ['send lnurl', 'pay to a Lightning Address or an LNURL', () => import('./payment/send.js').then((it) => it.sendLnurl), pays],
+  onchain: ['send onchain', 'pay to a Bitcoin address', () => import('./payment/send.js').then((it) => it.sendOnchain), pays],
+  usdt: ['send usdt', 'pay USDT to a TRON address', () => import('./payment/send.js').then((it) => it.sendUsdt), pays],
+};
 
 /** By headings of help. */
 const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = [
@@ -17,10 +26,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
   ]],
   ['Money out', [
     ['send', 'pay an invoice, an address, an LNURL or a Lightning Address', () => import('./payment/send.js').then((it) => it.send), { ...pays, aliases: ['pay'] }],
-    ['send lightning', 'pay a BOLT11 invoice', () => import('./payment/send-lightning.js').then((it) => it.sendLightning), pays],
-    ['send lnurl', 'pay to a Lightning Address or an LNURL', () => import('./payment/send.js').then((it) => it.sendLnurl), pays],
-    ['send onchain', 'pay to a Bitcoin address', () => import('./payment/send.js').then((it) => it.sendOnchain), pays],
-    ['send usdt', 'pay USDT to a TRON address', () => import('./payment/send.js').then((it) => it.sendUsdt), pays],
+    ...Object.values(sends),
     ['swap', 'exchange between two of your own wallets', () => import('./payment/swap.js').then((it) => it.swap), pays],
     ['payout', 'pay out to a bank account or a mobile wallet', () => import('./payout/payout.js').then((it) => it.payout), pays],
     ['payout methods', 'list payout countries and methods', () => import('./payout/payout-lists.js').then((it) => it.payoutMethods)],

@@ -4,6 +4,7 @@ import { fieldFromMaker } from '../../api/maker.js';
 import type { TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { parseInstant, type Instant } from '../../formats/instant.js';
+import { methodNames } from '../../formats/rails.js';
 import { knownStates } from '../../formats/states.js';
 import { nearest } from '../help/suggest.js';
 import { choice, word, type ValuesOf } from '../values.js';
@@ -13,8 +14,7 @@ export const periods = ['1d', '7d', '30d', '3m', '6m', '1y'] as const;
 
 export const instant = () => word('TIME', parseInstant).optional();
 
-/** Methods of the specification (Payment methods). Payout methods are open: services add countries. */
-const knownMethods = ['servicepay', 'lightning', 'lnurl', 'on-chain', 'tron', 'eth', 'mobile'] as const;
+const knownMethods = [...methodNames, 'mobile'];
 
 const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
 

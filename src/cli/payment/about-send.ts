@@ -1,6 +1,7 @@
 // The recipient and purpose of a payment, for the quote card.
 import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
+import { railTo } from '../../formats/rails.js';
 import { told, type Fact } from '../../terminal/cards/card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import type { SendPlan } from '../../wallet/plan/send.js';
@@ -18,18 +19,14 @@ function aboutDestination({ pays, says, order }: SendPlan): Fact[] {
   switch (pays.kind) {
     case 'bolt11':
       return aboutInvoice(pays.value);
-    case 'lightning-address':
-      return [{ label: 'To', value: pays.text, whole: true }, ...fees];
     case 'lnurl':
       return [
         { label: 'To', value: new URL(pays.value.url).host, note: 'where the LNURL leads' },
         { label: 'LNURL', value: pays.text, whole: true },
         ...fees,
       ];
-    case 'bitcoin-address':
-      return [...said, { label: 'To', value: pays.value.address, whole: true }, ...fees];
-    case 'tron-address':
-      return [{ label: 'To', value: pays.value.address, note: 'USDT on TRON', whole: true }, ...fees];
+    default:
+      return [...said, { label: 'To', value: order.destination, note: railTo(pays.kind)?.note, whole: true }, ...fees];
   }
 }
 

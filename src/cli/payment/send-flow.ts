@@ -3,13 +3,14 @@ import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
+import { railOf, type SendKind } from '../../formats/rails.js';
 import type { Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { shortened } from '../../terminal/views/transaction-view.js';
 import { decodeOrder } from '../../wallet/order/order-record.js';
 import { isForeign } from '../../wallet/receive/asked.js';
 import { ownAddressGuard } from '../../wallet/plan/destinations.js';
-import { planSend, planSendNow, type Missing, type SendKind, type SendPlan, type SendWords, type PlanEnvironment } from '../../wallet/plan/send.js';
+import { planSend, planSendNow, type Missing, type SendPlan, type SendWords, type PlanEnvironment } from '../../wallet/plan/send.js';
 import type { Context } from '../context.js';
 import { paymentNamed } from '../history/resolve-id.js';
 import { wordOrStdin } from '../stdin.js';
@@ -50,14 +51,13 @@ export async function runSend(
 
 /** Names of the missing parts, as in help. */
 function missingWords({ kind, amount, spend }: SendWords, missing: Missing, ccy: string | undefined): string[] {
-  const needsAmount = missing === 'amount' || (amount === undefined && spend === undefined && kind !== undefined && kind !== 'lightning');
+  const rail = kind && railOf(kind);
+  const needsAmount = missing === 'amount' || (amount === undefined && spend === undefined && rail !== undefined && rail.amount !== 'in invoice');
   return [
-    ...(missing === 'destination' ? [destinationWords[kind ?? 'any']] : []),
-    ...(needsAmount ? [`AMOUNT (e.g. ${ccy === 'USDT' || kind === 'usdt' ? '25usdt' : '50000sat'})`] : []),
+    ...(missing === 'destination' ? [rail?.argument ?? 'DESTINATION'] : []),
+    ...(needsAmount ? [`AMOUNT (e.g. ${rail?.exampleAmount ?? (ccy === 'USDT' ? '25usdt' : '50000sat')})`] : []),
   ];
 }
-
-const destinationWords = { any: 'DESTINATION', lightning: 'INVOICE', lnurl: 'ADDRESS', onchain: 'ADDRESS', usdt: 'ADDRESS' } as const;
 
 const withoutAmount = (words: SendWords): SendWords => ({ ...words, amount: undefined, spend: undefined });
 const withoutDestination = (words: SendWords): SendWords => ({ ...withoutAmount(words), to: undefined, via: undefined });
@@ -129,15 +129,8 @@ function askSend(
   ], before);
 }
 
-const destinationNames: Readonly<Record<SendKind, string>> = {
-  lightning: 'an invoice',
-  lnurl: 'a Lightning Address or an LNURL',
-  onchain: 'a Bitcoin address',
-  usdt: 'a TRON address',
-};
-
 const exampleOf = (kind: SendKind | undefined): string =>
-  kind === undefined ? 'an invoice, an address, a Lightning Address' : destinationNames[kind];
+  kind === undefined ? 'an invoice, an address, a Lightning Address' : railOf(kind).destination;
 
 const amountQuestion = (ccy: string | undefined) => {
   if (ccy === undefined) return { message: 'Amount', example: 'e.g. 50000sat or 5usdt' };

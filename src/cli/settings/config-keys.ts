@@ -59,7 +59,7 @@ function parseId(text: string): string {
 
 function parseExplorer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.href.replace(/\/+$/, '');
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.href.replace(/\/$/, '');
   throw new Failure('usage', `"${clip(text)}" is not the address of an explorer. Write one such as https://mempool.space.`);
 }
 

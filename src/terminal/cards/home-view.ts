@@ -2,6 +2,7 @@
 import type { ListedTransaction, Wallet } from '../../api/types.js';
 import { formatAmount, formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
+import { routeOfKind } from '../../formats/rails.js';
 import { worthText } from './card.js';
 import type { RecordView } from '../rows/view.js';
 import { pointsAligned } from '../rows/table.js';
@@ -224,17 +225,9 @@ function viaText(txn: ListedTransaction): string {
   return word === 'USDT' ? word : word.toLowerCase();
 }
 
-/** The kinds of the journal as they are said of a payment on its way. */
-const ways: Readonly<Record<string, string>> = {
-  'send lightning': 'over Lightning',
-  'send lnurl': 'over Lightning',
-  'send onchain': 'on-chain',
-  'send usdt': 'USDT',
-};
-
 function openLine(payment: PendingPayment): OpenLine {
   const { ccy, kind, with: party, ref } = payment;
-  const { amount, way } = whatOf(payment.amount === null || ccy === null ? undefined : money(ccy, payment.amount), ways[kind] ?? kind);
+  const { amount, way } = whatOf(payment.amount === null || ccy === null ? undefined : money(ccy, payment.amount), routeOfKind(kind));
   const to = toWhom(way, party);
   if (isUnchecked(payment)) return { amount: `Not checked: ${amount}`, about: to, state: progressOf(payment) };
   if (isSubmitted(payment)) return { amount: `On its way: ${amount}`, about: to, state: progressOf(payment) };

@@ -2,6 +2,7 @@
 import { fixed, fromWire, moneyFromWire, type Money, type WireNumber } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
+import { methodFacts } from '../../formats/rails.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
 import { factLines, moneyLines, told, type Fact, type MoneyLine } from './card.js';
@@ -135,15 +136,6 @@ const detailLabels: Readonly<Record<string, string>> = {
 /** Told in words elsewhere, not as fields of their own. */
 const isToldElsewhere = (key: string): boolean => /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
-const ways: Readonly<Record<string, string>> = {
-  servicepay: 'wallet',
-  lightning: 'over Lightning',
-  lnurl: 'over Lightning',
-  'on-chain': 'on-chain',
-  tron: 'on TRON',
-  eth: 'on Ethereum',
-};
-
 function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[]): Fact[] {
   const details = ({ reqDetails }: Transaction['sourceReq']): Fact[] =>
     Object.entries(reqDetails ?? {})
@@ -151,7 +143,7 @@ function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[
       .flatMap(([key, value]) => detail(key, value))
       .filter(({ value }) => !shownBelow.includes(value));
   const side = (label: string, { method, ...rest }: Transaction['sourceReq']): Fact[] => [
-    { label, value: `${rest.ccy ?? '?'} ${entryOf(ways, method ?? '') ?? `over ${method ?? '?'}`}` },
+    { label, value: `${rest.ccy ?? '?'} ${methodFacts(method)?.route ?? `over ${method ?? '?'}`}` },
     ...details(rest),
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];

@@ -1,7 +1,7 @@
 // Transactions in words and as a table: what kind it is, what moved, with whom, how far it is.
 import { formatAmount, formatSats, givenFromWire, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
-import { entryOf } from '../../formats/unknown.js';
+import { methodFacts } from '../../formats/rails.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { ChalkInstance } from 'chalk';
 import { shortTime } from '../time.js';
@@ -12,18 +12,17 @@ import { transactionFields } from './transaction-fields.js';
 type Side = ListedTransaction['sourceReq'];
 type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 
-const names: Readonly<Record<string, string>> = { lightning: 'Lightning', lnurl: 'Lightning', 'on-chain': 'On-chain', tron: 'USDT', eth: 'USDT' };
-
 /** `Lightning receive`, `Swap`, `Payout`: the kind follows from the two methods. */
 export function transactionKind({ sourceReq, destReq }: Sides): string {
   const source = sourceReq.method ?? '';
   const dest = destReq.method ?? '';
   if (source === '') return 'Transaction';
-  if (source !== 'servicepay') return source === 'lightning' || source === 'on-chain' ? `${names[source]} receive` : 'Deposit';
+  const from = methodFacts(source);
+  if (source !== 'servicepay') return from?.isRequested === true ? `${from.label} receive` : 'Deposit';
   if (dest === '') return 'Send';
   if (dest === 'servicepay') return 'Swap';
-  const name = entryOf(names, dest);
-  return name === undefined ? 'Payout' : `${name} send`;
+  const to = methodFacts(dest);
+  return to === undefined ? 'Payout' : `${to.label} send`;
 }
 
 /** What settled on a side, else what was asked for; undefined while the service tells neither. */

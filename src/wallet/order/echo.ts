@@ -76,7 +76,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   const answered: Fields = given.reqDetails ?? {};
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
-    // The code says where the money goes; another home may not have been isImported the name.
+    // The code says where the money goes; another home may not have imported the name.
     if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
     const resolved = (otherNames[field] ?? []).find((name) => answered[name] != null && !sameText(answered[name], wanted));

@@ -5,6 +5,7 @@ import { btcFromMsat, type Money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
+import { railOf, type SendKind } from '../../formats/rails.js';
 
 /** A payment as it was asked for, before the service has quoted it. */
 export interface Order {
@@ -21,7 +22,7 @@ export interface Order {
   readonly expiresAt?: number | undefined;
   /** The exact amount that the recipient must get, where the order fixes it. */
   readonly receives: Money | undefined;
-  /** It is what the service isImported of a payment, which can leave out part of what was asked: nothing is created from it. */
+  /** The service returned it for an imported payment, perhaps without a part of what was asked: nothing is created from it. */
   readonly isImported?: boolean | undefined;
 }
 
@@ -49,11 +50,11 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
  * @param address a Lightning Address or an LNURL, which the service resolves
  */
 export const lnurlOrder = (address: string, amount: Money): Order =>
-  spendOrder('send lnurl', 'lnurl', 'BTC', address, amount);
+  spendOrder('lnurl', 'BTC', address, amount);
 
 /** Rule 5: the amount, in BTC, stands on the destination. */
 export const onchainOrder = (address: string, amount: Money, from: string): Order =>
-  addressOrder('send onchain', 'on-chain', address, amount, from);
+  addressOrder('onchain', address, amount, from);
 
 /** The same order with the fees taken out of the amount, so that the recipient gets it less the fees. */
 export function deducting({ body, ...order }: Order): Order {
@@ -62,19 +63,19 @@ export function deducting({ body, ...order }: Order): Order {
 
 /** Rule 6: USDT over TRON; the amount is what the recipient gets. */
 export const usdtOrder = (address: string, amount: Money, from: string): Order =>
-  addressOrder('send usdt', 'tron', address, amount, from);
+  addressOrder('usdt', address, amount, from);
 
 /** Rule 6 with the amount on the source (rule 1): so much leaves the wallet, whatever arrives. */
 export const usdtSpendOrder = (address: string, amount: Money): Order =>
-  spendOrder('send usdt', 'tron', 'USDT', address, amount);
+  spendOrder('usdt', 'USDT', address, amount);
 
 /** So much leaves the wallet; what arrives is fixed where it is the same currency. */
-function spendOrder(kind: string, method: string, ccy: string, address: string, spent: Money): Order {
+function spendOrder(kind: SendKind, ccy: string, address: string, spent: Money): Order {
   return {
-    kind,
+    kind: `send ${kind}`,
     body: {
       sourceReq: { ccy: spent.ccy, method: servicepay, reqDetails: {}, ...onSide(spent.value) },
-      destReq: { ccy, method, reqDetails: { address } },
+      destReq: { ccy, method: railOf(kind).method, reqDetails: { address } },
     },
     idempotencyKey: null,
     destination: address,
@@ -83,12 +84,12 @@ function spendOrder(kind: string, method: string, ccy: string, address: string, 
 }
 
 /** So much arrives, in the currency of the amount. */
-function addressOrder(kind: string, method: string, address: string, amount: Money, from: string): Order {
+function addressOrder(kind: SendKind, address: string, amount: Money, from: string): Order {
   return {
-    kind,
+    kind: `send ${kind}`,
     body: {
       sourceReq: { ccy: from, method: servicepay, reqDetails: {} },
-      destReq: { ccy: amount.ccy, method, reqDetails: { address }, ...onSide(amount.value) },
+      destReq: { ccy: amount.ccy, method: railOf(kind).method, reqDetails: { address }, ...onSide(amount.value) },
     },
     idempotencyKey: null,
     destination: address,

@@ -5,12 +5,11 @@ import { btcFromMsat, currencyOf, formatAmount, money, parseAmount, type Money }
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { detectDestination, type Bip21Destination, type Destination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
+import { railOf, railTo, type SendKind } from '../../formats/rails.js';
 import type { Network } from '../../store/profile/profiles.js';
 import { inBtc, isForeign, type Asked } from '../receive/asked.js';
 import { deducting, lightningOrder, lnurlOrder, onchainOrder, usdtOrder, usdtSpendOrder, type Order } from '../order/orders.js';
 import { checkBitcoinAddress, checkInvoice, checkOnchainAmount, checkTronAddress, isOnNetwork } from './destinations.js';
-
-export type SendKind = 'lightning' | 'lnurl' | 'onchain' | 'usdt';
 
 /** Ways to pay a bitcoin: URI. */
 export const ways = ['lightning', 'onchain'] as const;
@@ -88,14 +87,6 @@ function missingFailure({ missing, ccy = 'BTC' }: Exclude<Planned, { missing?: u
   return refused(`the amount is missing. Add it after the destination, such as ${example}.`);
 }
 
-/** The destinations of each kind of payment. */
-const destinationsOf: Readonly<Record<SendKind, { readonly kinds: readonly Destination['kind'][]; readonly name: string }>> = {
-  lightning: { kinds: ['bolt11'], name: 'a Lightning invoice' },
-  lnurl: { kinds: ['lightning-address', 'lnurl'], name: 'a Lightning Address or an LNURL' },
-  onchain: { kinds: ['bitcoin-address'], name: 'a Bitcoin address' },
-  usdt: { kinds: ['tron-address', 'evm-address'], name: 'a TRON address' },
-};
-
 const names: Readonly<Record<Destination['kind'], string>> = {
   bolt11: 'a Lightning invoice',
   'bitcoin-address': 'a Bitcoin address',
@@ -110,7 +101,7 @@ type Found = Exclude<Destination, { kind: 'bip21' }>;
 
 function planFound(found: Found, words: SendWords, environment: PlanEnvironment): Planned {
   const { kind } = words;
-  if (kind !== undefined && !destinationsOf[kind].kinds.includes(found.kind)) throw otherKind(found, kind);
+  if (kind !== undefined && !railOf(kind).paysTo.includes(found.kind)) throw otherKind(found, kind);
   switch (found.kind) {
     case 'bolt11':
       return planInvoice(found, words, environment);
@@ -128,7 +119,7 @@ function planFound(found: Found, words: SendWords, environment: PlanEnvironment)
 
 const otherKind = (found: Destination, kind: SendKind): Failure =>
   refused(
-    `this is ${names[found.kind]}, and ${destinationsOf[kind].name} is needed here.`,
+    `this is ${names[found.kind]}, and ${railOf(kind).destination} is needed here.`,
     'Without the kind of payment, it is detected.',
   );
 
@@ -160,7 +151,7 @@ function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWor
   if (amount === undefined) return { missing: 'amount', ccy: 'BTC' };
   const { amount: sent, worth } = readIn(amount, 'BTC', environment);
   checkOnchainAmount(sent);
-  return planned({ order: lessFees(onchainOrder(pays.value.address, sent, from), deductFees), pays, slow: true, worth });
+  return planned({ order: lessFees(onchainOrder(pays.value.address, sent, from), deductFees), pays, worth });
 }
 
 const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): Asked =>
@@ -177,7 +168,7 @@ function planUsdt(pays: Payable & { kind: 'tron-address' }, words: SendWords): P
     spend === undefined
       ? usdtOrder(address, usdtAmount(amount ?? ''), from ?? 'USDT')
       : usdtSpendOrder(address, parseAmount(spend, from ?? currencyOf(spend)));
-  return planned({ order: lessFees(order, deductFees), pays, slow: true });
+  return planned({ order: lessFees(order, deductFees), pays });
 }
 
 /** An amount in another currency may be meant as the debit. */
@@ -242,7 +233,7 @@ function saying({ label, message }: Bip21Destination, planned: Planned): Planned
 }
 
 const planned = (plan: Pick<SendPlan, 'order' | 'pays'> & Partial<SendPlan>): Planned => ({
-  plan: { says: [], slow: false, ...plan },
+  plan: { says: [], slow: railTo(plan.pays.kind)?.isSlow === true, ...plan },
 });
 
 const lessFees = (order: Order, deductFees: boolean | undefined): Order => (deductFees === true ? deducting(order) : order);

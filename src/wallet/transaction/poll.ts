@@ -1,8 +1,6 @@
 // How often a transaction is read while someone waits for it, and how long a read that may be stale is repeated.
 import { retryPolicy } from '../../api/retry-policy.js';
-
-/** How soon a rail settles: Lightning and swaps within seconds, payouts and TRON within minutes, Bitcoin with its blocks. */
-export type Pace = 'quick' | 'steady' | 'blocks';
+import type { Pace } from '../../formats/rails.js';
 
 interface Pauses {
   /** Pauses up to the given time waited; from then on a pause is a third of the time waited. */

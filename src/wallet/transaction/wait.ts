@@ -3,9 +3,9 @@ import { NoAnswer, ServiceError } from '../../api/errors.js';
 import { retryPolicy } from '../../api/retry-policy.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { pauseMs, type Pace } from './poll.js';
+import { methodFacts, type Pace } from '../../formats/rails.js';
+import { pauseMs } from './poll.js';
 import { readTransaction, withKnown, type ReadService } from './read-transaction.js';
-import { entryOf } from '../../formats/unknown.js';
 import { isFinal } from '../../formats/states.js';
 
 export interface WaitDeps {
@@ -29,11 +29,9 @@ export interface WaitOptions {
 }
 
 /** By the method that leaves the service or reaches it, whichever is not its own. */
-const paces: Readonly<Record<string, Pace>> = { servicepay: 'quick', lightning: 'quick', lnurl: 'quick', 'on-chain': 'blocks' };
-
 export function paceOf({ sourceReq, destReq }: Transaction): Pace {
   const outside = sourceReq.method === 'servicepay' ? destReq.method : sourceReq.method;
-  return entryOf(paces, outside ?? '') ?? 'steady';
+  return methodFacts(outside)?.pace ?? 'steady';
 }
 
 /**

@@ -1,6 +1,7 @@
 // The pace of polling as a function of the time waited, and the repetition of reads that may be stale.
 import { describe, expect, test } from 'vitest';
-import { pauseMs, rereadWhileStale, type Pace } from '../../../src/wallet/transaction/poll.js';
+import type { Pace } from '../../../src/formats/rails.js';
+import { pauseMs, rereadWhileStale } from '../../../src/wallet/transaction/poll.js';
 
 /** The moments of all reads within `ms`, where a read takes no time. */
 function readsWithin(ms: number, pace: Pace): number[] {

@@ -53,6 +53,20 @@ export function parseLightningAddress(text: string): LightningAddress {
   return { user, domain, address };
 }
 
+/** The web address of a Lightning Address (LUD-16). */
+export const payUrl = ({ user, domain }: LightningAddress): string => `https://${domain}/.well-known/lnurlp/${user}`;
+
+/** The web address that a Lightning Address or an LNURL stands for, equal for all their spellings; other texts are returned unchanged. */
+export function lnurlTarget(text: string): string {
+  const name = text.replace(/^lightning:/i, '');
+  try {
+    if (/^lnurl1/i.test(name)) return new URL(decodeLnurl(name)).href;
+    return name.includes('@') ? payUrl(parseLightningAddress(name)) : name;
+  } catch {
+    return name;
+  }
+}
+
 function isServiceUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

@@ -2,7 +2,8 @@
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { resolve } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { Ajv } from 'ajv';
+import { expect, onTestFinished } from 'vitest';
 import { environment, type Environment } from './svcpay.js';
 
 export const eras = ['2025-11-25', '2026-07-28'] as const;
@@ -35,13 +36,16 @@ export async function startAgent(options: readonly string[], around: Environment
   const transport = new StdioClientTransport({ command: process.execPath, args: [program, 'mcp', ...options], env: environment(around), stderr: 'ignore' });
   await client.connect(transport);
   onTestFinished(() => client.close());
-  // The client checks results against the schemas that it has seen listed.
-  await client.listTools();
+  // The client checks results against the schemas that it has seen listed; clients of version 1 check errors as well.
+  const { tools } = await client.listTools();
+  const ajv = new Ajv({ strict: false });
+  const schemas = new Map(tools.map(({ name, outputSchema = {} }) => [name, ajv.compile(JSON.parse(JSON.stringify(outputSchema)))]));
   return {
     client,
     pid: transport.pid,
     async call(name, given = {}) {
       const { structuredContent, content, isError = false } = await client.callTool({ name, arguments: given });
+      expect({ name, structuredContent, errors: schemas.get(name)?.(structuredContent) === true ? [] : schemas.get(name)?.errors }).toMatchObject({ errors: [] });
       const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
       return { content: structuredContent === undefined ? {} : { ...structuredContent }, isError, text };
     },

@@ -99,7 +99,7 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
     path: pathname + search,
     method,
     headers: { host: url.host, ...headers },
-    agent: !way.closesUnannounced && way.agent,
+    agent: !way.closesUnannounced && !(resends && method !== 'GET') && way.agent,
   });
   course.begins((reason) => outgoing.destroy(reason));
   outgoing.once('socket', (socket) => {
@@ -123,6 +123,9 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
   outgoing.once('close', endUnanswered);
   outgoing.end(body);
 }
+
+/** Deno resends a request, a confirmation too, when a reused connection breaks: there, only reads reuse connections. */
+const resends = 'deno' in process.versions;
 
 /** Includes the TLS handshake, before which no byte of a request leaves. */
 const isConnecting = (socket: Socket): boolean => socket.connecting || ('secureConnecting' in socket && socket.secureConnecting === true);

@@ -71,8 +71,7 @@ async function callTool({ row, command }: Tool, given: Given, most: string, sign
     const result = resultOf(row, await run(commandLine({ ...row, always }, command, { ...inputs, ...terms }), signal, context));
     return row.effect === 'asks' ? { ...result, content: withTotal(result.content, inputs['deductFees'] === true) } : result;
   } catch (error) {
-    if (error instanceof Failure) return failed(error);
-    throw error;
+    return failed(error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error }));
   }
 }
 

@@ -19,6 +19,24 @@ export const list = (name: string, items: OutputSchema): OutputSchema => ({ type
 export const listName = ({ properties, required: [name] }: OutputSchema): string | undefined =>
   name !== undefined && 'items' in (properties[name] ?? {}) ? name : undefined;
 
+const error = {
+  type: 'object',
+  description: 'instead of all else, if the call failed',
+  properties: {
+    kind: { type: 'string' },
+    message: { type: 'string' },
+    exitCode: { type: 'integer' },
+    txnId: { type: 'string' },
+    hint: { type: 'string' },
+    next: { type: 'array', description: 'commands and tools to call next', items: { type: 'object' } },
+  },
+  required: ['kind', 'message', 'exitCode', 'next'],
+};
+
+/** What a tool returns: earlier clients check errors against it too. */
+export const orError = ({ type, properties, required }: OutputSchema) =>
+  ({ type, properties: { ...properties, error }, anyOf: [{ required: [...required] }, { required: ['error'] }] });
+
 const text = (description: string): object => ({ type: ['string', 'null'], description });
 const amount = (description: string): object => ({ type: ['number', 'string', 'null'], description });
 const always = (description: string): object => ({ type: 'string', description });

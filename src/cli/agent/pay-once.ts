@@ -2,6 +2,7 @@
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
+import { lnurlTarget } from '../../formats/lnurl.js';
 import { latest, status, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { Order } from '../../wallet/order/orders.js';
@@ -56,7 +57,7 @@ function isSame(payment: Payment, target: Target): boolean {
 export function targetOf({ body: { sourceReq, destReq }, destination, idempotencyKey }: Order): Target | undefined {
   if (idempotencyKey !== null || destReq.method === 'servicepay') return undefined;
   const [ccy, amount] = destReq.amtRequested === undefined ? [sourceReq.ccy, sourceReq.amtRequested] : [destReq.ccy, destReq.amtRequested];
-  return { destination, amount: amountText(ccy, amount) };
+  return { destination: destReq.method === 'lnurl' ? lnurlTarget(destination) : destination, amount: amountText(ccy, amount) };
 }
 
 export const amountText = (ccy: string, amount: Big | number | undefined): string => `${amount === undefined ? '' : fixed(new Big(amount))} ${ccy}`;

@@ -2,10 +2,13 @@
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { Readable, Writable } from 'node:stream';
+import { Failure } from '../../formats/failure.js';
+import { isFields } from '../../formats/unknown.js';
 import { toJson } from '../../terminal/rows/json.js';
 import type { Command } from '../define.js';
 import { valueSchema } from '../values.js';
-import { inputsOf, type Given, type Result } from './call.js';
+import { failed, inputsOf, type Given, type Result } from './call.js';
+import { orError } from './output-schemas.js';
 import type { Effect, ToolRow } from './tools.js';
 
 const instructions = [
@@ -52,8 +55,10 @@ export async function serveMcp({ tools, resources, call, version, report, stdin,
       for (const tool of tools) {
         const { name, title, about: description, effect, gives } = tool.row;
         const inputSchema = fromJsonSchema<Given>(inputSchemaOf(tool));
-        const outputSchema = fromJsonSchema({ ...gives, required: [...gives.required] });
-        server.registerTool(name, { title, description, inputSchema, outputSchema, annotations: annotations(effect) }, async (given, { mcpReq }) => {
+        const outputSchema = fromJsonSchema(orError(gives));
+        server.registerTool(name, { title, description, inputSchema: checkedLater(inputSchema), outputSchema, annotations: annotations(effect) }, async (given, { mcpReq }) => {
+          const { issues } = await inputSchema['~standard'].validate(given);
+          if (issues !== undefined) return toolResult(failed(new Failure('usage', `Not called: ${issues.map(({ message }) => message).join(', ')}.`)));
           const work = (): Promise<Result> => call(tool, given, mcpReq.signal);
           const called = effect === 'reads' ? work() : inTurn(work);
           running.add(called);
@@ -62,7 +67,7 @@ export async function serveMcp({ tools, resources, call, version, report, stdin,
       }
       for (const { name, uri, description, read } of resources) {
         server.registerResource(name, uri, { description, mimeType: 'application/json' }, async (_uri, { mcpReq }) =>
-          ({ contents: [{ uri, mimeType: 'application/json', text: await read(mcpReq.signal) }] }));
+          ({ contents: [{ uri, mimeType: 'application/json', text: await read(mcpReq.signal) }, { uri, mimeType: 'text/plain', text: foreignText }] }));
       }
       return server;
     },
@@ -82,6 +87,10 @@ function createTurns() {
     return result;
   };
 }
+
+/** Listed as it is, but never refused by the library, whose errors have no kind, exit code or next step. */
+const checkedLater = (schema: ReturnType<typeof fromJsonSchema<Given>>): typeof schema =>
+  ({ ...schema, '~standard': { ...schema['~standard'], validate: (value) => ({ value: isFields(value) ? value : {} }) } });
 
 const toolResult = ({ content, isError, warnings }: Result): CallToolResult => ({
   content: [

@@ -1,7 +1,7 @@
 // Shows a permanent deposit address with its QR code. Specification: endpoints 3, 4 and 5.
 import { formatBip21 } from '../../formats/bip21.js';
 import { Failure } from '../../formats/failure.js';
-import { encodeLnurl } from '../../formats/lnurl.js';
+import { encodeLnurl, payUrl } from '../../formats/lnurl.js';
 import { depositView, type Deposit, depositFields } from '../../terminal/cards/deposit-view.js';
 import { lightningAddressOf } from '../../wallet/receive/lightning-address.js';
 import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
@@ -115,7 +115,7 @@ async function usdtDeposit(named: Chain | undefined, context: Context): Promise<
 /** The QR code has the LNURL of the Lightning Address (LUD-16), which more wallets support. */
 async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
   const service = await client();
-  const { address, user, domain } = lightningAddressOf(await service.account(await service.accountId()));
-  const code = `lightning:${encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`)}`;
-  return { answer: { lightningAddress: address }, deposit: { ccy: 'BTC', chain: 'Lightning', address, code } };
+  const known = lightningAddressOf(await service.account(await service.accountId()));
+  const code = `lightning:${encodeLnurl(payUrl(known))}`;
+  return { answer: { lightningAddress: known.address }, deposit: { ccy: 'BTC', chain: 'Lightning', address: known.address, code } };
 }

@@ -4,7 +4,7 @@ import Big from 'big.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, givenFromWire } from '../../formats/amount.js';
-import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
+import { lnurlTarget } from '../../formats/lnurl.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
 import type { Fields } from '../../formats/unknown.js';
@@ -117,23 +117,11 @@ function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefin
   const { address, lnurlAddress, lnurl } = given.reqDetails ?? {};
   const echoed = Object.entries({ address, lnurlAddress, lnurl }).filter(([, value]) => value != null);
   if (echoed.length === 0) return different('address', undefined, wanted);
-  const [field, got] = echoed.find(([, value]) => lnurlTarget(value) !== lnurlTarget(wanted)) ?? [];
+  const [field, got] = echoed.find(([, value]) => targetOf(value) !== targetOf(wanted)) ?? [];
   return field === undefined ? undefined : different(field, got, wanted);
 }
 
-/** The address on the web that a Lightning Address or an LNURL stands for; the text itself where it is neither. */
-function lnurlTarget(text: unknown): unknown {
-  if (typeof text !== 'string') return text;
-  const name = text.replace(/^lightning:/i, '');
-  try {
-    if (/^lnurl1/i.test(name)) return decodeLnurl(name);
-    if (!name.includes('@')) return name;
-    const { user, domain } = parseLightningAddress(name);
-    return `https://${domain}/.well-known/lnurlp/${user}`;
-  } catch {
-    return name;
-  }
-}
+const targetOf = (value: unknown): unknown => (typeof value === 'string' ? lnurlTarget(value) : value);
 
 /** Who pays and who is paid, where the answer names them. */
 function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {

@@ -53,6 +53,8 @@ export interface Branch {
   readonly hidden?: boolean;
   /** Moves money, so its failures begin with what happened to the money. */
   readonly money?: boolean;
+  /** Refuses a subaccount that `--account` names, because the service acts for the account of the API key. */
+  readonly ownAccount?: boolean;
   /** Number of connections to open while it loads. */
   readonly connections?: number;
   readonly load?: (() => Promise<Command>) | undefined;

@@ -33,8 +33,23 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
   try {
     await program.parseAsync([...wordsFor(command, path, options.argv)], { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw usageFailure(error, path, program);
+    if (error instanceof CommanderError && error.exitCode === 0) return;
+    const failure = error instanceof CommanderError ? usageFailure(error, path, program) : error;
+    const isWords = failure instanceof Failure && (failure.kind === 'usage' || failure.kind === 'declined');
+    if (isWords && leaf?.ownAccount === true && command !== undefined) await refuseSubaccount(options, chosenIn(program, path), command);
+    throw failure;
+  }
+}
+
+/** A subaccount that the command does not act for is refused first, whatever else the command line lacks. */
+async function refuseSubaccount(options: ProgramOptions, chosen: Commander, command: Command): Promise<void> {
+  const context = await options.openContext(globalsOf(chosen, command).globals, command);
+  try {
+    if (context.settings.accountId !== undefined) await context.account();
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'usage') throw error;
+  } finally {
+    await context.close();
   }
 }
 
@@ -84,10 +99,12 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
 }
 
 /** The options of the chosen command and its parents. */
-function optionsAlong(program: Commander, [branch, ...rest]: readonly Branch[]): readonly Option[] {
-  const child = program.commands.find((each) => each.name() === branch?.name);
-  return child === undefined ? program.options : [...program.options, ...optionsAlong(child, rest)];
+function optionsAlong(program: Commander, path: readonly Branch[]): readonly Option[] {
+  return [program, ...path.map((_, index) => chosenIn(program, path.slice(0, index + 1)))].flatMap(({ options }) => options);
 }
+
+const chosenIn = (program: Commander, path: readonly Branch[]): Commander =>
+  path.reduce((parent, { name }) => parent.commands.find((each) => each.name() === name) ?? parent, program);
 
 function buildProgram(options: ProgramOptions, path: readonly Branch[], command: Command | undefined): Commander {
   const program = new Commander('svcpay');
@@ -136,17 +153,22 @@ function addCommand(target: Commander, options: ProgramOptions, command: Command
   target.action(async (...received: unknown[]) => {
     const raw: Record<string, RawValues[string]> = { ...target.opts<Record<string, RawValues[string]>>() };
     names.forEach((name, index) => (raw[name] = rawWord(received[index])));
-    const { output, ...globals } = target.optsWithGlobals<RawValues>();
-    const { formats } = command;
-    const own = typeof output === 'string' && formats.includes(output.toLowerCase());
-    if (own) raw['format'] = choice(formats).read(output);
-    const context = await options.openContext(readAll(globalOptions, own ? globals : { ...globals, output }), command);
+    const { globals, format } = globalsOf(target, command);
+    if (format !== undefined) raw['format'] = format;
+    const context = await options.openContext(globals, command);
     try {
       await command.execute(raw, context);
     } finally {
       await context.close();
     }
   });
+}
+
+/** The global options, and the format if `-o` names one of the command's own. */
+function globalsOf(target: Commander, { formats }: Command): { readonly globals: Globals; readonly format?: string } {
+  const { output, ...rest } = target.optsWithGlobals<RawValues>();
+  const isOwn = typeof output === 'string' && formats.includes(output.toLowerCase());
+  return isOwn ? { globals: readAll(globalOptions, rest), format: choice(formats).read(output) } : { globals: readAll(globalOptions, { ...rest, output }) };
 }
 
 function noCommand(program: Commander, { explain }: ProgramOptions): Failure {

@@ -2,11 +2,12 @@
 import type { SendKind } from '../formats/rails.js';
 import type { Branch, Command } from './define.js';
 
-type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections'>;
+type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections' | 'ownAccount'>;
 type Row = readonly [path: string, summary: string, load?: () => Promise<Command>, traits?: Traits];
 
-const pays: Traits = { money: true, connections: 2 };
-const asks: Traits = { connections: 1 };
+const pays: Traits = { money: true, connections: 2, ownAccount: true };
+const asks: Traits = { connections: 1, ownAccount: true };
+const reads: Traits = { connections: 1 };
 
 /** A kind of payment without a command does not compile. */
 const sends: Readonly<Record<SendKind, Row>> = {
@@ -19,7 +20,7 @@ const sends: Readonly<Record<SendKind, Row>> = {
 /** By headings of help. */
 const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = [
   ['Money in', [
-    ['receive', 'request a payment', () => import('./receive/receive.js').then((it) => it.receive)],
+    ['receive', 'request a payment', () => import('./receive/receive.js').then((it) => it.receive), { ownAccount: true }],
     ['receive lightning', 'create a Lightning invoice and wait until it is paid', () => import('./receive/receive.js').then((it) => it.receiveLightning), asks],
     ['receive onchain', 'create a Bitcoin address and wait until it is paid', () => import('./receive/receive.js').then((it) => it.receiveOnchain), asks],
     ['receive address', 'show a permanent deposit address', () => import('./receive/receive-address.js').then((it) => it.receiveAddress), asks],
@@ -44,22 +45,22 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['limits clear', 'remove all limits, or those in one currency', () => import('./settings/limits.js').then((it) => it.limitsClear)],
   ]],
   ['Look back', [
-    ['wallets', 'show what is available, reserved and in total', () => import('./overview/wallets.js').then((it) => it.wallets), { ...asks, aliases: ['balance'] }],
-    ['watch', 'balances and open payments, live', () => import('./overview/watch.js').then((it) => it.watch), asks],
+    ['wallets', 'show what is available, reserved and in total', () => import('./overview/wallets.js').then((it) => it.wallets), { ...reads, aliases: ['balance'] }],
+    ['watch', 'balances and open payments, live', () => import('./overview/watch.js').then((it) => it.watch), reads],
     ['tx', 'look at transactions and carry them on'],
     ['tx list', 'the history', () => import('./history/tx-list.js').then((it) => it.txList), asks],
     ['tx get', 'one transaction as a receipt', () => import('./history/tx-get.js').then((it) => it.txGet), asks],
     ['tx watch', 'follow transactions to their end', () => import('./history/tx-watch.js').then((it) => it.txWatch), asks],
     ['tx confirm', 'confirm a quote, which pays it', () => import('./payment/tx-confirm.js').then((it) => it.txConfirm), pays],
     ['tx cancel', 'cancel a quote before it is confirmed', () => import('./history/tx-cancel.js').then((it) => it.txCancel), asks],
-    ['tx pending', 'list unfinished payments', () => import('./history/tx-resume.js').then((it) => it.txPending), { connections: 4 }],
+    ['tx pending', 'list unfinished payments', () => import('./history/tx-resume.js').then((it) => it.txPending), { connections: 4, ownAccount: true }],
     ['tx resume', 'finish or report unfinished payments', () => import('./history/tx-resume.js').then((it) => it.txResume), pays],
     ['tx export', 'export transactions for a spreadsheet or for bookkeeping', () => import('./history/tx-export.js').then((it) => it.txExport), asks],
     ['statement', 'show opening balance, movements and closing balance, and check that they tie', () => import('./books/statement.js').then((it) => it.statement), asks],
     ['statement close', 'write the statement of a month with its hash, and later show what has changed', () => import('./books/statement-close.js').then((it) => it.statementClose), asks],
     ['reconcile', 'compare service, journal, webhook inbox and batch results', () => import('./books/reconcile.js').then((it) => it.reconcile), asks],
-    ['rates', 'show exchange rates', () => import('./overview/rates.js').then((it) => it.rates), asks],
-    ['account', 'show the account record', () => import('./overview/account.js').then((it) => it.account), asks],
+    ['rates', 'show exchange rates', () => import('./overview/rates.js').then((it) => it.rates), reads],
+    ['account', 'show the account record', () => import('./overview/account.js').then((it) => it.account), reads],
     ['history', 'same as tx list', () => import('./history/tx-list.js').then((it) => it.txList), { ...asks, hidden: true }],
   ]],
   ['Set up', [
@@ -90,10 +91,10 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['decode', 'read an invoice, an address or an LNURL offline', () => import('./overview/decode.js').then((it) => it.decode)],
     ['api', 'send any authenticated request and print the response', () => import('./raw/api.js').then((it) => it.api)],
     ['webhook', 'receive, check, forward and replay events'],
-    ['webhook list', 'the webhook of the account', () => import('./webhook/webhook-registration.js').then((it) => it.listWebhooks)],
-    ['webhook set', 'set the webhook of the account, replacing any other', () => import('./webhook/webhook-registration.js').then((it) => it.setWebhook)],
-    ['webhook update', 'change the callback or the secret of a webhook', () => import('./webhook/webhook-registration.js').then((it) => it.updateWebhook)],
-    ['webhook remove', 'remove a webhook', () => import('./webhook/webhook-registration.js').then((it) => it.removeWebhook)],
+    ['webhook list', 'the webhook of the account', () => import('./webhook/webhook-registration.js').then((it) => it.listWebhooks), { ownAccount: true }],
+    ['webhook set', 'set the webhook of the account, replacing any other', () => import('./webhook/webhook-registration.js').then((it) => it.setWebhook), { ownAccount: true }],
+    ['webhook update', 'change the callback or the secret of a webhook', () => import('./webhook/webhook-registration.js').then((it) => it.updateWebhook), { ownAccount: true }],
+    ['webhook remove', 'remove a webhook', () => import('./webhook/webhook-registration.js').then((it) => it.removeWebhook), { ownAccount: true }],
     ['webhook listen', 'receive events on this machine', () => import('./webhook/webhook-listen.js').then((it) => it.listenWebhook)],
     ['webhook verify', 'verify a signature, and find out why it is wrong', () => import('./webhook/webhook-signature.js').then((it) => it.verifyWebhook)],
     ['webhook sign', 'sign a body like the service', () => import('./webhook/webhook-signature.js').then((it) => it.signWebhook)],
@@ -124,7 +125,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['sandbox snapshot list', 'list saved states', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxSnapshotList)],
     ['sandbox snapshot remove', 'remove a saved state', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxSnapshotRemove)],
     ['sandbox reset', 'reset to a fresh sandbox', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxReset)],
-    ['mcp', 'serve the wallet to agents over the Model Context Protocol', () => import('./agent/mcp.js').then((it) => it.mcp(tree))],
+    ['mcp', 'serve the wallet to agents over the Model Context Protocol', () => import('./agent/mcp.js').then((it) => it.mcp(tree)), { ownAccount: true }],
     ['demo', 'show the main job on a sandbox of its own', () => import('./sandbox/demo.js').then((it) => it.demo)],
   ]],
 ];

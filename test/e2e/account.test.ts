@@ -23,7 +23,7 @@ const payout = [
 
 /** Every command of the table with words that it takes; FILE is a batch of one row. */
 const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
-  'receive': ['local'],
+  'receive': ['refused'],
   'receive lightning': ['refused', '1000sat'],
   'receive onchain': ['refused', '0.001btc'],
   'receive address': ['refused', 'btc'],
@@ -97,8 +97,14 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
 /** These act on a sandbox itself, for which there is no account to choose, or print what the table holds. */
 const ofTheSandbox = /^(sandbox |demo$|__generate$)/;
 
-const pathsOf = (branches: readonly Branch[], parent = ''): string[] =>
-  branches.flatMap(({ name, load, branches: below = [] }) => [...(load === undefined ? [] : [`${parent}${name}`]), ...pathsOf(below, `${parent}${name} `)]);
+const pathsOf = (branches: readonly Branch[], parent = '', counts: (branch: Branch) => boolean = ({ load }) => load !== undefined): string[] =>
+  branches.flatMap((branch) => {
+    const path = `${parent}${branch.name}`;
+    return [...(counts(branch) ? [path] : []), ...pathsOf(branch.branches ?? [], `${path} `, counts)];
+  });
+
+/** These act for a subaccount, or for nobody, with some of their words. */
+const byWords = ['api', 'webhook listen'];
 
 describe('--account of a subaccount', () => {
   plain('is tried with every command of the table', () => {
@@ -124,6 +130,21 @@ describe('--account of a subaccount', () => {
       expect(run).toMatchObject({ exitCode: 2, stdout: '' });
       expect(run.stderr).toContain(`acts for ${accountId} only with an API key of that account`);
     } else expect([ofChild.length > 0, ofNobody.length > 0]).toEqual([result === 'child', result === 'same']);
+  });
+
+  plain('is marked in the table for every command that refuses it', () => {
+    const refusing = Object.entries(commands).filter(([path, [result]]) => result === 'refused' && !byWords.includes(path)).map(([path]) => path);
+    expect(pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true).toSorted()).toEqual(refusing.toSorted());
+  });
+
+  test.for(pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true))('svcpay %s refuses it without arguments and with wrong ones', async (path, { around }) => {
+    const { accountId } = await around.sandbox.account('Child');
+    for (const words of [[], ['a', 'b', 'c', 'd', '--no-such-option']]) {
+      const run = await svcpay([...path.split(' '), ...words, '--account', accountId, '--no-input'], { ...around, input: '' });
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(run.stderr).toContain(`acts for ${accountId} only with an API key of that account`);
+    }
+    expect((await svcpay([...path.split(' '), '--no-such-option', '--account', around.sandbox.accountId], around)).stderr).toContain('here is no option');
   });
 
   test('shows wallets of the subaccount, and leaves the webhook of the parent as it was', async ({ around }) => {

@@ -6,6 +6,8 @@ type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections' | 'own
 type Row = readonly [path: string, summary: string, load?: () => Promise<Command>, traits?: Traits];
 
 const pays: Traits = { money: true, connections: 2, ownAccount: true };
+/** Reads the rates next to the creation and the wallets. */
+const converts: Traits = { ...pays, connections: 3 };
 const asks: Traits = { connections: 1, ownAccount: true };
 const reads: Traits = { connections: 1 };
 
@@ -28,8 +30,8 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
   ['Money out', [
     ['send', 'pay an invoice, an address, an LNURL or a Lightning Address', () => import('./payment/send.js').then((it) => it.send), { ...pays, aliases: ['pay'] }],
     ...Object.values(sends),
-    ['swap', 'exchange between two of your own wallets', () => import('./payment/swap.js').then((it) => it.swap), pays],
-    ['payout', 'pay out to a bank account or a mobile wallet', () => import('./payout/payout.js').then((it) => it.payout), pays],
+    ['swap', 'exchange between two of your own wallets', () => import('./payment/swap.js').then((it) => it.swap), converts],
+    ['payout', 'pay out to a bank account or a mobile wallet', () => import('./payout/payout.js').then((it) => it.payout), converts],
     ['payout methods', 'list payout countries and methods', () => import('./payout/payout-lists.js').then((it) => it.payoutMethods)],
     ['payout institutions', 'list the banks and mobile wallets of a country', () => import('./payout/payout-lists.js').then((it) => it.payoutInstitutions)],
     ['batch', 'pay the rows of a CSV file, each once', () => import('./batch/batch.js').then((it) => it.batch), pays],

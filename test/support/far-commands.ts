@@ -30,11 +30,12 @@ export const payingCommands = async (invoice: () => Promise<string>, suffix = ''
   const commands: FarCommand[] = [
     { name: 'send lightning', args: ['send', 'lightning', await invoice()], most: 4 },
     { name: 'send lightning --ref', args: ['send', 'lightning', await invoice(), '--ref', `far-order${suffix}`], most: 4 },
+    { name: 'send lightning --from', args: ['send', 'lightning', await invoice(), '--from', 'USDT'], most: 4 },
     { name: 'send onchain', args: ['send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '20000sat'], most: 5 },
     { name: 'send usdt', args: ['send', 'usdt', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', '5usdt'], most: 5 },
-    { name: 'swap', args: ['swap', '5', 'USDT', 'BTC'], most: 5 },
-    { name: 'payout', args: payout, most: 6 },
-    { name: 'payout --ref', args: [...payout, '--ref', `far-wages${suffix}`], most: 6 },
+    { name: 'swap', args: ['swap', '5', 'USDT', 'BTC'], most: 4 },
+    { name: 'payout', args: payout, most: 5 },
+    { name: 'payout --ref', args: [...payout, '--ref', `far-wages${suffix}`], most: 5 },
   ];
   return commands.map((command) => ({ ...command, args: [...command.args, '--yes', '--no-wait', '--json'] }));
 };

@@ -10,6 +10,7 @@ import type { StoredEvent } from '../../store/events/event-store.js';
 import { eventsFile } from '../../store/files/home.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Order } from '../../wallet/order/orders.js';
+import { isConverted } from '../../wallet/quote/terms.js';
 import { pay } from '../../wallet/payment/payment.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits.js';
@@ -26,6 +27,8 @@ export async function runPayment(
   const { globals } = context;
   const options = optionsOf(flags);
   demandAnswers([], flags, context);
+  // One each for the creation, the wallets and the rates.
+  if (isConverted(order)) context.early?.open(context.settings.baseUrl ?? '', 3);
   const noted = flags.note === undefined ? order : { ...order, body: { ...order.body, note: flags.note } };
   const request = {
     order: noted,

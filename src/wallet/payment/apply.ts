@@ -110,13 +110,13 @@ const knows = (run: Run, news: Partial<Known>): Applied => ({ run: { ...run, kno
 
 type FactOf<I extends Fact['is']> = Extract<Fact, { readonly is: I }>;
 
-function created(run: Run, { txn, amounts, funds, at }: FactOf<'created'>): Applied {
+function created(run: Run, { txn, amounts, funds, rates, at }: FactOf<'created'>): Applied {
   const attempt = latest(run.payment);
   const after = reported({ ...attempt, ...amounts }, txn);
   const isMisdated = txn.sourceReq.expiresAt != null && txn.sourceReq.expiresAt <= at.service;
   const hasMoved = after.state !== 'quoted';
   return {
-    ...knows(run, { txn, funds, isMisdated, ...(hasMoved && { settlingSinceMs: at.ms, reads: again(undefined, resultOf(txn.txnState), at.ms) }) }),
+    ...knows(run, { txn, funds, rates, isMisdated, ...(hasMoved && { settlingSinceMs: at.ms, reads: again(undefined, resultOf(txn.txnState), at.ms) }) }),
     change: { attempt: after },
     submits: hasMoved && after.state !== 'failed' ? 'already moved' : undefined,
   };

@@ -1,7 +1,7 @@
 // The quote is checked against the order and the terms, shown, and approved: by a person, or by a yes that covers it.
 import Big from 'big.js';
 import { Failure } from '../../formats/failure.js';
-import type { Transaction } from '../../api/types.js';
+import type { Rates, Transaction } from '../../api/types.js';
 import { latest, type Consent } from '../../store/journal/payment.js';
 import { checkDestination, checkSpend, quotedAmounts } from '../limits/limits.js';
 import { checkEcho, notObeyed } from '../order/echo.js';
@@ -50,7 +50,7 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
   checkMaxFee(terms, quote);
   const [funds, market] = await Promise.all([
     run.known.funds ?? readFunds(quote.total.ccy, deps.service),
-    checkMarket(terms, order, quote, () => deps.service.rates()),
+    checkMarket(terms, order, quote, async () => known(run.known.rates ?? (await deps.service.rates()))),
   ]);
   const available = availableBefore(funds, quote.total);
   if (available !== undefined && quote.total.value.gt(available.value)) throw notEnough(quote.total, available);
@@ -59,6 +59,11 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
   if (market.unchecked !== undefined) deps.on({ type: 'rate-unchecked', why: market.unchecked });
   const left = funds && money(funds.available.ccy, funds.available.value.minus(quote.total.value));
   return { order, quote, txn, available, left: left?.value.lt(0) === true ? undefined : left, worse: isWorseThanApproved(run, quote), unusual: unusualOf(terms, quote, market) };
+}
+
+function known(rates: Rates | Failure): Rates {
+  if (rates instanceof Failure) throw rates;
+  return rates;
 }
 
 /** Than what was approved in this run, or before by the journal. */

@@ -9,7 +9,7 @@ import { checkDestination, checkSpend, knownAmounts, lastDay } from '../limits/l
 import { echoes, notObeyed } from '../order/echo.js';
 import { checkNotExpired } from '../order/orders.js';
 import { readQuote, type Quote } from '../quote/quote.js';
-import { checkMaxFee } from '../quote/terms.js';
+import { checkMaxFee, isConverted } from '../quote/terms.js';
 import { readFunds, type Funds } from './balance.js';
 import type { PaymentDeps } from './contract.js';
 import type { ApprovedAmounts, FactBody, Run } from './model.js';
@@ -24,8 +24,8 @@ async function checkFirst({ order, payment }: Run, { limits, journal, now, servi
 }
 
 /**
- * Sends the creation once. If nobody will be asked, the wallet is read at the same time, so that its figure may include what
- * this quote reserves; otherwise the wallet is read before.
+ * Sends the creation once, and reads the rates of a conversion at the same time. If nobody will be asked, the wallet is read at the
+ * same time too, so that its figure may include what this quote reserves; otherwise the wallet is read before.
  */
 export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<FactBody> {
   const { service } = deps;
@@ -35,8 +35,9 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
   const reading = readFunds(run.order.body.sourceReq.ccy, service);
   const before = isAsked ? await reading : undefined;
   const sending = service.createTransaction({ ...run.order.body, extRefId });
-  const [funds, answer] = await Promise.all([
+  const [funds, rates, answer] = await Promise.all([
     reading.then((read): Funds | undefined => read && { ...read, isBefore: before !== undefined }),
+    isConverted(run.order) ? service.rates().catch(asFailure) : undefined,
     sending.then((txn) => ({ txn }), (error: unknown) => ({ error })),
   ]);
   if ('error' in answer) return refusedOrUnanswered(answer.error, funds);
@@ -44,8 +45,8 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
   if (txn.extRefId !== extRefId) {
     throw notObeyed(`the reference is ${txn.extRefId == null ? 'missing' : `"${txn.extRefId}"`}, not "${extRefId}"`, txn.txnId);
   }
-  if (isQuoted(txn.txnState)) return { is: 'created', txn, funds };
-  return { is: 'created', txn, funds, amounts: movedAlready(run, txn, deps) };
+  if (isQuoted(txn.txnState)) return { is: 'created', txn, funds, rates };
+  return { is: 'created', txn, funds, rates, amounts: movedAlready(run, txn, deps) };
 }
 
 function refusedOrUnanswered(error: unknown, funds: Funds | undefined): FactBody {
@@ -77,9 +78,13 @@ function orFailure<T>(read: () => T): T | Failure {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
+    return asFailure(error);
   }
+}
+
+function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  throw error;
 }
 
 export const amountsOf = ({ total, receives }: Quote): ApprovedAmounts => ({

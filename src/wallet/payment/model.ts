@@ -1,5 +1,5 @@
 // The words of the payment core: what a run wants, what it knows, the steps it can take and the facts that come back.
-import type { Transaction } from '../../api/types.js';
+import type { Rates, Transaction } from '../../api/types.js';
 import type { Failure } from '../../formats/failure.js';
 import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
 import type { Attempt, AttemptState, Consent, Payment, PaymentTerms } from '../../store/journal/payment.js';
@@ -52,6 +52,8 @@ export interface Known {
   readonly reads?: Reads | undefined;
   /** The source wallet, as read next to the creation. */
   readonly funds?: Funds | undefined;
+  /** The service's rates for a conversion, or why they could not be read next to the creation. */
+  readonly rates?: Rates | Failure | undefined;
   /** Creations of the latest attempt. One without an answer, or of an earlier run, may have succeeded. */
   readonly creation: {
     readonly tries: number;
@@ -113,7 +115,7 @@ export type Outcome =
 /** What came back of a step. */
 export type FactBody =
   /** With `amounts` if the service began to pay without a confirmation. */
-  | { readonly is: 'created'; readonly txn: Transaction; readonly funds: Funds | undefined; readonly amounts?: ApprovedAmounts }
+  | { readonly is: 'created'; readonly txn: Transaction; readonly funds: Funds | undefined; readonly rates?: Known['rates']; readonly amounts?: ApprovedAmounts }
   | { readonly is: 'create-refused'; readonly error: Failure; readonly funds: Funds | undefined }
   | { readonly is: 'create-unanswered'; readonly error: Failure; readonly mayExist: boolean }
   | { readonly is: 'found'; readonly txn: Transaction; readonly number: number }

@@ -53,6 +53,9 @@ export interface Market {
   readonly unchecked?: string | undefined;
 }
 
+/** Money that changes its currency is checked against the rates. */
+export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== body.destReq.ccy;
+
 /**
  * Reads the rates where they can decide something, and checks the loss of a conversion. A highest loss that a person gave is a
  * bound: throws Failure when the loss is above the bound (`limit`), or when no rate can be read to check it (`temporary` if a

@@ -35,7 +35,7 @@ describe.for(['service', 'acme'])('with the maker %s', (maker) => {
     return () => sandbox.stop();
   });
 
-  test('a swap is quoted, confirmed, read and listed, and the wallets show it', async () => {
+  test('a swap is quoted, confirmed, read and listed, and changes the wallets', async () => {
     const client = clientOf(sandbox, { maker });
     await sandbox.fund('BTC', '0.5');
     const before = await client.wallets();
@@ -96,14 +96,14 @@ describe.for(['service', 'acme'])('with the maker %s', (maker) => {
   });
 });
 
-describe('signing in', () => {
+describe('sign-in', () => {
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await startCheckedSandbox();
     return () => sandbox.stop();
   });
 
-  test('with a wrong secret is refused', async () => {
+  test('fails with a wrong secret', async () => {
     const client = clientOf(sandbox, { credentials: { apiKey: sandbox.apiKey, apiSecret: 'wrong' } });
     await expect(client.authenticate()).rejects.toMatchObject({
       kind: 'authentication',
@@ -111,7 +111,7 @@ describe('signing in', () => {
     });
   });
 
-  test('happens again, once, when the service says that the token has expired', async () => {
+  test('is repeated once after the service rejects the token as expired', async () => {
     const client = clientOf(sandbox);
     const signIns = (): number => sandbox.requests('POST', '/api/v2/authentication/token-signature').length;
     await client.wallets();
@@ -122,14 +122,14 @@ describe('signing in', () => {
     expect(signIns() - before).toBe(1);
   });
 
-  test('sees the clock of the service', async () => {
+  test('reads the clock of the service', async () => {
     const client = clientOf(sandbox);
     await client.authenticate();
     expect(Math.abs(client.serviceNow() - (await sandbox.clock.now()))).toBeLessThan(1_500);
   });
 });
 
-test('what does not exist is not found', async () => {
+test('reading an unknown id fails with not-found', async () => {
   const sandbox = await startCheckedSandbox();
   onTestFinished(() => sandbox.stop());
   const client = clientOf(sandbox);

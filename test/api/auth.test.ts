@@ -21,7 +21,7 @@ function expectSigned({ headers, body }: HttpRequest): void {
 }
 
 describe('the token request', () => {
-  test('is signed over the exact bytes it sends, with the key and without the secret', async () => {
+  test('signs exactly the bytes that it sends, with the key and without the secret', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     await client.authenticate();
@@ -31,7 +31,7 @@ describe('the token request', () => {
     expect(request!.headers).not.toHaveProperty('authorization');
   });
 
-  test('has the signature of a known example', async () => {
+  test('has the signature of a published example', async () => {
     // By openssl dgst -sha256 -hmac secret-1, over `key-1&payload=` and the body below.
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -43,7 +43,7 @@ describe('the token request', () => {
     );
   });
 
-  test('never repeats a body, even with a stopped clock and a stuck source of chance', async () => {
+  test('never repeats a body, even with a stopped clock and a constant random source', async () => {
     const { client, service } = world();
     service.on('POST', tokenPath, ...Array.from({ length: 5 }, (_, index) => tokenAnswer(`fresh-${index}`)));
     for (let count = 0; count < 5; count += 1) await client.authenticate();
@@ -63,7 +63,7 @@ describe('the token request', () => {
     ['no expiry at all, which is an hour', { accessToken: 'a.b.c', accountId: 'ne01-1' }],
     ['an expiry that makes no sense', { accessToken: 'a.b.c', expiredAt: 'soon', accountId: 'ne01-1' }],
   ] as const;
-  test.for(shapes)('understands an answer with %s', async ([, body]) => {
+  test.for(shapes)('accepts an answer with %s', async ([, body]) => {
     const { client, service, tokens } = world({ token: null });
     service.on('POST', tokenPath, answer(200, body));
     const token = { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' };
@@ -71,7 +71,7 @@ describe('the token request', () => {
     expect(tokens.token).toEqual(token);
   });
 
-  test('takes the expiry from the token itself where the answer has none', async () => {
+  test('reads the expiry from the token if the answer has none', async () => {
     const { client, service } = world({ token: null });
     const claims = Buffer.from(JSON.stringify({ exp: 1_736_942_460 })).toString('base64url');
     service.on('POST', tokenPath, answer(200, { accessToken: `a.${claims}.c`, accountId: 'ne01-1' }));
@@ -89,7 +89,7 @@ describe('the token request', () => {
     expect(tokens.token).toBeUndefined();
   });
 
-  test('is repeated with a signature of its own when the service fails for a moment', async () => {
+  test('is repeated with a new signature after a temporary failure', async () => {
     const { client, service, pauses } = world({ token: null });
     const failing = [answer(500, { error: 'internal' }), lost(), answer(200, '<html>')];
     service.on('POST', tokenPath, ...failing, tokenAnswer('fresh'));
@@ -99,7 +99,7 @@ describe('the token request', () => {
     service.requests().forEach(expectSigned);
   });
 
-  test('refused with 401 is an authentication failure that names svcpay login, forgets the kept token and knows the account still', async () => {
+  test('answered with 401 is an authentication failure that names svcpay login, deletes the stored token and keeps the account', async () => {
     const { client, service, tokens } = world();
     service.on('POST', tokenPath, answer(401, { error: 'invalid API key or signature' }));
     await expect(client.authenticate()).rejects.toMatchObject({
@@ -114,7 +114,7 @@ describe('the token request', () => {
     expect(await client.ownAccountId()).toBe('ne01-7f3a');
   });
 
-  test('answered with 404 points at the base URL', async () => {
+  test('answered with 404 is an error about the base URL', async () => {
     const { client, service } = world();
     service.on('POST', tokenPath, answer(404, '<h1>Not Found</h1>', { 'content-type': 'text/html' }));
     await expect(client.authenticate()).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe('the token request', () => {
 });
 
 describe('the token', () => {
-  test('that was kept is used without signing in', async () => {
+  test('is read from the store without signing in', async () => {
     const { client, service } = world();
     service.on('GET', walletPath, wallets);
     await client.wallets();
@@ -133,7 +133,7 @@ describe('the token', () => {
     expect(service.requests()[0]!.headers['authorization']).toBe('Bearer kept-token');
   });
 
-  test('is fetched when none is kept, then kept and used', async () => {
+  test('is requested and stored if the store has none', async () => {
     const { client, service, tokens } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     service.on('GET', walletPath, wallets, wallets);
@@ -144,7 +144,7 @@ describe('the token', () => {
   });
 
   test.for([[-1, 1], [9_000, 1], [11_000, 0]] as const)(
-    'with %i ms left to live is renewed before use %i times',
+    'that expires in %i ms is renewed before use %i times',
     async ([left, renewals]) => {
       const { client, service } = world({ token: { ...kept, expiresAt: start + left } });
       if (renewals > 0) service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -154,7 +154,7 @@ describe('the token', () => {
     },
   );
 
-  test('expires by the clock of the service, not by that of the machine', async () => {
+  test('expires by the clock of the service, not of the machine', async () => {
     const { client, service } = world();
     const anHourAhead = { date: new Date(start + 3_595_000).toUTCString() };
     service.on('GET', walletPath, answer(200, { data: [] }, anHourAhead), wallets);
@@ -181,7 +181,7 @@ describe('the token', () => {
     expect(tokens.token?.expiresAt).toBe(start + 7_200_000 + life);
   });
 
-  test('that was got a moment ago serves where another part of the service has a clock that is ahead', async () => {
+  test('that is new is used even if another server of the service has a clock that is ahead', async () => {
     const { client, service } = world({ token: null });
     const ahead = answer(200, { data: [] }, { date: new Date(start + 7_200_000).toUTCString() });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -190,7 +190,7 @@ describe('the token', () => {
     expect(service.requests('POST')).toHaveLength(1);
   });
 
-  test('that lives for five seconds serves for half of them', async () => {
+  test('that is valid for five seconds is used for half of them', async () => {
     const { client, service, time } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('first', start + 5_000), tokenAnswer('second', start + 8_000));
     service.on('GET', walletPath, wallets, wallets, wallets);
@@ -202,7 +202,7 @@ describe('the token', () => {
     expect(service.requests('GET').map(({ headers }) => headers['authorization'])).toEqual(['Bearer first', 'Bearer first', 'Bearer second']);
   });
 
-  test('is fetched once for requests that need it at the same time', async () => {
+  test('is requested once for concurrent requests', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     service.on('GET', walletPath, ...Array(5).fill(wallets));
@@ -210,7 +210,7 @@ describe('the token', () => {
     expect(service.requests('POST')).toHaveLength(1);
   });
 
-  test('that cannot be kept still serves', async () => {
+  test('that cannot be stored is still used', async () => {
     const save = (): Promise<void> => Promise.reject(new Error('disk full'));
     const { client, service, log } = world({ tokens: { load: async () => undefined, save } });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -248,7 +248,7 @@ function singleSession() {
 
 describe('a 401', () => {
 
-  test('signs in once with a fresh signature and repeats the very same request', async () => {
+  test('signs in once with a new signature and repeats the identical request', async () => {
     const { client, service, tokens } = world();
     const path = '/api/v2/transaction';
     service.on('POST', path, expired, answer(200, transaction()));
@@ -267,7 +267,7 @@ describe('a 401', () => {
     expect(tokens.token?.accessToken).toBe('fresh');
   });
 
-  test('of a fresh token is the answer where no token has served', async () => {
+  test('for a new token is final if no token has worked before', async () => {
     const { client, service } = world();
     service.on('GET', walletPath, expired, expired);
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -275,7 +275,7 @@ describe('a 401', () => {
     expect(service.requests()).toHaveLength(3);
   });
 
-  test('is the answer after four fresh tokens where one has served, with a random pause after each', async () => {
+  test('is final after four new tokens if one has worked before, with a random pause after each', async () => {
     const { client, service, pauses } = world({ random: () => 0.999 });
     service.on('GET', walletPath, wallets, ...Array<typeof expired>(5).fill(expired));
     service.on('POST', tokenPath, ...Array.from({ length: 4 }, (_, index) => tokenAnswer(`fresh-${index}`)));
@@ -284,7 +284,7 @@ describe('a 401', () => {
     expect(pauses).toEqual([1598, 2398, 3197]);
   });
 
-  test('whose new sign-in is refused is the answer at once', async () => {
+  test('followed by a refused sign-in is final at once', async () => {
     const { client, service, pauses } = world();
     service.on('GET', walletPath, expired);
     service.on('POST', tokenPath, answer(401, { error: 'invalid api signature' }));
@@ -292,7 +292,7 @@ describe('a 401', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('for another account is the answer after one fresh token: nothing is tried a third time', async () => {
+  test('for another account is final after one new token: there is no third attempt', async () => {
     const { client, service } = world();
     const other = answer(401, { error: 'you are not authorized to view this account' });
     service.on('GET', '/api/v2/account/ne01-other/wallet/', other, other);
@@ -304,7 +304,7 @@ describe('a 401', () => {
     expect(service.requests()).toHaveLength(3);
   });
 
-  test('that several requests meet at once leads to one sign-in', async () => {
+  test('received by several requests at once leads to one sign-in', async () => {
     const { client, service } = world();
     service.on('GET', walletPath, expired, expired, expired, wallets, wallets, wallets);
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -312,7 +312,7 @@ describe('a 401', () => {
     expect(service.requests('POST')).toHaveLength(1);
   });
 
-  test('is no end where a new token is the end of the one before, and others with the same store sign in meanwhile', async () => {
+  test('does not fail requests if each sign-in ends the previous token and other processes share the store', async () => {
     let valid = '';
     let signIns = 0;
     let refusals = 0;
@@ -335,14 +335,14 @@ describe('a 401', () => {
     expect(signIns).toBeLessThanOrEqual(10);
   });
 
-  test('is no end where homes without a common store end one another\'s tokens', async () => {
+  test('does not fail requests if processes without a shared store end one another\'s tokens', async () => {
     const { transport, clock, sleep, random } = singleSession();
     const homes = Array.from({ length: 3 }, () => world({ token: null, transport, clock, sleep, random }).client);
     const all = await Promise.all(homes.map(async (client) => [await client.wallets(), await client.transactions(), await client.wallets()]));
     expect(all).toHaveLength(3);
   });
 
-  test('during a confirmation whose new sign-in fails leaves no doubt: nothing was confirmed', async () => {
+  test('for a confirmation, followed by a failed sign-in, reports that nothing was confirmed', async () => {
     const { client, service } = world();
     service.on('PUT', '/api/v2/transaction/t1/confirm', expired);
     service.on('POST', tokenPath, lost(), lost(), lost(), lost());

@@ -73,8 +73,8 @@ describe('a read', () => {
   });
 });
 
-describe('what changes something', () => {
-  test('POST transaction carries exactly the given fields, undefined ones left out', async () => {
+describe('a write', () => {
+  test('POST transaction has exactly the given fields, without undefined ones', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/transaction', answer(200, transaction()));
     const created = await client.createTransaction({
@@ -110,14 +110,14 @@ describe('what changes something', () => {
     expect(service.requests()[0]!.body).toContain(`"amtRequested":${text}}`);
   });
 
-  test('an amount that is no number is refused before anything is sent', async () => {
+  test('an invalid amount is refused before anything is sent', async () => {
     const { client } = world();
     const sourceReq = { ccy: 'BTC', method: 'servicepay', amtRequested: Number.NaN };
     const destReq = { ccy: 'USDT', method: 'servicepay' };
     await expect(client.createTransaction({ sourceReq, destReq })).rejects.toThrow('NaN cannot be sent');
   });
 
-  test('PUT confirm has no body and says JSON anyway', async () => {
+  test('PUT confirm has no body, but the content type JSON', async () => {
     const { client, service } = world();
     service.on('PUT', '/api/v2/transaction/t%201/confirm', answer(200, transaction({ txnState: 'srccreated' })));
     expect(await client.confirmTransaction('t 1')).toMatchObject({ txnState: 'srccreated' });
@@ -164,13 +164,13 @@ describe('the list', () => {
     ],
     [{ limit: 5, page: 3, time: undefined }, '?limit=5&page=3'],
   ];
-  test.for(filters)('%j is asked for as "%s"', async ([filter, query]) => {
+  test.for(filters)('%j is requested as "%s"', async ([filter, query]) => {
     const { client, service } = world();
     service.on('GET', `/api/v2/transaction${query}`, answer(200, page));
     expect(await client.transactions(filter)).toEqual(page);
   });
 
-  test('takes items whose sides are reduced to almost nothing', async () => {
+  test('accepts items with almost empty sides', async () => {
     const { client, service } = world();
     const reduced = { txnId: 't1', txnState: 'completed', sourceReq: {}, destReq: { ccy: 'BTC' } };
     service.on('GET', '/api/v2/transaction', answer(200, { ...page, data: [reduced] }));
@@ -186,7 +186,7 @@ describe('the list', () => {
   };
   const listPath = (number: number, limit = 2) => `/api/v2/transaction?limit=${limit}&time=1y&page=${number}`;
 
-  test('is walked to its end, page by page', async () => {
+  test('is read to its end, page by page', async () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf(['a', 'b'], 1, 5));
     service.on('GET', listPath(2), pageOf(['c', 'd'], 2, 5));
@@ -195,14 +195,14 @@ describe('the list', () => {
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  test('is walked from a page on', async () => {
+  test('is read from a given page', async () => {
     const { client, service } = world();
     service.on('GET', listPath(3), pageOf(['e'], 3, 5));
     service.on('GET', listPath(4), pageOf([], 4, 5));
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y', page: 3 }))).toEqual(['e']);
   });
 
-  test('goes by the page size that the service really gives', async () => {
+  test('adapts to the page size that the service returns', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction?limit=1000&page=1', pageOf(['a', 'b'], 1, 3));
     service.on('GET', '/api/v2/transaction?limit=1000&page=2', pageOf(['c'], 2, 3));
@@ -235,14 +235,14 @@ describe('the list', () => {
     expect(await idsOf(client.eachTransaction())).toHaveLength(total);
   });
 
-  test('a refusal of the list itself is told after the smaller page was refused too', async () => {
+  test('that is refused is an error after a smaller page is refused too', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction?limit=1000&page=1', answer(400, { error: 'bad request' }));
     service.on('GET', '/api/v2/transaction?limit=100&page=1', answer(400, { error: 'bad request' }));
     await expect(idsOf(client.eachTransaction())).rejects.toMatchObject({ kind: 'refused' });
   });
 
-  test('gives each transaction once when new ones push the others onto the next page', async () => {
+  test('gives each transaction once even if new ones shift the pages', async () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf(['c', 'b'], 1, 3));
     service.on('GET', listPath(2), pageOf(['b', 'a'], 2, 4));
@@ -250,13 +250,13 @@ describe('the list', () => {
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual(['c', 'b', 'a']);
   });
 
-  test('ends at an empty page, whatever the total says', async () => {
+  test('ends at an empty page, whatever the total', async () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf([], 1, 99));
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual([]);
   });
 
-  test('left early, it does not mind that the page fetched ahead has failed', async () => {
+  test('ignores a failed prefetch if the reader stops early', async () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf(['a', 'b'], 1, 4));
     service.on('GET', listPath(2), answer(400, { error: 'bad request' }));
@@ -266,7 +266,7 @@ describe('the list', () => {
     }
   });
 
-  test('fails where its page fails, after what came before', async () => {
+  test('fails at the page that fails, after the items before it', async () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf(['a', 'b'], 1, 4));
     service.on('GET', listPath(2), answer(400, { error: 'bad request' }));
@@ -279,7 +279,7 @@ describe('the list', () => {
   });
 });
 
-describe('with another maker', () => {
+describe('a service under another brand', () => {
   const onWire = {
     ...transaction(),
     sourceReq: { ccy: 'BTC', method: 'acmepay', acmepayFees: 5e-8, networkFees: 0 },
@@ -291,7 +291,7 @@ describe('with another maker', () => {
     destReq: { ccy: 'USDT', method: 'servicepay', note: 'acmepay' },
   };
 
-  test('answers are read under the names of the specification', async () => {
+  test('has its answers translated to the names of the specification', async () => {
     const { client, service } = world({ maker: 'acme' });
     service.on('GET', '/api/v2/transaction/t1', answer(200, onWire));
     service.on('GET', '/api/v2/transaction', answer(200, { ...page, data: [onWire] }));
@@ -299,7 +299,7 @@ describe('with another maker', () => {
     expect((await client.transactions()).data).toEqual([inside]);
   });
 
-  test('bodies and filters are written under the names of the maker', async () => {
+  test('has bodies and filters translated to its own names', async () => {
     const { client, service } = world({ maker: 'acme' });
     service.on('POST', '/api/v2/transaction', answer(200, onWire));
     const list = '/api/v2/transaction?srcMethods=acmepay%2Clightning&excludedDestMethods=acmepay';
@@ -319,7 +319,7 @@ describe('with another maker', () => {
 });
 
 describe('a raw request', () => {
-  test('sends the body to the letter and gives the answer as it is, whatever the status', async () => {
+  test('sends the body unchanged and returns the answer unchanged, whatever the status', async () => {
     const { client, service } = world({ maker: 'acme' });
     const body = '{ "amtRequested": 1e-8, "method": "servicepay" }';
     service.on('POST', '/api/v2/transaction?x=1', answer(418, 'short and stout', { 'x-id': '7' }));
@@ -332,7 +332,7 @@ describe('a raw request', () => {
     expect(service.requests()[0]).toMatchObject({ method: 'POST', body, headers });
   });
 
-  test('that may have reached the service is not known yet', async () => {
+  test('that may have reached the service has an unknown outcome', async () => {
     const { client, service } = world();
     service.on('DELETE', '/api/v2/x', lost());
     const failure = { name: 'NoAnswer', kind: 'pending', mayHaveArrived: true };
@@ -349,7 +349,7 @@ describe('a raw request', () => {
   );
 });
 
-test('the log has method, path, status and time of every exchange, and no secret', async () => {
+test('the log has method, path, status and time of every exchange, and no secrets', async () => {
   const { client, service, log } = world({ token: null });
   service.on('POST', tokenPath, tokenAnswer('token-in-answer'));
   service.on('POST', '/api/v2/transaction', answer(200, transaction()));

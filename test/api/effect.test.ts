@@ -23,7 +23,7 @@ describe('effectOf', () => {
     expect(effectOf(method, path).effect).toBe(effect);
   });
 
-  test('names the transaction that a confirmation is of', () => {
+  test('reads the transaction id of a confirmation', () => {
     expect(effectOf('PUT', confirm)).toEqual({ effect: 'payment', txnId: 't-1' });
   });
 });

@@ -12,7 +12,7 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(() => expect.fail('it did not fail'), (error: unknown) => error);
 }
 
-describe('the body of an error', () => {
+describe('an error body', () => {
   const shapes = [
     ['{error, message}', { error: 'bad request', message: 'destReq.ccy is missing' }, {
       reason: 'bad request: destReq.ccy is missing',
@@ -53,7 +53,7 @@ describe('the body of an error', () => {
   });
 });
 
-describe('the kind of a failure', () => {
+describe('a failure\'s kind', () => {
   test.for([
     [400, 'refused', 3],
     [402, 'refused', 3],
@@ -67,13 +67,13 @@ describe('the kind of a failure', () => {
     await expect(client.transaction('t1')).rejects.toMatchObject({ name: 'ServiceError', status, kind, exitCode });
   });
 
-  test.for([[429, 8], [500, 4], [502, 4], [503, 4], [504, 4]] as const)('status %i, again and again, is temporary', async ([status, times]) => {
+  test.for([[429, 8], [500, 4], [502, 4], [503, 4], [504, 4]] as const)('is temporary after repeated status %i', async ([status, times]) => {
     const { client, service } = world();
     service.on('GET', path, ...Array(times).fill(answer(status, { error: 'later' })));
     await expect(client.transaction('t1')).rejects.toMatchObject({ status, kind: 'temporary', exitCode: 75 });
   });
 
-  test('a transaction that the service does not have is named', async () => {
+  test('names an unknown transaction', async () => {
     const { client, service } = world();
     service.on('GET', path, answer(404, { error: 'not found' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({
@@ -82,13 +82,13 @@ describe('the kind of a failure', () => {
     });
   });
 
-  test('a 404 that is no JSON says nothing of the transaction', async () => {
+  test('does not blame the transaction for a 404 without JSON', async () => {
     const { client, service } = world();
     service.on('GET', path, answer(404, '<html>', { 'content-type': 'text/html' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({ hint: 'Check the base URL.' });
   });
 
-  test('a redirect is not followed, and is temporary as a page is: a guest network or a gateway may have answered', async () => {
+  test('is temporary for a redirect, which is not followed: it may come from a guest network', async () => {
     const { client, service } = world();
     service.on('GET', path, answer(302, '', { location: 'https://elsewhere.example/?token=x' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({
@@ -99,7 +99,7 @@ describe('the kind of a failure', () => {
     });
   });
 
-  test('HTML again and again is temporary, and its kind and first words are shown', async () => {
+  test('is temporary for repeated HTML, and shows its type and first words', async () => {
     const { client, service } = world();
     const page = `<html><body>${'Welcome to the guest network. '.repeat(9)}</body></html>`;
     service.on('GET', path, ...Array(4).fill(answer(200, page, { 'content-type': 'text/html; charset=utf-8' })));
@@ -111,14 +111,14 @@ describe('the kind of a failure', () => {
     });
   });
 
-  test('a byte order mark before JSON is no part of it', async () => {
+  test('ignores a byte order mark before JSON', async () => {
     const { client, service } = world();
     const { body } = answer(200, transaction());
     service.on('GET', path, answer(200, `\uFEFF${body}`));
     expect(await client.transaction('t1')).toMatchObject({ txnId: 't1' });
   });
 
-  test('a cut-off answer with a token in it is described, never quoted', async () => {
+  test('describes a truncated answer with a token, without quoting it', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, ...Array(4).fill(answer(200, '{"accessToken":"eyJhbGciOi')));
     await expect(client.authenticate()).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe('the kind of a failure', () => {
     });
   });
 
-  test('an answer of another shape names the field, what came and what was expected', async () => {
+  test('names the field, its value and the expected type of an invalid answer', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/account/ne01-7f3a/wallet/', answer(200, { data: 'abc' }));
     await expect(client.wallets()).rejects.toMatchObject({
@@ -136,7 +136,7 @@ describe('the kind of a failure', () => {
   });
 });
 
-describe('the fate of a creation and of a confirmation', () => {
+describe('the outcome of a creation and of a confirmation', () => {
   const html: FakeAnswer = answer(200, '<html></html>', { 'content-type': 'text/html' });
   const unknown = { name: 'NoAnswer', mayHaveArrived: true };
   const untouched = { name: 'NoAnswer', mayHaveArrived: false, kind: 'temporary', exitCode: 75 };
@@ -174,13 +174,13 @@ describe('the fate of a creation and of a confirmation', () => {
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ ...expected, ...kind });
   });
 
-  test("a gateway's 429 after a confirmation is no answer of the service", async () => {
+  test("a 429 of a gateway after a confirmation does not come from the service", async () => {
     const { client, service } = world();
     service.on('PUT', '/api/v2/transaction/t1/confirm', answer(429, '<h1>Too Many Requests</h1>'));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ ...unknown, status: 429, kind: 'pending', exitCode: 8 });
   });
 
-  test('interrupted on its way a confirmation is not known yet, before that it is an interruption', async () => {
+  test('a confirmation interrupted after sending has an unknown outcome, before sending it is an interruption', async () => {
     for (const [requestSent, kind] of [[true, 'pending'], [false, 'interrupted']] as const) {
       const interruption = new AbortController();
       const { client } = world({
@@ -196,13 +196,13 @@ describe('the fate of a creation and of a confirmation', () => {
     }
   });
 
-  test('interrupted before anything was sent, nothing is sent', async () => {
+  test('an interruption before sending prevents sending', async () => {
     const { client, service } = world({ signal: AbortSignal.abort() });
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ kind: 'interrupted' });
     expect(service.requests()).toEqual([]);
   });
 
-  test('code 2005 on a confirmation comes with the state that the service gave', async () => {
+  test('code 2005 on a confirmation comes with the state from the service', async () => {
     const { client, service } = world();
     const body = {
       resultStatus: 'error',
@@ -232,7 +232,7 @@ describe('a cancellation', () => {
     expect(failure).toMatchObject({ kind: 'refused', status });
   });
 
-  test('that is refused is refused', async () => {
+  test('that the service refuses is a refusal', async () => {
     const { client, service } = world();
     service.on('PUT', cancelPath, answer(400, { error: 'transaction t1 already in final state', code: '2005' }));
     const failure = await failureOf(client.cancelTransaction('t1'));
@@ -240,7 +240,7 @@ describe('a cancellation', () => {
     expect(failure).toMatchObject({ kind: 'refused', code: '2005' });
   });
 
-  test('answered with the transaction gives it', async () => {
+  test('returns the transaction of the answer', async () => {
     const { client, service } = world();
     service.on('PUT', cancelPath, answer(200, transaction({ txnState: 'usercanceled' })));
     expect(await client.cancelTransaction('t1')).toMatchObject({ txnState: 'usercanceled', createdAt: start });

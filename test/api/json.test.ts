@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { wireJson } from '../../src/api/json.js';
 
-test('any JSON value survives', () => {
+test('encoding and decoding preserves any JSON value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(JSON.parse(wireJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -12,7 +12,7 @@ test('any JSON value survives', () => {
   );
 });
 
-test('any number is written in digits alone and is the same number when read', () => {
+test('any number is written in digits only and read back unchanged', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
       const text = wireJson(number);
@@ -33,12 +33,12 @@ test('a decimal keeps every digit', () => {
   );
 });
 
-test('what is undefined is left out', () => {
+test('undefined fields are omitted', () => {
   expect(wireJson({ a: undefined, b: null, c: [{ d: undefined }] })).toBe('{"b":null,"c":[{}]}');
 });
 
 test.for([Number.NaN, Number.POSITIVE_INFINITY, 1n, () => 1, Symbol('s'), [undefined]])(
-  'what JSON cannot say is refused: %s',
+  'values that JSON cannot represent are refused: %s',
   (value) => {
     expect(() => wireJson(value)).toThrow();
   },

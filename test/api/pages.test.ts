@@ -43,13 +43,13 @@ const totals: Readonly<Record<string, ListService['total']>> = {
 };
 
 describe.for([20, 7, 1])('95 rows, %d at once', (cap) => {
-  test.for(Object.entries(totals))('are all read when the total is %s', async ([, total]) => {
+  test.for(Object.entries(totals))('are all read if the total is %s', async ([, total]) => {
     const { all, fetch } = listService({ rows: 95, cap, total });
     expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toEqual(all);
   });
 });
 
-test('any list is read whole and once, by any cap, size and total', async () => {
+test('any list is read completely and once, with any cap, size and total', async () => {
   const shape = fc.record({
     rows: fc.nat(130),
     cap: fc.integer({ min: 1, max: 120 }),
@@ -67,7 +67,7 @@ test('any list is read whole and once, by any cap, size and total', async () => 
   );
 });
 
-test('a service that gives its first page for ever is found out, when it says that there are more', async () => {
+test('a service that repeats its first page although it announces more is detected', async () => {
   const fetch = async (): Promise<Page<string>> => ({ rows: ['a', 'b'], total: 9 });
   await expect(rowsOf(eachRow({ fetch, idOf: (row) => row }))).rejects.toMatchObject({
     kind: 'temporary',
@@ -75,13 +75,13 @@ test('a service that gives its first page for ever is found out, when it says th
   });
 });
 
-test('one that knows no pages has given all with the first', async () => {
+test('a service without pages returns everything with the first', async () => {
   const { asked, fetch } = listService({ rows: 30, cap: 1_000, total: () => undefined, beyond: 'the first page' }, 1_000);
   expect(await rowsOf(eachRow({ fetch, idOf: (row) => row, from: { page: 1, size: 100 } }))).toHaveLength(30);
   expect(asked).toEqual([1, 2, 3]);
 });
 
-test('a page that comes twice, and then others, hides none of them', async () => {
+test('a repeated page hides no later page', async () => {
   const fetch = async (page: number): Promise<Page<string>> => ({ rows: [['a', 'b'], ['c', 'd'], ['c', 'd'], ['e']][page - 1] ?? [], total: undefined });
   expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
@@ -97,7 +97,7 @@ test.for([
   expect(asked).toHaveLength(requests);
 });
 
-test.for([0, 1])('rows that leave the list while it is read hide none of the others (%d)', async (late) => {
+test.for([0, 1])('rows deleted during the read hide no others (%d)', async (late) => {
   let all = Array.from({ length: 57 }, (_, index) => `t${index}`);
   let asked = 0;
   const fetch = async (page: number): Promise<Page<string>> => {

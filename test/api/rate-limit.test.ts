@@ -27,7 +27,7 @@ describe('after a 429', () => {
     expect(waits).toEqual([12_000]);
   });
 
-  test('as often as it takes, up to the time that there is', async () => {
+  test('requests are repeated until they succeed or time runs out', async () => {
     const { client, service, pauses } = world({ timeoutMs: 5_000, rateLimitWaitMs: 120_000 });
     service.on('GET', path, full(50), full(50), good);
     await client.transaction('t1');
@@ -36,14 +36,14 @@ describe('after a 429', () => {
     await expect(client.transaction('t1')).rejects.toMatchObject({ exitCode: 75, hint: 'Try again in 50 s.' });
   });
 
-  test('a service that does not say when is asked again ever later', async () => {
+  test('a service without Retry-After is asked at growing intervals', async () => {
     const { client, service, pauses } = world({ rateLimitWaitMs: 120_000 });
     service.on('GET', path, ...Array<HttpResponse>(6).fill(answer(429, '')), good);
     await client.transaction('t1');
     expect(pauses).toEqual([188, 375, 750, 1_500, 3_000, 6_000]);
   });
 
-  test('a creation and a confirmation are not repeated here: how long to wait is told', async () => {
+  test('a creation and a confirmation are not repeated, but report the time to wait', async () => {
     const { client, service, pauses } = world({ rateLimitWaitMs: 120_000 });
     service.on('PUT', `${path}/confirm`, full(7));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ status: 429, retryAfterMs: 7_000 });
@@ -68,7 +68,7 @@ function countedService(perMinute: number, clock: () => number) {
   return { transport, tooMany: () => tooMany };
 }
 
-test('nothing is asked for while none is left, and all is asked for at full speed until then', async () => {
+test('requests run at full speed until the quota is used up, then wait', async () => {
   const time = { now: start };
   const { transport, tooMany } = countedService(60, () => time.now);
   const { client } = world({
@@ -83,7 +83,7 @@ test('nothing is asked for while none is left, and all is asked for at full spee
   expect(time.now - start).toBe(120_000);
 });
 
-test('requests on their way count, too', () => {
+test('requests in flight count against the quota', () => {
   const rateLimit = trackRateLimit();
   rateLimit.sent();
   rateLimit.sent();
@@ -97,7 +97,7 @@ test('requests on their way count, too', () => {
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
 });
 
-test('a service that says none is left for longer than there is time is asked all the same', async () => {
+test('a request is sent without quota if the quota is renewed too late', async () => {
   const { client, service, pauses } = world();
   const closed = answer(200, transaction(), { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '86400' });
   service.on('GET', path, closed, closed);
@@ -106,7 +106,7 @@ test('a service that says none is left for longer than there is time is asked al
   expect(pauses).toEqual([]);
 });
 
-test('the pause that one answer asks for holds for the requests beside it, whatever their answers say', async () => {
+test('the pause requested by one answer applies to parallel requests', async () => {
   const limit = trackRateLimit();
   limit.observe({ status: 429, headers: { 'retry-after': '7' } }, start);
   limit.observe({ status: 200, headers: {} }, start + 1);

@@ -82,8 +82,8 @@ describe('a status', () => {
   });
 });
 
-describe('a row of the list', () => {
-  test.for(cases)('whose $name is $place stands beside the others', async ({ name, isBad, isGone, row }) => {
+describe('a list row', () => {
+  test.for(cases)('whose $name is $place is listed with the others', async ({ name, isBad, isGone, row }) => {
     const { client, service, doubts } = doubting();
     service.on('GET', '/api/v2/transaction', answer(200, { data: [row, transaction({ txnId: 't2' })] }));
     const { data } = await client.transactions();
@@ -94,7 +94,7 @@ describe('a row of the list', () => {
   });
 });
 
-describe('the values of texts', () => {
+describe('values read from texts', () => {
   const read = async (change: Record<string, unknown>): Promise<Transaction> => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction/t1', answer(200, { txnId: 't1', txnState: 'x', ...change }));
@@ -112,7 +112,7 @@ describe('the values of texts', () => {
     expect((await read({ fxRate: text })).fxRate).toBe(number);
   });
 
-  test('digits beyond those of a JSON number are kept, never rounded', async () => {
+  test('keep digits beyond the precision of a JSON number', async () => {
     const { fxRate } = await read({ fxRate: '0.1234567890123456789' });
     expect(fixed(fromWire(fxRate ?? 0))).toBe('0.1234567890123456789');
   });
@@ -132,7 +132,7 @@ describe('the values of texts', () => {
     expect((await read({ txnState })).txnState).toBe(known);
   });
 
-  test('the letters of a currency are large', async () => {
+  test('have currencies in upper case', async () => {
     expect((await read({ sourceReq: { ccy: 'usdt' } })).sourceReq.ccy).toBe('USDT');
   });
 
@@ -140,13 +140,13 @@ describe('the values of texts', () => {
     expect((await read({ deductNetworkFeesFromDest: told }))['deductNetworkFeesFromDest']).toBe(known);
   });
 
-  test('a number that has lost digits names nothing', async () => {
+  test('are not read from a number that has lost digits', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction/t1', answer(200, '{"txnId":90071992547409931,"txnState":"quoted"}'));
     await expect(client.transaction('t1')).rejects.toThrow(/txnId is 90071992547409940, a text was expected/);
   });
 
-  test('a number beyond all numbers is shown as that', async () => {
+  test('show a number that is too large', async () => {
     const { client, service, doubts } = doubting();
     service.on('GET', '/api/v2/transaction/t1', answer(200, '{"txnId":"t1","txnState":"quoted","fxRate":1e999}'));
     await client.transaction('t1');
@@ -179,7 +179,7 @@ describe('wrappers', () => {
     expect(await client.wallets()).toEqual(expected);
   });
 
-  test('of which a 204 says that there is nothing is empty; a 200 without a word is not understood', async () => {
+  test('with status 204 are empty lists; an empty 200 is an error', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/webhook', answer(204, ''), ...Array.from({ length: 4 }, () => answer(200, '')));
     expect(await client.webhooks()).toEqual([]);
@@ -209,7 +209,7 @@ describe('wrappers', () => {
 
   const missing = answer(404, { error: 'not found' });
 
-  test('a page of the history behind the last may not be found; the first has to be', async () => {
+  test('accept a missing page after the last, but not a missing first page', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction?page=2', missing);
     service.on('GET', '/api/v2/transaction', missing);
@@ -244,7 +244,7 @@ describe('wrappers', () => {
     await expect(client.bitcoinAddress()).rejects.toMatchObject({ kind: 'unexpected' });
   });
 
-  test('a USDT address without its currency and chain', async () => {
+  test('accept a USDT address without its currency and chain', async () => {
     const { client, service } = world();
     const path = '/api/v2/account/stablecoin-onchain-address?walletCcy=USDT&chainId=TRON';
     service.on('GET', path, answer(200, { staticStablecoinOnchainAddress: 'T1' }));
@@ -287,7 +287,7 @@ describe('wrappers', () => {
   });
 });
 
-describe('a webhook that was created', () => {
+describe('a created webhook', () => {
   const hook = { callback: 'https://shop.example/hooks', secret: 'word' };
   test.for([{ message: 'OK' }, '', { data: { id: 'wh-1' } }])('and is answered with %j is found in the list', async (body) => {
     const { client, service } = world();
@@ -296,7 +296,7 @@ describe('a webhook that was created', () => {
     expect(await client.createWebhook(hook)).toMatchObject({ id: 'wh-1' });
   });
 
-  test('and is shown nowhere is said', async () => {
+  test('that the service does not list is reported', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/webhook', answer(200, { message: 'OK' }));
     service.on('GET', '/api/v2/webhook', answer(200, { data: null }));
@@ -315,14 +315,14 @@ describe('a confirmation', () => {
     expect(await client.confirmTransaction('t1')).toMatchObject({ txnState: 'srccreated' });
   });
 
-  test('that cannot be read back is not known yet', async () => {
+  test('that cannot be read back has an unknown outcome', async () => {
     const { client, service } = world();
     service.on('PUT', confirmPath, answer(200, { message: 'OK' }));
     service.on('GET', '/api/v2/transaction/t1', answer(200, { txnId: 't1' }));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ name: 'NoAnswer', mayHaveArrived: true, exitCode: 8 });
   });
 
-  test('is taken wrapped', async () => {
+  test('may be wrapped', async () => {
     const { client, service } = world();
     service.on('PUT', confirmPath, answer(200, { data: confirmed }));
     expect(await client.confirmTransaction('t1')).toMatchObject({ txnId: 't1', txnState: 'srccreated' });
@@ -357,7 +357,7 @@ describe('a refusal', () => {
     return client.transaction('t1').catch((error: unknown) => error);
   };
 
-  test('with 200 says what the service says', async () => {
+  test('with status 200 has the message of the service', async () => {
     const body = { resultStatus: 'error', error: 'the wallet is locked', code: 2003 };
     expect(await refused(200, body)).toMatchObject({ kind: 'refused', reason: 'the wallet is locked', code: '2003', exitCode: 3 });
   });
@@ -377,7 +377,7 @@ describe('a refusal', () => {
     expect(await refused(400, { error: 'insufficient words', code })).toMatchObject({ kind, code });
   });
 
-  test('carries the request id', async () => {
+  test('has the request id', async () => {
     expect(await refused(400, { error: 'no' }, { 'x-request-id': 'req-7' })).toMatchObject({ requestId: 'req-7' });
   });
 

@@ -35,7 +35,7 @@ describe('a read', () => {
     [0, [125, 250, 500]],
     [0.5, [188, 375, 750]],
     [0.999, [250, 500, 1000]],
-  ] as const)('with chance %f waits %j ms, then gives up', async ([chance, expected]) => {
+  ] as const)('with random %f waits %j ms, then gives up', async ([chance, expected]) => {
     const { client, service, pauses } = world({ random: () => chance });
     service.on('GET', path, refused(), refused(), refused(), refused());
     await expect(client.transaction('t1')).rejects.toMatchObject({ name: 'NoAnswer', kind: 'temporary', exitCode: 75 });
@@ -64,7 +64,7 @@ describe('a read', () => {
     expect(pauses).toEqual([5000]);
   });
 
-  test('does not wait longer than it may: a far Retry-After is told instead', async () => {
+  test('reports a Retry-After that is beyond its time limit instead of waiting', async () => {
     const { client, service, pauses } = world({ timeoutMs: 30_000 });
     service.on('GET', path, busy('31'));
     await expect(client.transaction('t1')).rejects.toMatchObject({
@@ -76,7 +76,7 @@ describe('a read', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('does not begin an attempt after its time is up', async () => {
+  test('starts no attempt after its time limit', async () => {
     const { client, service, pauses } = world({ timeoutMs: 500 });
     service.on('GET', path, refused(), refused());
     await expect(client.transaction('t1')).rejects.toMatchObject({ kind: 'temporary' });
@@ -91,7 +91,7 @@ describe('a read', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('that is interrupted during a pause ends at once', async () => {
+  test('interrupted during a pause ends at once', async () => {
     const interruption = new AbortController();
     const { client, service } = world({
       signal: interruption.signal,
@@ -104,7 +104,7 @@ describe('a read', () => {
     await expect(client.transaction('t1')).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
   });
 
-  test('says in the log what was tried and when', async () => {
+  test('logs each attempt with its time', async () => {
     const { client, service, log } = world();
     service.on('GET', path, refused(), good);
     await client.transaction('t1');
@@ -112,7 +112,7 @@ describe('a read', () => {
   });
 });
 
-describe('what changes something is sent once', () => {
+describe('a write is sent once', () => {
   const sides = { sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'USDT', method: 'servicepay' } };
   const changes: [string, string, (client: ServiceClient) => Promise<unknown>][] = [
     ['POST', '/api/v2/transaction', (client) => client.createTransaction(sides)],
@@ -134,7 +134,7 @@ describe('what changes something is sent once', () => {
     }
   });
 
-  test('but for a change of settings on a connection that had been closed, and that once', async () => {
+  test('except a settings change on a closed connection, which is repeated once', async () => {
     const closed = new NetworkError('the connection broke off', { requestSent: true, code: 'ECONNRESET', wasClosed: true });
     for (const [method, where, change] of changes) {
       const isSetting = where !== '/api/v2/transaction' && !where.endsWith('/confirm');
@@ -153,7 +153,7 @@ describe('what changes something is sent once', () => {
 });
 
 describe('a raw GET', () => {
-  test('is repeated like the others', async () => {
+  test('is repeated like other reads', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/anything', answer(503, ''), answer(200, 'plain'));
     expect(await client.request('get', '/api/v2/anything')).toMatchObject({ status: 200, body: 'plain' });

@@ -18,7 +18,7 @@ test.for([
   expect(clock.now() - noon).toBe(expected);
 });
 
-test('comes nearer to the service with every answer and never steps back', () => {
+test('the service clock approaches the service with every answer and never goes back', () => {
   let machine = noon;
   const clock = createServiceClock(() => machine);
   const ahead = 7_300;
@@ -36,7 +36,7 @@ test('comes nearer to the service with every answer and never steps back', () =>
   expect(errors.at(-1)).toBeLessThan(100);
 });
 
-test('the confirmed clock follows a date far from all others only when the next answer confirms it', () => {
+test('the confirmed clock accepts a distant date only after the next answer confirms it', () => {
   const year = 365 * 86_400_000;
   const clock = createServiceClock(() => noon);
   const seen = [0, year, 0, year, 2 * year, 2 * year, 0].map((ahead) => {

@@ -106,12 +106,12 @@ const pathsOf = (branches: readonly Branch[], parent = '', counts: (branch: Bran
 /** These act for a subaccount, or for nobody, with some of their words. */
 const byWords = ['api', 'webhook listen'];
 
-describe('--account of a subaccount', () => {
+describe('--account with a subaccount', () => {
   plain('is tried with every command of the table', () => {
     expect(pathsOf(tree.branches ?? []).filter((path) => !ofTheSandbox.test(path)).toSorted()).toEqual(Object.keys(commands).toSorted());
   });
 
-  test.for(Object.entries(commands))('svcpay %s never acts on the parent', async ([path, [result, ...words]], { around }) => {
+  test.for(Object.entries(commands))('svcpay %s does not act on the parent', async ([path, [result, ...words]], { around }) => {
     const { sandbox, home } = around;
     const { accountId } = await sandbox.account('Child');
     const file = join(home, 'rows.csv');
@@ -147,7 +147,7 @@ describe('--account of a subaccount', () => {
     expect((await svcpay([...path.split(' '), '--no-such-option', '--account', around.sandbox.accountId], around)).stderr).toContain('here is no option');
   });
 
-  test('shows wallets of the subaccount, and leaves the webhook of the parent as it was', async ({ around }) => {
+  test('shows the subaccount\'s wallets and does not change the parent\'s webhook', async ({ around }) => {
     const { accountId } = await around.sandbox.account('Child');
     await around.sandbox.fund('BTC', '0.25', accountId);
     const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };

@@ -12,7 +12,7 @@ const swap = {
 };
 
 describe('svcpay api', () => {
-  test('prints the body to the letter, and status and headers before it under -i', async ({ around }) => {
+  test('prints the body unchanged, and status and headers before it with -i', async ({ around }) => {
     const path = '/api/v2/account/{accountId}/wallet/';
     const plain = await svcpay(['api', 'GET', path], around);
     const withHead = await svcpay(['api', 'get', path, '-i'], around);
@@ -21,7 +21,7 @@ describe('svcpay api', () => {
     expect(withHead.stdout).toMatch(/^HTTP 200\ncontent-type: .*\n(?:.+\n)*\n\{"data":/);
   });
 
-  test('sends a body from a file as it is written there', async ({ around }) => {
+  test('sends a body from a file unchanged', async ({ around }) => {
     const body = JSON.stringify(swap, null, 1);
     const file = join(around.home, 'swap.json');
     // A byte order mark is none of it.
@@ -32,14 +32,14 @@ describe('svcpay api', () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')[0]?.requestBody).toBe(body);
   });
 
-  test('leaves stdout empty on failure: the body and the reason are on stderr, the status in the exit code', async ({ around }) => {
+  test('writes body and reason of a failure to stderr, and nothing to stdout', async ({ around }) => {
     const run = await svcpay(['api', 'GET', 'transaction/nobody', '--json'], around);
     expect(run).toMatchObject({ exitCode: 5, stdout: '' });
     expect(run.stderr.split('\n')[0]).toBe('{"error":"not found"}');
     expect(run.error()).toMatchObject({ kind: 'not-found', status: 404, exitCode: 5 });
   });
 
-  test('lets no money move without a yes', async ({ around }) => {
+  test('asks before a request that moves money', async ({ around }) => {
     const quote = await svcpay(['api', 'POST', 'transaction', '-d', '-'], { ...around, input: JSON.stringify(swap) });
     const { txnId } = inside(quote.json()) as { txnId: string };
     const confirm = ['api', 'PUT', `transaction/${txnId}/confirm`];
@@ -53,7 +53,7 @@ describe('svcpay api', () => {
       .toMatchObject(comesIn('confirm-ok') ? { message: 'OK' } : { txnId, txnState: 'completed' });
   });
 
-  test('repeats a GET that failed, and nothing else', async ({ around }) => {
+  test('repeats only failed GETs', async ({ around }) => {
     const { sandbox } = around;
     await sandbox.faults.add({ kind: 'status', status: 500, method: 'GET' });
     expect(await svcpay(['api', 'GET', 'transaction'], around)).toMatchObject({ exitCode: 0 });
@@ -63,7 +63,7 @@ describe('svcpay api', () => {
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(1);
   });
 
-  test('does not say that nothing moved when a confirmation was not answered', async ({ around }) => {
+  test('reports an unknown outcome for an unanswered confirmation', async ({ around }) => {
     const { sandbox } = around;
     const quote = await svcpay(['api', 'POST', 'transaction', '-d', JSON.stringify(swap)], around);
     const { txnId } = inside(quote.json()) as { txnId: string };
@@ -96,10 +96,10 @@ describe('svcpay api', () => {
   });
 });
 
-describe('svcpay api, where refusals come with status 200', () => {
+describe('svcpay api, if refusals have status 200', () => {
   test.override({ sandboxOptions: { liveShapes: ['error-in-200'] } });
 
-  test('leaves stdout empty, and the exit code says it', async ({ around }) => {
+  test('writes nothing to stdout and sets the exit code', async ({ around }) => {
     const run = await svcpay(['api', 'POST', 'webhook', '-d', '{}', '--json'], around);
     expect(run).toMatchObject({ exitCode: 3, stdout: '' });
     expect(run.error()).toMatchObject({ kind: 'refused', status: 200 });

@@ -72,7 +72,7 @@ describe('bad input', () => {
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
-  test('refuses a reference whose bytes are not UTF-8: two of them would look alike', async ({ around }) => {
+  test('refuses a reference that is not UTF-8, since two could look identical', async ({ around }) => {
     const fresh = await around.sandbox.invoice('1000sat');
     for (const byte of ['376', '377']) {
       const run = await runProcess(['send', 'lightning', fresh, '--yes'], { ...around, redirect: `--ref "$(printf 'a\\${byte}')"` });
@@ -82,17 +82,17 @@ describe('bad input', () => {
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
-  test('ends stderr with one line of JSON under --json', async ({ around }) => {
+  test('ends stderr with one line of JSON with --json', async ({ around }) => {
     const run = await svcpay(['receive', 'lightning', '50000', '--json'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({ kind: 'usage', exitCode: 2, message: expect.stringContaining('50000 has no unit.') });
   });
 });
 
-describe('blanks and line ends that copying put around a word', () => {
+describe('blanks and line ends around a copied value', () => {
   const padded = (word: string): string => `\u00A0 ${word} \r\n`;
 
-  test('mean nothing around an amount, an invoice, an id or a currency', async ({ around }) => {
+  test('are removed from an amount, an invoice, an id and a currency', async ({ around }) => {
     const asked = await svcpay(['receive', 'lightning', padded('1000sat'), '--json'], around);
     expect(asked.json()).toMatchObject({ destReq: { amtRequested: 0.00001 } });
     const fresh = await around.sandbox.invoice('1000sat');
@@ -102,7 +102,7 @@ describe('blanks and line ends that copying put around a word', () => {
     for (const line of lines) expect(await svcpay(line, around)).toMatchObject({ exitCode: 0 });
   });
 
-  test('belong to a reference: two that differ in a blank are two payments', async ({ around }) => {
+  test('are part of a reference: a blank makes it a different payment', async ({ around }) => {
     const send = async (ref: string) => svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--ref', ref, '--yes', '-q'], around);
     const [one, other] = [await send('order-1'), await send(' order-1')];
     expect([one.exitCode, other.exitCode]).toEqual([0, 0]);
@@ -117,7 +117,7 @@ describe('blanks and line ends that copying put around a word', () => {
     expect(creations(around.sandbox)).toHaveLength(4);
   });
 
-  test('belong to the name of a file', async ({ around }) => {
+  test('are part of a file name', async ({ around }) => {
     const run = await svcpay(['receive', 'lightning', '1000sat', '--qr-file', `${around.home}/a.svg `], around);
     expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('must end in') });
   });
@@ -134,7 +134,7 @@ describe('wrong credentials', () => {
     expect(run.stderr).not.toContain(around.sandbox.apiSecret);
   });
 
-  test('a login with a wrong secret keeps nothing', async ({ around, home }) => {
+  test('a login with a wrong secret stores nothing', async ({ around, home }) => {
     const { url, apiKey } = around.sandbox;
     const login = ['login', '--base-url', url, '--api-key', apiKey, '--api-secret-stdin'];
     expect(await svcpay(login, { home, input: 'wrong\n' })).toMatchObject({ exitCode: 4, stdout: '' });
@@ -144,14 +144,14 @@ describe('wrong credentials', () => {
   });
 });
 
-describe('a service that is not one', () => {
-  test('unreachable: exit 75, safe to run again', async ({ around }) => {
+describe('a wrong service address', () => {
+  test('an unreachable service: exit 75, safe to run again', async ({ around }) => {
     await around.sandbox.stop();
     const run = await svcpay(['wallets', '--timeout', '2s'], around);
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
   });
 
-  test('http to a foreign host: exit 2, no request leaves', async ({ home }) => {
+  test('http to a remote host: exit 2, no request sent', async ({ home }) => {
     const env = { SVCPAY_BASE_URL: 'http://pay.example', SVCPAY_API_KEY: 'k', SVCPAY_API_SECRET: 's' };
     const run = await svcpay(['wallets'], { home, env });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });

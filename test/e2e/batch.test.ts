@@ -13,7 +13,7 @@ const confirmed = (sandbox: { requests(method: string): unknown[] }, count: numb
   until(() => sandbox.requests('PUT').length >= count);
 
 describe('svcpay batch', () => {
-  test('pays sends of every kind and a payout, and keeps the outcome of each row', async ({ around }) => {
+  test('pays sends of every kind and a payout, and records the outcome of each row', async ({ around }) => {
     const { home, sandbox } = around;
     const parties = 'recipient_type,recipient_name,recipient_country,sender_type,sender_name,sender_country';
     const head = `ref,to,amount,currency,note,method,institution,acct_num,acct_name,${parties},purpose,source,relationship`;
@@ -38,7 +38,7 @@ describe('svcpay batch', () => {
     expect(bodies).toContainEqual(expect.stringContaining(JSON.stringify('for "b", twice')));
   });
 
-  test('says of every row what is wrong, with its line, and sends nothing', async ({ around }) => {
+  test('reports the error of every row with its line, and sends nothing', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const file = batchFile(around.home, [
       `a,${invoice},,,`,
@@ -65,7 +65,7 @@ describe('svcpay batch', () => {
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
-  test('a dry run shows what it comes to and sends nothing', async ({ around }) => {
+  test('shows the totals in a dry run and sends nothing', async ({ around }) => {
     const file = batchFile(around.home, [...lightningRows(3), 'x,TJRabPrwbZy45sbavfcjinPJC18kjpRTv8,25,usdt,']);
     const run = await svcpay(['batch', file, '--dry-run', '--json'], around);
     expect(run.json()).toMatchObject({
@@ -81,13 +81,13 @@ describe('svcpay batch', () => {
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
-  test('says that the file is missing before it asks for anything', async ({ around }) => {
+  test('reports a missing file before the first question', async ({ around }) => {
     const run = await svcpay(['batch', 'nothing.csv'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain('nothing.csv cannot be read');
   });
 
-  test('counts what another command, batch or home has paid as paid before', async ({ around }) => {
+  test('recognises rows already paid by another command, batch or home', async ({ around }) => {
     const { home, sandbox } = around;
     const invoice = await sandbox.invoice('1000sat');
     expect(await svcpay(['send', invoice, '--yes', '--ref', 'elsewhere'], around)).toMatchObject({ exitCode: 0 });
@@ -112,7 +112,7 @@ describe('svcpay batch', () => {
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
-  test('goes on after a row that failed, says why, and the next run tries only that one', async ({ around }) => {
+  test('continues after a failed row, and repeats only that row in the next run', async ({ around }) => {
     const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,nobody@example.com,1000sat,,', 'c,c@example.com,1000sat,,']);
     const run = await svcpay(['batch', file, '--yes', '-o', 'jsonl'], around);
     expect(run).toMatchObject({ exitCode: 3 });
@@ -126,7 +126,7 @@ describe('svcpay batch', () => {
     expect(readFileSync(`${file}.result.csv`, 'utf8').match(/,paid,.*,completed,/g)).toHaveLength(2);
   });
 
-  test('leaves one line for each row in the result file, the last truth about it', async ({ around }) => {
+  test('writes one line per row to the result file, with its latest state', async ({ around }) => {
     const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,b@example.com,1000sat,,', '"c, d",nobody@example.com,1000sat,,']);
     const lines = (): string[][] => parse(readFileSync(`${file}.result.csv`, 'utf8'), { from_line: 2 });
     await svcpay(['sandbox', 'fault', 'add', 'status', '--status', '503', '--method', 'POST', '--path', '**/transaction', '--nth', '2', '--times', '9'], around);
@@ -140,7 +140,7 @@ describe('svcpay batch', () => {
     expect(readdirSync(around.home).filter((name) => name.includes('.result.csv'))).toHaveLength(1);
   });
 
-  test('names itself after a row that was not answered, and --retry after one whose payment failed', async ({ around }) => {
+  test('suggests a rerun after an unanswered row, and --retry after a failed payment', async ({ around }) => {
     const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,b@example.com,1000sat,,']);
     const fault = (...words: string[]) => svcpay(['sandbox', 'fault', 'add', ...words], around);
     await fault('status', '--status', '503', '--method', 'POST', '--path', '**/transaction', '--nth', '2', '--times', '9');
@@ -153,14 +153,14 @@ describe('svcpay batch', () => {
     expect(await svcpay(['batch', file, '--yes', '--retry'], around)).toMatchObject({ exitCode: 0 });
   });
 
-  test('with --on-error stop begins no row after one that failed', async ({ around }) => {
+  test('with --on-error stop starts no row after a failure', async ({ around }) => {
     const file = batchFile(around.home, ['a,nobody@example.com,1000sat,,', ...lightningRows(6)]);
     const run = await svcpay(['batch', file, '--yes', '--json', '--on-error', 'stop', '--concurrency', '1'], around);
     expect(run).toMatchObject({ exitCode: 3 });
     expect(run.json()).toMatchObject({ paid: 0, failed: 1, notBegun: 6 });
   });
 
-  test('from a pipe, moved, sorted or spelled otherwise, rows without a reference are paid once', async ({ around }) => {
+  test('pays rows without a reference once, even from a pipe, moved, sorted or spelled differently', async ({ around }) => {
     const first = 'to,amount\na@example.com,1000sat\nb@example.com,2000sat\n';
     const second = 'note,amount,currency,to\nlater,2000,sat,B@example.com\n,0.00001,btc,a@example.com\n';
     const run = await svcpay(['batch', '-', '--yes', '--json'], { ...around, input: first });
@@ -172,7 +172,7 @@ describe('svcpay batch', () => {
     expect(await paidReferences(around)).toHaveLength(4);
   });
 
-  test('without a journal finds at the service what another machine has paid', async ({ around, home }) => {
+  test('finds the payments of another machine at the service if there is no journal', async ({ around, home }) => {
     const file = batchFile(home, lightningRows(2));
     await svcpay(['batch', file, '--yes'], around);
     const elsewhere = { ...around, home: `${home}/elsewhere` };
@@ -181,7 +181,7 @@ describe('svcpay batch', () => {
     expect(await paidReferences(around)).toEqual(['row-1', 'row-2']);
   });
 
-  test('killed in the middle and run again, it has paid every row exactly once', async ({ around }) => {
+  test('pays every row exactly once if it is killed and run again', async ({ around }) => {
     const rows = lightningRows(40);
     const file = batchFile(around.home, rows);
     const args = ['batch', file, '--yes', '--json', '--concurrency', '16'];
@@ -200,7 +200,7 @@ describe('svcpay batch', () => {
     expect(new Set(Object.values(outcomes(file)))).toEqual(new Set(['paid']));
   });
 
-  test('interrupted, it finishes what is under way, says what is left, and goes on when run again', async ({ around }) => {
+  test('finishes the current rows on interruption, reports the rest, and continues in the next run', async ({ around }) => {
     const file = batchFile(around.home, lightningRows(6));
     const running = startSvcpay(['batch', file, '--yes', '--json', '--concurrency', '2'], around);
     await confirmed(around.sandbox, 1);
@@ -214,7 +214,7 @@ describe('svcpay batch', () => {
     expect(await paidReferences(around)).toHaveLength(6);
   });
 
-  test('a result file quotes the cells that a spreadsheet would run, and is read back by the next run', async ({ around }) => {
+  test('quotes cells that a spreadsheet would execute in the result file, and reads them back', async ({ around }) => {
     const refs = ['=HYPERLINK("https://evil.example")', "'=1+1", '@SUM(A1)', '-2+3', '+1', 'plain'];
     const file = batchFile(around.home, await Promise.all(refs.map(async (ref) => `"${ref.replaceAll('"', '""')}",${await around.sandbox.invoice('1000sat')}`)), 'ref,to');
     expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 0 });
@@ -230,7 +230,7 @@ describe('svcpay batch', () => {
     expect(readFileSync(`${file}.raw.csv`, 'utf8')).toContain('\n2,"=HYPERLINK');
   });
 
-  test('a result file that is something else is not written over', async ({ around }) => {
+  test('does not overwrite a result file with other content', async ({ around }) => {
     const file = batchFile(around.home, lightningRows(1));
     writeFileSync(`${file}.result.csv`, 'my own notes\n');
     expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 2, stdout: '' });
@@ -238,7 +238,7 @@ describe('svcpay batch', () => {
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
-  test('asks once at a terminal, after the totals, and shows one line while it pays', async ({ around }) => {
+  test('asks once at a terminal, after the totals, and shows one progress line', async ({ around }) => {
     const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(6))], { ...around, columns: 60 });
     await tty.waitFor(/6 rows to pay/);
     await tty.waitFor(/From BTC\s+0\.00006015 BTC in 6 rows/);
@@ -253,7 +253,7 @@ describe('svcpay batch', () => {
     expect(tty.text()).toMatch(/Spent\s+0\.0000\d+ BTC/);
   });
 
-  test('moves nothing after a no, nor without a terminal and without --yes', async ({ around }) => {
+  test('moves nothing after a no, or without a terminal and --yes', async ({ around }) => {
     const file = batchFile(around.home, [...lightningRows(2), 'row-3,nobody@example.com,1000sat,,']);
     const tty = svcpayTty(['batch', file], around);
     await tty.waitFor(/Line 4\s+Nothing moved: [^]*no such\s+Lightning Address[^]*Pay 0\.0000200\d BTC in 2 rows from/);
@@ -263,7 +263,7 @@ describe('svcpay batch', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('more than 100 rows are not quoted: the prompt asks for a highest fee, and no row may cost more', async ({ around }) => {
+  test('asks for a highest fee per row instead of quotes for more than 100 rows', async ({ around }) => {
     const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(101)), '--on-error', 'stop', '--concurrency', '1'], around);
     await tty.waitFor(/Fees\s+extra, quoted per row/);
     await tty.waitFor(/Highest fee per row/);
@@ -276,7 +276,7 @@ describe('svcpay batch', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('asks nothing where every row is refused, and says why', async ({ around }) => {
+  test('asks nothing if every row is refused, and reports why', async ({ around }) => {
     const tty = svcpayTty(['batch', batchFile(around.home, ['row-1,nobody@example.com,1000sat,,'])], around);
     expect(await tty.ended).toBe(3);
     expect(tty.text()).toMatch(/no such\s+Lightning Address/);

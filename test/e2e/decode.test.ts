@@ -24,7 +24,7 @@ describe('svcpay decode', () => {
   });
 });
 
-describe('a service with a name of its own', () => {
+describe('a service under another brand', () => {
   test.override({ sandboxOptions: { maker: 'acme', autoPay: 'off' } });
 
   test('has its own field names in --fields and its own methods in filters', async ({ around }) => {
@@ -39,7 +39,7 @@ describe('a service with a name of its own', () => {
   });
 });
 
-test('sandbox reset forgets used signatures: a client that signs a constant body can sign in again', async ({ sandbox }) => {
+test('sandbox reset deletes used signatures: a client that signs a constant body can sign in again', async ({ sandbox }) => {
   const { createHmac } = await import('node:crypto');
   const { apiKey, apiSecret, url } = sandbox;
   const signature = createHmac('sha256', apiSecret).update(`${apiKey}&payload={}`).digest('hex');

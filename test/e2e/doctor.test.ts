@@ -18,7 +18,7 @@ async function checks(around: Environment) {
 }
 
 describe('svcpay doctor', () => {
-  test('finds everything in order, and begins no journal', async ({ around }) => {
+  test('finds no problem and creates no journal', async ({ around }) => {
     const { run, all } = await checks(around);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
     expect(all.map(({ check }) => check)).toEqual(
@@ -27,14 +27,14 @@ describe('svcpay doctor', () => {
     expect(readdirSync(around.home)).not.toContain('journal.db');
   });
 
-  test('says at a terminal what to do, and ends with 1', async ({ home }) => {
+  test('shows advice at a terminal and ends with 1', async ({ home }) => {
     const tty = svcpayTty(['doctor'], { home });
     expect(await tty.ended).toBe(1);
     expect(tty.text()).toMatch(/✗ Settings {2}profile default is not logged in\n +svcpay login\n/);
     expect(tty.text()).toContain('1 problem.');
   });
 
-  test('notices files that others can read, and how to close them', async ({ around }) => {
+  test('finds files that others can read, with the command that fixes them', async ({ around }) => {
     await svcpay(['wallets'], around);
     const tokens = join(around.home, 'tokens.json');
     chmodSync(tokens, 0o644);
@@ -43,19 +43,19 @@ describe('svcpay doctor', () => {
     expect(problems).toMatchObject([{ check: 'Files', advice: `chmod go= '${tokens}'` }]);
   });
 
-  test('notices a damaged journal', async ({ around }) => {
+  test('finds a damaged journal', async ({ around }) => {
     writeFileSync(join(around.home, 'journal.db'), 'not a database', { mode: 0o600 });
     expect((await checks(around)).problems).toMatchObject([{ check: 'Journal', advice: expect.stringContaining('tx resume') }]);
   });
 
-  test('notices a journal that was emptied', async ({ around }) => {
+  test('finds an emptied journal', async ({ around }) => {
     await svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--no-wait'], around);
     expect((await checks(around)).problems).toEqual([]);
     writeFileSync(join(around.home, 'journal.db'), '');
     expect((await checks(around)).problems).toMatchObject([{ check: 'Journal' }]);
   });
 
-  test('says what is limited, and what goes through a proxy', async ({ around }) => {
+  test('shows the limits and the proxy', async ({ around }) => {
     await svcpay(['limits', 'set', '--per-day', '5000sat'], around);
     const env = { SVCPAY_BASE_URL: 'https://127.0.0.2.example', HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: 'other.example' };
     const { all } = await checks({ ...around, env });
@@ -63,13 +63,13 @@ describe('svcpay doctor', () => {
     expect(all).toContainEqual(expect.objectContaining({ check: 'Proxy', detail: 'requests go through 127.0.0.1:9, but not to other.example' }));
   });
 
-  test('notices that nobody answers, and leaves out what cannot be known then', async ({ around }) => {
+  test('finds that the service does not answer, and omits the checks that need it', async ({ around }) => {
     const { all, problems } = await checks({ ...around, sandbox: { ...around.sandbox, url: 'http://127.0.0.1:9' } });
     expect(problems).toMatchObject([{ check: 'Service' }]);
     expect(all.at(-1)?.check).toBe('Service');
   });
 
-  test('notices a key that the service does not accept', async ({ around }) => {
+  test('finds a key that the service refuses', async ({ around }) => {
     const { problems } = await checks({ ...around, sandbox: { ...around.sandbox, apiSecret: 'wrong' } });
     expect(problems).toMatchObject([{ check: 'Token', advice: expect.stringContaining('svcpay login') }]);
   });

@@ -16,12 +16,12 @@ const looking = [
 ];
 
 describe('--fields', () => {
-  test('are known of every command that does something, before it does', async () => {
+  test('are checked before a command acts', async () => {
     const unknown = [...(await commandsOf(tree, ''))].filter(([, { fields }]) => fields === undefined).map(([path]) => path);
     expect(unknown.toSorted()).toEqual(looking.toSorted());
   });
 
-  test('of a wrong name leave everything as it is', async ({ around }) => {
+  test('with a wrong name change nothing', async ({ around }) => {
     const lines = ['config set sender.name Ada', 'limits set --per-day 1000sat', 'sandbox fund 1btc', 'sandbox clock freeze'];
     for (const line of lines) {
       const run = await svcpay([...line.split(' '), '--fields', 'nope', '--json'], around);
@@ -51,7 +51,7 @@ describe('--fields', () => {
     ['recipients', 'add', 'Ada', ...person],
     ['webhook', 'set', 'https://shop.example/hooks', '--generate-secret', '--yes'],
   ];
-  test('are the names that the answer has', async ({ around }) => {
+  test('are the field names of the answer', async ({ around }) => {
     const commands = await commandsOf(tree, '');
     for (const line of done) {
       const answer = (await svcpay([...line, '--json'], around)).json();

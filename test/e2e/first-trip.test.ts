@@ -16,7 +16,7 @@ const login = (sandbox: Sandbox, home: string) =>
 const mode = (path: string): number => statSync(path).mode & 0o777;
 
 describe('svcpay login', () => {
-  test('keeps the secret in a file for its owner alone, and says where', async ({ sandbox, home }) => {
+  test('stores the secret in a file readable only by its owner, and shows its path', async ({ sandbox, home }) => {
     const run = await login(sandbox, home);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ accountId: sandbox.accountId, secretIn: expect.stringContaining('secrets.json') });
@@ -27,7 +27,7 @@ describe('svcpay login', () => {
     );
   });
 
-  test('asks for address, key and secret at a terminal, the secret unseen', async ({ sandbox, home }) => {
+  test('asks for address, key and secret at a terminal, with the secret hidden', async ({ sandbox, home }) => {
     const tty = svcpayTty(['login'], { home });
     await tty.waitFor('Address of the service');
     tty.type(`${sandbox.url}\r`);
@@ -45,7 +45,7 @@ describe('svcpay login', () => {
     expect(await svcpay(['wallets', 'BTC', '-q'], { home })).toMatchObject({ exitCode: 0, stdout: '1\n' });
   });
 
-  test('turns a profile of the embedded sandbox into one of a service', async ({ sandbox, home }) => {
+  test('changes a profile of the embedded sandbox to a service', async ({ sandbox, home }) => {
     await svcpay(['login', '--sandbox'], { home });
     const blind = await svcpay(['login', '--api-key', sandbox.apiKey, '--api-secret-stdin'], { home, input: sandbox.apiSecret });
     expect(blind).toMatchObject({ exitCode: 9, stdout: '' });
@@ -60,13 +60,13 @@ describe('svcpay login', () => {
     expect((await svcpay(['whoami', '--json'], { home })).json()).toMatchObject({ accountId: sandbox.accountId, baseUrl: sandbox.url });
   });
 
-  test('signs in once: the next command uses the kept token', async ({ sandbox, home }) => {
+  test('signs in once: the next command uses the stored token', async ({ sandbox, home }) => {
     await login(sandbox, home);
     await svcpay(['wallets'], { home });
     expect(sandbox.requests('POST', '/api/v2/authentication/token-signature')).toHaveLength(1);
   });
 
-  test('names every missing answer when nothing can be asked', async ({ home }) => {
+  test('lists every missing answer without a terminal', async ({ home }) => {
     const run = await started(['login'], { home });
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
     expect(run.stderr).toContain('Missing --base-url URL, --api-key KEY and --api-secret-stdin:');
@@ -82,26 +82,26 @@ describe('svcpay login', () => {
 });
 
 describe('svcpay wallets', () => {
-  test('is a table at a terminal', async ({ around }) => {
+  test('prints a table at a terminal', async ({ around }) => {
     const tty = svcpayTty(['wallets'], around);
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toMatch(/Currency\s+Available\s+Reserved\s+Total/);
     expect(tty.text()).toMatch(/VND\s+50 000 000\s+0\s+50 000 000/);
   });
 
-  test('is tab-separated rows without colour in a pipe', async ({ around }) => {
+  test('prints tab-separated rows without colour in a pipe', async ({ around }) => {
     const run = await started(['wallets'], around);
     expect(run.stdout.split('\n')[0]).toBe('BTC\t1\t0\t1');
   });
 
-  test("is the service's own objects under --json, global options before or after", async ({ around }) => {
+  test("prints the service's objects with --json, with global options before or after", async ({ around }) => {
     const after = await svcpay(['wallets', '--json'], around);
     const before = await svcpay(['--json', 'wallets'], around);
     expect(after.json()).toEqual(before.json());
     expect(after.json()).toContainEqual(expect.objectContaining({ ccy: 'BTC', availableBalance: 1 }));
   });
 
-  test('speaks the name of another maker on the wire and the names of the specification in its output', async ({ home }) => {
+  test('uses the names of the brand in requests and those of the specification in its output', async ({ home }) => {
     const env = { SVCPAY_MAKER: 'acme' };
     const run = await svcpay(['--sandbox', 'swap', '25usdt', 'BTC', '--yes', '--json'], { home, env });
     expect(run.json()).toMatchObject({
@@ -113,13 +113,13 @@ describe('svcpay wallets', () => {
 });
 
 describe('svcpay receive lightning', () => {
-  test('-q prints the invoice alone', async ({ around }) => {
+  test('prints only the invoice with -q', async ({ around }) => {
     const run = await started(['receive', 'lightning', '50000sat', '-q'], around);
     expect(run.stdout).toMatch(/^lntb500u1[a-z0-9]+\n$/);
     expect(run.stderr).toBe('');
   });
 
-  test('shows the invoice and its page with a countdown, and ends when it is paid', async ({ around }) => {
+  test('shows the invoice and its page with a countdown, and ends on payment', async ({ around }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat'], around);
     await tty.waitFor(/lntb500u1/);
     await tty.waitFor(/Page\s+http/);
@@ -131,14 +131,14 @@ describe('svcpay receive lightning', () => {
     expect(tty.text()).toMatch(/✓ Received 0\.00050000 BTC \(50 000 sat\)/);
   });
 
-  test('gives way to text where the window is too small for the QR code', async ({ around }) => {
+  test('shows text if the window is too small for the QR code', async ({ around }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-wait'], { ...around, columns: 40, rows: 20 });
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toContain('too small');
     expect(tty.text()).not.toContain('▀');
   });
 
-  test('prints a line for every change of state under -o jsonl', async ({ around }) => {
+  test('prints a line for every change of state with -o jsonl', async ({ around }) => {
     const { child, ended, stdout } = startSvcpay(['receive', 'lightning', '50000sat', '--wait', '-o', 'jsonl'], around);
     await new Promise<void>((seen) => child.stdout.on('data', () => stdout().includes('\n') && seen()));
     await around.sandbox.pay(JSON.parse(stdout()).txnId);
@@ -146,7 +146,7 @@ describe('svcpay receive lightning', () => {
     expect(states).toEqual(['srccreated', 'completed']);
   });
 
-  test('interrupted while it waits: exit 8, and the command that goes on watching', async ({ around }) => {
+  test('ends with 8 on interruption and suggests the command that continues to watch', async ({ around }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat'], around);
     await tty.waitFor('Waiting for the payment');
     tty.type('\u0003');
@@ -155,7 +155,7 @@ describe('svcpay receive lightning', () => {
     expect(tty.raw()).toContain('\u001B[?25h');
   });
 
-  test('asks for the same payment again under the same reference', async ({ around }) => {
+  test('returns the existing request for a repeated reference', async ({ around }) => {
     const receive = ['receive', 'lightning', '50000sat', '--ref', 'order-118', '-q'];
     const [first, second] = [await svcpay(receive, around), await svcpay(receive, around)];
     expect(second.stdout).toBe(first.stdout);
@@ -169,7 +169,7 @@ describe('svcpay receive lightning', () => {
 });
 
 describe('svcpay swap', () => {
-  test('sends the amount on the source side only', async ({ around }) => {
+  test('sends the amount only on the source side', async ({ around }) => {
     await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
     const [request] = around.sandbox.requests('POST', '/api/v2/transaction');
     expect(JSON.parse(request?.requestBody ?? '')).toEqual({
@@ -179,13 +179,13 @@ describe('svcpay swap', () => {
     });
   });
 
-  test('stops at --max-fee before anything moves: exit 7', async ({ around }) => {
+  test('stops at --max-fee before money moves: exit 7', async ({ around }) => {
     const run = await svcpay(['swap', '25usdt', 'BTC', '--max-fee', '0.1%', '--yes'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('refuses more than the wallet holds: exit 7', async ({ around }) => {
+  test('refuses an amount above the balance: exit 7', async ({ around }) => {
     const run = await svcpay(['swap', '20000usdt', 'BTC', '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
     expect(run.error().message).toContain('10 000.00 USDT');
@@ -199,7 +199,7 @@ describe('svcpay swap', () => {
 });
 
 describe('svcpay tx', () => {
-  test('lists what happened, newest first, and gets one by its id', async ({ around }) => {
+  test('lists transactions, newest first, and gets one by id', async ({ around }) => {
     await started(['swap', '25usdt', 'BTC', '--yes'], around);
     const { stdout: id } = await svcpay(['swap', '1usdt', 'BTC', '--yes', '-q'], around);
     const list = await svcpay(['tx', 'list', '-q'], around);
@@ -212,7 +212,7 @@ describe('svcpay tx', () => {
     expect(await svcpay(['tx', 'get', 'nobody'], around)).toMatchObject({ exitCode: 5, stdout: '' });
   });
 
-  test('watch ends with the fate of the transaction', async ({ around }) => {
+  test('watch ends with the outcome of the transaction', async ({ around }) => {
     const { stdout } = await svcpay(['receive', 'lightning', '1000sat', '--json'], around);
     const { txnId } = JSON.parse(stdout);
     const watching = svcpay(['tx', 'watch', txnId, '--json'], around);

@@ -11,7 +11,7 @@ const interrupt = '\u0003';
 const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
 
 describe('a guided flow', () => {
-  test('of send asks for what is missing, says what is wrong, and asks again', async ({ around }) => {
+  test('of send asks for missing values, explains errors, and asks again', async ({ around }) => {
     const tty = svcpayTty(['send'], { ...around, rows: 24 });
     await tty.waitFor('Pay to');
     tty.type(`${tron.slice(0, -1)}X${enter}`);
@@ -50,7 +50,7 @@ describe('a guided flow', () => {
     expect(tty.text()).toContain('USDT');
   });
 
-  test('of receive asks how and how much; leaving the wait says until when it can be paid', async ({ around }) => {
+  test('of receive asks for method and amount, and shows the expiry when the wait is left', async ({ around }) => {
     const tty = svcpayTty(['receive'], { ...around, columns: 140, rows: 45 });
     await tty.waitFor('Over Lightning');
     tty.type(enter);
@@ -68,7 +68,7 @@ describe('a guided flow', () => {
     expect(tty.text()).toMatch(/Stopped waiting\. The invoice can be paid until \d\d:\d\d\.\s+svcpay tx watch [0-9a-f-]{36}/);
   });
 
-  test('of config set picks a setting, and asks again for a value that cannot be', async ({ around }) => {
+  test('of config set asks for a setting, and asks again after an invalid value', async ({ around }) => {
     const tty = svcpayTty(['config', 'set'], { ...around, rows: 24 });
     await tty.waitFor('Which setting?');
     tty.type('country');
@@ -87,7 +87,7 @@ describe('a guided flow', () => {
     expect(await svcpay(['config', 'get', 'sender.country'], around)).toMatchObject({ exitCode: 5 });
   });
 
-  test('of send asks on the terminal itself while the destination comes from a pipe', async ({ around }) => {
+  test('of send asks on the terminal if the destination comes from a pipe', async ({ around }) => {
     const tty = svcpayTty(['send', '-'], { ...around, input: 'ada@example.com\n' });
     await tty.waitFor('Amount');
     tty.type(`1000sat${enter}`);
@@ -100,7 +100,7 @@ describe('a guided flow', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('of recipients add asks how they are paid, and keeps a destination of send', async ({ around }) => {
+  test('of recipients add asks for the method, and stores a destination for send', async ({ around }) => {
     const tty = svcpayTty(['recipients', 'add', 'ada'], { ...around, columns: 60, rows: 20 });
     await tty.waitFor('How are they paid?');
     tty.type(`${down}${enter}`);
@@ -125,7 +125,7 @@ describe('a guided flow', () => {
     ['batch', 'Not sent: missing FILE:'],
     ['receive onchain', 'Missing AMOUNT (e.g. 50000sat):'],
   ];
-  test('is none in a pipe: what is missing is named at once', async ({ around }) => {
+  test('does not start in a pipe: missing values are listed at once', async ({ around }) => {
     for (const [line, missing] of lacking) {
       const run = await svcpay(line.split(' '), around);
       expect([line, run.exitCode, run.stdout]).toEqual([line, 9, '']);
@@ -136,12 +136,12 @@ describe('a guided flow', () => {
 });
 
 describe('svcpay receive', () => {
-  test('converts an amount in another currency at the rate of now', async ({ around }) => {
+  test('converts an amount in another currency at the current rate', async ({ around }) => {
     const run = await svcpay(['receive', 'lightning', '10', 'usd', '--json'], around);
     expect(run.json()).toMatchObject({ destReq: { ccy: 'BTC', amtRequested: 0.0001 } });
   });
 
-  test('says that the account has no Lightning Address where its record names none', async ({ around }) => {
+  test('reports an account record without a Lightning Address', async ({ around }) => {
     const run = await svcpay(['receive', 'address', 'lightning', '--json'], around);
     expect(run).toMatchObject({ exitCode: 5, stdout: '' });
     expect(run.error().message).toContain('no Lightning Address');

@@ -31,7 +31,7 @@ describe('svcpay schema', () => {
   });
 });
 
-describe.concurrent('a name that is not there', () => {
+describe.concurrent('an unknown name', () => {
   const meant = [
     { line: ['tx', 'lst'], says: 'Did you mean tx list?' },
     { line: ['--json', 'swpa', '25usdt', 'BTC'], says: 'Did you mean swap?' },
@@ -58,7 +58,7 @@ describe.concurrent('a name that is not there', () => {
   });
 });
 
-describe.concurrent('other names that hands try', () => {
+describe.concurrent('other common names', () => {
   const pairs = [
     [['-v'], ['--version']],
     [['help'], ['--help']],
@@ -76,7 +76,7 @@ describe.concurrent('other names that hands try', () => {
 });
 
 describe.concurrent('help', () => {
-  test('shows the commands under headings, with examples, within the window', async ({ home }) => {
+  test('shows the commands under headings, with examples, within the window width', async ({ home }) => {
     for (const columns of [60, 80, 140]) {
       const tty = svcpayTty(['--help'], { home, columns });
       expect(await tty.ended).toBe(0);
@@ -93,7 +93,7 @@ describe.concurrent('help', () => {
     expect(stdout).toMatch(/^Global options such as --json/m);
   });
 
-  test('has a page for each topic, and the first page names them', async ({ home }) => {
+  test('has a page for each topic, listed on the first page', async ({ home }) => {
     const { stdout } = await started(['--help'], { home });
     for (const topic of ['amounts', 'environment', 'exit-codes', 'fields', 'scripting']) {
       expect(stdout).toContain(topic);
@@ -101,7 +101,7 @@ describe.concurrent('help', () => {
     }
   });
 
-  test('on the environment names every variable that the program reads', async ({ home }) => {
+  test('lists every environment variable that the program reads', async ({ home }) => {
     const source = resolve(import.meta.dirname, '../../src');
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     const read = files.flatMap((file) => readFileSync(join(source, file), 'utf8').match(/(?<=env\[')SVCPAY_\w+(?='\])/g) ?? []);
@@ -118,7 +118,7 @@ describe.concurrent('a failure', () => {
     { line: ['send', '--nonsense', '-o', 'json'], json: true },
     { line: ['send', '--nonsense', '--', '--json'], json: false },
   ];
-  test.for(lines)('of $line is JSON only where that was asked for', async ({ line, json }, { home }) => {
+  test.for(lines)('of $line is JSON only on request', async ({ line, json }, { home }) => {
     const { exitCode, stderr } = await svcpay(['--yes', ...line], { home });
     expect(exitCode).toBe(2);
     expect(stderr.startsWith('{"error":')).toBe(json);

@@ -36,7 +36,7 @@ describe('svcpay tx list', () => {
     expect(await refs(['--all', '--time', '1y'], around)).toEqual(['third', 'second', 'first']);
   });
 
-  test('sends every filter of endpoint 10 under its own name', async ({ around }) => {
+  test('sends every filter of endpoint 10 under its specified name', async ({ around }) => {
     const filters = ['--state', 'quoted', '--state', 'failed', '--src-method', 'servicepay', '--dest-method', 'tron'];
     const excluded = ['--exclude-src-method', 'lightning', '--exclude-dest-method', 'lnurl', '--exclude-dest-method', 'eth'];
     const period = ['--since', '2026-03-01T00:00:00Z', '--until', '2026-03-31T23:59:59Z'];
@@ -59,7 +59,7 @@ describe('svcpay tx list', () => {
     );
   });
 
-  test('shows people a page with its head and foot, newest last, and takes the short ids it shows', async ({ around, quote }) => {
+  test('shows a page with head and foot at a terminal, newest last, and accepts its short ids', async ({ around, quote }) => {
     const rows = await svcpay(['tx', 'list'], around);
     expect(rows.stdout).toMatch(asSpecified ? /^\d{4}-\d{2}-\d{2}T[\d:.]+Z\tSwap\t/ : /^\d{4}-\d{2}-\d{2}T[\d:.]+Z\t/);
     const tty = svcpayTty(['tx', 'list', '--limit', '2'], { ...around, columns: 120 });
@@ -74,7 +74,7 @@ describe('svcpay tx list', () => {
     expect(got.stdout).toBe(`${quote}\n`);
   });
 
-  test('takes a reference where a transaction is named', async ({ around, quote }) => {
+  test('accepts a reference instead of a transaction id', async ({ around, quote }) => {
     expect((await svcpay(['tx', 'get', 'third', '-q'], around)).stdout).toBe(`${quote}\n`);
     await svcpay(['receive', 'lightning', '1000sat', '--ref', 'invoice-118'], around);
     const got = await svcpay(['tx', 'get', 'invoice-118', '--json', '--fields', 'extRefId'], around);
@@ -83,7 +83,7 @@ describe('svcpay tx list', () => {
   });
 
   // Without the methods nobody can tell a quote that lapsed from an invoice that did.
-  test.skipIf(!asSpecified)('leaves expired quotes out unless they are asked for', async ({ around, quote }) => {
+  test.skipIf(!asSpecified)('omits expired quotes unless requested', async ({ around, quote }) => {
     expect(quote).not.toBe('');
     await around.sandbox.clock.advance('1h');
     expect(await refs([], around)).toEqual(['second', 'first']);
@@ -92,7 +92,7 @@ describe('svcpay tx list', () => {
     expect(await refs(['--all'], around)).toEqual(['third', 'second', 'first']);
   });
 
-  test('asks for a state by any word that a service may use', async ({ around }) => {
+  test('accepts a state by any name that a service may use', async ({ around }) => {
     expect(await svcpay(['tx', 'list', '--state', 'BeingReviewed', '--json'], around)).toMatchObject({ exitCode: 3, stdout: '' });
     const asked = await svcpay(['sandbox', 'log', '--json'], around);
     expect(asked.stdout).toContain('txnStatuses=BeingReviewed');
@@ -127,7 +127,7 @@ test('svcpay tx get shows a receipt with the hash that proves a Lightning paymen
 describe('svcpay tx confirm', () => {
   const confirmed = (run: Run): unknown => run.json();
 
-  test('lets a quote become a payment, once', async ({ around, quote }) => {
+  test('confirms a quote once', async ({ around, quote }) => {
     const first = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
     expect(first).toMatchObject({ exitCode: 0 });
     expect(confirmed(first)).toMatchObject({ txnId: quote, txnState: 'completed' });
@@ -145,7 +145,7 @@ describe('svcpay tx confirm', () => {
     expect(around.sandbox.requests('PUT', `/api/v2/transaction/${quote}/confirm`)).toHaveLength(0);
   });
 
-  test('confirms a quote that this machine knows nothing of, under its limits', async ({ around, sandbox, quote }) => {
+  test('confirms a quote that is not in the journal, within the limits', async ({ around, sandbox, quote }) => {
     const elsewhere = { ...around, home: `${around.home}/elsewhere` };
     const limited = await svcpay(['tx', 'confirm', quote, '--yes', '--max-fee', '0.01usdt'], elsewhere);
     expect(limited).toMatchObject({ exitCode: 7, stdout: '' });
@@ -154,7 +154,7 @@ describe('svcpay tx confirm', () => {
     expect(sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200)).toHaveLength(3);
   });
 
-  test('asks for no other quote when this one has lapsed', async ({ around, sandbox, quote }) => {
+  test('requests no other quote after an expired one', async ({ around, sandbox, quote }) => {
     await sandbox.clock.advance('2m');
     const run = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 6, stdout: '' });
@@ -164,14 +164,14 @@ describe('svcpay tx confirm', () => {
 });
 
 describe('svcpay tx cancel', () => {
-  test('takes a quote back, for good', async ({ around, quote }) => {
+  test('cancels a quote permanently', async ({ around, quote }) => {
     const run = await svcpay(['tx', 'cancel', quote, '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: called('usercanceled') });
     expect(await svcpay(['tx', 'confirm', quote, '--yes'], around)).toMatchObject({ exitCode: 6, stdout: '' });
   });
 
-  test('says so when there is no such transaction, and when it is too late', async ({ around, quote }) => {
+  test('reports an unknown transaction and a late cancellation', async ({ around, quote }) => {
     expect(await svcpay(['tx', 'cancel', 'no-such-id'], around)).toMatchObject({ exitCode: 5, stdout: '' });
     await svcpay(['tx', 'confirm', quote, '--yes'], around);
     const late = await svcpay(['tx', 'cancel', quote], around);
@@ -181,7 +181,7 @@ describe('svcpay tx cancel', () => {
 });
 
 describe('svcpay tx watch', () => {
-  test('takes any beginning of an id that is no other\'s, and names the matches of one that is several\'', async ({ around }) => {
+  test('accepts a unique start of an id, and lists the matches of an ambiguous one', async ({ around }) => {
     const file = join(around.home, 'many.csv');
     writeFileSync(file, ['to,amount', ...Array.from({ length: 17 }, (_, i) => `ada${i}@example.com,100sat`)].join('\n'));
     await svcpay(['batch', file, '--no-wait', '--yes'], around);
@@ -197,7 +197,7 @@ describe('svcpay tx watch', () => {
     }
   });
 
-  test('follows several at once, a line each, until all are over', async ({ around }) => {
+  test('follows several at once, with a line each, until all have ended', async ({ around }) => {
     const asked = async (amount: string): Promise<string> => {
       const run = await svcpay(['receive', 'lightning', amount, '--json', '--fields', 'txnId'], around);
       return v.parse(v.object({ txnId: v.string() }), run.json()).txnId;
@@ -211,7 +211,7 @@ describe('svcpay tx watch', () => {
     expect(tty.text()).toMatch(/done[\s\S]*done/);
   });
 
-  test('ends with 6 when one of them did not complete', async ({ around, quote }) => {
+  test('ends with 6 if one of them did not complete', async ({ around, quote }) => {
     await svcpay(['tx', 'cancel', quote], around);
     const run = await svcpay(['tx', 'watch', quote, '-o', 'jsonl'], around);
     expect(run.exitCode).toBe(6);
@@ -220,7 +220,7 @@ describe('svcpay tx watch', () => {
 });
 
 describe('svcpay tx resume', () => {
-  test('shows how far a payment is that was on its way already', async ({ around }) => {
+  test('shows the progress of a payment that is already in flight', async ({ around }) => {
     await svcpay(['send', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.001btc', '--yes', '--no-wait', '--ref', 'fourth'], around);
     const tty = svcpayTty(['tx', 'resume'], around);
     // Of a state that is new the steps after it are not known.
@@ -232,7 +232,7 @@ describe('svcpay tx resume', () => {
 });
 
 describe('svcpay tx export', () => {
-  test('writes everything there is, whatever its age, in the form that was asked for', async ({ around, quote }) => {
+  test('writes the complete history in the requested format', async ({ around, quote }) => {
     const csv = await svcpay(['tx', 'export', '--format', 'csv'], around);
     expect(csv.stdout.trim().split('\n')).toHaveLength(4);
     expect(csv.stdout).toContain(quote);

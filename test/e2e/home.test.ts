@@ -12,7 +12,7 @@ const escape = '\u001B';
 
 describe('svcpay alone', { timeout: 60_000 }, () => {
   // A list without the other side does not say to whom.
-  test.skipIf(!asSpecified)('shows balances, their worth and what is on its way, and comes back after what was chosen', async ({ around }) => {
+  test.skipIf(!asSpecified)('shows balances, their worth and payments in flight, and returns after each choice', async ({ around }) => {
     const invoice = await around.sandbox.invoice('2500sat');
     await around.sandbox.clock.freeze();
     expect(await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait'], around)).toMatchObject({ exitCode: 0 });
@@ -31,7 +31,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(await tty.ended).toBe(0);
   });
 
-  test('takes an invoice that is pasted with line breaks and indents', async ({ around }) => {
+  test('accepts an invoice pasted with line breaks and indents', async ({ around }) => {
     const invoice = await around.sandbox.invoice('2500sat');
     const tty = svcpayTty(['send'], around);
     await tty.waitFor('Pay to');
@@ -55,7 +55,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(Math.max(widest(list.text()), widest(home.text()))).toBeLessThanOrEqual(columns);
   });
 
-  test('tells of a payment that was settled meanwhile what the service tells', async ({ around }) => {
+  test('shows the service\'s state of a payment that has settled in the meantime', async ({ around }) => {
     const invoice = await around.sandbox.invoice('2500sat');
     await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait', '--ref', 'tea'], around);
     await around.sandbox.clock.advance('1m');
@@ -66,7 +66,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(pending.json()).toEqual([]);
   });
 
-  test('checks every payment of a batch with one list, and shows none as on its way that is over', async ({ around, sandbox }) => {
+  test('checks all payments of a batch with one list request, and shows none that have ended as in flight', async ({ around, sandbox }) => {
     const rows = Array.from({ length: 30 }, (_, i) => `ada${i}@example.com,100sat,r${i}`);
     const file = join(around.home, 'payroll.csv');
     writeFileSync(file, ['to,amount,ref', ...rows].join('\n'));
@@ -83,7 +83,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect((await svcpay(['tx', 'pending', '--json'], around)).json()).toEqual([]);
   });
 
-  test('and the history say what this home knows, and since when, while the service is down', async ({ around, sandbox }) => {
+  test('and the history show the local data with its age while the service is down', async ({ around, sandbox }) => {
     const invoice = await sandbox.invoice('2500sat', { description: 'Coffee House' });
     await sandbox.clock.freeze();
     await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait', '--ref', 'tea'], around);
@@ -105,7 +105,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(await home.ended).toBe(0);
   });
 
-  test('ends where Ctrl-C is pressed within what was chosen', async ({ around }) => {
+  test('ends on Ctrl-C within a chosen command', async ({ around }) => {
     const tty = svcpayTty([], around);
     await tty.waitFor('What next?');
     tty.type(`${down}${down}${down}${enter}`);
@@ -114,7 +114,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(await tty.ended).toBe(130);
   });
 
-  test('can be left without doing anything', async ({ around }) => {
+  test('can be left without an action', async ({ around }) => {
     const tty = svcpayTty([], around);
     await tty.waitFor('What next?');
     tty.type(escape);
@@ -122,7 +122,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('says on a fresh machine what can be done', async ({ home }) => {
+  test('shows the first steps on a new machine', async ({ home }) => {
     const tty = svcpayTty([], { home });
     await tty.waitFor('No account is connected yet.');
     await tty.waitFor('Try the sandbox');
@@ -132,13 +132,13 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(await tty.ended).toBe(0);
   });
 
-  test('is one document under --json, without a menu', async ({ around }) => {
+  test('is one document with --json, without a menu', async ({ around }) => {
     const tty = svcpayTty(['--json'], around);
     expect(await tty.ended).toBe(0);
     expect(JSON.parse(tty.text())).toMatchObject({ profile: 'default', pending: [], unfinished: [] });
   });
 
-  test('is a usage error in a pipe, with the help beside it', async ({ around }) => {
+  test('is a usage error in a pipe, with the help', async ({ around }) => {
     const run = await svcpay([], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('Usage: svcpay') });
   });

@@ -36,7 +36,7 @@ async function namingRequests(url: string): Promise<string> {
 }
 
 describe('--log-format json', () => {
-  test('gives each line of a payment its time, level, reference, transaction and request', async ({ around }) => {
+  test('adds time, level, reference, transaction and request to each line of a payment', async ({ around }) => {
     const env = { SVCPAY_BASE_URL: await namingRequests(around.sandbox.url) };
     const invoice = await around.sandbox.invoice('1000sat');
     const run = await svcpay(['send', 'lightning', invoice, '--ref', 'order-1', '--yes', '--json', '--debug', '--log-format', 'json'], { ...around, env });
@@ -52,7 +52,7 @@ describe('--log-format json', () => {
     expect(lines[0]).toMatchObject({ level: 'debug', reference: null, txnId: null, requestId: 'req-1' });
   });
 
-  test('names on each line of a batch the row that it is about, and on others none', async ({ around }) => {
+  test('adds the row to each line of a batch, but not to other lines', async ({ around }) => {
     const file = batchFile(around.home, lightningRows(4));
     const run = await svcpay(['batch', file, '--yes', '-o', 'csv'], { ...around, env: { SVCPAY_LOG_FORMAT: 'json' } });
     expect(run.exitCode).toBe(0);
@@ -62,7 +62,7 @@ describe('--log-format json', () => {
     for (const { message, txnId } of rows) expect([message.includes('paid'), txnId]).toEqual([true, expect.any(String)]);
   });
 
-  test('reports a failure as its last line, also of a command line that is wrong', async ({ home }) => {
+  test('reports a failure in its last line, even for an invalid command line', async ({ home }) => {
     const run = await svcpay(['tx', 'lst', '--log-format=json'], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(linesOf(run.stderr)).toMatchObject([{ level: 'error', message: expect.stringContaining('tx list'), error: { kind: 'usage', exitCode: 2 } }]);

@@ -10,7 +10,7 @@ const confirmations = (around: Environment & { sandbox: { requests(method: strin
   around.sandbox.requests('PUT').length;
 
 describe('svcpay limits', () => {
-  test('two processes at once do not both pass what is left of the day', async ({ around }) => {
+  test('allows only one of two concurrent payments if the day\'s limit covers one', async ({ around }) => {
     await set(around, '--per-day', '1500sat');
     const invoices = await Promise.all([around.sandbox.invoice('1000sat'), around.sandbox.invoice('1000sat')]);
     const runs = await Promise.all(invoices.map((invoice) => startSvcpay(['send', 'lightning', invoice, '--yes'], around).ended));
@@ -19,7 +19,7 @@ describe('svcpay limits', () => {
   });
 
   const mistyped = [['perPayment', 'btc', '0.000001'], ['perDay', 'XBT', '0.000001'], ['perDay', 'BTC', 'little']] as const;
-  test.for(mistyped)('a limit %s in %s of %s in the settings is refused, never shown and not applied', async ([rule, ccy, amount], { around }) => {
+  test.for(mistyped)('refuses a limit %s in %s of %s in the settings, without showing or applying it', async ([rule, ccy, amount], { around }) => {
     await set(around, '--per-day', '5usdt');
     const file = join(around.home, 'config.json');
     const config: { profiles: { default: { limits: Record<string, object> } } } = JSON.parse(readFileSync(file, 'utf8'));
@@ -33,11 +33,11 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(0);
   });
 
-  test('in a currency that does not exist cannot be set', async ({ around }) => {
+  test('refuses a limit in an unknown currency', async ({ around }) => {
     expect(await set(around, '--per-day', '5xbt')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('XBT is not a currency') });
   });
 
-  test('stops before anything is created what is known to be too much', async ({ around }) => {
+  test('stops a payment above the limit before it is created', async ({ around }) => {
     await set(around, '--per-payment', '999sat');
     const invoice = await around.sandbox.invoice('1000sat');
     const run = await svcpay(['send', 'lightning', invoice, '--yes', '--json'], around);
@@ -45,7 +45,7 @@ describe('svcpay limits', () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toEqual([]);
   });
 
-  test('counts the fees, at the latest before the confirmation', async ({ around }) => {
+  test('counts the fees before the confirmation', async ({ around }) => {
     await set(around, '--per-payment', '1000sat');
     const invoice = await around.sandbox.invoice('1000sat');
     const run = await svcpay(['send', 'lightning', invoice, '--yes'], around);
@@ -53,20 +53,20 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(0);
   });
 
-  test('holds a swap to the limit of what leaves', async ({ around }) => {
+  test('limits the source amount of a swap', async ({ around }) => {
     await set(around, '--per-payment', '10usdt');
     const run = await svcpay(['swap', '11usdt', 'BTC', '--yes'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
   });
 
-  test('counts what arrives where only what leaves was fixed', async ({ around }) => {
+  test('counts the received amount if only the sent amount is fixed', async ({ around }) => {
     await set(around, '--per-payment', '10usdt');
     const run = await svcpay(['send', 'usdt', 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', '--spend', '2500000vnd', '--yes'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
     expect(confirmations(around)).toBe(0);
   });
 
-  test('holds a quote that was made before the limit and is confirmed after it', async ({ around }) => {
+  test('applies to a quote that was created before the limit was set', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const quoted = await svcpay(['send', 'lightning', invoice, '--quote-only', '-q'], around);
     await set(around, '--per-day', '500sat');
@@ -75,7 +75,7 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(0);
   });
 
-  test('warns of what would stop a payment under --quote-only, and stops the payment itself', async ({ around }) => {
+  test('warns with --quote-only, and stops the payment itself', async ({ around }) => {
     await set(around, '--per-day', '1500sat');
     const line = ['send', 'satoshi@example.com', '1000sat'];
     expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 0 });
@@ -88,7 +88,7 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(1);
   });
 
-  test('an invoice that is allowed stands for its node, and everything else is stopped', async ({ around }) => {
+  test('allows the node of an allowed invoice, and stops every other destination', async ({ around }) => {
     const invoices = await Promise.all([around.sandbox.invoice('1000sat'), around.sandbox.invoice('1000sat')]);
     const allowed = await svcpay(['limits', 'allow', invoices[0], '-q'], around);
     expect(allowed.stdout).toMatch(/^0[23][0-9a-f]{64}\n$/);
@@ -99,7 +99,7 @@ describe('svcpay limits', () => {
     expect(other.stderr).toContain('svcpay limits allow satoshi@example.com');
   });
 
-  test('a payout counts in what arrives, and goes to an account that is allowed', async ({ around }) => {
+  test('counts the received amount of a payout, and pays an allowed account', async ({ around }) => {
     await set(around, '--per-day', '600000vnd');
     await svcpay(['limits', 'allow', '970436:0123456789'], around);
     const parties =
@@ -119,7 +119,7 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(1);
   });
 
-  test('gives up its last destination only with a yes', async ({ around }) => {
+  test('removes the last allowed destination only with a yes', async ({ around }) => {
     await svcpay(['limits', 'allow', 'a@example.com'], around);
     await svcpay(['limits', 'allow', 'b@example.com'], around);
     expect(await svcpay(['limits', 'disallow', 'a@example.com'], around)).toMatchObject({ exitCode: 0 });
@@ -128,7 +128,7 @@ describe('svcpay limits', () => {
     expect(await svcpay(['limits', 'disallow', 'b@example.com', '--yes'], around)).toMatchObject({ exitCode: 0, stdout: '' });
   });
 
-  test('lists as JSON what is used and what is left', async ({ around }) => {
+  test('lists used and remaining amounts as JSON', async ({ around }) => {
     await set(around, '--per-day', '5000sat', '--per-payment', '20usdt');
     await svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes'], around);
     const run = await svcpay(['limits', 'list', '--json'], around);
@@ -138,7 +138,7 @@ describe('svcpay limits', () => {
     ]);
   });
 
-  test('needs no login, and says at a terminal what is not limited', async ({ home }) => {
+  test('needs no login, and shows at a terminal what is unlimited', async ({ home }) => {
     const tty = svcpayTty(['limits', 'set', '--per-day', '5000sat'], { home });
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toMatch(/per day\s+0\.00005000 BTC/);

@@ -9,7 +9,7 @@ const tron = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 const party = (side: string, name: string): string[] =>
   [`--${side}-type`, 'individual', `--${side}-name`, name, `--${side}-country`, 'VN'];
 
-describe('with all live shapes on', () => {
+describe('with all live shapes enabled', () => {
   test.for<{ args: string[]; state: RegExp }>([
     { args: ['swap', '10', 'USDT', 'BTC', '--yes'], state: /^completed$/ },
     { args: ['send', 'ann@example.com', '1000sat', '--yes'], state: /^completed$/ },

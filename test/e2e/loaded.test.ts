@@ -45,33 +45,33 @@ async function loadedBy(args: readonly string[], env: Record<string, string>): P
   return { parts: parts.length, kilobytes: Math.ceil(bytes / 1024), modules };
 }
 
-describe('as much is loaded as needed', () => {
-  test('by --version: nothing of the program', async () => {
+describe('only needed modules are loaded', () => {
+  test('by --version: no module of the program', async () => {
     const { parts, modules } = await loadedBy(['--version'], {});
     expect(parts).toBe(0);
     expect(modules).not.toContain('NativeModule stream');
   });
 
-  test('by --help: one page that is ready', async () => {
+  test('by --help: one prepared page', async () => {
     const { parts, kilobytes, modules } = await loadedBy(['--help'], {});
     expect(parts).toBe(1);
     expect(kilobytes).toBeLessThanOrEqual(4);
     expect(modules).not.toContain('NativeModule stream');
   });
 
-  test('by --help with more words: the table of commands, and no stream of Node', async () => {
+  test('by --help with a command: the command table, and no Node streams', async () => {
     const { kilobytes, modules } = await loadedBy(['--no-color', '--help'], {});
     expect(kilobytes).toBeLessThanOrEqual(110);
     for (const heavy of ['stream', 'net', 'tty', 'http', 'crypto']) expect(modules).not.toContain(`NativeModule ${heavy}`);
   });
 
-  test('by a completion: the pages of the commands, and next to nothing of Node', async () => {
+  test('by a completion: the command pages and few Node modules', async () => {
     const { kilobytes, modules } = await loadedBy(['__complete', 'bash', 'tx', ''], {});
     expect(kilobytes).toBeLessThanOrEqual(150);
     for (const heavy of ['stream', 'net', 'tty', 'http', 'crypto', 'child_process']) expect(modules).not.toContain(`NativeModule ${heavy}`);
   });
 
-  test('by wallets with a kept token: one request by Node alone', async ({ sandbox, around, home }) => {
+  test('by wallets with a stored token: one request with Node only', async ({ sandbox, around, home }) => {
     expect(await svcpay(['wallets', '--json'], around)).toMatchObject({ exitCode: 0 });
     const { kilobytes, modules } = await loadedBy(['wallets', '--json'], {
       SVCPAY_HOME: home,
@@ -86,13 +86,13 @@ describe('as much is loaded as needed', () => {
   });
 });
 
-test('the page of --help that is ready is the one that the program draws', async ({ home }) => {
+test('the prepared --help page is identical to the generated one', async ({ home }) => {
   const [ready, drawn] = await Promise.all([svcpay(['--help'], { home }), svcpay(['--no-color', '--help'], { home })]);
   expect(drawn.stdout).toMatch(/wallets/);
   expect(ready.stdout).toBe(drawn.stdout);
 });
 
-test('SQLite is found also where only libsql knows where its native part lies', async ({ home }) => {
+test('SQLite is found if only libsql can locate its native module', async ({ home }) => {
   for (const each of ['bin', 'dist', 'package.json']) cpSync(join(root, each), join(home, each), { recursive: true });
   mkdirSync(join(home, 'node_modules'));
   symlinkSync(join(root, 'node_modules/libsql'), join(home, 'node_modules/libsql'));
@@ -101,7 +101,7 @@ test('SQLite is found also where only libsql knows where its native part lies', 
   expect((await promisify(execFile)(process.execPath, args, { env })).stdout).toMatch(/^\d/);
 });
 
-describe('compiled code is kept beside the program', () => {
+describe('compiled code is cached beside the program', () => {
   const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
   const decode = async (installed: string, { text = address, flags = [] as string[] } = {}): Promise<string> => {
     const args = [...flags, join(installed, 'bin/svcpay.js'), 'decode', text, '-q'];
@@ -111,7 +111,7 @@ describe('compiled code is kept beside the program', () => {
   const filesIn = (kept: string): string[] =>
     readdirSync(kept, { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? join(entry.parentPath, entry.name) : []));
 
-  test('by whoever comes first, replaced by nobody, and not needed: damaged or where nobody can write', async ({ home }) => {
+  test('once, never replaced, and optional: it may be damaged or the folder read-only', async ({ home }) => {
     for (const each of ['bin', 'dist', 'package.json']) cpSync(join(root, each), join(home, each), { recursive: true });
     const kept = join(home, 'dist/compiled');
     rmSync(kept, { recursive: true, force: true });
@@ -131,7 +131,7 @@ describe('compiled code is kept beside the program', () => {
     expect(new Set(answers).size).toBe(1);
   });
 
-  test('again after the first run that ends well, by version and flags', async ({ home }) => {
+  test('per version and flags, after the first successful run', async ({ home }) => {
     for (const each of ['bin', 'dist', 'package.json']) cpSync(join(root, each), join(home, each), { recursive: true });
     const kept = join(home, 'dist/compiled');
     rmSync(kept, { recursive: true, force: true });

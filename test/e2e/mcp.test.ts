@@ -26,7 +26,7 @@ const otherTools = [
 describe.each([{ shapes: 'as specified' }, { shapes: 'in all live shapes' }])('svcpay mcp and a service that answers $shapes', ({ shapes }) => {
   test.override({ sandboxOptions: { autoPay: 'off', ...(shapes !== 'as specified' && { liveShapes: ['all'] }) } });
 
-  test.for(eras)('every tool gives what its schema says, to a client of %s', async (era, { around }) => {
+  test.for(eras)('every tool returns data that matches its schema, for a client of %s', async (era, { around }) => {
     await limit(around);
     const { client, call } = await startAgent(['--allow-payments'], around, era);
     const { tools } = await client.listTools();
@@ -58,7 +58,7 @@ describe.each([{ shapes: 'as specified' }, { shapes: 'in all live shapes' }])('s
 });
 
 describe('svcpay mcp', () => {
-  test('has no tool that pays unless a person allows it and has set a limit per day', async ({ around }) => {
+  test('has a tool that pays only if a person allows it and has set a limit per day', async ({ around }) => {
     const { client } = await startAgent([], around);
     expect((await client.listTools()).tools.map(({ name }) => name).toSorted()).toEqual(otherTools.toSorted());
     const without = await inProcess(['mcp', '--allow-payments'], around);
@@ -68,7 +68,7 @@ describe('svcpay mcp', () => {
     expect(await inProcess(['mcp', '--allow-payments'], around)).toMatchObject({ exitCode: 7, stdout: '' });
   });
 
-  test('keeps to the limits, and pays from no wallet without a limit per day', async ({ around }) => {
+  test('respects the limits, and pays only from wallets with a limit per day', async ({ around }) => {
     await inProcess(['limits', 'set', '--per-payment', '5000sat', '--per-day', '8000sat'], around);
     const { call } = await startAgent(['--allow-payments', '--max-fee', '2%'], around);
     const kinds: unknown[] = [];
@@ -81,7 +81,7 @@ describe('svcpay mcp', () => {
     expect(confirmations(around)).toBe(1);
   });
 
-  test('pays no more fee than was allowed, whatever the agent asks for', async ({ around }) => {
+  test('pays no fee above the allowed one, whatever the agent requests', async ({ around }) => {
     await limit(around);
     const destination = await around.sandbox.invoice('1000sat');
     const { call } = await startAgent(['--allow-payments', '--max-fee', '2sat'], around);
@@ -91,7 +91,7 @@ describe('svcpay mcp', () => {
     expect(confirmations(around)).toBe(0);
   });
 
-  test('takes what an agent gives for a value, never for an option, and refuses what the schema does not know', async ({ around }) => {
+  test('treats an agent\'s input as values, never as options, and refuses unknown fields', async ({ around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments'], around);
     expect((await call('decode', { text: '--help' })).content.error).toMatchObject({ kind: 'usage' });
@@ -112,8 +112,8 @@ const twice = [
   { what: 'a payout', tool: 'payout', given: payout },
 ] as const;
 
-describe('an agent that asks again under a new reference', () => {
-  test.for(twice)('pays $what once, and twice only where it names the earlier payment', async ({ tool, given, ...row }, { around }) => {
+describe('an agent that repeats a payment under a new reference', () => {
+  test.for(twice)('pays $what once, and twice only if it names the earlier payment', async ({ tool, given, ...row }, { around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments', ...('options' in row ? row.options : [])], around);
     const first = await call(tool, { ...given, ref: 'a' });

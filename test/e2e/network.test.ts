@@ -48,7 +48,7 @@ afterAll(() => servers.forEach((server) => server.close()));
 const sandbox = { url: `https://${host}`, apiKey: 'k', apiSecret: 's' };
 
 describe('through HTTPS_PROXY', () => {
-  test('the service is reached by a tunnel, when its certificate is trusted, and its answer has colours', async ({ home }) => {
+  test('the service is reached through a tunnel if its certificate is trusted, and output has colours', async ({ home }) => {
     const env = { HTTPS_PROXY: proxy, NODE_EXTRA_CA_CERTS: ca };
     const plain = await svcpay(['wallets', '--json'], { home, sandbox, env });
     expect(plain).toMatchObject({ exitCode: 0, stderr: '' });
@@ -60,7 +60,7 @@ describe('through HTTPS_PROXY', () => {
     expect(coloured.stdout).toMatch(/\u001b\[\d+m[^]*1\.25/);
   });
 
-  test('a certificate that nobody vouches for is refused, in words', async ({ home }) => {
+  test('an untrusted certificate is refused with an explanation', async ({ home }) => {
     const run = await svcpay(['wallets', '--json', '--timeout', '10s'], { home, sandbox, env: { HTTPS_PROXY: proxy } });
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
     expect(run.error().message).toContain('certificate is not trusted');
@@ -80,7 +80,7 @@ describe('through HTTPS_PROXY', () => {
     expect(await svcpay(['wallets', '--json', '--insecure'], { home, sandbox, env })).toMatchObject({ exitCode: 0 });
   });
 
-  test('a host in NO_PROXY is looked for directly', async ({ home }) => {
+  test('a host in NO_PROXY is reached directly', async ({ home }) => {
     const before = asked.length;
     const env = { HTTPS_PROXY: proxy, NO_PROXY: '.example.test', NODE_EXTRA_CA_CERTS: ca };
     const run = await svcpay(['wallets', '--json', '--timeout', '2s'], { home, sandbox, env });
@@ -89,7 +89,7 @@ describe('through HTTPS_PROXY', () => {
   });
 });
 
-test('a service that is slow to answer is named on a terminal until it does', async ({ home }) => {
+test('a terminal shows the name of a slow service until it answers', async ({ home }) => {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => void (release = resolve));
   const slow = createServer((request, answer) => {

@@ -27,7 +27,7 @@ describe('svcpay decode', () => {
     expect(await tty.ended).toBe(0);
   });
 
-  test('refuses what was changed on its way', async ({ home }) => {
+  test('refuses a modified invoice', async ({ home }) => {
     const run = await svcpay(['decode', invoice.replace('zqfqypq', 'zqfqypp')], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/checksum is wrong/);
@@ -35,14 +35,14 @@ describe('svcpay decode', () => {
 });
 
 describe('svcpay rates', () => {
-  test('prints one rate, either way round', async ({ around }) => {
+  test('prints one rate in either direction', async ({ around }) => {
     expect((await svcpay(['rates', 'BTC/USD', '-q'], around)).stdout).toBe('100000\n');
     const inverse = await svcpay(['rates', 'usdbtc', '-q'], around);
     expect(inverse).toMatchObject({ stdout: '0.00001\n', stderr: '' });
     expect((await svcpay(['rates', 'nonsense'], around)).exitCode).toBe(2);
   });
 
-  test('says what to do where a service does not publish them', async ({ home }) => {
+  test('gives advice if a service does not publish rates', async ({ home }) => {
     const server = createServer((request, answer) => {
       const token = { accessToken: 't', expiredAt: Date.now() + 3_600_000, accountId: 'ne01-x' };
       const isToken = request.url?.includes('token-signature') === true;
@@ -59,7 +59,7 @@ describe('svcpay rates', () => {
   });
 });
 
-test('svcpay account prints the record as the service gives it', async ({ around }) => {
+test('svcpay account prints the unchanged record of the service', async ({ around }) => {
   const run = await svcpay(['account', '--json'], around);
   expect(run.json()).toMatchObject({ [comesIn('account-record') ? 'id' : 'accountId']: around.sandbox.accountId });
   expect(await svcpay(['account', 'ne01-strange'], around)).toMatchObject({ exitCode: 5, stdout: '' });

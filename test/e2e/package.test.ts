@@ -38,13 +38,13 @@ beforeAll(() => {
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 describe('the package', () => {
-  test('compiles in a strict project that checks the types of its libraries too', () => {
+  test('compiles in a strict project that also checks library types', () => {
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
     const target = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
     run(process.execPath, [join(modules, 'typescript/bin/tsc'), ...strict, ...target, 'consumer.ts'], project);
   });
 
-  test('says of every public name what it is', () => {
+  test('documents every public name', () => {
     const types = join(project, 'node_modules/svcpay/dist/types/src');
     const names = ['index.d.ts', 'sandbox.d.ts'].flatMap((entry) => namesOf(join(types, entry)));
     expect(names.length).toBeGreaterThan(60);
@@ -60,7 +60,7 @@ describe('the package', () => {
     expect(dead).toEqual([]);
   });
 
-  test('runs with its dependencies alone', () => {
+  test('runs with only its dependencies', () => {
     expect(JSON.parse(run(process.execPath, ['consumer.js'], project))).toEqual({
       price: '0.00001000 BTC',
       paid: 'completed',
@@ -71,14 +71,14 @@ describe('the package', () => {
     });
   });
 
-  test('carries the licence of every package that is bundled with it', () => {
+  test('contains the licence of every bundled package', () => {
     const notices = readFileSync(join(project, 'node_modules/svcpay/dist/THIRD-PARTY-NOTICES.txt'), 'utf8');
     const named = [...notices.matchAll(/^(\S+) \d+\.\d+\.\d+\S* \([^)]+\)\n\n\S/gm)].map(([, name]) => name);
     const apart = ['libsql', 'pg', '@types/big.js'];
     expect(Object.keys(packageJson.dependencies).filter((name) => !named.includes(name) && !apart.includes(name))).toEqual([]);
   });
 
-  test('has no dependency that only the bundle needs, except the packages of the command line itself', () => {
+  test('has no dependencies that only the bundle needs, except those of the command line', () => {
     const dist = join(project, 'node_modules/svcpay/dist');
     const files = ['index.js', 'sandbox.js', ...readdirSync(join(dist, 'library')).map((name) => `library/${name}`)];
     const imported = files.flatMap((file) =>
@@ -94,7 +94,7 @@ describe('the package', () => {
     expect(run(process.execPath, [bin, 'decode', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', '-q'], project)).not.toBe('');
   });
 
-  test('is in order as publint sees it', async () => {
+  test('passes publint', async () => {
     const { messages, pkg } = await publint({ pack: { tarball: contentOf(tarball) }, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });

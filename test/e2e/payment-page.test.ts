@@ -66,7 +66,7 @@ async function scan(page: Page): Promise<string | undefined> {
 }
 
 describe.skipIf(!found)('the payment page', () => {
-  test('shows the amount, counts down, and its code reads as the invoice', async ({ sandbox, page }) => {
+  test('shows the amount, a countdown and a QR code of the invoice', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
     expect(await page.locator('.amount').textContent()).toBe('0.00050000 BTC');
@@ -75,7 +75,7 @@ describe.skipIf(!found)('the payment page', () => {
     await expect.poll(() => page.locator('.left').textContent()).not.toBe(await page.locator('.left').textContent());
   });
 
-  test('says paid as soon as somebody has paid', async ({ sandbox, page }) => {
+  test('shows the payment as soon as it is paid', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
     expect(await heading(page).textContent()).toBe('Waiting for the payment');
@@ -84,7 +84,7 @@ describe.skipIf(!found)('the payment page', () => {
     expect(await page.locator('.qr, .pay').filter({ visible: true }).count()).toBe(0);
   });
 
-  test('pays at the press of a button', async ({ sandbox, page }) => {
+  test('pays when the button is pressed', async ({ sandbox, page }) => {
     const client = await connect(fetch, sandbox.url, sandbox);
     const txn = await client.run(lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
@@ -94,7 +94,7 @@ describe.skipIf(!found)('the payment page', () => {
     expect((await client.wallet('BTC')).amount).toBe(1.0005);
   });
 
-  test('says expired when the time is over', async ({ sandbox, page }) => {
+  test('shows the expiry', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
     await sandbox.clock.advance('61m');
@@ -102,7 +102,7 @@ describe.skipIf(!found)('the payment page', () => {
     expect(await page.locator('.qr').isVisible()).toBe(false);
   });
 
-  test('opens by itself once the request is confirmed', async ({ sandbox, page }) => {
+  test('opens automatically after the request is confirmed', async ({ sandbox, page }) => {
     const client = await connect(fetch, sandbox.url, sandbox);
     const quote = (await client.create(lightningReceive(0.0005))).body;
     await page.goto(`${sandbox.url}/pay/${quote.txnId}`);
@@ -111,7 +111,7 @@ describe.skipIf(!found)('the payment page', () => {
     await expect.poll(() => page.locator('.qr').isVisible()).toBe(true);
   });
 
-  test('waits for the blockchain after an on-chain payment', async ({ sandbox, page }) => {
+  test('waits for confirmations after an on-chain payment', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, onchainReceive);
     await page.goto(pageUrl(txn));
     expect((await scan(page))?.toLowerCase()).toBe(txn.sourceReq.reqDetails.invoice);
@@ -122,7 +122,7 @@ describe.skipIf(!found)('the payment page', () => {
     await expect.poll(() => heading(page).textContent()).toBe('Paid');
   });
 
-  test('stands still with the clock of the sandbox', async ({ sandbox, page }) => {
+  test('stops its countdown while the sandbox clock is frozen', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await sandbox.clock.freeze();
     await page.goto(pageUrl(txn));
@@ -141,7 +141,7 @@ describe.skipIf(!found)('the payment page', () => {
     expect((await scan(page))?.toLowerCase()).toBe(`lightning:${txn.sourceReq.reqDetails.paymentRequest}`);
   });
 
-  test('shows a name as text, whatever is in it', async ({ sandbox, page }) => {
+  test('shows a name as text, whatever its content', async ({ sandbox, page }) => {
     const displayName = '<img src=x onerror=alert(1)> & "Söhne"';
     const admin = await connect(fetch, sandbox.url, sandbox);
     const { body: account } = await admin.control('POST', 'accounts', { displayName });

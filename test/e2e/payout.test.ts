@@ -62,7 +62,7 @@ const sentBody = (sandbox: Sandbox): unknown => creations(sandbox)[0];
 const reference = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 describe('svcpay payout with flags', () => {
-  test('sends the body of rule 7, and does not log who is who', async ({ around }) => {
+  test('sends the body of rule 7, and does not log personal data', async ({ around }) => {
     const run = await svcpay([...withFlags(), '--yes', '--no-wait', '--json', '--debug'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: called('srccreated'), destReq: { amtRequested: 500000 } });
@@ -71,7 +71,7 @@ describe('svcpay payout with flags', () => {
     expect(run.stderr).not.toMatch(/Acme|Le Van|4915112345678/);
   });
 
-  test('waits for an instant payout, which takes minutes', async ({ around }) => {
+  test('waits for an instant payout', async ({ around }) => {
     const { child, ended, stdout } = startSvcpay([...withFlags(), '--yes', '-o', 'jsonl'], around);
     await new Promise<void>((confirmed) => child.stdout.on('data', () => /srccreated|srcpendconfirmfill/.test(stdout()) && confirmed()));
     await around.sandbox.clock.advance('5m');
@@ -79,14 +79,14 @@ describe('svcpay payout with flags', () => {
     expect(stdout().trim().split('\n').at(-1)).toContain('"txnState":"completed"');
   });
 
-  test('does not wait for a bank transfer, which takes days', async ({ around }) => {
+  test('does not wait for a bank transfer', async ({ around }) => {
     const changes = { '--country': 'NG', '--method': 'ng-ngn-bank', '--institution': '011', '--amount': '5000ngn' };
     const run = await svcpay([...withFlags(changes), '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: called('srccreated') });
   });
 
-  test('names every answer that is missing, and sends nothing', async ({ around }) => {
+  test('lists every missing answer, and sends nothing', async ({ around }) => {
     const run = await svcpay(['payout', '--country', 'VN', '--json'], around);
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
     for (const flag of ['--institution CODE', '--acct-num', '--sender-name', '--purpose N', '--amount', '--yes']) {
@@ -95,7 +95,7 @@ describe('svcpay payout with flags', () => {
     expect(around.sandbox.requests()).toHaveLength(0);
   });
 
-  test('says so when the wallet has not enough', async ({ around }) => {
+  test('reports an insufficient balance', async ({ around }) => {
     const run = await svcpay([...withFlags({ '--amount': '90000000000vnd' }), '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
   });
@@ -122,14 +122,14 @@ describe('svcpay payout with flags', () => {
 });
 
 describe('svcpay payout --from-file', () => {
-  test('sends the body from stdin as it is', async ({ around }) => {
+  test('sends the body from stdin unchanged', async ({ around }) => {
     const input = JSON.stringify({ ...body, extRefId: 'rent-7' });
     const run = await svcpay(['payout', '--from-file', '-', '--yes', '--no-wait', '--json'], { ...around, input });
     expect(run).toMatchObject({ exitCode: 0 });
     expect(sentBody(around.sandbox)).toEqual({ ...body, extRefId: 'rent-7' });
   });
 
-  test('pays once under the reference of the file, and takes the other set of fields', async ({ around }) => {
+  test('pays once under the reference of the file, and accepts the other set of fields', async ({ around }) => {
     const destReq = { ...body.destReq, reqDetails: { bankAcctNum: '0123456789', institutionCode: '970436' } };
     const file = join(around.home, 'payout.json');
     // An editor may have put a byte order mark before it.
@@ -143,7 +143,7 @@ describe('svcpay payout --from-file', () => {
     expect(sentBody(around.sandbox)).toMatchObject({ destReq: { reqDetails: destReq.reqDetails } });
   });
 
-  test('refuses KYC without a field before anything is created', async ({ around }) => {
+  test('refuses incomplete KYC before anything is created', async ({ around }) => {
     const kyc = { type: 'individual', details: { countryCode: 'VN' } };
     const input = JSON.stringify({ ...body, destReq: { ...body.destReq, kyc } });
     const run = await svcpay(['payout', '--from-file', '-', '--yes', '--json'], { ...around, input });
@@ -152,7 +152,7 @@ describe('svcpay payout --from-file', () => {
     expect(around.sandbox.requests()).toHaveLength(0);
   });
 
-  test('takes no other answer', async ({ around }) => {
+  test('accepts no other answers', async ({ around }) => {
     const run = await svcpay(['payout', '--from-file', 'x.json', '--amount', '5vnd', '--from', 'BTC'], around);
     expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Remove --amount, --from') });
   });
@@ -180,7 +180,7 @@ async function choose(tty: TtyRun, question: string, typed: string, found: strin
 const party = (whose: string, name: string): [string, ...string[]][] => [[`${whose} full legal name`, `${name}${enter}`]];
 
 describe('svcpay payout at a terminal', () => {
-  test('walks through every question and back, pays after a yes, and remembers what it may', async ({ around }) => {
+  test('goes through every question and back, pays after a yes, and remembers permitted answers', async ({ around }) => {
     await around.sandbox.clock.freeze();
     const tty = svcpayTty(['payout'], { ...around, rows: 24 });
     await choose(tty, 'Country to pay out to', 'kenya', 'Kenya');
@@ -252,7 +252,7 @@ describe('svcpay payout at a terminal', () => {
     expect(paid).toMatchObject({ exitCode: 0 });
   });
 
-  test('folds what is answered over the next question, in every window', async ({ around }) => {
+  test('folds answers above the next question, in every window', async ({ around }) => {
     const { home, sandbox } = around;
     const env = { SVCPAY_HOME: home, SVCPAY_BASE_URL: sandbox.url, SVCPAY_API_KEY: sandbox.apiKey, SVCPAY_API_SECRET: sandbox.apiSecret };
     const account = ['--institution', '970436', '--acct-num', '0123456789', '--acct-name', 'LE VAN A'];
@@ -287,7 +287,7 @@ describe('svcpay payout at a terminal', () => {
     expect(await tty.exit).toBe(130);
   });
 
-  test('creates nothing when interrupted at a question', async ({ around }) => {
+  test('creates nothing if interrupted at a question', async ({ around }) => {
     const tty = svcpayTty(['payout'], around);
     await choose(tty, 'Country to pay out to', 'vietn', 'Vietnam (VND)');
     await choose(tty, 'Bank', 'vietcom', 'Vietcombank (970436)');
@@ -297,7 +297,7 @@ describe('svcpay payout at a terminal', () => {
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
-  test('moves nothing and keeps nobody after a no', async ({ around }) => {
+  test('moves nothing and stores no recipient after a no', async ({ around }) => {
     const tty = svcpayTty(withFlags(), around);
     await tty.waitFor(/Pay 0\.00020100 BTC/);
     tty.type(enter);
@@ -306,13 +306,13 @@ describe('svcpay payout at a terminal', () => {
   });
 });
 
-describe('what there is', () => {
+describe('the payout catalogue', () => {
   test('is listed by country, without an account', async ({ home }) => {
     const run = await svcpay(['payout', 'methods', 'NG', '-q'], { home });
     expect(run).toMatchObject({ exitCode: 0, stdout: 'ng-ngn-bank\nng-ngn-mobile\n' });
   });
 
-  test('is looked up by country, and nothing is explained', async ({ around }) => {
+  test('is searched by country', async ({ around }) => {
     const vietnam = await svcpay(['payout', 'institutions', 'VN', '--json'], around);
     expect(vietnam.json()).toContainEqual({ institutionCode: '970436', institutionType: 'bank', institutionName: 'Vietcombank' });
     const france = await svcpay(['payout', 'institutions', 'fr', '--json'], around);
@@ -321,7 +321,7 @@ describe('what there is', () => {
     expect(words).toMatchObject({ exitCode: 0, stdout: '', stderr: expect.stringContaining('payouts there are not available') });
   });
 
-  test('includes the people of the address book', async ({ around }) => {
+  test('includes the address book', async ({ around }) => {
     const destination = Object.entries(answers).filter(([flag]) => /^--(country|institution|acct|recipient)/.test(flag));
     const added = await svcpay(['recipients', 'add', 'Anh A', ...destination.flat()], around);
     expect(added).toMatchObject({ exitCode: 0 });

@@ -8,7 +8,7 @@ import { svcpayTty, test } from '../support/svcpay.js';
 import { comesIn } from '../support/shapes.js';
 
 describe('svcpay receive onchain', () => {
-  test('asks with the body of rule 4 and prints the transaction with its address', async ({ around }) => {
+  test('sends the body of rule 4 and prints the transaction with its address', async ({ around }) => {
     const run = await svcpay(['receive', 'onchain', '0.01btc', '--json', '--note', 'rent'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: 'srcintent', sourceReq: { reqDetails: { amount: 0.01 } } });
@@ -21,21 +21,21 @@ describe('svcpay receive onchain', () => {
     });
   });
 
-  test('prints the address alone with -q, and writes the QR code of its URI to a file', async ({ around }) => {
+  test('prints only the address with -q, and writes the QR code of its URI to a file', async ({ around }) => {
     const file = join(around.home, 'code.svg');
     const run = await svcpay(['receive', 'onchain', '0.01btc', '-q', '--qr-file', file], around);
     expect(run.stdout).toMatch(/^tb1q[0-9a-z]{38}\n$/);
     expect(readFileSync(file, 'utf8')).toMatch(/^<svg/);
   });
 
-  test('asks once under one reference, and shows the same address again', async ({ around }) => {
+  test('creates one request per reference, and shows its address again', async ({ around }) => {
     const args = ['receive', 'onchain', '0.01btc', '-q', '--ref', 'rent-march'];
     const [first, second] = [await svcpay(args, around), await svcpay(args, around)];
     expect(second.stdout).toBe(first.stdout);
     expect(around.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('shows a QR code at a terminal, then that the payment is seen, then that it is there', async ({ around }) => {
+  test('shows a QR code at a terminal, then the detected payment, then the confirmed one', async ({ around }) => {
     const tty = svcpayTty(['receive', 'onchain', '0.005btc'], around);
     await tty.waitFor('Receive 0.00500000 BTC (500 000 sat) on-chain');
     await tty.waitFor('▀');
@@ -49,7 +49,7 @@ describe('svcpay receive onchain', () => {
     expect(tty.text()).toContain('✓ Received 0.00500000 BTC');
   });
 
-  test('in a low window shows the QR code of an invoice on the full screen at Enter, and copies the invoice at c', async ({ around }) => {
+  test('in a low window shows the QR code of an invoice full screen on Enter, and copies the invoice on c', async ({ around }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat'], { ...around, rows: 24 });
     await tty.waitFor('too small for the QR code: Enter shows it on the full screen');
     const invoice = /\n(lntb\w+)\n/.exec(tty.text())?.[1] ?? '';
@@ -74,7 +74,7 @@ describe('svcpay receive onchain', () => {
     expect(tty.raw().lastIndexOf('\u001B[?1049l')).toBeLessThan(tty.raw().lastIndexOf('Received 0.00050000 BTC'));
   });
 
-  test('links an address to the explorer that the profile names, on a terminal alone', async ({ around }) => {
+  test('links an address to the explorer of the profile, only on a terminal', async ({ around }) => {
     expect(await svcpay(['config', 'set', 'explorer', 'javascript:alert(1)'], around)).toMatchObject({ exitCode: 2, stdout: '' });
     await svcpay(['config', 'set', 'explorer', 'https://mempool.space/testnet/'], around);
     const tty = svcpayTty(['receive', 'address', 'btc'], around);
@@ -89,7 +89,7 @@ describe('svcpay receive onchain', () => {
     expect(piped.stdout).not.toContain('\u001B');
   });
 
-  test('takes no keys where nobody may be asked', async ({ around }) => {
+  test('reads no keys if it is not interactive', async ({ around }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-input'], { ...around, rows: 24 });
     await tty.waitFor('too small for the QR code: --qr-file');
     await tty.waitFor('Waiting for the payment');
@@ -98,7 +98,7 @@ describe('svcpay receive onchain', () => {
     expect(await tty.ended).toBe(8);
   });
 
-  test('says to whoever stops waiting for what the chain has that it was seen', async ({ around }) => {
+  test('reports a detected payment when the wait for confirmations is interrupted', async ({ around }) => {
     const args = ['receive', 'onchain', '0.01btc', '--ref', 'seen'];
     const asked = await svcpay([...args, '-q'], around);
     await around.sandbox.pay(asked.stdout.trim());
@@ -107,7 +107,7 @@ describe('svcpay receive onchain', () => {
     expect(run.stderr).toContain('Stopped waiting. The payment was seen and waits for confirmations.');
   });
 
-  test('ends with 6 where the request under its reference has expired unpaid', async ({ around }) => {
+  test('ends with 6 if the request of its reference has expired unpaid', async ({ around }) => {
     const asked = await svcpay(['receive', 'onchain', '0.01btc', '-q', '--ref', 'late'], around);
     expect(asked.exitCode).toBe(0);
     await around.sandbox.clock.advance('61m');
@@ -128,7 +128,7 @@ describe('svcpay receive onchain', () => {
 });
 
 describe('a request on a screen', () => {
-  test.for([[80, 24], [60, 20], [140, 45]] as const)('of %dx%d is scanned, copied whole, and left with until when it holds', async ([columns, rows], { around }) => {
+  test.for([[80, 24], [60, 20], [140, 45]] as const)('of %dx%d can be scanned and copied whole, and shows the expiry when left', async ([columns, rows], { around }) => {
     const asked = async (...words: readonly string[]) => {
       const tty = svcpayTty(['receive', ...words], { ...around, columns, rows });
       await tty.waitFor(/Waiting for the payment +expires in/);

@@ -53,16 +53,16 @@ async function count({ args, most }: FarCommand): Promise<void> {
   expect(reads).toEqual([...new Set(reads)]);
 }
 
-test('payments, with the token kept', { timeout: 120_000 }, async () => {
+test('payments with a stored token', { timeout: 120_000 }, async () => {
   for (const command of await payingCommands(() => sandbox.invoice('1000sat'))) await count(command);
 });
 
-test('readings, with several payments open and several that have ended meanwhile', { timeout: 120_000 }, async () => {
+test('reads, with several payments open and several ended in the meantime', { timeout: 120_000 }, async () => {
   const txnId = sandbox.requests('PUT').at(-1)?.path.split('/')[4] ?? '';
   for (const command of readingCommands(txnId)) await count(command);
 });
 
-test('connections are opened before a command has read its words, and not for help', async () => {
+test('connections are opened before the arguments are parsed, but not for help', async () => {
   far.reset();
   expect((await svcpay(['send', 'lightning', 'no-invoice', '--yes'], around)).exitCode).toBe(2);
   expect(far.trips()).toMatchObject({ handshakes: 2, requests: [] });
@@ -71,7 +71,7 @@ test('connections are opened before a command has read its words, and not for he
   expect(far.trips().handshakes).toBe(0);
 });
 
-test('a connection closed during a question is opened again at the first key of the answer', async () => {
+test('a connection closed during a question is reopened on the first key of the answer', async () => {
   const tty = svcpayTty(['send', 'lightning', await sandbox.invoice('1000sat'), '--no-wait'], { ...around, columns: 100 });
   await tty.waitFor('(y/N)');
   far.cut();
@@ -86,7 +86,7 @@ test('a connection closed during a question is opened again at the first key of 
   expect(far.trips().handshakes).toBe(1);
 });
 
-test('--debug tells of each request where its time went, and of the command how long it waited', async () => {
+test('--debug logs the timing of each request and the total wait of the command', async () => {
   const { stderr } = await svcpay(['receive', 'lightning', '1000sat', '--no-wait', '--debug'], around);
   const lines = stderr.trimEnd().split('\n');
   expect(lines[0]).toMatch(/^POST \/api\/v2\/transaction 200 \d+ ms \((connect \d+, )?(TLS \d+, )?first byte \d+, total \d+\)$/);

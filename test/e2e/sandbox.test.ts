@@ -10,12 +10,12 @@ import { startSvcpay, svcpay as started, svcpayTty, test } from '../support/svcp
 const node = process.execPath;
 
 describe('svcpay sandbox run', () => {
-  test('hands everything after the command on, options and all', async ({ home }) => {
+  test('passes all arguments after the command on, including options', async ({ home }) => {
     const run = await started(['sandbox', 'run', '--auto-pay', 'off', '-q', node, '--version'], { home });
     expect(run).toMatchObject({ exitCode: 0, stdout: `${process.version}\n` });
   });
 
-  test('gives a command a sandbox, ends with its exit code, and stops the sandbox', async ({ home }) => {
+  test('runs a command with a sandbox, ends with its exit code, and stops the sandbox', async ({ home }) => {
     const script = `
       const { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: key, SVCPAY_API_SECRET: secret } = process.env;
       const { accountId } = await (await fetch(url + '/_sandbox/status')).json();
@@ -34,7 +34,7 @@ describe('svcpay sandbox run', () => {
     await expect(fetch(told.url)).rejects.toThrow('fetch failed');
   });
 
-  test('passes a signal on, waits for the command, and says how it ended', async ({ home }) => {
+  test('passes a signal on, waits for the command, and reports how it ended', async ({ home }) => {
     const script = `process.on('SIGTERM', () => setTimeout(() => process.exit(42), 50));
       console.log('ready'); setInterval(() => {}, 1000);`;
     const running = startSvcpay(['sandbox', 'run', '--', node, '-e', script], { home });
@@ -43,7 +43,7 @@ describe('svcpay sandbox run', () => {
     expect(await running.ended).toMatchObject({ exitCode: 42 });
   });
 
-  test('leaves Ctrl-C at a terminal to the command, which hears it once', async ({ home }) => {
+  test('leaves Ctrl-C at a terminal to the command, which receives it once', async ({ home }) => {
     const script = `let heard = 0; process.on('SIGINT', () => { heard += 1; });
       process.on('SIGUSR1', () => { console.log('heard ' + heard); process.exit(0); });
       console.log('pid ' + process.pid); setInterval(() => {}, 1000);`;
@@ -68,7 +68,7 @@ describe('svcpay sandbox run', () => {
 });
 
 describe('svcpay sandbox', () => {
-  test('without --sandbox means the sandbox, also where a real service is set up', async ({ home }) => {
+  test('uses the sandbox without --sandbox, even if a real service is configured', async ({ home }) => {
     const env = { SVCPAY_BASE_URL: 'https://wallet.example', SVCPAY_ACCOUNT: 'ne01-real' };
     const funded = await svcpay(['sandbox', 'fund', '1btc', '-q'], { home, env });
     expect(funded).toMatchObject({ exitCode: 0, stdout: '2\n' });
@@ -84,7 +84,7 @@ describe('svcpay sandbox', () => {
     expect(status.json()).toMatchObject({ clock: { now: now + 7_200_000, frozen: true }, autoPay: 'off', faults: 0 });
   });
 
-  test('adds a fault, says when it strikes, and shows it in the log and the list', async ({ around }) => {
+  test('adds a fault, shows when it applies, and lists it', async ({ around }) => {
     const pattern = '/api/v2/account/*/wallet/';
     const add = ['sandbox', 'fault', 'add', 'status', '--status', '403', '--path', pattern];
     const added = await svcpay([...add, '-o', 'table'], around);
@@ -110,7 +110,7 @@ describe('svcpay sandbox', () => {
     expect(run.stderr).toContain(says);
   });
 
-  test('keeps states and comes back to them, in the embedded sandbox too', async ({ home }) => {
+  test('saves and restores states, in the embedded sandbox too', async ({ home }) => {
     const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
     await sandbox('sandbox', 'snapshot', 'save', 'before');
     expect((await sandbox('swap', '25', 'USDT', 'BTC', '--yes')).exitCode).toBe(0);
@@ -120,7 +120,7 @@ describe('svcpay sandbox', () => {
     expect(await sandbox('sandbox', 'snapshot', 'load', 'after')).toMatchObject({ exitCode: 5, stdout: '' });
   });
 
-  test('drops an answer after the fact in the embedded sandbox: the payment is found again, once', async ({ home }) => {
+  test('drops an answer after the effect in the embedded sandbox: the payment is found, once', async ({ home }) => {
     const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
     await sandbox('sandbox', 'fault', 'add', 'drop-after-commit', '--path', '**/confirm');
     const run = await sandbox('swap', '25', 'USDT', 'BTC', '--yes', '--json');
@@ -129,7 +129,7 @@ describe('svcpay sandbox', () => {
     expect((await sandbox('tx', 'list', '-q')).stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  test('takes a reference where a transaction is named', async ({ home }) => {
+  test('accepts a reference instead of a transaction id', async ({ home }) => {
     const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
     await sandbox('receive', 'onchain', '0.001btc', '--ref', 'rent', '--no-wait', '-q');
     expect((await sandbox('sandbox', 'pay', 'rent', '-q')).stdout).toBe((await sandbox('tx', 'get', 'rent', '-q')).stdout);
@@ -137,7 +137,7 @@ describe('svcpay sandbox', () => {
     expect(await sandbox('sandbox', 'pay', 'lease')).toMatchObject({ exitCode: 3, stdout: '' });
   });
 
-  test('delivers to an https receiver whose authority it was told to trust', async ({ home, onTestFinished }) => {
+  test('delivers to an https receiver with a configured certificate authority', async ({ home, onTestFinished }) => {
     const tls = makeCertificate(home);
     const receiver = await startReceiver({ key: readFileSync(tls.key, 'utf8'), cert: readFileSync(tls.cert, 'utf8') });
     onTestFinished(() => receiver.close());

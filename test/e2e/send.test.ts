@@ -114,7 +114,7 @@ describe('svcpay send, in a script', () => {
     expect(run.json()).toMatchObject({ txnState: 'completed', destReq: { method: 'lightning' } });
   });
 
-  test('pays a URI of two ways over Lightning unless it is told otherwise', async ({ around }) => {
+  test('pays a URI with two methods over Lightning by default', async ({ around }) => {
     const uri = `bitcoin:${bitcoin}?amount=0.00001&lightning=${await around.sandbox.invoice('1000sat')}`;
     const chain = await svcpay(['send', uri, '--via', 'onchain', '--yes', '--quote-only', '--json'], around);
     expect(chain.json()).toMatchObject({ txnState: 'quoted', destReq: { method: 'on-chain' } });
@@ -125,7 +125,7 @@ describe('svcpay send, in a script', () => {
     expect(again.stderr).toContain('paid');
   });
 
-  test('takes an amount as the screen prints it, in words of its own too', async ({ around }) => {
+  test('accepts an amount as printed on screen, even as separate arguments', async ({ around }) => {
     const run = await svcpay(['send', 'bob@example.com', '5', '000', 'sat', '--yes', '--json'], around);
     expect(run.json()).toMatchObject({ txnState: 'completed', sourceReq: { amtRequested: 0.00005 } });
   });
@@ -138,7 +138,7 @@ describe('svcpay send, in a script', () => {
     expect(creations(around.sandbox)).toEqual([]);
   });
 
-  test('pays nothing from the parent when a subaccount was meant', async ({ around }) => {
+  test('pays nothing from the parent if a subaccount is selected', async ({ around }) => {
     const run = await svcpay(['send', tron, '5usdt', '--yes', '--account', 'ne01-child'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain('ne01-child only with an API key of that account');
@@ -192,7 +192,7 @@ const bad: readonly Bad[] = [
   { why: 'a word that is no destination', args: () => ['somewhere', '5sat'], says: /"somewhere" is not a destination/ },
 ];
 
-describe('svcpay send, given what cannot be', () => {
+describe('svcpay send with invalid input', () => {
   test.for(bad)('refuses $why before any quote', async ({ args, says, network }, { around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const env = network === undefined ? {} : { SVCPAY_NETWORK: network };
@@ -218,7 +218,7 @@ describe('svcpay send, at a terminal', () => {
     expect(tty.text()).toContain('✓ Paid');
   });
 
-  test('follows an on-chain payment until the chain has confirmed it', async ({ around }) => {
+  test('follows an on-chain payment until it is confirmed', async ({ around }) => {
     const env = { NODE_OPTIONS: `--import=${new URL('../support/quick-time.mjs', import.meta.url).href}` };
     const tty = svcpayTty(['send', 'onchain', bitcoin, '100000sat'], { ...around, env });
     await tty.waitFor(/You pay\s+0\.00100500 BTC\s+100 500 sat/);
@@ -236,7 +236,7 @@ describe('svcpay send, at a terminal', () => {
     expect(tty.text()).toContain('✓ Paid 0.00100500 BTC');
   });
 
-  test('renews a quote that has lapsed while the question stood, and says so, in every window', async ({ around }) => {
+  test('renews a quote that expired during the question, with a notice, in every window', async ({ around }) => {
     const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], { ...around, columns: 80, rows: 24 });
     await tty.waitFor(/Pay .*\? /);
     for (const [columns, rows] of [[60, 20], [140, 45]] as const) {
@@ -260,7 +260,7 @@ describe('svcpay send, at a terminal', () => {
     expect(creations(around.sandbox)).toHaveLength(1);
   });
 
-  test.for([[80, 24], [60, 20], [140, 45]] as const)('shows all of the card for a quote that is used again, at %dx%d', async ([columns, rows], { around }) => {
+  test.for([[80, 24], [60, 20], [140, 45]] as const)('shows the whole card for a reused quote, at %dx%d', async ([columns, rows], { around }) => {
     const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
     expect(await svcpay([...line, '--quote-only', '--yes'], around)).toMatchObject({ exitCode: 0 });
     const tty = svcpayTty(line, { ...around, columns, rows });
@@ -287,13 +287,13 @@ describe('svcpay send, at a terminal', () => {
     expect(await svcpay(['recipients', 'add', bitcoin, 'ada@example.com'], around)).toMatchObject({ exitCode: 2 });
   });
 
-  test('takes the most that a conversion may lose as a share', async ({ around }) => {
+  test('accepts the maximum conversion loss as a percentage', async ({ around }) => {
     const args = ['swap', '25', 'USDT', 'BTC', '--max-rate-loss'];
     expect(await svcpay([...args, '2%', '--yes', '--quote-only'], around)).toMatchObject({ exitCode: 0 });
     expect(await svcpay([...args, 'much', '--yes'], around)).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('asks which of two ways a URI is to be paid', async ({ around }) => {
+  test('asks for one of two methods of a URI', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const tty = svcpayTty(['send', `bitcoin:${bitcoin}?amount=0.00001&lightning=${invoice}&label=Shop%1b[31m`], around);
     await tty.waitFor('over Lightning or on-chain');

@@ -12,7 +12,7 @@ const recipient = '--country VN --institution 970436 --acct-num 0123456789 --acc
 const lines = (text: string): string[] => text.trim().split('\n');
 
 describe('svcpay config', () => {
-  test('keeps what was checked, in a file for its owner alone', async ({ home }) => {
+  test('stores validated values in a file readable only by its owner', async ({ home }) => {
     expect(await svcpay(['config', 'set', 'sender.country', 'Germany'], { home })).toMatchObject({ exitCode: 2, stdout: '' });
     expect(await svcpay(['config', 'set', 'sender.country', 'de'], { home })).toMatchObject({ exitCode: 0, stdout: '' });
     expect(await svcpay(['config', 'get', 'sender.country'], { home })).toMatchObject({ exitCode: 0, stdout: 'DE\n' });
@@ -21,13 +21,13 @@ describe('svcpay config', () => {
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ profiles: { default: { sender: { countryCode: 'DE' } } } });
   });
 
-  test('says that a setting is not set, and takes one away', async ({ home }) => {
+  test('reports a missing setting, and removes one', async ({ home }) => {
     await svcpay(['config', 'set', 'network', 'testnet'], { home });
     expect(await svcpay(['config', 'set', 'network', '--unset'], { home })).toMatchObject({ exitCode: 0 });
     expect(await svcpay(['config', 'get', 'base-url', '--json'], { home })).toMatchObject({ exitCode: 5, stdout: '' });
   });
 
-  test('lists no secret and no key', async ({ around }) => {
+  test('lists neither secret nor key', async ({ around }) => {
     const run = await svcpay(['config', 'list', '--json'], around);
     expect(run.json()).toContainEqual({ key: 'base-url', value: around.sandbox.url, from: 'environment' });
     expect(run.stdout).not.toContain(around.sandbox.apiKey);
@@ -35,7 +35,7 @@ describe('svcpay config', () => {
   });
 });
 
-test('a damaged file of tokens stops no command, and only --debug speaks of it', async ({ around }) => {
+test('a damaged token file stops no command, and is reported only with --debug', async ({ around }) => {
   const path = join(around.home, 'tokens.json');
   writeFileSync(path, '{"accessToken":');
   expect(await svcpay(['wallets', '--debug'], around)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('tokens.json is damaged') });
@@ -45,7 +45,7 @@ test('a damaged file of tokens stops no command, and only --debug speaks of it',
 });
 
 describe('the environment', () => {
-  test('may have the line ends of Windows behind its values', async ({ home, sandbox }) => {
+  test('may have Windows line ends after its values', async ({ home, sandbox }) => {
     const env = {
       SVCPAY_BASE_URL: `${sandbox.url}\r`, SVCPAY_API_KEY: `${sandbox.apiKey}\r`, SVCPAY_API_SECRET: `${sandbox.apiSecret}\r\n`,
       SVCPAY_NETWORK: 'testnet\r', SVCPAY_MAKER: ' service\r', SVCPAY_WEBHOOK_SECRET: 'whsec\r',
@@ -61,8 +61,8 @@ describe('the environment', () => {
   });
 });
 
-describe('under --json', () => {
-  test('a command that has nothing to show says in one document what it did', async ({ home }) => {
+describe('with --json', () => {
+  test('a command without output reports its action in one document', async ({ home }) => {
     await svcpay(['recipients', 'add', 'Le', '--sandbox', ...recipient], { home });
     const steps: [line: string, said: object][] = [
       ['login --sandbox --profile trial', { profile: 'trial' }],
@@ -82,7 +82,7 @@ describe('under --json', () => {
 });
 
 describe('svcpay profiles', () => {
-  test('lists, chooses and removes them with their secrets', async ({ home, sandbox }) => {
+  test('lists, selects and removes profiles with their secrets', async ({ home, sandbox }) => {
     const login = (name: string) =>
       svcpay(['login', '--profile', name, '--base-url', sandbox.url, '--api-key', sandbox.apiKey, '--api-secret-stdin'], {
         home,
@@ -105,9 +105,9 @@ describe('svcpay profiles', () => {
   });
 });
 
-describe('what is not easily undone', () => {
+describe('a change that is hard to undo', () => {
   const lines = [['logout'], ['limits', 'clear'], ['recipients', 'remove', 'Anh A'], ['webhook', 'remove', 'any']];
-  test.for(lines)('svcpay %s %s asks first, and in a script wants --yes', async (line, { around }) => {
+  test.for(lines)('svcpay %s %s asks first, and requires --yes in a script', async (line, { around }) => {
     await svcpay(['limits', 'set', '--per-day', '5000sat'], around);
     await svcpay(['recipients', 'add', 'Anh A', ...recipient], around);
     const before = readFileSync(join(around.home, 'config.json'), 'utf8');
@@ -117,7 +117,7 @@ describe('what is not easily undone', () => {
     expect(around.sandbox.requests('DELETE')).toEqual([]);
   });
 
-  test('a limit is raised only by who types the amount, or with --yes', async ({ home }) => {
+  test('a limit is raised only if the amount is typed again, or with --yes', async ({ home }) => {
     const limit = async () => (await svcpay(['limits', 'list', '-q'], { home })).stdout;
     await svcpay(['limits', 'set', '--per-day', '5000sat'], { home });
     const low = await limit();
@@ -135,7 +135,7 @@ describe('what is not easily undone', () => {
     expect(await svcpay(['limits', 'set', '--per-day', '50000sat', '--yes'], { home })).toMatchObject({ exitCode: 0 });
   });
 
-  test('a profile of another service is replaced by a login only with a yes, and keeps its limits', async ({ around, home }) => {
+  test('a login replaces a profile of another service only with a yes, and keeps its limits', async ({ around, home }) => {
     const { url, apiKey, apiSecret } = around.sandbox;
     const config = () => JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'));
     const login = ['login', '--base-url', url, '--api-key', apiKey, '--api-secret-stdin'];

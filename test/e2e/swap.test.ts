@@ -22,7 +22,7 @@ describe('svcpay swap', () => {
     });
   });
 
-  test('shows the rate both ways at a terminal, and what arrives', async ({ around }) => {
+  test('shows the rate in both directions at a terminal, and the received amount', async ({ around }) => {
     const tty = svcpayTty(['swap', '25', 'USDT', 'BTC'], around);
     await tty.waitFor(/1 USDT = 0\.00001000 BTC\s+1 BTC ≈ 100 000\.00 USDT/);
     await tty.waitFor(/You get\s+0\.00025000 BTC/);

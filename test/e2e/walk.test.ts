@@ -14,7 +14,7 @@ const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
 const down = '\u001B[B';
 
 describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
-  test('a wait names the host and takes no key: only what is typed at the question answers it', async ({ around, sandbox }) => {
+  test('a wait names the host and reads no key: only input at the question answers it', async ({ around, sandbox }) => {
     await sandbox.faults.add({ kind: 'latency', delay: '1500ms', times: 3 });
     const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], { ...around, columns, rows });
     await tty.waitFor(/Waiting for 127\.0\.0\.1:\d+/);
@@ -27,7 +27,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('home comes without its rates where they are slow, and nothing turns under its menu', async ({ around, sandbox }) => {
+  test('the overview appears without slow rates, and does not change under its menu', async ({ around, sandbox }) => {
     await svcpay(['send', 'alice@example.com', '120000sat', '--yes', '--no-wait'], around);
     await sandbox.clock.advance('5m');
     await sandbox.faults.add({ kind: 'latency', path: '/api/v2/rate', times: 'always', delay: '60s' });
@@ -43,7 +43,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await tty.ended).toBe(0);
   });
 
-  test('login takes a bare host name, checks it before it asks for a key, and asks again for a key that is wrong', async ({ home, sandbox }) => {
+  test('login accepts a host name, checks it before it asks for a key, and asks again after a wrong key', async ({ home, sandbox }) => {
     const tty = svcpayTty(['login'], { home, columns, rows });
     await tty.waitFor('Address of the service');
     tty.type(`localhost:1${enter}`);
@@ -61,7 +61,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await tty.ended).toBe(0);
   });
 
-  test('a guided command says that nobody is logged in before anything is typed', async ({ home }) => {
+  test('a guided command reports a missing login before the first question', async ({ home }) => {
     for (const command of ['send', 'swap', 'payout', 'receive']) {
       const tty = svcpayTty([command], { home, columns, rows });
       expect(await tty.ended).toBe(4);
@@ -70,7 +70,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     }
   });
 
-  test('an answer that is taken back leaves the screen, with --no-color too', async ({ around }) => {
+  test('a withdrawn answer disappears from the screen, with --no-color too', async ({ around }) => {
     const pty = startInPty(process.execPath, ['bin/svcpay.js', 'swap', '--no-color'], { columns, rows, env: environment(around) });
     await pty.shows(/\? From[^]*❯ 1\.0/);
     pty.type(enter);
@@ -89,7 +89,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(pty.written()).not.toMatch(/\u001B\[(?:1|2|3\d|9\d)m/);
   });
 
-  test('what is pasted takes the place of an answer that was refused', async ({ around }) => {
+  test('pasted text replaces a refused answer', async ({ around }) => {
     const pty = startInPty(process.execPath, ['bin/svcpay.js', 'send'], { columns, rows, env: environment(around) });
     await pty.shows('Pay to');
     pty.type(`${tron.slice(0, -1)}X${enter}`);
@@ -101,7 +101,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await pty.exit).toBe(130);
   });
 
-  test('a listener without a webhook secret makes one, shows it and keeps it', async ({ around }) => {
+  test('a listener without a webhook secret creates one, shows it and stores it', async ({ around }) => {
     const tty = svcpayTty(['webhook', 'listen', '--port', '0'], { ...around, columns, rows });
     await tty.waitFor(/Made a webhook secret[^]*whsec_\S+[^]*Listening on/);
     tty.type(interrupt);
@@ -110,7 +110,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).toMatchObject({ stdout: `${made}\n` });
   });
 
-  test('an id that is missing is chosen from the history, which narrows as one types', async ({ around, sandbox }) => {
+  test('a missing id is selected from the history, filtered by typing', async ({ around, sandbox }) => {
     await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
     await svcpay(['send', 'alice@example.com', '5000sat', '--yes', '--no-wait'], around);
     await sandbox.clock.advance('1m');
@@ -124,7 +124,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await svcpay(['tx', 'get'], around)).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('Missing ID') });
   });
 
-  test('an export to a file shows how much is written; interrupted it says which row it reached', async ({ around, sandbox }) => {
+  test('an export to a file shows its progress, and the last row on interruption', async ({ around, sandbox }) => {
     await sandbox.seed('history', 12);
     await sandbox.faults.add({ kind: 'latency', method: 'GET', path: '/api/v2/transaction', nth: 3, times: 'always', delay: '60s' });
     const file = join(around.home, 'export.csv');

@@ -8,7 +8,7 @@ const sizes = [[80, 24], [60, 20], [140, 45]] as const;
 const bitcoin = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
 describe.for(sizes)('svcpay watch at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
-  test('shows balances, open payments and the latest, opens a receipt, and leaves a summary', async ({ around, sandbox }) => {
+  test('shows balances, open and latest payments, opens a receipt, and leaves a summary', async ({ around, sandbox }) => {
     await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
     await sandbox.clock.advance('3m');
     await svcpay(['send', bitcoin, '120000sat', '--yes', '--no-wait', '--ref', 'rent'], around);
@@ -31,6 +31,6 @@ describe.for(sizes)('svcpay watch at %dx%d', { timeout: 60_000 }, ([columns, row
   });
 });
 
-test('svcpay watch in a pipe names what scripts use', async ({ around }) => {
+test('svcpay watch in a pipe suggests commands for scripts', async ({ around }) => {
   expect(await svcpay(['watch'], around)).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('svcpay tx watch') });
 });

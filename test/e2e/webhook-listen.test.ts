@@ -14,7 +14,7 @@ const event = (txnId: string, txnState: string, updatedAt: number) => ({ txnId, 
 const rows = (stdout: string): unknown[] => stdout.trim().split('\n').map((line): unknown => JSON.parse(line));
 
 describe('svcpay webhook listen', () => {
-  test('prints pure JSON lines, marks what is special, refuses strangers and sums up', async ({ home }) => {
+  test('prints pure JSON lines, marks special events, refuses unsigned ones and prints totals', async ({ home }) => {
     const listener = await startListening(['--json'], { home });
     expect(await deliver(listener.url, event('t1', 'quoted', 1))).toBe(200);
     expect(await deliver(listener.url, event('t1', 'quoted', 1))).toBe(200);
@@ -37,7 +37,7 @@ describe('svcpay webhook listen', () => {
     expect(existsSync(listener.readyFile)).toBe(false);
   });
 
-  test('forwards to every target and runs the command, each with what came', async ({ home }) => {
+  test('forwards to every target and runs the command, each with the received bytes', async ({ home }) => {
     const [first, second] = [await startApplication(() => 200), await startApplication(() => 200)];
     const command = 'echo "got $SVCPAY_TXN_STATE: $(cat)"';
     const targets = ['--forward-to', first.url, '--forward-to', second.url, '--exec', command];
@@ -52,7 +52,7 @@ describe('svcpay webhook listen', () => {
     expect(rows(run.stdout)).toHaveLength(1);
   });
 
-  test('takes and sends on the signature in the header that was set', async ({ home }) => {
+  test('reads and forwards the signature in the configured header', async ({ home }) => {
     const seen: unknown[] = [];
     const application = createServer((request, response) => {
       seen.push(request.headers['x-shop-signature']);
@@ -75,7 +75,7 @@ describe('svcpay webhook listen', () => {
     expect(await listener.ended).toMatchObject({ exitCode: 0 });
   });
 
-  test('goes on with the backlog of the last time', async ({ home }) => {
+  test('continues with the backlog of the last run', async ({ home }) => {
     let isUp = false;
     const application = await startApplication(() => (isUp ? 200 : 503));
     const before = await startListening(['--forward-to', application.url], { home });
@@ -89,7 +89,7 @@ describe('svcpay webhook listen', () => {
     expect((await after.ended).stderr).toContain('1 delivered');
   });
 
-  test('asks the service what holds now, with --enrich', async ({ around }) => {
+  test('reads the current state from the service with --enrich', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const paid = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
     const txnId = paid.stdout.trim();
@@ -102,7 +102,7 @@ describe('svcpay webhook listen', () => {
     ]);
   });
 
-  test('shows a calm line per event on a terminal, where text from outside steers nothing', async ({ home }) => {
+  test('shows one line per event on a terminal, without control characters from outside', async ({ home }) => {
     const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
     const tty = svcpayTty(['webhook', 'listen', '--port', '0'], { home, env });
     await tty.waitFor(/Listening on http:\/\/127\.0\.0\.1:\d+/);
@@ -114,7 +114,7 @@ describe('svcpay webhook listen', () => {
     expect(tty.text()).toContain('1 event');
   });
 
-  test('names what is missing where no secret can be asked for', async ({ home }) => {
+  test('lists missing values without a terminal', async ({ home }) => {
     const run = await svcpay(['webhook', 'listen'], { home });
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
     expect(run.stderr).toContain('SVCPAY_WEBHOOK_SECRET');
@@ -122,7 +122,7 @@ describe('svcpay webhook listen', () => {
 });
 
 describe('svcpay webhook replay', () => {
-  test('sends stored events again, with the same bytes and signature', async ({ home }) => {
+  test('resends stored events with identical bytes and signature', async ({ home }) => {
     const application = await startApplication(() => 200);
     const listener = await startListening(['--forward-to', application.url], { home });
     for (const txnState of ['quoted', 'completed']) await deliver(listener.url, event('t1', txnState, 1));
@@ -137,7 +137,7 @@ describe('svcpay webhook replay', () => {
     expect(application.signatures.slice(2, 4)).toEqual(application.signatures.slice(0, 2));
   });
 
-  test('ends with 75 when nobody takes them, with 5 when there is no such event', async ({ home }) => {
+  test('ends with 75 if no target accepts them, with 5 for an unknown event', async ({ home }) => {
     const listener = await startListening([], { home });
     await deliver(listener.url, event('t1', 'completed', 1));
     listener.child.kill('SIGINT');

@@ -13,7 +13,7 @@ const callback = 'https://shop.example/hooks';
 const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
 
 describe('svcpay webhook set, list, update, remove', () => {
-  test('manage the one webhook of the account, and keep its secret for listen', async ({ around }) => {
+  test('manage the webhook of the account, and store its secret for listen', async ({ around }) => {
     const set = await svcpay(['webhook', 'set', callback, '--generate-secret', '--json'], around);
     expect(set.json()).toMatchObject({ callback, secret: expect.stringMatching(/^whsec_[\w-]{43}$/) });
     const { id, secret } = set.json() as { id: string; secret: string };
@@ -34,7 +34,7 @@ describe('svcpay webhook set, list, update, remove', () => {
     expect(await svcpay(['webhook', 'remove', id, '--yes'], around)).toMatchObject({ exitCode: 5 });
   });
 
-  test('replace nothing without a yes, and say what would be replaced', async ({ around }) => {
+  test('replace nothing without a yes, and show what would be replaced', async ({ around }) => {
     await svcpay(['webhook', 'set', callback], { ...around, env });
     const run = await svcpay(['webhook', 'set', 'https://other.example/'], { ...around, env });
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
@@ -64,7 +64,7 @@ describe('svcpay webhook set, list, update, remove', () => {
   });
 });
 
-describe('a service that does not replace a webhook itself', () => {
+describe('a service that does not replace a webhook', () => {
   /** Refuses a second webhook with code 3002, hides the first one from the first list, answers changes with next to nothing. */
   async function startService() {
     const existing = { id: 'wh-1', callback, createdAt: 1 };
@@ -92,7 +92,7 @@ describe('a service that does not replace a webhook itself', () => {
     return { url: `http://127.0.0.1:${port}`, apiKey: 'k', apiSecret: 's', seen };
   }
 
-  test('has the one that exists updated, with a yes, and may answer next to nothing', async ({ home }) => {
+  test('has the existing webhook updated after a yes, and may answer with little data', async ({ home }) => {
     const sandbox = await startService();
     const set = ['webhook', 'set', 'https://other.example/', '--json'];
     const asked = await svcpay(set, { home, sandbox, env });
@@ -121,14 +121,14 @@ describe('svcpay webhook sign and verify', () => {
     expect(await svcpay([...args, '--secret-stdin'], { home, input: `${webhookSecret}\n` })).toMatchObject({ exitCode: 0 });
   });
 
-  test('end with 3 and say why a signature is wrong', async ({ home }) => {
+  test('end with 3 and explain a wrong signature', async ({ home }) => {
     const signature = signBody(Buffer.from(body.trimEnd()), webhookSecret);
     const run = await svcpay(['webhook', 'verify', '--signature', signature, '--json'], { home, env, input: body });
     expect(run).toMatchObject({ exitCode: 3, stdout: '' });
     expect(run.error()).toMatchObject({ kind: 'refused', code: 'wrong-body', message: expect.stringContaining('white space') });
   });
 
-  test('take body and secret from stdin, but not both', async ({ home }) => {
+  test('read body or secret from stdin, but not both', async ({ home }) => {
     const run = await svcpay(['webhook', 'sign', '--secret-stdin'], { home, input: 'x' });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
   });
@@ -144,7 +144,7 @@ describe('svcpay webhook trigger', () => {
     expect((await listener.ended).stdout).toMatch(/"extRefId":"order-1","txnState":"completed"/);
   });
 
-  test('lets the sandbox deliver one to the webhook that is set there', async ({ around }) => {
+  test('lets the sandbox deliver one to its configured webhook', async ({ around }) => {
     await svcpay(['webhook', 'set', callback, '--yes'], { ...around, env });
     const run = await svcpay(['webhook', 'trigger', 'rejected', '--json'], around);
     expect(run.json()).toMatchObject({ txnState: 'rejected' });

@@ -70,8 +70,8 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
 };
 
 describe.for(all)('the transport of %s', ([, transport]) => {
-  describe('a whole answer', () => {
-    test('comes with status, headers and text, and the request arrives to the letter', async () => {
+  describe('a complete answer', () => {
+    test('has status, headers and text, and the request arrives unchanged', async () => {
       const seen: Record<string, unknown>[] = [];
       const url = await served(async (request, response) => {
         const { method, url: target, headers } = request;
@@ -108,7 +108,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       ['identity', Buffer.from],
       ['br, x-gzip', (text) => gzipSync(brotliCompressSync(text))],
     ];
-    test.for(packed)('is unpacked where somebody has packed it: %s', async ([coding, pack]) => {
+    test.for(packed)('is decompressed: %s', async ([coding, pack]) => {
       const url = await served((_, response) => response.writeHead(200, { 'content-encoding': coding }).end(pack('{"note":"Lê"}')));
       expect((await transport()(get(url))).body).toBe('{"note":"Lê"}');
     });
@@ -121,7 +121,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       },
     );
 
-    test('is taken as it is when it is a redirect', async () => {
+    test('is returned unchanged if it is a redirect', async () => {
       const paths: (string | undefined)[] = [];
       const url = await served((request, response) => {
         paths.push(request.url);
@@ -131,7 +131,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       expect(paths).toEqual(['/here']);
     });
 
-    test('leaves the connection open for the next request', async () => {
+    test('keeps the connection open for the next request', async () => {
       const ports = new Set<number | undefined>();
       const url = await served((request, response) => {
         ports.add(request.socket.remotePort);
@@ -143,7 +143,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     });
   });
 
-  test('leaves a connection before the service closes it: a request would be lost on it', async () => {
+  test('stops using a connection before the service closes it, since a request could be lost', async () => {
     const ports = new Set<number | undefined>();
     const server = createServer((request, response) => {
       ports.add(request.socket.remotePort);
@@ -158,7 +158,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     expect(ports.size).toBe(2);
   });
 
-  test('after a request that was lost on a connection called open, the next ones go each over one of its own', async () => {
+  test('opens a connection per request after a request was lost on a reused connection', async () => {
     const server = createTcpServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', () => {
@@ -173,7 +173,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     for (let count = 0; count < 3; count += 1) await expect(send(get(url))).resolves.toMatchObject({ status: 200 });
   });
 
-  describe('an answer that does not come whole', () => {
+  describe('an incomplete answer', () => {
     const broken: [string, string, string][] = [
       ['nothing at all', '', 'the connection broke off'],
       ['half a head', 'HTTP/1.1 200 OK\r\nContent-Le', 'the connection broke off'],
@@ -191,7 +191,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       });
     });
 
-    test('a refused connection: nothing was sent', async () => {
+    test('a refused connection: nothing sent', async () => {
       const server = createTcpServer();
       const port = await listening(server);
       server.close();
@@ -203,11 +203,11 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       });
     });
 
-    test('a host that does not exist: nothing was sent', async () => {
+    test('an unknown host: nothing sent', async () => {
       await expect(transport()(get('https://no-such-host.invalid'))).rejects.toMatchObject({ requestSent: false });
     });
 
-    test('TLS where none is spoken: nothing was sent', async () => {
+    test('TLS to a port without TLS: nothing sent', async () => {
       const url = (await sends('HTTP/1.1 400 Bad Request\r\n\r\n')).replace('http:', 'https:');
       await expect(transport()(get(url))).rejects.toMatchObject({ requestSent: false });
     });
@@ -220,7 +220,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
         response.on('close', () => clearInterval(drip));
       }],
     ];
-    test.for(slow)('within the time for all of it: %s', async ([, answerSlowly]) => {
+    test.for(slow)('later than the timeout: %s', async ([, answerSlowly]) => {
       const url = await served((_request, response) => answerSlowly(response));
       await expect(transport({ timeoutMs: 150 })(get(url))).rejects.toMatchObject({
         message: 'no data within 0.15 s',
@@ -229,12 +229,12 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       await expect(transport()(get(url, { timeoutMs: 100 }))).rejects.toMatchObject({ code: 'TIMEOUT' });
     });
 
-    test.for([25 * 86_400_000, Infinity])('is waited for, also where more time is given than a timer can be set for: %d ms', async (timeoutMs) => {
+    test.for([25 * 86_400_000, Infinity])('is awaited even if the timeout is longer than a timer supports: %d ms', async (timeoutMs) => {
       const url = await served((_request, response) => void setTimeout(() => response.end('{}'), 50));
       expect(await transport({ timeoutMs })(get(url, { timeoutMs }))).toMatchObject({ status: 200 });
     });
 
-    test('larger than anything the service has to say', async () => {
+    test('above the size limit', async () => {
       const url = await served((_request, response) => {
         response.on('error', () => {});
         response.writeHead(200, { 'content-length': 33 * 1024 * 1024 });
@@ -247,7 +247,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
   });
 
   describe('an interruption', () => {
-    test('while the answer is awaited ends the exchange at once, and it had been sent', async () => {
+    test('during the wait for the answer ends the exchange at once, as sent', async () => {
       const interruption = new AbortController();
       const url = await served(() => interruption.abort());
       await expect(transport()(get(url, { signal: interruption.signal }))).rejects.toMatchObject({
@@ -256,7 +256,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       });
     });
 
-    test('before the request keeps it from being sent', async () => {
+    test('before the request prevents sending', async () => {
       const requests: unknown[] = [];
       const url = await served((request, response) => {
         requests.push(request.url);
@@ -269,7 +269,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       expect(requests).toEqual(['/two']);
     });
 
-    test('while the connection is being made keeps it from being sent', async () => {
+    test('during the connection set-up prevents sending', async () => {
       const requests: unknown[] = [];
       const url = await served((request, response) => {
         requests.push(request.url);
@@ -287,7 +287,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     });
   });
 
-  test('closing ends what is open, and may come before the first request', async () => {
+  test('closing ends open exchanges, and is possible before the first request', async () => {
     const send = transport();
     await send.close();
     const url = await served(() => void send.close());
@@ -295,7 +295,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     await expect(other).rejects.toMatchObject({ name: 'NetworkError' });
   });
 
-  test('a header that HTTP cannot carry is refused before anything is sent', async () => {
+  test('an invalid header is refused before anything is sent', async () => {
     const failure = transport()(get('http://127.0.0.1:9', { headers: { 'x-api-key': 'a\nb' } }));
     await expect(failure).rejects.toMatchObject({ name: 'NetworkError', requestSent: false });
   });
@@ -318,7 +318,7 @@ describe('a proxy in the environment', () => {
   }
 
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
-  test.for(names)('%s is used for https, by tunnel', async (name) => {
+  test.for(names)('from %s is used for https, through a tunnel', async (name) => {
     const { address, asked } = await proxy();
     for (const value of [address, `http://${address}`]) {
       const failure = transport({ env: { [name]: value } })(get('https://pay.example.test/x'));
@@ -328,14 +328,14 @@ describe('a proxy in the environment', () => {
     expect(asked).toEqual(Array(2).fill('CONNECT pay.example.test:443'));
   });
 
-  test('is passed by for hosts in NO_PROXY', async () => {
+  test('is not used for hosts in NO_PROXY', async () => {
     const { address, asked } = await proxy();
     const send = transport({ env: { HTTPS_PROXY: address, no_proxy: 'localhost,.invalid' } });
     await expect(send(get('https://pay.invalid/'))).rejects.toMatchObject({ requestSent: false });
     expect(asked).toEqual([]);
   });
 
-  test('never sees what goes to this machine', async () => {
+  test('is not used for this machine', async () => {
     const { address, asked } = await proxy();
     const url = await served((_request, response) => response.end('here'));
     const send = transport({ env: { HTTP_PROXY: address, HTTPS_PROXY: address, ALL_PROXY: address } });
@@ -353,7 +353,7 @@ describe('a proxy in the environment', () => {
   });
 });
 
-describe('connections opened ahead', () => {
+describe('connections opened in advance', () => {
   /** How many connections were opened, and how many requests came over each. */
   async function countingServer(): Promise<{ url: string; requests: Map<Socket, number> }> {
     const requests = new Map<Socket, number>();
@@ -365,7 +365,7 @@ describe('connections opened ahead', () => {
     return { url: `http://127.0.0.1:${await listening(server)}`, requests };
   }
 
-  test('carry the requests that come later, and no other connection is opened', async () => {
+  test('are used by later requests, without further connections', async () => {
     const { url, requests } = await countingServer();
     const send = ofCommand();
     send.open(url, 2);
@@ -376,7 +376,7 @@ describe('connections opened ahead', () => {
     expect([...requests.values()]).toEqual([2, 2]);
   });
 
-  test('are opened again where the service has closed them meanwhile', async () => {
+  test('are opened again if the service has closed them', async () => {
     const { url, requests } = await countingServer();
     const send = ofCommand();
     await send(get(url));
@@ -392,7 +392,7 @@ describe('connections opened ahead', () => {
     expect(requests.size).toBe(2);
   });
 
-  test('are opened again where the service has closed them before their first request', async () => {
+  test('are opened again if the service closed them before their first request', async () => {
     const { url, requests } = await countingServer();
     const send = ofCommand();
     send.open(url, 1);
@@ -406,7 +406,7 @@ describe('connections opened ahead', () => {
     expect(requests.size).toBe(2);
   });
 
-  test('that fail leave the error to the request that needs one', async () => {
+  test('that fail report the error on the request that needs one', async () => {
     const { url } = await countingServer();
     const send = ofCommand();
     const port = await listening(createServer());

@@ -76,23 +76,23 @@ const isAllowed = ({ file, target }: Pick<Import, 'file' | 'target'>): boolean =
   return arrows[from]?.includes(to) ?? false;
 };
 
-describe('the house', () => {
-  test('has imports that run only along the arrows of the design', () => {
+describe('the architecture', () => {
+  test('has only imports along the arrows of the design', () => {
     expect(allImports().filter((each) => !isAllowed(each))).toEqual([]);
   });
 
-  test('would notice an import against the arrows', () => {
+  test('the check finds an import against the arrows', () => {
     expect(isAllowed({ file: 'formats/amount.ts', target: 'api/client.js' })).toBe(false);
     expect(isAllowed({ file: 'sandbox/http.ts', target: 'api/types.js' })).toBe(false);
     expect(isAllowed({ file: 'wallet/payment.ts', target: 'terminal/output.js' })).toBe(false);
   });
 
-  test('knows every folder of the source', () => {
+  test('covers every folder of the source', () => {
     const folders = readdirSync(source, { withFileTypes: true }).filter((each) => each.isDirectory());
     expect(folders.map((each) => each.name).filter((name) => !(name in arrows))).toEqual([]);
   });
 
-  test('names commands in cli and terminal only; a failure names the next step, and terminal writes the command', () => {
+  test('has command names only in cli and terminal; a failure names the next step, and terminal writes the command', () => {
     const wordless = allFiles().filter((file) => !/^(cli|terminal|sandbox)\/|^main\.ts$/.test(file));
     const naming = wordless.flatMap((file) =>
       stringsOf(file).filter((text) => /\bsvcpay (?!does\b|did\b|detects\b)[a-z]/.test(text)).map((text) => `${file}: ${text}`),
@@ -100,27 +100,27 @@ describe('the house', () => {
     expect(naming).toEqual([]);
   });
 
-  test('has no circle of imports, types included', () => {
+  test('has no circular imports, types included', () => {
     const imports = allImports().map(({ file, target }) => [file, target.replace(/\.js$/, '.ts')] as const);
     expect(circlesOf(imports)).toEqual([]);
     expect(circlesOf([['a', 'b'], ['b', 'c'], ['c', 'b'], ['c', 'd'], ['d', 'a'], ['e', 'a']])).toEqual([['a', 'b', 'c', 'd']]);
   });
 
-  test('has no circle of rooms in the sandbox', () => {
+  test('has no circular folders in the sandbox', () => {
     const rooms = allImports()
       .map(({ file, target }) => [dirname(file), dirname(target)] as const)
       .filter((pair) => pair[0] !== pair[1] && pair.every((room) => room.startsWith('sandbox/')));
     expect(circlesOf(rooms)).toEqual([]);
   });
 
-  test('has rooms of twenty files at most', () => {
+  test('has at most twenty files per folder', () => {
     const rooms = new Map<string, number>();
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     for (const file of files) rooms.set(dirname(file), (rooms.get(dirname(file)) ?? 0) + 1);
     expect([...rooms].filter(([, count]) => count > 20)).toEqual([]);
   });
 
-  test('loads a command only when it is chosen: nothing outside of its own room imports one eagerly', () => {
+  test('loads a command only when it runs: no eager import from outside its folder', () => {
     const isCommand = ({ target }: Import): boolean => textOf(target.replace(/\.js$/, '.ts')).includes('= defineCommand(');
     const roomOf = (file: string): string => dirname(file);
     const eager = allImports().filter((each) => !each.lazy && roomOf(each.file) !== roomOf(each.target) && isCommand(each));

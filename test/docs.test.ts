@@ -40,11 +40,11 @@ const names = new Set(['src', 'test'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => basename(path))));
 
 describe.each(documents)('%s', (document) => {
-  test('links to what is there', () => expect(brokenLinks(document)).toEqual([]));
-  test('names files that are there', () => expect(missingFiles(document)).toEqual([]));
+  test('has valid links', () => expect(brokenLinks(document)).toEqual([]));
+  test('names existing files', () => expect(missingFiles(document)).toEqual([]));
 });
 
-test('docs/payments.md has every move of an attempt as the code has it', () => {
+test('docs/payments.md lists every state transition of an attempt in the code', () => {
   const [, table = ''] = /<!-- moves -->\n([\s\S]*?)<!-- \/moves -->/.exec(textOf('docs/payments.md')) ?? [];
   const rows = moves.map(({ from, to, when }) => `| \`${from}\` | \`${to}\` | ${when} |`);
   expect(table.trim().split('\n').slice(2)).toEqual(rows);

@@ -26,7 +26,7 @@ function messagesOf(file: string): string[] {
 const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts') && !otherTexts.test(file));
 const messages = files.toSorted().flatMap((file) => messagesOf(file).map((text) => `${file}: ${text}`));
 
-test('lists the messages of the whole program', () => {
+test('the catalogue lists all messages of the program', () => {
   mkdirSync(join(root, 'node_modules/.cache'), { recursive: true });
   writeFileSync(join(root, 'node_modules/.cache/messages.txt'), `${messages.join('\n')}\n`);
   expect(messages.length).toBeGreaterThan(1_500);

@@ -69,7 +69,7 @@ const promised: Readonly<Record<string, readonly RegExp[]>> = {
 };
 
 describe.concurrent('the commands of', () => {
-  test.for(runnable)('$page run as they stand', { timeout: 120_000 }, async ({ page, blocks }, { home, expect }) => {
+  test.for(runnable)('$page run unchanged', { timeout: 120_000 }, async ({ page, blocks }, { home, expect }) => {
     const lines = [...(page === 'README.md' ? [] : ['svcpay login --sandbox']), ...blocks];
     const { exitCode, screen } = await typed(lines.join('\n'), home);
     expect(exitCode, screen).toBe(0);
@@ -77,7 +77,7 @@ describe.concurrent('the commands of', () => {
   });
 });
 
-test('README blocks end with the command that asks, so that a pasted block loses no line to the question', () => {
+test('README blocks end with the command that asks, so that a pasted block loses no line', () => {
   const asks = (line: string): boolean =>
     /^svcpay (?:send|swap|payout|batch)\b/.test(line) && !/--yes|--dry-run|--quote-only|--help|\|\| echo/.test(line);
   const early = blocksOf('README.md', 'sh').flatMap((code) => code.trimEnd().split('\n').slice(0, -1).filter(asks));
@@ -88,7 +88,7 @@ test.for([['README.md', 200], ['CHANGELOG.md', 40], ['docs/architecture.md', 80]
   expect(textOf(page).split('\n').length - 1).toBeLessThanOrEqual(most);
 });
 
-test('links in the pages lead to files that are there', () => {
+test('links in the pages lead to existing files', () => {
   const dead = [...pages, 'examples/README.md'].flatMap((page) =>
     [...textOf(page).matchAll(/(?:\]\(|src=")(?!https?:)([^)#"\s]+)/g)]
       .map(([, link = '']) => link)

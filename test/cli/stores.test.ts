@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { lazily } from '../../src/cli/stores.js';
 
-test('what could be made is made once', async () => {
+test('stores are created once', async () => {
   let times = 0;
   const made = lazily(async () => (times += 1));
   expect([await made(), await made()]).toEqual([1, 1]);

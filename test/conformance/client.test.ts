@@ -56,7 +56,7 @@ const contrary: Partial<Dialect> = {
 };
 const dialects = [{ name: 'to the letter', dialect: {} }, { name: 'the other way round', dialect: contrary }];
 
-describe.concurrent.each(dialects)('the client and a service that reads the open points $name', ({ dialect }) => {
+describe.concurrent.each(dialects)('the client and a service that implements the open points $name', ({ dialect }) => {
   test.override({ dialect });
 
   test('signs in, and reads the account and its wallets', async ({ run, service, home }) => {
@@ -86,7 +86,7 @@ describe.concurrent.each(dialects)('the client and a service that reads the open
     expect(service.transactions.size).toBe(3);
   });
 
-  test('sends over every rail', async ({ run, service }) => {
+  test('sends by every method', async ({ run, service }) => {
     const invoice = service.invoice(1000n);
     completed(await run(`send lightning ${invoice} --max-fee 1% --yes --json`));
     failed(await run(`send lightning ${invoice} --ref again --yes --json`), 2);
@@ -118,7 +118,7 @@ describe.concurrent.each(dialects)('the client and a service that reads the open
     expect(done(await run(`payout --from-file ${file} --yes --json`))).toEqual(first.json());
   });
 
-  test('finds a payment by its reference from a machine that has no journal, and pays nothing twice', async ({ run, service, home }) => {
+  test('finds a payment by its reference without a journal, and pays nothing twice', async ({ run, service, home }) => {
     const elsewhere = { home: join(home, 'elsewhere') };
     await run('swap 1usdt BTC --ref first --yes --json');
     await run('swap 2usdt BTC --ref second --yes --json');
@@ -164,7 +164,7 @@ describe.concurrent.each(dialects)('the client and a service that reads the open
     expect((await run('tx export --format csv')).stdout).toContain(',USDT,3,servicepay,BTC,0.00003,0.006,0,');
   });
 
-  test('keeps the webhook', async ({ run }) => {
+  test('manages the webhook', async ({ run }) => {
     expect(done(await run('webhook list --json'))).toEqual([]);
     const set = await run('webhook set https://shop.example/h --secret-stdin --json', { input: 'whsec' });
     expect(done(set)).toMatchObject({ callback: 'https://shop.example/h' });
@@ -176,7 +176,7 @@ describe.concurrent.each(dialects)('the client and a service that reads the open
     failed(await run(`webhook update ${id} --callback https://shop.example/g --json`), 5);
   });
 
-  test('looks up rates and institutions, also where there are none', async ({ run, dialect }) => {
+  test('reads rates and institutions, even if there are none', async ({ run, dialect }) => {
     const rates = await run('rates --json');
     if (dialect.rates === true) expect(done(rates)).toMatchObject([{ rate: 100000.5 }]);
     else failed(rates, 5);
@@ -185,7 +185,7 @@ describe.concurrent.each(dialects)('the client and a service that reads the open
   });
 });
 
-describe.concurrent('a receive that somebody pays', () => {
+describe.concurrent('a paid receive', () => {
   test.override({ dialect: { payer: true } });
 
   test.for(['receive lightning 1000sat', 'receive onchain 0.001btc'])('%s ends once it is completed', async (receive, { run }) => {

@@ -21,7 +21,7 @@ const finalState = (txnId: string, state: string) => ({
 });
 
 describe('authentication', () => {
-  test('answers with a JWT, its expiry and the account', () =>
+  test('returns a JWT, its expiry and the account', () =>
     withSandbox({}, async ({ sandbox }) => {
       const { status, json } = await authenticate(sandbox, sandbox);
       expect(status).toBe(200);
@@ -33,7 +33,7 @@ describe('authentication', () => {
       expect(json.expiredAt).toBeGreaterThan(await sandbox.clock.now());
     }));
 
-  test('takes any valid JSON as body, to the letter', () =>
+  test('accepts any valid JSON as body, signed byte for byte', () =>
     withSandbox({}, async ({ sandbox }) => {
       for (const body of ['{}', '{ "a" : 1 }', '[1]', '"x"', '1', 'null', '{"é":"ü"}']) {
         expect(await authenticate(sandbox, sandbox, body)).toMatchObject({ status: 200 });
@@ -41,7 +41,7 @@ describe('authentication', () => {
       expect((await authenticate(sandbox, sandbox, '{oops')).status).toBe(400);
     }));
 
-  test('refuses missing and wrong credentials, and a signature that was used', () =>
+  test('refuses missing and wrong credentials, and a used signature', () =>
     withSandbox({}, async ({ sandbox }) => {
       const bad = 'invalid API key or signature';
       const json = { 'content-type': 'application/json' };
@@ -53,12 +53,12 @@ describe('authentication', () => {
       expect(await authenticate(sandbox, sandbox, '{"once":1}')).toMatchObject(error(401, 'invalid api signature'));
     }));
 
-  test('takes the same signed body again where that is allowed', () =>
+  test('accepts a repeated signed body if that is allowed', () =>
     withSandbox({ allowSignatureReuse: true }, async ({ sandbox }) => {
       for (const _ of [1, 2, 3]) expect(await authenticate(sandbox, sandbox, '{}')).toMatchObject({ status: 200 });
     }));
 
-  test('tells a missing token from one that is malformed or expired', () =>
+  test('distinguishes a missing token from a malformed or expired one', () =>
     withSandbox({}, async ({ sandbox, call, renew }) => {
       const without = (headers: Record<string, string>) => request(`${sandbox.url}/api/v2/transaction`, 'GET', headers);
       expect(await without({})).toMatchObject(error(401, 'unauthorized'));
@@ -85,7 +85,7 @@ describe('accounts and wallets', () => {
       expect((await get(`/account/${accountId}`)).status).toBe(200);
     }));
 
-  test('are open to the account and its parent alone', () =>
+  test('are accessible only to the account and its parent', () =>
     withSandbox({}, async ({ sandbox, get, accountId, run }) => {
       const child = await sandbox.account('Child');
       const stranger = await sandbox.account('Stranger', null);
@@ -127,7 +127,7 @@ const quotedSource = {
 };
 
 describe('a quote', () => {
-  test('of every kind has the full shape, with nothing settled and nothing to pay to yet', () =>
+  test('of every kind is complete, without settlement and payment details', () =>
     withSandbox({}, async ({ sandbox, quote, accountId, get }) => {
       const banks = (await get('/reference/fiat-institution/by-country/VN')).json.banks;
       const all: [object, object][] = [
@@ -156,7 +156,7 @@ describe('a quote', () => {
       expect([bare.extRefId ?? null, bare.note ?? null]).toEqual([null, null]);
     }));
 
-  test('is refused as a bad request when it breaks a rule', () =>
+  test('that breaks a rule is refused as a bad request', () =>
     withSandbox({}, async ({ sandbox, call, get, quote }) => {
       const { institutionCode } = (await get('/reference/fiat-institution/by-country/VN')).json.banks[0];
       const lightning = bodies.sendLightning(await sandbox.invoice('1000sat'));
@@ -217,7 +217,7 @@ describe('a quote', () => {
       expect((await call('POST', '/transaction', { ...bodies.receiveLightning(), extRefId: 'one' })).status).toBe(400);
     }));
 
-  test('takes every address and recipient form of the specification', () =>
+  test('accepts every address and recipient form of the specification', () =>
     withSandbox({}, async ({ get, quote }) => {
       const addresses = [
         'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
@@ -236,8 +236,8 @@ describe('a quote', () => {
     }));
 });
 
-describe('the habits of other clients', () => {
-  test('are served: charset, slash, {} on confirm', () =>
+describe('the variations of other clients', () => {
+  test('are accepted: charset, slash, {} on confirm', () =>
     withSandbox({}, async ({ call, confirm, read }) => {
       const axios = { 'content-type': 'application/json; charset=utf-8', accept: 'application/json, text/plain, */*', 'user-agent': 'axios/1.7' };
       const created = await call('POST', '/transaction/', bodies.swap(), axios);
@@ -248,7 +248,7 @@ describe('the habits of other clients', () => {
       expect(await read(txnId)).toMatchObject({ txnState: 'completed' });
     }));
 
-  test('are served: header names in any case, many requests on one connection', () =>
+  test('are accepted: header names in any case, many requests on one connection', () =>
     withSandbox({}, async ({ sandbox }) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const sockets = new Set<unknown>();
@@ -269,7 +269,7 @@ describe('the habits of other clients', () => {
       agent.destroy();
     }));
 
-  test('that leave the content type out are refused, on a PUT without a body too', () =>
+  test('without a content type are refused, even for a PUT without a body', () =>
     withSandbox({}, async ({ call, quote, read }) => {
       const plain = { 'content-type': 'text/plain' };
       expect((await call('POST', '/transaction', bodies.swap(), plain)).status).toBe(400);
@@ -280,7 +280,7 @@ describe('the habits of other clients', () => {
 });
 
 describe('states', () => {
-  test('of a Lightning receive: srccreated with an invoice, completed when it is paid', () =>
+  test('of a Lightning receive: srccreated with an invoice, completed when paid', () =>
     withSandbox({}, async ({ sandbox, run, read, wallet, confirm }) => {
       const before = await wallet('BTC');
       const txn = await run(bodies.receiveLightning(0.0001));
@@ -291,7 +291,7 @@ describe('states', () => {
       expect(await confirm(txn.txnId)).toMatchObject(finalState(txn.txnId, 'completed'));
     }));
 
-  test('of an on-chain receive: srcintent, srccreated when seen, completed when confirmed', () =>
+  test('of an on-chain receive: srcintent, srccreated when detected, completed when confirmed', () =>
     withSandbox({}, async ({ sandbox, run, read }) => {
       const txn = await run(bodies.receiveOnchain(0.001));
       const { reqDetails } = txn.sourceReq;
@@ -304,7 +304,7 @@ describe('states', () => {
       expect(await read(txn.txnId)).toMatchObject({ txnState: 'completed', destReq: { amtSettled: 0.001 }, sourceReq: { reqStatus: '2' } });
     }));
 
-  test('of what nobody pays or confirms: expired', () =>
+  test('of an unpaid or unconfirmed transaction: expired', () =>
     withSandbox({}, async ({ sandbox, run, quote, read, confirm, renew }) => {
       const lightning = await run(bodies.receiveLightning());
       const onchain = await run(bodies.receiveOnchain());
@@ -317,7 +317,7 @@ describe('states', () => {
       for (const { txnId } of [lightning, onchain]) expect(await read(txnId)).toMatchObject({ txnState: 'expired', destReq: { amtSettled: null } });
     }));
 
-  test('of a cancelled quote: usercanceled, and for ever', () =>
+  test('of a cancelled quote: usercanceled, permanently', () =>
     withSandbox({}, async ({ quote, call, confirm }) => {
       const { txnId } = await quote(bodies.swap());
       expect(await call('PUT', `/transaction/${txnId}/cancel`)).toMatchObject({ status: 200, json: { txnState: 'usercanceled' } });
@@ -361,7 +361,7 @@ describe('states', () => {
       expect((await wallet('USDT')).amount).toBeCloseTo(10_000 - 25 - txn.sourceReq.servicepayFees, 6);
     }));
 
-  test('of a send that finds no route: failed, and no funds are deducted', () =>
+  test('of a send without a route: failed, and no funds are deducted', () =>
     withSandbox({}, async ({ sandbox, run, read, wallet }) => {
       const before = await wallet('BTC');
       sandbox.faults.add({ kind: 'payment', outcome: 'no-route' });
@@ -371,7 +371,7 @@ describe('states', () => {
       expect(await wallet('BTC')).toMatchObject({ amount: before.amount, availableBalance: before.availableBalance });
     }));
 
-  test('with fees taken out of what arrives', () =>
+  test('with fees taken out of the received amount', () =>
     withSandbox({}, async ({ sandbox, run, read, renew }) => {
       const txn = await run({ ...bodies.sendOnchain(undefined, 0.001), deductNetworkFeesFromDest: true });
       await sandbox.clock.advance('2h');
@@ -380,7 +380,7 @@ describe('states', () => {
       expect(destReq.amtSettled).toBeCloseTo(0.001 - sourceReq.servicepayFees - sourceReq.networkFees, 8);
     }));
 
-  test('of what does not exist: 404 not found', () =>
+  test('of an unknown transaction: 404 not found', () =>
     withSandbox({}, async ({ get, confirm, call }) => {
       expect(await get('/transaction/nothing')).toMatchObject(error(404, 'not found'));
       expect(await get('/transaction/8b50d845-3578-4e58-82e1-b981ec213595')).toMatchObject(error(404, 'not found'));
@@ -391,7 +391,7 @@ describe('states', () => {
 });
 
 describe('the list', () => {
-  test('has pages of 20 and the shape of the specification', () =>
+  test('has pages of 20 and the specified form', () =>
     withSandbox({}, async ({ quote, get }) => {
       for (let n = 0; n < 23; n += 1) await quote(bodies.receiveLightning());
       const first = await get('/transaction');
@@ -410,7 +410,7 @@ describe('the list', () => {
       }
     }));
 
-  test('covers the time that is asked for, both ends included', () =>
+  test('covers the requested time, both ends included', () =>
     withSandbox({}, async ({ sandbox, quote, get, renew }) => {
       await sandbox.clock.freeze();
       const old = await quote(bodies.swap());
@@ -457,7 +457,7 @@ describe('the list', () => {
 describe('the webhook', () => {
   const url = 'https://shop.example/hooks';
 
-  test('is one at most, and never tells its secret', () =>
+  test('exists at most once, and never shows its secret', () =>
     withSandbox({}, async ({ call, get }) => {
       expect(await get('/webhook')).toMatchObject({ status: 200, json: { data: [] } });
       const first = await call('POST', '/webhook', { callback: url, secret: 'hush-1' });
@@ -483,7 +483,7 @@ describe('the webhook', () => {
       }
     }));
 
-  test('gets every change of state, signed with the secret of the moment', async () => {
+  test('receives every change of state, signed with the current secret', async () => {
     const got: { signature: unknown; type: unknown; raw: string }[] = [];
     const receiver = createServer((incoming, outgoing) => {
       void (async () => {
@@ -522,7 +522,7 @@ describe('the webhook', () => {
   });
 });
 
-test('institutions are banks and mobile wallets, and none where there are no rails', () =>
+test('institutions are banks and mobile wallets, and none in a country without payouts', () =>
   withSandbox({}, async ({ get }) => {
     const countries = ['CA', 'IN', 'ID', 'KE', 'MY', 'NG', 'PH', 'RW', 'SG', 'KR', 'TH', 'VN', 'BJ', 'CI', 'GH', 'SN', 'TW', 'KH'];
     for (const country of countries) {

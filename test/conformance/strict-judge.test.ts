@@ -64,7 +64,7 @@ test.for([
   expect(judgeEnvelope(request, 'hush')).toHaveLength(1);
 });
 
-test('finds a callback that is not https, and a webhook without a secret', () => {
+test('the judge finds a callback without https, and a webhook without a secret', () => {
   expect(judgeWebhook({ callback: 'http://a', secret: 's' }, true)).toHaveLength(1);
   expect(judgeWebhook({ callback: 'https://a' }, true)).toHaveLength(1);
   expect(judgeWebhook({ secret: 's' }, false)).toEqual([]);

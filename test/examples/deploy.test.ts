@@ -33,7 +33,7 @@ const adapted = (words: readonly string[], target: string, ready: string): strin
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 describe('the systemd units', () => {
-  test.skipIf(!hasSystemd)('pass systemd-analyze verify, and expose little', ({ home }) => {
+  test.skipIf(!hasSystemd)('pass systemd-analyze verify and its security score', ({ home }) => {
     const executable = join(home, 'svcpay');
     writeFileSync(executable, '#!/bin/sh\n', { mode: 0o755 });
     const units = readdirSync(join(folder, 'systemd')).map((name) => join(home, name));
@@ -46,7 +46,7 @@ describe('the systemd units', () => {
     }
   });
 
-  test('run commands that do what the units are for', async ({ around }) => {
+  test('run the intended commands', async ({ around }) => {
     const application = await startApplication(() => 200);
     const [listen = ''] = linesOf('svcpay-listen.service', 'ExecStart');
     const [, ...words] = listen.split(' ');
@@ -87,7 +87,7 @@ describe('the containers', () => {
   const { services }: { services: Record<string, ComposeService> } = parse(textOf('compose.yaml'), { merge: true });
   const ours = Object.entries(services).filter(([, { image }]) => image === 'svcpay');
 
-  test('of svcpay run as a user without rights, on a root that is read-only, and start after their database', () => {
+  test('of svcpay run without privileges, on a read-only root, and start after their database', () => {
     expect(ours.map(([name]) => name)).toEqual(['upgrade', 'receiver-1', 'receiver-2', 'resume', 'batch']);
     for (const [, service] of ours) {
       expect(service).toMatchObject({ read_only: true, tmpfs: '/tmp', user: '10001:10001', cap_drop: ['ALL'] });
@@ -97,7 +97,7 @@ describe('the containers', () => {
     expect(ours.flatMap(([, { depends_on = {} }]) => Object.keys(depends_on)).filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test('have commands that svcpay takes, and a health check that finds a receiver ready', async ({ home }) => {
+  test('have valid commands, and a health check that finds a receiver ready', async ({ home }) => {
     const lines = ours.flatMap(([, { command, entrypoint }]) => [command ?? [], entrypoint ?? []]).filter((words) => words.length > 0);
     const shell = lines.filter(([first]) => first === 'sh').flatMap(([, , script = '']) => [...script.matchAll(/svcpay ([^;]*)/g)].map(([, words = '']) => words.split(' ')));
     const commands = [...lines.filter(([first]) => first !== 'sh').map((words) => words.filter((word) => word !== 'svcpay')), ...shell];
@@ -128,7 +128,7 @@ describe('the containers', () => {
     expect(await check()).toBe(1);
   });
 
-  test('have an image whose steps install a program that runs from its own folder', { timeout: 120_000 }, async ({ home }) => {
+  test('have an image that installs a working program', { timeout: 120_000 }, async ({ home }) => {
     const steps = textOf('Containerfile').split('\n').filter((line) => /^[A-Z]/.test(line)).map((line) => line.split(/ (.*)/s));
     const last = (name: string): string => steps.findLast(([step]) => step === name)?.[1] ?? '';
     expect([last('USER'), last('ENTRYPOINT'), last('COPY')]).toEqual(['10001:10001', '["svcpay"]', '--from=build /opt/svcpay /opt/svcpay']);
@@ -155,7 +155,7 @@ describe('the alerts', () => {
   const rules = groups.flatMap((group) => group.rules);
   const shape = /^(?:(?:max|min) without \(instance\) \((\w+(?:\{.*\})?)\)|increase\((\w+\{.*\})\[15m\]\)) [<>] \d+$/;
 
-  test('ask for metrics and labels that a receiver serves, one of them for unresolved payments', async ({ home }) => {
+  test('use metrics and labels that a receiver serves, one of them for unresolved payments', async ({ home }) => {
     const store = openEventStore(join(home, 'events.db'), Date.now);
     onTestFinished(() => store.close());
     const page = await createMetrics().page({

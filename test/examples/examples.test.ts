@@ -48,7 +48,7 @@ describe('the examples', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining(`# pass ${count}`) });
   });
 
-  test('a withdrawal is paid once by a program that is run twice', async ({ around }) => {
+  test('a withdrawal is paid once if its program runs twice', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const first = await run(process.execPath, [example('withdrawals/withdrawals.mjs'), 'w-1', invoice], around);
     expect(first).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^\{"id":"w-1","txnId":".*","state":"completed"\}\n$/), stderr: '' });
@@ -56,7 +56,7 @@ describe('the examples', () => {
     expect(payments(around)).toBe(1);
   });
 
-  test('the script pays an invoice once, however often it is run', async ({ around }) => {
+  test('the script pays an invoice once, however often it runs', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const first = await run(example('pay-invoice.sh'), ['118', invoice], around);
     const second = await run(example('pay-invoice.sh'), ['118', invoice], around);
@@ -65,7 +65,7 @@ describe('the examples', () => {
     expect(payments(around)).toBe(1);
   });
 
-  test('the script says by its exit code what became of the money', async ({ around }) => {
+  test('the script reports the outcome of the payment in its exit code', async ({ around }) => {
     const unpaid = await run(example('pay-invoice.sh'), ['118', 'lnbc1broken'], around);
     expect(unpaid).toMatchObject({ exitCode: 2, stdout: '' });
     expect(unpaid.stderr).toContain('order 118: not paid (exit code 2');

@@ -104,18 +104,18 @@ describe('parseAmount', () => {
     expect(refusal(() => parseAmount(text))).toContain(reason);
   });
 
-  test('refuses a bare number of BTC even where BTC is expected', () => {
+  test('refuses a number of BTC without unit even if BTC is expected', () => {
     expect(refusal(() => parseAmount('50000', 'BTC'))).toBe('50000 has no unit. Write 50000sat (0.0005 BTC).');
   });
 
-  test('refuses a unit of another currency than the expected one', () => {
+  test('refuses the unit of an unexpected currency', () => {
     expect(refusal(() => parseAmount('25usdt', 'BTC'))).toBe(
       '"25usdt" is an amount of USDT, but BTC is needed here. Write 50000sat or 0.0005btc.',
     );
     expect(refusal(() => parseAmount('5sat', 'VND'))).toContain('an amount of BTC, but VND is needed');
   });
 
-  test('reads every amount that it could have written, exactly', () => {
+  test('reads every written amount exactly', () => {
     fc.assert(fc.property(anyMoney, ({ ccy, value }) => {
       const unit = ccy.toLowerCase();
       expect(parseAmount(`${fixed(value)}${unit}`)).toEqual({ ccy, value });
@@ -124,7 +124,7 @@ describe('parseAmount', () => {
     }));
   });
 
-  test('ends in an amount above zero or a usage failure, whatever the text', () => {
+  test('returns a positive amount or a usage failure for any text', () => {
     const nearly = fc.stringMatching(/^[0-9.,eE+ -]{0,12}[a-zA-Z]{0,5}$/);
     fc.assert(fc.property(fc.oneof(fc.string(), nearly), (text) => {
       try {
@@ -136,8 +136,8 @@ describe('parseAmount', () => {
   });
 });
 
-describe('the wire', () => {
-  test('carries every amount of every currency as a JSON number without loss', () => {
+describe('amounts on the wire', () => {
+  test('are JSON numbers without loss in every currency', () => {
     fc.assert(fc.property(anyMoney, ({ value }) => {
       const parsed: unknown = JSON.parse(fixed(value));
       expect(typeof parsed === 'number' && fromWire(parsed).eq(value)).toBe(true);
@@ -154,12 +154,12 @@ describe('the wire', () => {
     expect(fixed(fromWire(n))).toBe(text);
   });
 
-  test('refuses a number that JSON made infinite', () => {
+  test('are not read from an infinite number', () => {
     expect(() => fromWire(Number('1e999'))).toThrow(Failure);
   });
 });
 
-describe('screens', () => {
+describe('amounts on screen', () => {
   test.for([
     ['BTC', '1.245', '1.24500000 BTC'],
     ['BTC', '0.00000001', '0.00000001 BTC'],
@@ -176,13 +176,13 @@ describe('screens', () => {
     expect(formatAmount(money(ccy, value))).toBe(shown);
   });
 
-  test('show every digit of every amount', () => {
+  test('show every digit', () => {
     fc.assert(fc.property(anyMoney, (amount) => {
       expect(new Big(formatNumber(amount).replaceAll(' ', ''))).toEqual(amount.value);
     }));
   });
 
-  test('show bitcoin in satoshis, with the fraction that an invoice may have', () => {
+  test('show bitcoin in satoshis, with a fraction if the invoice has one', () => {
     expect(formatSats(new Big('0.0005'))).toBe('50 000 sat');
     expect(formatSats(new Big('0.00967878534'))).toBe('967 878.534 sat');
   });
@@ -195,7 +195,7 @@ describe('satoshis and millisatoshis', () => {
     }));
   });
 
-  test('are refused where the value has a fraction of one', () => {
+  test('are refused for a value with a fraction', () => {
     expect(satsOf(new Big('0.00000001'))).toBe(1n);
     expect(refusal(() => satsOf(new Big('0.000000001')))).toBe('0.000000001 BTC is not a whole number of satoshis.');
     expect(refusal(() => msatOf(new Big('0.000000000001')))).toContain('millisatoshis');
@@ -203,7 +203,7 @@ describe('satoshis and millisatoshis', () => {
 });
 
 describe('currencies', () => {
-  test('have the decimals that their money has', () => {
+  test('have the decimals of their money', () => {
     expect(decimalsOf('BTC')).toBe(8);
     expect(decimalsOf('USDT')).toBe(6);
     expect(payoutCurrencies.filter((ccy) => decimalsOf(ccy) === 0)).toEqual(['RWF', 'KRW', 'VND', 'XOF']);
@@ -217,7 +217,7 @@ describe('currencies', () => {
   });
 });
 
-test('a number of the wire is the same text with and without a decimal in between', () => {
+test('a number of the wire has one text, with or without a decimal in between', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (n) => {
       expect(plainNumber(n)).toBe(fixed(fromWire(n)));

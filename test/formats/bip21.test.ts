@@ -39,12 +39,12 @@ describe.for(suites)('official %s vectors', ([, vectors]) => {
 const address = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa';
 
 describe('parseBip21', () => {
-  test('decodes percent-encoded text and leaves a plus sign alone', () => {
+  test('decodes percent-encoded text and keeps a plus sign', () => {
     const read = parseBip21(`bitcoin:${address}?message=Donation%20for%20xyz&label=a+b%26c%E2%82%BF`);
     expect(read).toMatchObject({ address, message: 'Donation for xyz', label: 'a+b&c₿' });
   });
 
-  test('takes its keys in any letter case and required keys that it knows', () => {
+  test('accepts keys in any letter case and known required keys', () => {
     const read = parseBip21(`BITCOIN:${address}?AMOUNT=20.3&req-label=x&Req-Message=y`);
     expect(read).toMatchObject({ address, amount: new Big('20.3'), label: 'x', message: 'y' });
   });
@@ -85,7 +85,7 @@ describe('parseBip21', () => {
     expect(refusal(() => parseBip21(uri))).toContain(reason);
   });
 
-  test('reads what was written, whatever the texts', () => {
+  test('reads any written text', () => {
     const text = fc.option(fc.string({ unit: 'grapheme', minLength: 1 }), { nil: undefined });
     fc.assert(fc.property(fc.record({ label: text, message: text, lightning: text }), (given) => {
       const parameters = Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]));
@@ -93,14 +93,14 @@ describe('parseBip21', () => {
     }));
   });
 
-  test('reads what formatBip21 writes', () => {
+  test('reads the output of formatBip21', () => {
     fc.assert(fc.property(fc.bigInt(1n, 2_100_000_000_000_000n).map((sat) => new Big(sat).times('1e-8')), (amount) => {
       expect(parseBip21(formatBip21(address, amount))).toMatchObject({ address, amount });
     }));
   });
 });
 
-test('formatBip21 writes amounts without an exponent, and none that is not given', () => {
+test('formatBip21 writes amounts without an exponent, and omits missing ones', () => {
   expect(formatBip21(address)).toBe(`bitcoin:${address}`);
   expect(formatBip21(address, new Big('1e-8'))).toBe(`bitcoin:${address}?amount=0.00000001`);
 });

@@ -108,7 +108,7 @@ describe('detectDestination', () => {
     expect(refusal(() => detectDestination(text))).toContain(reason);
   });
 
-  test('ends in a destination or a usage failure, whatever the text', () => {
+  test('returns a destination or a usage failure for any text', () => {
     const starts = ['', 'bitcoin:', 'bitcoin:?', 'lightning:', 'lnbc', 'lnurl1', 'bc1q', '0x', 'T', '1', '@'];
     const start = fc.constantFrom(...starts);
     const rest = fc.oneof(fc.string(), fc.webQueryParameters(), fc.stringMatching(/^\w*$/));
@@ -127,7 +127,7 @@ describe('describeDestination', () => {
   const described = (text: string, at = now): unknown =>
     JSON.parse(JSON.stringify(describeDestination(detectDestination(text), at)));
 
-  test('says everything about an invoice, the amount as text', () => {
+  test('returns every field of an invoice, the amount as text', () => {
     expect(described(invoice)).toEqual({
       kind: 'bolt11',
       network: 'mainnet',
@@ -147,7 +147,7 @@ describe('describeDestination', () => {
     });
   });
 
-  test('says that an invoice has expired from that very millisecond on', () => {
+  test('reports an invoice as expired from that millisecond on', () => {
     expect(described(invoice, 1_700_003_599_999)).toMatchObject({ expired: false });
     expect(described(invoice, 1_700_003_600_000)).toMatchObject({ expired: true });
   });

@@ -33,7 +33,7 @@ describe('parseDuration', () => {
     expect(refusal(() => parseDuration(text))).toContain(reason);
   });
 
-  test('adds up its parts, each one optional', () => {
+  test('adds up its parts, each of them optional', () => {
     const parts = fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99), fc.nat(99), fc.nat(9999));
     fc.assert(fc.property(parts, ([d, h, m, s, ms]) => {
       const text = `${d ? `${d}d` : ''}${h ? `${h}h` : ''}${m ? `${m}m` : ''}${s ? `${s}s` : ''}${ms}ms`;

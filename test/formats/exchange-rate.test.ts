@@ -23,12 +23,12 @@ test.for([
   expect(exchangeRate(txn)?.toFixed()).toBe(rate);
 });
 
-test('is told from what was settled where only one amount was asked for', () => {
+test('the exchange rate is computed from the settled amounts if only one amount was requested', () => {
   const { sourceReq, destReq, ...rest } = quoted('USDT', 'VND', 0.00004, 2);
   const settled = { ...rest, sourceReq, destReq: { ...destReq, amtSettled: 50_000 } };
   expect(exchangeRate(settled)?.toFixed()).toBe('25000');
 });
 
-test('is undefined within one currency', () => {
+test('the exchange rate is undefined within one currency', () => {
   expect(exchangeRate(quoted('BTC', 'BTC', 1))).toBeUndefined();
 });

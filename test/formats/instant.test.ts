@@ -13,7 +13,7 @@ describe('parseInstant', () => {
     expect(parseInstant(text)).toEqual(instant);
   });
 
-  test('takes a date alone for its whole day where the machine is', () => {
+  test('reads a date as a whole day in the local time zone', () => {
     expect(parseInstant('2026-03-01')).toEqual({
       first: new Date(2026, 2, 1).getTime(),
       last: new Date(2026, 2, 2).getTime() - 1,

@@ -9,7 +9,7 @@ import { refusal } from './support.js';
 const schema = v.object({ valid: v.array(v.object({ url: v.string(), lnurl: v.string() })) });
 const vectors = loadVectors('lud01.json', schema);
 
-test('the official LUD-01 vector reads and writes as stated', () => {
+test('the official LUD-01 vector is read and written as published', () => {
   for (const { url, lnurl } of vectors.valid) {
     expect(decodeLnurl(lnurl)).toBe(url);
     expect(decodeLnurl(lnurl.toLowerCase())).toBe(url);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { utcWriter } from '../../src/formats/utc.js';
 
-test('any row of instants is written as toISOString writes each', () => {
+test('any list of instants is formatted as toISOString formats each', () => {
   const day = 86_400_000;
   const near = fc.integer({ min: -day * 2, max: day * 2 });
   const instant = fc.oneof(fc.date({ noInvalidDate: true }).map(Number), near, fc.constantFrom(0, day - 1, day, 0.5, -0));

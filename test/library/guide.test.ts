@@ -39,13 +39,13 @@ const compile = (home: string): Promise<string> =>
   );
 
 describe('docs/library.md', () => {
-  test('has programs that compile against the types of the package, strictly', async ({ home }) => {
+  test('has programs that compile strictly against the types of the package', async ({ home }) => {
     projectIn(home);
     programs.forEach((code, index) => writeFileSync(join(home, `${index}.mts`), code));
     expect(await compile(home)).toBe('');
   });
 
-  test('has types under which mistakes do not compile, and new words of the service do', async ({ home }) => {
+  test('has types that reject mistakes and accept new values of the service', async ({ home }) => {
     projectIn(home);
     const head = "import { openPayments, openMemoryJournal, parseWebhookEvent, WalletClient, type Transaction } from 'svcpay';\ndeclare const txn: Transaction; declare const client: WalletClient;\n";
     const wrong = ['txn.txnStat;', 'txn.sourceReq.amtRequestd;', "await client.createTransaction({ sourceReq: { ccy: 'BTC', method: 'lightning', amtRequestd: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' } });",

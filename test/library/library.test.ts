@@ -14,7 +14,7 @@ describe('payments', () => {
   const clientOf = (sandbox: Sandbox, more: Partial<library.WalletClientOptions> = {}): WalletClient =>
     new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret, ...more });
 
-  test('are made once, with a journal that outlives the program, and gone on with after it', async ({ sandbox, home }) => {
+  test('are made once, with a journal on disk, and are resumed by the next program', async ({ sandbox, home }) => {
     const invoice = await sandbox.invoice('1000sat');
     const events: string[] = [];
     const open = async () => {
@@ -48,7 +48,7 @@ describe('payments', () => {
     sourceOfFunds: { purpose: 1, source: 1, relationship: 1 },
   };
 
-  test('swap, pay out and receive once under a reference, and report what they are', async ({ sandbox }) => {
+  test('swap, pay out and receive once under a reference, and report their kind', async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const swap = { amount: '25', from: 'usdt', to: 'btc', ref: 'swap-1' };
     const swapped = await payments.swap(swap);
@@ -67,7 +67,7 @@ describe('payments', () => {
     expect(new Set(sandbox.requests('PUT').map(({ path }) => path)).size).toBe(4);
   });
 
-  test('refuse what the command line refuses, before anything is sent', async ({ sandbox }) => {
+  test('are refused by the rules of the command line, before anything is sent', async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const own = await clientOf(sandbox).bitcoinAddress();
     const wrong = { ...body, destReq: { ...body.destReq, amtRequested: NaN } };
@@ -84,7 +84,7 @@ describe('payments', () => {
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('end at the signal of their call: interrupted before money moves, pending after', async ({ sandbox }) => {
+  test('end on the signal of their call: interrupted before money moves, pending after', async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const stop = new AbortController();
     const onchain = { to: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', amount: '0.001btc', maxFee: { percent: '50' } };
@@ -177,7 +177,7 @@ describe('payments', () => {
     expect(events).toEqual([{ type: 'state', transaction }]);
   });
 
-  test('need a yes where one is asked for, and keep to limits', async ({ sandbox, home }) => {
+  test('need a yes if required, and respect limits', async ({ sandbox, home }) => {
     const journal = await library.openSqliteJournal(join(home, 'payments.db'));
     onTestFinished(() => journal.close());
     const limits = { perPayment: { BTC: '0.00002' }, perDay: {}, destinations: [] };
@@ -196,7 +196,7 @@ describe('payments', () => {
     expect(sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('and reads tell of every request, and are repeated as often as wished', async () => {
+  test('and reads report every request, and are repeated as often as configured', async () => {
     const seen: string[] = [];
     const failing = new WalletClient({
       baseUrl: 'https://api.example.com',
@@ -262,7 +262,7 @@ describe('WalletClient', () => {
     await client.close();
   });
 
-  test('says what it is, after what the integrator is', async () => {
+  test('identifies itself after the integrator', async () => {
     const agents: (string | undefined)[] = [];
     const client = new WalletClient({
       baseUrl: 'https://api.example.com',
@@ -278,7 +278,7 @@ describe('WalletClient', () => {
     expect(agents).toEqual([expect.stringMatching(/^shop\/1\.0 svcpay\/\d+\.\d+\.\d+$/)]);
   });
 
-  test('refuses to give a token to an address that is not encrypted', () => {
+  test('refuses to send a token to an unencrypted address', () => {
     expect(() => new WalletClient({ baseUrl: 'http://api.example.com', apiKey: 'k', apiSecret: 's' })).toThrow(Failure);
   });
 });
@@ -288,7 +288,7 @@ describe('the client', () => {
     data: [{ txnId: `t${page}`, txnState: 'completed', sourceReq: {}, destReq: {} }], pagination: { page, limit: 1, total: 100 },
   });
 
-  test('shows hooks no secret, and stops the pages asked for ahead when a loop is left or its signal fires', async () => {
+  test('hides secrets from hooks, and stops prefetched pages when a loop is left or its signal fires', async () => {
     const [headers, aborted]: [string[], number[]] = [[], []];
     const client = new WalletClient({
       baseUrl: 'https://api.example.com',
@@ -319,7 +319,7 @@ describe('the client', () => {
     expect(headers.join()).toContain('[redacted]');
   });
 
-  test('fails with errors that JSON shows whole', () => {
+  test('fails with errors that JSON shows completely', () => {
     const failure = new Failure('limit', 'Too much.', { code: '2001', status: 400 });
     expect(JSON.parse(JSON.stringify(failure))).toEqual({ kind: 'limit', message: 'Too much.', exitCode: 7, code: '2001', status: 400 });
   });
@@ -338,18 +338,18 @@ describe('verifyWebhook', () => {
     expect(verifyWebhook(given, signature, secret)).toBe(genuine);
   });
 
-  test('does not take the signature of another secret', () => {
+  test('refuses the signature of another secret', () => {
     expect(verifyWebhook(body, signWebhook(body, 'another'), secret)).toBe(false);
   });
 
-  test('refuses an empty secret, under which anyone could sign', () => {
+  test('refuses an empty secret', () => {
     expect(() => verifyWebhook(body, signature, '')).toThrow(Failure);
     expect(() => signWebhook(body, '')).toThrow(Failure);
   });
 });
 
 describe('parseWebhookEvent', () => {
-  test('reads the payload of the specification and keeps what it does not know', () => {
+  test('reads the specified payload and keeps unknown fields', () => {
     const event = parseWebhookEvent(body.replace('{', '{"further":1,'));
     expect(event).toMatchObject({ txnId: 't1', extRefId: 'order-118', txnState: 'completed', further: 1 });
   });
@@ -362,7 +362,7 @@ describe('parseWebhookEvent', () => {
     expect(parseWebhookEvent(text)).toMatchObject({ txnId: 't1', txnState: 'completed', updatedAt: 1736942400000 });
   });
 
-  test('needs no more than the transaction and its state', () => {
+  test('needs only the transaction and its state', () => {
     expect(parseWebhookEvent('{"txnId":"t1","txnState":"completed"}')).toEqual({ txnId: 't1', txnState: 'completed' });
   });
 

@@ -21,7 +21,7 @@ const ofxSchema = v.object({ OFX: v.looseObject({ BANKMSGSRSV1: v.object({ STMTT
 const rowsOf = (stdout: string): Row[] => parse(stdout, { columns: true });
 
 describe('svcpay tx export', () => {
-  test('-o koinly adds up to the wallets, a swap in one row', async ({ around }) => {
+  test('-o koinly adds up to the wallet balances, with a swap in one row', async ({ around }) => {
     await around.sandbox.seed('history', 2);
     const run = await svcpay(['tx', 'export', '-o', 'koinly'], around);
     expect(run.exitCode).toBe(0);
@@ -45,7 +45,7 @@ describe('svcpay tx export', () => {
     expect(new Set(rows.map(({ TxHash }) => TxHash)).size).toBe(rows.length);
   });
 
-  test('-o xero and -o quickbooks have the movements of one fiat wallet, in the days of the zone', async ({ around }) => {
+  test('-o xero and -o quickbooks contain the movements of one fiat wallet, in days of the time zone', async ({ around }) => {
     await around.sandbox.seed('history');
     await svcpay(['swap', '20usd', 'USDT', '--yes', '--ref', 'inv-7', '--note', '=1+1'], around);
     const xero = await svcpay(['tx', 'export', '-o', 'xero', '--wallet', 'USD', '--tz', 'Asia/Tokyo'], around);
@@ -90,7 +90,7 @@ describe('svcpay tx export', () => {
 });
 
 describe('svcpay statement -o ofx', () => {
-  test('is read by a parser of others: each movement, the balance, texts as they are', async ({ around }) => {
+  test('is readable by a third-party parser: each movement, the balance, unchanged texts', async ({ around }) => {
     await around.sandbox.seed('history');
     const note = 'Fish & <Chips> "Ltd"';
     const swap = await svcpay(['swap', '20usd', 'USDT', '--yes', '--note', note, '-q'], around);

@@ -7,7 +7,7 @@ const cells = (html: string): Record<string, string> =>
   Object.fromEntries([...html.matchAll(/<th>([^<]*)<\/th><td>([^<]*)<\/td>/g)].map(([, label = '', value = '']) => [label, value]));
 
 describe('svcpay tx get -o html', () => {
-  test('is a receipt of one file that loads nothing', async ({ around }) => {
+  test('is a receipt in one file that loads nothing', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat', { description: 'Coffee' });
     const note = `<script>alert(1)</script> & "tea" \u001b[31m`;
     const { stdout } = await svcpay(['send', 'lightning', invoice, '--ref', 'order-118', '--note', note, '--yes', '-q'], around);

@@ -13,7 +13,7 @@ async function reconcile(around: Here, ...args: string[]): Promise<{ exitCode: n
 }
 
 describe('svcpay reconcile', () => {
-  test('agrees after payments, a batch and a receive, and names what the list leaves out', async ({ around }) => {
+  test('agrees after payments, a batch and a receive, and lists unlisted transactions', async ({ around }) => {
     const { home, sandbox } = around;
     const [one, two] = [await sandbox.invoice('1000sat'), await sandbox.invoice('2000sat')];
     const { stdout } = await svcpay(['send', 'lightning', one, '--yes', '-q'], around);
@@ -31,7 +31,7 @@ describe('svcpay reconcile', () => {
     expect(run.rows[0]?.detail).toContain('the list leaves it out');
   });
 
-  test('names the payment of another home, which --import then enters', async ({ around }) => {
+  test('finds the payment of another home, which --import then enters', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const { stdout } = await svcpay(['send', 'lightning', invoice, '--ref', 'elsewhere', '--yes', '-q'], around);
     const fresh = { ...around, home: join(around.home, 'fresh') };

@@ -17,8 +17,8 @@ const withFiat = async (around: Here): Promise<void> => {
   expect(await svcpay(['config', 'set', 'fiat', 'usd'], around)).toMatchObject({ exitCode: 0 });
 };
 
-describe('with a fiat currency set', () => {
-  test('a send, a swap and a receive keep the rate at which they settle', async ({ around }) => {
+describe('with a fiat currency', () => {
+  test('a send, a swap and a receive store the rate at settlement', async ({ around }) => {
     await withFiat(around);
     const invoice = await around.sandbox.invoice('100000sat');
     expect(await svcpay(['send', 'lightning', invoice, '--yes'], around)).toMatchObject({ exitCode: 0 });
@@ -44,7 +44,7 @@ describe('with a fiat currency set', () => {
     expect(paths.indexOf('GET /api/v2/rate')).toBeLessThan(paths.lastIndexOf('GET /api/v2/transaction/'));
   });
 
-  test('a rate that the service does not give stays missing, whoever looks later, and stops no payment', async ({ around }) => {
+  test('a missing rate stays missing later, and stops no payment', async ({ around }) => {
     await withFiat(around);
     await around.sandbox.faults.add({ kind: 'status', path: '/api/v2/rate', status: 500, times: 'always' });
     const invoice = await around.sandbox.invoice('1000sat');
@@ -57,7 +57,7 @@ describe('with a fiat currency set', () => {
   });
 });
 
-test('without a fiat currency no rate is asked for', async ({ around }) => {
+test('without a fiat currency no rate is requested', async ({ around }) => {
   const invoice = await around.sandbox.invoice('1000sat');
   await svcpay(['send', 'lightning', invoice, '--yes'], around);
   expect(around.sandbox.requests('GET', '/api/v2/rate')).toEqual([]);

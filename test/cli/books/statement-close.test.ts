@@ -17,7 +17,7 @@ const close = (around: Here, month: string, ...args: string[]) =>
   svcpay(['statement', 'close', month, '--folder', join(around.home, 'closed'), '--tz', 'UTC', ...args, '--json'], around);
 
 describe('svcpay statement close', () => {
-  test('writes the month with its hash, finds it unchanged, and shows each row that has changed since', async ({ around }) => {
+  test('writes the month with its hash, verifies it, and shows each changed row', async ({ around }) => {
     await around.sandbox.seed('history', 3);
     const month = monthBefore(await around.sandbox.clock.now(), 1);
     const first = await close(around, month);
@@ -43,7 +43,7 @@ describe('svcpay statement close', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  test('names its file in the folder, whatever the service calls the account', async ({ home }) => {
+  test('writes a file in the folder, whatever the account\'s name at the service', async ({ home }) => {
     const server = createServer((request, response) => {
       const token = { accessToken: 'x', expiredAt: Date.now() + 3_600_000, accountId: '../../evil/\u0000..' };
       request.resume();
@@ -58,7 +58,7 @@ describe('svcpay statement close', () => {
     expect(readdirSync(join(home, 'closed'))).toEqual(['------evil-----2026-01-UTC.csv', '------evil-----2026-01-UTC.csv.sha256']);
   });
 
-  test('notices a file that somebody changed', async ({ around }) => {
+  test('detects a changed file', async ({ around }) => {
     await around.sandbox.seed('history', 3);
     const month = monthBefore(await around.sandbox.clock.now(), 1);
     const { file } = (await close(around, month)).json() as { file: string };

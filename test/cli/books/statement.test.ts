@@ -21,7 +21,7 @@ type Row = Record<string, string>;
 const rowsOf = (stdout: string): Row[] => parse(stdout, { columns: true });
 
 describe('svcpay statement', () => {
-  test('of a seeded year ties to the satoshi, wallet by wallet', async ({ books }) => {
+  test('of a seeded year ties to the satoshi for every wallet', async ({ books }) => {
     await books.sandbox.seed('history', 12);
     const run = await svcpay(['statement', '-o', 'csv'], books);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
@@ -40,7 +40,7 @@ describe('svcpay statement', () => {
     expect(rows.length).toBeGreaterThan(250);
   });
 
-  test('of a month begins where the one before ended, in the days of the zone', async ({ books }) => {
+  test('of a month starts with the end of the previous one, in days of the time zone', async ({ books }) => {
     await books.sandbox.seed('history', 3);
     const now = new Date(await books.sandbox.clock.now());
     const month = (ago: number): string => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1)).toISOString().slice(0, 7);
@@ -53,7 +53,7 @@ describe('svcpay statement', () => {
     for (const { date, time = '' } of days) expect(new Date(Date.parse(time) + 9 * 3_600_000).toISOString().slice(0, 10)).toBe(date);
   });
 
-  test('names a deposit that no transaction shows, exits 6, and ties once it is given', async ({ books }) => {
+  test('reports a deposit without a transaction, exits 6, and ties when it is given', async ({ books }) => {
     await books.sandbox.seed('history');
     await books.sandbox.fund('BTC', '0.1');
     const run = await svcpay(['statement', '-o', 'csv'], books);
@@ -64,7 +64,7 @@ describe('svcpay statement', () => {
     expect(await svcpay(['statement', '--opening', '0.1btc', '-o', 'csv'], books)).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  test('names the payment that the list leaves out', async ({ books }) => {
+  test('reports a payment missing from the list', async ({ books }) => {
     await books.sandbox.seed('history');
     const invoice = await books.sandbox.invoice('1000sat');
     const { stdout } = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], books);
@@ -75,7 +75,7 @@ describe('svcpay statement', () => {
     expect(run.error().message).toContain(`0.00001003 BTC less, which is exactly ${txnId} (not in the list)`);
   });
 
-  test('refuses a period that ends before it begins, a wallet that is not there, and one wallet of a ledger', async ({ books }) => {
+  test('refuses a reversed period, an unknown wallet, and a single wallet for a ledger', async ({ books }) => {
     for (const [args, exitCode] of [
       [['--from', '2026-10', '--to', '2026-09'], 2], [['--wallet', 'KES'], 5], [['-o', 'hledger', '--wallet', 'BTC'], 2], [['--tz', 'Mars/Base'], 2],
     ] as const) {
@@ -96,7 +96,7 @@ describe.each([
     return spawnSync(program, args.map((each) => (each === 'FILE' ? file : each))).status;
   };
 
-  test.skipIf(!isInstalled(program))('is accepted with its assertions, and refused with one that is a satoshi off', async ({ books }) => {
+  test.skipIf(!isInstalled(program))('is accepted with its assertions, and refused if one is wrong by a satoshi', async ({ books }) => {
     await books.sandbox.seed('history', 2);
     const { stdout, exitCode } = await svcpay(['statement', '-o', format, '--from', '2020-01'], books);
     expect([exitCode, checked(stdout)]).toEqual([0, 0]);

@@ -31,12 +31,12 @@ test('the committed SKILL.md is current (npm run skill makes it)', () => {
   expect(readFileSync(join(root, 'SKILL.md'), 'utf8')).toBe(skillPage(pages));
 });
 
-test('every command that runs has a summary and at least one example', () => {
+test('every executable command has a summary and an example', () => {
   const bare = pages.filter(({ summary, runs, examples }) => summary === '' || (runs && examples.length === 0));
   expect(bare.map(({ path }) => path)).toEqual([]);
 });
 
-test('every option and argument of every command says what it is for', () => {
+test('every option and argument has a description', () => {
   const silent = pages.flatMap(({ path, flags, arguments: slots }) => [...flags, ...slots].filter(({ summary }) => summary === '').map(() => path));
   expect(silent).toEqual([]);
 });
@@ -136,7 +136,7 @@ describe('in a real shell', () => {
     expect(linesOf(execFileSync('bash', ['-c', bashWords(line)], { encoding: 'utf8', env }))).toEqual(offers);
   });
 
-  test.skipIf(isLeftOut('bash'))('bash takes a word apart at =, and gets back what stands behind it; a name with spaces is quoted', () => {
+  test.skipIf(isLeftOut('bash'))('bash completes the part after =, and quotes a name with spaces', () => {
     const equals = `source '${script('bash')}'; COMP_WORDS=(svcpay wallets --output = jsonl); COMP_CWORD=4; _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
     expect(linesOf(execFileSync('bash', ['-c', equals], { encoding: 'utf8', env }))).toEqual(['jsonl']);
     expect(linesOf(execFileSync('bash', ['-c', bashWords('svcpay recipients remove Le')], { encoding: 'utf8', env }))).toEqual([
@@ -151,12 +151,12 @@ describe('in a real shell', () => {
     expect(lines.map((each) => each.split('\t')[0])).toEqual(offers);
   });
 
-  test('what came from the service steers no shell and no terminal: its escapes are shown, and what has some is not offered', () => {
+  test('escape sequences from the service reach neither shell nor terminal: they are escaped or not offered', () => {
     expect(answer(['fish', 'payout', '--institution', ''], pages, env, () => Database)).toBe('970436\tVietcom\\x1b[2Jbank, VN\n');
     expect(completionScript('powershell')).toContain(`"'" + $value.Replace("'", "''") + "'"`);
   });
 
-  test('PowerShell is not at hand: its script is whole, asks with the words, and keeps file names to where they belong', () => {
+  test('without PowerShell its script is checked for its calls and file name completion', () => {
     const lines = completionScript('powershell');
     for (const [open, close] of ['{}', '()', '[]']) expect(lines.split(open ?? '').length).toBe(lines.split(close ?? '').length);
     expect(lines).toContain('Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {');

@@ -20,7 +20,7 @@ test.each([
   expect(await chosen(answer)).toBe(line);
 });
 
-test('the menu offers to resume only where something is pending', async () => {
+test('the menu offers to resume only pending payments', async () => {
   expect(await chosen('resume', true)).toBe('tx resume');
   await expect(chosen('resume')).rejects.toThrow('does not offer resume');
 });

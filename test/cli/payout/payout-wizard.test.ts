@@ -74,7 +74,7 @@ const destinationFlags = {
 const fundsFlags = { purpose: '1', source: '2', relationship: '3', amount: '500000vnd' };
 
 describe('the wizard', () => {
-  test('asks for everything in order, and takes what only one answer can be', async () => {
+  test('asks for everything in order, and fills in the only possible answers', async () => {
     const { draft, shown } = await played([...whole, ...keepNothing]);
     const parts = ['Where to', 'Account', 'Recipient', 'Sender', 'Codes', 'Amount'];
     const titles = [...parts.map((part, index) => `  Payout · step ${index + 1} of 6 · ${part}`), '  Payout'];
@@ -95,7 +95,7 @@ describe('the wizard', () => {
     });
   });
 
-  test('folds what is answered to a line a step, over the question that is next', async () => {
+  test('folds answers to a line per step above the next question', async () => {
     const { shown } = await played([...whole, ...keepNothing]);
     expect(shown.at(-3)).toEqual([
       '  Payout · step 6 of 6 · Amount',
@@ -118,7 +118,7 @@ describe('the wizard', () => {
     ]);
   });
 
-  test('offers the labels of the profile and the number used last, and the wallets with money', async () => {
+  test('offers the labels of the profile, the last code number and the wallets with money', async () => {
     const codes = { purpose: { labels: { 1: 'Family support', 2: 'Education' } }, source: { last: 7 } };
     const wallets = () => [{ value: 'BTC', name: '0.5 BTC' }, { value: 'USDT', name: '25 USDT' }];
     const answers = ['purpose educ', 'source', 'relationship 3', 'amount 500000', 'from usdt', 'yes do not', 'yes'];
@@ -128,17 +128,17 @@ describe('the wizard', () => {
     expect(unlisted.draft).toMatchObject({ purpose: 9, from: undefined });
   });
 
-  test('asks for the method where there are several, and then for institutions of its kind', async () => {
+  test('asks for one of several methods, and then for its institutions', async () => {
     const start = ['country nigeria', 'method mobile', 'institution OPAY', 'institution-name', 'acct-num +2348012345678'];
     const { draft } = await played([...start, 'acct-name <', 'acct-num <', 'institution <', 'method <', 'country <']);
     expect(draft).toBe(back);
   });
 
-  test('offers the institutions of the method alone', async () => {
+  test('offers only the institutions of the method', async () => {
     await expect(played(['country vietnam', 'institution momo'])).rejects.toThrow('does not offer momo');
   });
 
-  test('asks for name and code where the service lists no institutions', async () => {
+  test('asks for name and code if the service lists no institutions', async () => {
     const lost = ['country kenya', 'institution MPESA', 'institution-name <', 'institution MPESA', 'institution-name M-Pesa'];
     const { draft } = await played([...lost, 'acct-num <', 'institution <', 'country <']);
     expect(draft).toBe(back);
@@ -158,7 +158,7 @@ describe('the wizard', () => {
     'acct-name LE VAN A',
   ];
 
-  test('goes back over what was not asked, and forgets what came after', async () => {
+  test('goes back over skipped questions, and discards later answers', async () => {
     const { draft, lookedUp } = await played([
       ...wandering, ...recipient, ...sender, ...funds, 'amount 500000', ...keepNothing,
     ]);
@@ -166,7 +166,7 @@ describe('the wizard', () => {
     expect(lookedUp).toEqual(['KE', 'VN', 'VN']);
   });
 
-  test('goes back from the last question to the one before', async () => {
+  test('goes back from the last question to the previous one', async () => {
     const { draft } = await played([...whole, 'yes save', 'yes <', 'yes do not', 'yes Le Van A']);
     expect(draft).toMatchObject({ keepSender: false, keepAs: 'Le Van A' });
   });
@@ -187,7 +187,7 @@ describe('the wizard', () => {
   ];
   const badFunds = ['purpose one', 'purpose 1', 'source 2', 'relationship 3', 'amount 5vnd', 'amount 5'];
 
-  test('says at once what is wrong with an answer, and asks again', async () => {
+  test('explains a wrong answer at once, and asks again', async () => {
     const { complaints } = await played([
       ...kenya,
       ...sender,
@@ -202,7 +202,7 @@ describe('the wizard', () => {
     ]);
   });
 
-  test('asks only for what the flags leave open', async () => {
+  test('asks only for values missing from the flags', async () => {
     const { draft } = await played(['acct-num 0123456789', 'amount 500000', 'yes'], {
       ...destinationFlags,
       ...senderFlags,
@@ -218,29 +218,29 @@ describe('the wizard', () => {
     await expect(played(['country vietnam'], flags)).rejects.toThrow('does not offer vietnam: Kenya (KES)');
   });
 
-  test('offers an answer that was taken back again', async () => {
+  test('offers a withdrawn answer again', async () => {
     const { draft } = await played([...account, 'recipient-type <', 'acct-name <', 'acct-num', 'acct-name', ...recipient, ...sender, ...funds, 'amount 5', ...keepNothing]);
     expect(draft).toMatchObject({ acctNum: '0123456789', acctName: 'LE VAN A' });
   });
 
-  test('offers the code numbers that were used for the same recipient', async () => {
+  test('offers the code numbers used for the recipient', async () => {
     const known = { ...leVanA, codes: { purpose: 7, source: 8, relationship: 9 } };
     const { draft } = await played(['recipient Le', ...sender, 'purpose', 'source', 'relationship 3', 'amount 500000', 'yes do not'], {}, { 'Le Van A': known });
     expect(draft).toMatchObject({ purpose: 7, source: 8, relationship: 3 });
   });
 
-  test('takes the kind of a method for the method of the country', async () => {
+  test('accepts the kind of a method for the method of the country', async () => {
     expect(draftOf({ method: 'mobile', country: 'KE' })).toMatchObject({ method: { code: 'ke-kes-mobile' } });
     await expect(played(['country vietnam'], { method: 'mobile' })).rejects.toThrow('does not offer vietnam: Benin');
     expect(() => draftOf({ method: 'mobile', country: 'VN' })).toThrow('There is no such payout method for Vietnam: use vnd-instant.');
   });
 
-  test('starts with the address book, which answers all about the recipient', async () => {
+  test('starts with the address book, which answers every question about the recipient', async () => {
     const { draft } = await played(['recipient Le', ...sender, ...funds, 'amount 500000', 'yes do not'], {}, { 'Le Van A': leVanA });
     expect(draft).toMatchObject({ chosen: 'Le Van A', acctNum: '0123456789', recipientCountry: 'VN' });
   });
 
-  test('asks everything for somebody who is not in the address book', async () => {
+  test('asks everything about a new recipient', async () => {
     const { draft } = await played(['recipient New recipient', ...whole, ...keepNothing], {}, { 'Le Van A': leVanA });
     expect(draft).toMatchObject({ chosen: '' });
   });
@@ -258,27 +258,27 @@ describe('after a no', () => {
     return draft;
   };
 
-  test('one answer is given again and the others stay', async () => {
+  test('one answer can be changed and the others stay', async () => {
     const draft = await changed('amount', ['amount 70000']);
     expect(draft).toMatchObject({ acctNum: '0123456789', senderName: 'Jane Roe', purpose: 1, amount: { value: new Big(70_000) } });
   });
 
-  test('what was answered before is offered again', async () => {
+  test('previous answers are offered', async () => {
     expect(await changed('amount', ['amount'])).toMatchObject({ amount: { value: new Big(500_000) } });
   });
 
-  test('another account means another amount, and the way back leads out', async () => {
+  test('a new account requires a new amount, and going back leaves the wizard', async () => {
     expect(await changed('account', ['country <'])).toBe(back);
     expect(await changed('account', [...account, 'amount 5'])).toMatchObject({ acctName: 'LE VAN A', recipientName: 'Le Van A' });
   });
 });
 
 describe('the flags', () => {
-  test('leave nothing to ask when all that is needed is given', () => {
+  test('leave no questions if they are complete', () => {
     expect(missingFlags(draftOf({ ...destinationFlags, ...senderFlags, ...fundsFlags }))).toEqual([]);
   });
 
-  test('that are missing are all named', () => {
+  test('that are missing are all listed', () => {
     expect(missingFlags(draftOf({ country: 'NG', amount: '5000', ...senderFlags }))).toEqual([
       '--method CODE',
       '--institution CODE',
@@ -293,7 +293,7 @@ describe('the flags', () => {
     ]);
   });
 
-  test('a recipient of the address book stands for all about the destination', () => {
+  test('may name a recipient of the address book instead of the destination', () => {
     const draft = draftOf({ recipient: 'Le Van A', ...senderFlags, ...fundsFlags }, { 'Le Van A': leVanA });
     expect(missingFlags(draft)).toEqual([]);
   });
@@ -324,7 +324,7 @@ describe('the sender of the profile', () => {
   const kept = { type: 'individual', legalFullName: 'Jane Roe', countryCode: 'DE', contactNumber: '+491512345678' } as const;
   const senderIn = (flags: RawValues) => readDraft(readAll(payoutOptions, flags), {}, kept);
 
-  test('need not be given again', () => {
+  test('is used without a question', () => {
     expect(senderIn({})).toMatchObject({ senderName: 'Jane Roe', senderPhone: '+491512345678' });
   });
 
@@ -332,7 +332,7 @@ describe('the sender of the profile', () => {
     expect(senderIn({ senderCountry: 'FR' })).toMatchObject({ senderName: 'Jane Roe', senderCountry: 'FR' });
   });
 
-  test('lends nothing to somebody of another name', () => {
+  test('is not used for another name', () => {
     expect(senderIn({ senderName: 'Acme Ltd' })).toMatchObject({ senderType: undefined, senderPhone: undefined });
   });
 });

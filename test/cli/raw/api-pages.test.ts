@@ -29,27 +29,27 @@ describe('eachItem', () => {
     expect(asked).toEqual([1, 2, 3].map((number) => `/t?time=1y&limit=100&page=${number}`));
   });
 
-  test('begins at the page and with the size that were asked for', async () => {
+  test('starts at the requested page with the requested size', async () => {
     expect((await items('/t?limit=2&page=2', [page(2, [c]), page(3, [])])).asked).toEqual(['/t?limit=2&page=2', '/t?limit=2&page=3']);
   });
 
-  test('passes over what a new item has pushed onto the next page', async () => {
+  test('skips items that a new item has moved to the next page', async () => {
     expect((await items('/t', [page(1, [b, a]), page(2, [a, c], 4), page(3, [], 4)])).found).toEqual([b, a, c]);
   });
 
-  test('ends at an empty page, whatever total it claims', async () => {
+  test('ends at an empty page, whatever the total', async () => {
     expect((await items('/t', [page(1, [a, b], 99), page(2, [], 99)])).found).toEqual([a, b]);
   });
 
-  test('takes a list that has no pages, and gives the same for each, as one page', async () => {
+  test('reads a list without pages as one page', async () => {
     expect((await items('/webhook', [{ data: [a] }, { data: [a] }, { data: [a] }])).found).toEqual([a]);
   });
 
-  test('refuses what is no list', async () => {
+  test('refuses an answer that is not a list', async () => {
     await expect(items('/t', [{ data: [1] } as never])).rejects.toThrow('not a list');
   });
 
-  test('does not go round in circles when the service ignores the page', async () => {
+  test('stops if the service ignores the page number', async () => {
     await expect(items('/t', Array.from({ length: 5 }, () => page(1, [a, b], 9)))).rejects.toThrow('repeats the same page');
   });
 });

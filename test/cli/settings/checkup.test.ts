@@ -15,11 +15,11 @@ describe('compareClocks', () => {
     expect(compareClocks(date, at + ahead, false)).toMatchObject({ state, detail });
   });
 
-  test('lets a sandbox have a time of its own', () => {
+  test('accepts a sandbox with its own time', () => {
     expect(compareClocks(date, at + 7_200_000, true)).toMatchObject({ state: 'ok', advice: null });
   });
 
-  test('does not mind a service that tells no time', () => {
+  test('accepts a service without a Date header', () => {
     expect(compareClocks(undefined, at, false)).toMatchObject({ state: 'ok' });
   });
 });

@@ -32,7 +32,7 @@ const refused = [
 ];
 
 describe('a setting', () => {
-  test.each(taken)('$key takes $text', ({ key, text, profile }) => {
+  test.each(taken)('$key accepts $text', ({ key, text, profile }) => {
     expect(findKey(key).change({}, text)).toEqual(profile);
   });
 
@@ -40,7 +40,7 @@ describe('a setting', () => {
     expect(() => findKey(key).change({}, text)).toThrow(says);
   });
 
-  test('leaves the others as they are, and can be taken away', () => {
+  test('leaves the others unchanged, and can be removed', () => {
     const profile: Profile = { maker: 'acme', sender: { type: 'business', legalFullName: 'Acme Ltd' } };
     expect(JSON.parse(JSON.stringify(findKey('sender.name').change(profile, undefined)))).toEqual({
       maker: 'acme',
@@ -83,7 +83,7 @@ describe('the value in force', () => {
     expect(value).not.toMatch(/s3|cret/);
   });
 
-  test('of base-url shows no password', () => {
+  test('of base-url is shown without its password', () => {
     expect(inForce('base-url', {}, { SVCPAY_BASE_URL: 'https://u:s3cret@pay.example/v' }, {}).value).toBe('https://pay.example/v');
   });
 

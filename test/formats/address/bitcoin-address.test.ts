@@ -36,7 +36,7 @@ function scriptOf({ witnessVersion, program }: BitcoinAddress): string {
 }
 
 describe.for(suites)('official %s vectors', ([, coder, vectors]) => {
-  test('valid addresses lead to the script stated', () => {
+  test('valid addresses have the published script', () => {
     for (const { address, scriptPubKey } of vectors.valid_addresses.filter((one) => !one.superseded_by_bip350)) {
       const parsed = parseBitcoinAddress(address);
       expect(scriptOf(parsed)).toBe(scriptPubKey);
@@ -56,7 +56,7 @@ describe.for(suites)('official %s vectors', ([, coder, vectors]) => {
     }
   });
 
-  test('strings are told apart as stated', () => {
+  test('strings are classified as published', () => {
     for (const { string } of vectors.valid_strings) expect(coder.decodeUnsafe(string)).toBeTruthy();
     for (const { string } of vectors.invalid_strings) expect(coder.decodeUnsafe(string)).toBeUndefined();
   });
@@ -77,7 +77,7 @@ const wellKnown = [
 ] as const;
 
 describe('parseBitcoinAddress', () => {
-  test.for(wellKnown)('knows %s as %s %s', ([address, network, type]) => {
+  test.for(wellKnown)('reads %s as %s %s', ([address, network, type]) => {
     expect(parseBitcoinAddress(address)).toMatchObject({ network, type });
   });
 
@@ -106,7 +106,7 @@ describe('parseBitcoinAddress', () => {
     expect(refusal(() => parseBitcoinAddress(text))).toContain(reason);
   });
 
-  test('names a base58 address of another currency as one', () => {
+  test('reports a base58 address of another currency', () => {
     expect(refusal(() => parseBitcoinAddress('n'))).toContain('not a Bitcoin address');
     const other = encodeBase58check(Uint8Array.of(0x6e, ...new Uint8Array(20)));
     expect(other).toMatch(/^[mn]/);
@@ -129,7 +129,7 @@ describe('parseBitcoinAddress', () => {
     }));
   });
 
-  test('programs and hashes of impossible lengths are not written', () => {
+  test('the encoders refuse programs and hashes of invalid length', () => {
     expect(refusal(() => encodeSegwitAddress('mainnet', 0, new Uint8Array(21)))).toContain('21 bytes');
     expect(refusal(() => encodeSegwitAddress('mainnet', 1, new Uint8Array(41)))).toContain('41 bytes');
     expect(refusal(() => encodeBase58Address('mainnet', 'p2sh', new Uint8Array(19)))).toContain('19 bytes');

@@ -40,7 +40,7 @@ describe('TRON addresses', () => {
     expect(refusal(() => encodeTronAddress(new Uint8Array(21)))).toContain('21 bytes');
   });
 
-  test('say what is wrong with them', () => {
+  test('have errors that explain the mistake', () => {
     expect(parseTronAddress(tronUsdtContract).hex).toBe('41a614f803b6fd780986a42c78ec9c7f77e6ded13c');
     expect(refusal(() => parseTronAddress(`${tronUsdtContract.slice(0, -1)}u`))).toContain('its checksum is wrong');
     expect(refusal(() => parseTronAddress(tronUsdtContract.slice(0, -1)))).toContain('33 characters instead of 34');
@@ -77,7 +77,7 @@ describe('Ethereum addresses', () => {
     }));
   });
 
-  test('are read as they are written, in any single case', () => {
+  test('are read as they are written, in upper or lower case', () => {
     fc.assert(fc.property(hash, (bytes) => {
       const address = encodeEvmAddress(bytes);
       const upper = `0x${address.slice(2).toUpperCase()}`;

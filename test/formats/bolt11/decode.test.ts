@@ -116,7 +116,7 @@ describe('official BOLT11 vectors', () => {
     expect([invoice.description, invoice.descriptionHash]).toContain(null);
   });
 
-  test('state their features, route hints, fallback addresses and metadata only where they have some', () => {
+  test('have features, route hints, fallback addresses and metadata only if present', () => {
     const invoices = vectors.valid.map(({ invoice }) => decodeInvoice(invoice));
     expect(invoices.map(({ features }) => features.join(' '))).toEqual(
       [...Array.from({ length: 10 }, () => '8 14'), '8 14 99', '8 14 99', '8 14 99', '8 14 48', '8 14'],
@@ -151,7 +151,7 @@ describe('official BOLT11 vectors', () => {
     for (const { invoice } of found) expect(refusal(() => decodeInvoice(invoice))).toContain(reason);
   });
 
-  test('are ten invalid ones, each with its reason above', () => {
+  test('include ten invalid ones, each with its reason above', () => {
     expect(vectors.invalid).toHaveLength(10);
   });
 
@@ -169,7 +169,7 @@ function hop(pubkey: string, shortChannelId: string, base: number, proportional:
 }
 
 describe('decodeInvoice', () => {
-  test('reads the donation of the standard in either letter case', () => {
+  test('reads the donation invoice of the standard in either letter case', () => {
     const invoice = decodeInvoice(donation);
     expect(invoice).toMatchObject({
       network: 'mainnet',
@@ -181,7 +181,7 @@ describe('decodeInvoice', () => {
     expect(decodeInvoice(donation.toUpperCase())).toEqual(invoice);
   });
 
-  test('refuses the donation with any one of its characters changed', () => {
+  test('refuses the donation invoice with any character changed', () => {
     const charset = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l1bio-';
     const at = fc.nat(donation.length - 1);
     fc.assert(fc.property(at, fc.constantFrom(...charset), (index, character) => {
@@ -191,7 +191,7 @@ describe('decodeInvoice', () => {
     }), { numRuns: 1000 });
   });
 
-  test('tells a person with a changed invoice what to do', () => {
+  test('gives advice for a changed invoice', () => {
     expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvjluey')))).toBe(
       'This Lightning invoice was changed or cut off: its checksum is wrong. ' +
         'Copy it again whole, or ask for a new one.',
@@ -201,7 +201,7 @@ describe('decodeInvoice', () => {
     expect(refusal(() => decodeInvoice(withKelvin))).toContain('"\u212a" cannot be part of it');
   });
 
-  test('ends in an invoice or a usage failure, whatever signed words it meets', () => {
+  test('returns an invoice or a usage failure for any signed words', () => {
     const words = fc.array(fc.nat(31), { maxLength: 60 });
     fc.assert(fc.property(words, (tail) => {
       const body = required.flatMap(([letter, field]) => joinField(letter, field));
@@ -289,14 +289,14 @@ describe('the fields of an invoice', () => {
     expect(refusal(() => decodeInvoice(signed(fields)))).toContain(reason);
   });
 
-  test('that overrun the invoice are refused', () => {
+  test('that exceed the invoice are refused', () => {
     const words = wordsOfNumber(1_700_000_000, 7);
     const tail = (...more: number[]): string => sealInvoice('lnbc', [...words, ...more], privateKey);
     expect(refusal(() => decodeInvoice(tail(1, 31, 31)))).toContain('longer than');
     expect(refusal(() => decodeInvoice(tail(1, 31)))).toContain('cut short');
   });
 
-  test('that are unknown, odd features or repeated word for word change nothing', () => {
+  test('that are unknown, odd features or exact repetitions are ignored', () => {
     const plain = decodeInvoice(signed(required));
     const more = decodeInvoice(signed([
       ...without('9'), ['9', wordsOfFeatures([8, 14, 17, 31, 201])], ['p', hash], ['f', [19, 1, 2]], ['f', []],
@@ -308,7 +308,7 @@ describe('the fields of an invoice', () => {
     expect(more.features).toEqual([8, 14, 17, 31, 201]);
   });
 
-  test('name the first fallback address of a known kind', () => {
+  test('include the first fallback address of a known kind', () => {
     const fallbacks: Array<[FieldLetter, number[]]> = [
       ['f', [19, 0, 0]],
       ['f', [0, ...bech32.toWords(hex.decode('751e76e8199196d454941c45d1b3a323f1433bd6'))]],
@@ -322,11 +322,11 @@ describe('the fields of an invoice', () => {
 describe('the signature of an invoice', () => {
   const stated: FieldLetter = 'n';
 
-  test('is verified against the payee that the invoice states', () => {
+  test('is verified against the payee in the invoice', () => {
     expect(decodeInvoice(signed([...required, [stated, bech32.toWords(hex.decode(payee))]])).payee).toBe(payee);
   });
 
-  test('by another key than the stated payee is refused', () => {
+  test('by another key than the payee\'s is refused', () => {
     const other = getPublicKey(new Uint8Array(32).fill(8));
     for (const key of [other, new Uint8Array(33), new Uint8Array(33).fill(2)]) {
       const invoice = signed([...required, [stated, bech32.toWords(key)]]);
@@ -334,7 +334,7 @@ describe('the signature of an invoice', () => {
     }
   });
 
-  test('in its high form is refused with a stated payee, and recovers the same payee without one', () => {
+  test('in its high form is refused with a payee in the invoice, and recovers the payee without one', () => {
     const invoice = signed([...required, [stated, bech32.toWords(hex.decode(payee))]]);
     expect(refusal(() => decodeInvoice(withHighS(invoice)))).toContain('high S');
     expect(decodeInvoice(withHighS(signed(required))).payee).toBe(payee);
@@ -349,7 +349,7 @@ describe('the signature of an invoice', () => {
     }
   });
 
-  test('of an invoice whose terms were changed never leads to the same payee', () => {
+  test('of an invoice with changed terms never leads to its payee', () => {
     const { words } = bech32.decode(signed(required, 'lnbc1m'), false);
     const forged = bech32.encode('lnbc2m', words, false);
     const outcome = (): string => decodeInvoice(forged).payee;

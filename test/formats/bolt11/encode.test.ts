@@ -32,7 +32,7 @@ const plain = {
 } as const;
 
 describe('encodeInvoice', () => {
-  test('writes what decodeInvoice reads, whatever the fields', () => {
+  test('writes invoices that decodeInvoice reads, with any fields', () => {
     fc.assert(fc.property(anyFields, ({ purpose, ...rest }) => {
       const fields = { ...rest, ...purpose };
       const invoice = encodeInvoice(fields, privateKey);
@@ -48,7 +48,7 @@ describe('encodeInvoice', () => {
     }), { numRuns: 200 });
   });
 
-  test('means an hour, 18 blocks and a required payment secret where nothing is said', () => {
+  test('defaults to an hour, 18 blocks and a required payment secret', () => {
     expect(decodeInvoice(encodeInvoice(plain, privateKey))).toMatchObject({
       ...standard, amountMsat: null, expiry: 3600,
     });
@@ -70,14 +70,14 @@ describe('encodeInvoice', () => {
     expect(decodeInvoice(encodeInvoice({ ...plain, description }, privateKey))).toMatchObject({ description });
   });
 
-  test('holds 639 bytes of description and not one more', () => {
+  test('accepts at most 639 bytes of description', () => {
     const longest = `${'é'.repeat(319)}.`;
     const invoice = encodeInvoice({ ...plain, description: longest }, privateKey);
     expect(decodeInvoice(invoice).description).toBe(longest);
     expect(refusal(() => encodeInvoice({ ...plain, description: `${longest}.` }, privateKey))).toContain('639 bytes');
   });
 
-  test('signs the same fields the same way each time', () => {
+  test('has deterministic signatures', () => {
     expect(encodeInvoice(plain, privateKey)).toBe(encodeInvoice(plain, privateKey));
   });
 

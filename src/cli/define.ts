@@ -16,6 +16,8 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
   readonly formats?: readonly string[];
   /** The names for `--fields`, if a wrong one must be refused before the command runs. */
   readonly fields?: readonly string[];
+  /** The names that `--fields` takes of a command that only reads. A response can have more, so other names are refused only then. */
+  readonly prints?: readonly string[];
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
 }
 
@@ -51,8 +53,8 @@ export interface Branch {
   /** Heading in help. */
   readonly section?: string;
   readonly hidden?: boolean;
-  /** Moves money, so its failures begin with what happened to the money. */
-  readonly money?: boolean;
+  /** Moves money, so its failures begin with what happened to the money. `depends`: on its words. */
+  readonly money?: true | 'depends';
   /** Refuses a subaccount that `--account` names, because the service acts for the account of the API key. */
   readonly ownAccount?: boolean;
   /** Number of connections to open while it loads. */

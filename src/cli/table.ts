@@ -91,7 +91,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
   ]],
   ['Build', [
     ['decode', 'read an invoice, an address or an LNURL offline', () => import('./overview/decode.js').then((it) => it.decode)],
-    ['api', 'send any authenticated request and print the response', () => import('./raw/api.js').then((it) => it.api)],
+    ['api', 'send any authenticated request and print the response', () => import('./raw/api.js').then((it) => it.api), { money: 'depends' }],
     ['webhook', 'receive, check, forward and replay events'],
     ['webhook list', 'the webhook of the account', () => import('./webhook/webhook-registration.js').then((it) => it.listWebhooks), { ownAccount: true }],
     ['webhook set', 'set the webhook of the account, replacing any other', () => import('./webhook/webhook-registration.js').then((it) => it.setWebhook), { ownAccount: true }],
@@ -127,7 +127,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['sandbox snapshot list', 'list saved states', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxSnapshotList)],
     ['sandbox snapshot remove', 'remove a saved state', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxSnapshotRemove)],
     ['sandbox reset', 'reset to a fresh sandbox', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxReset)],
-    ['mcp', 'serve the wallet to agents over the Model Context Protocol', () => import('./agent/mcp.js').then((it) => it.mcp(tree)), { ownAccount: true }],
+    ['mcp', 'serve the wallet to agents over the Model Context Protocol', () => import('./agent/mcp.js').then((it) => it.mcp(tree)), { ownAccount: true, money: 'depends' }],
     ['demo', 'show the main job on a sandbox of its own', () => import('./sandbox/demo.js').then((it) => it.demo)],
   ]],
 ];

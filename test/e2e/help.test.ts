@@ -8,7 +8,7 @@ import { svcpay } from '../support/in-process.js';
 import { svcpay as started, svcpayTty, test } from '../support/svcpay.js';
 
 describe('svcpay schema', () => {
-  interface Schema { command: string; money: string; arguments: { name: string; required: boolean }[]; options: Record<string, { flag: string; type: string; enum?: string[] }> }
+  interface Schema { command: string; money: string; fields: string[]; arguments: { name: string; required: boolean }[]; options: Record<string, { flag: string; type: string; enum?: string[] }> }
 
   test('prints every command with its options, its effect on money, and the exit codes', async ({ home }) => {
     const whole = (await svcpay(['schema'], { home })).json() as { commands: Schema[]; exitCodes: { code: number }[]; globalOptions: object };
@@ -18,13 +18,29 @@ describe('svcpay schema', () => {
     const moving = whole.commands.filter(({ money }) => money === 'moves').map(({ command }) => command);
     expect(moving).toEqual(expect.arrayContaining(['send', 'swap', 'payout', 'batch', 'tx confirm', 'tx resume']));
     expect(moving).not.toContain('tx get');
+    expect(whole.commands.filter(({ money }) => money === 'depends').map(({ command }) => command)).toEqual(['api', 'mcp']);
+    const withoutFields = whole.commands.filter(({ fields }) => fields.length === 0).map(({ command }) => command);
+    expect(withoutFields).toEqual([
+      'recipients remove', 'watch', 'tx export', 'logout', 'profiles use', 'profiles remove', 'config set', 'config unset', 'db upgrade',
+      'completion', 'help', 'schema', 'api', 'sandbox run', 'sandbox reset', 'mcp', 'demo',
+    ]);
     expect(whole.exitCodes.map(({ code }) => code)).toEqual(expect.arrayContaining([0, 2, 6, 8, 75]));
     expect(whole.globalOptions).toMatchObject({ input: { flag: '--no-input', type: 'boolean' } });
   });
 
+  const reading = ['wallets', 'tx list', 'tx pending', 'rates', 'payout methods', 'payout institutions VN', 'profiles list', 'config list', 'config get maker', 'config path', 'db status',
+    'doctor', 'whoami', 'webhook list', 'sandbox log', 'sandbox deliveries', 'decode bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'account', 'sandbox status', 'recipients list'];
+  test.for(reading)('names the fields that svcpay %s prints', async (line, { around }) => {
+    const names = (await svcpay([...line.split(' '), '--fields', 'help'], around)).stdout.trim().split('\n');
+    const { commands } = (await svcpay(['schema'], around)).json() as { commands: Schema[] };
+    const fields = commands.findLast(({ command }) => `${line} `.startsWith(`${command} `))?.fields ?? [];
+    // A count by state has the states that occur.
+    expect(names.filter((name) => !fields.includes(name) && !/^(transactions|deliveries)\./.test(name))).toEqual([]);
+  });
+
   test('prints one command, those of a group, and suggests a name', async ({ home }) => {
     const one = (await svcpay(['schema', 'tx', 'list'], { home })).json() as Schema;
-    expect(one).toMatchObject({ command: 'tx list', options: { state: { flag: '--state', type: 'array' }, limit: { type: 'integer', minimum: 1, maximum: 1000 } } });
+    expect(one).toMatchObject({ exitCodes: expect.arrayContaining([expect.objectContaining({ code: 8 })]), command: 'tx list', options: { state: { flag: '--state', type: 'array' }, limit: { type: 'integer', minimum: 1, maximum: 1000 } } });
     const group = (await svcpay(['schema', 'limits'], { home })).json() as Schema[];
     expect(group.map(({ command }) => command)).toContain('limits set');
     expect((await svcpay(['schema', 'sned'], { home })).stderr).toContain('Did you mean send?');

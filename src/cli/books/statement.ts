@@ -2,6 +2,7 @@
 // matches the service's balance.
 import { Failure } from '../../formats/failure.js';
 import { dayWriter } from '../../formats/calendar.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { differenceText, explanationText, statementList } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { explanations, type Difference } from '../../wallet/books/statement.js';
@@ -19,6 +20,7 @@ import { lookUpsOf, statementLines } from './statement-lines.js';
 const ownFormats = ['hledger', 'beancount', 'ofx'] as const;
 
 export const statement = defineCommand({
+  prints: namesOf(undefined, statementList('')),
   formats: ownFormats,
   options: {
     from: date().optional().describe('first day, or a month: 2026-10-01, 2026-10 (default: the first transaction)'),

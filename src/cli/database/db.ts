@@ -7,10 +7,12 @@ import { describeDuration } from '../../formats/duration.js';
 import type { Part } from '../../store/database/postgres-schema.js';
 import { databaseList, movedView } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { databaseRows, parts, withFigures, type Found } from './figures.js';
 
 export const dbStatus = defineCommand({
+  prints: namesOf(undefined, databaseList),
   examples: [['svcpay db status --json', 'where journal and inbox are, and whether they must be upgraded']],
   async run(_values, context) {
     const [found, rows] = [await context.database(), await databaseRows(context)];

@@ -12,7 +12,8 @@ interface Option extends ValueSchema {
 interface CommandSchema {
   readonly command: string;
   readonly summary: string;
-  readonly money: 'moves' | 'none';
+  /** `depends` on the arguments and options. */
+  readonly money: 'moves' | 'none' | 'depends';
   /** In order. */
   readonly arguments: readonly (ValueSchema & { readonly name: string; readonly required: boolean })[];
   readonly options: Readonly<Record<string, Option>>;
@@ -31,7 +32,8 @@ export const schema = (tree: Branch): Command => defineCommand({
     const words = command.split(' ').filter((word) => word !== '');
     const commands = await commandsBelow(branchNamed(words, tree), words);
     const whole = { version, globalOptions: optionsOf(globalOptions), exitCodes: exitCodeRows, commands };
-    out.text(JSON.stringify(words.length === 0 ? whole : commands.length === 1 ? commands[0] : commands));
+    const [only] = commands;
+    out.text(JSON.stringify(words.length === 0 ? whole : commands.length > 1 ? commands : { ...only, exitCodes: exitCodeRows }));
   },
 });
 
@@ -45,10 +47,10 @@ async function commandsBelow(branch: Branch, path: readonly string[]): Promise<C
 const schemaOf = ({ summary, money }: Branch, command: Command, path: string): CommandSchema => ({
   command: path,
   summary,
-  money: money === true ? 'moves' : 'none',
+  money: money === true ? 'moves' : (money ?? 'none'),
   arguments: Object.entries(command.arguments).map(([name, value]) => ({ name, required: value.shape.required, ...valueSchema(value, false) })),
   options: optionsOf(command.options),
-  fields: command.fields ?? [],
+  fields: [...new Set(command.fields ?? command.prints ?? [])],
   formats: command.formats,
   examples: command.examples,
 });

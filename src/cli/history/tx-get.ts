@@ -11,6 +11,7 @@ import { checkedInvoice } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import { pickId } from './browse.js';
+import { transactionFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
@@ -20,6 +21,7 @@ import { choice, transaction } from '../values.js';
 const receiptFormats = ['html'] as const;
 
 export const txGet = defineCommand({
+  prints: transactionFields,
   arguments: { id: transaction().optional().describe('a transaction id or its beginning, or a reference') },
   formats: receiptFormats,
   options: { qrFile: qrFile(), format: choice(receiptFormats, 'FORMAT').optional().describe('same as -o html: a receipt to print or send') },

@@ -6,6 +6,7 @@ import { isQuoted } from '../../formats/states.js';
 import { commandFor } from '../../terminal/next-step.js';
 import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { historyFilter, historyOptions, periodText } from './history-options.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from './offline-list.js';
@@ -14,6 +15,7 @@ import { rememberIds } from './resolve-id.js';
 import { flag, whole } from '../values.js';
 
 export const txList = defineCommand({
+  prints: namesOf(undefined, transactionList(0)),
   options: {
     ...historyOptions,
     quotes: flag().describe('also show quotes that expired unconfirmed'),

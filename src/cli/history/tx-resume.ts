@@ -5,6 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
 import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { commandFor } from '../../terminal/next-step.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { pendingList, resumedList, overdueList, type ResumedPayment } from '../../terminal/views/pending-view.js';
 import { stateWord } from '../../terminal/views/state-words.js';
 import { movedText, transactionList } from '../../terminal/views/transaction-view.js';
@@ -28,6 +29,7 @@ import { describeDuration } from '../../formats/duration.js';
 import { processOf } from '../../store/journal/owner.js';
 
 export const txPending = defineCommand({
+  prints: namesOf(undefined, pendingList(0, '')),
   options: {
     olderThan: duration().optional().describe('only payments opened longer ago, of all accounts, read from the journal without the service'),
     fail: flag().describe('exit with code 8 if a payment is listed'),

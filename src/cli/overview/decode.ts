@@ -2,12 +2,13 @@
 import { inspectInvoice } from '../../formats/bolt11/decode.js';
 import { describeDestination } from '../../formats/describe.js';
 import { detectDestination } from '../../formats/destination.js';
-import { decodedView } from '../../terminal/cards/decoded-view.js';
+import { decodedFields, decodedView } from '../../terminal/cards/decoded-view.js';
 import { defineCommand } from '../define.js';
 import { wordOrStdin } from '../stdin.js';
 import { text } from '../values.js';
 
 export const decode = defineCommand({
+  prints: decodedFields,
   arguments: { text: text('TEXT').describe('an invoice, address, LNURL or bitcoin: URI; - for stdin') },
   examples: [
     ['svcpay decode lnbc25u1…', 'who is paid, how much, until when'],

@@ -2,12 +2,14 @@
 import { ServiceError } from '../../api/errors.js';
 import type { Rates } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { rateList } from '../../terminal/views/rate-view.js';
 import { allRates, findRate } from '../../wallet/quote/rates.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
 export const rates = defineCommand({
+  prints: namesOf(undefined, rateList),
   arguments: { pair: text('PAIR').optional().describe('only this pair, as in BTCUSD or BTC/USD') },
   examples: [
     ['svcpay rates', 'every pair of the service'],

@@ -1,12 +1,14 @@
 // Lists the account's wallets: available, reserved and total per currency. Specification: endpoint 2.
 import { Failure } from '../../formats/failure.js';
 import { keepSeenWallets } from '../../store/files/seen.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { placeLine, walletList } from '../../terminal/views/wallet-view.js';
 import { defineCommand } from '../define.js';
 import { placeOf } from '../settings/whereabouts.js';
 import { currency } from '../values.js';
 
 export const wallets = defineCommand({
+  prints: namesOf(undefined, walletList()),
   arguments: { ccy: currency().optional().describe('only this currency') },
   examples: [
     ['svcpay wallets', 'all wallets'],

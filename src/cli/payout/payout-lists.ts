@@ -1,6 +1,7 @@
 // Lists payout countries and methods, and their banks and mobile wallets. Specification: Supported fiat payout
 // destinations, endpoint 15.
 import { countryName, parseCountryCode } from '../../formats/country.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { institutionList, methodList } from '../../terminal/views/payout-lists.js';
 import { findCountry, methodsIn, payoutCountries } from '../../wallet/payout/methods.js';
 import { defineCommand } from '../define.js';
@@ -10,6 +11,7 @@ import { institutionsOf } from './payout-flow.js';
 const countries = payoutCountries.map(({ code }) => code);
 
 export const payoutMethods = defineCommand({
+  prints: namesOf(undefined, methodList),
   arguments: { country: word('COUNTRY', findCountry, countries).optional().describe('only this country, e.g. VN') },
   examples: [
     ['svcpay payout methods', 'all countries'],
@@ -29,6 +31,7 @@ export const payoutMethods = defineCommand({
 });
 
 export const payoutInstitutions = defineCommand({
+  prints: namesOf(undefined, institutionList('', true)),
   arguments: { country: word('COUNTRY', parseCountryCode, countries).describe('two letters, e.g. VN') },
   examples: [
     ['svcpay payout institutions VN', 'banks and mobile wallets'],

@@ -17,6 +17,7 @@ import { askRecipient } from './payout-wizard.js';
 import { text, word } from '../values.js';
 
 export const recipientsList = defineCommand({
+  prints: recipientFields,
   examples: [['svcpay recipients list -q', 'the names alone']],
   async run(_values, { config, out }) {
     const { recipients, contacts } = config.read();

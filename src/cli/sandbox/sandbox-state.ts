@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { listOf, snapshotSchema, statusSchema } from '../../api/sandbox-answers.js';
-import { sandboxStatusView, snapshotFields, snapshotList, snapshotView } from '../../terminal/views/sandbox-view.js';
+import { sandboxStatusFields, sandboxStatusView, snapshotFields, snapshotList, snapshotView } from '../../terminal/views/sandbox-view.js';
 import { defineCommand } from '../define.js';
 import { choice, text, whole } from '../values.js';
 import { controlSandbox } from './control.js';
@@ -11,6 +11,7 @@ import { seeds } from './server.js';
 const kept = text('NAME').suggesting('snapshot').describe('one of svcpay sandbox snapshot list');
 
 export const sandboxStatus = defineCommand({
+  prints: sandboxStatusFields,
   examples: [
     ['svcpay sandbox status', 'the embedded sandbox'],
     ['svcpay sandbox status --json --fields clock.now', 'the sandbox time, for a script'],

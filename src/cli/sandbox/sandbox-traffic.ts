@@ -1,12 +1,14 @@
 // The sandbox's answered requests, oldest first, and its webhook deliveries.
 import { deliverySchema, listOf, requestSchema } from '../../api/sandbox-answers.js';
 import { deliveryList, requestList } from '../../terminal/views/sandbox-traffic-view.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { resolveId } from '../history/resolve-id.js';
 import { choice, text, transaction, whole } from '../values.js';
 import { controlSandbox, queryOf } from './control.js';
 
 export const sandboxLog = defineCommand({
+  prints: namesOf(undefined, requestList),
   options: {
     method: text('METHOD').optional().describe('only requests of this method, such as PUT'),
     path: text('PATH').optional().describe('only requests of this path, with or without its query'),
@@ -25,6 +27,7 @@ export const sandboxLog = defineCommand({
 const statuses = ['scheduled', 'sending', 'delivered', 'failed', 'canceled'] as const;
 
 export const sandboxDeliveries = defineCommand({
+  prints: namesOf(undefined, deliveryList),
   options: {
     txn: transaction().optional().describe('only those of this transaction'),
     status: choice(statuses, 'STATUS').optional().describe(`only those that are ${statuses.join(', ')}`),

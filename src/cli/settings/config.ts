@@ -5,6 +5,7 @@ import { back, type Choice } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { pathView, settingList, settingView } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { flag, text, word } from '../values.js';
@@ -13,6 +14,7 @@ import { configKeys, configNames, findKey, readKey, readKeys, type ConfigKey } f
 const key = word('KEY', findKey, configNames).describe(configNames.join(', '));
 
 export const configList = defineCommand({
+  prints: namesOf(undefined, settingList('')),
   examples: [['svcpay config list --profile acme', 'of another profile']],
   async run(_values, context) {
     await context.out.list(readKeys(context), settingList(`profile ${context.settings.profileName}`));
@@ -20,6 +22,7 @@ export const configList = defineCommand({
 });
 
 export const configGet = defineCommand({
+  prints: namesOf(undefined, settingList('')),
   arguments: { key },
   examples: [['svcpay config get base-url', 'the address of the service']],
   async run({ key }, context) {
@@ -32,6 +35,7 @@ export const configGet = defineCommand({
 });
 
 export const configPath = defineCommand({
+  prints: ['path'],
   examples: [['cat "$(svcpay config path)"', 'the file itself; it has no secrets']],
   async run(_values, { config, out }) {
     await out.record({ path: config.path }, pathView(config.path));

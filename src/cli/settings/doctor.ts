@@ -14,12 +14,14 @@ import { adviceOf } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
 import type { Context } from '../context.js';
 import { databaseRows } from '../database/figures.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { limitsInForce } from '../limits.js';
 import { Ended } from '../exit-with.js';
 import { secretPlace, tokenStore } from './whereabouts.js';
 
 export const doctor = defineCommand({
+  prints: namesOf(undefined, checkupList),
   examples: [
     ['svcpay doctor', 'checks everything and shows what is wrong'],
     ['svcpay doctor --json', 'for a script; exit code 1 if something is wrong'],

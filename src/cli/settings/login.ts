@@ -62,6 +62,7 @@ export const logout = defineCommand({
 });
 
 export const whoami = defineCommand({
+  prints: loginFields,
   examples: [['svcpay whoami -q', 'the account id, for a script']],
   async run(_values, context) {
     const { settings } = context;

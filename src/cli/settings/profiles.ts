@@ -2,12 +2,14 @@
 import { findProfile, type Profile } from '../../store/profile/profiles.js';
 import { credentialName, openTokens } from '../../store/profile/tokens.js';
 import { profileList } from '../../terminal/views/settings-views.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
 const name = text('NAME').suggesting('profile').describe('as shown by svcpay profiles list');
 
 export const profilesList = defineCommand({
+  prints: namesOf(undefined, profileList),
   examples: [['svcpay profiles list -q', 'the names alone']],
   async run(_values, { config, settings, out }) {
     const rows = Object.entries(config.read().profiles).map(([name, { baseUrl, sandbox, account, network }]) => ({

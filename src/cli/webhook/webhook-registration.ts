@@ -7,6 +7,7 @@ import { fieldColumns } from '../../terminal/rows/cell.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { webhookCard, webhookFields, webhookList } from '../../terminal/views/webhook-view.js';
 import type { Context } from '../context.js';
+import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
 import { chooseSecret, forgetWebhookSecret, keepWebhookSecret, newSecret } from './webhook-secret.js';
@@ -25,6 +26,7 @@ const callbackUrl = () =>
   });
 
 export const listWebhooks = defineCommand({
+  prints: namesOf(undefined, webhookList(0)),
   examples: [['svcpay webhook list --json', 'id, callback and time of creation; the secret is never shown']],
   async run(_values, { account, out, now }) {
     await out.list(await (await account()).client.webhooks(), webhookList(now()));

@@ -15,6 +15,7 @@ import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 const body = file().optional().describe('the raw body; - or nothing reads it from stdin');
 
 export const signWebhook = defineCommand({
+  prints: ['signature', 'header'],
   arguments: { file: body },
   options: secretFromStdin,
   examples: [['svcpay webhook sign event.json', 'the lowercase hex signature of exactly these bytes']],
@@ -28,6 +29,7 @@ export const signWebhook = defineCommand({
 
 /** Exit code 3 for a wrong signature. */
 export const verifyWebhook = defineCommand({
+  prints: ['valid', 'bytes'],
   arguments: { file: body },
   options: { signature: text('HEX').describe('the signature, as in the header'), ...secretFromStdin },
   examples: [['svcpay webhook verify --signature 9f86d0… event.json', 'exit code 0 when it is right, 3 when it is wrong']],

@@ -8,6 +8,13 @@ import { fieldColumns } from '../rows/cell.js';
 import type { RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
+/** Of all kinds; a destination has those of its own. */
+export const decodedFields: readonly string[] = [
+  'kind', 'network', 'amountMsat', 'paymentHash', 'payee', 'description', 'descriptionHash', 'timestamp', 'expiry', 'expiresAt', 'expired',
+  'minFinalCltvExpiry', 'features', 'routeHints', 'fallbackAddress', 'unpayable', 'address', 'type', 'checksummed', 'url', 'user', 'domain',
+  'amount', 'label', 'message', 'lightning',
+];
+
 /** @param now epoch ms */
 export function decodedView<T extends object>(destination: Destination, decoded: T, now: number): RecordView<T> {
   return {

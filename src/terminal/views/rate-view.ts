@@ -26,6 +26,7 @@ export const rateList: ListView<RateRow> = {
       priority: 2,
     },
   ],
+  fields: ['base', 'quote'],
   quiet: ({ rate }) => fixed(rate),
   empty: 'The service lists no rates.',
 };

@@ -28,6 +28,7 @@ export const requestList: ListView<SandboxRequest> = {
     },
     { name: 'fault', title: 'Fault', value: ({ fault }) => fault, style: (cell, style) => style.yellow(cell) },
   ],
+  fields: ['requestBody', 'responseBody'],
   quiet: ({ method, path, status }) => `${method} ${path} ${status}`,
   empty: 'No requests yet: each command that talks to the sandbox adds some.',
 };

@@ -7,6 +7,10 @@ import { fieldColumns } from '../rows/cell.js';
 import { dateTime } from '../time.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
 
+export const sandboxStatusFields: readonly string[] = [
+  'baseUrl', 'accountId', 'clock', 'clock.now', 'clock.frozen', 'faults', 'due', 'autoPay', 'accounts', 'transactions', 'deliveries',
+];
+
 export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStatus> => ({
   screen: (canvas) => [
     ...factLines(

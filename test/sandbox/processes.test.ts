@@ -57,8 +57,8 @@ async function accountFor(file: string) {
   return { usd, usdt, completed: transactions.completed ?? 0, stateOf, close: () => sandbox.close() };
 }
 
-describe('one file', { timeout: 60_000 }, () => {
-  test('is shared by processes that open it at the same moment', async () => {
+describe('a sandbox file', { timeout: 60_000 }, () => {
+  test('is shared by processes that open it concurrently', async () => {
     const file = join(folder, 'shared.db');
     const swappers = Array.from({ length: 4 }, () => swapper(file, 25));
     expect(await Promise.all(swappers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
@@ -68,7 +68,7 @@ describe('one file', { timeout: 60_000 }, () => {
     await account.close();
   });
 
-  test('is waited for while another process holds it', async () => {
+  test('is awaited while another process locks it', async () => {
     const file = join(folder, 'held.db');
     const sandbox = await fresh({ file });
     const holder = new Database(file);

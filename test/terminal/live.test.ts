@@ -27,7 +27,7 @@ describe('on a terminal', () => {
     expect(isCursorHidden()).toBe(true);
   });
 
-  test('a tick and the record stay, below what was said meanwhile, and the cursor is back', async () => {
+  test('a tick and the record stay below the messages, and the cursor is visible again', async () => {
     const { signal, screen, exit, isCursorHidden } = await waiting();
     signal('SIGUSR2');
     expect(await exit).toBe(0);
@@ -45,13 +45,13 @@ describe('on a terminal', () => {
     expect(isCursorHidden()).toBe(false);
   });
 
-  test('a line that is too long for the window is cut, not wrapped', async () => {
+  test('a long line is truncated, not wrapped', async () => {
     const { shows, screen } = await waiting({ columns: 24 });
     await shows('Waiting for the pa…');
     expect(screen()).toHaveLength(1);
   });
 
-  test('a window that grows narrower cuts the line at once and leaves nothing of the old one', async () => {
+  test('a narrower window truncates the line at once and removes the old one', async () => {
     const { shows, resize, screen, signal, exit } = await waiting();
     resize(30, 24);
     await shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Waiting for the payment …$/);
@@ -60,7 +60,7 @@ describe('on a terminal', () => {
     expect(screen()).toEqual(['A remark in between', '  ✓ Received 0.00050000 BTC']);
   });
 
-  test('Ctrl-C arrives while the spinner turns', async () => {
+  test('Ctrl-C works during the spinner', async () => {
     const { type, exit, screen, isCursorHidden } = await waiting();
     type('\u0003');
     expect(await exit).toBe(130);
@@ -68,7 +68,7 @@ describe('on a terminal', () => {
     expect(isCursorHidden()).toBe(false);
   });
 
-  test('NO_COLOR leaves no colour in it', async () => {
+  test('has no colour with NO_COLOR', async () => {
     const { signal, exit, written } = await waiting({ env: { NO_COLOR: '1' } });
     signal('SIGUSR2');
     await exit;
@@ -76,7 +76,7 @@ describe('on a terminal', () => {
   });
 });
 
-describe('where nothing can be redrawn', () => {
+describe('without redrawing', () => {
   const places: { name: string; where: ScreenOptions; tick: string }[] = [
     { name: 'a pipe', where: { tty: false }, tick: '✓' },
     { name: 'a terminal of 0 columns', where: { columns: 0 }, tick: '✓' },
@@ -99,7 +99,7 @@ describe('where nothing can be redrawn', () => {
     return { clock, live, stderr, stdout };
   }
 
-  test.each(places)('$name gets a line for each change on stderr, and no timer', ({ where, tick }) => {
+  test.each(places)('$name writes a line for each change to stderr, without a timer', ({ where, tick }) => {
     const { clock, live, stderr, stdout } = started(where);
     live.update();
     Object.assign(clock, { state: 'sent', now: 2800 });
@@ -112,7 +112,7 @@ describe('where nothing can be redrawn', () => {
     expect(clock.timers).toBe(0);
   });
 
-  test('of several lines only those that changed are said again', () => {
+  test('only changed lines are repeated', () => {
     const { clock, live, stderr } = started({ tty: false });
     clock.state = 'first quoted\nsecond quoted';
     live.update();
@@ -121,14 +121,14 @@ describe('where nothing can be redrawn', () => {
     expect(stderr()).toBe('  quoted 0 s\n  first quoted\n  second quoted 0 s\n  second sent 0 s\n');
   });
 
-  test('quiet says nothing, whatever the end', () => {
+  test('quiet mode writes nothing, whatever the outcome', () => {
     const { live, stderr } = started({ tty: false }, true);
     live.update();
     live.succeed('Paid');
     expect(stderr()).toBe('');
   });
 
-  test('ASCII marks stand where there is no unicode', () => {
+  test('ASCII marks replace unicode ones', () => {
     const { live, stderr } = started({ tty: false, env: { LANG: 'C' } });
     live.succeed('Paid');
     expect(stderr()).toBe('  quoted 0 s\n  + Paid\n');
@@ -149,13 +149,13 @@ describe('the end of a wait', () => {
     return stderr();
   };
 
-  test('that took long rings and sends a notice, unless the person ended it', () => {
+  test('after a long time rings the bell and sends a notification, unless interrupted', () => {
     expect(ended(11_000)).toContain('\u0007\u001B]9;svcpay: the wait is over\u001B\\');
     expect(ended(9_000)).not.toContain('\u0007');
     expect(ended(11_000, {}, true)).not.toContain('\u0007');
   });
 
-  test('takes the progress away, in a terminal that shows it in the task bar alone', () => {
+  test('clears the progress, in a terminal that shows it only in the task bar', () => {
     expect(ended(1, { TERM_PROGRAM: 'ghostty' })).toMatch(/\u001B\]9;4;1;25\u001B\\[^]*\u001B\]9;4;0;0\u001B\\/);
     expect(ended(1)).not.toContain('9;4');
   });

@@ -156,7 +156,7 @@ describe('a list', () => {
     expect(stdout).toMatch(/a\\tb\\nc\\(x1b|u001b)\[2J/);
   });
 
-  test('as csv it reads back as its cells', async () => {
+  test('as CSV is read back unchanged', async () => {
     const { stdout } = await listed(pipe, { format: 'csv' });
     expect(parse(stdout)).toEqual([
       ['id', 'amount', 'note'],
@@ -165,7 +165,7 @@ describe('a list', () => {
     ]);
   });
 
-  test('has colours on a terminal and none in a pipe', async () => {
+  test('has colours on a terminal, but not in a pipe', async () => {
     const coloured = (options: ScreenOptions) => openScreen(options);
     const [onTty, inPipe] = [coloured({}), coloured(pipe)];
     await createOutput(onTty.terminal, {}).list(payments, list);
@@ -187,7 +187,7 @@ describe('a long list', () => {
   test.each([
     { where: {}, options: {} },
     { where: pipe, options: { json: true } },
-  ])('ends when nobody reads it any more: $options', async ({ where, options }) => {
+  ])('ends when its reader closes: $options', async ({ where, options }) => {
     const { terminal } = openPlainScreen(where);
     const seen = { rows: 0 };
     const writing = createOutput(terminal, options).list(endless(seen), list);
@@ -209,7 +209,7 @@ describe('a long list', () => {
     expect({ stdout, stderr }).toEqual({ stdout: read, stderr: '0\n' });
   });
 
-  test('reaches the reader while its source is still at work', async () => {
+  test('reaches the reader while it is still produced', async () => {
     const { terminal, stdout } = openPlainScreen(pipe);
     let release = (): void => undefined;
     const waiting = new Promise<void>((resolve) => (release = resolve));
@@ -224,7 +224,7 @@ describe('a long list', () => {
     await writing;
   });
 
-  test('that fails before its first row leaves stdout empty', async () => {
+  test('that fails before its first row writes nothing to stdout', async () => {
     const { terminal, stdout } = openPlainScreen(pipe);
     async function* broken(): AsyncGenerator<Payment> {
       await Promise.reject(new Failure('temporary', 'The service does not answer.'));
@@ -234,7 +234,7 @@ describe('a long list', () => {
     expect(stdout()).toBe('');
   });
 
-  test('of several parts has one head, and its columns stay in line', async () => {
+  test('of several parts has one head and aligned columns', async () => {
     const { terminal, stdout } = openPlainScreen();
     const rows = Array.from({ length: 1200 }, (_, i) => ({ id: `id-${i}`, amount: 1, sourceReq: { ccy: 'BTC' } }));
     await createOutput(terminal, {}).list(rows, { ...list, footer: undefined });
@@ -268,7 +268,7 @@ describe('--fields', () => {
     expect(await printed({}, { fields: ['help'] })).toBe('id\namount\nnote\ndouble\nsourceReq\nsourceReq.ccy\n');
   });
 
-  test('mean the same in every format, those that are worked out too', async () => {
+  test('select the same data in every format, computed fields too', async () => {
     const fields = ['id', 'double'];
     expect(await printed(pipe, { fields, format: 'csv' })).toBe('id,double\nc1d2,0.00000014\ne3f4,2500\n');
     expect(await printed(pipe, { fields, format: 'tsv' })).toBe('c1d2\t0.00000014\ne3f4\t2500\n');
@@ -327,7 +327,7 @@ describe('a record', () => {
     expect(await recorded(where, options)).toBe(stdout);
   });
 
-  test('is printed once when it was the last state change already', async () => {
+  test('is printed once if it is the last state change', async () => {
     const { terminal, stdout } = openPlainScreen(pipe);
     const out = createOutput(terminal, { format: 'jsonl' });
     out.change({ id: 'c1d2', txnState: 'quoted' });
@@ -337,7 +337,7 @@ describe('a record', () => {
   });
 });
 
-test('a state change has the fields that were asked for, those too that are worked out', () => {
+test('a state change has the requested fields, computed fields too', () => {
   const { terminal, stdout } = openPlainScreen(pipe);
   const out = createOutput(terminal, { format: 'jsonl', fields: ['id', 'what'] });
   out.change({ id: 'c1d2' }, [{ name: 'what', title: 'What', value: () => 'Swap' }]);
@@ -395,7 +395,7 @@ describe('remarks', () => {
   });
 });
 
-test('without unicode our own signs are ASCII, of the same width', async () => {
+test('without unicode, symbols are ASCII of equal width', async () => {
   const { terminal, stdout } = openPlainScreen({ env: { LANG: 'C' } });
   const out = createOutput(terminal, {});
   out.screen(['  quoted ── sent → ✓ · 12 %']);
@@ -404,7 +404,7 @@ test('without unicode our own signs are ASCII, of the same width', async () => {
   expect(stdout()).toContain('  acme - production\n');
 });
 
-test('--json and another format contradict each other', () => {
+test('--json conflicts with another format', () => {
   const { terminal } = openPlainScreen();
   expect(() => createOutput(terminal, { json: true, format: 'csv' })).toThrow('--json and -o csv are two formats.');
   expect(createOutput(terminal, { json: true, format: 'json' }).format).toBe('json');

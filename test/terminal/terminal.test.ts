@@ -72,12 +72,12 @@ describe('size', () => {
     expect(openScreen({ tty: ['stderr'], columns: 40 }).terminal.columns).toBe(40);
   });
 
-  test('is 80 columns wide and without end where nothing says', () => {
+  test('is 80 columns wide and endless by default', () => {
     const { terminal } = openScreen({ tty: false });
     expect([terminal.columns, terminal.rows]).toEqual([80, Infinity]);
   });
 
-  test('of 0 columns is unknown, and nothing is animated', () => {
+  test('of 0 columns is unknown and disables animation', () => {
     const { terminal } = openScreen({ columns: 0, rows: 0 });
     expect([terminal.columns, terminal.rows, terminal.canAnimate]).toEqual([80, 24, false]);
   });
@@ -92,21 +92,21 @@ test.each([
   expect(openScreen(given).terminal.canAnimate).toBe(animate);
 });
 
-describe('when the reader of stdout goes away', () => {
+describe('after the reader of stdout has closed', () => {
   const opened = () => {
     const stdout = memoryStream();
     const terminal = openTerminal({ ...openScreen({ tty: false }).terminal, stdout, env: {}, flags: {} });
     return { stdout, terminal };
   };
 
-  test('the terminal notes it and stays quiet', () => {
+  test('the terminal stays quiet', () => {
     const { stdout, terminal } = opened();
     expect(terminal.stdoutClosed()).toBe(false);
     stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
     expect(terminal.stdoutClosed()).toBe(true);
   });
 
-  test('a full disk ends the output in the same way', () => {
+  test('a full disk ends the output as well', () => {
     const { stdout, terminal } = opened();
     stdout.emit('error', Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
     expect(terminal.stdoutClosed()).toBe(true);

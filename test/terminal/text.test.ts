@@ -32,7 +32,7 @@ describe('sanitize', () => {
     },
   );
 
-  test('lets nothing through that steers a terminal', () => {
+  test('removes all control sequences', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !steering.test(sanitize(text))));
   });
 });
@@ -55,7 +55,7 @@ describe('oneLine', () => {
     expect(oneLine(text, width)).toBe(shown);
   });
 
-  test('never takes more cells than it is given', () => {
+  test('never exceeds its width', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),
@@ -66,11 +66,11 @@ describe('oneLine', () => {
   });
 });
 
-test('a cut inside a colour ends the colour', () => {
+test('truncation inside a colour resets the colour', () => {
   expect(truncate(red('abcdef'), 4)).toBe('\u001B[31mabc…\u001B[0m');
 });
 
-test('a width below one leaves nothing', () => {
+test('a width below one leaves no text', () => {
   expect([truncate('abc', 0), truncate('abc', -3)]).toEqual(['', '']);
 });
 

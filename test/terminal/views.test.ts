@@ -80,7 +80,7 @@ describe('the quote of a payment', () => {
     ]);
   });
 
-  test('at 40 columns satoshis leave, and notes and keys get lines of their own', () => {
+  test('at 40 columns omits satoshis, and has separate lines for notes and keys', () => {
     expect(quoteCard(payment, plain(40))).toEqual([
       '  Pay       Coffee House, order 118',
       '            says the invoice',
@@ -113,14 +113,14 @@ describe('the quote of a payment', () => {
     expect(quoteCard(card, plain(80)).find((line) => line.includes('You pay'))).toMatch(new RegExp(` ${note}$`));
   });
 
-  test('that the service does not tell are no figure on the card', () => {
+  test('has no figures for missing fees', () => {
     const card = quoteCard({ ...payment, about: [], serviceFee: btc('0'), networkFee: btc('0'), namesFees: false, pays: payment.gets }, plain(80));
     expect(card.join('\n')).not.toMatch(/Service fee|no fee/);
     expect(card.find((line) => line.includes('You pay'))).toMatch(/0\.00002500 BTC +2 500 sat +fee not reported$/);
   });
 });
 
-test('a fee above 5 % is said before all amounts, its share first, in the colour of warnings', () => {
+test('a fee above 5 % is shown as a warning before all amounts, as a percentage first', () => {
   const expensive = { ...payment, about: [], networkFee: btc('0.000003'), pays: btc('0.00002805') };
   const lines = quoteCard(expensive, coloured);
   expect(lines[0]).toBe('  \u001B[33m12.20 % goes to fees: 0.00000305 BTC, a high share\u001B[39m');
@@ -128,14 +128,14 @@ test('a fee above 5 % is said before all amounts, its share first, in the colour
   expect(quoteCard(payment, plain(80)).join('\n')).not.toContain('goes to fees');
 });
 
-test('amounts of bitcoin have their worth beside them where the rates are known', () => {
+test('amounts of bitcoin have their worth beside them if rates are available', () => {
   const worth = ({ ccy, value }: ReturnType<typeof btc>) => (ccy === 'BTC' ? money('USD', value.times(70_000)) : undefined);
   const lines = quoteCard({ ...payment, worth }, plain(80));
   expect(lines.find((line) => line.includes('Recipient gets'))).toMatch(/2 500 sat {3}≈ 1\.75 USD$/);
   expect(lines.find((line) => line.includes('You pay'))).toMatch(/fee 0\.28 % {3}≈ 1\.75 USD$/);
 });
 
-test('the quote of a swap names the rate both ways, and aligns two currencies on the left', () => {
+test('the quote of a swap shows the rate in both directions, and aligns two currencies left', () => {
   expect(quoteCard(swap, plain(80))).toEqual([
     '  Rate      1 BTC = 70 796.845 USDT   1 USDT ≈ 0.0000141249 BTC',
     '  Quote     valid 29 seconds',
@@ -171,7 +171,7 @@ describe('an invoice', () => {
     expect(shape(plain(80, rows, true))).toBe(expected);
   });
 
-  test('is one line from the first column on, which the terminal breaks and copies whole', () => {
+  test('is one line from the first column on, which the terminal wraps and copies as a whole', () => {
     expect(invoiceCard(invoice, plain(40))).toContain(invoice.text);
   });
 
@@ -186,13 +186,13 @@ describe('an invoice', () => {
     expect(lines.indexOf(text) - lines.findIndex((line) => line.includes('\u001B['))).toBeLessThanOrEqual(22);
   });
 
-  test('says what was written, and gives no advice that was taken already', () => {
+  test('lists the written files, without repeating the advice', () => {
     const lines = invoiceCard({ ...invoice, qrFile: 'code.svg' }, plain(80, 24, true));
     expect(lines.join('\n')).toContain('QR code   written to code.svg');
     expect(lines.join('\n')).not.toContain('--qr-file');
   });
 
-  test('without half blocks says how to have the code in a file', () => {
+  test('without half blocks explains how to save the code in a file', () => {
     expect(invoiceCard(invoice, plain(80)).at(-1)).toBe('  This terminal cannot draw the QR code: --qr-file code.svg writes it to a file.');
   });
 });
@@ -248,7 +248,7 @@ describe('a receipt', () => {
     ]);
   });
 
-  test('names an amount once that is the same on both sides', () => {
+  test('shows an amount once if both sides are equal', () => {
     const side = { ccy: 'BTC', amtSettled: 0.0005 };
     const received = transaction({
       sourceReq: { ...side, method: 'lightning' },
@@ -264,7 +264,7 @@ describe('a receipt', () => {
     expect(lines.every((line) => widthOf(line) <= 40)).toBe(true);
   });
 
-  test('knows when the first and the last state came, and shows those to come', () => {
+  test('shows the time of the first and the last state, and the coming ones', () => {
     const timeline = (txnState: string): string[] =>
       receipt(transaction({ txnState }), { now }, plain(80)).slice(2, 6);
     expect(timeline('srccreated')).toEqual([
@@ -303,7 +303,7 @@ describe('the steps of', () => {
     expect(over(source, dest, 'completed')).toBe(steps);
   });
 
-  test('a payment that failed end in that', () => {
+  test('a failed payment end with the failure', () => {
     expect(stepsLine(transaction({ txnState: 'failed' }), plain(80), ['quoted', 'srccreated'])).toBe(
       '✓ quoted ── ✓ confirmed ── ✗ failed',
     );
@@ -365,7 +365,7 @@ describe('tables', () => {
     ]);
   });
 
-  test('wallets at 36 columns leave out what is reserved', async () => {
+  test('wallets at 36 columns omit reserved amounts', async () => {
     expect(await drawn(36, (out) => out.list(wallets.slice(0, 1), walletList()))).toEqual([
       '  Currency    Available        Total',
       '  BTC        1.24500000   1.25000000',
@@ -448,7 +448,7 @@ describe('tables', () => {
     expect(await drawn(columns, (out) => out.list(page, view))).toEqual(lines);
   });
 
-  test('numbers of several currencies have their points under each other', () => {
+  test('numbers of several currencies are aligned at the decimal point', () => {
     expect(pointsAligned(['25.00 USDT', '50 000 sat', '−2 507 sat', '–', '50 000 000 VND', '1.5'])).toEqual([
       '        25.00 USDT',
       '    50 000 sat    ',
@@ -459,14 +459,14 @@ describe('tables', () => {
     ]);
   });
 
-  test('the history in a pipe is exact, with both sides apart', async () => {
+  test('the history in a pipe is exact, with separate sides', async () => {
     expect(await drawn(undefined, (out) => out.list(history.slice(0, 1), transactionList(now)))).toEqual([
       `${new Date(now - 240_000).toISOString()}\tSwap\tBTC\t0.001\tUSDT\t70.796845\t\t\tcompleted\t${txnId}\t`,
     ]);
   });
 });
 
-describe('nothing steers the terminal', () => {
+describe('control characters are removed', () => {
   const hostile = 'x\u001B[2J\u202E\n';
   const steering = /[\p{Cc}\p{Cf}]/u;
 
@@ -499,7 +499,7 @@ describe('nothing steers the terminal', () => {
     expect(lines.filter((line) => steering.test(line))).toEqual([]);
   });
 
-  test('in a table, whatever its columns say', async () => {
+  test('in a table, whatever its columns contain', async () => {
     const { terminal, stdout } = openPlainScreen();
     const columns = [
       { name: 'id', title: 'Id', value: () => hostile },
@@ -525,7 +525,7 @@ describe('no line is wider than the window', () => {
   );
   const widest = (lines: readonly string[]): number => Math.max(0, ...lines.map(widthOf));
 
-  test('whatever the facts are', () => {
+  test('with any facts', () => {
     fc.assert(
       fc.property(
         facts,
@@ -535,7 +535,7 @@ describe('no line is wider than the window', () => {
     );
   });
 
-  test('whatever the amounts are, from 48 columns on', () => {
+  test('with any amounts, from 48 columns on', () => {
     const lines = fc.array(
       fc.record({ label: fc.constantFrom('You pay', 'Left in wallet'), amount, note: words, total: fc.boolean() }),
       { minLength: 1, maxLength: 4 },
@@ -550,7 +550,7 @@ describe('no line is wider than the window', () => {
   });
 });
 
-test('colours change no character', () => {
+test('colours do not change the text', () => {
   const bare = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/\u001B\[\d+m/g, '').trimEnd());
   expect(bare(quoteCard(payment, coloured))).toEqual(quoteCard(payment, plain(80)));
   expect(quoteCard(payment, coloured).join('')).toContain('\u001B[');
@@ -582,11 +582,11 @@ describe('a failure', () => {
     expect(failureLines(failure, { money: true })).toEqual(shown);
   });
 
-  test('of a command that moves no money says only why', () => {
+  test('of a command that moves no money shows only the reason', () => {
     expect(failureLines(invoiceExpired, { money: false })).toEqual([invoiceExpired.message]);
   });
 
-  test('is wrapped to the window, its command never', () => {
+  test('is wrapped to the window, except its command', () => {
     const failure = new Failure('temporary', 'The service does not answer at all.', {
       hint: 'svcpay doctor --a-very-long-flag',
     });
@@ -619,7 +619,7 @@ describe('a failure', () => {
     }
   });
 
-  test('as JSON is one line with every field that is known', () => {
+  test('as JSON is one line with every known field', () => {
     const failure = new Failure('refused', 'No\n\u202E', { status: 400, code: '2005', txnId, hint: 'svcpay' });
     expect(failureJson(failure)).toBe(
       '{"error":{"kind":"refused","message":"No\\n\\u202e","status":400,"code":"2005",' +

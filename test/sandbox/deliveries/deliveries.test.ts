@@ -45,14 +45,14 @@ describe('a state change', () => {
     expect(headers['content-type']).toBe('application/json');
   });
 
-  test('leaves out the reference that was not given', async () => {
+  test('has no reference if none was given', async () => {
     await register();
     await client.create(swap(10, 'USDT', 'USD'));
     await sandbox.webhooks.settled();
     expect(receiver.received[0]?.event).not.toHaveProperty('extRefId');
   });
 
-  test('is posted every time, in order, and with the reason of a failure', async () => {
+  test('is posted every time, in order, with the reason of a failure', async () => {
     await register();
     await client.run(lightningSend(await sandbox.invoice('1000sat')));
     await sandbox.clock.advance('1s');
@@ -68,12 +68,12 @@ describe('a state change', () => {
     expect(receiver.received.at(-1)?.event.msg).toBe('invoice expired');
   });
 
-  test('without a webhook is posted nowhere', async () => {
+  test('is not posted without a webhook', async () => {
     await client.run(swap(10, 'USDT', 'USD'));
     expect(sandbox.webhooks.deliveries()).toEqual([]);
   });
 
-  test('of a subaccount goes to the subaccount\'s webhook alone', async () => {
+  test('of a subaccount is posted only to the subaccount\'s webhook', async () => {
     await register();
     const shop = await sandbox.account('Shop');
     await sandbox.fund('USDT', '100', shop.accountId);
@@ -85,7 +85,7 @@ describe('a state change', () => {
       .toEqual([sandbox.accountId, sandbox.accountId]);
   });
 
-  test('carries the maker\'s header', async () => {
+  test('has the header of the brand', async () => {
     await start({ maker: 'acme' });
     await register();
     await sandbox.webhooks.trigger({ state: 'completed' });
@@ -114,7 +114,7 @@ describe('a delivery', () => {
     return file;
   };
 
-  test('is tried again with growing pauses on the service\'s clock until it arrives', async () => {
+  test('is repeated at growing intervals of the service clock until it arrives', async () => {
     await register();
     receiver.answer(500, 404, 302);
     await sandbox.webhooks.trigger({ state: 'completed' });
@@ -129,7 +129,7 @@ describe('a delivery', () => {
     expect(new Set(receiver.received.map(({ raw }) => raw)).size).toBe(1);
   });
 
-  test('is given up after the last attempt', async () => {
+  test('ends after the last attempt', async () => {
     await register();
     receiver.answer(...Array.from({ length: 20 }, () => 500));
     await sandbox.webhooks.trigger({ state: 'completed' });
@@ -140,7 +140,7 @@ describe('a delivery', () => {
     expect(delivery?.attempts).toHaveLength(8);
   });
 
-  test('says why nobody answered, and when it is tried next', async () => {
+  test('shows the reason of the failure, and the time of the next attempt', async () => {
     await register('http://localhost:1/hook');
     await sandbox.webhooks.trigger({ state: 'completed' });
     const [delivery] = await deliveries();
@@ -148,7 +148,7 @@ describe('a delivery', () => {
     expect(delivery).toMatchObject({ status: 'scheduled', nextAttemptAt: await sandbox.clock.now() + 5_000 });
   });
 
-  test('follows an update: the next attempt goes to the new address, signed with the new secret', async () => {
+  test('uses the address and secret of an updated webhook for the next attempt', async () => {
     const { id } = await register('http://localhost:1/hook');
     await sandbox.webhooks.trigger({ state: 'completed' });
     await sandbox.webhooks.settled();
@@ -159,7 +159,7 @@ describe('a delivery', () => {
     expect(headers['x-servicepay-signature']).toBe(hmac('new', raw));
   });
 
-  test('is dropped when its webhook is removed', async () => {
+  test('is deleted with its webhook', async () => {
     const { id } = await register('http://localhost:1/hook');
     await sandbox.webhooks.trigger({ state: 'completed' });
     await sandbox.webhooks.settled();
@@ -172,7 +172,7 @@ describe('a delivery', () => {
     expect(await deliveries()).toHaveLength(1);
   });
 
-  test('can be replayed, to the webhook of now', async () => {
+  test('can be replayed to the current webhook', async () => {
     await register('http://localhost:1/hook');
     const id = await sandbox.webhooks.trigger({ state: 'completed', extRefId: 'r' });
     await sandbox.webhooks.settled();
@@ -187,7 +187,7 @@ describe('a delivery', () => {
     await expect(sandbox.webhooks.replay(99)).rejects.toThrow('not found');
   });
 
-  test('to a receiver that never answers holds up neither the service nor another account\'s webhook', async () => {
+  test('to a receiver that never answers delays neither the service nor another account\'s webhook', async () => {
     await register();
     receiver.answer(null);
     await sandbox.webhooks.trigger({ state: 'completed' });
@@ -205,7 +205,7 @@ describe('a delivery', () => {
       .toEqual(['completed', 'quoted']);
   });
 
-  test('that was broken off by the end of the process is posted after the next start', async () => {
+  test('interrupted by the end of the process is posted after the next start', async () => {
     const file = await startPosting();
     await sandbox.stop();
     await start({ file });
@@ -215,7 +215,7 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test('that a process took with it when it was killed is taken over by another, once its time is up', async () => {
+  test('of a killed process is taken over by another when its lease expires', async () => {
     const file = await startPosting();
     // The first process still holds its claim, as one would that was killed.
     let ahead = 14_000;
@@ -229,7 +229,7 @@ describe('a delivery', () => {
     expect(sandbox.webhooks.deliveries()).toMatchObject([{ status: 'delivered', attempts: [{ status: 200 }] }]);
   });
 
-  test('is kept whole in a log that can be filtered', async () => {
+  test('is logged completely, and the log can be filtered', async () => {
     await register();
     const txn = await client.run(swap(10, 'USDT', 'USD'));
     await sandbox.webhooks.trigger({ state: 'error', txnId: txn.txnId, msg: 'for testing' });
@@ -248,7 +248,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('an event for testing', () => {
+describe('a test event', () => {
   test('changes no transaction', async () => {
     await register();
     const txn = (await client.create(swap(10, 'USDT', 'USD', { extRefId: 'mine' }))).body;
@@ -276,7 +276,7 @@ describe('over https', () => {
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
   };
 
-  test('a receiver whose authority is trusted gets its events, another does not', async () => {
+  test('a receiver with a trusted authority gets its events, another does not', async () => {
     const tls = certificate();
     const secure = await startReceiver(tls);
     cleanups.push(() => secure.close());
@@ -296,7 +296,7 @@ describe('over https', () => {
 });
 
 describe('the embedded sandbox', () => {
-  test('posts what its own requests brought about before it is closed', async () => {
+  test('posts the events of its requests before it closes', async () => {
     const embedded = await fresh({ allowHttpCallbacks: true });
     await embedded.call('POST', '/webhook', { callback: receiver.url, secret: 'secret' });
     await embedded.run(swap(10, 'USDT', 'USD'));

@@ -16,11 +16,11 @@ const register = (body: object = { callback, secret: 'one' }) => sandbox.call('P
 const list = async () => (await sandbox.call('GET', '/webhook')).body;
 
 describe('the webhook of an account', () => {
-  test('is none at first', async () => {
+  test('does not exist at first', async () => {
     expect(await list()).toEqual({ data: [] });
   });
 
-  test('is answered with id, callback and time, and never with its secret', async () => {
+  test('is shown with id, callback and time, and never with its secret', async () => {
     const { status, body } = await register();
     const { now } = (await sandbox.control('GET', 'clock')).body;
     expect(status).toBe(200);
@@ -28,7 +28,7 @@ describe('the webhook of an account', () => {
     expect(await list()).toEqual({ data: [body] });
   });
 
-  test('replaces the one before', async () => {
+  test('replaces the previous one', async () => {
     const first = (await register()).body;
     const second = (await register({ callback: 'https://example.com/second', secret: 'two' })).body;
     expect(second.id).not.toBe(first.id);
@@ -86,7 +86,7 @@ describe('the webhook of an account', () => {
     expect(await list()).toEqual({ data: [before] });
   });
 
-  test('takes http to this machine when told to, and http to others never', async () => {
+  test('accepts http to this machine if configured, and never to others', async () => {
     await sandbox.control('PUT', 'webhook-options', { allowHttpLoopback: true });
     for (const host of ['localhost:1', '127.0.0.1:1', 'hooks.localhost', '[::1]:1']) {
       expect((await register({ callback: `http://${host}/`, secret: 'one' })).status).toBe(200);
@@ -101,7 +101,7 @@ describe('the webhook of an account', () => {
     expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
   });
 
-  test('is its own: a parent may act on it, a child not on its parent\'s, a stranger on none', async () => {
+  test('is accessible to the parent account, but not to a subaccount or another account', async () => {
     const login = async (body: object) => sandbox.login((await sandbox.control('POST', 'accounts', body)).body);
     const child = await login({ displayName: 'Shop' });
     const stranger = await login({ displayName: 'Stranger', parentAccountId: null });

@@ -16,7 +16,7 @@ const wrongKeyOrSignature = { error: 'invalid API key or signature' };
 const wrongSignature = { error: 'invalid api signature' };
 
 describe('the token endpoint', () => {
-  test('answers a JWT, its expiry on the service\'s clock, and the account', async () => {
+  test('returns a JWT, its expiry by the service clock, and the account', async () => {
     const { status, body } = await authenticate(sandbox.send, sandbox.url, sandbox);
     const { now } = (await sandbox.control('GET', 'clock')).body;
     expect(status).toBe(200);
@@ -50,14 +50,14 @@ describe('the token endpoint', () => {
     expect([answer.status, answer.body]).toEqual([401, wrongSignature]);
   });
 
-  test('takes a signature once', async () => {
+  test('accepts a signature once', async () => {
     expect((await authenticate(sandbox.send, sandbox.url, sandbox, '{"n":1}')).status).toBe(200);
     const again = await authenticate(sandbox.send, sandbox.url, sandbox, '{"n":1}');
     expect([again.status, again.body]).toEqual([401, { ...wrongSignature, message: expect.stringContaining('used before') }]);
     expect((await sandbox.control('GET', 'log?limit=1')).body.data[0].fault).toBe('repeated signature');
   });
 
-  test('takes a signature again when told to', async () => {
+  test('accepts a signature again if configured', async () => {
     const tolerant = await fresh({ allowSignatureReuse: true });
     expect((await authenticate(tolerant.send, tolerant.url, tolerant, '{}')).status).toBe(200);
     expect((await authenticate(tolerant.send, tolerant.url, tolerant, '{}')).status).toBe(200);
@@ -69,7 +69,7 @@ describe('the token endpoint', () => {
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
   });
 
-  test('needs a content type', async () => {
+  test('requires a content type', async () => {
     const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{}', { 'content-type': 'text/plain' });
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
   });
@@ -91,7 +91,7 @@ describe('a token', () => {
     expect([answer.status, answer.body]).toEqual([401, body]);
   });
 
-  test('is good until it expires', async () => {
+  test('is valid until it expires', async () => {
     await sandbox.advance('59m');
     expect((await sandbox.call('GET', '/transaction')).status).toBe(200);
     await sandbox.advance('1m');
@@ -99,7 +99,7 @@ describe('a token', () => {
     expect([late.status, late.body]).toEqual([401, invalid]);
   });
 
-  test('cannot be changed into that of another account', async () => {
+  test('cannot be changed to another account', async () => {
     const child = (await sandbox.control('POST', 'accounts', { displayName: 'Shop' })).body;
     const { accessToken } = (await authenticate(sandbox.send, sandbox.url, child)).body;
     const [header, payload, signature] = accessToken.split('.');
@@ -118,7 +118,7 @@ describe('an account', () => {
   const receive = lightningReceive(0.1);
   const walletsOf = (accountId: string) => `/account/${accountId}/wallet/`;
 
-  test('sees its wallets, at the path with its slash alone', async () => {
+  test('reads its wallets, only at the path with a trailing slash', async () => {
     const wallets = await sandbox.call('GET', walletsOf(sandbox.accountId));
     expect(wallets.body.data.map(({ ccy, amount }: { ccy: string; amount: number }) => [ccy, amount])).toEqual([
       ['BTC', 1], ['USDT', 10_000], ['USD', 5_000], ['CAD', 5_000], ['VND', 50_000_000],
@@ -147,7 +147,7 @@ describe('an account', () => {
     expect((await client.call('GET', `/account/${child.accountId}`)).body).toEqual(body);
   });
 
-  test('reads, confirms and cancels transactions of its subaccount, which stay the subaccount\'s', async () => {
+  test('reads, confirms and cancels transactions of its subaccount', async () => {
     const { credentials, client } = await open({ displayName: 'Shop' });
     const [first, second] = [await client.create(receive), await client.create(receive)].map(({ body }) => body.txnId);
     expect((await sandbox.get(first)).body.accountId).toBe(credentials.accountId);
@@ -157,7 +157,7 @@ describe('an account', () => {
     expect((await client.call('GET', '/transaction')).body.pagination.total).toBe(2);
   });
 
-  test('does not act on its sister, nor on the child of its child', async () => {
+  test('does not act on its sister account, nor on a subaccount of its subaccount', async () => {
     const child = await open({ displayName: 'Shop' });
     const sister = await open({ displayName: 'Other shop' });
     const grandchild = await open({ displayName: 'Stall', parentAccountId: child.credentials.accountId });
@@ -176,7 +176,7 @@ describe('an account', () => {
     expect(body.data).toMatchObject([{ ccy: 'BTC', amount: 0.2, accountId: credentials.accountId }]);
   });
 
-  test('is not seen by its child, nor by a stranger', async () => {
+  test('is not accessible to its subaccount or another account', async () => {
     const child = await open({ displayName: 'Shop' });
     const stranger = await open({ displayName: 'Stranger', parentAccountId: null });
     const txn = (await sandbox.create(receive)).body.txnId;

@@ -119,7 +119,7 @@ const query = fc.dictionary(fc.constantFrom(...names, 'walletCcy', 'chainId'), f
 ), { maxKeys: 4 }).map((fields) => new URLSearchParams(fields).toString());
 
 describe('any request', () => {
-  test('gets an answer of the specification and moves no money', async () => {
+  test('gets a specified answer and moves no money', async () => {
     const before = await money();
     const access = fc.oneof(
       { arbitrary: fc.constant('valid'), weight: 6 }, fc.constantFrom('', 'Bearer', 'Bearer a.b.c', 'Basic eDp5'),
@@ -137,7 +137,7 @@ describe('any request', () => {
     expect(await money()).toEqual(before);
   }, 120_000);
 
-  test('to create a transaction is taken as described or refused as described', async () => {
+  test('to create a transaction is accepted or refused as described', async () => {
     const before = await money();
     const target = '/api/v2/transaction';
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
@@ -149,14 +149,14 @@ describe('any request', () => {
     expect(await money()).toEqual(before);
   }, 120_000);
 
-  test('anywhere else is not found, without a token too', async () => {
+  test('to another path is not found, even without a token', async () => {
     await fc.assert(fc.asyncProperty(fc.webPath(), method, body, async (path, method, body) => {
       const answer = await send({ method, target: `/elsewhere${path}`, headers: {}, body });
       expect([answer.status, answer.body]).toEqual([404, '{"error":"not found"}']);
     }), { numRuns: 200 });
   });
 
-  test('to the controls is answered or refused, and breaks nothing', async () => {
+  test('to the controls is answered or refused, without an internal error', async () => {
     const onError = (error: unknown): void => void errors.push(error);
     const own = openService({ autoPay: 'off', onError }, () => 'http://sandbox.localhost');
     const routes = [...controls({ machineTime: Date.now, dueActions: dueActions() }), ...served.filter(isPayNow)];
@@ -173,7 +173,7 @@ describe('any request', () => {
     await own.close();
   }, 120_000);
 
-  test('may be as long as is said and no longer', async () => {
+  test('is limited to the documented length', async () => {
     const padded = (length: number): Uint8Array => {
       const text = JSON.stringify(lightningReceive(0.001));
       return Buffer.from(text + ' '.repeat(length - text.length));

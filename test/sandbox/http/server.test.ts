@@ -27,7 +27,7 @@ const start = async (options: Parameters<typeof serve>[0] = {}) => {
 };
 
 describe('the server', () => {
-  test('listens on the loopback interface and takes a free port', async () => {
+  test('listens on the loopback interface at a free port', async () => {
     const { sandbox } = await start();
     expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
@@ -46,14 +46,14 @@ describe('the server', () => {
     expect(answered).toBe(status);
   });
 
-  test('answers HTTP/1.0, which names no Host', async () => {
+  test('answers HTTP/1.0 without a Host header', async () => {
     const { sandbox } = await start();
     const socket = open(Number(new URL(sandbox.url).port), '127.0.0.1');
     socket.write('GET /_sandbox/status HTTP/1.0\r\n\r\n');
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('answers a client that asks for the whole address, as through a proxy', async () => {
+  test('answers a request for an absolute URL, as through a proxy', async () => {
     const { sandbox } = await start();
     const { port } = new URL(sandbox.url);
     const answered = await new Promise((resolve, reject) => {
@@ -63,12 +63,12 @@ describe('the server', () => {
     expect(answered).toBe(200);
   });
 
-  test('says so when its port is taken', async () => {
+  test('reports that its port is in use', async () => {
     const { sandbox } = await start();
     await expect(serve({ port: Number(new URL(sandbox.url).port) })).rejects.toThrow('EADDRINUSE');
   });
 
-  test('carries out what is due without being asked', async () => {
+  test('carries out due work without requests', async () => {
     const { sandbox, client } = await start({ autoPay: 20 });
     const txn = await client.run(lightningReceive(0.0005));
     const settled = async (): Promise<boolean> => {
@@ -79,7 +79,7 @@ describe('the server', () => {
     expect(sandbox.requests('GET', `/api/v2/transaction/${txn.txnId}`)).toEqual([]);
   });
 
-  test('tells its own clock in the Date header', async () => {
+  test('sends its own clock in the Date header', async () => {
     const { sandbox, client } = await start();
     await sandbox.clock.freeze();
     const now = await sandbox.clock.advance('30m');
@@ -87,7 +87,7 @@ describe('the server', () => {
     expect(Date.parse(headers.get('date') ?? '')).toBe(Math.floor(now / 1000) * 1000);
   });
 
-  test('goes on after a restart with everything it had', async () => {
+  test('keeps its data across a restart', async () => {
     const file = join(folder, 'sandbox.db');
     const first = await serve({ file });
     await first.sandbox.fund('BTC', '0.5');
@@ -102,7 +102,7 @@ describe('the server', () => {
     expect((await client.wallet('BTC')).amount).toBe(1.49998997);
   });
 
-  test('takes the credentials it is given', async () => {
+  test('accepts configured credentials', async () => {
     const own = { apiKey: 'my-key', apiSecret: 'my-secret' };
     const { sandbox } = await start(own);
     expect(sandbox).toMatchObject(own);
@@ -110,14 +110,14 @@ describe('the server', () => {
     expect((await client.call('GET', '/transaction')).status).toBe(200);
   });
 
-  test('refuses a body of ten megabytes and lives on', async () => {
+  test('refuses a body of ten megabytes and keeps running', async () => {
     const { client } = await start();
     const answer = await client.call('POST', '/transaction', `"${'x'.repeat(10 * 1024 * 1024)}"`);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
     expect((await client.call('GET', '/transaction')).status).toBe(200);
   });
 
-  test('lives on when a client goes away in the middle of its request', async () => {
+  test('keeps running if a client disconnects during its request', async () => {
     const { sandbox, client } = await start();
     const target = `${sandbox.url}/api/v2/transaction`;
     await new Promise<void>((resolve) => {
@@ -144,7 +144,7 @@ describe('the server', () => {
 });
 
 describe('the fixture', () => {
-  test('funds, invoices, pays, and tells what was asked of the service', async () => {
+  test('funds, invoices, pays, and lists the requests to the service', async () => {
     const { sandbox, client } = await start({ seed: 'empty' });
     await sandbox.fund('BTC', '1000sat');
     await sandbox.fund('VND', '500000');
@@ -164,7 +164,7 @@ describe('the fixture', () => {
     expect(sandbox.requests()).toEqual([]);
   });
 
-  test('says why it refuses', async () => {
+  test('explains refusals', async () => {
     const { sandbox } = await start();
     await expect(sandbox.pay('00000000-0000-4000-8000-000000000000')).rejects.toThrow('not found');
     await expect(sandbox.fund('BTC', '0.123456789')).rejects.toThrow('bad request');
@@ -175,7 +175,7 @@ describe('the fixture', () => {
     await expect(sandbox.clock.advance('36500d')).rejects.toThrow('2200');
   });
 
-  test('lets the clock run on from where it was thawed', async () => {
+  test('continues the clock from the time of its freeze', async () => {
     const { sandbox } = await start();
     const frozen = await sandbox.clock.freeze();
     expect(await sandbox.clock.now()).toBe(frozen);
@@ -185,7 +185,7 @@ describe('the fixture', () => {
     await expect.poll(() => sandbox.clock.now()).toBeGreaterThan(advanced);
   });
 
-  test('answers many clients at once, each movement once', async () => {
+  test('answers many clients at once, with each movement once', async () => {
     const { client } = await start({ file: join(folder, 'many.db') });
     const answers = await Promise.all(Array.from({ length: 60 }, () => client.run(swap(1, 'USDT', 'USD'))));
     expect(answers.every(({ txnState }) => txnState === 'completed')).toBe(true);

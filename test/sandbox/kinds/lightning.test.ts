@@ -33,7 +33,7 @@ const balance = async () => {
 const stateOf = async (txnId: string) => (await sandbox.get(txnId)).body.txnState;
 
 describe('a Lightning receive', () => {
-  test('has the full shape while quoted, with neither invoice nor page', async () => {
+  test('is complete while quoted, without invoice and page', async () => {
     const { status, body } = await sandbox.create(lightningReceive(0.0005, { extRefId: 'order-118', note: 'Coffee' }));
     const { now } = (await sandbox.control('GET', 'clock')).body;
     expect(status).toBe(200);
@@ -82,7 +82,7 @@ describe('a Lightning receive', () => {
     expect(invoicePageUrl).toBe(`${sandbox.url}/pay/${txn.txnId}`);
   });
 
-  test('is credited once when it is paid', async () => {
+  test('is credited once on payment', async () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { paymentRequest } = txn.sourceReq.reqDetails;
     expect(await balance()).toEqual([1, 1]);
@@ -116,7 +116,7 @@ describe('a Lightning receive', () => {
     expect((await sandbox.pay(txn.txnId)).status).toBe(400);
   });
 
-  test('is paid by the automatic payer, before it would expire, however far the clock is moved', async () => {
+  test('is paid by the automatic payer before it expires, even if the clock moves far ahead', async () => {
     await sandbox.control('PUT', 'auto-pay', { after: '3s' });
     const txn = await sandbox.run(lightningReceive(0.0005));
     await sandbox.advance('2999ms');
@@ -130,7 +130,7 @@ describe('a Lightning receive', () => {
 });
 
 describe('a Lightning send', () => {
-  test('goes on by the time of the machine, carried out by whoever asks next', async () => {
+  test('progresses with the machine\'s time, carried out by the next request', async () => {
     let machine = Date.now();
     const running = await fresh({ now: () => machine });
     await running.control('POST', 'clock/thaw');
@@ -141,7 +141,7 @@ describe('a Lightning send', () => {
     await running.close();
   });
 
-  test('costs the invoice and the fees, reserved at confirmation and gone at the end', async () => {
+  test('costs the invoice and the fees, reserved at confirmation and deducted at the end', async () => {
     const quote = (await sandbox.create(lightningSend(await sandbox.invoice('2500sat')))).body;
     expect(quote.sourceReq)
       .toMatchObject({ servicepayFees: 0.00000005, networkFees: 0.00000002, amtRequested: 0.000025 });
@@ -171,7 +171,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([1, 1]);
   });
 
-  test('charges a fraction of a satoshi as a whole one', async () => {
+  test('rounds a fraction of a satoshi up', async () => {
     const { body } = await sandbox.create(lightningSend(foreign({ amountMsat: 1_500_001n })));
     expect(body.destReq.amtRequested).toBe(0.00001501);
   });
@@ -186,7 +186,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([0.99998997, 0.99998997]);
   });
 
-  test('of a forged invoice with the payment hash of another fails', async () => {
+  test('of a forged invoice with the payment hash of another one fails', async () => {
     const receive = await sandbox.run(lightningReceive(0.5));
     const { paymentHash } = decodeInvoice(receive.sourceReq.reqDetails.paymentRequest);
     const forged = foreign({ paymentHash });
@@ -197,7 +197,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([1, 1]);
   });
 
-  test('of an invoice that the service has forgotten fails', async () => {
+  test('of an invoice unknown to its own service fails', async () => {
     const receive = await sandbox.run(lightningReceive(0.5));
     await sandbox.control('POST', 'reset');
     await sandbox.control('POST', 'clock/freeze');
@@ -206,7 +206,7 @@ describe('a Lightning send', () => {
     expect(await stateOf(send.txnId)).toBe('failed');
   });
 
-  test('of an invoice that was paid already fails and costs nothing', async () => {
+  test('of a paid invoice fails and costs nothing', async () => {
     const invoice = await sandbox.invoice('2500sat');
     await sandbox.run(lightningSend(invoice));
     await sandbox.advance('1s');
@@ -236,7 +236,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([0.99975, 0.99975]);
   });
 
-  test('fails when the invoice expires between quote and payment', async () => {
+  test('fails if the invoice expires between quote and payment', async () => {
     const quote = (await sandbox.create(lightningSend(await sandbox.invoice('2500sat', { expiry: '30s' })))).body;
     await sandbox.advance('29900ms');
     await sandbox.confirm(quote.txnId);
@@ -245,7 +245,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([1, 1]);
   });
 
-  test('of an invoice that says "no route" fails in flight', async () => {
+  test('of an invoice described "no route" fails in flight', async () => {
     const send = await sandbox.run(lightningSend(await sandbox.invoice('2500sat', { description: 'no route' })));
     await sandbox.advance('200ms');
     expect(await stateOf(send.txnId)).toBe('destsent');
@@ -261,7 +261,7 @@ describe('a Lightning send', () => {
     },
   );
 
-  test('fails at confirmation when the money has gone since the quote', async () => {
+  test('fails at confirmation if the balance has become too small since the quote', async () => {
     const quote = async () => (await sandbox.create(lightningSend(await sandbox.invoice('0.6')))).body.txnId;
     const [first, second] = [await quote(), await quote()];
     expect((await sandbox.confirm(first)).body.txnState).toBe('srccreated');
@@ -271,7 +271,7 @@ describe('a Lightning send', () => {
     expect(await stateOf(first)).toBe('completed');
   });
 
-  test('without the funds is refused at the quote', async () => {
+  test('above the balance is refused at the quote', async () => {
     const answer = await sandbox.create(lightningSend(await sandbox.invoice('1')));
     expect([answer.status, answer.body]).toEqual([400, {
       error: 'insufficient balance',

@@ -60,7 +60,7 @@ describe('an on-chain receive', () => {
     });
   });
 
-  test('is confirmed at once by mining, however few blocks at a time', async () => {
+  test('is confirmed at once by mining, even block by block', async () => {
     const txn = await sandbox.run(onchainReceive(0.01));
     await sandbox.pay(txn.sourceReq.reqDetails.invoice);
     expect((await sandbox.mine(2)).body.data)
@@ -71,7 +71,7 @@ describe('an on-chain receive', () => {
     expect((await sandbox.mine(5)).body.data).toEqual([]);
   });
 
-  test('credits what was paid, be it another amount than was asked for', async () => {
+  test('credits the paid amount, even if it differs from the requested one', async () => {
     const txn = await sandbox.run(onchainReceive(0.005));
     await sandbox.pay(txn.sourceReq.reqDetails.address, '400000sat');
     await sandbox.mine(1);
@@ -83,7 +83,7 @@ describe('an on-chain receive', () => {
     expect(await sandbox.balance('BTC')).toEqual([1.004, 1.004]);
   });
 
-  test('expires with its address, to the millisecond, unless a payment was seen', async () => {
+  test('expires with its address, to the millisecond, unless a payment was detected', async () => {
     const [unpaid, paid] = [await sandbox.run(onchainReceive(0.005)), await sandbox.run(onchainReceive(0.1))];
     await sandbox.advance(unpaid.sourceReq.expiresAt - await now() - 1);
     await sandbox.renew();
@@ -94,7 +94,7 @@ describe('an on-chain receive', () => {
     expect((await sandbox.pay(unpaid.sourceReq.reqDetails.address)).status).toBe(400);
   });
 
-  test('once over, leaves an address whose payments are deposits', async () => {
+  test('credits later payments to its address as deposits', async () => {
     const txn = await sandbox.run(onchainReceive(0.005));
     await sandbox.advance(txn.sourceReq.expiresAt - await now());
     expect((await sandbox.pay(txn.sourceReq.reqDetails.address, '0.005')).body)
@@ -125,7 +125,7 @@ describe('an on-chain receive', () => {
 });
 
 describe('a permanent address', () => {
-  test('is the same each time, and of the right format on each chain', async () => {
+  test('stays constant, with the right format for each chain', async () => {
     const [tron, eth] = await Promise.all(['TRON', 'ETH'].map(async (chainId) => (await usdtAddress(chainId)).body));
     expect(tron).toEqual({
       resultStatus: 'success',
@@ -142,7 +142,7 @@ describe('a permanent address', () => {
     expect(await bitcoinAddress()).toBe(before);
   });
 
-  test('is another one for another account', async () => {
+  test('differs between accounts', async () => {
     const child = await sandbox.login((await sandbox.control('POST', 'accounts', { displayName: 'Child' })).body);
     const { body } = await child.call('GET', '/account/onchain-address');
     expect(body.staticOnchainAddress).not.toBe(await bitcoinAddress());
@@ -154,7 +154,7 @@ describe('a permanent address', () => {
     },
   );
 
-  test('takes BTC again and again, each time credited once it is confirmed', async () => {
+  test('receives BTC repeatedly, credited on each confirmation', async () => {
     const address = await bitcoinAddress();
     await sandbox.pay(address, '0.001');
     await sandbox.pay(`bitcoin:${address}`, '0.02');
@@ -176,7 +176,7 @@ describe('a permanent address', () => {
     expect(await sandbox.balance('USDT')).toEqual([10_012.5, 10_012.5]);
   });
 
-  test('needs an amount to be paid, and must be one of the service', async () => {
+  test('needs an amount to be paid, and must belong to the service', async () => {
     expect((await sandbox.pay(await bitcoinAddress())).status).toBe(400);
     expect((await sandbox.pay('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.1')).status).toBe(400);
   });

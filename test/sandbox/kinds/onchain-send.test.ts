@@ -42,7 +42,7 @@ describe('an on-chain send', () => {
     expect(await sandbox.balance('BTC')).toEqual([0.989977, 0.989977]);
   });
 
-  test('tells how many confirmations it has, from its broadcast on', async () => {
+  test('shows the number of confirmations from its broadcast on', async () => {
     const { txnId } = await sandbox.run(onchainSend(somewhere, 0.01));
     const seen = async () => (await sandbox.get(txnId)).body.destReq.reqDetails;
     expect(await seen()).toEqual({ address: somewhere });
@@ -63,7 +63,7 @@ describe('an on-chain send', () => {
     expect((await sandbox.balance('BTC'))[0]).toBe(Number((1 - paid).toFixed(8)));
   });
 
-  test('is broadcast by mining when it still waits for that', async () => {
+  test('is broadcast by mining if it is still waiting', async () => {
     const { txnId } = await sandbox.run(onchainSend(somewhere, 0.001));
     await sandbox.mine(1);
     expect(await sandbox.state(txnId)).toBe('completed');

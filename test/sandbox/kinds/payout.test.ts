@@ -41,7 +41,7 @@ const funds = { purpose: 1, source: 2, relationship: 3 };
 const account = { acctName: 'A', acctNum: '123', institutionCode: '970436', institutionName: 'Vietcombank' };
 
 describe('a payout', () => {
-  test('costs what the fiat amount comes to in BTC, and its fee', async () => {
+  test('costs the fiat amount in BTC, and its fee', async () => {
     const quote = (await sandbox.create(payout(500_000))).body;
     expect(quote).toMatchObject({
       fxRate: 2_500_000_000,
@@ -71,7 +71,7 @@ describe('a payout', () => {
     expect(seen).toEqual(states);
   });
 
-  test.for(destinations)('goes to %s in %s by %s', async ([country, ccy, method, type, number]) => {
+  test.for(destinations)('is sent to %s in %s by %s', async ([country, ccy, method, type, number]) => {
     const { banks, mobiles } = (await institutions(country)).body;
     const [{ institutionCode, institutionName }] = type === 'bank' ? banks : mobiles;
     const reqDetails = { acctName: 'A', acctNum: number, institutionCode, institutionName };
@@ -80,12 +80,12 @@ describe('a payout', () => {
     expect([status, body.destReq?.reqDetails, body.sourceOfFunds]).toEqual([200, reqDetails, funds]);
   });
 
-  test('takes the shorter set of recipient details too', async () => {
+  test('accepts the shorter set of recipient details', async () => {
     const reqDetails = { bankAcctNum: '0123456789', institutionCode: '970436' };
     expect((await sandbox.create(payout(1000, { reqDetails }))).body.destReq.reqDetails).toEqual(reqDetails);
   });
 
-  test('by the method `mobile` finds its country by the institution', async () => {
+  test('by the method `mobile` finds its country from the institution', async () => {
     const reqDetails = { ...account, acctNum: '+221771234567', institutionCode: 'WAVESN' };
     const answer = await sandbox.create(
       payout(1000, { ccy: 'XOF', method: 'mobile', reqDetails }, {}, { sourceOfFunds: funds }),
@@ -93,7 +93,7 @@ describe('a payout', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('needs the source of funds only when the sender is of another country', async () => {
+  test('needs the source of funds only if the sender is from another country', async () => {
     const abroad = { kyc: { type: 'business', details: { legalFullName: 'Acme GmbH', countryCode: 'DE' } } };
     expect((await sandbox.create(payout(1000, {}, abroad))).status).toBe(400);
     expect((await sandbox.create(payout(1000, {}, abroad, { sourceOfFunds: funds }))).status).toBe(200);
@@ -101,7 +101,7 @@ describe('a payout', () => {
   });
 
   // sourceOfFunds object: "all integers. Meaning of the code values: not shown."
-  test('takes any integers as source of funds, and echoes them', async () => {
+  test('accepts any integers as source of funds, and returns them', async () => {
     const sourceOfFunds = { purpose: 0, source: -1, relationship: 10_001 };
     expect((await sandbox.create(payout(1000, {}, {}, { sourceOfFunds }))).body.sourceOfFunds).toEqual(sourceOfFunds);
   });
@@ -147,7 +147,7 @@ describe('a payout', () => {
       .toEqual([400, 'bad request', expect.stringMatching(says)]);
   });
 
-  test('without the money is refused', async () => {
+  test('above the balance is refused', async () => {
     const answer = await sandbox.create(payout(3_000_000_000));
     expect([answer.status, answer.body.error]).toEqual([400, 'insufficient balance']);
   });
@@ -169,7 +169,7 @@ describe('a payout', () => {
 });
 
 describe('the institution look-up', () => {
-  test('names banks and mobile-money services apart', async () => {
+  test('distinguishes banks and mobile-money services', async () => {
     const { body } = await institutions('NG');
     expect(body.banks).toContainEqual(
       { institutionCode: '058', institutionType: 'bank', institutionName: 'Guaranty Trust Bank' },
@@ -179,11 +179,11 @@ describe('the institution look-up', () => {
     );
   });
 
-  test('is empty where there are no payout rails', async () => {
+  test('is empty for a country without payouts', async () => {
     expect((await institutions('DE')).body).toEqual({ banks: [], mobiles: [] });
   });
 
-  test('refuses what is not a country code', async () => {
+  test('refuses an invalid country code', async () => {
     expect((await institutions('Vietnam')).status).toBe(400);
   });
 });

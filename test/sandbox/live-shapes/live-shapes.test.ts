@@ -166,7 +166,7 @@ const seen: Readonly<Partial<Record<LiveShapeName, readonly [look: Look, answer:
 };
 
 describe('the live shape', () => {
-  test.for(Object.entries(seen))('%s is what is answered', async ([name, [look, expected]]) => {
+  test.for(Object.entries(seen))('%s is applied to answers', async ([name, [look, expected]]) => {
     expect(await look(await shaped([name]))).toEqual(expected);
   });
 
@@ -193,7 +193,7 @@ describe('the live shape', () => {
     for (const { headers, raw } of receiver.received) expect(headers[header]).toBe(hmac('secret', raw));
   });
 
-  test('of every name has been looked at here', () => {
+  test('of every name is tested here', () => {
     const delivered = ['webhook-put', 'webhook-final-only', 'webhook-once', 'webhook-signature-header'];
     expect([...Object.keys(seen), ...delivered].toSorted()).toEqual([...shapeNames].toSorted());
   });

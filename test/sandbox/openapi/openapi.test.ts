@@ -18,7 +18,7 @@ afterAll(() => sandbox.close());
 const paths = (document: string): string[] => Object.keys(JSON.parse(document).paths);
 
 describe('the description', () => {
-  test('has every endpoint that the service has', () => {
+  test('has every endpoint of the service', () => {
     const described = paths(text);
     const served = endpoints({ allowSignatureReuse: false }).flatMap(({ path }) => {
       const plain = path.replace(/:(\w+)/g, '{$1}');
@@ -27,7 +27,7 @@ describe('the description', () => {
     expect(served.filter((path) => !described.includes(path))).toEqual([]);
   });
 
-  test('gives every operation a name of its own', () => {
+  test('gives every operation a unique name', () => {
     const document = v.parse(
       v.object({ paths: v.record(v.string(), v.record(v.string(), v.object({ operationId: v.string() }))) }),
       JSON.parse(text),
@@ -37,14 +37,14 @@ describe('the description', () => {
     expect(ids.length).toBeGreaterThan(18);
   });
 
-  test('refers to nothing that it does not have', () => {
+  test('has no broken references', () => {
     const { components } = JSON.parse(text);
     const names = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name = '']) => name);
     expect(names.filter((name) => !(name in components.schemas))).toEqual([]);
     expect(Object.keys(components.schemas).filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test('says of every object what may be in it, so that a program that is generated from it can fill and read it', () => {
+  test('defines the properties of every object, so that a generated client can fill and read it', () => {
     const bare: string[] = [];
     JSON.parse(text, (key, value: unknown) => {
       const isBare = typeof value === 'object' && value !== null && 'type' in value && value.type === 'object'
@@ -62,7 +62,7 @@ describe('the description', () => {
     expect(statuses).toMatchObject({ schema: { type: 'array' }, explode: false });
   });
 
-  test('speaks the maker\'s name', async () => {
+  test('has the name of the brand', async () => {
     const acme = await fresh({ maker: 'acme' });
     const document = (await acme.root('/openapi.json')).text;
     expect(document).toContain('acmepayFees');
@@ -77,12 +77,12 @@ describe('the check', () => {
     ({ method: 'GET', target, status: 200, body: JSON.stringify(body), ...more });
   const transaction = '/api/v2/transaction/some-id';
 
-  test('passes what the service answers', async () => {
+  test('accepts the answers of the service', async () => {
     const { body } = await sandbox.create(lightningReceive(0.001));
     expect(() => openApiCheck(text)(exchangeOf(transaction, body))).not.toThrow();
   });
 
-  test('complains of every field that is missing or of another type', async () => {
+  test('reports every missing field and every wrong type', async () => {
     const check = openApiCheck(text);
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'openapi' }));
     for (const side of [body, body.sourceReq, body.destReq]) {
@@ -112,7 +112,7 @@ describe('the check', () => {
     expect(() => openApiCheck(text)(exchange)).toThrow('answered');
   });
 
-  test('sees the answers of every test: nobody starts a sandbox around it', () => {
+  test('covers the answers of every test: no test starts a sandbox without it', () => {
     const folder = resolve(import.meta.dirname, '../..');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     const starts = /\b(startSandbox|openSandbox|startServer)\(/;

@@ -64,7 +64,7 @@ const asked = fc.record({
 });
 
 describe('a list of many thousands', () => {
-  test('is the same page by page as the whole list read through', async () => {
+  test('is identical in pages and as a whole', async () => {
     const at = (index: number): number => (all[0]?.at ?? 0) + 1000 * index;
     await fc.assert(fc.asyncProperty(asked, async ({ from, length, limit, page, ...filters }) => {
       const [start, end] = [at(from), at(from + length)];
@@ -85,7 +85,7 @@ describe('a list of many thousands', () => {
     }), { numRuns: 60 });
   }, 60_000);
 
-  test('counts each transaction once, whatever state it comes into', async () => {
+  test('counts each transaction once, whatever its state', async () => {
     const { txnId } = (await client.create(swap(1, 'USDT', 'USD'))).body;
     await client.cancel(txnId);
     const { pagination } = await list({ time: '1d', txnStatuses: 'usercanceled' });

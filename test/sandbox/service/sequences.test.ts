@@ -79,7 +79,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('any sequence of calls', () => {
-  test('keeps the books in order, the states in the table, and every reference and movement single', async () => {
+  test('keeps the books balanced, the states valid, and every reference and movement unique', async () => {
     const seen = new Set<string>();
     const whole = fc.tuple(fc.nat(), fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }));
     await fc.assert(fc.asyncProperty(whole, async ([seed, steps]) => {

@@ -28,7 +28,7 @@ describe('a swap', () => {
     expect(await amounts()).toMatchObject({ USDT: 9974.9375, BTC: 1.00025 });
   });
 
-  test('gives exactly what was asked for on the destination', async () => {
+  test('credits exactly the amount requested on the destination', async () => {
     const txn = await sandbox.run({
       sourceReq: { ccy: 'BTC', method: 'servicepay' },
       destReq: { ccy: 'VND', method: 'servicepay', amtRequested: 500_001 },
@@ -38,12 +38,12 @@ describe('a swap', () => {
     expect(await amounts()).toMatchObject({ VND: 50_500_001, BTC: 0.99979948 });
   });
 
-  test('opens the wallet of a currency that the account did not have', async () => {
+  test('opens the wallet of a new currency', async () => {
     await sandbox.run(swap(10, 'USD', 'EUR'));
     expect(await amounts()).toMatchObject({ EUR: 9 });
   });
 
-  test('fails at confirmation when the money has gone since the quote', async () => {
+  test('fails at confirmation if the balance has become too small since the quote', async () => {
     const quotes = await Promise.all([1, 2].map(() => sandbox.create(swap(6000, 'USDT', 'USD'))));
     const states = [];
     for (const { body } of quotes) states.push((await sandbox.confirm(body.txnId)).body.txnState);
@@ -53,7 +53,7 @@ describe('a swap', () => {
 });
 
 describe('a quote', () => {
-  test('lapses after its time, and then confirmation is code 2005', async () => {
+  test('expires, and then confirmation fails with code 2005', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     await sandbox.advance('60s');
     const late = await sandbox.confirm(body.txnId);
@@ -75,21 +75,21 @@ describe('a quote', () => {
     expect(await amounts()).toMatchObject({ USDT: 10_000, USD: 5_000 });
   });
 
-  test('is confirmed once by many at the same time', async () => {
+  test('is confirmed once by concurrent requests', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     const answers = await Promise.all(Array.from({ length: 10 }, () => sandbox.confirm(body.txnId)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(400)]);
     expect(await amounts()).toMatchObject({ USD: 5_001 });
   });
 
-  test('needs a content type to be confirmed, although there is no body', async () => {
+  test('requires a content type to be confirmed, although it has no body', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     const answer = await sandbox.call('PUT', `/transaction/${body.txnId}/confirm`, undefined, { 'content-type': '' });
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
     expect((await sandbox.get(body.txnId)).body.txnState).toBe('quoted');
   });
 
-  test('takes a reference once', async () => {
+  test('accepts a reference once', async () => {
     const first = await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'r' }));
     const second = await sandbox.create(lightningReceive(0.1, { extRefId: 'r' }));
     expect([first.status, second.status, second.body]).toEqual([
@@ -97,7 +97,7 @@ describe('a quote', () => {
     ]);
   });
 
-  test('is created at the path with a slash at its end too', async () => {
+  test('is also created at the path with a trailing slash', async () => {
     expect((await sandbox.call('POST', '/transaction/', swap(1, 'USDT', 'USD'))).status).toBe(200);
   });
 
@@ -155,7 +155,7 @@ describe('a creation', () => {
     expect((await sandbox.call('GET', '/transaction')).body.pagination.total).toBe(0);
   });
 
-  test('takes every digit that its currency has', async () => {
+  test('accepts every digit of its currency', async () => {
     const { body } = await sandbox.call('POST', '/transaction', withAmount('9.999999'));
     expect(body.sourceReq.amtRequested).toBe(9.999999);
   });
@@ -165,7 +165,7 @@ describe('a creation', () => {
     expect(answer.text).toContain('"amtRequested":0.00000001,');
   });
 
-  test('ignores fields that it does not know', async () => {
+  test('ignores unknown fields', async () => {
     expect((await sandbox.create(swap(1, 'USDT', 'USD', { colour: 'green' }))).status).toBe(200);
   });
 
@@ -181,7 +181,7 @@ describe('the list', () => {
   const refs = async (query: string): Promise<string[]> =>
     (await list(query)).data.map(({ extRefId }: { extRefId: string }) => extRefId);
 
-  test('has reduced sides, the newest first, and says how many there are', async () => {
+  test('has abbreviated sides, the newest first, and the total number', async () => {
     await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'a' }));
     await sandbox.run(swap(2, 'USDT', 'USD', { extRefId: 'b' }));
     const { data, pagination } = await list();
@@ -233,7 +233,7 @@ describe('the list', () => {
     expect(await refs('?unknown=a?b&destMethods=lightning')).toEqual(['sent']);
   });
 
-  test('shows the last seven days unless another time is asked for', async () => {
+  test('shows the last seven days by default', async () => {
     await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'old' }));
     const created = (await list()).data[0].createdAt;
     await sandbox.advance('8d');
@@ -262,7 +262,7 @@ describe('the list', () => {
     await later.close();
   });
 
-  test('keeps its order when the machine\'s clock steps back', async () => {
+  test('keeps its order if the machine\'s clock is set back', async () => {
     let machine = Date.now();
     const stepping = await fresh({ now: () => machine });
     await stepping.control('POST', 'clock/thaw');
@@ -275,7 +275,7 @@ describe('the list', () => {
     await stepping.close();
   });
 
-  test('answers at most a hundred on a page', async () => {
+  test('has at most a hundred transactions per page', async () => {
     expect((await list('?limit=5000')).pagination.limit).toBe(100);
   });
 
@@ -287,13 +287,13 @@ describe('the list', () => {
   });
 });
 
-describe('the rest', () => {
+describe('other requests', () => {
   test('rates name both currencies', async () => {
     const { data } = (await sandbox.call('GET', '/rate')).body;
     expect(data).toMatchObject({ BTCUSD: 100_000, BTCVND: 2_500_000_000, USDTUSD: 1 });
   });
 
-  test('speaks the maker\'s name on the wire', async () => {
+  test('use the name of the brand on the wire', async () => {
     const acme = await fresh({ maker: 'acme' });
     const { status, body } = await acme.create({
       sourceReq: { ccy: 'USDT', method: 'acmepay', amtRequested: 1 }, destReq: { ccy: 'USD', method: 'acmepay' },
@@ -305,7 +305,7 @@ describe('the rest', () => {
     await acme.close();
   });
 
-  test('a reset begins anew with the same credentials', async () => {
+  test('a reset deletes all data, but keeps the credentials', async () => {
     await sandbox.run(swap(1, 'USDT', 'USD'));
     await sandbox.advance('1d');
     await sandbox.control('POST', 'reset');
@@ -320,7 +320,7 @@ describe('the rest', () => {
     expect((await sandbox.call('DELETE', '/transaction')).status).toBe(404);
   });
 
-  test('HEAD is answered wherever GET is, and as that', async () => {
+  test('HEAD is answered wherever GET is, with the headers of GET', async () => {
     const status = async (path: string, headers = sandbox.headers()): Promise<number> =>
       (await sandbox.send(new Request(`${sandbox.url}/api/v2${path}`, { method: 'HEAD', headers }))).status;
     expect(await status('/transaction?limit=2')).toBe(200);

@@ -33,7 +33,7 @@ const put = (key: string) => (): string => {
 const keys = () =>
   store.all(v.object({ key: v.string() }), 'SELECT key FROM setting ORDER BY key').map(({ key }) => key);
 
-test('a new file is its owner\'s alone, and so is its log', async () => {
+test('a new file and its log are accessible only to their owner', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-store-'));
   const opened = openStore({ file: join(folder, 'sandbox.db'), openFile: openSqlite, initialise: () => undefined, verify: () => undefined });
   await opened.write(() => opened.run('INSERT INTO setting (key, value) VALUES (?, ?)', 'k', 'v'));
@@ -44,14 +44,14 @@ test('a new file is its owner\'s alone, and so is its log', async () => {
 });
 
 describe('the store', () => {
-  test('commits the jobs that wait together once', async () => {
+  test('commits waiting jobs together', async () => {
     const names = Array.from({ length: 50 }, (_, i) => `k${10 + i}`);
     expect(await Promise.all(names.map((name) => store.write(put(name))))).toEqual(names);
     expect(keys()).toEqual(names);
     expect(commits).toBe(1);
   });
 
-  test('undoes a job that throws and keeps its neighbours', async () => {
+  test('rolls back a job that throws and keeps the others', async () => {
     const failing = store.write(() => {
       put('b')();
       throw new RangeError('no');
@@ -61,14 +61,14 @@ describe('the store', () => {
     expect(keys()).toEqual(['a', 'c']);
   });
 
-  test('keeps nothing and answers nobody when the books are wrong before the commit', async () => {
+  test('rolls back and answers no request if the books are unbalanced before the commit', async () => {
     booksAreWrong = true;
     const results = await Promise.allSettled([store.write(put('a')), store.write(put('b'))]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(keys()).toEqual([]);
   });
 
-  test('undoes a part of a job alone', async () => {
+  test('rolls back a part of a job', async () => {
     await store.write(() => {
       put('a')();
       expect(() => store.attempt(() => {
@@ -79,7 +79,7 @@ describe('the store', () => {
     expect(keys()).toEqual(['a']);
   });
 
-  test('a failed savepoint inside another undoes only itself', async () => {
+  test('rolls back only the inner one of nested savepoints', async () => {
     await store.write(() => {
       expect(() => store.attempt(() => {
         store.attempt(put('a'));
@@ -103,7 +103,7 @@ const { step } = fc.letrec<{ step: Step }>((tie) => ({
   ),
 }));
 
-test('whatever parts a job has, within each other and after each other, of those that fail nothing stays', async () => {
+test('failed parts of a job leave nothing, however they are nested', async () => {
   let last = 100_000;
   /** Carries the steps out, and tells what must be there afterwards. */
   const carryOut = (steps: readonly Step[]): string[] => steps.flatMap((each) => {

@@ -26,7 +26,7 @@ afterEach(async () => {
 const list = async (): Promise<string> => (await client.call('GET', '/transaction?time=other')).text;
 
 describe('a snapshot', () => {
-  test('puts money, transactions, accounts, webhooks and time back as they were', async () => {
+  test('restores money, transactions, accounts, webhooks and time', async () => {
     const shop = await sandbox.account('Shop');
     await client.call('POST', '/webhook', { callback: 'https://example.com/', secret: 'secret' });
     const txn = await client.run(lightningReceive(0.001));
@@ -48,7 +48,7 @@ describe('a snapshot', () => {
     expect((await connect(fetch, sandbox.url, shop)).accountId).toBe(shop.accountId);
   });
 
-  test('goes on from there: what was due is due again, and happens once', async () => {
+  test('restores due work, which is then carried out once', async () => {
     const txn = await client.run(lightningSend(await sandbox.invoice('1000sat')));
     await sandbox.snapshots.save('in-flight');
     for (const round of [1, 2]) {
@@ -62,7 +62,7 @@ describe('a snapshot', () => {
     expect((await client.call('GET', '/transaction?txnStatuses=completed')).body.pagination.total).toBe(2);
   });
 
-  test('is one of several, replaced by one of its name, and removed', async () => {
+  test('is replaced by another of its name, and can be removed', async () => {
     await sandbox.snapshots.save('a');
     await client.run(swap(10, 'USDT', 'USD'));
     await sandbox.snapshots.save('b');
@@ -77,7 +77,7 @@ describe('a snapshot', () => {
     await expect(sandbox.snapshots.save('../b')).rejects.toThrow('a name of letters');
   });
 
-  test('leaves credentials, faults, the log of requests and used signatures as they are', async () => {
+  test('does not change credentials, faults, the request log and used signatures', async () => {
     await sandbox.snapshots.save('before');
     await sandbox.faults.add({ kind: 'status', status: 500 });
     const asked = sandbox.requests().length;
@@ -87,7 +87,7 @@ describe('a snapshot', () => {
     expect((await client.create(swap(1, 'USDT', 'USD'))).status).toBe(200);
   });
 
-  test('is there for every process on the file, and after a restart', async () => {
+  test('is available to every process on the file, and after a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'sandbox.db');
@@ -111,7 +111,7 @@ describe('a snapshot', () => {
 });
 
 describe('a seed', () => {
-  test('is a month of transactions of every kind and end, the books in order', async () => {
+  test('creates a month of transactions of every kind and outcome, with balanced books', async () => {
     await sandbox.seed('history');
     const { body } = await client.call('GET', '/transaction?time=other&limit=100');
     expect(body.pagination.total).toBe(35);
@@ -127,7 +127,7 @@ describe('a seed', () => {
     expect((await client.control('GET', 'status')).body.autoPay).toBe('off');
   });
 
-  test('stays with the sandbox: a reset begins with it again', async () => {
+  test('is applied again after a reset', async () => {
     await sandbox.seed('empty');
     expect((await client.wallet('BTC')).amount).toBe(0);
     await sandbox.fund('BTC', '1');

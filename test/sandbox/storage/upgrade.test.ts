@@ -40,7 +40,7 @@ async function isWhole(path: string): Promise<void> {
 }
 
 describe('a sandbox file of version 7', () => {
-  test('is upgraded with all that is in it, and goes on from there', async () => {
+  test('is upgraded with all its data, and keeps working', async () => {
     const file = fileOfVersion7();
     const sandbox = await fresh({ file });
     expect(sandbox.apiKey).toBe('key-of-version-7');
@@ -59,14 +59,14 @@ describe('a sandbox file of version 7', () => {
     before.close();
   });
 
-  test('has the tables of a new one', async () => {
+  test('has the tables of a new file', async () => {
     const [upgraded, made] = [open(fileOfVersion7()), open(':memory:')];
     expect(normal(rowsOf(upgraded, tables))).toBe(normal(rowsOf(made, tables)));
     await upgraded.close();
     await made.close();
   });
 
-  test('is upgraded to the end by the next process, wherever the one before was killed', async () => {
+  test('is upgraded completely by the next process, wherever the previous one was killed', async () => {
     const file = 'src/sandbox/storage/schema.js#sandboxFileIn';
     expect(await upgradedWhereverKilled(file, fileOfVersion7, isWhole, 3)).toBeGreaterThan(6);
   });

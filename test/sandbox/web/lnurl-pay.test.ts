@@ -24,7 +24,7 @@ async function ask(user: string, amount: string) {
 }
 
 describe('a user of the service', () => {
-  test('is offered to any wallet under the Lightning Address', async () => {
+  test('is reachable by any wallet at the Lightning Address', async () => {
     const { status, headers, body } = await payRequest(shop.accountId);
     expect(status).toBe(200);
     expect(headers.get('access-control-allow-origin')).toBe('*');
@@ -35,7 +35,7 @@ describe('a user of the service', () => {
     ]);
   });
 
-  test('gets an invoice over the exact amount, bound to the metadata', async () => {
+  test('creates an invoice over the exact amount, bound to the metadata', async () => {
     await fc.assert(fc.asyncProperty(fc.integer({ min: 1000, max: 100_000_000_000 }), async (amount) => {
       const { status, body, metadata } = await ask(shop.accountId, String(amount));
       expect(status).toBe(200);
@@ -46,7 +46,7 @@ describe('a user of the service', () => {
     }), { numRuns: 20 });
   });
 
-  test('is credited once the invoice is paid from outside, fractions of a satoshi left out', async () => {
+  test('is credited when the invoice is paid from outside, without fractions of a satoshi', async () => {
     const { body } = await ask(shop.accountId, '2500999');
     const { txnId, txnState } = (await sandbox.pay(body.pr)).body;
     expect(txnState).toBe('completed');
@@ -55,14 +55,14 @@ describe('a user of the service', () => {
     expect((await sandbox.pay(body.pr)).status).toBe(400);
   });
 
-  test('is credited once another user has paid the invoice', async () => {
+  test('is credited when another user has paid the invoice', async () => {
     const { body } = await ask(shop.accountId, '2500000');
     await sandbox.run(lightningSend(body.pr));
     await sandbox.advance('1s');
     expect((await shop.wallet('BTC')).amount).toBe(0.000025);
   });
 
-  test('waits for the payer that asked: nobody else pays such an invoice by itself', async () => {
+  test('waits for its payer: the automatic payer does not pay such an invoice', async () => {
     await ask(shop.accountId, '2500000');
     await sandbox.advance('1m');
     expect(await shop.wallet('BTC')).toBeUndefined();

@@ -35,7 +35,7 @@ describe('a send to a Lightning Address', () => {
     expect(await sandbox.balance('BTC')).toEqual([0.99997493, 0.99997493]);
   });
 
-  test('takes its fees out of the amount when told to', async () => {
+  test('takes its fees out of the amount on request', async () => {
     const txn = await sandbox.run(lnurlSend('alice@pay.example', 0.000025, { deductNetworkFeesFromDest: true }));
     await sandbox.advance('1s');
     expect((await sandbox.get(txn.txnId)).body.destReq.amtSettled).toBe(0.00002493);
@@ -47,7 +47,7 @@ describe('a send to a Lightning Address', () => {
     expect([body.sourceReq.ccy, body.destReq.amtRequested]).toEqual(['USDT', 0.00025]);
   });
 
-  test('that is an LNURL goes where that leads', async () => {
+  test('that is an LNURL is sent to its address', async () => {
     const { body } = await sandbox.create(lnurlSend(outsideLnurl.toLowerCase(), 0.001));
     expect(body.destReq.reqDetails.lnurlAddress).toBe(outsideLnurl);
   });
@@ -66,7 +66,7 @@ describe('a send to a Lightning Address', () => {
     }]);
   });
 
-  test('of nobody without a route fails, and nothing is deducted', async () => {
+  test('to an unreachable user fails, and nothing is deducted', async () => {
     const txn = await sandbox.run(lnurlSend('no-route@pay.example', 0.001));
     await sandbox.advance('200ms');
     expect(await sandbox.state(txn.txnId)).toBe('destsent');

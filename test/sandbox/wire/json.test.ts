@@ -12,7 +12,7 @@ const documents = fc.object({
 }).map((value) => JSON.stringify(value));
 
 describe('readJson', () => {
-  test('agrees with the platform on every document, numbers aside', () => {
+  test('agrees with JSON.parse on every document, except for numbers', () => {
     fc.assert(fc.property(documents, (text) => {
       expect(withNumbers(readJson(text))).toEqual(JSON.parse(text));
     }));
@@ -30,7 +30,7 @@ describe('readJson', () => {
     expect(() => readJson(text)).toThrow(SyntaxError);
   });
 
-  test('takes a key of any name as a plain field', () => {
+  test('reads a key of any name as a plain field', () => {
     const read = readJson('{"__proto__":{"a":1},"a":"\\u0000\\"}{"}');
     expect(Object.keys(Object(read))).toEqual(['__proto__', 'a']);
     expect({}).not.toHaveProperty('a');
@@ -47,7 +47,7 @@ describe('writeJson', () => {
     expect(writeJson({ amount: new Big(literal) })).toBe(`{"amount":${text}}`);
   });
 
-  test('writes back what was read', () => {
+  test('writes what was read', () => {
     fc.assert(fc.property(documents, (text) => {
       const expected: unknown = JSON.parse(text, (_, value: unknown) => Object.is(value, -0) ? 0 : value);
       expect(JSON.parse(writeJson(readJson(text)))).toEqual(expected);

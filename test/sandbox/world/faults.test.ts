@@ -73,21 +73,21 @@ describe('a fault', () => {
     expect(await total()).toBe(carriedOut);
   });
 
-  test('cuts an answer in half after its headers', async () => {
+  test('truncates an answer after its headers', async () => {
     await sandbox.faults.add({ kind: 'truncate' });
     const answer = await fetch(`${sandbox.url}${transaction}`);
     expect(answer.status).toBe(401);
     await expect(answer.text()).rejects.toThrow('terminated');
   });
 
-  test('answers with the page of a proxy', async () => {
+  test('answers with the HTML page of a proxy', async () => {
     await sandbox.faults.add({ kind: 'html' });
     const answer = await fetch(`${sandbox.url}${transaction}`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([502, 'text/html; charset=utf-8']);
     expect(await answer.text()).toContain('<h1>502 Bad Gateway</h1>');
   });
 
-  test('answers late', async () => {
+  test('delays an answer', async () => {
     await sandbox.faults.add({ kind: 'latency', delay: '60ms' });
     const begun = performance.now();
     expect((await create()).status).toBe(200);
@@ -95,7 +95,7 @@ describe('a fault', () => {
   });
 
   test.for([{ commit: true, carriedOut: 1 }, { commit: false, carriedOut: 0 }])(
-    'never answers, commit $commit, until the client gives up or the server stops',
+    'never answers, commit $commit, until the client or the server stops',
     async ({ commit, carriedOut }) => {
       await sandbox.faults.add({ kind: 'no-answer', method: 'POST', times: 'always', commit });
       const timeout = AbortSignal.timeout(50);
@@ -127,7 +127,7 @@ describe('a fault', () => {
     expect(answers.map(({ status }) => status === 500)).toEqual(strikes);
   });
 
-  test('strikes from the nth match on, so many times, and says how often it did', async () => {
+  test('applies from the nth match on, for a number of times, and shows its count', async () => {
     const { id } = await sandbox.faults.add({ kind: 'status', status: 500, nth: 2, times: 2 });
     const statuses = [];
     for (let call = 0; call < 5; call += 1) statuses.push((await create()).status);
@@ -135,7 +135,7 @@ describe('a fault', () => {
     expect(sandbox.faults.list()).toMatchObject([{ id, kind: 'status', seen: 3, applied: 2, spent: true }]);
   });
 
-  test('waits for its turn behind others on the same path', async () => {
+  test('applies after earlier faults on its path', async () => {
     await sandbox.faults.add({ kind: 'status', status: 500 });
     await sandbox.faults.add({ kind: 'status', status: 503, times: 2 });
     await sandbox.faults.add({ kind: 'status', status: 429 });
@@ -144,7 +144,7 @@ describe('a fault', () => {
     expect(statuses).toEqual([500, 503, 503, 429, 200]);
   });
 
-  test('is taken back, one or all', async () => {
+  test('can be removed, one or all', async () => {
     const { id } = await sandbox.faults.add({ kind: 'status', status: 500, times: 'always' });
     await sandbox.faults.add({ kind: 'status', status: 503, times: 'always' });
     await sandbox.faults.clear(id);
@@ -155,7 +155,7 @@ describe('a fault', () => {
     await expect(sandbox.faults.clear(id)).rejects.toThrow('not found');
   });
 
-  test('shows in the log of requests', async () => {
+  test('appears in the request log', async () => {
     await sandbox.faults.add({ kind: 'drop-before-commit', method: 'POST' });
     await sandbox.faults.add({ kind: 'drop-after-commit', method: 'POST' });
     await expect(create()).rejects.toThrow();
@@ -165,7 +165,7 @@ describe('a fault', () => {
       .toEqual([[0, 'drop-before-commit'], [200, 'drop-after-commit'], [200, null]]);
   });
 
-  test('never strikes the controls', async () => {
+  test('never applies to the controls', async () => {
     await sandbox.faults.add({ kind: 'drop-before-commit', times: 'always' });
     expect((await client.control('GET', 'faults')).body.data).toHaveLength(1);
     expect((await client.control('DELETE', 'faults')).body).toEqual({ data: [] });
@@ -183,7 +183,7 @@ describe('a fault', () => {
   });
 });
 
-describe('a fault of the effect', () => {
+describe('a fault with an effect', () => {
   const quote = async (): Promise<string> => (await create()).body.txnId;
   const states = async (txnId: string): Promise<string[]> => [
     (await client.get(txnId)).body.txnState,
@@ -219,12 +219,12 @@ describe('a fault of the effect', () => {
   });
 });
 
-describe('a fault of reading', () => {
+describe('a read fault', () => {
   const send = async () => client.run(lightningSend(await sandbox.invoice('1000sat')));
   const listed = async (): Promise<string[]> =>
     (await client.call('GET', '/transaction')).body.data.map(({ txnState }: { txnState: string }) => txnState);
 
-  test('shows transactions as they were so long ago, and those that are newer not at all', async () => {
+  test('shows transactions as of an earlier time, and hides newer ones', async () => {
     const { txnId } = await send();
     await sandbox.clock.advance('5s');
     await sandbox.faults.add({ kind: 'stale', ago: '6s', times: 'always' });
@@ -236,14 +236,14 @@ describe('a fault of reading', () => {
     expect([(await client.get(txnId)).body.txnState, await listed()]).toEqual(['completed', ['completed']]);
   });
 
-  test('of an old state shows its own details', async () => {
+  test('with an old state shows the details of that state', async () => {
     const { txnId } = await client.run(lightningReceive(0.001));
     await sandbox.faults.add({ kind: 'stale', steps: 1 });
     const { txnState, sourceReq } = (await client.get(txnId)).body;
     expect([txnState, sourceReq.reqDetails.paymentRequest]).toEqual(['quoted', null]);
   });
 
-  test('lets states go back, and come again', async () => {
+  test('shows states going back and forth', async () => {
     const { txnId } = await send();
     await sandbox.clock.advance('5s');
     await sandbox.faults.add({ kind: 'stale', steps: 2, nth: 2, path: '**/transaction/*' });
@@ -253,7 +253,7 @@ describe('a fault of reading', () => {
     expect(await listed()).toEqual(['completed']);
   });
 
-  test('shows another state than the true one, and strikes besides what becomes of the answer', async () => {
+  test('shows a wrong state, together with another fault of the answer', async () => {
     const { txnId } = await send();
     await sandbox.faults.add({ kind: 'false-state', state: 'expired' });
     await sandbox.faults.add({ kind: 'latency', delay: '1ms' });
@@ -264,14 +264,14 @@ describe('a fault of reading', () => {
 });
 
 describe('a switch', () => {
-  test('takes a reference that was used before', async () => {
+  test('accepts a used reference', async () => {
     const again = () => client.create(swap(1, 'USDT', 'USD', { extRefId: 'order-1' }));
     expect([(await again()).status, (await again()).status]).toEqual([200, 400]);
     await sandbox.faults.add({ kind: 'reference-reuse' });
     expect([(await again()).status, (await again()).status]).toEqual([200, 400]);
   });
 
-  test('pays an invoice twice, also one of the world at large', async () => {
+  test('pays an invoice twice, even one of another service', async () => {
     const before = (await client.wallet('BTC')).amount;
     await sandbox.faults.add({ kind: 'double-payment', times: 'always' });
     const invoice = await sandbox.invoice('1000sat');
@@ -281,7 +281,7 @@ describe('a switch', () => {
     expect((before - (await client.wallet('BTC')).amount).toFixed(8)).toBe('0.00002006');
   });
 
-  test('of the start stays with the file, and is given back like a fault', async () => {
+  test('set at the start is stored in the file, and is removed like a fault', async () => {
     const other = await fresh({ allowReferenceReuse: true, allowDoublePayment: true });
     const { data } = (await other.control('GET', 'faults')).body;
     expect(data).toMatchObject([{ kind: 'reference-reuse', times: 'always' }, { kind: 'double-payment', times: 'always' }]);
@@ -313,7 +313,7 @@ describe('in the embedded sandbox', () => {
     await embedded.close();
   });
 
-  test('faults are shared by everyone on the same file', async () => {
+  test('faults are shared by all processes on a file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     cleanups.push(() => rm(folder, { recursive: true }));
     const file = join(folder, 'sandbox.db');
@@ -326,7 +326,7 @@ describe('in the embedded sandbox', () => {
   });
 });
 
-describe('a payment', () => {
+describe('a payment with a fault', () => {
   const ends = async (body: object): Promise<unknown[]> => {
     const { txnId } = await client.run(body);
     await sandbox.clock.advance('1m');
@@ -343,7 +343,7 @@ describe('a payment', () => {
     expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual(['completed', 0.99998997, 0.99998997]);
   });
 
-  test('fails for its destination alone', async () => {
+  test('fails for a matching destination only', async () => {
     const [bad, good] = [await sandbox.invoice('1000sat'), await sandbox.invoice('1000sat')];
     await sandbox.faults.add({ kind: 'payment', outcome: 'no-route', destination: bad, times: 'always' });
     expect(await ends(lightningSend(good))).toContain('completed');
@@ -351,7 +351,7 @@ describe('a payment', () => {
     expect(await ends(lightningSend(bad))).toContain('failed');
   });
 
-  test('is struck where it goes to an account or an address that fits', async () => {
+  test('is hit if its account or address matches', async () => {
     await sandbox.faults.add({ kind: 'payment', outcome: 'rejected', destination: '01234*' });
     await sandbox.faults.add({ kind: 'payment', outcome: 'error', destination: 'tb1q*' });
     const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
@@ -363,7 +363,7 @@ describe('a payment', () => {
     expect((await client.get(sent.txnId)).body.txnState).toBe('error');
   });
 
-  test('that comes in is struck by none', async () => {
+  test('is not hit if it comes in', async () => {
     await sandbox.faults.add({ kind: 'payment', outcome: 'rejected', times: 'always' });
     const { txnId } = await client.run(lightningReceive(0.001));
     await sandbox.pay(txnId);
@@ -390,7 +390,7 @@ describe('webhooks', () => {
       .toEqual(['quoted', 'srccreated', 'destsent', 'destsent', 'completed']);
   });
 
-  test('arrive all twice', async () => {
+  test('always arrive twice', async () => {
     expect(await statesAfter({ kind: 'webhook-duplicate', times: 'always' })).toHaveLength(8);
   });
 

@@ -27,7 +27,7 @@ const fund = (ccy: string, amount: string) =>
 const available = (ccy: string) => balanceOf(store, 'a', ccy, 'available').toFixed();
 
 describe('the ledger', () => {
-  test('moves money between books', async () => {
+  test('moves money between accounts', async () => {
     await fund('BTC', '0.3');
     await move(wallet('a', 'BTC', new Big('-0.1')), reserved('a', 'BTC', new Big('0.1')));
     const balances = [balanceOf(store, 'a', 'BTC', 'available'), balanceOf(store, 'a', 'BTC', 'reserved')];
@@ -48,12 +48,12 @@ describe('the ledger', () => {
     expect(available('USD')).toBe('5');
   });
 
-  test('takes a movement of nothing', async () => {
+  test('accepts a movement of zero', async () => {
     await move(wallet('a', 'BTC', new Big(0)));
     expect(available('BTC')).toBe('0');
   });
 
-  test('makes each step of a subject once', async () => {
+  test('records each step of a subject once', async () => {
     const legs = [houseLeg('outside', 'BTC', new Big(-1)), wallet('a', 'BTC', new Big(1))];
     const once = () => store.write(() => post(ctx, { subject: 'once', step: 'settle', legs }));
     await once();

@@ -64,7 +64,7 @@ async function isThere(database: Postgres, home: string): Promise<void> {
 }
 
 describe.skipIf(!hasPostgres)('moving into a database', () => {
-  test('has the same result once and twice', async () => {
+  test('has one result, even if repeated', async () => {
     const database = await emptyDatabase();
     const home = newHome();
     expect(await moveInto(database, sourceOf(home), nobody)).toEqual({ payments: 25, events: 3 });
@@ -72,7 +72,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     await isThere(database, home);
   });
 
-  test('is completed by the next run, wherever the run before was interrupted', async () => {
+  test('is completed by the next run, wherever the previous run was interrupted', async () => {
     const home = newHome();
     const source = sourceOf(home);
     for (let allowed = 0; ; allowed += 1) {
@@ -89,7 +89,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     }
   });
 
-  test('closes the file to a process that still has it open', async () => {
+  test('closes the file for a process that still has it open', async () => {
     const source = sourceOf(newHome());
     const journal = openJournal({ path: source.journal.path, isAlive: nobody, now: () => Date.now(), isKnown: true });
     onTestFinished(() => journal.close());
@@ -99,7 +99,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     await expect(journal.begin(draft)).rejects.toThrow('its payments were moved into a database');
   });
 
-  test('updates a payment of which the file has a later version, and no other', async () => {
+  test('updates only payments of which the file has a later version', async () => {
     const database = await emptyDatabase();
     const home = newHome();
     await moveInto(database, sourceOf(home), nobody);
@@ -121,7 +121,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     await expect(moveInto(database, sourceOf(home), nobody)).rejects.toThrow('another payment with the reference coffee');
   });
 
-  test('leaves a home that does not pay from its files any more', async () => {
+  test('leaves a home that cannot pay from its files any more', async () => {
     const home = newHome();
     const env = { SVCPAY_DATABASE_URL: server.database() };
     expect(await svcpay(['db', 'move', '--json'], { home, env })).toMatchObject({ exitCode: 0 });
@@ -134,7 +134,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     expect(run.error().message).toContain('moved into the database');
   });
 
-  test('comes before a home pays out of the database', async () => {
+  test('is required before a home pays with the database', async () => {
     const here = { home: newHome(), env: { SVCPAY_DATABASE_URL: await preparedDatabase(server) } };
     const pay = ['--sandbox', 'send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '1000sat', '--yes', '--no-wait', '--json'];
     const run = await svcpay(pay, here);
@@ -144,7 +144,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     expect(await svcpay(pay, here)).toMatchObject({ exitCode: 0 });
   });
 
-  test('need not be for what was only played in the embedded sandbox', async () => {
+  test('is not required for payments of the embedded sandbox', async () => {
     const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const pay = ['--sandbox', 'send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '1000sat', '--yes', '--no-wait', '--json'];

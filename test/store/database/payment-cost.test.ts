@@ -41,7 +41,7 @@ async function counted(url: string) {
   };
 }
 
-test.skipIf(!hasPostgres)('a payment costs no more requests, transactions and locks than docs/scale.md says', { timeout: 60_000 }, async ({ around }) => {
+test.skipIf(!hasPostgres)('a payment needs no more requests, transactions and locks than docs/scale.md states', { timeout: 60_000 }, async ({ around }) => {
   const server = await sharedPostgres();
   const database = await counted(server.database());
   const there = { ...around, env: { SVCPAY_DATABASE_URL: database.url } };

@@ -41,7 +41,7 @@ async function abrupt(url: string): Promise<string> {
   return url.replace(`:${server.port}/`, `:${(door.address() as AddressInfo).port}/`);
 }
 
-test.skipIf(!hasPostgres)('a connection that is ended as soon as it is made is made again', async () => {
+test.skipIf(!hasPostgres)('a connection that ends immediately is opened again', async () => {
   const database = postgresDatabase({ url: await abrupt(server.database()), source: 'the test', clock: () => performance.now() });
   onTestFinished(() => database.close());
   expect(await database.read((sql) => sql.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);

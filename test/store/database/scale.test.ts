@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server?.stop());
 
-test.skipIf(!hasPostgres)('roles, vacuum, archive and backup of docs/scale.md work as they are written', { timeout: 120_000 }, async ({ around, home }) => {
+test.skipIf(!hasPostgres)('roles, vacuum, archive and backup of docs/scale.md work as written', { timeout: 120_000 }, async ({ around, home }) => {
   const url = server.database();
   const name = new URL(url).pathname.slice(1);
   const run = (sql: string): string => {

@@ -60,14 +60,14 @@ function closed(store: EventStore): EventStore {
   return store;
 }
 
-test('an event store in a file is readable by its owner alone', async () => {
+test('an event store in a file is readable only by its owner', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-events-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   await append(closed(openEventStore(join(folder, 'events.db'), Date.now)), ['a']);
   expect(statSync(join(folder, 'events.db')).mode & 0o777).toBe(0o600);
 });
 
-test('an event store whose file is taken away meanwhile says so of every event from then on', async () => {
+test('an event store whose file was removed refuses every further event', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-events-'));
   const store = closed(openEventStore(join(folder, 'events.db'), Date.now));
   await append(store, ['a']);
@@ -80,7 +80,7 @@ if (hasPostgres) places.push(['PostgreSQL', () => inPostgres(url)]);
 if (hasPgBouncer) places.push(['PostgreSQL by way of PgBouncer', () => inPostgres(pooled)]);
 
 describe.each(places)('the event store in %s', (_name, place) => {
-  test('gives back the bytes as they came, also after a restart', async () => {
+  test('returns the received bytes, even after a restart', async () => {
     const open = await place();
     const store = await open();
     const odd: ReceivedEvent = {
@@ -105,7 +105,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await all(store.since(0))).toMatchObject(stored.map(({ id, duplicateOf, missing }) => ({ id, duplicateOf, missing })));
   });
 
-  test('numbers a large group in the order of arrival, and places each among all that came before', async () => {
+  test('numbers a large group in order of arrival, and compares each event with all earlier ones', async () => {
     const store = await (await place())();
     const names = Array.from({ length: 90 }, (_, at) => `t${at % 70}`);
     const stored = await store.append(names.map((name) => received(payload(name, 'quoted', 1))), [], placeOf);
@@ -114,7 +114,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await all(store.since(0))).toMatchObject(expected);
   });
 
-  test('queues an event once that was received twice', async () => {
+  test('queues an event once if it is received twice', async () => {
     const store = await (await place())();
     const event = received(payload('a', 'quoted', 1));
     await store.append([event], ['x'], placeOf);
@@ -122,7 +122,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await store.leases.take('x', 'one', 10)).toEqual([{ eventId: 1, txnId: 'a' }]);
   });
 
-  test('writes all of a group or nothing of it', async () => {
+  test('writes all of a group or nothing', async () => {
     const store = await (await place())();
     const broken = (): never => {
       throw new Error('no place');
@@ -131,7 +131,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect([await all(store.since(0)), await store.backlog()]).toEqual([[], []]);
   });
 
-  test('keeps what waits per consumer, in order, until it is settled', async () => {
+  test('keeps the backlog per consumer, in order, until events are settled', async () => {
     const store = await (await place())();
     await append(store, ['a', 'b', 'a'], ['x', 'y']);
     await store.leases.settle('x', 'one', [1, 3]);
@@ -161,7 +161,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await one.leases.take('x', 'one', 10)).toHaveLength(2);
   });
 
-  test('deletes old events, except those that wait and the newest', async () => {
+  test('deletes old events, except the backlog and the newest', async () => {
     const store = await (await place())();
     await store.append([received(payload('a'), 1)], ['x'], plain);
     await store.append([received(payload('b'), 1), received(payload('c'), 1)], [], plain);
@@ -170,7 +170,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect((await all(store.since(0))).map(({ txnId }) => txnId)).toEqual(['a', 'c']);
   });
 
-  test('finds what came since a moment, page by page', async () => {
+  test('finds events since an instant, page by page', async () => {
     const store = await (await place())();
     await store.append(Array.from({ length: 450 }, (_, n) => received(payload(`t${n}`), n)), [], plain);
     expect((await all(store.since(10))).map(({ id }) => id)).toEqual(Array.from({ length: 440 }, (_, n) => n + 11));
@@ -187,7 +187,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await store.unfinished(51, ['completed'], 10)).toEqual([]);
   });
 
-  test('tells one event that came to two at once from another', async () => {
+  test('recognises an event that two receivers get at once', async () => {
     const open = await place();
     const [one, two] = [await open(), await open()];
     const event = received(payload('a', 'quoted', 1));
@@ -196,7 +196,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await one.backlog()).toEqual([{ consumer: 'x', count: 1, oldest: 0 }]);
   });
 
-  test('reports a lease as lost only if another worker has it, whatever else this worker does at that moment', async () => {
+  test('reports a lease as lost only if another worker has it', async () => {
     const store = await (await place())();
     const renewed: boolean[] = [];
     for (let turn = 0; turn < 40; turn += 1) {
@@ -209,7 +209,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(renewed.filter((kept) => !kept)).toEqual([]);
   });
 
-  test('loses no event that comes while its lease ends', async () => {
+  test('loses no event that arrives while its lease ends', async () => {
     const open = await place();
     const [one, two] = [await open(), await open()];
     const handed: number[] = [];

@@ -21,7 +21,7 @@ function damage({ path }: SqliteFile): void {
   closeSync(file);
 }
 
-test('all pages are read once a day, and by whoever gives no time', () => {
+test('all pages are read once a day, and if no time is given', () => {
   const file = bigFile();
   const start = Date.UTC(2026, 0, 1);
   const openAt = (ms: number): void => void openSqlite(file, () => start + ms).close();

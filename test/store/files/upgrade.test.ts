@@ -97,7 +97,7 @@ describe.each(versions)('an earlier %s', (name, about) => {
     expect([path, copyOf(path, about.version)].map((each) => statSync(each).mode & 0o777)).toEqual([0o644, 0o600]);
   });
 
-  test('has the payments of an account under one scope, whatever the host name was', async () => {
+  test('has the payments of an account under one scope, whatever the host name', async () => {
     const journal = open(fileOf(name));
     const paid = await journal.find(account, 'coffee');
     expect(paid).toMatchObject({ account, scope: account, attempts: [{ state: 'paid', txnState: 'completed' }] });
@@ -106,14 +106,14 @@ describe.each(versions)('an earlier %s', (name, about) => {
     await journal.close();
   });
 
-  test('is upgraded completely by the next process, wherever the process before was killed', async () => {
+  test('is upgraded completely by the next process, wherever the previous one was killed', async () => {
     const file = 'src/store/journal/sqlite-journal.ts#journalIn';
     const died = await upgradedWhereverKilled(file, () => fileOf(name), isWhole([name, about] as (typeof versions)[number]), about.stride);
     expect(died * about.stride).toBeGreaterThan(11);
   });
 });
 
-test('payments of two hosts that come to share a reference are both kept, and the sandbox stays apart', async () => {
+test('payments of two hosts with one reference are both kept, separate from the sandbox', async () => {
   const journal = open(fileOf('journal-3.db'));
   expect(await journal.find(account, 'twice')).toMatchObject({ fingerprint: 'f-twice' });
   expect(await journal.find(`https://pay.example ${account}`, 'twice')).toMatchObject({ fingerprint: 'alias' });
@@ -179,7 +179,7 @@ test.for([
   expect(existsSync(copyOf(path, 1))).toBe(false);
 });
 
-describe('a journal that was emptied', () => {
+describe('an emptied journal', () => {
   test.for([
     ['the settings tell of payments', true, ''],
     ['its log is still there', false, 'not empty'],
@@ -191,7 +191,7 @@ describe('a journal that was emptied', () => {
     expect(statSync(path).size).toBe(0);
   });
 
-  test('is a new one when nothing tells of an old one', async () => {
+  test('is a new one without traces of an old one', async () => {
     const path = fileOf('journal-1.db');
     writeFileSync(path, '');
     const journal = open(path);

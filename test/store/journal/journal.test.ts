@@ -125,7 +125,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.begin(draft())).toEqual({ found: 'ref', payment: first.payment });
   });
 
-  test('opens a payment once when the answer to the commit is lost', async () => {
+  test('opens a payment once if the answer to the commit is lost', async () => {
     const journal = open();
     const given = draft();
     const first = await journal.begin(given);
@@ -138,7 +138,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.begin(draft({ scope: 'ne02' }))).toMatchObject({ found: 'new' });
   });
 
-  test('stores every field of a payment and of its attempts, and null again', async () => {
+  test('stores every field of a payment and of its attempts, including null', async () => {
     const journal = open();
     const terms = { maxFee: { percent: '1' }, maxRateLoss: '2' };
     const payment = await written(journal, draft({ idempotencyKey: 'hash' }), { ...quoted, terms, consent: 'none' },
@@ -223,7 +223,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     ['failed', [quoted, submitted, became('failed', 'rejected')], 'new'],
     ['lapsed', [quoted, became('lapsed', 'usercanceled')], 'new'],
   ];
-  test.each(rivals)('knows a payment with the same idempotency key that %s', async (_why, steps, found) => {
+  test.each(rivals)('finds a payment with an equal idempotency key that %s', async (_why, steps, found) => {
     const journal = open();
     await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
     const elsewhere = { scope: 'alias', account: 'alias' };
@@ -258,7 +258,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({ payment: { fingerprint: 'same' } });
   });
 
-  test('leaves a reference to a payment that a process works on', async () => {
+  test('keeps a reference with a payment that a process works on', async () => {
     const journal = open();
     const { id } = await written(journal, draft(), abandoned);
     await journal.claim(id, 'one');
@@ -291,7 +291,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect((await journal.write(second!, changeOf(payment, quoted))).payment.attempts[0]?.state).toBe('quoted');
   });
 
-  test('refuses to write an attempt back to a state that it has left', async () => {
+  test('refuses to return an attempt to an earlier state', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft());
     const stale = await journal.write((await journal.claim(payment.id, 'one'))!, changeOf(payment, quoted));
@@ -300,7 +300,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect((await journal.read(payment.id))?.attempts).toMatchObject([{ state: 'paid' }]);
   });
 
-  test('extends the lease with every write, and with renew while a request is out', async () => {
+  test('extends the lease with every write, and with renew during a request', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft());
     const claim = await journal.claim(payment.id, 'one');
@@ -315,7 +315,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     await expect(journal.renew(claim!)).rejects.toBeInstanceOf(LostClaim);
   });
 
-  test('releases its own claim only', async () => {
+  test('releases only its own claim', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft());
     const first = await journal.claim(payment.id, 'dead');
@@ -326,7 +326,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.claim(payment.id, 'three')).toBeDefined();
   });
 
-  test('shows, before an attempt is submitted, all that the account spent and did not get back', async () => {
+  test('sums, before an attempt is submitted, all that the account spent and did not get back', async () => {
     const journal = open();
     const yesterday: Step = { attempt: { ...submitted.attempt, submittedAt: now - 2 } };
     await written(journal, draft({ ref: 'before' }), quoted, yesterday, became('paid', 'completed'));
@@ -360,7 +360,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(sums(await journal.spent('ne01', window))).toEqual({ BTC: 0.5 });
   });
 
-  test('stores texts that could end a statement or begin another one', async () => {
+  test('stores texts with SQL syntax', async () => {
     const journal = open();
     const ref = `'); DROP TABLE payments; -- \\' $1 ? ?? \u2028 \uD83D\uDE00`;
     const payment = await written(journal, draft({ ref, idempotencyKey: `E'\\'` }), { attempt: { state: 'in-flight', txnId: `t'?;\\`, txnState: `?'"` } });
@@ -391,7 +391,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     if (working !== undefined) await expect(journal.write(working, {})).rejects.toBeInstanceOf(LostClaim);
   });
 
-  test('counts what arrives elsewhere in another currency, but not what stays in an own wallet', async () => {
+  test('counts amounts received elsewhere in another currency, but not in an own wallet', async () => {
     const journal = open();
     const request = '{"receives":{"ccy":"VND","value":"500000"}}';
     const unstated = '{"body":{"destReq":{"ccy":"VND"}}}';
@@ -418,7 +418,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(sums(await journal.spent('ne01', { ...window, earliest: present, latest: present }))).toEqual({});
   });
 
-  test('names at submission another payment with the idempotency key that may have paid', async () => {
+  test('returns at submission another payment with the idempotency key that may have paid', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft({ ref: 'first', idempotencyKey: 'hash' }));
     const claim = await journal.write((await journal.claim(payment.id, 'one'))!, changeOf(payment, quoted));

@@ -7,7 +7,7 @@ import { sqliteDatabase } from '../../../src/store/database/sqlite-database.js';
 import { settlementRates } from '../../../src/store/journal/settlement-rates.js';
 import { journalIn } from '../../../src/store/journal/sqlite-journal.js';
 
-test('a rate is kept once, to the last digit, and found by its account', async () => {
+test('a rate is stored once, exactly, and found by its account', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-rates-'));
   const rates = settlementRates(sqliteDatabase(journalIn(join(folder, 'journal.db')), () => 0));
   onTestFinished(async () => {

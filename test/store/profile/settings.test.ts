@@ -28,7 +28,7 @@ const written = {
 };
 
 describe('settings', () => {
-  test('lose nothing of six changes at once', async () => {
+  test('lose none of six concurrent changes', async () => {
     const { home } = homeWith();
     const names = [1, 2, 3, 4, 5, 6].map((n) => `a${n}@pay.example`);
     await Promise.all(names.map((name) => svcpay(['limits', 'allow', name, '-q'], { home })));
@@ -36,7 +36,7 @@ describe('settings', () => {
     expect(destinations?.toSorted()).toEqual(names);
   });
 
-  test('keep what this version does not know, wherever it stands', async () => {
+  test('keep unknown fields, at any level', async () => {
     const { home, raw } = homeWith(written);
     const config = openConfig(home);
     await config.update((before) => ({ ...before, current: 'two' }));
@@ -55,20 +55,20 @@ describe('settings', () => {
     expect(() => openConfig(homeWith(config).home).read()).toThrow(/a limit that this version does not know/);
   });
 
-  test('are read and changed where an editor put a byte order mark before them', async () => {
+  test('are read and changed if the file starts with a byte order mark', async () => {
     const { home, raw } = homeWith();
     writeFileSync(join(home, 'config.json'), `\uFEFF${JSON.stringify(written)}`);
     await openConfig(home).update((before) => ({ ...before, current: 'two' }));
     expect(raw()).toMatchObject({ ...written, current: 'two' });
   });
 
-  test('are not taken for none where their file is a link that leads nowhere', () => {
+  test('are refused if their file is a broken link', () => {
     const { home } = homeWith();
     symlinkSync(join(home, 'not-mounted', 'config.json'), join(home, 'config.json'));
     expect(() => openConfig(home).read()).toThrow(/config\.json cannot be used: ENOENT/);
   });
 
-  test('are refused where a pipe has their name, which may never end', () => {
+  test('are refused if their file is a pipe', () => {
     const { home } = homeWith();
     expect(spawnSync('mkfifo', [join(home, 'config.json')]).status).toBe(0);
     expect(() => openConfig(home).read()).toThrow('config.json is damaged: it is not a file');
@@ -82,7 +82,7 @@ describe('settings', () => {
     expect(failure).toMatchObject({ exitCode: 2, message: expect.stringMatching(/secrets\.json is damaged: Unexpected token '.'\.$/) });
   });
 
-  test('are not read for a profile that is not set up, by flag or environment', () => {
+  test('are not read for an unknown profile of a flag or the environment', () => {
     const config = openConfig(homeWith(written).home).read();
     const named = { sandbox: false, profile: 'three' };
     expect(() => resolveSettings(named, {}, config)).toThrow('Profile "three" does not exist');
@@ -104,7 +104,7 @@ describe('settings', () => {
     expect(modes).toEqual(['1777', '600', '600', '700', '600']);
   });
 
-  test('take away what a process left behind that died while it wrote them', async () => {
+  test('remove the files of a process that died while it wrote them', async () => {
     const { home } = homeWith(written);
     const left = join(home, 'config.json.tmp-52976614');
     writeFileSync(left, 'a secret');
@@ -112,7 +112,7 @@ describe('settings', () => {
     expect(existsSync(left)).toBe(false);
   });
 
-  test('can be changed after a process died in the middle of a change', async () => {
+  test('can be changed after a process died during a change', async () => {
     const { home } = homeWith();
     const { child, ended } = startSvcpay(['config', 'set', 'network', 'testnet'], { home });
     child.kill('SIGKILL');
@@ -129,7 +129,7 @@ describe('a home', () => {
     expect(findHome({ SVCPAY_HOME: 'here' }).data).toBe('here');
   });
 
-  test.skipIf(process.getuid?.() !== 0)('is enough for a user of whom the system knows nothing, and is asked for otherwise', () => {
+  test.skipIf(process.getuid?.() !== 0)('is sufficient for a user without a system account, and is required otherwise', () => {
     const { home } = homeWith();
     chmodSync(home, 0o777);
     const run = (env: NodeJS.ProcessEnv) => spawnSync(process.execPath, [program, 'config', 'set', 'network', 'any'], { env, uid: 12_345, encoding: 'utf8' });

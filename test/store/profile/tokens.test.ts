@@ -25,7 +25,7 @@ test.for(['', '{"mine":{"accessTok', '\u0000\u0000', '[]', '7'])('a file that ho
   expect(raw()).toEqual({ mine: token });
 });
 
-test('a folder of its name is none', async () => {
+test('a folder with the name of the token file is ignored', async () => {
   const { home, path } = folder();
   mkdirSync(path);
   expect(await openTokens(home, 'mine').load()).toBeUndefined();

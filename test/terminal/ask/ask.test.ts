@@ -83,13 +83,13 @@ describe('on a terminal', () => {
     await shows('ANSWER "970415"');
   });
 
-  test('a search takes the first find for an Enter that comes with the words', async () => {
+  test('a search selects the first match if Enter arrives with the words', async () => {
     const { type, shows } = await asked('search', 'Bank');
     type(`techcom${enter}`);
     await shows('ANSWER "970407"');
   });
 
-  test('a search that finds nothing does not take the way back for a find', async () => {
+  test('a search without matches does not select the way back', async () => {
     const { type, shows } = await asked('search', '← Back');
     type('zzz');
     await shows('No results found');
@@ -100,7 +100,7 @@ describe('on a terminal', () => {
     await shows('ANSWER "970407"');
   });
 
-  test('an answer that cannot be parsed stays to be mended, with the reason', async () => {
+  test('an invalid answer can be corrected, and shows the reason', async () => {
     const { type, shows, screen } = await asked('parsed', 'Amount');
     type(`12.5vnd${enter}`);
     await shows('VND has no decimals');
@@ -109,7 +109,7 @@ describe('on a terminal', () => {
     await shows('ANSWER "12 VND"');
   });
 
-  test('an empty text is no answer', async () => {
+  test('an empty text is refused', async () => {
     const { type, shows } = await asked('text', 'Account number');
     type(enter);
     await shows('An answer is needed here.');
@@ -132,7 +132,7 @@ describe('on a terminal', () => {
     expect(screen()).toEqual(['✓ Pay 0.1 BTC? Yes', 'ANSWER true']);
   });
 
-  test('a question left behind is wiped from the screen', async () => {
+  test('an abandoned question is removed from the screen', async () => {
     const { type, exit, screen } = await asked('text', 'Account number (esc back)');
     type('0123');
     type(escape);
@@ -140,7 +140,7 @@ describe('on a terminal', () => {
     expect(screen()).toEqual(['ANSWER back']);
   });
 
-  test('a wizard goes back over what was not asked and forgets what was answered after it', async () => {
+  test('a wizard goes back over skipped questions and discards later answers', async () => {
     const { type, shows } = await asked('wizard', 'Country');
     type(enter);
     await shows('Bank');
@@ -162,7 +162,7 @@ describe('on a terminal', () => {
     await shows('ANSWER back');
   });
 
-  test('text from outside does not steer the terminal', async () => {
+  test('text from outside cannot control the terminal', async () => {
     const { shows } = await asked('select', 'Country');
     await shows('Kenya\\x1b[2J');
   });
@@ -189,7 +189,7 @@ describe('on a terminal', () => {
     await shows('ANSWER "0123"');
   });
 
-  test('Ctrl-Z and a return to the foreground leave the question standing', async () => {
+  test('Ctrl-Z and a return to the foreground keep the question', async () => {
     run = startInPty('bash', ['--norc', '--noprofile', '-i'], { env: { PS1: 'shell$ ', NODE: process.execPath, ASKING: program } });
     const { type, shows } = run;
     await shows('shell$');
@@ -205,7 +205,7 @@ describe('on a terminal', () => {
     await shows('ANSWER "0123"');
   });
 
-  test('NO_COLOR leaves no colour in a question', async () => {
+  test('a question has no colour with NO_COLOR', async () => {
     const { written } = await asked('select', '❯ Kenya', { env: { NO_COLOR: '1' } });
     expect(written()).not.toMatch(/\u001B\[[\d;]*m/);
   });
@@ -220,7 +220,7 @@ describe('on a terminal', () => {
     expect(screen().slice(0, 2)).toEqual(['? Relationship to the recipient, a', '  number: ask the service for its list']);
   });
 
-  test('a window of 40 columns wraps no choice', async () => {
+  test('choices do not wrap in a window of 40 columns', async () => {
     const { screen } = await asked('search', '← Back', { columns: 40 });
     expect(screen().every((line) => line.length <= 40)).toBe(true);
   });
@@ -248,7 +248,7 @@ describe('in a pipe', () => {
     expect(await ask.confirm('Pay?')).toBe(true);
   });
 
-  test('all the flags that are missing are named together', () => {
+  test('all missing flags are listed together', () => {
     const ask = createAsk(openScreen({ tty: false }).terminal, { yes: false });
     expect(() => ask.demand(['--country', '--acct-num', '--yes'])).toThrow('Missing --country, --acct-num and --yes:');
   });
@@ -269,7 +269,7 @@ describe('on a dumb terminal', () => {
     expect(said()).toBe('? Pay 0.5 BTC? (y/N) x Answer y or n.\n? Pay 0.5 BTC? (y/N) ');
   });
 
-  test('a question is laid out for the window as it is, also before a signal has told of its new size', async () => {
+  test('a question fits the current window, even before a resize signal', async () => {
     const resize = { _refreshSize: () => Object.assign(stderr, { columns: 60 }) };
     const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24, ...resize });
     const stdin = { isTTY: true, open: () => Object.assign(Readable.from(['0123\n']), { isTTY: true }) };
@@ -284,11 +284,11 @@ describe('on a dumb terminal', () => {
     expect(await dumb(typed).ask.confirm('Pay?')).toBe(false);
   });
 
-  test('the end of the input is no answer', async () => {
+  test('the end of the input is not an answer', async () => {
     await expect(dumb('').ask.confirm('Pay?')).rejects.toMatchObject({ kind: 'declined' });
   });
 
-  test('a secret is read without its echo, mended by backspace, and asked again when it will not do', async () => {
+  test('a secret is read without echo, corrected by backspace, and asked again if invalid', async () => {
     const typed = new PassThrough();
     const raw: boolean[] = [];
     const stdin = { isTTY: true, open: () => Object.assign(typed, { isTTY: true, setRawMode: (on: boolean) => raw.push(on) }) };
@@ -312,7 +312,7 @@ describe('on a dumb terminal', () => {
     await expect(stopped).rejects.toMatchObject({ kind: 'interrupted' });
   });
 
-  test('what is typed ahead answers the next question, whoever asks it, and nothing answers twice', async () => {
+  test('input typed ahead answers the next question, and only that', async () => {
     const { ask, terminal } = dumb('2\n0123\n1\n');
     const question = { message: 'How', flag: 'METHOD', choices: [{ value: 'l', name: 'Lightning' }, { value: 'c', name: 'On-chain' }] };
     expect(await ask.steps.select({ ...question, backName: 'Leave' })).toBe('c');
@@ -320,7 +320,7 @@ describe('on a dumb terminal', () => {
     expect(await ask.steps.select(question)).toBe('l');
   });
 
-  test('a choice stands in a list of its own, with the way back named', async () => {
+  test('a choice has its own list, with the way back', async () => {
     const { ask, said } = dumb('<\n');
     const choices = Array.from({ length: 10 }, (_, i) => ({ value: i, name: `Way ${i}` }));
     await ask.steps.select({ message: 'How', flag: 'METHOD', choices, backName: 'Leave' });

@@ -56,7 +56,7 @@ const failure: BatchLine = {
   at: '2026-01-01T00:00:00.000Z',
 };
 
-test('the card names what each wallet is to pay, and what it has', () => {
+test('the card shows the total and the balance of each wallet', () => {
   const text = batchCard({ ...summary, settled: 3 }, canvas(100)).join('\n');
   expect(text).toContain('pay.csv: 37 rows to pay');
   expect(text).toMatch(/From BTC\s+0\.50000000 BTC in 3 rows\s+you have 1\.00000000 BTC/);
@@ -64,14 +64,14 @@ test('the card names what each wallet is to pay, and what it has', () => {
   expect(text).toMatch(/5 XOF in 1 row\s+no XOF wallet/);
 });
 
-test('the end says first what was paid, then what was not and why, and steers no terminal', () => {
+test('the summary lists paid rows first, then unpaid ones with reasons, without control characters', () => {
   const lines = batchView(summary, [failure]).screen(canvas(100));
   expect(lines[0]).toContain('30 of 40 rows paid (3 in an earlier run) · 2 in flight · 1 not paid · 7 not started');
   expect(lines.join('\n')).toMatch(/✗ Line 7\s+order-7: Nothing moved: .*no such address/);
   expect(lines.join('')).not.toContain('\u001B');
 });
 
-test('a row as a line of a log', () => {
+test('a row is a log line', () => {
   const paid: BatchLine = { ...failure, outcome: 'paid', txnId: 'c1d2', paid: new Big('0.00001003'), paidCcy: 'BTC', message: null };
   expect(rowLine(paid, 12, 40)).toBe('12/40  paid  order-7  0.00001003 BTC  c1d2');
 });

@@ -116,7 +116,7 @@ describe('home', () => {
     expect(homeLines(home, more, plain(columns))).toEqual(lines);
   });
 
-  test('is never wider than the window, and breaks no amount', () => {
+  test('is never wider than the window, and wraps no amount', () => {
     const unrated = { ...more, worth: () => undefined };
     expect(homeLines(home, unrated, plain(80))[3]).toMatch(/^ {2}BTC +1\.06085965 +Last +2 min/);
     for (let columns = 20; columns < 150; columns += 1) {
@@ -126,7 +126,7 @@ describe('home', () => {
     }
   });
 
-  test.each([140, 80, 60, 20])('shows at %i columns what it knows by itself where the service is not reached', (columns) => {
+  test.each([140, 80, 60, 20])('shows local data at %i columns if the service is unreachable', (columns) => {
     const notReached = new Failure('temporary', 'No answer from https://pay.example: the connection was refused.');
     const known = { ...more, notReached, notAsked: 'last checked 2026-03-01 14:01:11', open: [payment] };
     const lines = homeLines({ ...home, wallets: [], pending: [] }, known, plain(columns));
@@ -137,7 +137,7 @@ describe('home', () => {
     expect(text).not.toContain('wallets are empty');
   });
 
-  test('shows the latest amounts whole or not at all: name, word and age give way first', () => {
+  test('shows the latest amounts completely or not at all: name, state and age are shortened first', () => {
     const dear = { ...home, pending: [], recent: [movement(2, ['servicepay', 'USDT', 25000.5], ['servicepay', 'BTC', 0.0012]), ...home.recent] };
     const seen = new Set<string>();
     for (let columns = 36; columns < 150; columns += 1) {
@@ -151,7 +151,7 @@ describe('home', () => {
     expect(seen.size).toBe(4);
   });
 
-  test('stands without rates and without any money', () => {
+  test('is shown without rates and without money', () => {
     const empty = { ...home, wallets: [], pending: [], recent: [] };
     expect(homeLines(empty, { ...more, worth: () => undefined }, plain(80))[3]).toBe('  all wallets are empty');
   });
@@ -174,14 +174,14 @@ describe('an open payment', () => {
     expect(lines).toContain(`  ${line}`);
   });
 
-  test('that was not checked is counted as not checked', () => {
+  test('that was not checked is counted as unchecked', () => {
     const open = [...Array.from({ length: 9 }, () => payment), { ...payment, transaction: taken }];
     const lines = homeLines({ ...home, pending: [] }, { ...more, open, notAsked: 'last checked 14:01' }, plain(100));
     expect(lines.slice(-7, -1).map((line) => line.slice(2, 14))).toEqual(['On its way: ', ...Array(3).fill('Not checked:'), 'and 6 more, ', 'last checked']);
     expect(lines).toContain('  and 6 more, not checked: svcpay tx pending');
   });
 
-  test('says in words how far it is, as the service told it last', () => {
+  test('describes its progress by the last state of the service', () => {
     expect(progressOf(payment)).toBe('last seen confirmed');
     expect(progressOf({ ...payment, transaction: taken })).toBe('2 of 6');
     expect(progressOf({ ...payment, step: 'quoted', agreed: false, txnState: 'quoted' })).toBe('quoted, your yes is missing');

@@ -49,11 +49,11 @@ test('marks the chosen row, among open payments, events and movements in the ord
   expect(drawn(80, 24, { chosen: 2 }).find((line) => line.includes('❯'))).toContain('18 000 sat');
 });
 
-test('says when it was last checked where the service does not answer', () => {
+test('shows the time of the last update if the service does not answer', () => {
   expect(drawn(80, 24, { problem: 'No answer.' })[0]).toMatch(/last checked \d\d:\d\d:\d\d$/);
 });
 
-test('the line of the past rises from its lowest to its highest value', () => {
+test('the sparkline rises from its lowest to its highest value', () => {
   expect(sparkline([1, 2, 3, 4].map((value) => new Big(value)))).toBe('⣠⣾');
   expect(sparkline([5, 5].map((value) => new Big(value)))).toBe('⣤');
   expect(sparkline([])).toBe('');

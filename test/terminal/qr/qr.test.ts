@@ -57,7 +57,7 @@ describe.each(themes)('on a $theme theme', ({ wall }) => {
     expect(scan(await pixelsOf(drawn(text)), { wall })).toBe(read);
   });
 
-  test.each([1, 2, 4])('a scanner reads a terminal that leaves a gap of %i pixels between lines', async (gap) => {
+  test.each([1, 2, 4])('a scanner reads a terminal with a gap of %i pixels between lines', async (gap) => {
     expect(scan(await pixelsOf(drawn(invoice(300))), { wall, scale: 8, gap })).toBe(invoice(300).toUpperCase());
   });
 });
@@ -75,7 +75,7 @@ test('an invoice of 300 characters takes 29 rows of 57 columns', async () => {
   expect((await pixelsOf(lines)).every((row) => row.length === 57)).toBe(true);
 });
 
-test('every line ends its colours', () => {
+test('every line resets its colours', () => {
   expect(drawn(bech32).every((line) => line.endsWith('\u001B[0m'))).toBe(true);
 });
 
@@ -88,11 +88,11 @@ test.each([
   { length: 26, size: 29 },
   { length: 47, size: 29 },
   { length: 48, size: 33 },
-])('$length alphanumeric characters take the smallest version there is: $size columns', async ({ length, size }) => {
+])('$length alphanumeric characters use the smallest version: $size columns', async ({ length, size }) => {
   expect((await pixelsOf(drawn(`bc1${data(length - 3)}`)))[0]).toHaveLength(size);
 });
 
-test('the code is surrounded by two light modules', async () => {
+test('the code has a border of two light modules', async () => {
   const bits = await pixelsOf(drawn(bech32));
   const light = (row: readonly boolean[] | undefined): boolean => row?.every((dark) => !dark) ?? false;
   expect([bits[0], bits[1], bits.at(-1), bits.at(-2)].every(light)).toBe(true);
@@ -107,7 +107,7 @@ test.each([
   expect(qrLines(invoice(300), space.maxColumns, space.maxRows) !== undefined).toBe(fits);
 });
 
-test('a text beyond the largest QR code is not drawn, and refused for a file', () => {
+test('a text above the QR capacity is not drawn, and refused for a file', () => {
   expect(qrLines('x'.repeat(2954), room.maxColumns, room.maxRows)).toBeUndefined();
   expect(() => qrSvg('x'.repeat(2954))).toThrow('2954 characters are too many');
 });

@@ -25,12 +25,12 @@ test.each([
   expect(toJson(value)).toBe(json);
 });
 
-test('the layout with an indent is that of JSON.stringify', () => {
+test('indented output is identical to JSON.stringify', () => {
   const value = { txnId: 'a', sourceReq: { ccy: 'BTC', tags: [1, { deep: true }] }, none: [] };
   expect(toJson(value, { indent: 2 })).toBe(JSON.stringify(value, null, 2));
 });
 
-test('what is nested deeper than functions can call each other is written all the same', () => {
+test('data nested deeper than the call stack is written', () => {
   const json = '{"a":['.repeat(50_000) + ']}'.repeat(50_000);
   expect(toJson(fromMaker(JSON.parse(json), 'acme'))).toBe(json);
   expect(parsedToLines([JSON.parse(json), [1e-8]])).toBe(`${json}\n[0.00000001]\n`);
@@ -48,7 +48,7 @@ test('no number has an exponent', () => {
   fc.assert(fc.property(fc.double(), (value) => !toJson(value).includes('e')));
 });
 
-test('what came as JSON is written the same on the short way, whatever its texts and names look like', () => {
+test('received JSON is written unchanged by the fast path, whatever its texts and names', () => {
   const lookalikes = fc.constantFrom(':1e-7,', '":1e-7,', 'a":1e-7}', '[2e-8]', '\\', '\\":3e+21,', 'e-7}', 'é');
   const small = fc.double({ min: -1e-5, max: 1e-5, noNaN: true });
   const scalar = fc.oneof(fc.string(), lookalikes, fc.double(), small, fc.integer(), fc.constant(null), fc.constant(-1.5e22));
@@ -65,7 +65,7 @@ test('what came as JSON is written the same on the short way, whatever its texts
   );
 });
 
-test('no character reaches a terminal that steers it, and the data stays the same', () => {
+test('control characters are escaped, and the data stays equal', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const json = toJson({ [text]: text });
@@ -78,14 +78,14 @@ test('no character reaches a terminal that steers it, and the data stays the sam
 describe('fields', () => {
   const txn = { txnId: 'a', sourceReq: { ccy: 'BTC', amtSettled: null }, list: [{ x: 1 }] };
 
-  test('are picked by path, in the order asked for', () => {
+  test('are selected by path, in the requested order', () => {
     expect(Object.entries(pickFields(txn, ['sourceReq.ccy', 'txnId']))).toEqual([
       ['sourceReq.ccy', 'BTC'],
       ['txnId', 'a'],
     ]);
   });
 
-  test('that are not there are null, so that every row has all of them', () => {
+  test('that are missing are null, so that every row has all fields', () => {
     expect(pickFields(txn, ['note', 'sourceReq.amtSettled', 'txnId.x', 'sourceReq.ccy.length'])).toEqual({
       note: null,
       'sourceReq.amtSettled': null,
@@ -94,11 +94,11 @@ describe('fields', () => {
     });
   });
 
-  test('reach into lists by number', () => {
+  test('select list items by index', () => {
     expect(fieldAt(txn, 'list.0.x')).toBe(1);
   });
 
-  test('are only own ones', () => {
+  test('are only own properties', () => {
     expect(pickFields(txn, ['constructor', '__proto__.toString'])).toEqual({
       constructor: null,
       '__proto__.toString': null,

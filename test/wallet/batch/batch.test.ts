@@ -38,17 +38,17 @@ describe('readRows', () => {
     expect(await read(text)).toEqual(expected);
   });
 
-  test('names a cell that is not UTF-8', async () => {
+  test('reports a cell that is not UTF-8', async () => {
     expect(await read([Buffer.from('to,note\na,'), Buffer.from([0xe9, 0x0a])])).toEqual([[2, 'note is not UTF-8 text.']]);
   });
 
-  test('joins what is cut anywhere, within a character too', async () => {
+  test('joins chunks, even if a character is split', async () => {
     const bytes = Buffer.from('to,note\na,Lê Văn\n');
     expect(await read([...bytes].map((byte) => Buffer.from([byte])))).toEqual([[2, { to: 'a', note: 'Lê Văn' }]]);
   });
 });
 
-describe('derivedRef is the same for', () => {
+describe('derivedRef is equal for', () => {
   const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
   const order = onchainOrder(address, parseAmount('1000sat'), 'BTC');
 

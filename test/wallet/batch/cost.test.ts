@@ -22,7 +22,7 @@ test('quoteCost sums the quotes of all rows by wallet', async () => {
   ]);
 });
 
-test('a row that the service refuses is named; what concerns all rows ends it', async () => {
+test('quoteCost reports a refused row, and stops at a failure of all rows', async () => {
   const rows = [sats(1000, 2), sats(2000, 3)];
   const refusal = (kind: 'refused' | 'temporary') => async (row: PlannedRow) => {
     if (row.line === 3) throw new Failure(kind, 'no');
@@ -33,7 +33,7 @@ test('a row that the service refuses is named; what concerns all rows ends it', 
   await expect(quoteCost(rows, 1, refusal('temporary'))).rejects.toThrow('no');
 });
 
-test('the ceiling admits rows up to the approved total, and readmits what a failed row gave back', () => {
+test('the ceiling admits rows up to the approved total, and releases the amount of a failed row', () => {
   const ceiling = new Ceiling([{ ccy: 'BTC', total: new Big(1) }]);
   expect([ceiling.take(money('BTC', '0.6')), ceiling.take(money('BTC', '0.6')), ceiling.take(money('VND', 1))]).toEqual([true, false, false]);
   ceiling.giveBack(money('BTC', '0.6'));

@@ -27,7 +27,7 @@ function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling, made = bench(
   return { made, outcomes, ended: runBatch(rows, options, deps) };
 }
 
-test('rows that cannot be read on let the payments under way finish first', async () => {
+test('a read error in the rows ends the batch after the payments in flight', async () => {
   const { made, outcomes, ended } = begun(
     reading([2], () => {
       throw new Error('the disk is gone');
@@ -49,7 +49,7 @@ test('a row over the approved total is not paid and no later row starts', async 
   expect(made.log.filter((line) => line.startsWith('PUT '))).toHaveLength(2);
 });
 
-test('a row is paid although the journal cannot be read again afterwards', async () => {
+test('a row is paid even if the journal cannot be read afterwards', async () => {
   const made = bench();
   const { order, ref } = rowOf(2);
   await made.pay({ order, ref, wait: false });

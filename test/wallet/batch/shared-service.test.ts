@@ -37,13 +37,13 @@ const wallet = (availableBalance: number) => ({
 });
 const balance = async (service: PaymentService): Promise<number> => Number((await service.wallets())[0]?.availableBalance);
 
-test('payments that begin together share one read', async () => {
+test('payments that start together share one read', async () => {
   const { shared, calls } = counting([1]);
   expect(await Promise.all([balance(shared), balance(shared)])).toEqual([1, 1]);
   expect(calls()).toBe(1);
 });
 
-test('later ones are given the last answer while a new one is read', async () => {
+test('later payments get the last answer during a new read', async () => {
   const { shared, calls, later } = counting([1, 0.5]);
   await shared.wallets();
   later(3_000);
@@ -52,7 +52,7 @@ test('later ones are given the last answer while a new one is read', async () =>
   expect(calls()).toBe(2);
 });
 
-test('a first read that fails is the failure of whoever asked, and is tried again by the next', async () => {
+test('a failed first read is an error for its callers, and is repeated by the next one', async () => {
   const { shared, later } = counting([new Error('down'), 1, new Error('down')]);
   await expect(shared.wallets()).rejects.toThrow('down');
   later(3_000);

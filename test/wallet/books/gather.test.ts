@@ -68,13 +68,13 @@ function heapUsed(): number {
 }
 
 describe('the books', () => {
-  test('tie without a second look', async () => {
+  test('tie without a second read', async () => {
     const { books, pauses } = await booksOf({ rounds: [[[transaction({ createdAt: start + 1 }), received()]]], totals: [0.00099993] });
     expect([books.differences, pauses]).toEqual([[], []]);
     expect([...books.movements('BTC')].map(({ txnId }) => txnId)).toEqual(['received', 'sent']);
   });
 
-  test('look again, from the oldest payment in flight on, while the wallets move', async () => {
+  test('are read again, from the oldest payment in flight on, if the wallets change', async () => {
     const flying = transaction({ txnState: 'destsent' });
     const { books, pauses, since } = await booksOf({ rounds: [[[flying, received({ createdAt: start - 1 })]], [[transaction()]]], totals: [0.002, 0.00099993] });
     expect([books.differences, pauses]).toEqual([[], [2_000]]);
@@ -82,20 +82,20 @@ describe('the books', () => {
     expect([...books.candidates('BTC')]).toEqual([]);
   });
 
-  test('look again where a wallet changed just now and the list does not show it yet', async () => {
+  test('are read again if the list lags behind a wallet', async () => {
     const { books, pauses } = await booksOf({
       rounds: [[], [], [[received()]]], totals: [0.002], updatedAt: new Date(now - 1_000).toISOString(),
     });
     expect([books.differences, pauses]).toEqual([[], [2_000, 6_000]]);
   });
 
-  test('name what stays different', async () => {
+  test('report remaining differences', async () => {
     const { books, pauses } = await booksOf({ rounds: [[[received()]]], totals: [0.003] });
     expect(pauses).toEqual([]);
     expect(books.differences).toMatchObject([{ ccy: 'BTC', added: new Big('0.002'), reported: new Big('0.003'), difference: new Big('0.001') }]);
   });
 
-  test('check no wallet whose total the service does not report', async () => {
+  test('do not check a wallet without a total', async () => {
     const { books } = await booksOf({ rounds: [[[received()]]], totals: [null] });
     expect([books.differences, books.unreported]).toEqual([[], ['BTC']]);
   });

@@ -36,7 +36,7 @@ describe('a transaction', () => {
     expect(reasons(txn)).toEqual(expected);
   });
 
-  test('reads back from its copy on the disk to the last digit', () => {
+  test('is read back exactly from its copy on disk', () => {
     const tiny = transaction({ sourceReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.00000001, ...fees }, destReq: { ccy: 'BTC', method: 'lightning', amtSettled: 0.00000001 } });
     const [movement] = booked(tiny, now).movements;
     expect(readMovement(JSON.stringify(movement))).toEqual(movement);
@@ -51,7 +51,7 @@ const history = fc.array(movement, { maxLength: 40 }).map((all) => all.toSorted(
 const period = fc.tuple(fc.integer({ min: 0, max: 1_100 }), fc.integer({ min: 1, max: 600 })).map(([first, length]) => ({ first, end: first + length }));
 
 describe('a statement', () => {
-  test('of any period of any history: opening plus rows is closing, and each balance follows from the one before', () => {
+  test('of any period of any history: opening plus rows is closing, and each balance follows from the previous one', () => {
     fc.assert(
       fc.property(history, period, units, (all, span, before) => {
         const rows = [...statementRows('BTC', all, span, 5_000, before)];
@@ -70,7 +70,7 @@ describe('a statement', () => {
     );
   });
 
-  test('follows from the one before: the closing of a period is the opening of the next', () => {
+  test('starts with the closing balance of the previous period', () => {
     fc.assert(
       fc.property(history, fc.integer({ min: 1, max: 1_000 }), units, (all, middle, before) => {
         const one = [...statementRows('BTC', all, { first: 0, end: middle }, 5_000, before)];

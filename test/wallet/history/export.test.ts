@@ -140,7 +140,7 @@ account Assets:Svcpay:BTC
 `);
   });
 
-  test('lets no text from outside become a line of its own', async () => {
+  test('writes text from outside without line breaks', async () => {
     const text = await exported('hledger', [kinds.payout]);
     expect(text.match(/^2026/gm)).toHaveLength(1);
   });
@@ -179,7 +179,7 @@ describe('a ledger for beancount', () => {
 });
 
 describe('a table in CSV', () => {
-  test('has every transaction, whatever became of it, with exact figures', async () => {
+  test('has every transaction, whatever its outcome, with exact figures', async () => {
     const text = await exported('csv', [kinds.payout, transaction({ txnState: 'failed' })]);
     const rows: Record<string, string>[] = parse(text, { columns: true });
     expect(rows).toMatchObject([
@@ -195,12 +195,12 @@ describe('a table in CSV', () => {
     expect(raw).toMatchObject({ note });
   });
 
-  test('has its head also when there is nothing', async () => {
+  test('has a header even without rows', async () => {
     expect(await exported('csv', [])).toMatch(/^time,txnId,.*\n$/);
   });
 });
 
-describe('whatever the service writes into its texts', () => {
+describe('arbitrary texts of the service', () => {
   const evil = '\u001b[2J\u202e\n2026-01-01 * "injected"\n  Assets:Evil  1000000 BTC, date:2020-01-01 ; x\r\u2028';
   const texts = ['txnId', 'extRefId', 'note', 'accountDisplayName'] as const;
   const changed = (field: string): ListedTransaction => transaction({ [field]: evil });
@@ -217,7 +217,7 @@ describe('whatever the service writes into its texts', () => {
   ];
   const formats = ['csv', 'jsonl', 'hledger', 'beancount'] as const;
 
-  test.for(formats)('%s stays free of escapes, and each transaction a record of its own', async (format) => {
+  test.for(formats)('%s contains no escape sequences, and one record per transaction', async (format) => {
     const text = await exported(format, cases);
     // oxlint-disable-next-line no-control-regex
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/);
@@ -227,18 +227,18 @@ describe('whatever the service writes into its texts', () => {
     expect(records).toBe({ csv: cases.length + 1, jsonl: cases.length, hledger: cases.length - 2, beancount: cases.length - 2 }[format]);
   });
 
-  test.skipIf(!isInstalled('hledger'))('hledger reads it', async () => {
+  test.skipIf(!isInstalled('hledger'))('hledger reads them', async () => {
     const file = await written('svcpay.journal', await exported('hledger', cases));
     execFileSync('hledger', ['-f', file, 'check', '--strict']);
   });
 
-  test.skipIf(!isInstalled('bean-check'))('bean-check accepts it', async () => {
+  test.skipIf(!isInstalled('bean-check'))('bean-check accepts them', async () => {
     const file = await written('svcpay.beancount', await exported('beancount', cases));
     expect(spawnSync('bean-check', [file], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
   });
 });
 
-test('lines of JSON are the objects of the service', async () => {
+test('JSON lines are the objects of the service', async () => {
   const lines = (await exported('jsonl', Object.values(kinds))).trimEnd().split('\n');
   expect(lines.map((line): unknown => JSON.parse(line))).toEqual(Object.values(kinds));
 });

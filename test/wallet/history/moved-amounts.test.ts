@@ -29,7 +29,7 @@ async function gathered(pages: AsyncIterable<readonly ListedTransaction[]>): Pro
   return all;
 }
 
-test('are read for completed transactions that lack them, and for no other, in the order of the list', async () => {
+test('are read only for completed transactions without amounts, in the order of the list', async () => {
   const read = vi.fn<(txnId: string) => Promise<ListedTransaction>>((txnId) => Promise.resolve(whole(txnId)));
   const ids = Array.from({ length: 20 }, (_, n) => `r${n}`);
   const all = [whole('a'), reduced('q', 'quoted'), ...ids.map((id) => reduced(id)), whole('z')];
@@ -39,22 +39,22 @@ test('are read for completed transactions that lack them, and for no other, in t
   expect(result.filter(({ txnState }) => txnState === 'completed').every((txn) => ledgerEntryOf(txn, sanitize) !== undefined)).toBe(true);
 });
 
-test('that cannot be read end the history with that failure', async () => {
+test('that cannot be read end the history with the failure', async () => {
   const read = (txnId: string): Promise<ListedTransaction> => Promise.reject(new Error(`no ${txnId}`));
   await expect(gathered(withFigures(listed(reduced('a'), reduced('b')), read))).rejects.toThrow('no a');
 });
 
-test('stay as they were listed where the id is none that can be asked for', async () => {
+test('stay as listed if the id is invalid', async () => {
   const read = (txnId: string): Promise<ListedTransaction> => Promise.reject(new Failure('usage', `"${txnId}" is not an id.`));
   expect(await gathered(withFigures(listed(reduced('..')), read))).toEqual([reduced('..')]);
 });
 
-test('of one side tell those of the other within one currency', () => {
+test('of one side are used for the other within one currency', () => {
   const receive = { ...whole('a'), sourceReq: { ccy: 'BTC', method: 'lightning' }, destReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.5 } };
   expect(ledgerEntryOf(receive, sanitize)?.postings.map(({ amount }) => amount.value.toFixed())).toEqual(['-0.5', '0.5']);
 });
 
-test('of a payment tell what it took out of the wallet, fees included', () => {
+test('of a payment include its fees', () => {
   expect(spentBy(whole('a'))?.value.toFixed()).toBe('0.001003');
   const deducted = { ...whole('b'), destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001, amtSettled: 0.000997 } };
   expect(spentBy(deducted)?.value.toFixed()).toBe('0.001');

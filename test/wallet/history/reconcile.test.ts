@@ -35,7 +35,7 @@ async function backedUp(state: string): Promise<{ whole: Bench; old: Bench; copy
 }
 
 describe.each(['quoted', 'submitting', 'in-flight', 'paid', 'none'])('a backup from before %s', (state) => {
-  test('counts what was spent, pays nothing again, and needs no second look', async () => {
+  test('counts the spent amount, pays nothing again, and needs no second read', async () => {
     const { whole, old } = await backedUp(state);
     await compare(old);
     expect(await spentOf(old)).toEqual(await spentOf(whole));
@@ -47,7 +47,7 @@ describe.each(['quoted', 'submitting', 'in-flight', 'paid', 'none'])('a backup f
   });
 });
 
-test('a comparison that was interrupted anywhere is finished by the next one', async () => {
+test('an interrupted comparison is completed by the next one', async () => {
   const whole = bench();
   for (const ref of ['one', 'two', 'three']) await whole.pay({ ref });
   for (let allowed = 0; allowed < 3; allowed += 1) {
@@ -61,7 +61,7 @@ test('a comparison that was interrupted anywhere is finished by the next one', a
   }
 });
 
-test('an attempt that followed one which failed is what became of the payment', async () => {
+test('the outcome of a payment is that of the attempt after a failed one', async () => {
   const whole = bench();
   whole.confirms = () => 'failed';
   await whole.pay().catch(() => undefined);
@@ -72,7 +72,7 @@ test('an attempt that followed one which failed is what became of the payment', 
   expect(old.now()).toMatchObject({ number: 2, state: 'paid', txnState: 'completed' });
 });
 
-test('what moved nothing, was only quoted, came in or carries no reference is not entered', async () => {
+test('transactions that moved nothing, are quotes, come in or have no reference are not imported', async () => {
   const whole = bench();
   whole.confirms = () => 'failed';
   await whole.pay({ ref: 'failed' }).catch(() => undefined);
@@ -88,7 +88,7 @@ test('what moved nothing, was only quoted, came in or carries no reference is no
   expect(old.now('out')).toMatchObject({ state: 'paid', txnState: 'completed', spendCcy: 'BTC' });
 });
 
-test('of what the service told no other try is made', async () => {
+test('no other attempt follows a state from the service', async () => {
   const whole = bench();
   const paid = await whole.pay();
   const as = (txnState: string) => [{ ...paid, txnState }];

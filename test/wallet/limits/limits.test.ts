@@ -38,7 +38,7 @@ describe('checkSpend', () => {
     else expect(check).toThrow(expect.objectContaining({ kind: 'limit', message: expect.stringContaining(refusal) }));
   });
 
-  test('holds every currency that a payment moves to its own limit', () => {
+  test('checks every currency of a payment against its limit', () => {
     const amounts = [parseAmount('1sat'), parseAmount('2000000vnd')];
     expect(() => checkSpend(limits, amounts, () => [])).toThrow(/per payment is 1\D000\D000 VND/);
   });
@@ -82,7 +82,7 @@ describe('destinations', () => {
     expect(isAllowed(destination, [name])).toBe(allowed);
   });
 
-  test('money between own wallets goes nowhere', () => {
+  test('a transfer between own wallets has no destination', () => {
     const only = { ...noLimits, destinations: [address] };
     expect(() => checkDestination(only, swapOrder('BTC', 'USDT', parseAmount('1sat'), 'source'))).not.toThrow();
     expect(() => checkDestination(only, usdtOrder(tron, parseAmount('1usdt'), 'USDT'))).toThrow('not among');

@@ -12,7 +12,7 @@ const limits: fc.Arbitrary<Limits> = fc.record({ perPayment: amounts, perDay: am
 const passes = ({ perPayment, perDay, destinations }: Limits, ccy: string, value: number, to: string): boolean =>
   [perPayment, perDay].every((each) => each[ccy] === undefined || value <= Number(each[ccy])) && (destinations.length === 0 || destinations.includes(to));
 
-test('a payment passes the narrower of two limits exactly if it passes both', () => {
+test('a payment passes the narrower of two limits if and only if it passes both', () => {
   fc.assert(
     fc.property(limits, limits, fc.constantFrom('BTC', 'USDT'), fc.nat(6), fc.constantFrom('a', 'b', 'c'), (a, b, ccy, value, to) => {
       expect(passes(narrower(a, b), ccy, value, to)).toBe(passes(a, ccy, value, to) && passes(b, ccy, value, to));
@@ -20,7 +20,7 @@ test('a payment passes the narrower of two limits exactly if it passes both', ()
   );
 });
 
-test('limits of the environment are lists of amounts, of which the lowest counts', () => {
+test('limits of the environment are lists of amounts, of which the lowest applies', () => {
   expect(limitsFrom({ SVCPAY_LIMIT_PER_PAYMENT: ' 100000sat, 25usdt ,50000 sat,', SVCPAY_LIMIT_PER_DAY: '' })).toEqual({
     ...noLimits, perPayment: { BTC: '0.0005', USDT: '25' },
   });

@@ -64,8 +64,8 @@ const notOffered = (): Promise<Transaction> =>
 const tooLate = (): Promise<Transaction> =>
   Promise.reject(new ServiceError('refused', 'final', { status: 400, code: '2005', reason: 'final' }));
 
-describe('a quote that is cancelled', () => {
-  test('is usercanceled, and the journal does not go on with it', async () => {
+describe('a cancelled quote', () => {
+  test('becomes usercanceled, and the journal does not resume it', async () => {
     const journal = await journalWithQuote();
     expect(await journal.open('here')).toHaveLength(1);
     const txn = await cancelQuote('txn-1', depsOf(journal, ['quoted'], async () => transaction('usercanceled')));
@@ -73,7 +73,7 @@ describe('a quote that is cancelled', () => {
     expect(await journal.open('here')).toEqual([]);
   });
 
-  test('expires by itself if the service cannot cancel, and the journal abandons the payment', async () => {
+  test('expires if the service cannot cancel, and the journal abandons the payment', async () => {
     const journal = await journalWithQuote();
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], notOffered))).rejects.toMatchObject({
       kind: 'refused',
@@ -94,7 +94,7 @@ describe('a quote that is cancelled', () => {
     });
   });
 
-  test('is reported as it stands when it became final in the same moment', async () => {
+  test('is reported with its state if it became final at the same time', async () => {
     const journal = openTestJournal();
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted', 'expired'], tooLate))).resolves.toMatchObject({
       txnState: 'expired',
@@ -102,7 +102,7 @@ describe('a quote that is cancelled', () => {
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted', 'completed'], tooLate))).rejects.toThrow(/is completed/);
   });
 
-  test('is in doubt where its confirmation was sent, whatever the service calls it', async () => {
+  test('has an unknown outcome if its confirmation was sent, whatever its state at the service', async () => {
     const journal = await journalWithQuote();
     const claim = await journal.claim('payment-1', 'other:3');
     if (claim === undefined) throw new Error('The intent could not be claimed.');
@@ -114,7 +114,7 @@ describe('a quote that is cancelled', () => {
     expect((await journal.read('payment-1'))?.attempts).toMatchObject([{ state: 'submitting' }]);
   });
 
-  test('that another process takes over meanwhile is left to that one', async () => {
+  test('is not changed if another process takes over its payment', async () => {
     const journal = await journalWithQuote();
     const takenOver = async (): Promise<Transaction> => {
       await journal.claim('payment-1', 'me:2');
@@ -123,14 +123,14 @@ describe('a quote that is cancelled', () => {
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], takenOver))).rejects.toThrow(/another process/);
   });
 
-  test('is left alone while another process drives its payment', async () => {
+  test('is not changed while another process drives its payment', async () => {
     const journal = await journalWithQuote();
     await journal.claim('payment-1', 'other:3');
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], never))).rejects.toThrow(/another process/);
   });
 });
 
-test('a payment that has gone on to its next attempt meanwhile is left as it is', async () => {
+test('a payment with a newer attempt is not changed by cancelling the old quote', async () => {
   const journal = await journalWithQuote();
   const deps = depsOf(journal, [], async () => transaction('usercanceled'));
   const goesOn = async (): Promise<Transaction> => {

@@ -113,14 +113,14 @@ describe('a creation body', () => {
     expect(JSON.parse(wireJson(body))).toEqual(wire);
   });
 
-  test.for(bodies)('follows rule 1, one amount at most ($rule)', ({ body }) => {
+  test.for(bodies)('follows rule 1, at most one amount ($rule)', ({ body }) => {
     const amounts = [body.sourceReq.amtRequested, body.destReq.amtRequested].filter((amount) => amount !== undefined);
     expect(amounts.length).toBeLessThanOrEqual(1);
   });
 });
 
 describe('an order', () => {
-  test('is paid once only where the destination can be: an invoice', () => {
+  test('is paid once only to a single-use destination: an invoice', () => {
     expect(lightningOrder(decodeInvoice(invoice), 'BTC').idempotencyKey).toMatch(/^bolt11:[0-9a-f]{64}$/);
     expect(usdtOrder('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', parseAmount('25usdt'), 'USDT').idempotencyKey).toBeNull();
   });
@@ -135,7 +135,7 @@ describe('an order', () => {
     expect(receives?.value.eq(value)).toBe(true);
   });
 
-  test('leaves open what arrives where the rate decides', () => {
+  test('omits the received amount if the rate determines it', () => {
     expect(lnurlOrder('a@example.com', parseAmount('5usdt')).receives).toBeUndefined();
     expect(swapOrder('USDT', 'BTC', parseAmount('5usdt'), 'source').receives).toBeUndefined();
   });

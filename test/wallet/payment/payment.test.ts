@@ -28,7 +28,7 @@ const known = (extRefId: string, txnState: string, change: Partial<Transaction> 
   ...change,
 });
 
-describe('a transaction that the list shows and a read does not find', () => {
+describe('a transaction that is in the list, but not found by a read', () => {
   const elsewhere = () => {
     const made = bench();
     made.transactions.push(known('R', 'completed'));
@@ -41,7 +41,7 @@ describe('a transaction that the list shows and a read does not find', () => {
     expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
   });
 
-  test('may have paid, and nothing is created under its reference', async () => {
+  test('may have paid, and nothing is created with its reference', async () => {
     const made = elsewhere();
     made.fail('read', ...Array.from({ length: 9 }, () => refusal(404, 'not found')));
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, txnId: 'known-R' });
@@ -50,7 +50,7 @@ describe('a transaction that the list shows and a read does not find', () => {
   });
 });
 
-test('a quote from elsewhere that takes the fees out of the amount is confirmed as such', async () => {
+test('a quote of another client that takes fees out of the amount is confirmed unchanged', async () => {
   const made = bench();
   const { body } = deducting(onchainOrder('bc1q-1', money('BTC', '0.00003'), 'BTC'));
   const quoted = { ...quoteOf({ ...body, sourceReq: { ...body.sourceReq, amtRequested: 0.00003 }, extRefId: 'R' }, 't1', made.time), deductNetworkFeesFromDest: true };
@@ -60,7 +60,7 @@ test('a quote from elsewhere that takes the fees out of the amount is confirmed 
 });
 
 describe('a payment', () => {
-  test('is in the journal before each request that it announces', async () => {
+  test('is in the journal before each request', async () => {
     const made = bench();
     expect(await made.pay()).toMatchObject({ txnState: 'completed' });
     expect(made.log.filter((line) => !line.startsWith('GET'))).toEqual([
@@ -69,7 +69,7 @@ describe('a payment', () => {
     expect(made.now()).toMatchObject({ state: 'paid', txnState: 'completed', txnId: 't1', abandoned: false });
   });
 
-  test('is asked for once without a standing yes, and not at all with one', async () => {
+  test('is confirmed by a person once without --yes, and never with it', async () => {
     const asking = bench();
     await asking.pay({ yes: false });
     const agreed = bench();
@@ -77,7 +77,7 @@ describe('a payment', () => {
     expect([asking.asked, agreed.asked]).toEqual([['0.00001001'], []]);
   });
 
-  test('is not confirmed when its quote costs more as soon as it was agreed to', async () => {
+  test('is not confirmed if its quote becomes more expensive after the agreement', async () => {
     const made = bench();
     made.says = () => {
       const [first] = made.transactions;
@@ -88,7 +88,7 @@ describe('a payment', () => {
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('is not confirmed when its quote leads somewhere else as soon as it was agreed to', async () => {
+  test('is not confirmed if its quote gets another destination after the agreement', async () => {
     const made = bench();
     made.says = () => {
       const [first] = made.transactions;
@@ -99,7 +99,7 @@ describe('a payment', () => {
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('goes on where a look at its quote tells of the state alone', async () => {
+  test('continues if a read of its quote has only the state', async () => {
     const made = bench();
     const { service } = made.deps;
     const transaction = async (txnId: string) => ({ ...(await service.transaction(txnId)), sourceReq: {}, destReq: {} });
@@ -107,7 +107,7 @@ describe('a payment', () => {
     expect(paid).toMatchObject({ txnState: 'completed', destReq: { method: 'lnurl' } });
   });
 
-  test('is created without a look at the list, whatever its reference', async () => {
+  test('is created without reading the list, whatever its reference', async () => {
     const given = bench();
     await given.pay();
     const madeUp = bench();
@@ -115,7 +115,7 @@ describe('a payment', () => {
     expect([...given.log, ...madeUp.log]).not.toContain('GET list');
   });
 
-  test('that is declined is abandoned, not resumed, and asked for anew', async () => {
+  test('that is declined is abandoned, not resumed, and a rerun asks again', async () => {
     const made = bench();
     made.says = () => false;
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'declined' });
@@ -126,7 +126,7 @@ describe('a payment', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('is remembered with what was agreed to', async () => {
+  test('is stored with the agreed terms', async () => {
     const made = bench();
     await made.pay({ yes: false });
     expect(made.now()).toMatchObject({ consent: 'quote', approvedTotal: '0.00001001', approvedReceives: '0.00001' });
@@ -143,7 +143,7 @@ describe('a quote', () => {
     ['less for the recipient', ({ destReq }) => ({ destReq: { ...destReq, amtRequested: 0.000005 } })],
     ['another reference', () => ({ extRefId: 'S' })],
   ];
-  test.each(wrong)('with %s is not obeyed', async (_what, change) => {
+  test.each(wrong)('with %s is refused', async (_what, change) => {
     const made = bench();
     made.quotes = (body) => change(quoteOf(body, 't1', made.time));
     await expect(made.pay()).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing moved') });
@@ -171,7 +171,7 @@ describe('a quote', () => {
     ['cheaper', 0, 1],
     ['dearer', 2e-8, 2],
   ];
-  test.each(again)('that lapsed is followed by one %s', async (_what, fee, asked) => {
+  test.each(again)('that expired is followed by one %s', async (_what, fee, asked) => {
     const made = bench();
     made.quotes = (body, number) => {
       const { sourceReq } = quoteOf(body, '', made.time);
@@ -182,7 +182,7 @@ describe('a quote', () => {
     expect(made.asked).toHaveLength(asked);
   });
 
-  test.each([[1, 0], [0.9, 1]])('that brings %d where 1 was agreed to before a crash is asked for %d times', async (brings, asked) => {
+  test.each([[1, 0], [0.9, 1]])('that credits %d instead of the agreed 1 after a crash is shown for approval %d times', async (brings, asked) => {
     const made = bench();
     const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
     made.quotes = (body) => ({ fxRate: null, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: brings } });
@@ -196,14 +196,14 @@ describe('a quote', () => {
     expect(made.asked).toHaveLength(asked);
   });
 
-  test('that was only looked at is abandoned without a yes, whatever was said with it', async () => {
+  test('that was only shown is abandoned without a yes, whatever the options', async () => {
     const made = bench();
     expect(await made.pay({ until: 'quoted', yes: true })).toMatchObject({ txnState: 'quoted' });
     expect(made.now()).toMatchObject({ abandoned: true, consent: 'none' });
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('that was only looked at is not paid by a later resume to which nobody says yes, even if the look was cut short', async () => {
+  test('that was only shown is not paid by a later resume without a yes, even if the command was interrupted', async () => {
     const made = bench();
     made.journalFails = ({ abandoned }) => abandoned === true;
     await made.pay({ until: 'quoted', yes: true }).catch(() => undefined);
@@ -215,7 +215,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('is not confirmed by a look at a payment whose confirmation is in doubt', async () => {
+  test('is not confirmed by showing a payment whose confirmation has an unknown outcome', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
@@ -225,14 +225,14 @@ describe('a quote', () => {
     expect(made.now()).toMatchObject({ state: 'submitting', consent: 'standing', abandoned: false });
   });
 
-  test('that ran out while the person thought, and is called a quote still, is taken back and never confirmed', async () => {
+  test('that expired during the question, but is still called a quote, is cancelled and never confirmed', async () => {
     const made = bench();
     made.says = () => slowly(made);
     expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'POST R~2', 'PUT t2']);
   });
 
-  test('that ran out is confirmed where the service cannot cancel, and is in doubt when it is called expired then', async () => {
+  test('that expired is confirmed if the service cannot cancel, and has an unknown outcome if it then reads expired', async () => {
     const made = bench();
     made.says = () => slowly(made);
     made.confirms = () => 'expired';
@@ -241,7 +241,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'PUT t1']);
   });
 
-  test('that was taken back is over for this run, although a read calls it a quote still', async () => {
+  test('that was cancelled is final for this run, even if a read still calls it a quote', async () => {
     const made = bench();
     const { service } = made.deps;
     made.says = () => slowly(made);
@@ -254,7 +254,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'POST R~2', 'PUT t2']);
   });
 
-  test('that ended just before it was to be taken back is quoted anew', async () => {
+  test('that ended just before its cancellation is replaced', async () => {
     const made = bench();
     made.says = () => slowly(made);
     made.deps.service.cancelTransaction = async () => {
@@ -289,7 +289,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'POST R~2', 'PUT t2']);
   });
 
-  test('that is over when it is made, and that reads do not show yet, is read again', async () => {
+  test('that is created expired and not yet readable is read again', async () => {
     const made = bench();
     made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 } });
     made.fail('read', refusal(404, 'not found'), refusal(404, 'not found'));
@@ -297,14 +297,14 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('that is over when it is made is confirmed: the clock is wrong', async () => {
+  test('that is created expired is confirmed: the clock is wrong', async () => {
     const made = bench();
     made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 } });
     expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('that is to be confirmed by itself is never taken back', async () => {
+  test('that is confirmed without a question is never cancelled', async () => {
     const made = bench();
     await made.pay({ until: 'quoted' });
     made.says = () => slowly(made);
@@ -312,7 +312,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('that lapses again and again is given up', async () => {
+  test('that expires repeatedly is abandoned', async () => {
     const made = bench();
     made.quotes = (body, number) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: number * 1e-8 } });
     made.says = () => slowly(made);
@@ -324,7 +324,7 @@ describe('a quote', () => {
   });
 });
 
-describe('a reference that only the service knows', () => {
+describe('a reference known only to the service', () => {
   const cases: readonly [state: string, retry: boolean, sent: string[], end: string][] = [
     ['quoted', false, ['POST R', 'PUT known-R'], 'completed'],
     ['srccreated', false, ['POST R'], 'completed'],
@@ -344,14 +344,14 @@ describe('a reference that only the service knows', () => {
     expect([requests(made), ended]).toEqual([sent, end]);
   });
 
-  test('that is on its way is followed to its end, also where the journal cannot be written', async () => {
+  test('of a payment in flight is followed to its end, even if the journal cannot be written', async () => {
     const made = bench(undefined, [known('R', 'destsent')]);
     made.journalFails = ({ attempt }) => attempt?.state === 'paid';
     expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
     expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
   });
 
-  test('with several attempts goes on with the last, however many there were', async () => {
+  test('with several attempts continues with the last', async () => {
     const attempts = ['R', ...Array.from({ length: 11 }, (_, index) => `R~${index + 2}`)];
     const made = bench(undefined, attempts.map((ref) => known(ref, ref === 'R~12' ? 'destsent' : 'expired')));
     expect(await made.pay()).toMatchObject({ extRefId: 'R~12', txnState: 'completed' });
@@ -365,7 +365,7 @@ describe('a reference that only the service knows', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t2']);
   });
 
-  test('for a different payment refuses this one, and leaves the reference to the right one', async () => {
+  test('of a different payment refuses this one, and stays with the other', async () => {
     const made = bench(undefined, [known('R', 'completed')]);
     await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({ kind: 'usage', txnId: 'known-R' });
     expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
@@ -374,7 +374,7 @@ describe('a reference that only the service knows', () => {
 });
 
 describe('a reference in the journal', () => {
-  test('reports its payment again without a word to the service but one read', async () => {
+  test('reports its payment again with one read', async () => {
     const made = bench();
     await made.pay();
     made.log.length = 0;
@@ -388,7 +388,7 @@ describe('a reference in the journal', () => {
     await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
   });
 
-  test('is free for another payment while nothing was ever created under it', async () => {
+  test('is free for another payment while nothing was created with it', async () => {
     const made = bench();
     made.fail('create', refusal(400, 'invalid destination'));
     await expect(made.pay()).rejects.toMatchObject({ kind: 'refused' });
@@ -405,7 +405,7 @@ describe('a reference in the journal', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1', 'POST R~2', 'PUT t2']);
   });
 
-  test('whose quote the service does not have any more is quoted again', async () => {
+  test('whose quote no longer exists at the service gets a new quote', async () => {
     const made = bench();
     made.says = () => false;
     await made.pay({ yes: false }).catch(() => undefined);
@@ -414,7 +414,7 @@ describe('a reference in the journal', () => {
   });
 });
 
-describe('a quote that is confirmed by its id', () => {
+describe('a quote confirmed by its id', () => {
   const yes = { terms: {}, consent: 'standing' } as const;
   /** Quoted twice, and the journal has forgotten by which transaction. */
   const forgotten = async (): Promise<Bench> => {
@@ -437,7 +437,7 @@ describe('a quote that is confirmed by its id', () => {
     return txn;
   };
 
-  test('is an attempt of the payment that its reference names, which is made once', async () => {
+  test('is an attempt of the payment with its reference, which is made once', async () => {
     const made = await forgotten();
     expect(second(made)).toMatchObject({ extRefId: 'R~2' });
     await confirmQuote(second(made), yes, waiting, made.deps);
@@ -446,7 +446,7 @@ describe('a quote that is confirmed by its id', () => {
     expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
   });
 
-  test('is of the payment as it was asked for, where the journal has lost sight of its only attempt', async () => {
+  test('belongs to the requested payment if the journal lost its only attempt', async () => {
     const made = bench();
     const spend = usdtSpendOrder('T-1', money('BTC', '0.0001'));
     await made.pay({ order: spend, until: 'quoted' });
@@ -455,14 +455,14 @@ describe('a quote that is confirmed by its id', () => {
     expect(await made.pay({ order: spend })).toMatchObject({ txnId: 't1', txnState: 'completed' });
   });
 
-  test('has its yes for itself: cut off before it is let go, the payment is asked about again', async () => {
+  test('has its own approval: interrupted before the confirmation, the payment needs a new one', async () => {
     const made = await forgotten();
     made.journalFails = ({ attempt, abandoned }) => attempt?.state === 'submitting' || abandoned === true;
     await expect(confirmQuote(second(made), yes, waiting, made.deps)).rejects.toBeInstanceOf(Error);
     expect(made.now()).toMatchObject({ consent: 'none' });
   });
 
-  test('is not confirmed, nor is another, where the payment has gone on to another meanwhile', async () => {
+  test('is not confirmed, and no other quote, if the payment has a newer one', async () => {
     const made = await forgotten();
     await confirmQuote(second(made), yes, waiting, made.deps);
     await expect(payThisQuote('t1', made.payment(), yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
@@ -472,24 +472,24 @@ describe('a quote that is confirmed by its id', () => {
   });
 });
 
-describe('what can be paid once', () => {
+describe('a single-use destination', () => {
   const invoice = { ...order, idempotencyKey: 'bolt11:hash' };
 
-  test('is refused under another reference when it was paid', async () => {
+  test('is refused with another reference after it was paid', async () => {
     const made = bench();
     await made.pay({ order: invoice });
     await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('is refused under another reference while it is in doubt', async () => {
+  test('is refused with another reference while its outcome is unknown', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
     await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({ kind: 'usage' });
   });
 
-  test('is not paid by an older quote, confirmed by its id, after it was paid by another', async () => {
+  test('is not paid by an older quote, confirmed by its id, after another one paid it', async () => {
     const made = bench();
     await made.pay({ order: invoice, until: 'quoted' });
     const older = made.payment();
@@ -502,7 +502,7 @@ describe('what can be paid once', () => {
   const unnamed = (made: Bench, wanted: Order): Promise<Transaction> =>
     pay({ order: wanted, ref: undefined, terms: {}, consent: 'standing' }, waiting, made.deps);
 
-  test('that another machine has on its way is followed, whatever this one would have allowed', async () => {
+  test('with a payment in flight from another machine is followed, whatever the limits here', async () => {
     const overLightning: Order = { ...invoice, body: { ...order.body, destReq: { ...order.body.destReq, method: 'lightning' } } };
     const there = { ...quoteOf({ ...overLightning.body, extRefId: 'bolt11-hash' }, 'theirs', Date.UTC(2025, 0, 15)), txnState: 'destsent' };
     const made = bench(undefined, [there]);
@@ -515,7 +515,7 @@ describe('what can be paid once', () => {
     expect(requests(made)).toEqual(['POST bolt11-hash']);
   });
 
-  test('goes on without a reference while it is in doubt, and is refused once it is paid', async () => {
+  test('is resumed without a reference while its outcome is unknown, and refused after it is paid', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
@@ -523,14 +523,14 @@ describe('what can be paid once', () => {
     await expect(unnamed(made, invoice)).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
   });
 
-  test('does not go on without a reference when all else is not the same', async () => {
+  test('is not resumed without a reference if the payment differs', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
     await expect(unnamed(made, { ...otherOrder, idempotencyKey: invoice.idempotencyKey })).rejects.toMatchObject({ kind: 'usage' });
   });
 
-  test('may be paid under another reference after it failed', async () => {
+  test('may be paid with another reference after a failure', async () => {
     const made = bench();
     made.confirms = () => 'failed';
     await made.pay({ order: invoice }).catch(() => undefined);
@@ -549,7 +549,7 @@ describe('what can be paid once', () => {
 });
 
 describe('a creation without an answer', () => {
-  test('is sent again, and the answer of a service that returns the earlier transaction is taken', async () => {
+  test('is repeated, and the earlier transaction of the answer is accepted', async () => {
     const made = bench();
     const { createTransaction } = made.deps.service;
     let calls = 0;
@@ -579,7 +579,7 @@ describe('a creation without an answer', () => {
     expect(requests(made)).toHaveLength(errors.length);
   });
 
-  test('is found where another try is refused for what the first has made after all', async () => {
+  test('is found if a repetition is refused because the first took effect', async () => {
     const made = bench();
     const { createTransaction } = made.deps.service;
     const service = {
@@ -596,7 +596,7 @@ describe('a creation without an answer', () => {
     expect(await pay(start, waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
   });
 
-  test('waits as long as Retry-After says', async () => {
+  test('waits for Retry-After', async () => {
     const made = bench();
     const start = made.time;
     made.fail('create', limited(17_000));
@@ -629,7 +629,7 @@ describe('a confirmation', () => {
     expect(made.now().state).toBe(end === 'completed' ? 'paid' : end === 'pending' || end === 'temporary' ? 'submitting' : 'lapsed');
   });
 
-  test('whose refusal cannot be checked is in doubt', async () => {
+  test('whose refusal cannot be checked has an unknown outcome', async () => {
     const made = bench();
     made.fail('confirm', refusal(400, 'bad request'));
     made.fail('read', ...Array.from({ length: 9 }, lost));
@@ -647,7 +647,7 @@ describe('a confirmation', () => {
     expect(requests(made).filter((line) => line.startsWith('PUT'))).toHaveLength(sent);
   });
 
-  test('that the service answers with `quoted` is in doubt, and sent again', async () => {
+  test('that the service answers with `quoted` has an unknown outcome, and is repeated', async () => {
     const made = bench();
     let calls = 0;
     made.confirms = () => ((calls += 1) < 3 ? 'quoted' : 'srccreated');
@@ -678,7 +678,7 @@ describe('a confirmation', () => {
     expect(made.now()).toMatchObject({ state: 'submitting' });
   });
 
-  test('that was sent makes of a lapse a doubt, which only --retry goes on from, with what that run says', async () => {
+  test('that was sent makes an expiry an unknown outcome, which only --retry continues, with the options of that run', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ yes: false }).catch(() => undefined);
@@ -693,7 +693,7 @@ describe('a confirmation', () => {
     expect(made.asked).toHaveLength(1);
   });
 
-  test('that went out in time is in doubt when its answer says that the quote is over', async () => {
+  test('that was sent in time has an unknown outcome if its answer reports an expired quote', async () => {
     const made = bench();
     made.confirms = () => {
       made.time += 61_000;
@@ -712,7 +712,7 @@ describe('a confirmation', () => {
       expect(made.now()).toMatchObject({ state: 'submitting', abandoned: false });
     });
 
-  test('that another process took over is not said to have moved nothing when the journal fails then', async () => {
+  test('that another process took over has an unknown outcome if the journal then fails', async () => {
     const made = bench();
     const { journal } = made.deps;
     let isLost = false;
@@ -732,7 +732,7 @@ describe('a confirmation', () => {
       .rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
   });
 
-  test('that another process is at work on is not said to have moved nothing when the journal fails then', async () => {
+  test('that another process works on has an unknown outcome if the journal then fails', async () => {
     const made = bench();
     const { journal } = made.deps;
     const claim = async (): Promise<undefined> => {
@@ -742,14 +742,14 @@ describe('a confirmation', () => {
       .rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('The database is not reached.') });
   });
 
-  test('that another process is at work on is left to it as interrupted, when nothing had moved', async () => {
+  test('that another process works on is left to it as interrupted if nothing had moved', async () => {
     const made = bench();
     const journal = { ...made.deps.journal, claim: async () => undefined };
     await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, journal, signal: AbortSignal.abort() }))
       .rejects.toMatchObject({ kind: 'interrupted', exitCode: 130, next: { do: 'resume', id: 'R' } });
   });
 
-  test('that another process tries once more after a doubt is not said to have moved nothing', async () => {
+  test('that another process repeats has an unknown outcome', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
@@ -759,7 +759,7 @@ describe('a confirmation', () => {
       .rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('another process') });
   });
 
-  test('that another process has made meanwhile is what a look at it tells of, when its own request fails', async () => {
+  test('that another process has made is reported if the own request fails', async () => {
     const made = bench();
     made.journalFails = ({ attempt, abandoned }) => attempt?.state === 'quoted' || abandoned === true;
     await made.pay().catch(() => undefined);
@@ -778,7 +778,7 @@ describe('a confirmation', () => {
     expect(await looking).toMatchObject({ txnState: 'completed' });
   });
 
-  test('in doubt stays in doubt when another try comes to nothing, and is not gone on with by itself', async () => {
+  test('with an unknown outcome keeps it if another attempt fails, and is not resumed without --retry', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
@@ -794,7 +794,7 @@ describe('a confirmation', () => {
     expect(await made.pay({ yes: false, retry: true })).toMatchObject({ txnState: 'completed' });
   });
 
-  test('in doubt counts against the limit of the day beside the attempt that a person asks for', async () => {
+  test('with an unknown outcome counts against the limit per day, with the attempt that a person requests', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
@@ -820,7 +820,7 @@ describe('a confirmation', () => {
     return made;
   };
 
-  test('in doubt stays in doubt for whoever goes on with the next attempt', async () => {
+  test('with an unknown outcome keeps it for the process that resumes the next attempt', async () => {
     const { store, transactions, payment } = await leftBetween();
     const next = bench(store, transactions);
     next.fail('confirm', refusal(400, 'no'));
@@ -855,7 +855,7 @@ describe('a confirmation', () => {
     expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual(['PUT t2']);
   });
 
-  test('that a read calls a quote again is not known to be taken, unless more was seen of it', async () => {
+  test('that a read calls a quote again has an unknown outcome, unless a later state was seen', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
@@ -871,7 +871,7 @@ describe('a confirmation', () => {
     expect(await resume(seen.payment(), unwaited, seen.deps)).toMatchObject({ txnState: 'srccreated' });
   });
 
-  test('that was not sent is not reported as taken where the creation is answered with an unknown state', async () => {
+  test('that was not sent is not reported as accepted if the creation has an unknown state', async () => {
     const made = bench();
     made.quotes = () => ({ txnState: 'simmering' });
     await expect(made.pay({ wait: false })).rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('simmering') });
@@ -895,7 +895,7 @@ describe('a confirmation', () => {
     expect(made.now().abandoned).toBe(false);
   });
 
-  test('whose last answer is lost is read once more before it is not known', async () => {
+  test('whose last answer is lost is read again before its outcome is unknown', async () => {
     const made = bench();
     let confirmations = 0;
     made.confirms = (txn) => {
@@ -907,7 +907,7 @@ describe('a confirmation', () => {
     expect(confirmations).toBe(5);
   });
 
-  test('interrupted on its way is not known, and goes on', async () => {
+  test('interrupted after sending has an unknown outcome, and is resumed', async () => {
     const made = bench();
     made.confirms = () => {
       made.interrupt.abort();
@@ -918,7 +918,7 @@ describe('a confirmation', () => {
   });
 });
 
-describe('a creation that is refused without a reason, while the list shows nothing yet,', () => {
+describe('a creation refused without a reason, while the list shows nothing yet,', () => {
   /** The list shows nothing until so much time has passed; used references are refused with these words. */
   const lagging = (made: Bench, ms: number): Bench => {
     const { service } = made.deps;
@@ -941,17 +941,17 @@ describe('a creation that is refused without a reason, while the list shows noth
   };
   const payAt = ({ deps }: Bench) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
 
-  test('is refused after one look at the newest page, since it may be refused for anything', async () => {
+  test('is refused after one read of the newest page', async () => {
     const made = lagging(bench(undefined, [known('R', 'quoted')]), 3_000);
     await expect(payAt(made)).rejects.toMatchObject({ kind: 'refused', exitCode: 3 });
   });
 
-  test('is refused where the list goes on to show nothing', async () => {
+  test('is refused if the list continues to show nothing', async () => {
     const made = lagging(bench(undefined, [known('R', 'quoted')]), 1e9);
     await expect(payAt(made)).rejects.toMatchObject({ kind: 'refused' });
   });
 
-  test('is in doubt where a run that was killed may have sent it', async () => {
+  test('has an unknown outcome if a killed run may have sent it', async () => {
     const made = bench();
     const { service } = made.deps;
     const cutOff = { ...service, createTransaction: async (body: Parameters<typeof service.createTransaction>[0]) => {
@@ -992,20 +992,20 @@ test.each([[undefined, 'paid'], [{ percent: '1' }, 'limit']])('a quote that does
   expect(await made.pay({ maxFee }).then(() => 'paid', (error: unknown) => (error instanceof Failure ? error.kind : error))).toBe(end);
 });
 
-test('a conversion at the rate 0 is not obeyed', async () => {
+test('a conversion at the rate 0 is refused', async () => {
   const made = bench();
   made.quotes = (body) => ({ fxRate: 0, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 } });
   const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
   await expect(pay({ order: swap, ref: 'R', terms: {}, consent: 'standing' }, waiting, made.deps)).rejects.toMatchObject({ kind: 'refused' });
 });
 
-describe('a later state of a quote that was let go elsewhere', () => {
+describe('a later state of a quote confirmed elsewhere', () => {
   const lapsedNow = async (made: Bench): Promise<void> => {
     await made.pay({ until: 'quoted' });
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
   };
 
-  test('that an event reported makes of a lapse a doubt', async () => {
+  test('from an event makes an expiry an unknown outcome', async () => {
     const made = bench();
     await lapsedNow(made);
     const reported = async (txnId: string): Promise<string[]> => (txnId === 't1' ? ['quoted', 'srccreated'] : []);
@@ -1017,7 +1017,7 @@ describe('a later state of a quote that was let go elsewhere', () => {
     expect([...requests(made), ...requests(elsewhere)]).toEqual(['POST R', 'POST R']);
   });
 
-  test('that somebody looked at makes of a lapse a doubt', async () => {
+  test('from a read makes an expiry an unknown outcome', async () => {
     const made = bench();
     await lapsedNow(made);
     await recordRead(made.payment(), { ...made.transactions[0]!, txnState: 'destsent' }, made.deps.journal, 'a look');
@@ -1070,8 +1070,8 @@ describe('the journal', () => {
   });
 });
 
-describe('what goes on by itself', () => {
-  test('is not said to have moved nothing when it cannot be read', async () => {
+describe('a resumed payment', () => {
+  test('has an unknown outcome if it cannot be read', async () => {
     const made = bench();
     await made.pay({ wait: false });
     made.fail('read', notSent());
@@ -1079,7 +1079,7 @@ describe('what goes on by itself', () => {
     expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
   });
 
-  test('is waited for no longer than was said, however the clock jumps', async () => {
+  test('is awaited no longer than its timeout, even if the clock jumps', async () => {
     const made = bench();
     let slept = 0;
     const sleep = async (ms: number): Promise<void> => {
@@ -1092,7 +1092,7 @@ describe('what goes on by itself', () => {
     expect(slept).toBe(5_000);
   });
 
-  test('is not believed to be what another transaction is', async () => {
+  test('is not confused with another transaction', async () => {
     const made = bench();
     await made.pay({ wait: false });
     const service = { ...made.deps.service, transaction: async () => ({ ...made.transactions[0]!, txnId: 't9', txnState: 'completed' }) };
@@ -1102,7 +1102,7 @@ describe('what goes on by itself', () => {
 });
 
 describe('resume', () => {
-  test('leaves open what it could not go on with for a passing trouble', async () => {
+  test('leaves a payment open after a temporary failure', async () => {
     const made = bench();
     made.journalFails = ({ abandoned, attempt }) => abandoned === true || attempt?.state === 'quoted';
     await made.pay().catch(() => undefined);
@@ -1114,7 +1114,7 @@ describe('resume', () => {
     expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
   });
 
-  test('ends what a person says no to', async () => {
+  test('abandons a payment after a no', async () => {
     const made = bench();
     made.journalFails = ({ abandoned }) => abandoned === true;
     made.says = () => false;
@@ -1125,7 +1125,7 @@ describe('resume', () => {
     expect(made.now().abandoned).toBe(true);
   });
 
-  test('does not open again what was given up since it was listed', async () => {
+  test('does not reopen a payment abandoned since the list was read', async () => {
     const made = bench();
     made.journalFails = ({ abandoned, attempt }) => abandoned === true || attempt?.state === 'quoted';
     await made.pay().catch(() => undefined);
@@ -1136,7 +1136,7 @@ describe('resume', () => {
     expect(made.now().abandoned).toBe(true);
   });
 
-  test('does not take a payment for the one that had its reference before', async () => {
+  test('distinguishes a payment from an earlier one with its reference', async () => {
     const made = bench();
     made.journalFails = ({ abandoned, attempt }) => abandoned === true || attempt?.state === 'quoted';
     await made.pay().catch(() => undefined);
@@ -1147,7 +1147,7 @@ describe('resume', () => {
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('reports what is over, and begins nothing again', async () => {
+  test('reports a final payment, and starts no new one', async () => {
     const made = bench();
     made.confirms = () => 'failed';
     await made.pay().catch(() => undefined);

@@ -41,7 +41,7 @@ const refusal = (text: string): string => {
 };
 
 describe('a file', () => {
-  test('is sent field by field as it is', () => {
+  test('is sent unchanged, field by field', () => {
     const { order, method } = readPayoutFile(JSON.stringify(body), 'service');
     expect(JSON.parse(wireJson(order.body))).toEqual(body);
     expect(order.destination).toBe('vnd-instant:970436:0123456789');
@@ -54,20 +54,20 @@ describe('a file', () => {
     expect(order.body.destReq.reqDetails).toEqual({ bankAcctNum: '0123', institutionCode: '1' });
   });
 
-  test('keeps its reference and its note apart from what is paid', () => {
+  test('may contain a reference and a note', () => {
     const text = changed((copy) => Object.assign(copy, { extRefId: 'rent-7', note: 'July' }));
     const { order, ref, note } = readPayoutFile(text, 'service');
     expect({ ref, note }).toEqual({ ref: 'rent-7', note: 'July' });
     expect(order.body).not.toHaveProperty('extRefId');
   });
 
-  test('may be written under the maker\'s name', () => {
+  test('may use the name of the brand', () => {
     const text = changed(({ sourceReq }) => (sourceReq.method = 'acmepay'));
     expect(readPayoutFile(text, 'acme').order.body.sourceReq.method).toBe('servicepay');
     expect(refusal(text)).toContain('sourceReq.method');
   });
 
-  test('may say just mobile, as one example of the specification does', () => {
+  test('may have the method mobile, as in an example of the specification', () => {
     const text = changed(({ destReq }) => {
       Object.assign(destReq, { ccy: 'KES', method: 'mobile', amtRequested: 1500.5, kyc: kyc('Wanjiku', 'KE') });
       destReq.reqDetails.acctNum = '254712345678';
@@ -118,12 +118,12 @@ describe('a file is refused', () => {
     expect(refusal(changed(change))).toMatch(says);
   });
 
-  test('with a number that JSON cannot carry, wherever it stands', () => {
+  test('with a number that JSON cannot represent, anywhere', () => {
     const text = JSON.stringify(body).replace('500000', '500000.00000000000001');
     expect(refusal(text)).toBe('The number 500000.00000000000001 has more digits than JSON carries.');
   });
 
-  test('when it is no JSON, without quoting it', () => {
+  test('without JSON, without quoting it', () => {
     expect(refusal('{"sourceReq": Jane Roe}')).toBe('The file is not JSON.');
   });
 });

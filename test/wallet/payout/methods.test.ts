@@ -32,7 +32,7 @@ describe('the payout destinations', () => {
     expect(rows).toEqual(specification.trim().split('\n'));
   });
 
-  test('have country codes that belong to their names', () => {
+  test('have country codes that match their names', () => {
     const names = new Intl.DisplayNames(['en'], { type: 'region' });
     const plain = (name = ''): string => name.normalize('NFD').replace(/\p{M}/gu, '').replace('’', "'");
     expect(payoutCountries.map(({ code }) => plain(names.of(code)))).toEqual(payoutCountries.map(({ name }) => name));

@@ -21,25 +21,25 @@ describe('an on-chain destination', () => {
     expect(() => checkBitcoinAddress(parseBitcoinAddress(address), 'mainnet')).not.toThrow();
   });
 
-  test('is refused on another network than the profile is on', () => {
+  test('is refused on another network than the profile\'s', () => {
     const testnet = parseBitcoinAddress('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx');
     expect(() => checkBitcoinAddress(testnet, 'mainnet')).toThrow(/testnet address.*mainnet/);
     expect(() => checkBitcoinAddress(testnet, 'any')).not.toThrow();
   });
 
-  test('is refused where its witness version has no meaning', () => {
+  test('is refused with an undefined witness version', () => {
     const unknown = parseBitcoinAddress('bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs');
     expect(() => checkBitcoinAddress(unknown, 'mainnet')).toThrow(/witness version/);
   });
 
-  test('is refused below 1 000 sat and taken from there', () => {
+  test('is refused below 1 000 sat and accepted from there', () => {
     expect(() => checkOnchainAmount(parseAmount('999sat'))).toThrow(/999 sat is too little.*1 000 sat/);
     expect(() => checkOnchainAmount(parseAmount('1000sat'))).not.toThrow();
   });
 });
 
 describe('a USDT destination', () => {
-  test('is refused where it is the token itself', () => {
+  test('is refused if it is the token contract', () => {
     expect(() => checkTronAddress('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t')).toThrow(/contract of USDT/);
     expect(() => checkTronAddress('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW')).not.toThrow();
   });
@@ -49,13 +49,13 @@ describe('a USDT destination', () => {
   const failing = (kind: 'not-found' | 'temporary', status: number) => () =>
     Promise.reject(new ServiceError(kind, 'no', { status, reason: 'no' }));
 
-  test('is refused where it is the own deposit address', async () => {
+  test('is refused if it is the own deposit address', async () => {
     const own = async () => ({ staticOnchainAddress: 'T-mine' });
     await expect(refuseOwnAddress('T-mine', own, say)).rejects.toThrow(/your own deposit address/);
     await expect(refuseOwnAddress('T-other', own, say)).resolves.toBeUndefined();
   });
 
-  test('is paid by a service that has no deposit addresses, and by one that does not tell them, which is said', async () => {
+  test('is paid by a service without deposit addresses, and with a notice by one that does not report them', async () => {
     await expect(refuseOwnAddress('T-other', failing('not-found', 404), say)).resolves.toBeUndefined();
     expect(said).toEqual([]);
     // The guard stops nothing when it cannot see.

@@ -56,7 +56,7 @@ describe('the planner', () => {
     expect(planSend(words, around)).toMatchObject({ missing, ...(ccy !== undefined && { ccy }) });
   });
 
-  test('lets both ways of one URI be paid once only', () => {
+  test('pays only once if a URI has two methods', () => {
     const text = uri(invoice(1_000_000n));
     const [lightning, onchain] = (['lightning', 'onchain'] as const).map((via) => planSendNow({ to: text, via }, around));
     expect(onchain?.order.idempotencyKey).toBe(lightning?.order.idempotencyKey);

@@ -69,21 +69,21 @@ describe('a quote', () => {
     if (fate === 'goes on') expect(doubts).toEqual([]);
   });
 
-  test('that lets the recipient bear the fees is refused, also where it says so in a text', async () => {
+  test('is refused if the recipient pays the fees, even if the flag is a text', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/transaction', answer(200, { ...quote, deductNetworkFeesFromDest: 'true' }));
     const txn = await client.createTransaction(order.body);
     expect(() => checkEcho(order, txn)).toThrow(/deductNetworkFeesFromDest is true, not false/);
   });
 
-  test('wrapped as a whole is the same quote', async () => {
+  test('may be wrapped', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/transaction', answer(200, { resultStatus: 'success', data: quote }));
     const txn = await client.createTransaction(order.body);
     expect(() => checkEcho(order, txn)).not.toThrow();
   });
 
-  test('says in words what is missing', async () => {
+  test('explains what is missing', async () => {
     for (const name of ['ccy', 'method', 'amtRequested', 'reqDetails']) {
       const { client, service } = world();
       service.on('POST', '/api/v2/transaction', answer(200, { ...quote, destReq: { ...quote.destReq, [name]: undefined } }));
@@ -92,7 +92,7 @@ describe('a quote', () => {
     }
   });
 
-  test('says which field was not understood', async () => {
+  test('names the field that was not understood', async () => {
     const { client, service } = world();
     const odd = { ...quote, sourceReq: { ...quote.sourceReq, networkFees: 'abc' } };
     service.on('POST', '/api/v2/transaction', answer(200, odd));

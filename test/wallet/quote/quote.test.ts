@@ -16,7 +16,7 @@ const quoted = (source: Partial<Transaction['sourceReq']>, fxRate: number): Tran
 });
 
 describe('a quote with fees taken out of the amount', () => {
-  test('takes from the wallet the amount alone, and brings it less both fees', () => {
+  test('takes only the amount from the wallet, and credits it less both fees', () => {
     const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'BTC'));
     const { total, receives, derived } = readQuote(order, quoted({ amtRequested: 0.001 }, 1));
     expect(formatAmount(total)).toBe('0.00100000 BTC');
@@ -24,7 +24,7 @@ describe('a quote with fees taken out of the amount', () => {
     expect(derived).toBe(false);
   });
 
-  test('turns fees of another currency into what they take from the recipient, and says that it is computed', () => {
+  test('converts fees of another currency to the recipient\'s, marked as computed', () => {
     const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'USDT'));
     const source = { ccy: 'USDT', amtRequested: 100, servicepayFees: 0.2, networkFees: 0.3 };
     const { total, receives, derived } = readQuote(order, quoted(source, 0.00001));
@@ -33,12 +33,12 @@ describe('a quote with fees taken out of the amount', () => {
     expect(derived).toBe(true);
   });
 
-  test('is refused when the fees would take all of it', () => {
+  test('is refused if the fees exceed the amount', () => {
     const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'BTC'));
     expect(() => readQuote(order, quoted({ amtRequested: 0.001, networkFees: 0.001 }, 1))).toThrow(/would take the whole amount/);
   });
 
-  test('adds the fees to the total otherwise', () => {
+  test('otherwise adds the fees to the total', () => {
     const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC');
     const { total, receives } = readQuote(order, quoted({ amtRequested: 0.001 }, 1));
     expect(formatAmount(total)).toBe('0.00100500 BTC');

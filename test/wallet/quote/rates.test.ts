@@ -15,7 +15,7 @@ test.for([
   expect(found.from).toBeUndefined();
 });
 
-test('turns a pair round that is named the other way only, and says so', () => {
+test('findRate inverts a pair that exists only in the other direction, and marks it', () => {
   expect(findRate(rates, 'VND/USDT')).toMatchObject({ pair: 'VNDUSDT', base: 'VND', quote: 'USDT', from: 'USDTVND' });
   expect(findRate(rates, 'VND/USDT').rate.toFixed()).toBe('0.00004');
 });
@@ -24,11 +24,11 @@ test.for(['nonsense', 'BTC', 'BTCBTC', 'BTC/USD/VND'])('refuses %s as no pair', 
   expect(() => findRate(rates, pair)).toThrow(expect.objectContaining({ kind: 'usage' }));
 });
 
-test('says that there is no rate for a pair that nobody names', () => {
+test('findRate reports a missing pair', () => {
   expect(() => findRate(rates, 'EURVND')).toThrow(expect.objectContaining({ kind: 'not-found' }));
 });
 
-test('lists every pair, also one whose name says no currencies', () => {
+test('allRates lists every pair, even one without currencies in its name', () => {
   expect(allRates(rates).map(({ base, quote }) => [base, quote])).toEqual([
     ['BTC', 'USD'],
     ['BTC', 'USDT'],

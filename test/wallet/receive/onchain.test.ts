@@ -25,8 +25,8 @@ const transaction = (changes: Record<string, unknown>, txnState = 'srcintent'): 
   destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.01 },
 });
 
-describe('an address to be paid on', () => {
-  test('is taken with its URI and its expiry when all of it agrees', () => {
+describe('a payment address', () => {
+  test('is accepted with its URI and its expiry if they agree', () => {
     expect(checkedOnchainRequest(transaction({}), asked, 'testnet', now)).toEqual({
       address,
       uri: details.invoice,
@@ -34,12 +34,12 @@ describe('an address to be paid on', () => {
     });
   });
 
-  test('may stand in upper case in the URI, as QR codes want it', () => {
+  test('may be in upper case in the URI, as in QR codes', () => {
     const invoice = `BITCOIN:${address.toUpperCase()}?amount=0.01`;
     expect(checkedOnchainRequest(transaction({ invoice }), asked, 'any', now)).toMatchObject({ address, uri: invoice });
   });
 
-  test.for([undefined, null])('gets a URI of its own where the service names none: %s', (invoice) => {
+  test.for([undefined, null])('gets a new URI if the service sends none: %s', (invoice) => {
     expect(checkedOnchainRequest(transaction({ invoice }), asked, 'testnet', now)).toMatchObject({ address, uri: details.invoice });
   });
 
@@ -68,13 +68,13 @@ describe('an address to be paid on', () => {
   });
 
   const sameInstant = ['2026-03-01T01:00:00', '2026-03-01 01:00:00.000', Date.UTC(2026, 2, 1, 1), `${Date.UTC(2026, 2, 1, 1) / 1000}`];
-  test.for(sameInstant)('holds until the same moment where that is written %s', (expiredAt) => {
+  test.for(sameInstant)('has the expiry written as %s', (expiredAt) => {
     expect(checkedOnchainRequest(transaction({ expiredAt, amount: '0.0100' }), asked, 'testnet', now)).toMatchObject({
       expiresAt: Date.UTC(2026, 2, 1, 1),
     });
   });
 
-  test('stays usable after its expiry once the payment was seen', () => {
+  test('stays usable after its expiry if a payment was detected', () => {
     const late = Date.UTC(2026, 2, 2);
     expect(checkedOnchainRequest(transaction({}, 'srccreated'), asked, 'any', late)).toMatchObject({ address });
   });
@@ -86,16 +86,16 @@ describe('a permanent deposit address', () => {
   };
   const ether = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
-  test('is taken when it is of the profile\'s network', () => {
+  test('is accepted on the profile\'s network', () => {
     expect(checkedBitcoinDeposit({ staticOnchainAddress: mainnet }, 'mainnet')).toBe(mainnet);
     expect(() => checkedBitcoinDeposit({ staticOnchainAddress: address }, 'mainnet')).toThrow(/on testnet/);
   });
 
-  test('is refused when anyone can spend from it', () => {
+  test('is refused if anyone can spend from it', () => {
     expect(() => checkedBitcoinDeposit({ staticOnchainAddress: unknownWitness }, 'any')).toThrow(/undefined witness version/);
   });
 
-  test('is taken on the chain that was asked for, an Ethereum one with its checksum', () => {
+  test('is accepted on the requested chain, an Ethereum one with its checksum', () => {
     expect(checkedUsdtDeposit(usdt, 'TRON', usdt.accountId)).toBe(usdt.staticOnchainAddress);
     const lower = { ...usdt, chainId: 'ETH', staticOnchainAddress: ether.toLowerCase() };
     expect(checkedUsdtDeposit(lower, 'ETH', undefined)).toBe(ether);

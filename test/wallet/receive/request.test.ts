@@ -10,7 +10,7 @@ const unused = (): never => {
   throw new Error('not asked for');
 };
 
-test('a receive that is confirmed before its invoice exists is read again until it does', async () => {
+test('a confirmed receive without an invoice is read again until it has one', async () => {
   const side = { ccy: 'BTC', amtRequested: 0.0005 };
   const at = (txnState: string, paymentRequest: string | null): Transaction => ({
     txnId: 't1',

@@ -13,7 +13,7 @@ function readsWithin(ms: number, pace: Pace): number[] {
 const [minute, hour] = [60_000, 3_600_000];
 
 describe('pauseMs', () => {
-  test('starts Lightning with 100, 200 and 280 ms, then grows by about a third', () => {
+  test('starts with 100, 200 and 280 ms for Lightning, then grows by about a third', () => {
     const reads = readsWithin(minute, 'quick');
     expect(reads.slice(0, 3)).toEqual([100, 300, 580]);
     const pauses = reads.slice(3).map((at, n) => at - (reads[n + 2] ?? 0));
@@ -24,16 +24,16 @@ describe('pauseMs', () => {
     for (let waited = 3_000; waited < hour; waited += 1_999) expect(pauseMs(waited, pace)).toBeLessThanOrEqual(waited / 3);
   });
 
-  test('keeps a Lightning payment, with 6 other requests, at 25 requests in its first minute', () => {
+  test('limits a Lightning payment, with 6 other requests, to 25 requests in its first minute', () => {
     expect(readsWithin(minute, 'quick').length + 6).toBeLessThanOrEqual(25);
   });
 
-  test('keeps an on-chain payment, with 6 other requests, at 60 requests in its first hour', () => {
+  test('limits an on-chain payment, with 6 other requests, to 60 requests in its first hour', () => {
     expect(readsWithin(hour, 'blocks').length + 6).toBeLessThanOrEqual(60);
     expect(readsWithin(24 * hour, 'blocks').length).toBeLessThanOrEqual(24 * 40);
   });
 
-  test('never leaves a Lightning payment unread for more than 15 s', () => {
+  test('reads a Lightning payment at least every 15 s', () => {
     expect(pauseMs(10 * hour, 'quick')).toBe(15_000);
   });
 });
@@ -49,7 +49,7 @@ describe('rereadWhileStale', () => {
     return { run, interruption, now: () => now, reads: () => reads };
   };
 
-  test('reads nothing where the first result cannot be stale', async () => {
+  test('reads nothing if the first result cannot be stale', async () => {
     const { run, reads } = world(['completed']);
     expect(await run('destsent')).toBe('destsent');
     expect(reads()).toBe(0);
@@ -61,7 +61,7 @@ describe('rereadWhileStale', () => {
     expect(reads()).toBe(2);
   });
 
-  test('reads over 8 s before it believes a result that stays', async () => {
+  test('reads for 8 s before it accepts a constant result', async () => {
     const { run, now, reads } = world(['quoted']);
     expect(await run('quoted')).toBe('quoted');
     expect(now()).toBe(8_000);

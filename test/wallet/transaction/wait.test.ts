@@ -40,12 +40,12 @@ async function seenAt(txn: Transaction, settlesAt: number): Promise<number> {
   return time.now;
 }
 
-describe('the pace', () => {
-  test.for([600, 1_000, 3_100, 11_000, 43_000, 59_999])('a Lightning payment that settles after %i ms is seen within a third of that', async (at) => {
+describe('the polling interval', () => {
+  test.for([600, 1_000, 3_100, 11_000, 43_000, 59_999])('detects a Lightning payment that settles after %i ms within a third of that time', async (at) => {
     expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(at / 3);
   });
 
-  test('is the steady one for a method that nobody knows, whatever its name', async () => {
+  test('is constant for an unknown method', async () => {
     expect((await seenAt(transaction('constructor'), 400)) - 400).toBe(600);
   });
 
@@ -59,20 +59,20 @@ describe('the pace', () => {
     ['tron', 60_000, 25],
     ['vnd-instant', 60_000, 25],
   ] as const;
-  test.for(limits)('%s is read within %i ms at most %i times', async ([method, ms, most]) => {
+  test.for(limits)('for %s: within %i ms at most %i times', async ([method, ms, most]) => {
     const { reads, wait } = world({ txnState: 'srccreated', destReq: { ccy: 'BTC', method } });
     await expect(wait(transaction(method), ms)).rejects.toMatchObject({ kind: 'pending' });
     // The last read, as the wait ends, comes after more than that since the first of the requests beside.
     expect(reads.filter((at) => at < ms).length).toBeLessThanOrEqual(most);
   });
 
-  test('a receive goes by the method that it comes in by', async () => {
+  test('of a receive depends on its incoming method', async () => {
     const { reads, wait } = world({ sourceReq: { method: 'on-chain' }, destReq: { method: 'servicepay' } });
     await expect(wait(transaction('servicepay', 'srcintent', 'on-chain'), 3_600_000)).rejects.toThrow();
     expect(reads.length).toBeLessThanOrEqual(60);
   });
 
-  test('several together take turns, so that no second has more than one of them', async () => {
+  test('of several transactions allows one read per second', async () => {
     const { deps, reads } = world({});
     const sleep = takingTurns(deps, 1_000);
     const options = { atMostMs: 30_000, onChange: () => undefined };
@@ -81,10 +81,10 @@ describe('the pace', () => {
   });
 });
 
-describe('what ends the wait', () => {
+describe('the wait', () => {
   const unread = new Failure('unexpected', "The service's answer was not understood: txnState is missing.");
 
-  test('three unreadable answers in a row end it with exit 8 and the cause', async () => {
+  test('ends with exit 8 and the cause after three unreadable answers in a row', async () => {
     const { reads, wait } = world(unread);
     await expect(wait(transaction('lightning'))).rejects.toMatchObject({
       exitCode: 8,
@@ -95,19 +95,19 @@ describe('what ends the wait', () => {
     expect(reads).toHaveLength(3);
   });
 
-  test('an answer between them is a new beginning', async () => {
+  test('counts unreadable answers from zero after a good one', async () => {
     const { wait } = world(unread, unread, {}, unread, unread, { txnState: 'completed' });
     expect(await wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
   });
 
-  test('no answer, a failing or a busy service are tried again until the wait is over', async () => {
+  test('continues through missing answers and temporary failures until its end', async () => {
     const silent = new NoAnswer('temporary', 'No answer.', { mayHaveArrived: false });
     const failing = new ServiceError('temporary', 'The service failed.', { status: 500, reason: 'internal' });
     const { wait } = world(silent, failing, silent, failing, silent, { txnState: 'completed' });
     expect(await wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
   });
 
-  test('the service saying that there is no such transaction ends it, a gateway saying so does not', async () => {
+  test('ends if the service does not find the transaction, but not on a gateway\'s 404', async () => {
     const missing = (isOwnRefusal: boolean) =>
       new ServiceError('not-found', 'not found', { status: 404, reason: 'not found', isOwnRefusal });
     const own = world(missing(true));
@@ -122,17 +122,17 @@ describe('what ends the wait', () => {
     expect(always.reads).toHaveLength(3);
   });
 
-  test.for(['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled', 'canceled'])('%s is final', async (txnState) => {
+  test.for(['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled', 'canceled'])('ends if a transaction is %s', async (txnState) => {
     expect(await world({ txnState }).wait(transaction('lightning'))).toMatchObject({ txnState });
   });
 
   const onTheWay = ['userconfirmed', 'srcsent', 'srcpendconfirmfill', 'srcconfirmfilled', 'destpendsent', 'a new word'];
-  test.for(onTheWay)('%s is on its way', async (txnState) => {
+  test.for(onTheWay)('continues while a transaction is %s', async (txnState) => {
     await expect(world({ txnState }).wait(transaction('lightning'), 5_000)).rejects.toMatchObject({ kind: 'pending' });
   });
 });
 
-test('an abbreviated answer changes the state, and what was known of the rest stays', async () => {
+test('an abbreviated answer changes the state and keeps the other fields', async () => {
   const { wait } = world({ txnState: 'completed', sourceReq: {}, destReq: { amtSettled: 0.1 } });
   expect(await wait(transaction('lightning'))).toEqual({
     txnId: 't1',

@@ -1,6 +1,6 @@
 // Machines on one database, in this process: one dies at every single step, its connection is cut at every commit, and
 // others with clocks an hour apart go on with the same payment at once.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../src/store/database/postgres.js';
 import { prepareTables } from '../../src/store/database/postgres-schema.js';
 import { journalPart, openPostgresJournal } from '../../src/store/journal/postgres-journal.js';
@@ -8,17 +8,13 @@ import type { Transaction } from '../../src/api/types.js';
 import type { PaymentDeps } from '../../src/wallet/payment/contract.js';
 import { pay } from '../../src/wallet/payment/payment.js';
 import { startDatabaseProxy } from '../support/database-proxy.js';
-import { hasPostgres, type Databases } from '../support/postgres.js';
-import { sharedPostgres } from '../support/shared-postgres.js';
+import { hasPostgres } from '../support/postgres.js';
+import { usingPostgres } from '../support/shared-postgres.js';
 import { bench, order, type Bench } from '../wallet/support/machine.js';
 
 const hourMs = 3_600_000;
 
-let server: Databases;
-beforeAll(async () => {
-  if (hasPostgres) server = await sharedPostgres();
-}, 60_000);
-afterAll(() => server?.stop());
+const server = usingPostgres();
 
 /** Kills a machine at one of its steps: what that brought about stands, and none of its calls comes back from then on. */
 class Death {
@@ -70,7 +66,7 @@ const paid = ({ transactions }: Bench, ref: string): number =>
 
 describe.skipIf(!hasPostgres)('a payment on a shared database', { timeout: 300_000 }, () => {
   test.each([2, 10])('is paid once by %d who go on at once, whichever step was the last of another', async (others) => {
-    const [on, url] = [bench(), server.database()];
+    const [on, url] = [bench(), server().database()];
     const dying = await machine(on, 'dead', hourMs, url);
     const alive = await Promise.all(Array.from({ length: others }, (_, n) => machine(on, `alive ${n}`, (n - 1) * hourMs, url)));
     let step = 0;
@@ -86,8 +82,8 @@ describe.skipIf(!hasPostgres)('a payment on a shared database', { timeout: 300_0
   });
 
   test('is paid once, whichever answer to a commit is lost', async () => {
-    const [on, url] = [bench(), server.database()];
-    const proxy = await startDatabaseProxy(server.port);
+    const [on, url] = [bench(), server().database()];
+    const proxy = await startDatabaseProxy(server().port);
     onTestFinished(() => proxy.stop());
     const cut = await machine(on, 'cut', 0, proxy.through(url));
     let commit = 0;

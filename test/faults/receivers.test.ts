@@ -3,22 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openEventStore } from '../../src/store/events/sqlite-events.js';
 import { eventsFile, findHome } from '../../src/store/files/home.js';
 import { svcpay } from '../support/in-process.js';
-import { hasPostgres, type Databases } from '../support/postgres.js';
+import { hasPostgres } from '../support/postgres.js';
 import { preparedDatabase } from '../support/prepared-database.js';
-import { sharedPostgres } from '../support/shared-postgres.js';
+import { usingPostgres } from '../support/shared-postgres.js';
 import { test as withSandbox, type Environment } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 import { deliver, startApplication, startListening } from '../support/webhooks.js';
 
-let server: Databases;
-beforeAll(async () => {
-  if (hasPostgres) server = await sharedPostgres();
-}, 60_000);
-afterAll(() => server?.stop());
+const server = usingPostgres();
 
 function newHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-receivers-'));
@@ -55,10 +51,10 @@ async function inFile(): Promise<Inbox> {
 }
 
 async function inPostgres(): Promise<Inbox> {
-  const url = await preparedDatabase(server);
+  const url = await preparedDatabase(server());
   const env = { SVCPAY_DATABASE_URL: url };
   expect(await svcpay(['db', 'upgrade'], { home: newHome(), env })).toMatchObject({ exitCode: 0 });
-  const sql = (text: string): string => server.sql(`SET search_path = svcpay; ${text}`, new URL(url).pathname.slice(1));
+  const sql = (text: string): string => server().sql(`SET search_path = svcpay; ${text}`, new URL(url).pathname.slice(1));
   return {
     sql: (text) => void sql(text),
     count: (table) => Number(sql(`SELECT count(*) FROM ${table}`)),

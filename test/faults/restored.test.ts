@@ -1,18 +1,14 @@
 // A journal that came back from yesterday's back-up: what was paid since counts again once it was compared with the service.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { test, type Payment } from '../support/faults.js';
-import { hasPostgres, type Databases } from '../support/postgres.js';
+import { hasPostgres } from '../support/postgres.js';
 import { preparedDatabase } from '../support/prepared-database.js';
-import { sharedPostgres } from '../support/shared-postgres.js';
+import { usingPostgres } from '../support/shared-postgres.js';
 import { svcpay, type Here } from '../support/in-process.js';
 
-let server: Databases;
-beforeAll(async () => {
-  if (hasPostgres) server = await sharedPostgres();
-}, 60_000);
-afterAll(() => server?.stop());
+const server = usingPostgres();
 
 interface Keeping {
   readonly around: Here;
@@ -28,12 +24,12 @@ async function inFile({ around }: Payment): Promise<Keeping> {
 }
 
 async function inDatabase({ around }: Payment): Promise<Keeping> {
-  const url = await preparedDatabase(server);
+  const url = await preparedDatabase(server());
   const name = new URL(url).pathname.slice(1);
   const at = (address: string): Here => ({ ...around, env: { SVCPAY_DATABASE_URL: address } });
   return {
     around: at(url),
-    backUp: () => void server.sql(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`),
+    backUp: () => void server().sql(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`),
     restored: () => at(`${url}_copy`),
   };
 }

@@ -1,9 +1,9 @@
 // The PostgreSQL server of all tests, each with databases of its own. Who lets it crash, or wants another one, starts it alone.
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import * as v from 'valibot';
-import { databasesAt, type Databases } from './postgres.js';
+import { databasesAt, hasPostgres, type Databases } from './postgres.js';
 
 const serverSchema = v.object({ port: v.number(), folder: v.string() });
 
@@ -11,4 +11,17 @@ export async function sharedPostgres(): Promise<Databases> {
   const told: unknown = JSON.parse(await text(connect(inject('databaseDoor'), '127.0.0.1')));
   if (!v.is(serverSchema, told)) throw new Error(`There is no PostgreSQL server: ${JSON.stringify(told)}`);
   return databasesAt(told);
+}
+
+/** For all tests of a file, which are skipped where the machine has no PostgreSQL. */
+export function usingPostgres(): () => Databases {
+  let server: Databases | undefined;
+  beforeAll(async () => {
+    if (hasPostgres) server = await sharedPostgres();
+  }, 60_000);
+  afterAll(() => server?.stop());
+  return () => {
+    if (server === undefined) throw new Error('This test needs PostgreSQL.');
+    return server;
+  };
 }

@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Big from 'big.js';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { moveInto, type Source } from '../../../src/store/database/move.js';
 import { postgresDatabase, type Postgres } from '../../../src/store/database/postgres.js';
 import { prepareTables } from '../../../src/store/database/postgres-schema.js';
@@ -14,15 +14,11 @@ import type { PaymentDraft } from '../../../src/store/journal/payment.js';
 import { journalPart, openPostgresJournal } from '../../../src/store/journal/postgres-journal.js';
 import { journalIn, openJournal } from '../../../src/store/journal/sqlite-journal.js';
 import { svcpay } from '../../support/in-process.js';
-import { hasPostgres, type Databases } from '../../support/postgres.js';
+import { hasPostgres } from '../../support/postgres.js';
 import { preparedDatabase } from '../../support/prepared-database.js';
-import { sharedPostgres } from '../../support/shared-postgres.js';
+import { usingPostgres } from '../../support/shared-postgres.js';
 
-let server: Databases;
-beforeAll(async () => {
-  if (hasPostgres) server = await sharedPostgres();
-}, 60_000);
-afterAll(() => server?.stop());
+const server = usingPostgres();
 
 function newHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
@@ -38,7 +34,7 @@ function sourceOf(home: string): Source {
 }
 
 async function emptyDatabase(): Promise<Postgres> {
-  const database = postgresDatabase({ url: server.database(), source: 'the test', clock: () => performance.now() });
+  const database = postgresDatabase({ url: server().database(), source: 'the test', clock: () => performance.now() });
   onTestFinished(() => database.close());
   for (const part of [journalPart, inboxPart]) await prepareTables(database, 'the test', part);
   return database;
@@ -123,7 +119,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
 
   test('leaves a home that cannot pay from its files any more', async () => {
     const home = newHome();
-    const env = { SVCPAY_DATABASE_URL: server.database() };
+    const env = { SVCPAY_DATABASE_URL: server().database() };
     expect(await svcpay(['db', 'move', '--json'], { home, env })).toMatchObject({ exitCode: 0 });
     expect((await svcpay(['db', 'status', '--json'], { home, env })).json()).toMatchObject([
       { part: 'journal', version: 5, needed: 5 },
@@ -135,7 +131,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
   });
 
   test('is required before a home pays with the database', async () => {
-    const here = { home: newHome(), env: { SVCPAY_DATABASE_URL: await preparedDatabase(server) } };
+    const here = { home: newHome(), env: { SVCPAY_DATABASE_URL: await preparedDatabase(server()) } };
     const pay = ['--sandbox', 'send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '1000sat', '--yes', '--no-wait', '--json'];
     const run = await svcpay(pay, here);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -149,6 +145,6 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const pay = ['--sandbox', 'send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '1000sat', '--yes', '--no-wait', '--json'];
     expect(await svcpay(pay, { home })).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(pay, { home, env: { SVCPAY_DATABASE_URL: await preparedDatabase(server) } })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(pay, { home, env: { SVCPAY_DATABASE_URL: await preparedDatabase(server()) } })).toMatchObject({ exitCode: 0 });
   });
 });

@@ -1,16 +1,12 @@
 // PostgreSQL under the journal, where the server says something that nobody asked for.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../../src/store/database/postgres.js';
-import { hasPostgres, type Databases } from '../../support/postgres.js';
-import { sharedPostgres } from '../../support/shared-postgres.js';
+import { hasPostgres } from '../../support/postgres.js';
+import { usingPostgres } from '../../support/shared-postgres.js';
 
-let server: Databases;
-beforeAll(async () => {
-  if (hasPostgres) server = await sharedPostgres();
-}, 60_000);
-afterAll(() => server?.stop());
+const server = usingPostgres();
 
 const isReady = Buffer.from('5a0000000549', 'hex');
 
@@ -26,7 +22,7 @@ function ended(): Buffer {
 async function abrupt(url: string): Promise<string> {
   let isFirst = true;
   const door = createServer((client) => {
-    const database = connect(server.port, '127.0.0.1');
+    const database = connect(server().port, '127.0.0.1');
     for (const socket of [client, database]) socket.on('error', () => undefined).on('close', () => (client.destroy(), database.destroy()));
     client.on('data', (bytes) => database.write(bytes));
     database.on('data', (bytes) => {
@@ -38,11 +34,11 @@ async function abrupt(url: string): Promise<string> {
   }).listen(0, '127.0.0.1');
   await once(door, 'listening');
   onTestFinished(() => void door.close());
-  return url.replace(`:${server.port}/`, `:${(door.address() as AddressInfo).port}/`);
+  return url.replace(`:${server().port}/`, `:${(door.address() as AddressInfo).port}/`);
 }
 
 test.skipIf(!hasPostgres)('a connection that ends immediately is opened again', async () => {
-  const database = postgresDatabase({ url: await abrupt(server.database()), source: 'the test', clock: () => performance.now() });
+  const database = postgresDatabase({ url: await abrupt(server().database()), source: 'the test', clock: () => performance.now() });
   onTestFinished(() => database.close());
   expect(await database.read((sql) => sql.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
 });

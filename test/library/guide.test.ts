@@ -1,6 +1,6 @@
 // docs/library.md as a reader takes it: every program compiles against the package's own types and runs, the withdrawal service too.
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
@@ -23,7 +23,7 @@ const options = {
 function projectIn(home: string): void {
   mkdirSync(join(home, 'node_modules'), { recursive: true });
   symlinkSync(root, join(home, 'node_modules/svcpay'));
-  writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.mts'] }));
+  writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.mts', '*.cts'] }));
 }
 
 async function programIn(home: string, code: string, name: string): Promise<string> {
@@ -67,6 +67,28 @@ describe('docs/library.md', () => {
     expect(client).toContain('50000n');
     expect(payments).toMatch(/^completed\ndeclined\nlntb true\npaid 0\n$/);
     expect(fixture).toBe('all of it holds\n');
+  });
+
+  test('has a command that makes one file of a program, which runs where nothing but the native part of SQLite is installed', async ({ home }) => {
+    projectIn(home);
+    const [, line = ''] = /^```sh\n(esbuild [^]*?)\n```$/m.exec(guide) ?? [];
+    writeFileSync(join(home, 'app.ts'), programs[1] ?? '');
+    await run('sh', ['-c', line], { cwd: home, env: { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}` } });
+    const apart = join(home, 'apart');
+    mkdirSync(join(apart, 'node_modules'), { recursive: true });
+    symlinkSync(join(root, 'node_modules/@libsql'), join(apart, 'node_modules/@libsql'));
+    copyFileSync(join(home, 'app.mjs'), join(apart, 'app.mjs'));
+    expect((await run(process.execPath, ['app.mjs'], { cwd: apart })).stdout).toContain('paid 0');
+  });
+
+  test('can be required, as the module that import loads', async ({ home }) => {
+    projectIn(home);
+    const code = "const { WalletClient } = require('svcpay'); const { startSandbox } = require('svcpay/sandbox');\n" +
+      "import('svcpay').then((it) => console.log(it.WalletClient === WalletClient, typeof startSandbox));";
+    writeFileSync(join(home, 'required.cjs'), code);
+    expect((await run(process.execPath, ['required.cjs'], { cwd: home })).stdout).toBe('true function\n');
+    writeFileSync(join(home, 'required.cts'), "import { WalletClient } from 'svcpay';\nimport { startSandbox, type Sandbox } from 'svcpay/sandbox';\nexport const names: [typeof WalletClient, () => Promise<Sandbox>] = [WalletClient, startSandbox];\n");
+    expect(await compile(home)).toBe('');
   });
 
   test('has a withdrawal service that pays each withdrawal once, across lost answers and a kill', async ({ home, sandbox }) => {

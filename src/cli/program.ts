@@ -95,7 +95,8 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
     // The text after = may be a secret.
     .replace(/^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/, (_, given, meant) => `there is no option "${given}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
   const hint = ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' ');
-  return new Failure('usage', `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`, { hint });
+  const isCommand = name !== '' && sentence.startsWith(name);
+  return new Failure('usage', isCommand ? sentence : `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`, { hint });
 }
 
 /** The options of the chosen command and its parents. */

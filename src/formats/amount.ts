@@ -82,7 +82,7 @@ export function parseAmount(text: string, ccy?: string): Money {
   const [, grouped, unit] = (text.length <= maxLength && amountPattern.exec(text)) || [];
   if (grouped === undefined || unit === undefined || (unit === '' && text.endsWith(' ')) || /^k(?:sats?)?$/i.test(unit)) {
     const meant = spelled(text);
-    if (meant !== undefined) throw usage(`"${clip(text)}" has a "${meant.sign}", which is not read in an amount. Write ${meant.spelling}.`);
+    if (meant !== undefined) throw usage(`"${clip(text)}" contains "${meant.sign}", which an amount cannot have. Write ${meant.spelling}.`);
     const seen = /[^ -~]/.test(text) ? ' It has a character in it that only looks like a digit, a letter or a space.' : '';
     throw usage(`"${clip(text)}" is not an amount.${seen} Write digits and a unit, such as ${example(expected)}.`);
   }

@@ -4,7 +4,7 @@ import { adviceOf } from './next-step.js';
 import { toJson } from './rows/json.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
-import { wrap } from './text.js';
+import { widthOf, wrap } from './text.js';
 
 /** What is certain about the money, by kind; a kind that is not here promises nothing. */
 const fates: Partial<Record<FailureKind, string>> = {
@@ -35,10 +35,11 @@ export function failureLines(failure: Failure, { money, canvas }: FailureViewOpt
   return advice === undefined ? lines : [...lines, ...adviceLines(sanitize(advice), canvas)];
 }
 
-/** On lines of its own; one with a command in it is left to the terminal to break. */
+/** On lines of its own; a command stands on its own line where it does not fit, and is left to the terminal to break. */
 function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
-  const isWhole = canvas === undefined || advice.includes('svcpay ');
-  return (isWhole ? [advice] : wrap(advice, canvas.columns - 2)).map((line) => `  ${line}`);
+  if (canvas === undefined || widthOf(advice) + 2 <= canvas.columns) return [`  ${advice}`];
+  const parts = advice.split(/ (?=svcpay )/);
+  return parts.flatMap((part) => (part.startsWith('svcpay ') ? [part] : wrap(part, canvas.columns - 2))).map((line) => `  ${line}`);
 }
 
 /** `✗` and the paragraph, its lines under each other; what is still on its way is no failure yet and has a yellow `●`. */
@@ -51,7 +52,7 @@ const mark = '✗ ';
 
 function withFate({ kind, message }: Failure): string {
   const fate = fates[kind];
-  if (fate === undefined || /^(Not|Nothing|Paid|Sent)\b[^.]*:|: nothing moved\.$/.test(message)) return message;
+  if (fate === undefined || /^(?:(?:Not|Nothing|Paid|Sent)\b[^.]*:|Not sent\.)|: nothing moved\.$/.test(message)) return message;
   return `${fate}: ${message.replace(/^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted)\b/, (word) => word.toLowerCase())}`;
 }
 

@@ -199,6 +199,7 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
 const wrapOff = '\u001B[?7l';
 const wrapOn = '\u001B[?7h';
 const eraseBelow = '\u001B[J';
+const eraseLine = '\u001B[K';
 
 /**
  * The stream for ora, made safe for a window that grows narrower, which happens before anyone can redraw: a line on its
@@ -209,6 +210,7 @@ function steadied(stream: OutputStream): OutputStream {
   const itself: OutputStream = Object.create(stream);
   return Object.assign(itself, {
     write: (text: string) => stream.write(`${wrapOff}${text}${wrapOn}\r`),
-    clearLine: () => stream.write(eraseBelow),
+    // At the first cell of the window tmux would keep what is erased in its history: a frame for each turn of the spinner.
+    clearLine: () => stream.write(` ${eraseBelow}\r${eraseLine}`),
   });
 }

@@ -59,7 +59,7 @@ describe.concurrent('an unknown name', () => {
     { line: ['help', 'nosuch'], says: 'There is no command "nosuch"' },
     { line: ['wallets', '--jsn'], says: 'Did you mean --json?' },
     { line: ['config', 'unst'], says: 'Did you mean config unset?' },
-    { line: ['wallets', 'BTC', 'USDT'], says: 'Wallets takes 1 argument (got 2).' },
+    { line: ['wallets', 'BTC', 'USDT'], says: 'wallets takes 1 argument (got 2).' },
     { line: ['send', 'a@b.com', '-5sat'], says: 'Not sent: there is no option "-5sat".' },
     { line: ['send', 'a@b.com', '1sat', '--yes=no'], says: 'Not sent: --yes takes no value.' },
     { line: ['send', 'a@b.com', '1sat', '--quote-only=false'], says: 'Not sent: --quote-only takes no value.' },

@@ -66,7 +66,7 @@ function countryQuestion({ amount, methodOf }: Draft) {
 const describeMethod = ({ code, arrives }: PayoutMethod): string => (arrives === undefined ? code : `${code}, ${arrives}`);
 
 const methodQuestion = ({ country }: Draft) => ({
-  message: 'How',
+  message: 'Pay out to a',
   flag: '--method CODE',
   choices: methodsIn(country).map((method) => ({
     value: method,

@@ -61,7 +61,7 @@ export const receive = defineCommand({
     context.ask.demand(['lightning, onchain or address'], `svcpay receive lightning ${amount ?? '50000sat'}`);
     const choices = amount === undefined ? ways : ways.filter(({ value }) => 'method' in value);
     for (let before: Way | undefined; ; ) {
-      const way: Way | Back = await context.ask.steps.select<Way>({ message: 'How', flag: 'METHOD', choices, default: before });
+      const way: Way | Back = await context.ask.steps.select<Way>({ message: 'How do you want to be paid?', flag: 'METHOD', choices, default: before });
       if (way === back) throw leftAtOnce(context, 'Nothing was requested');
       if ('address' in way) return showAddress(way.address, flags.qrFile, context);
       if ((await runReceive(way.method, amount, flags, context)) !== back) return;

@@ -144,7 +144,7 @@ async function checkLimits(context: Context): Promise<Finding> {
   const { perPayment, perDay, destinations } = await limitsInForce(context);
   const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
   if (amounts + destinations.length === 0) return ok('none', 'svcpay limits set --per-day 100000sat');
-  return ok(`${amounts} on amounts, ${destinations.length === 0 ? 'any destination' : `${destinations.length} destinations`}`);
+  return ok(`${amounts} on amounts, ${destinations.length === 0 ? 'any destination' : counted(destinations.length, 'destination')}`);
 }
 
 function checkProxy({ settings, env }: Context): Finding | undefined {

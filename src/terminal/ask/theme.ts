@@ -1,7 +1,7 @@
 // How prompts look: the colours of stderr instead of the library's own, which ask stdout and, on Node 20, nobody.
 import type { Terminal } from '../terminal.js';
 import { asciiGlyphs } from '../glyphs.js';
-import { wrap } from '../text.js';
+import { widthOf, wrap } from '../text.js';
 
 const dots = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const dashes = ['-', '\\', '|', '/'];
@@ -19,6 +19,9 @@ interface PromptLook {
   readonly over?: readonly string[] | undefined;
 }
 
+/** Cells for the beginning of an answer beside its question. */
+const leastRoom = 24;
+
 export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Terminal, { escape, hint, note, over = [] }: PromptLook) {
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
   const keys = unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses'];
@@ -30,7 +33,10 @@ export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Termi
       answer: (text: string) => style.cyan(text),
       message: (text: string, status: string) => {
         const hinted = hint === undefined || status === 'done' ? style.bold(text) : `${style.bold(text)} ${style.dim(`(${hint})`)}`;
-        return wrap(hinted, columns - 3).join('\n  ');
+        const lines = wrap(hinted, columns - 3);
+        // An answer begins on a line of its own where the question leaves it no room.
+        const isFull = hint !== undefined && status !== 'done' && widthOf(lines.at(-1) ?? '') > columns - leastRoom;
+        return lines.join('\n  ') + (isFull ? '\n ' : '');
       },
       error: (text: string) =>
         wrap(text, columns - 3)

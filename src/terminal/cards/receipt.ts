@@ -73,13 +73,16 @@ function timeline(transaction: Transaction, known: readonly StateTime[], now: nu
     const date = hasDate && at !== undefined && at === start ? dateTime(at).slice(0, 10) : '';
     const clock = hasDate ? `${date.padEnd(10)} ${time.padEnd(8)}` : time.padEnd(8);
     const word = paintStep({ ...step, word: padRight(step.word, longest) }, style);
-    return `  ${style.dim(clock)}   ${word}   ${style.dim(sinceText(at, start, now))}`.trimEnd();
+    return `  ${style.dim(clock)}   ${word}   ${style.dim(sinceText(at, start, date, now))}`.trimEnd();
   });
 }
 
-function sinceText(at: number | undefined, start: number | undefined, now: number): string {
+function sinceText(at: number | undefined, start: number | undefined, date: string, now: number): string {
   if (at === undefined || start === undefined) return '';
-  return at === start ? relativeTime(at, now) : `after ${formatDuration(at - start)}`;
+  const since = relativeTime(at, now);
+  // The date stands in the first column already.
+  if (at === start) return date === since ? '' : since;
+  return `after ${formatDuration(at - start)}`;
 }
 
 interface StateTime {

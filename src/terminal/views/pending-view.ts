@@ -88,7 +88,7 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
     ],
     fields: ['destination', 'with', 'amount', 'ccy', 'attempt', 'openedAt', 'updatedAt', 'asOf', 'transaction'],
     quiet: ({ ref }) => ref,
-    empty: 'No unfinished payments. What is over: svcpay tx list',
+    empty: 'No unfinished payments. All payments: svcpay tx list',
     footer,
   };
 }

@@ -18,7 +18,7 @@ export const requestList: ListView<SandboxRequest> = {
   columns: [
     timeColumn('at', 'Time', ({ at }) => at),
     { name: 'method', title: 'Method', value: ({ method }) => method },
-    { name: 'path', title: 'Path', value: ({ path }) => path },
+    { name: 'path', title: 'Path', value: ({ path }) => path, shrinks: true },
     {
       name: 'status',
       title: 'Status',
@@ -26,7 +26,7 @@ export const requestList: ListView<SandboxRequest> = {
       text: ({ status }) => (status === 0 ? '–' : String(status)),
       style: (cell, style, { status }) => (status >= 400 ? style.red(cell) : cell),
     },
-    { name: 'fault', title: 'Fault', value: ({ fault }) => fault, style: (cell, style) => style.yellow(cell) },
+    { name: 'fault', title: 'Fault', value: ({ fault }) => fault, priority: 1, style: (cell, style) => style.yellow(cell) },
   ],
   fields: ['requestBody', 'responseBody'],
   quiet: ({ method, path, status }) => `${method} ${path} ${status}`,

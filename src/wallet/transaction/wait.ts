@@ -94,13 +94,13 @@ const isLastWord = (error: Failure): boolean =>
   (error.kind === 'authentication' || error.kind === 'not-found') && !(error instanceof ServiceError && !error.isOwnRefusal);
 
 function stillGoing(
-  { txnId, txnState }: Transaction,
+  { txnId, txnState, sourceReq }: Transaction,
   why: string,
   { goOn = 'watch' }: WaitOptions,
   cause?: Failure,
 ): Failure {
   const reason = cause === undefined ? why : `${why}: ${cause.message.replace(/\.$/, '')}`;
-  return new Failure('pending', `Not known yet: ${reason}, and the transaction is in flight (${txnState}).`, {
+  return new Failure('pending', `Not known yet: ${reason}, and the transaction is ${sourceReq.method === 'servicepay' ? 'in flight' : 'open'} (${txnState}).`, {
     next: { do: goOn, id: txnId },
     txnId,
     cause,

@@ -20,7 +20,7 @@ describe('a guided flow', () => {
     tty.type(`${tron}${enter}`);
     await tty.waitFor('Amount in USDT');
     tty.type(escape);
-    await tty.waitFor(/esc back\) \(TJCnKsPa7y5ok/);
+    await tty.waitFor(/esc back\)\s+\(TJCnKsPa7y5ok/);
     tty.type(enter);
     await tty.waitFor('Amount in USDT');
     tty.type(`99 999 USDT${enter}`);

@@ -27,7 +27,7 @@ const reads = ({ service }: Strict): number =>
 
 describe('a state that cannot be read', { concurrent: true }, () => {
   const nonsense = ['{"data":{"of":"no use"}}', '{"txnId":"another","txnState":"completed"}', '"completed"', '{"txnState":{}}'];
-  test.for(nonsense)('three times in a row (%s) ends the wait with exit 8 and the cause; resume tells the end', async (body, { strict }) => {
+  test.for(nonsense)('three times in a row (%s) ends the wait with exit 8 and the cause; resume reports the outcome', async (body, { strict }) => {
     strict.service.temper.meetings.push(meeting('read', 200, body, 3));
     const end = await strict.run(shop);
     expect(end).toMatchObject({ exitCode: 8, stdout: '' });
@@ -38,7 +38,7 @@ describe('a state that cannot be read', { concurrent: true }, () => {
     expect(strict.service.moved()).toHaveLength(1);
   });
 
-  test('twice in a row is read on from', async ({ strict }) => {
+  test('twice in a row does not end the wait', async ({ strict }) => {
     strict.service.temper.meetings.push(meeting('read', 200, '{}', 2));
     expect(await strict.run(shop)).toMatchObject({ exitCode: 0 });
     expect(reads(strict)).toBeGreaterThan(2);
@@ -56,8 +56,8 @@ const asked: readonly (readonly [string, () => Record<string, string>])[] = [
   ['X-RateLimit-Reset as ISO 8601', () => ({ 'x-ratelimit-reset': new Date(inSeconds()).toISOString() })],
 ];
 
-describe('a service that wants fewer requests', { concurrent: true }, () => {
-  test.for(asked)('by %s is given the time, with a line that says how long', async ([, headers], { strict }) => {
+describe('a service that limits requests', { concurrent: true }, () => {
+  test.for(asked)('by %s makes the command wait, with the time on a line', async ([, headers], { strict }) => {
     const time = patient();
     strict.service.temper.meetings.push(meeting('list', 429, '{"error":"too many"}', 1, headers()));
     const run = await strict.run('tx list --json', 'home', time);
@@ -68,7 +68,7 @@ describe('a service that wants fewer requests', { concurrent: true }, () => {
     expect(run.stderr).toMatch(/Rate limit of the service: waiting [5-8] s/);
   });
 
-  test('for longer than the command may take is not waited for: exit 75, and when to come back', async ({ strict }) => {
+  test('for longer than the timeout ends the command: exit 75 and the time of a retry', async ({ strict }) => {
     strict.service.temper.meetings.push(meeting('list', 429, '{"error":"too many"}', 9, { 'retry-after': '7' }));
     const run = await strict.run('tx list --json --timeout 3s');
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
@@ -84,17 +84,17 @@ describe('a service that wants fewer requests', { concurrent: true }, () => {
     expect(strict.service.moved()).toHaveLength(1);
   });
 
-  test('by 429 to a confirmation that it has carried out is paid once, too', async ({ strict }) => {
+  test('by 429 to an executed confirmation is paid once', async ({ strict }) => {
     strict.service.temper.meetings.push({ ...meeting('confirmation', 429, '', 1, { 'retry-after': '2' }), effect: 'at once' });
     expect(await strict.run(shop, 'home', patient())).toMatchObject({ exitCode: 0 });
     expect(strict.service.moved()).toHaveLength(1);
   });
 });
 
-describe('a service that counts requests', () => {
+describe('a service with a request quota', () => {
   test.override({ dialect: { pageSize: 10 } });
 
-  test('is asked on only when its count starts anew: not one request too many', async ({ strict }) => {
+  test('receives no request above its quota', async ({ strict }) => {
     const { service, run } = strict;
     const body = { sourceReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' } };
     for (let index = 0; index < 95; index += 1) service.add({ ...body, extRefId: `old-${index}` });

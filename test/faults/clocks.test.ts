@@ -7,7 +7,7 @@ import { startSvcpay, svcpayTty } from '../support/svcpay.js';
 const day = 86_400_000;
 
 describe.concurrent('a token and a quote', () => {
-  test('that are both over as soon as they were made leave an unknown outcome, and --retry pays once', async ({ payment }) => {
+  test('that are both expired when created leave an unknown outcome, and --retry pays once', async ({ payment }) => {
     payment.proxy.afterwards('creation', async () => void (await payment.sandbox.clock.advance('2h')));
     expect(await payment.send()).toMatchObject({ exitCode: 8, stdout: '' });
     expect(await payment.timesPaid()).toBe(0);
@@ -17,7 +17,7 @@ describe.concurrent('a token and a quote', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('a token that is refused at the confirmation is replaced, and the same transaction confirmed', async ({ payment }) => {
+  test('with the token refused at the confirmation get a new token, and the transaction is confirmed', async ({ payment }) => {
     payment.proxy.break('confirmation', 'token expired');
     expect(await payment.send()).toMatchObject({ exitCode: 0 });
     const confirmed = payment.sandbox.requests('PUT').map(({ status, path }) => ({ status, path }));
@@ -35,7 +35,7 @@ describe.concurrent('the clock of the machine', () => {
     { what: 'forward while it is confirmed', by: day, before: 'confirmation' as const },
     { what: 'back while it is confirmed', by: -day, before: 'confirmation' as const },
   ];
-  test.for(jumps)('$what does not keep a payment from being made once', async ({ by, before }, { payment }) => {
+  test.for(jumps)('$what does not prevent a single payment', async ({ by, before }, { payment }) => {
     let jump = by;
     if (before !== undefined) {
       jump = 0;
@@ -51,7 +51,7 @@ describe.concurrent('the clock of the machine', () => {
 });
 
 describe.concurrent('an invoice', () => {
-  test('that is over by the clock of the machine alone is paid: the service tells the time', async ({ payment }) => {
+  test('expired only by the machine\'s clock is paid: the service clock decides', async ({ payment }) => {
     const fresh = await payment.sandbox.invoice('2000sat');
     const around = { ...payment.around, now: () => payment.around.now() + day };
     expect(await svcpay(['send', 'lightning', fresh, '--yes', '--json'], around)).toMatchObject({ exitCode: 0 });
@@ -73,7 +73,7 @@ describe.concurrent('an invoice', () => {
 });
 
 describe.concurrent('a person', () => {
-  test('whose quote lapses meanwhile pays by a new one, without being asked again when it is no worse', async ({ payment }) => {
+  test('whose quote expires pays by a new one, without a second question unless it is worse', async ({ payment }) => {
     const tty = svcpayTty(['send', 'lightning', payment.invoice, '--ref', 'order-1'], payment.around);
     await tty.waitFor(/Pay 0\.00001003 BTC from/);
     await payment.sandbox.clock.advance('5m');
@@ -84,7 +84,7 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('who interrupts at the question has moved nothing, and resume does not pay', async ({ payment }) => {
+  test('who interrupts the question has moved nothing, and resume does not pay', async ({ payment }) => {
     const tty = svcpayTty(['send', 'lightning', payment.invoice, '--ref', 'order-1'], payment.around);
     await tty.waitFor(/Pay 0\.00001003 BTC from/);
     tty.type('\u0003');
@@ -94,7 +94,7 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test('who interrupts after the confirmation is told that the payment goes on, and how to resume it', async ({ payment }) => {
+  test('who interrupts after the confirmation sees that the payment continues, and how to resume it', async ({ payment }) => {
     const held = payment.proxy.hold('confirmation', 'after');
     const tty = svcpayTty(['send', 'lightning', payment.invoice, '--ref', 'order-1', '--yes'], payment.around);
     await held;
@@ -106,7 +106,7 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('who closes the terminal at the question has moved nothing, and after the confirmation is told apart from that', async ({ payment }) => {
+  test('who closes the terminal at the question has moved nothing, unlike after the confirmation', async ({ payment }) => {
     const line = ['send', 'lightning', payment.invoice, '--ref', 'order-1'];
     const asked = svcpayTty(line, payment.around);
     await asked.waitFor(/Pay 0\.00001003 BTC from/);
@@ -121,7 +121,7 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('who ends it and closes its terminal after the confirmation is not told that nothing moved', async ({ payment }) => {
+  test('who interrupts and closes the terminal after the confirmation gets an unknown outcome', async ({ payment }) => {
     const held = payment.proxy.hold('confirmation', 'after');
     const running = startSvcpay(payment.command, payment.around);
     await held;
@@ -141,7 +141,7 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test('whose program was killed at the question is asked again by resume, in a terminal only', async ({ payment }) => {
+  test('whose program was killed at the question is asked again by resume, only in a terminal', async ({ payment }) => {
     const first = svcpayTty(['send', 'lightning', payment.invoice, '--ref', 'order-1'], payment.around);
     await first.waitFor(/Pay 0\.00001003 BTC from/);
     first.kill('SIGKILL');

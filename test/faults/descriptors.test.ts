@@ -19,7 +19,7 @@ const limited = (most: number, args: readonly string[], env: Record<string, stri
   });
 
 // With fewer Node does not start; with more the payment is made.
-test.for([19, 21, 23, 25, 26, 27, 29])('a payment with %d descriptors ends within seconds, and says why', { timeout: 40_000 }, async (most, { around }) => {
+test.for([19, 21, 23, 25, 26, 27, 29])('a payment with %d descriptors ends within seconds with an explanation', { timeout: 40_000 }, async (most, { around }) => {
   const send = ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--json'];
   const { isKilled, stdout, stderr } = await limited(most, send, environment(around));
   expect(isKilled).toBe(false);

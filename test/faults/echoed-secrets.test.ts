@@ -73,7 +73,7 @@ const commands: readonly (readonly [line: string, input?: string])[] = [
   ['whoami'],
 ];
 
-describe('a service that echoes what it was sent', { concurrent: true }, () => {
+describe('a service that echoes requests', { concurrent: true }, () => {
   test.for(Object.entries(echoes).flatMap(([where, echo]) => [true, false].map((signsIn) => ({ where, echo, signsIn }))))(
     'in $where (signs in: $signsIn): no message shows a secret',
     async ({ where, echo, signsIn }, { home, echoing }) => {

@@ -65,7 +65,7 @@ const paid = ({ transactions }: Bench, ref: string): number =>
   transactions.filter(({ txnState, extRefId }) => txnState !== 'quoted' && extRefId?.split('~')[0] === ref).length;
 
 describe.skipIf(!hasPostgres)('a payment on a shared database', { timeout: 300_000 }, () => {
-  test.each([2, 10])('is paid once by %d who go on at once, whichever step was the last of another', async (others) => {
+  test.each([2, 10])('is paid once by %d processes that resume it together, after any step of another', async (others) => {
     const [on, url] = [bench(), server().database()];
     const dying = await machine(on, 'dead', hourMs, url);
     const alive = await Promise.all(Array.from({ length: others }, (_, n) => machine(on, `alive ${n}`, (n - 1) * hourMs, url)));

@@ -12,7 +12,7 @@ const exchanges: readonly Exchange[] = ['creation', 'confirmation', 'read'];
 const once = exchanges.flatMap((exchange) => faults.map((fault) => ({ exchange, fault })));
 
 describe.concurrent('one broken exchange', () => {
-  test.for(once)('does not keep $exchange ($fault) from paying once', async ({ exchange, fault }, { payment }) => {
+  test.for(once)('in $exchange ($fault) does not prevent a single payment', async ({ exchange, fault }, { payment }) => {
     payment.proxy.break(exchange, fault);
     const timeoutFlags = fault.startsWith('silence') ? ['--timeout', '1s'] : [];
     const run = await payment.send(...timeoutFlags);
@@ -22,7 +22,7 @@ describe.concurrent('one broken exchange', () => {
     expect(payment.sandbox.requests('PUT').filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('at the sign-in is tried again', async ({ payment }) => {
+  test('at the sign-in is repeated', async ({ payment }) => {
     payment.proxy.break('sign-in', 'dropped after');
     expect(await payment.send()).toMatchObject({ exitCode: 0 });
     expect(await payment.timesPaid()).toBe(1);
@@ -42,8 +42,8 @@ const lasting: readonly { exchange: Exchange; fault: Fault; exitCode: number; pa
   { exchange: 'confirmation', fault: 'another transaction', exitCode: 0, paid: 1 },
 ];
 
-describe.concurrent('an exchange that stays broken', () => {
-  test.for(lasting)('$exchange ($fault) ends with $exitCode, and then in the true state', async (given, { payment }) => {
+describe.concurrent('a permanently broken exchange', () => {
+  test.for(lasting)('$exchange ($fault) ends with $exitCode, and later in the true state', async (given, { payment }) => {
     payment.proxy.break(given.exchange, given.fault, Infinity);
     const run = await payment.send();
     expect(run).toMatchObject({ exitCode: given.exitCode, ...(given.exitCode !== 0 && { stdout: '' }) });
@@ -55,7 +55,7 @@ describe.concurrent('an exchange that stays broken', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('reads after the confirmation end with 8 when the wait is over, and resume reports the end', async ({ payment }) => {
+  test('reads after the confirmation end with 8 after the wait, and resume reports the outcome', async ({ payment }) => {
     payment.proxy.break('read', '500 before', Infinity);
     const run = await payment.send('--wait-timeout', '1s');
     expect(run).toMatchObject({ exitCode: 8, stdout: '' });
@@ -67,7 +67,7 @@ describe.concurrent('an exchange that stays broken', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('a confirmation whose answer is lost, and then is answered with 2005, is not taken for failed', async ({ payment }) => {
+  test('a confirmation with a lost answer, then answered with 2005, is not reported as failed', async ({ payment }) => {
     payment.proxy.break('confirmation', 'dropped after');
     payment.proxy.break('read', 'html after', 4);
     expect(await payment.send()).toMatchObject({ exitCode: 0 });

@@ -15,7 +15,7 @@ const references = [
 ];
 
 describe('the command of a hint', () => {
-  test.for(references)('takes up the payment %j', async (ref, { strict }) => {
+  test.for(references)('resumes the payment %j', async (ref, { strict }) => {
     const { service, home } = strict;
     const around = { home: home('home'), sandbox: service };
     service.temper.reads = ({ body, state }) => (state !== 'quoted' && body['extRefId'] === ref ? 'failed' : state);

@@ -28,8 +28,8 @@ const damages: readonly { what: string; damage: (whole: Buffer) => Buffer }[] = 
   { what: 'has a torn header', damage: (whole) => Buffer.from(whole).fill(0, 0, 16) },
 ];
 
-describe.concurrent('a journal that is damaged', () => {
-  test.for(damages)('($what) is left as it is, and nothing is paid until it is set aside', async ({ damage }, { payment }) => {
+describe.concurrent('a damaged journal', () => {
+  test.for(damages)('($what) is not changed, and stops payments until it is replaced', async ({ damage }, { payment }) => {
     const file = journalIn(payment.around.home);
     const damaged = damage(await withJournal(payment));
     writeFileSync(file, damaged);
@@ -46,7 +46,7 @@ describe.concurrent('a journal that is damaged', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('still does not pay twice when it is replaced after the payment: the reference is found at the service', async ({ payment }) => {
+  test('replaced after a payment does not pay twice: the reference is found at the service', async ({ payment }) => {
     const first = await send(payment);
     writeFileSync(journalIn(payment.around.home), 'damaged');
     await svcpay(['tx', 'resume', '--new-journal'], payment.around);
@@ -55,7 +55,7 @@ describe.concurrent('a journal that is damaged', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('is not given up while it is in order', async ({ payment }) => {
+  test('is not replaced while it is valid', async ({ payment }) => {
     const whole = await withJournal(payment);
     expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({ exitCode: 2 });
     expect(readFileSync(journalIn(payment.around.home)).equals(whole)).toBe(true);
@@ -80,7 +80,7 @@ describe.concurrent('a journal', () => {
     expect(created(payment, 1)).toBe(0);
   });
 
-  test('in a folder that cannot be written stops every payment', async ({ payment }) => {
+  test('in a read-only folder stops every payment', async ({ payment }) => {
     const home = join(payment.around.home, 'journal.db');
     writeFileSync(home, '');
     const run = await svcpay(payment.command, { ...payment.around, home: join(home, 'folder') });
@@ -127,7 +127,7 @@ const hasLimits = existsSync('/bin/sh') && process.platform !== 'win32';
 describe.skipIf(!hasLimits)('a disk that fills up', { concurrent: true }, () => {
   // Blocks of 512 bytes: from no room for the tables at all, step by step, to room for the whole payment.
   const room = [16, 64, 128, 144, 152, 160, 168, 176, 184, 192, 256];
-  test.for(room)('after %d blocks pays at most once, says so, and goes on when there is room', async (blocks, { payment }) => {
+  test.for(room)('after %d blocks pays at most once, reports it, and resumes when there is space', async (blocks, { payment }) => {
     const run = await limited(payment, blocks);
     expect([0, 2]).toContain(run.exitCode);
     expect(await payment.timesPaid()).toBe(run.exitCode === 0 ? 1 : 0);

@@ -32,7 +32,7 @@ async function finish(payment: Payment): Promise<void> {
 }
 
 describe.concurrent('kill -9', () => {
-  test.for([...steps, ...lateSteps])('$when the $exchange (late: $late) leaves what resume finishes', async (step, { payment }) => {
+  test.for([...steps, ...lateSteps])('$when the $exchange (late: $late) leaves a payment that resume completes', async (step, { payment }) => {
     const held = payment.proxy.hold(step.exchange, step.when);
     const running = startSvcpay(payment.command, payment.around);
     const { release } = await held;
@@ -45,7 +45,7 @@ describe.concurrent('kill -9', () => {
   });
 
   const moments = Array.from({ length: 8 }, (_, index) => 60 + index * 55);
-  test.for(moments)('%d ms after the start leaves what resume finishes', async (after, { payment }) => {
+  test.for(moments)('%d ms after the start leaves a payment that resume completes', async (after, { payment }) => {
     const running = startSvcpay(payment.command, payment.around);
     const timer = setTimeout(() => running.child.kill('SIGKILL'), after);
     await running.ended;
@@ -53,7 +53,7 @@ describe.concurrent('kill -9', () => {
     await finish(payment);
   });
 
-  test('of several payments leaves what one resume finishes, with one exit code for all', async ({ payment }) => {
+  test('of several payments leaves payments that one resume completes, with one exit code', async ({ payment }) => {
     const { proxy, around, sandbox } = payment;
     const others = [await sandbox.invoice('2000sat'), await sandbox.invoice('3000sat')];
     for (const invoice of others) {

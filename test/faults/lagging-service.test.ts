@@ -12,12 +12,12 @@ const lost = (exchange: Meeting['exchange'], effect: Meeting['effect']): Meeting
 /** Reads that say of the first attempt that it is over, whatever has become of it. */
 const calledExpired = ({ body, state }: Txn): string => (body['extRefId'] === 'order-1' ? 'expired' : state);
 
-describe('after its confirmation was sent', { concurrent: true }, () => {
+describe('after its confirmation', { concurrent: true }, () => {
   const early = [
     { what: 'taken, its answer lost', effect: 'at once' as const },
     { what: 'taken after its answer was lost', effect: 400 },
   ];
-  test.for(early)('a payment ($what) that is called expired is in doubt, and is not paid again', async ({ effect }, { strict }) => {
+  test.for(early)('a payment ($what) that reads expired has an unknown outcome, and is not repeated', async ({ effect }, { strict }) => {
     const { service, run } = strict;
     service.temper.meetings.push(lost('confirmation', effect));
     service.temper.reads = calledExpired;
@@ -31,7 +31,7 @@ describe('after its confirmation was sent', { concurrent: true }, () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('a payment that really expired stays in doubt, until a person says --retry', async ({ strict }) => {
+  test('a payment that really expired has an unknown outcome, until --retry', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.meetings.push(lost('confirmation', 'none'));
     service.temper.reads = calledExpired;
@@ -54,7 +54,7 @@ describe('after its confirmation was sent', { concurrent: true }, () => {
   });
 });
 
-test('a payment on its way whose service is gone is not known yet to who watches it, and temporary to who looks', async ({ strict }) => {
+test('a payment in flight at an unreachable service has an unknown outcome for watch, and is temporary for get', async ({ strict }) => {
   const { service, run } = strict;
   service.temper.reads = () => 'srccreated';
   const { txnId } = (await run(`${shop} --no-wait`)).json() as { txnId: string };
@@ -63,7 +63,7 @@ test('a payment on its way whose service is gone is not known yet to who watches
   expect((await run(`tx get ${txnId} --timeout 1s --json`)).error()).toMatchObject({ exitCode: 75, txnId });
 });
 
-test('a quote that another home let go, which was seen here, is not paid again when it is called expired', async ({ strict }) => {
+test('a quote that another home confirmed, as seen here, is not paid again if it reads expired', async ({ strict }) => {
   const { service, run } = strict;
   const { txnId } = (await run(`${shop} --quote-only`)).json() as { txnId: string };
   expect(await run(`tx confirm ${txnId} --yes --json`, 'another home')).toMatchObject({ exitCode: 0 });
@@ -79,7 +79,7 @@ const gateways = [
   { status: 403, body: page }, { status: 400, body: '' },
 ];
 
-describe('a gateway that answers a confirmation', { concurrent: true }, () => {
+describe('a gateway\'s answer to a confirmation', { concurrent: true }, () => {
   test.for(['at once', 'none'] as const)('with its own 4xx, whose effect is %s, is asked again: paid once, exit 0', async (effect, { strict }) => {
     const { service, run } = strict;
     const codes = await Promise.all(
@@ -115,7 +115,7 @@ const ofRequests = [
   { status: 400, error: 'rate limit exceeded' }, { status: 400, error: 'too many requests, limit 5/s' }, { status: 200, error: 'request limit', resultStatus: 'error' },
 ];
 
-test.for(ofRequests)('a confirmation that took effect and was answered $status $error is paid once, while reads are stale', async ({ status, ...body }, { strict }) => {
+test.for(ofRequests)('a confirmation with an effect, answered with $status $error, is paid once despite stale reads', async ({ status, ...body }, { strict }) => {
   const { service, run } = strict;
   let reads = 0;
   service.temper.reads = ({ state }) => ((reads += 1) <= 3 ? 'quoted' : state);
@@ -127,7 +127,7 @@ test.for(ofRequests)('a confirmation that took effect and was answered $status $
 });
 
 describe('a reference', { concurrent: true }, () => {
-  test('that the service refuses as used and does not list yet is in doubt, not refused', async ({ strict }) => {
+  test('refused as used, but not listed yet, has an unknown outcome', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.lists = () => false;
     service.temper.meetings.push(lost('creation', 'at once'));
@@ -137,7 +137,7 @@ describe('a reference', { concurrent: true }, () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('that the service refuses as used is paid once, by three homes at the same moment', async ({ strict }) => {
+  test('refused as used is paid once by three concurrent homes', async ({ strict }) => {
     const { service, run } = strict;
     Object.assign(service.temper, { creationsTogether: 3 });
     const ends = await Promise.all(['a', 'b', 'c'].map((at) => run(shop, at)));
@@ -146,7 +146,7 @@ describe('a reference', { concurrent: true }, () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('whose creation was carried out late is paid once, where references are taken twice', async ({ strict }) => {
+  test('whose creation took effect late is paid once, although the service accepts references twice', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.takesUsedReferences = true;
     service.temper.meetings.push(lost('creation', 1_000));

@@ -55,14 +55,14 @@ const sendOn = ({ command, around }: Payment, url: string): Promise<Run> => svcp
 const sendHere = ({ command, around }: Payment, url: string): Promise<Run> => svcpayHere([...command, ...timeoutFlags], machine(around, url));
 
 describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () => {
-  test('ten pay a reference once, and all tell that payment', async ({ payment }) => {
+  test('ten pay a reference once, and all report its payment', async ({ payment }) => {
     const url = await preparedDatabase(server);
     expectSameTransaction(await several(10, () => sendOn(payment, url)));
     expect(await payment.timesPaid()).toBe(1);
     expect(payment.sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('four pay an invoice once under references of their own', async ({ payment }) => {
+  test('four pay an invoice once with different references', async ({ payment }) => {
     const url = await preparedDatabase(server);
     const runs = await several(4, (n) =>
       svcpay(['send', 'lightning', payment.invoice, '--ref', `own-${n}`, '--yes', '--json', ...timeoutFlags], machine(payment.around, url)),
@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('six keep one limit per day, whatever their clocks say', async ({ payment }) => {
+  test('six respect one limit per day, whatever their clocks', async ({ payment }) => {
     const url = await preparedDatabase(server);
     const runs = await several(6, async (n) => {
       const jump = String([0, 3_600_000, -3_600_000, 90_000_000, 0, 60_000][n]);
@@ -123,7 +123,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('one whose answers to commits are lost finds out what it did', async ({ payment }) => {
+  test('one with lost answers to commits finds their outcome', async ({ payment }) => {
     const url = await preparedDatabase(server);
     const proxy = await proxied();
     proxy.cutCommits(4);
@@ -134,7 +134,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect([proxy.cuts(), await payment.timesPaid()]).toEqual([4, 1]);
   });
 
-  test('one pays on when the database is gone after the money was let go, and says so', async ({ payment }) => {
+  test('one completes a confirmed payment without the database, with a notice', async ({ payment }) => {
     const url = await preparedDatabase(server);
     const proxy = await proxied();
     const held = payment.proxy.hold('confirmation', 'before');
@@ -149,7 +149,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('one moves nothing when the database says nothing', async ({ payment }) => {
+  test('one moves nothing if the database does not answer', async ({ payment }) => {
     const proxy = await proxied();
     proxy.silence();
     const run = await sendHere(payment, proxy.through(await preparedDatabase(server)));
@@ -158,7 +158,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test.skipIf(!hasPgBouncer)('three pay a reference once by way of a pooler that keeps no sessions', async ({ payment }) => {
+  test.skipIf(!hasPgBouncer)('three pay a reference once through a pooler without sessions', async ({ payment }) => {
     const url = (await server.pooler()).through(await preparedDatabase(server));
     expectSameTransaction(await several(3, () => sendOn(payment, url)));
     expect(await payment.timesPaid()).toBe(1);
@@ -193,7 +193,7 @@ describe.skipIf(!hasPostgres).concurrent('a database', () => {
 });
 
 describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
-  test('in the middle of payments loses and doubles none of them', async ({ payment }) => {
+  test('during payments neither loses nor repeats any', async ({ payment }) => {
     const url = await preparedDatabase(server);
     const held = payment.proxy.hold('confirmation', 'before');
     const running = sendOn(payment, url);
@@ -205,7 +205,7 @@ describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
   });
 });
 
-test.skipIf(!hasPostgres)('three machines with the same batch pay each row once, and tell the same of it', async ({ sandbox }) => {
+test.skipIf(!hasPostgres)('three machines with one batch file pay each row once, with equal reports', async ({ sandbox }) => {
   const url = await preparedDatabase(server);
   const machines = Array.from({ length: 3 }, () => machine({ home: '', sandbox }, url));
   const files = machines.map(({ home }) => batchFile(home, lightningRows(12)));
@@ -226,7 +226,7 @@ function told(file: string): Record<string, string[]> {
   return Object.fromEntries(lines.map((line) => [cells(line)[at('ref')], ['outcome', 'txnId', 'paid', 'paidCcy'].map((name) => cells(line)[at(name)] ?? '')]));
 }
 
-test.skipIf(!hasPostgres)('two receivers on one database hand every event on, in order, also when one is killed', async () => {
+test.skipIf(!hasPostgres)('two receivers on one database deliver every event in order, even if one is killed', async () => {
   const url = await preparedDatabase(server);
   const application = await startApplication(() => 200);
   const listen = () => startListening(['--forward-to', application.url, '-q'], { home: newHome(), env: { SVCPAY_DATABASE_URL: url } });

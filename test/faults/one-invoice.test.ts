@@ -22,7 +22,7 @@ const ways: readonly { what: string; first: (invoice: string, strict: Strict) =>
 ];
 
 describe('an invoice', { concurrent: true }, () => {
-  test('is paid once, whichever way it is asked for again', async ({ strict }) => {
+  test('is paid once, however the command is repeated', async ({ strict }) => {
     const { service } = strict;
     const tried: { what: string; paid: number }[] = [];
     for (const { what, first, second } of ways) {
@@ -35,7 +35,7 @@ describe('an invoice', { concurrent: true }, () => {
     expect(tried).toEqual(ways.map(({ what }) => ({ what, paid: 1 })));
   });
 
-  test('is paid once by homes that ask for it at the same moment, because the service refuses a used reference', async ({ strict }) => {
+  test('is paid once by concurrent homes, because the service refuses a used reference', async ({ strict }) => {
     const { service, run } = strict;
     Object.assign(service.temper, { creationsTogether: 3 });
     const invoice = service.invoice(1000n);

@@ -32,7 +32,7 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
     expect([tablesIn(empty), await payment.timesPaid()]).toEqual(['0', 0]);
   });
 
-  test('pays nothing from another database than before, until a person agrees to it', async ({ payment }) => {
+  test('pays nothing from a different database until a person agrees', async ({ payment }) => {
     const [first, second] = [await preparedDatabase(server), await preparedDatabase(server)];
     expect(await send(payment, first)).toMatchObject({ exitCode: 0 });
     const run = await send(payment, second);
@@ -59,14 +59,14 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
     expect(await status()).toMatchObject([{ id, rows: 1, writable: false }, { writable: false }]);
   });
 
-  test('db status counts what a home has in files', async ({ payment }) => {
+  test('db status counts the payments in files of a home', async ({ payment }) => {
     await payment.send();
     expect((await svcpay(['db', 'status', '--json'], payment.around)).json()).toMatchObject([{ rows: 1, writable: true }, { version: 0 }]);
   });
 });
 
 describe.skipIf(!hasPostgres)('limits of an account in a database', () => {
-  test('hold for a fresh home, which can only narrow them', async ({ payment }) => {
+  test('apply to a new home, which can only narrow them', async ({ payment }) => {
     const url = await preparedDatabase(server);
     const fresh = (env: Record<string, string> = {}): Here => {
       const home = mkdtempSync(join(tmpdir(), 'svcpay-fresh-'));
@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)('limits of an account in a database', () => {
     expect((await limit(fresh(), 'list')).json()).toEqual([]);
   });
 
-  test('take over those of the settings with the first change, and keep the lower ones', async ({ payment }) => {
+  test('include those of the settings from the first change on, with the lower one of each', async ({ payment }) => {
     const url = await preparedDatabase(server);
     await svcpay(['limits', 'set', '--per-payment', '900sat', '--per-day', '1usdt'], payment.around);
     await svcpay(['limits', 'set', '--per-day', '2000sat'], at(payment.around, url));
@@ -102,7 +102,7 @@ describe.skipIf(!hasPostgres)('limits of an account in a database', () => {
 });
 
 describe.skipIf(!hasPostgres)('a database that refuses', () => {
-  test('writes for now, as in a failover, ends with 75 and moves nothing', async ({ payment }) => {
+  test('writes temporarily, as in a failover, ends with 75 and moves nothing', async ({ payment }) => {
     const url = await preparedDatabase(server);
     server.sql(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
     const run = await send(payment, url);
@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)('a database that refuses', () => {
     expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('a role without rights names the GRANTs, and they suffice', async ({ payment }) => {
+  test('a role without privileges leads to a list of GRANTs, which are sufficient', async ({ payment }) => {
     const url = await preparedDatabase(server);
     server.sql('CREATE ROLE payer LOGIN', nameOf(url));
     onTestFinished(() => void server.sql('DROP OWNED BY payer; DROP ROLE payer', nameOf(url)));
@@ -126,8 +126,8 @@ describe.skipIf(!hasPostgres)('a database that refuses', () => {
   });
 });
 
-describe.skipIf(!hasPostgres)('the database starts', () => {
-  test('while a command starts, which waits for it', async ({ payment }) => {
+describe.skipIf(!hasPostgres)('a starting database', () => {
+  test('delays the command', async ({ payment }) => {
     const home = mkdtempSync(join(tmpdir(), 'svcpay-late-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const url = await preparedDatabase(server);
@@ -140,7 +140,7 @@ describe.skipIf(!hasPostgres)('the database starts', () => {
 });
 
 describe.skipIf(!hasPostgres)('an upgrade', () => {
-  test('takes longer than a payment may, after it said what waits', async ({ home }) => {
+  test('may take longer than a payment\'s timeout, with a notice', async ({ home }) => {
     const url = server.database();
     const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
     onTestFinished(() => database.close());
@@ -153,7 +153,7 @@ describe.skipIf(!hasPostgres)('an upgrade', () => {
     expect(run.stderr).toMatch(/Upgrading the inbox from version 2 to 3: receivers on this database store no events meanwhile, about a second/);
   });
 
-  test('builds indexes of existing tables while others write, and completes a build that was interrupted', async () => {
+  test('builds indexes of existing tables without blocking writes, and completes an interrupted build', async () => {
     const url = server.database();
     const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
     onTestFinished(() => database.close());

@@ -18,7 +18,7 @@ describe.concurrent('a payment', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('goes on when nobody reads what it prints', async ({ payment }) => {
+  test('continues if nobody reads its output', async ({ payment }) => {
     const running = startSvcpay([...payment.command.filter((word) => word !== '--json'), '-o', 'jsonl'], payment.around);
     running.child.stdout.destroy();
     running.child.stderr.destroy();
@@ -26,7 +26,7 @@ describe.concurrent('a payment', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('that goes on without its terminal is still told apart from one that did not move', async ({ payment }) => {
+  test('that continues without its terminal has another exit code than one that moved nothing', async ({ payment }) => {
     const held = payment.proxy.hold('confirmation', 'after');
     const running = startSvcpay(payment.command, { ...payment.around, redirect: '>/dev/full 2>/dev/full' });
     await held;
@@ -38,7 +38,7 @@ describe.concurrent('a payment', () => {
     { what: 'printed whole', flags: [], prints: '{"a":['.repeat(20_000) },
     { what: 'of which a field is printed', flags: ['--fields', 'txnState'], prints: '{"txnState":"completed"}' },
   ];
-  test.for(deep)('is not stopped by an answer that is nested 40,000 levels deep, $what', async ({ flags, prints }, { payment }) => {
+  test.for(deep)('is not stopped by an answer nested 40,000 levels deep, $what', async ({ flags, prints }, { payment }) => {
     payment.proxy.break('creation', 'deep after');
     payment.proxy.break('confirmation', 'deep after');
     payment.proxy.break('read', 'deep after', Infinity);
@@ -49,8 +49,8 @@ describe.concurrent('a payment', () => {
   });
 });
 
-describe.concurrent('a command that only reads', () => {
-  test('fails when its result is lost, in the form that was asked for', async ({ around }) => {
+describe.concurrent('a read-only command', () => {
+  test('fails if its output is lost, in the requested format', async ({ around }) => {
     const run = await svcpay(['wallets', '--json'], { ...around, redirect: '>/dev/full' });
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
     expect(run.error()).toMatchObject({ kind: 'unexpected', message: lost, exitCode: 1 });
@@ -62,7 +62,7 @@ describe.concurrent('a command that only reads', () => {
     });
 
   const lines = [['--version'], ['--help'], ['send', '--help'], ['wallets'], ['help', 'exit-codes'], ['completion', 'zsh']];
-  test.for(lines)('svcpay %s %s %s ends quietly when nobody reads it', async (line, { around }) => {
+  test.for(lines)('svcpay %s %s %s ends without an error if nobody reads it', async (line, { around }) => {
     const running = startSvcpay(line, around);
     running.child.stdout.destroy();
     expect(await running.ended).toMatchObject({ exitCode: 0, stderr: '' });

@@ -106,7 +106,7 @@ describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))('r
     expect((await listener.ended).stderr).not.toContain('Warning');
   });
 
-  test('start and receive when old events cannot be deleted, with a warning', async () => {
+  test('start and receive if old events cannot be deleted, with a warning', async () => {
     const inbox = await open();
     inbox.sql(fill);
     inbox.sql(failing);
@@ -143,7 +143,7 @@ describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))('r
     expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 1');
   });
 
-  test('four of them deliver each of 2,000 events once, also while two are stopped', { timeout: 240_000 }, async () => {
+  test('on one database deliver each of 2,000 events once, even while two of four are stopped', { timeout: 240_000 }, async () => {
     const inbox = await open();
     const application = await startApplication(() => 200);
     const start = () => startListening(['--forward-to', application.url, '-q'], { ...inbox.around(), deadlineMs: 220_000 });

@@ -41,7 +41,7 @@ const kept: [string, (payment: Payment) => Promise<Keeping>][] = [
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
 describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
-  test('knows all that was paid since after reconcile --import', async ({ payment }) => {
+  test('contains all later payments after reconcile --import', async ({ payment }) => {
     const { around, backUp, restored } = await keep(payment);
     const pay = (args: readonly string[], where: Here) => svcpay([...args, '--yes', '--json', '--no-wait'], where);
     const toInvoice = (ref: string): string[] => ['send', 'lightning', payment.invoice, '--ref', ref];

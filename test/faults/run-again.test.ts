@@ -13,8 +13,8 @@ const parties = {
 const account = { country: 'MY', method: 'myr-bank', 'acct-num': '01234567890', 'acct-name': 'AHMAD' };
 const noInstitutions = { kind: 'status', status: 500, path: '**/fiat-institution/**', times: 'always' } as const;
 
-describe.concurrent('a payout whose institution cannot be looked up the second time', () => {
-  test('is the same payment under its reference', async ({ around }) => {
+describe.concurrent('a payout whose institution cannot be read the second time', () => {
+  test('is recognised by its reference', async ({ around }) => {
     const answers = { ...account, institution: 'mbbemykl', amount: '500myr', ...parties };
     const args = ['payout', ...Object.entries(answers).flatMap(([name, value]) => [`--${name}`, `${value}`])];
     const command = [...args, '--ref', 'rent', '--yes', '--no-wait', '--timeout', '2s', '-q'];
@@ -24,7 +24,7 @@ describe.concurrent('a payout whose institution cannot be looked up the second t
     expect(await svcpay(command, around)).toMatchObject({ exitCode: 0, stdout: first.stdout });
   });
 
-  test('is the same row of a batch, also without a reference of its own', async ({ around, home }) => {
+  test('is recognised as a batch row, even without a reference', async ({ around, home }) => {
     const cells = { ...account, institution: 'mbbemykl', amount: '500', currency: 'myr', ...parties };
     const file = join(home, 'rows.csv');
     const names = Object.keys(cells).map((name) => name.replaceAll('-', '_'));

@@ -18,8 +18,8 @@ const elsewhere = (): string => {
   return home;
 };
 
-describe('one journal', () => {
-  test('lets eight processes with one reference pay once, and all report that transaction', async ({ payment }) => {
+describe('a shared journal', () => {
+  test('lets eight processes with one reference pay once, and all report its transaction', async ({ payment }) => {
     const runs = await eight(() => send(payment, '--timeout', '20s'));
     expectSameTransaction(runs);
     expect(await payment.timesPaid()).toBe(1);
@@ -38,7 +38,7 @@ describe('one journal', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('refuses a different payment under a used reference, and names the transaction', async ({ payment }) => {
+  test('refuses a different payment with a used reference, and names its transaction', async ({ payment }) => {
     const first = await payment.send();
     const other = await payment.sandbox.invoice('1000sat');
     const run = await svcpayHere(['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json'], payment.around);
@@ -47,7 +47,7 @@ describe('one journal', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('refuses an invoice that was paid already, and names the transaction', async ({ payment }) => {
+  test('refuses a paid invoice, and names its transaction', async ({ payment }) => {
     const first = await payment.send();
     const run = await svcpayHere(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -57,20 +57,20 @@ describe('one journal', () => {
 });
 
 describe('another machine', () => {
-  test('reports the payment of a reference that it has never seen', async ({ payment }) => {
+  test('reports the payment of a reference that is new to it', async ({ payment }) => {
     const first = await payment.send();
     expectSameTransaction([first, await svcpayHere(payment.command, { ...payment.around, home: elsewhere() })]);
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('pays once with another one at the same moment', async ({ payment }) => {
+  test('pays once concurrently with the first', async ({ payment }) => {
     const homes = [elsewhere(), elsewhere(), elsewhere()];
     const runs = await Promise.all(homes.map((home) => svcpay([...payment.command, '--timeout', '20s'], { ...payment.around, home })));
     expectSameTransaction(runs);
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('refuses a different payment under a reference of this one', async ({ payment }) => {
+  test('refuses a different payment with a reference of the first', async ({ payment }) => {
     const first = await payment.send();
     const other = await payment.sandbox.invoice('1000sat');
     const command = ['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json', ...timeoutFlags];

@@ -1,4 +1,4 @@
-// The way into a database: addresses, variables, password file and certificates, as a PostgreSQL client takes them.
+// Database connections: addresses, variables, password file and certificates, as in a PostgreSQL client.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { svcpay } from '../support/svcpay.js';
 
 const password = 'p@ss:w/rd%#?';
 const written = encodeURIComponent(password);
-const home = mkdtempSync(join(tmpdir(), 'svcpay-door-'));
+const home = mkdtempSync(join(tmpdir(), 'svcpay-connection-'));
 
 let server: PostgresServer;
 let there = '';
@@ -30,29 +30,29 @@ type Env = Readonly<Record<string, string>>;
 const root = (): string => join(server.folder, 'cert.pem');
 const alone = (): Env => ({ PGHOST: 'localhost', PGPORT: String(server.port), PGUSER: 'owner', PGDATABASE: there.split('/')[1] ?? '' });
 
-const doors: readonly [what: string, make: () => Env, exitCode: number, says?: RegExp][] = [
-  ['a password with every sign', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@${there}` }), 0],
+const connections: readonly [what: string, make: () => Env, exitCode: number, message?: RegExp][] = [
+  ['a password with special characters', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@${there}` }), 0],
   ['a socket in place of a host', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@${encodeURIComponent(server.folder)}:${there.split(':')[1]}` }), 0],
   ['PGPASSWORD', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSWORD: password }), 0],
-  ['all in variables', () => ({ SVCPAY_DATABASE_URL: 'postgres://', ...alone(), PGPASSWORD: password }), 0],
+  ['variables only', () => ({ SVCPAY_DATABASE_URL: 'postgres://', ...alone(), PGPASSWORD: password }), 0],
   ['.pgpass', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}` }), 0],
-  ['a certificate that is believed', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full&sslrootcert=${root()}` }), 0],
-  ['the same by variables', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGSSLMODE: 'verify-full', PGSSLROOTCERT: root() }), 0],
-  ['a certificate that nobody vouches for', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full` }), 2, /certificate/],
+  ['a trusted certificate', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full&sslrootcert=${root()}` }), 0],
+  ['a trusted certificate in variables', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGSSLMODE: 'verify-full', PGSSLROOTCERT: root() }), 0],
+  ['an untrusted certificate', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full` }), 2, /certificate/],
   ['a certificate for another host', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there.replace('localhost', '127.0.0.1')}?sslmode=verify-full&sslrootcert=${root()}`, PGPASSWORD: password }), 2, /altnames/],
   ['a wrong password', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:wrong@${there}` }), 4, /refuses the user or the password/],
   ['no password', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'none') }), 4, /needs a password/],
   ['a password file that others may read', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'open') }), 4, /needs a password/],
-  ['a password that is not encoded', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${password}@${there}` }), 2, /not the address/],
+  ['a password without percent-encoding', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${password}@${there}` }), 2, /not the address/],
   ['several hosts', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@localhost:1,${there}` }), 2, /not the address/],
 ];
 
-describe.skipIf(!hasPostgres).concurrent('the way into a database', () => {
-  test.each(doors)('by %s', async (_what, make, exitCode, says) => {
+describe.skipIf(!hasPostgres).concurrent('the connection to a database', () => {
+  test.each(connections)('with %s', async (_what, make, exitCode, message) => {
     const run = await svcpay(['db', 'status', '--json'], { home, env: make() });
     expect(run).toMatchObject({ exitCode });
-    if (says === undefined) return expect(run.stderr).toBe('');
-    expect(run.error().message).toMatch(says);
+    if (message === undefined) return expect(run.stderr).toBe('');
+    expect(run.error().message).toMatch(message);
     expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
     expect(run.stderr).not.toContain(password);
   });

@@ -1,4 +1,4 @@
-// Answers that are not what was asked for: nothing is confirmed, nothing is called paid, and no figure is taken on trust.
+// Answers that differ from the request: nothing is confirmed or reported as paid, and no figure is trusted.
 import { describe, expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
 import type { Json } from '../conformance/strict-judge.js';
@@ -43,8 +43,8 @@ const lies: readonly { what: string; command: string; makes: (view: Json) => Jso
   { what: 'with a rate that its amounts contradict', command: `send usdt ${tron} 25usdt --from BTC --yes --json`, makes: (view) => ({ ...changed('sourceReq', () => ({ amtRequested: 0.00025 }))(view), fxRate: 50_000 }) },
 ];
 
-describe('a service that makes something else of an order', { concurrent: true }, () => {
-  test.for(lies)('($what) is not obeyed: nothing is confirmed or called paid', async ({ command, makes }, { strict }) => {
+describe('a service that changes an order', { concurrent: true }, () => {
+  test.for(lies)('($what) is refused: nothing is confirmed or reported as paid', async ({ command, makes }, { strict }) => {
     const { service, run } = strict;
     service.temper.makes = makes;
     const end = await run(command);
@@ -63,13 +63,13 @@ describe('a service that makes something else of an order', { concurrent: true }
     expect(strict.service.moved()).toHaveLength(moved);
   });
 
-  test('with a small fee on a tiny amount is obeyed', async ({ strict }) => {
+  test('with a small fee on a tiny amount is accepted', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.makes = changed('sourceReq', () => ({ servicepayFees: 0.000005 }));
     expect(await run('send lnurl shop@example.com 100sat --yes --json')).toMatchObject({ exitCode: 0 });
   });
 
-  test('without its fees is said to tell none, and refused under a highest fee', async ({ strict }) => {
+  test('without its fees is shown as such, and refused with --max-fee', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.makes = changed('sourceReq', () => ({ servicepayFees: undefined, networkFees: null }));
     expect(await run(`${lnurl('shop')} --max-fee 1%`)).toMatchObject({ exitCode: 7, stdout: '' });
@@ -79,10 +79,10 @@ describe('a service that makes something else of an order', { concurrent: true }
   });
 });
 
-describe('a rate that is off', { concurrent: true }, () => {
+describe('a bad rate', { concurrent: true }, () => {
   const worse = { BTCUSDT: 250_000, BTCUSD: 250_000 };
 
-  test('is refused with --yes, by the rates that the service itself shows', async ({ strict }) => {
+  test('is refused with --yes, compared with the service\'s own rates', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.rates = worse;
     const end = await run(`send usdt ${tron} 25usdt --from BTC --yes --max-fee 1% --json`);
@@ -93,7 +93,7 @@ describe('a rate that is off', { concurrent: true }, () => {
     expect((await run('swap 0.0002btc USDT --yes --max-rate-loss 90% --json')).exitCode).toBe(0);
   });
 
-  test('cannot be seen where the service shows no rates: that is said, and the payment made', async ({ strict }) => {
+  test('cannot be detected if the service has no rates: the payment is made, with a notice', async ({ strict }) => {
     const { run } = strict;
     const end = await run(`send usdt ${tron} 25usdt --from BTC --yes`);
     expect(end.exitCode).toBe(0);
@@ -104,11 +104,11 @@ describe('a rate that is off', { concurrent: true }, () => {
     { what: 'are missing', status: 404, body: '{"error":"not found"}', exitCode: 7 },
     { what: 'are limited', status: 429, body: '{"error":"too many requests"}', exitCode: 75 },
     { what: 'fail', status: 500, body: '{"error":"internal"}', exitCode: 75 },
-    { what: 'are a page', status: 200, body: '<html>', exitCode: 75 },
-    { what: 'are a list of nothing', status: 200, body: '{"data":[]}', exitCode: 7 },
+    { what: 'are HTML', status: 200, body: '<html>', exitCode: 75 },
+    { what: 'are an empty list', status: 200, body: '{"data":[]}', exitCode: 7 },
     { what: 'lack the pair', status: 200, body: '{"data":{"BTCUSD":100000}}', exitCode: 7 },
   ];
-  test.for(unreadable)('is refused under --max-rate-loss when the rates $what, and paid without it', async ({ status, body, exitCode }, { strict }) => {
+  test.for(unreadable)('is refused with --max-rate-loss if the rates $what, and paid without it', async ({ status, body, exitCode }, { strict }) => {
     const { service, run } = strict;
     const met = { exchange: 'rates', status, body, effect: 'none', times: 99 } as const;
     service.temper.meetings.push(met);
@@ -123,7 +123,7 @@ describe('a rate that is off', { concurrent: true }, () => {
     expect(paid.stderr).toContain("the conversion's loss was not checked");
   });
 
-  test('is refused under --max-rate-loss when the quote does not name the amount that arrives', async ({ strict }) => {
+  test('is refused with --max-rate-loss if the quote does not have the received amount', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.rates = { BTCUSDT: 100_000 };
     service.temper.makes = ({ fxRate: _rate, ...view }) => view;

@@ -1,4 +1,4 @@
-// What is told at the end: of lists whose pages say anything, of journals that were emptied, of clocks and hosts.
+// Reported results: lists with wrong page metadata, emptied journals, clocks and host names.
 import { existsSync, readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -15,15 +15,15 @@ function fill({ service }: Strict, count: number): void {
 }
 
 const echoes = [
-  { what: 'the limit that was asked for', echo: (asked: object) => ({ ...asked, limit: 100, total: 95 }) },
-  { what: 'a total of nothing', echo: (asked: object) => ({ ...asked, total: 0 }) },
-  { what: 'the rows of the page as their total', echo: (asked: object) => ({ ...asked, total: 20 }) },
+  { what: 'the requested limit echoed', echo: (asked: object) => ({ ...asked, limit: 100, total: 95 }) },
+  { what: 'a total of 0', echo: (asked: object) => ({ ...asked, total: 0 }) },
+  { what: 'the page size as total', echo: (asked: object) => ({ ...asked, total: 20 }) },
 ];
 
 describe.concurrent('a list in pages of 20', () => {
   test.override({ dialect: { pageSize: 20 } });
 
-  test.for(echoes)('that echoes $what is read to its end', async ({ echo }, { strict }) => {
+  test.for(echoes)('with $what is read to its end', async ({ echo }, { strict }) => {
     const { service, run } = strict;
     fill(strict, 95);
     service.temper.echoes = echo;
@@ -37,7 +37,7 @@ describe.concurrent('a list in pages of 20', () => {
 });
 
 describe.concurrent('a journal', () => {
-  test('that was emptied beside its own traces is damage, and pays nothing', async ({ strict }) => {
+  test('that was emptied, but has traces, is damaged, and pays nothing', async ({ strict }) => {
     const { service, run, home } = strict;
     expect(await run(`${lnurl('shop')} --ref order-1`)).toMatchObject({ exitCode: 0 });
     const file = join(home('home'), 'journal.db');
@@ -50,7 +50,7 @@ describe.concurrent('a journal', () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('that was taken over while a person was asked makes no "nothing moved" of the payment', async ({ strict }) => {
+  test('that another process uses during a question leaves an unknown outcome', async ({ strict }) => {
     const { service, run, home } = strict;
     const tty = svcpayTty('send lnurl shop@example.com 1000sat --ref order-1'.split(' '), { home: home('home'), sandbox: service });
     await tty.waitFor(/Pay 0\.0000/);
@@ -64,7 +64,7 @@ describe.concurrent('a journal', () => {
 });
 
 describe.concurrent('a limit per day', () => {
-  test('holds for every name of the host, and under a clock that runs ahead', async ({ strict }) => {
+  test('applies to every name of the host, and with a clock that is ahead', async ({ strict }) => {
     const { service, run } = strict;
     const url = service.url.replace('127.0.0.1', 'localhost');
     expect(await run('limits set --per-day 1500sat')).toMatchObject({ exitCode: 0 });
@@ -79,7 +79,7 @@ describe.concurrent('a limit per day', () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('is not escaped by a profile that does not exist', async ({ strict }) => {
+  test('cannot be avoided with an unknown profile', async ({ strict }) => {
     const { run, service } = strict;
     const ends = [await run(`${lnurl('shop')} --profile nosuch`), await run(lnurl('shop'), 'home', { env: { SVCPAY_PROFILE: 'nosuch' } })];
     expect(ends.map(({ exitCode }) => exitCode)).not.toContain(0);
@@ -87,7 +87,7 @@ describe.concurrent('a limit per day', () => {
   });
 });
 
-test('an answer that is 4,000 levels deep keeps no payment from its end', async ({ strict }) => {
+test('an answer nested 4,000 levels deep does not stop a payment', async ({ strict }) => {
   const { service, run } = strict;
   service.temper.makes = (view) => ({ ...view, deep: JSON.parse(`${'['.repeat(4_000)}${']'.repeat(4_000)}`) });
   expect(await run(lnurl('shop'))).toMatchObject({ exitCode: 0 });

@@ -11,7 +11,7 @@ import { eventsFile } from '../../store/files/home.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import { openable, watchLines, type SeenEvent, type WatchModel } from '../../terminal/cards/watch-view.js';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
-import { truncate } from '../../terminal/text.js';
+import { wrap } from '../../terminal/text.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -137,9 +137,11 @@ async function followInbox(
 
 function receiptLines(txn: Transaction | 'reading', times: ReadonlyMap<string, number> | undefined, now: number, { terminal }: Context): string[] {
   const { rows, columns, style } = terminal;
-  const lines = txn === 'reading' ? ['  Reading …'] : ['', ...receipt(txn, { now, times, total: movedAmounts(txn)?.left }, terminal)];
+  const drawn = txn === 'reading' ? ['  Reading …'] : ['', ...receipt(txn, { now, times, total: movedAmounts(txn)?.left }, terminal)];
+  // An invoice is shown whole, to be copied.
+  const lines = drawn.flatMap((line) => wrap(line, columns - 1));
   const free = Math.max(rows - lines.length - 1, 0);
-  return [...lines.slice(0, rows - 1), ...Array<string>(free).fill(''), style.dim('  any key back')].map((line) => truncate(line, columns - 1));
+  return [...lines.slice(0, rows - 1), ...Array<string>(free).fill(''), style.dim('  any key back')];
 }
 
 /** Balances of the last days, computed back from the present ones. */

@@ -20,7 +20,7 @@ interface PromptLook {
 }
 
 /** Cells for the beginning of an answer beside its question. */
-const leastRoom = 24;
+const leastRoom = 14;
 
 export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Terminal, { escape, hint, note, over = [] }: PromptLook) {
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));

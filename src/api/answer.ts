@@ -1,5 +1,6 @@
 // Reads responses: JSON or not, specified or not, and the failure that an error response means.
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
+import { clip } from '../formats/text.js';
 import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
 import { NoAnswer, ServiceError, type Effect } from './errors.js';
 import { waitAskedFor } from './rate-limit.js';
@@ -64,7 +65,10 @@ const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
 };
 
 /** Services send the code as a text or a number. */
-export const codeOf = ({ json }: Answer): string | undefined => text.read(errorWithin(json)['code']) || undefined;
+export const codeOf = ({ json }: Answer): string | undefined => clip(text.read(errorWithin(json)['code']) ?? '', longestCode) || undefined;
+
+/** Characters of an error that a message shows. */
+const [longestReason, longestCode] = [2_000, 80];
 
 /** The failure of an error response: refused, or an unknown outcome. */
 export function failureOf(answer: Answer, expectation: Expectation, now: number): ServiceError | NoAnswer {
@@ -110,7 +114,7 @@ export function serviceError(answer: Answer, now: number, about: About = {}): Se
   const body = errorWithin(answer.json);
   const code = codeOf(answer);
   const texts = [...new Set([body['error'], body['message']])].filter((each) => typeof each === 'string' && each !== '');
-  const reason = texts.length > 0 ? texts.join(': ') : contentOf(answer);
+  const reason = texts.length > 0 ? clip(texts.join(': '), longestReason) : contentOf(answer);
   const kind = kindOf(status, code);
   const where = code === undefined ? `${status}` : `${status}, code ${code}`;
   const metadata = body['errorMetadata'];

@@ -20,6 +20,17 @@ const spellings = (secret: string): string[] => [
 const inPage = (secret: string): string =>
   [['&', '&amp;'], ['<', '&lt;'], ['>', '&gt;'], ['"', '&quot;'], ["'", '&#39;']].reduce((text, [character = '', name = '']) => text.replaceAll(character, name), secret);
 
+/** The body itself if there is nothing to hide. JSON too deep to be written is redacted whole. */
+function redactedJson(body: string, json: unknown, hide: (name: string, value: unknown) => unknown): string {
+  try {
+    const hidden = JSON.stringify(json, hide);
+    return hidden === JSON.stringify(json) ? body : hidden;
+  } catch (error) {
+    if (error instanceof RangeError) return redacted;
+    throw error;
+  }
+}
+
 /** Collects the secrets of requests, and removes them from responses. */
 export function createRedactor(apiSecret: string) {
   const [secrets, tokens] = [new Set([apiSecret]), new Set<string>()];
@@ -48,8 +59,7 @@ export function createRedactor(apiSecret: string) {
         if (typeof value === 'number') return hideIn(`${value}`) === `${value}` ? value : redacted;
         return isFields(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [hideIn(name), each])) : value;
       };
-      const hidden = json === undefined ? hideIn(response.body) : JSON.stringify(json, hide);
-      const body = hidden === JSON.stringify(json) ? response.body : hidden;
+      const body = json === undefined ? hideIn(response.body) : redactedJson(response.body, json, hide);
       const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, hideIn(value)]));
       return { ...response, headers, body };
     },

@@ -65,6 +65,12 @@ describe('svcpay batch', () => {
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
+  test('a megabyte of blank lines is one problem, without a warning of the platform', async ({ around }) => {
+    const run = await startSvcpay(['batch', '-', '--yes'], { ...around, input: '\n'.repeat(1_000_000) }).ended;
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).not.toContain('Warning');
+  });
+
   test('shows the totals in a dry run and sends nothing', async ({ around }) => {
     const file = batchFile(around.home, [...lightningRows(3), 'x,TJRabPrwbZy45sbavfcjinPJC18kjpRTv8,25,usdt,']);
     const run = await svcpay(['batch', file, '--dry-run', '--json'], around);

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { quickTime } from '../support/in-process.js';
 import { svcpayTty } from '../support/svcpay.js';
 import { lnurl, test, type Strict } from '../support/strict.js';
 
@@ -92,4 +93,33 @@ test('an answer nested 4,000 levels deep does not stop a payment', async ({ stri
   service.temper.makes = (view) => ({ ...view, deep: JSON.parse(`${'['.repeat(4_000)}${']'.repeat(4_000)}`) });
   expect(await run(lnurl('shop'))).toMatchObject({ exitCode: 0 });
   expect(service.moved()).toHaveLength(1);
+});
+
+const deep = `${'{"error":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+
+describe.concurrent('an error that is 20,000 levels deep', () => {
+  test.for([['creation', 75, 0], ['read', 8, 1]] as const)('in answer to a %s ends with exit %d', async ([exchange, exitCode, moved], { strict }) => {
+    const { service, run } = strict;
+    service.temper.meetings.push({ exchange, status: 500, body: deep, effect: 'none', times: 99 });
+    service.temper.reads = ({ state }) => (state === 'quoted' ? 'quoted' : 'srccreated');
+    expect(await run(`${lnurl('shop')} --wait-timeout 5s`, 'home', quickTime())).toMatchObject({ exitCode, stdout: '' });
+    expect(service.moved()).toHaveLength(moved);
+  });
+
+  test('as the address of a quote ends with exit 3', async ({ strict }) => {
+    const { service, run } = strict;
+    service.temper.makes = (view) => ({ ...view, destReq: { ...Object(view['destReq']), reqDetails: { address: '\u2603' } } });
+    service.temper.carries = (_request, body) => body.replace('"\u2603"', deep);
+    expect(await run(lnurl('shop'))).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(service.moved()).toHaveLength(0);
+  });
+});
+
+test('an error of 1 MB is cut, and its code too', async ({ strict }) => {
+  const { service, run } = strict;
+  const long = 'x'.repeat(1_000_000);
+  service.temper.meetings.push({ exchange: 'creation', status: 400, body: JSON.stringify({ error: long, message: long, code: long }), effect: 'none', times: 9 });
+  const end = await run(lnurl('shop'));
+  expect(end).toMatchObject({ exitCode: 3 });
+  expect(end.stderr.length).toBeLessThan(4_000);
 });

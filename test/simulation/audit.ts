@@ -235,7 +235,9 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   if ((state === 'requested' || state === 'quoted') && readLagMs >= quoteLifeMs) return [];
   // A further attempt that was abandoned waits for a person, as the unknown one before it does.
   if (status(payment) === 'unknown' && payment.abandoned) return [];
-  const isUnknown = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused);
+  // The service started something other than the order, and shows it so for good.
+  const isOther = txn?.twist !== undefined && txn.movedBy === byItself;
+  const isUnknown = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused || isOther);
   const hasEnded = state === 'paid' || state === 'failed' || state === 'error' || state === 'lapsed';
   if (!hasEnded) return isUnknown && mayHavePaid(payment) ? [] : [`${ref} is still ${state}`];
   if (state === 'lapsed') return txn === undefined || !hasMoved(txn) ? [] : [`${ref} lapsed, the service says ${txn.state}`];

@@ -86,7 +86,7 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     else if (event.type === 'found') out.say(`Resuming the earlier transaction ${event.txn.txnId}.`);
     else if (event.type === 'searching') showSearching(event.count, context);
     else if (event.type === 'refused') out.say(`The service refused the confirmation (${event.error.message.replace(/\.$/, '')}). Reading its state for 8 s, in case a copy was carried out.`);
-    else if (event.type === 'exceeded') out.warn(`The service started the payment without a confirmation. ${event.failure.message.replace(/^(?:Nothing moved|Not sent): /, '')}`);
+    else if (event.type === 'exceeded') out.warn(event.failure.message);
     else if (event.type === 'rate-unchecked') out.say(event.why);
     else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment continues.`);
     else if (event.type === 'submitting') presentation.onSubmitted?.();

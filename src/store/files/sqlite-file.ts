@@ -224,6 +224,11 @@ function closeQuietly(db: Database.Database | undefined): void {
   }
 }
 
+function adviceFor(code: string, reason: string): string | undefined {
+  if (/open files/.test(reason)) return 'Let the process open more files: ulimit -n 1024.';
+  return code.startsWith('SQLITE_CONSTRAINT') ? undefined : 'Make it and its folder writable, or set SVCPAY_HOME to another folder.';
+}
+
 /** Turns an error of SQLite or the system into a Failure with advice. */
 export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'mend'>, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
@@ -245,7 +250,7 @@ export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'mend'>, 
     });
   }
   return new Failure('usage', `${subject} cannot be used: ${reason}.`, {
-    hint: code.startsWith('SQLITE_CONSTRAINT') ? undefined : 'Make it and its folder writable, or set SVCPAY_HOME to another folder.',
+    hint: adviceFor(code, reason),
     cause,
   });
 }

@@ -1,5 +1,6 @@
 // A payment and its attempts, as the journal stores them, and everything that is derived from them. Pure.
 import { Failure } from '../../formats/failure.js';
+import { hasLapsed } from '../../formats/states.js';
 
 /** What became of one attempt, which is one transaction at the service. The table of moves is {@link moves}. */
 export type AttemptState =
@@ -90,6 +91,9 @@ const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set(['submitting', 'in
 /** Money left or may have left: the attempt counts against limits and blocks its invoice. */
 export const mayHaveMoved = ({ state }: Attempt): boolean => mayHaveMovedStates.has(state);
 
+/** The service started it, and it was not what was asked for: only a read that shows what was asked for is believed. */
+export const isUnordered = ({ state, txnState }: Attempt): boolean => state === 'unknown' && txnState !== null && !hasLapsed(txnState);
+
 /** Some attempt may have moved money: no other payment for the same thing may start. */
 export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean => attempts.some(mayHaveMoved);
 
@@ -133,6 +137,7 @@ export const moves: readonly Move[] = [
   { from: 'requested', to: 'paid', when: 'the service returns a transaction that is already completed' },
   { from: 'requested', to: 'failed', when: 'the transaction found ended as failed or rejected' },
   { from: 'requested', to: 'error', when: 'the transaction found ended as error' },
+  { from: 'requested', to: 'unknown', when: 'the service started a transaction that is not what was asked for' },
   { from: 'requested', to: 'lapsed', when: 'the transaction found expired or was cancelled' },
   { from: 'quoted', to: 'submitting', when: 'the quote is approved and within the limits' },
   { from: 'quoted', to: 'in-flight', when: 'another home or program submitted it' },

@@ -1,4 +1,5 @@
 // A batch file as rows with their line numbers: read as a stream, one row in memory at a time.
+import { once } from 'node:events';
 import { parse } from 'csv-parse';
 import { Failure } from '../../formats/failure.js';
 import { errorOf } from '../../formats/unknown.js';
@@ -69,10 +70,11 @@ async function* records(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
 
 /** Respects the parser's back-pressure and its early end. */
 async function feed(source: AsyncIterable<Buffer>, parser: ReturnType<typeof parse>): Promise<void> {
+  const closed = new Promise((resolve) => parser.once('close', resolve));
   try {
     for await (const chunk of source) {
       if (parser.destroyed) return;
-      if (!parser.write(chunk)) await new Promise((resolve) => parser.once('drain', resolve).once('close', resolve));
+      if (!parser.write(chunk)) await Promise.race([closed, once(parser, 'drain')]);
     }
     if (!parser.destroyed) parser.end();
   } catch (error) {

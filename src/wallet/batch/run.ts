@@ -120,6 +120,7 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
         isSubmitted = true;
         deps.onSubmit();
       } else if (event.type === 'journal-failed') deps.warn(event.error);
+      else if (event.type === 'exceeded') deps.warn(event.failure);
     },
   };
   const consent = ceiling === undefined ? ('standing' as const) : ('none' as const);

@@ -6,6 +6,7 @@ import { misread, type RequestSide, type Transaction } from '../../api/types.js'
 import { decimalsOf, fixed, givenFromWire } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
 import { Failure } from '../../formats/failure.js';
+import { clip } from '../../formats/text.js';
 import { isQuoted } from '../../formats/states.js';
 import type { Fields } from '../../formats/unknown.js';
 import type { Order } from './orders.js';
@@ -98,7 +99,9 @@ function unaskedTarget({ method, reqDetails = {} }: AskedSide, { destReq, txnSta
   return field === undefined ? undefined : `${field} was not asked for, and is ${shown(answered[field])}`;
 }
 
-const shown = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+const longest = 1_000;
+
+const shown = (value: unknown): string => (typeof value === 'object' ? `not a text but ${Array.isArray(value) ? 'a list' : 'an object'}` : clip(String(value), longest));
 
 const different = (field: string, got: unknown, wanted: unknown): string =>
   `${field} is ${got === undefined || got === null ? 'missing' : shown(got)}, not ${shown(wanted)}`;

@@ -110,21 +110,26 @@ const knows = (run: Run, news: Partial<Known>): Applied => ({ run: { ...run, kno
 
 type FactOf<I extends Fact['is']> = Extract<Fact, { readonly is: I }>;
 
-function created(run: Run, { txn, amounts, funds, rates, at }: FactOf<'created'>): Applied {
-  const attempt = latest(run.payment);
-  const after = reported({ ...attempt, ...amounts }, txn);
+function created(run: Run, { txn, started, funds, rates, at }: FactOf<'created'>): Applied {
+  const attempt = { ...latest(run.payment), ...started?.amounts };
+  if (started?.isOrdered === false) {
+    const unordered = { ...attempt, state: 'unknown' as const, txnId: txn.txnId, txnState: txn.txnState };
+    return { ...knows(run, { funds, rates }), change: { attempt: unordered }, submits: 'already moved' };
+  }
+  const after = reported(attempt, txn);
   const isMisdated = txn.sourceReq.expiresAt != null && txn.sourceReq.expiresAt <= at.service;
   const hasMoved = after.state !== 'quoted';
   return {
     ...knows(run, { txn, funds, rates, isMisdated, ...(hasMoved && { settlingSinceMs: at.ms, reads: again(undefined, resultOf(txn.txnState), at.ms) }) }),
     change: { attempt: after },
-    submits: hasMoved && after.state !== 'failed' ? 'already moved' : undefined,
+    submits: started === undefined ? undefined : 'already moved',
   };
 }
 
-function found(run: Run, { txn, number, at }: FactOf<'found'>): Applied {
+function found(run: Run, { txn, number, started, at }: FactOf<'found'>): Applied {
   const attempt = latest(run.payment);
-  return withTransaction(run, number === attempt.number ? attempt : requested(number), txn, at.ms, { lookup: undefined });
+  const one = { ...(number === attempt.number ? attempt : requested(number)), ...started?.amounts };
+  return { ...withTransaction(run, one, txn, at.ms, { lookup: undefined }), submits: started === undefined ? undefined : 'already moved' };
 }
 
 function read(run: Run, { number, txn, at }: FactOf<'read'>): Applied {

@@ -6,19 +6,20 @@ import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
 import { messageOf } from '../../formats/unknown.js';
 import { LostClaim, type Claim } from '../../store/journal/journal.js';
-import { latest, mayHaveMoved, type Attempt, type Payment } from '../../store/journal/payment.js';
+import { isUnordered, latest, mayHaveMoved, type Attempt, type Payment } from '../../store/journal/payment.js';
 import { checkSpend, lastDay, quotedAmounts } from '../limits/limits.js';
 import { decodeOrder } from '../order/order-record.js';
 import { readTransaction } from '../transaction/read-transaction.js';
 import { approve, approvedQuote, consentOf } from './approve.js';
 import { apply, recorded, type Applied } from './apply.js';
 import type { PaymentDeps } from './contract.js';
-import { amountsOf, create } from './create.js';
+import { create } from './create.js';
 import { find } from './find.js';
 import { nothingKnown, resultOf, type FactBody, type Now, type Run, type Step, type Wish } from './model.js';
 import { isReopened, next } from './next.js';
-import { alreadyPaid, journalLost } from './outcomes.js';
+import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
 import { isDefined, isOwnRefusal } from './refusals.js';
+import { amountsOf, isOrdered } from './started.js';
 
 /** What the payment came to: its transaction, or the payment as it was when another process took it over. */
 export type Driven = { readonly txn: Transaction } | { readonly lost: Payment };
@@ -167,8 +168,10 @@ async function performed(run: Run, step: Performed, { wish, deps, clock }: Drive
 async function read(run: Run, number: number, txnId: string, deps: PaymentDeps): Promise<FactBody> {
   try {
     const txn = await readTransaction(deps.service, txnId);
+    const attempt = run.payment.attempts.find((each) => each.number === number);
+    if (attempt !== undefined && isUnordered(attempt) && !isOrdered(run, txn, number, deps.account)) throw notOrdered(txn);
     const later = resultOf(txn.txnState) === 'lapsed' ? await reportedLater(txnId, deps) : undefined;
-    const isSubmitted = run.payment.attempts.some((attempt) => attempt.number === number && mayHaveMoved(attempt));
+    const isSubmitted = attempt !== undefined && mayHaveMoved(attempt);
     return { is: 'read', number, txn: later === undefined || isSubmitted ? txn : { ...txn, txnState: later } };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

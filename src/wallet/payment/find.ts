@@ -2,13 +2,14 @@
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
-import { attemptNamed, latest } from '../../store/journal/payment.js';
+import { attemptNamed, attemptRef, latest } from '../../store/journal/payment.js';
 import { echoes } from '../order/echo.js';
 import { rereadWhileStale } from '../transaction/poll.js';
 import { readTransaction } from '../transaction/read-transaction.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
 import type { FactBody, Run, Wish } from './model.js';
 import { differentPayment, ownRef, paidElsewhere } from './outcomes.js';
+import { hasStarted, started } from './started.js';
 
 const hourMs = 3_600_000;
 const pageSize = 100;
@@ -82,7 +83,9 @@ export async function find(run: Run, depth: 'every page' | 'newest page', wish: 
   if (!echoes(run.order, best.txn)) throw differentPayment(ref, best.txn.txnId);
   if (wish.reference === 'once' && best.txn.txnState === 'completed') throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });
-  return { is: 'found', ...best };
+  // Without an answer to the creation, the service may have started this run's transaction: then it counts here.
+  const isOwn = run.known.creation.mayExist && hasStarted(best.txn);
+  return { is: 'found', ...best, ...(isOwn && { started: await started(run, best.txn, attemptRef(ref, best.number), deps) }) };
 }
 
 /** An invoice that is named after itself cannot have been paid before it was made. */

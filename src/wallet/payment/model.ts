@@ -114,11 +114,10 @@ export type Outcome =
 
 /** What came back of a step. */
 export type FactBody =
-  /** With `amounts` if the service began to pay without a confirmation. */
-  | { readonly is: 'created'; readonly txn: Transaction; readonly funds: Funds | undefined; readonly rates?: Known['rates']; readonly amounts?: ApprovedAmounts }
+  | { readonly is: 'created'; readonly txn: Transaction; readonly funds: Funds | undefined; readonly rates?: Known['rates']; readonly started?: Started }
   | { readonly is: 'create-refused'; readonly error: Failure; readonly funds: Funds | undefined }
   | { readonly is: 'create-unanswered'; readonly error: Failure; readonly mayExist: boolean }
-  | { readonly is: 'found'; readonly txn: Transaction; readonly number: number }
+  | { readonly is: 'found'; readonly txn: Transaction; readonly number: number; readonly started?: Started }
   | { readonly is: 'not-found' }
   | { readonly is: 'read'; readonly number: number; readonly txn: Transaction }
   | { readonly is: 'read-failed'; readonly number: number; readonly result: 'not-found' | 'unreadable' | 'unanswered'; readonly error: Failure }
@@ -146,6 +145,13 @@ export type Fact = { readonly at: Now } & FactBody;
 
 /** What an approved quote debits and delivers. */
 export type ApprovedAmounts = Pick<Attempt, 'approvedTotal' | 'approvedReceives' | 'spendCcy'>;
+
+/** The service began to pay without a confirmation, for this run's creation. */
+export interface Started {
+  readonly amounts: ApprovedAmounts;
+  /** Whether the transaction is what was asked for. */
+  readonly isOrdered: boolean;
+}
 
 /** What a `txnState` of the service says of the money; a state that svcpay does not recognize counts as on its way. */
 export function resultOf(txnState: string): Exclude<ReadResult, 'not-found' | 'unreadable' | 'unanswered'> {

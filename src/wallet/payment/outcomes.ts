@@ -65,6 +65,13 @@ export function unresolvedTransaction(payment: Payment | undefined, { txnId, txn
   });
 }
 
+/** The service answered the creation with another transaction, which is past its quote. */
+export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
+  new Failure('pending', `Outcome unknown: the service answered the request for a quote with transaction ${txnId} (${txnState}), which is not what was asked for.`, {
+    next: { do: 'show', id: txnId },
+    txnId,
+  });
+
 /** The specification does not say what `error` means for the money. */
 export function ended(ref: string, { txnId, txnState }: Pick<Transaction, 'txnId' | 'txnState'>, canRetry: boolean): Failure {
   const message =
@@ -91,6 +98,7 @@ export function stillOnItsWay({ txnId, txnState }: Pick<Transaction, 'txnId' | '
 
 /** A payment that was submitted and cannot be read. */
 export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure {
+  if (cause instanceof Failure && cause.kind === 'pending') return cause;
   const { txnId, txnState, state } = attempts.findLast(mayHaveMoved) ?? { txnId: null, txnState: null, state: 'unknown' };
   const what = state === 'paid' ? `Paid before, under the reference ${ref}` : 'Outcome unknown: the payment was submitted';
   const last = txnState === null || state === 'paid' ? '' : `, last reported as ${txnState}`;

@@ -1,7 +1,7 @@
 // What somebody else's read of a transaction shows is recorded in the journal, if a payment of this home is behind it.
 import type { Transaction } from '../../api/types.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';
-import { latest, type Payment } from '../../store/journal/payment.js';
+import { isUnordered, latest, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/order-record.js';
 import { apply } from './apply.js';
 import { nothingKnown, resultOf } from './model.js';
@@ -26,7 +26,7 @@ export async function recordRead(payment: Payment, txn: Transaction, journal: Jo
 
 function change(payment: Payment, txn: Transaction) {
   const attempt = payment.attempts.find(({ txnId }) => txnId === txn.txnId);
-  if (attempt === undefined) return undefined;
+  if (attempt === undefined || isUnordered(attempt)) return undefined;
   const known = nothingKnown(latest(payment).state, false);
   const at = { ms: 0, service: 0 };
   return apply({ payment, order: decodeOrder(payment.request), known }, { is: 'read', number: attempt.number, txn, at }).change;

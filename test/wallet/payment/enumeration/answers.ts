@@ -27,7 +27,7 @@ export function outcomes(state: State, step: Step, confirmations: number): Outco
       return [
         { truth: made, fact: { is: 'created', txn: txn('quoted'), funds: undefined } },
         { truth: made, fact: { is: 'create-unanswered', error: errors.lost, mayExist: true } },
-        { truth: becomes(truth, 'moving'), fact: { is: 'created', txn: txn('destsent'), funds: undefined, amounts: { approvedTotal: '1', approvedReceives: null, spendCcy: 'BTC' } } },
+        { truth: becomes(truth, 'moving'), fact: { is: 'created', txn: txn('destsent'), funds: undefined, started: { isOrdered: true, amounts: { approvedTotal: '1', approvedReceives: null, spendCcy: 'BTC' } } } },
         same({ is: 'create-unanswered', error: errors.notSent, mayExist: false }),
         same({ is: 'create-refused', error: errors.insufficient, funds: undefined }),
       ];

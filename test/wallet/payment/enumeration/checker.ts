@@ -105,4 +105,4 @@ const trouble: ReadonlySet<FactBody['is']> = new Set([
 ]);
 
 const isCalm = (fact: FactBody): boolean =>
-  !trouble.has(fact.is) && !(fact.is === 'approved' && fact.by === 'asked') && !(fact.is === 'created' && fact.amounts !== undefined);
+  !trouble.has(fact.is) && !(fact.is === 'approved' && fact.by === 'asked') && !(fact.is === 'created' && fact.started !== undefined);

@@ -89,7 +89,7 @@ function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> 
   for (const { truth, fact } of outcomes(state, step, bounds.confirmations)) {
     const done = withTruth(state, attemptOf(state).number, truth);
     // Killed after the request, before its fact is written. If the service paid without a confirmation, nobody can know of it then.
-    if (!(fact.is === 'created' && fact.amounts !== undefined)) yield { ...done, process: undefined };
+    if (!(fact.is === 'created' && fact.started !== undefined)) yield { ...done, process: undefined };
     yield later(taken(done, fact, by), step.do === 'wait' ? step.ms : 0);
   }
 }

@@ -27,6 +27,13 @@ describe('on a terminal', () => {
     expect(isCursorHidden()).toBe(true);
   });
 
+  test('never erases from the first cell of a window, which tmux would keep in its history', async () => {
+    const { shows, written } = await waiting();
+    await shows(/tick ([5-9]|\d\d)/);
+    expect(written()).toContain('\u001B[J');
+    expect(written()).not.toMatch(/(?<! )\u001B\[J/);
+  });
+
   test('a tick and the record stay below the messages, and the cursor is visible again', async () => {
     const { signal, screen, exit, isCursorHidden } = await waiting();
     signal('SIGUSR2');

@@ -550,6 +550,11 @@ describe('no line is wider than the window', () => {
   });
 });
 
+test('the record of a payment is wrapped between words in a narrow window', () => {
+  const record = recordLine('Received 0.00050000 BTC (50 000 sat), 3 seconds after the request', txnId, plain(60));
+  expect(record.split('\n')).toEqual(['Received 0.00050000 BTC (50 000 sat), 3 seconds after', '    the request', `    ${txnId}`]);
+});
+
 test('colours do not change the text', () => {
   const bare = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/\u001B\[\d+m/g, '').trimEnd());
   expect(bare(quoteCard(payment, coloured))).toEqual(quoteCard(payment, plain(80)));
@@ -571,6 +576,7 @@ describe('a failure', () => {
       shown: ['Not known yet: the service did not answer.', `  svcpay tx resume ${txnId}`],
     },
     { failure: new Failure('refused', 'Nothing moved: it was refused.'), shown: ['Nothing moved: it was refused.'] },
+    { failure: new Failure('declined', 'Not sent. The quote will expire unconfirmed.'), shown: ['Not sent. The quote will expire unconfirmed.'] },
     { failure: new Failure('interrupted', 'Interrupted: nothing moved.'), shown: ['Interrupted: nothing moved.'] },
     { failure: new Failure('interrupted', 'Interrupted at a question.'), shown: ['Nothing moved: interrupted at a question.'] },
     { failure: new Failure('unexpected', 'Something broke.'), shown: ['Something broke.'] },
@@ -596,6 +602,12 @@ describe('a failure', () => {
       '  answer at all.',
       '  svcpay doctor --a-very-long-flag',
     ]);
+  });
+
+  test('puts the command of a hint on a line of its own where the hint does not fit', () => {
+    const failure = new Failure('authentication', 'You are not logged in.', { hint: 'svcpay login, or try it without an account: svcpay --sandbox wallets' });
+    expect(failureLines(failure, { money: false, canvas: plain(60) }).slice(1)).toEqual(['  svcpay login, or try it without an account:', '  svcpay --sandbox wallets']);
+    expect(failureLines(failure, { money: false, canvas: plain(80) })).toHaveLength(2);
   });
 
   test.for([

@@ -175,4 +175,4 @@ function fitted(rows: readonly Row[], giveWay: readonly number[], columns: numbe
 
 /** Amounts have their points under each other. */
 const alignedCells = (texts: readonly string[]): readonly string[] =>
-  texts.every((text) => /^(?:–|.*\d (?:sat|[A-Z]{3,5}))$/.test(text)) ? pointsAligned(texts) : texts;
+  texts.some((text) => /^\D?\d[\d .]* (?:sat|[A-Z]{3,5})$/.test(text)) ? pointsAligned(texts) : texts;

@@ -49,6 +49,19 @@ test('marks the chosen row, among open payments, events and movements in the ord
   expect(drawn(80, 24, { chosen: 2 }).find((line) => line.includes('❯'))).toContain('18 000 sat');
 });
 
+test('the parties begin in one column, also beside what a swap brought', () => {
+  const [received] = model.home.recent;
+  const swap = {
+    txnId: 'swap', txnState: 'completed', createdAt: now - 90_000,
+    sourceReq: { method: 'servicepay', ccy: 'USDT', amtSettled: 120 }, destReq: { method: 'servicepay', ccy: 'BTC', amtSettled: 0.0012 },
+  };
+  const recent = received === undefined ? [] : [{ ...received, note: 'Coffee House, order 118' }, swap];
+  const lines = drawn(100, 24, { home: { ...model.home, recent }, events: [] });
+  const [note, arrived] = ['Coffee House', '→ 120 000 sat'].map((text) => lines.find((line) => line.includes(text))?.indexOf(text));
+  expect(note).toBeGreaterThan(0);
+  expect(arrived).toBe(note);
+});
+
 test('shows the time of the last update if the service does not answer', () => {
   expect(drawn(80, 24, { problem: 'No answer.' })[0]).toMatch(/last checked \d\d:\d\d:\d\d$/);
 });

@@ -16,7 +16,7 @@ void main();
 async function main(): Promise<void> {
   const argv = process.argv.slice(2);
   const outputs = openOutputs();
-  const fate: Fate = { isLetGo: false };
+  const fate: Fate = { isSubmitted: false };
   const proc = openProcess(outputs, fate);
   // A question whose terminal is closed cannot give it back as it was, and may throw so before the signal arrives.
   const isHangUp = (error: object): boolean => 'syscall' in error && error.syscall === 'setRawMode';
@@ -25,10 +25,10 @@ async function main(): Promise<void> {
   const exitCode = await runCli(argv, proc);
   await outputs.flushed();
   const reason = outputs.whyLost();
-  await end(exitCode !== 0 || reason === undefined ? exitCode : await showLost(reason, fate.isLetGo, argv, proc));
+  await end(exitCode !== 0 || reason === undefined ? exitCode : await showLost(reason, fate.isSubmitted, argv, proc));
 
   async function crash(error: unknown): Promise<void> {
-    const exitCode = fate.isLetGo ? exitCodes.pending : exitCodes.unexpected;
+    const exitCode = fate.isSubmitted ? exitCodes.pending : exitCodes.unexpected;
     try {
       await showUnexpected(error, argv, proc);
     } catch {
@@ -56,7 +56,7 @@ function bareText(error: unknown, exitCode: number, argv: readonly string[]): st
 
 /** What can be said of the money when the command itself does not come to say it. */
 interface Fate {
-  isLetGo: boolean;
+  isSubmitted: boolean;
 }
 
 /** Node gives a terminal its modes back at the end, and aborts where that was closed: so nothing of it may be open then. */
@@ -139,7 +139,7 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
   const interruption = new AbortController();
   const interrupt = (): void => {
     if (!interruption.signal.aborted) interruption.abort();
-    else setTimeout(() => leave(fate.isLetGo ? exitCodes.pending : exitCodes.interrupted), graceMs);
+    else setTimeout(() => leave(fate.isSubmitted ? exitCodes.pending : exitCodes.interrupted), graceMs);
   };
   // SIGHUP comes from a terminal that is closed. It cannot be left ignored for nohup: Node has undone that already.
   const taken = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -159,7 +159,7 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
     version: packageJson.version,
     signal: interruption.signal,
     interrupt,
-    moneyIsLetGo: () => void (fate.isLetGo = true),
+    onSubmit: () => void (fate.isSubmitted = true),
     // Added before the others are removed, because a signal without a listener ends the process.
     takeSignals(taker) {
       for (const signal of taken) process.on(signal, taker).off(signal, interrupt);

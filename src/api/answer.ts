@@ -41,7 +41,7 @@ export const isReadable = ({ content }: Answer, { mayBeEmpty }: Expectation): bo
 
 /** Reads a successful response; throws the failure that any other response means. */
 export function valueOf<T>(answer: Answer, expectation: Expectation, read: (json: unknown) => T, now: number): T {
-  if (!isSuccess(answer.response) || saysError(answer)) throw failureOf(answer, expectation, now);
+  if (!isSuccess(answer.response) || reportsError(answer)) throw failureOf(answer, expectation, now);
   if (!isReadable(answer, expectation)) throw unreadable(`The service answered ${contentOf(answer)}.`, expectation);
   try {
     return read(answer.json);
@@ -53,7 +53,7 @@ export function valueOf<T>(answer: Answer, expectation: Expectation, read: (json
 }
 
 /** A status of success with an error in the body. */
-export const saysError = ({ json }: Answer): boolean =>
+export const reportsError = ({ json }: Answer): boolean =>
   /^(?:error|fail(?:ed|ure)?)$/i.test(text.read(fieldsWithin(json, 'resultStatus')['resultStatus']) ?? '');
 
 /** The fields of an error, also inside `data`. */
@@ -98,7 +98,7 @@ const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 /** Written by the service itself: by status, or with 200 in the detailed form, which no gateway uses. */
 const isOwn = (answer: Answer): boolean =>
-  hasErrorShape(answer) && (ownStatuses.has(answer.response.status) || (answer.response.status === 200 && saysError(answer)));
+  hasErrorShape(answer) && (ownStatuses.has(answer.response.status) || (answer.response.status === 200 && reportsError(answer)));
 
 /** The caller's context for the failure's message. */
 interface About extends Advice {

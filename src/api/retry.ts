@@ -37,14 +37,14 @@ export async function withRetries<T>(
   const most = options.retries ?? retryPolicy.reads;
   const rateLimitWaitEnds = start + (options.rateLimitWaitMs ?? options.timeoutMs);
   let deadline = start + options.timeoutMs;
-  const pause = async (ms: number, isTold: boolean): Promise<void> => {
-    if (isTold) {
+  const pause = async (ms: number, isRequested: boolean): Promise<void> => {
+    if (isRequested) {
       deadline += ms;
       options.onWait?.(ms);
     }
     await settle(options.sleep(ms, options.signal));
   };
-  for (let retry = 0, told = 0; ; ) {
+  for (let retry = 0, requested = 0; ; ) {
     throwIfInterrupted(options.signal);
     for (let held = hold(); held > 0 && options.clock() + held <= rateLimitWaitEnds; held = hold()) {
       await pause(held, held > recheckMs);
@@ -54,16 +54,16 @@ export async function withRetries<T>(
     const outcome = await settle(attempt(left));
     const reason = options.signal?.aborted === true ? undefined : again(outcome);
     if (reason === undefined) return unwrap(outcome);
-    const isTold = reason.retryAfterMs !== undefined || reason.isLimited === true;
+    const isRequested = reason.retryAfterMs !== undefined || reason.isLimited === true;
     // Backs off even if the service names no wait, or zero.
-    const ms = reason.retryAfterMs || backoffMs(retry + told, options.random());
+    const ms = reason.retryAfterMs || backoffMs(retry + requested, options.random());
     const end = options.clock() + ms;
-    const isOver = isTold ? told >= retryPolicy.limitedReads || end > rateLimitWaitEnds : retry >= most || end >= deadline;
+    const isOver = isRequested ? requested >= retryPolicy.limitedReads || end > rateLimitWaitEnds : retry >= most || end >= deadline;
     if (isOver) return unwrap(outcome);
-    if (isTold) told += 1;
+    if (isRequested) requested += 1;
     else retry += 1;
-    options.log?.(`retry ${isTold ? told : `${retry} of ${most}`} in ${ms} ms`);
-    await pause(ms, isTold);
+    options.log?.(`retry ${isRequested ? requested : `${retry} of ${most}`} in ${ms} ms`);
+    await pause(ms, isRequested);
   }
 }
 

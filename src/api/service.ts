@@ -1,6 +1,6 @@
 // Sends every request: sign-in, headers, retries, clock and debug log.
 import {
-  codeOf, factsOf, isReadable, isSuccess, readAnswer, saysError, serviceError, unknownOutcome, valueOf, type Advice, type Answer,
+  codeOf, factsOf, isReadable, isSuccess, readAnswer, reportsError, serviceError, unknownOutcome, valueOf, type Advice, type Answer,
   type Expectation,
 } from './answer.js';
 import { checkKey, createBodies, createTokenKeeper, signature, tokenPath } from './auth.js';
@@ -55,7 +55,7 @@ export function createService(options: ClientOptions): Service {
 
   /** Messages are made from responses, so secrets are removed first. */
   function withoutSecrets(answer: Answer, { path }: Call): Answer {
-    const isData = isSuccess(answer.response) && answer.content === 'json' && !saysError(answer);
+    const isData = isSuccess(answer.response) && answer.content === 'json' && !reportsError(answer);
     const response = isData ? redactor.data(answer.response, path === tokenPath) : redactor.error(answer.response);
     return response.body === answer.response.body ? { ...answer, response } : readAnswer(response);
   }
@@ -219,7 +219,7 @@ const isTokenRefused = (answer: Answer, { effect }: Expectation): boolean =>
 /** By status, or by the code of an expired token. */
 const refusesToken = (answer: Answer): boolean => {
   const { status } = answer.response;
-  return status === 401 || (codeOf(answer) === '1003' && ((status >= 400 && status < 500) || saysError(answer)));
+  return status === 401 || (codeOf(answer) === '1003' && ((status >= 400 && status < 500) || reportsError(answer)));
 };
 
 const isTemporary = ({ response: { status } }: Answer): boolean => status === 429 || status >= 500;

@@ -10,26 +10,26 @@ const shortestWaitMs = 1_000;
 const mostReported = 5;
 
 export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let more = 0;
-  let toldUntil = 0;
+  let reportedUntil = 0;
 
   function onWait(ms: number): void {
     if (ms < shortestWaitMs) return;
     const until = now() + ms;
     // Concurrent requests wait for the same moment.
-    if (until < toldUntil + 1_000) return;
-    toldUntil = until;
+    if (until < reportedUntil + 1_000) return;
+    reportedUntil = until;
     out.say(`Rate limit of the service: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`);
   }
 
   function onUnrecognized(words: string): void {
-    if (told.has(words)) return;
-    if (told.size === mostReported) {
+    if (reported.has(words)) return;
+    if (reported.size === mostReported) {
       more += 1;
       return;
     }
-    told.add(words);
+    reported.add(words);
     out.warn(`Not understood: ${words}.`);
   }
 

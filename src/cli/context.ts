@@ -53,7 +53,7 @@ export interface Process {
   /** As Ctrl-C does, where the terminal hands it over as a key. */
   readonly interrupt: () => void;
   /** From now on, a forced exit cannot report that nothing moved. */
-  readonly moneyIsLetGo: () => void;
+  readonly onSubmit: () => void;
   /** Passes termination signals to `taker` until the returned function is called. */
   readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;
   readonly now: () => number;

@@ -85,10 +85,10 @@ const opensHome = ({ page, stdin, argv }: ProgramOptions): boolean =>
 
 function usageFailure(error: CommanderError, path: readonly Branch[], program: Commander): Failure {
   const name = path.map((branch) => branch.name).join(' ');
-  const said = error.message.replace(/^error: /, '').split('\n').map((line) => line.trim()).join(' ');
-  const [, given] = /^unknown option '(--[\w-]+)=/.exec(said) ?? [];
+  const message = error.message.replace(/^error: /, '').split('\n').map((line) => line.trim()).join(' ');
+  const [, given] = /^unknown option '(--[\w-]+)=/.exec(message) ?? [];
   const isSwitch = given !== undefined && optionsAlong(program, path).some(({ long }) => long === given);
-  const sentence = isSwitch ? `${given} takes no value.` : said
+  const sentence = isSwitch ? `${given} takes no value.` : message
     .replace(/^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/, (_, most, given) => `${name} takes ${most === '0' ? 'no arguments' : most === '1' ? '1 argument' : `${most} arguments`} (got ${given}).`)
     .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
     .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')

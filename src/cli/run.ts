@@ -62,9 +62,9 @@ export async function showUnexpected(error: unknown, argv: readonly string[], pr
  * Reports that stdout cannot be written; resolves with the exit code. A payment keeps its result,
  * any other command fails.
  */
-export async function showLost(reason: string, isLetGo: boolean, argv: readonly string[], proc: Process): Promise<number> {
+export async function showLost(reason: string, isSubmitted: boolean, argv: readonly string[], proc: Process): Promise<number> {
   const message = `stdout cannot be written (${reason}): its output is lost.`;
-  if (!isLetGo && (!movesMoney(argv) || argv.some((word) => showsOnly.has(word)))) return show(new Failure('unexpected', message), argv, proc);
+  if (!isSubmitted && (!movesMoney(argv) || argv.some((word) => showsOnly.has(word)))) return show(new Failure('unexpected', message), argv, proc);
   proc.stderr.write(`Warning: ${message}\n`);
   return 0;
 }

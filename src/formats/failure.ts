@@ -56,7 +56,7 @@ export interface FailureDetails {
   cause?: unknown;
 }
 
-/** Everything that fails on purpose: `kind` says what became of it, `message` why, `hint` and `next` what to do about it. */
+/** Everything that fails on purpose: `kind` is the outcome, `message` the reason, `hint` and `next` the advice. */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
   readonly kind: FailureKind;
@@ -89,16 +89,13 @@ export class Failure extends Error {
   }
 }
 
-/**
- * What a look-up tells that only guards or decorates. Undefined when it fails, which must stop nothing but an
- * interruption; `untold` is handed why.
- */
-export async function ifTold<T>(lookUp: Promise<T>, untold: (why: string) => void = () => undefined): Promise<T | undefined> {
+/** The result of an optional look-up: undefined after a Failure, except for an interruption. */
+export async function ifAvailable<T>(lookUp: Promise<T>, onFailure: (why: string) => void = () => undefined): Promise<T | undefined> {
   try {
     return await lookUp;
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === 'interrupted') throw error;
-    untold(error.message);
+    onFailure(error.message);
     return undefined;
   }
 }

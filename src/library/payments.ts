@@ -9,7 +9,7 @@ import { wireJson } from '../api/json.js';
 import { unlessInterrupted } from '../api/retry.js';
 import { parseAmount, parseCurrency, type Money } from '../formats/amount.js';
 import { timerMs } from '../formats/duration.js';
-import { Failure, ifTold } from '../formats/failure.js';
+import { Failure, ifAvailable } from '../formats/failure.js';
 import { parseReference } from '../formats/reference.js';
 import { errorOf } from '../formats/unknown.js';
 import { journalOf, ownName, type Journal } from '../store/journal/handle.js';
@@ -255,7 +255,7 @@ export function openPayments(options: PaymentsOptions): Payments {
       const { body, ...terms } = checked('payout', payout);
       const { order, method, ref, note } = readPayoutFile(wireJson(body), client.maker);
       const { institutionCode } = payeeOf(order.body);
-      const institutions = await ifTold(begin(terms).service.institutions(method.country.code));
+      const institutions = await ifAvailable(begin(terms).service.institutions(method.country.code));
       if (institutions !== undefined) findInstitution(institutionCode, method, institutions);
       return payOrder(order, { ...terms, ref: terms.ref ?? ref, note: terms.note ?? note });
     },

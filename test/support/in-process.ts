@@ -62,7 +62,7 @@ function processOf(around: Here, stdout: Writable, stderr: Writable): Process {
     version: packageJson.version,
     signal: around.signal ?? new AbortController().signal,
     interrupt: () => undefined,
-    moneyIsLetGo: () => undefined,
+    onSubmit: () => undefined,
     takeSignals: () => () => undefined,
     now: around.now ?? realTime.now,
     sleep: around.sleep ?? realTime.sleep,

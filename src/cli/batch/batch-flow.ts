@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import type { Wallet } from '../../api/types.js';
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
-import { Failure, ifTold } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import { openSpool, type Spool } from '../../store/files/spool.js';
 import { batchCard, batchRowList, batchView, dryRunLines, type BatchRowView, type BatchSummary } from '../../terminal/cards/batch-view.js';
 import { back } from '../../terminal/ask/ask.js';
@@ -38,7 +38,7 @@ export async function runBatchFile(
   // Reports a --max-fee in the wrong currency once, not for every row.
   for (const { from } of check.totals) flags.maxFee?.(from);
   const { client: service } = await context.account();
-  const wallets = await ifTold(service.wallets());
+  const wallets = await ifAvailable(service.wallets());
   const available = (ccy: string): Money | undefined => balanceOf(ccy, wallets ?? []);
   const before = summaryOf(file, flags, check, available);
   const isReported = (ccy: string): boolean => wallets?.every((each) => each.ccy !== ccy || each.availableBalance != null) === true;

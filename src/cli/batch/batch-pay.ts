@@ -1,6 +1,6 @@
 // Pays the rows of a batch: options, progress, result file and outcome.
 import type { Money } from '../../formats/amount.js';
-import { Failure, ifTold } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import {
   progressLine, rowLine, shownFailures, type BatchLine, type BatchSummary,
 } from '../../terminal/cards/batch-view.js';
@@ -26,7 +26,7 @@ import { choice, currency, duration, file, flag, text, whole, type ValuesOf } fr
 export async function openPayments({ rows, settled }: BatchCheck, concurrency: number, context: Context): Promise<PaymentDeps> {
   const payment = await paymentDeps(context, { approve: () => Promise.resolve(false), on: () => undefined });
   const service = sharedService(payment.service, concurrency, context.now);
-  if (rows > settled) await ifTold(service.wallets());
+  if (rows > settled) await ifAvailable(service.wallets());
   return { ...payment, service };
 }
 
@@ -76,7 +76,7 @@ export async function payBatch(
       payment,
       stop: record.stop,
       on: record.add,
-      onSubmit: context.moneyIsLetGo,
+      onSubmit: context.onSubmit,
       warn: (failure) => out.warn(`${failure.message} The payment continues.`),
     }).then(
       (complete) => ({ complete, fault: undefined }),

@@ -19,16 +19,16 @@ const columns = new Set(batchLineFields.map((name) => name.toLowerCase()));
 /** Throws Failure `usage` if the file is not a batch result or cannot be written. */
 export async function openResult(path: string, rawCells: boolean): Promise<ResultFile> {
   const file = await openAppendFile(path, batchLineFields.join(','));
-  const said = new Map<string, string>();
+  const outcomes = new Map<string, string>();
   let hasRepeated = false;
   const say = (ref: string, outcome: string): void => {
-    hasRepeated ||= said.has(ref);
-    said.set(ref, outcome);
+    hasRepeated ||= outcomes.has(ref);
+    outcomes.set(ref, outcome);
   };
   for await (const { ref = '', outcome = '' } of cellsOf(file.read())) say(fromPlainCell(ref), outcome);
   return {
     async write(line) {
-      if (line.outcome === 'paid' && said.get(line.ref) === 'paid') return;
+      if (line.outcome === 'paid' && outcomes.get(line.ref) === 'paid') return;
       say(line.ref, line.outcome);
       await file.append(csvLine(batchLineFields.map((name) => csvCell(line[name], rawCells))));
     },

@@ -1,5 +1,5 @@
 // Journal and inbox in a database or in files: location, size, and whether they accept writes.
-import { Failure, ifTold } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { Part } from '../../store/database/postgres-schema.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import type { DatabaseRow } from '../../terminal/views/database-view.js';
@@ -13,7 +13,7 @@ export const withFigures = (rows: readonly DatabaseRow[], { journal, events }: C
     rows.map(async (row) => {
       if (row.version !== row.needed) return row;
       const read = async () => (row.part === 'journal' ? { unfinished: await (await journal()).unfinished() } : { backlog: await (await events()).backlog() });
-      return { ...row, ...(await ifTold(read())) };
+      return { ...row, ...(await ifAvailable(read())) };
     }),
   );
 

@@ -14,8 +14,8 @@ export function unknownCommand(word: string, path: readonly string[], { branches
   const meant = nearest(word, names);
   const shown = branches.filter(({ hidden }) => hidden !== true).map(({ name }) => name);
   const rest = path.length === 0 ? '' : ` There are ${shown.join(', ')}.`;
-  const said = `There is no command "${[...path, clip(word)].join(' ')}".`;
-  return new Failure('usage', meant === undefined ? said + rest : `${said} Did you mean ${[...path, meant].join(' ')}?`, {
+  const message = `There is no command "${[...path, clip(word)].join(' ')}".`;
+  return new Failure('usage', meant === undefined ? message + rest : `${message} Did you mean ${[...path, meant].join(' ')}?`, {
     hint: ['svcpay', ...path, '--help'].join(' '),
   });
 }

@@ -69,8 +69,8 @@ async function lastSeen(
 export async function stateTimes(txnId: string, context: Context): Promise<ReadonlyMap<string, number>> {
   const [payment, events] = await Promise.all([paymentOf(txnId, context).catch(() => undefined), eventsOf(txnId, context)]);
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
-  const told = events.flatMap(({ txnState, updatedAt }) => (txnState === null || updatedAt === null ? [] : [[txnState, updatedAt] as const]));
-  return new Map([...(attempt?.submittedAt == null ? [] : [['srccreated', attempt.submittedAt] as const]), ...told]);
+  const reported = events.flatMap(({ txnState, updatedAt }) => (txnState === null || updatedAt === null ? [] : [[txnState, updatedAt] as const]));
+  return new Map([...(attempt?.submittedAt == null ? [] : [['srccreated', attempt.submittedAt] as const]), ...reported]);
 }
 
 /** Undefined with `--account`: the journal belongs to the key's own account. */

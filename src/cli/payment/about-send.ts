@@ -2,7 +2,7 @@
 import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { railTo } from '../../formats/rails.js';
-import { told, type Fact } from '../../terminal/cards/card.js';
+import { optionalFact, type Fact } from '../../terminal/cards/card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
 import type { SendPlan } from '../../wallet/plan/send.js';
 
@@ -10,11 +10,11 @@ import type { SendPlan } from '../../wallet/plan/send.js';
 export function aboutSend(plan: SendPlan, contact?: string): Fact[] {
   const { worth } = plan;
   const asked = worth === undefined ? [] : [{ label: 'Worth', value: formatAmount(worth.given), note: `at ${rateText({ base: 'BTC', quote: worth.given.ccy, value: worth.rate })}` }];
-  return [...told('Contact', contact), ...aboutDestination(plan), ...asked];
+  return [...optionalFact('Contact', contact), ...aboutDestination(plan), ...asked];
 }
 
-function aboutDestination({ pays, says, order }: SendPlan): Fact[] {
-  const said = says.map((value) => ({ label: 'Pay', value, note: 'as the URI says' }));
+function aboutDestination({ pays, uriTexts, order }: SendPlan): Fact[] {
+  const texts = uriTexts.map((value) => ({ label: 'Pay', value, note: 'as the URI says' }));
   const fees = order.body.deductNetworkFeesFromDest === true ? [{ label: 'Fees', value: 'deducted from the amount' }] : [];
   switch (pays.kind) {
     case 'bolt11':
@@ -26,7 +26,7 @@ function aboutDestination({ pays, says, order }: SendPlan): Fact[] {
         ...fees,
       ];
     default:
-      return [...said, { label: 'To', value: order.destination, note: railTo(pays.kind)?.note, whole: true }, ...fees];
+      return [...texts, { label: 'To', value: order.destination, note: railTo(pays.kind)?.note, whole: true }, ...fees];
   }
 }
 

@@ -114,7 +114,7 @@ export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 
     signal: context.signal,
     approve: screen.approve,
     on: (event) => {
-      if (event.type === 'submitting') context.moneyIsLetGo();
+      if (event.type === 'submitting') context.onSubmit();
       screen.on(event);
     },
   };

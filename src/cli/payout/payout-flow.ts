@@ -1,7 +1,7 @@
 // A payout from its answers to the payment: institution lookup, card, saved answers.
 import type { CreateTransaction, Institution } from '../../api/types.js';
 import { formatAmount } from '../../formats/amount.js';
-import { Failure, ifTold } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import { keepSeenInstitutions } from '../../store/files/seen.js';
 import { changeProfile, changeRecipients, type Recipient } from '../../store/profile/profiles.js';
 import type { Fact } from '../../terminal/cards/card.js';
@@ -36,7 +36,7 @@ export async function openLookUp(context: Context): Promise<LookUp> {
   const known = new Map<string, Promise<readonly Institution[]>>();
   const ask = async (countryCode: string): Promise<readonly Institution[]> => {
     const reportFailed = (why: string): void => out.say(`The institution was not checked. ${why}`);
-    return (await ifTold(live.during(() => 'Looking up institutions', () => institutionsOf(countryCode, context)), reportFailed)) ?? [];
+    return (await ifAvailable(live.during(() => 'Looking up institutions', () => institutionsOf(countryCode, context)), reportFailed)) ?? [];
   };
   return (countryCode) => {
     const answer = known.get(countryCode) ?? ask(countryCode);

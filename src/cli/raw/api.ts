@@ -1,5 +1,5 @@
 // Sends any authenticated request and prints the response.
-import { failureOf, isSuccess, readAnswer, saysError } from '../../api/answer.js';
+import { failureOf, isSuccess, readAnswer, reportsError } from '../../api/answer.js';
 import type { ServiceClient } from '../../api/client.js';
 import { effectOf } from '../../api/effect.js';
 import { NoAnswer } from '../../api/errors.js';
@@ -87,7 +87,7 @@ async function request(
     throw unknownFate(error);
   });
   const answer = readAnswer(response);
-  if (isSuccess(response) && !saysError(answer)) return response;
+  if (isSuccess(response) && !reportsError(answer)) return response;
   if (response.body !== '' && !globals.quiet) terminal.stderr.write(shown(response.body));
   throw unknownFate(failureOf(answer, effectOf(method, path), client.serviceNow()));
 }

@@ -1,5 +1,5 @@
 // The profile, service and account of a command, and the places of its secret and token.
-import { ifTold } from '../../formats/failure.js';
+import { ifAvailable } from '../../formats/failure.js';
 import { credentialName, type KeptTokens } from '../../store/profile/tokens.js';
 import type { Place } from '../../terminal/views/wallet-view.js';
 import type { Context } from '../context.js';
@@ -9,7 +9,7 @@ export async function placeOf({ settings, client }: Context): Promise<Place> {
   return {
     profile: profileName,
     service: embedded ? 'embedded sandbox' : new URL(baseUrl ?? '').host,
-    accountId: (await ifTold((await client()).accountId())) ?? 'not signed in',
+    accountId: (await ifAvailable((await client()).accountId())) ?? 'not signed in',
   };
 }
 

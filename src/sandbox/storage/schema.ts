@@ -13,7 +13,7 @@ export interface DatabaseFile {
   readonly firstVersion: number;
   /** The SQL from each version to the next; it may depend on the existing tables. */
   readonly steps: readonly (string | ((tables: readonly string[]) => string))[];
-  readonly mend: { readonly hint: string; readonly next: undefined };
+  readonly advice: { readonly hint: string; readonly next: undefined };
 }
 
 /** Opens the file and upgrades its tables to the last version. Throws a Failure if it cannot. */
@@ -289,7 +289,7 @@ export const sandboxFileIn = (path: string): DatabaseFile => ({
   applicationId,
   firstVersion: 7,
   steps: sandboxSteps,
-  mend: { hint: 'Move it away: the sandbox then begins anew.', next: undefined },
+  advice: { hint: 'Move it away: the sandbox then starts empty.', next: undefined },
 });
 
 export const sandboxSteps: DatabaseFile['steps'] = [version7, version8];

@@ -70,7 +70,7 @@ find('.pay').addEventListener('click', async (event) => {
 
 find('.copy')?.addEventListener('click', async ({ target }) => {
   const text = find('.code code');
-  const said = target.textContent;
+  const label = target.textContent;
   try {
     await navigator.clipboard.writeText(text.textContent);
     target.textContent = 'Copied';
@@ -78,7 +78,7 @@ find('.copy')?.addEventListener('click', async ({ target }) => {
     getSelection().selectAllChildren(text);
     target.textContent = 'Selected';
   }
-  setTimeout(() => { target.textContent = said; }, 1500);
+  setTimeout(() => { target.textContent = label; }, 1500);
 });
 
 document.addEventListener('visibilitychange', () => { if (!document.hidden && !ended.includes(state.phase)) ask(); });

@@ -52,7 +52,7 @@ export const eventsIn = (path: string): SqliteFile => ({
   name: 'event store',
   applicationId,
   steps: eventSteps,
-  mend: { hint: 'Move it away: the next command creates a new one.', next: undefined },
+  advice: { hint: 'Move it away: the next command creates a new one.', next: undefined },
   checkpointPages,
 });
 

@@ -17,7 +17,7 @@ export interface SqliteFile {
   readonly firstVersion?: number;
   /** The SQL from each version to the next; it may depend on the existing tables. */
   readonly steps: readonly (string | ((tables: readonly string[]) => string))[];
-  readonly mend: Pick<Failure, 'hint' | 'next'>;
+  readonly advice: Pick<Failure, 'hint' | 'next'>;
   /** Size of the write-ahead log at which it is merged. */
   readonly checkpointPages?: number;
   /** The file is known to have had content. */
@@ -150,8 +150,8 @@ const newer = ({ name, path }: SqliteFile): Failure =>
     hint: 'Use that version, or set SVCPAY_HOME to another folder.',
   });
 
-const tooOld = ({ name, path, mend }: SqliteFile): Failure =>
-  new Failure('usage', `The ${name} ${path} has a version that is no longer supported and was not changed.`, mend);
+const tooOld = ({ name, path, advice }: SqliteFile): Failure =>
+  new Failure('usage', `The ${name} ${path} has a version that is no longer supported and was not changed.`, advice);
 
 /** Each step is one transaction, after a copy of the file, so the next process can continue after a crash. */
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
@@ -230,14 +230,14 @@ function adviceFor(code: string, reason: string): string | undefined {
 }
 
 /** Turns an error of SQLite or the system into a Failure with advice. */
-export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'mend'>, cause: unknown): Failure {
+export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'advice'>, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
   const subject = `The ${file.name} ${file.path}`;
   const code = codeOf(cause);
   const reason = messageOf(cause);
   if (cause instanceof Damage || /^SQLITE_(CORRUPT|NOTADB)/.test(code) || cause instanceof v.ValiError) {
     const damage = cause instanceof Damage ? cause : new Damage(reason);
-    return new Failure('usage', `${subject} is damaged (${damage.message}) and was not changed.`, { ...file.mend, cause: damage });
+    return new Failure('usage', `${subject} is damaged (${damage.message}) and was not changed.`, { ...file.advice, cause: damage });
   }
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
     return new Failure('temporary', `${subject} is locked by another program.`, { cause });

@@ -8,12 +8,12 @@ export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid
 
 /** Where process numbers mean the same: host names are given twice, and containers count from one. */
 const place = (): string =>
-  [hostname(), told(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')), told(() => readlinkSync('/proc/self/ns/pid'))]
+  [hostname(), readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')), readOrEmpty(() => readlinkSync('/proc/self/ns/pid'))]
     .map((part) => part.replaceAll(/\s/g, ''))
     .join('/');
 
 /** Nothing where the system has no such file. */
-function told(read: () => string): string {
+function readOrEmpty(read: () => string): string {
   try {
     return read();
   } catch {

@@ -25,7 +25,7 @@ export const journalIn = (path: string, isKnown = false): SqliteFile => ({
   name: 'payment journal',
   applicationId,
   steps: journalSteps,
-  mend: { hint: 'Set it aside and start a new one', next: { do: 'set-journal-aside' } },
+  advice: { hint: 'Set it aside and start a new one', next: { do: 'set-journal-aside' } },
   isKnown,
 });
 

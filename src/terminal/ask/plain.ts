@@ -74,9 +74,9 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
       const asked = [message, hint, suggested].filter((part) => part !== '');
       for (;;) {
         const answer = (await line(asked.map((part, i) => (i === 0 ? part : `(${part})`)).join(' '))) || suggested;
-        const said = validate(answer);
-        if (said === true) return answer;
-        say(`✗ ${said}`);
+        const problem = validate(answer);
+        if (problem === true) return answer;
+        say(`✗ ${problem}`);
       }
     },
     async secret({ message, validate, over }) {
@@ -85,9 +85,9 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
         // Whoever types sees no sign of it at all.
         const answer = await line(`${message} (hidden)`, readUnseen);
         stderr.write('\n');
-        const said = validate(answer);
-        if (said === true) return answer;
-        say(`✗ ${said}`);
+        const problem = validate(answer);
+        if (problem === true) return answer;
+        say(`✗ ${problem}`);
       }
     },
     select: choose,

@@ -39,19 +39,19 @@ export function readLine(stdin: InputStream, signal: AbortSignal | undefined): P
   });
 }
 
-/** A line that is read without its echo, and then without the keys that mend it. */
+/** A line that is read without echo, with backspaces applied. */
 export async function readUnseen(stdin: InputStream, signal: AbortSignal | undefined): Promise<string> {
   if (stdin.setRawMode === undefined) throw new Failure('declined', 'The terminal cannot hide the input.');
   stdin.setRawMode(true);
   try {
-    return mended(await readLine(stdin, signal));
+    return withBackspaces(await readLine(stdin, signal));
   } finally {
     stdin.setRawMode(false);
   }
 }
 
-/** Each backspace takes the character before it, Ctrl-U the whole line. */
-function mended(typed: string): string {
+/** Backspace deletes a character, Ctrl-U the line. */
+function withBackspaces(typed: string): string {
   let line = '';
   for (const character of typed) {
     if (character === '\u0015') line = '';

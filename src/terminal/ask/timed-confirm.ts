@@ -55,8 +55,8 @@ export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(({ message,
 
   const { style } = theme;
   if (answer !== undefined) {
-    const said = answer === 'lapsed' ? 'the quote expired' : answer ? 'Yes' : 'No';
-    return `${prefix} ${style.message(message, 'done')} ${style.answer(said)}`;
+    const text = answer === 'lapsed' ? 'the quote expired' : answer ? 'Yes' : 'No';
+    return `${prefix} ${style.message(message, 'done')} ${style.answer(text)}`;
   }
   const note = `quote valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
   const question = `${prefix} ${style.message(message, 'idle')} ${style.defaultAnswer('y/N')} ${typed}`;

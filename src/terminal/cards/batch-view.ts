@@ -147,8 +147,8 @@ function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string[] {
 /** A row that is done, as a line for a log: `12/40  paid  order-118  0.00001003 BTC  c1d2e3f4-…`. */
 export function rowLine(row: BatchLine, done: number, rows: number): string {
   const paid = row.paid === null || row.paidCcy === null ? '' : formatAmount(money(row.paidCcy, row.paid));
-  const said = [row.outcome, row.ref, paid, row.txnId ?? '', row.message ?? ''].filter((part) => part !== '');
-  return `${done}/${rows}  ${said.join('  ')}`;
+  const parts = [row.outcome, row.ref, paid, row.txnId ?? '', row.message ?? ''].filter((part) => part !== '');
+  return `${done}/${rows}  ${parts.join('  ')}`;
 }
 
 /** A row of the result file and a line of jsonl. */

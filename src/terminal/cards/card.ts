@@ -18,8 +18,8 @@ export interface Fact {
   readonly whole?: boolean;
 }
 
-/** A fact that is told where there is something to tell. */
-export const told = (label: string, value: string | null | undefined, whole = false): Fact[] => (value ? [{ label, value, whole }] : []);
+/** A fact that is optionalFact where there is something to tell. */
+export const optionalFact = (label: string, value: string | null | undefined, whole = false): Fact[] => (value ? [{ label, value, whole }] : []);
 
 export interface MoneyLine {
   readonly label: string;

@@ -3,7 +3,7 @@ import { btcFromMsat, formatAmount, formatSats, money } from '../../formats/amou
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import type { Bip21Destination, Destination } from '../../formats/destination.js';
-import { factLines, heading, told, type Fact } from './card.js';
+import { factLines, heading, optionalFact, type Fact } from './card.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
@@ -47,19 +47,19 @@ function factsOf(destination: Destination, now: number): Fact[] {
     case 'bitcoin-address':
       return addressFacts(destination.value);
     case 'tron-address':
-      return told('Address', destination.value.address, true);
+      return optionalFact('Address', destination.value.address, true);
     case 'evm-address':
       return [
-        ...told('Address', destination.value.address, true),
-        ...told('Checksum', destination.value.checksummed ? 'right' : 'none: the text has one letter case'),
+        ...optionalFact('Address', destination.value.address, true),
+        ...optionalFact('Checksum', destination.value.checksummed ? 'right' : 'none: the text has one letter case'),
       ];
     case 'lnurl':
-      return told('Leads to', destination.value.url, true);
+      return optionalFact('Leads to', destination.value.url, true);
     case 'lightning-address':
       return [
-        ...told('Address', destination.value.address, true),
-        ...told('User', destination.value.user),
-        ...told('Domain', destination.value.domain),
+        ...optionalFact('Address', destination.value.address, true),
+        ...optionalFact('User', destination.value.user),
+        ...optionalFact('Domain', destination.value.domain),
       ];
     case 'bip21':
       return uriFacts(destination.value, now);
@@ -70,15 +70,15 @@ function invoiceFacts(invoice: Invoice, now: number): Fact[] {
   const { amountMsat, expiresAt, timestamp, routeHints } = invoice;
   return [
     amountMsat === null ? { label: 'Amount', value: 'any; chosen by the payer' } : amountFact(btcFromMsat(amountMsat)),
-    ...told('For', invoice.description),
-    ...told('Text hash', invoice.descriptionHash, true),
-    ...told('Payee', invoice.payee, true),
-    ...told('Hash', invoice.paymentHash, true),
-    ...told('Network', invoice.network),
+    ...optionalFact('For', invoice.description),
+    ...optionalFact('Text hash', invoice.descriptionHash, true),
+    ...optionalFact('Payee', invoice.payee, true),
+    ...optionalFact('Hash', invoice.paymentHash, true),
+    ...optionalFact('Network', invoice.network),
     timeFact('Made', timestamp * 1000, now),
     timeFact(expiresAt > now ? 'Expires' : 'Expired', expiresAt, now),
-    ...told('Fallback', invoice.fallbackAddress, true),
-    ...(routeHints.length === 0 ? [] : told('Route hints', String(routeHints.length))),
+    ...optionalFact('Fallback', invoice.fallbackAddress, true),
+    ...(routeHints.length === 0 ? [] : optionalFact('Route hints', String(routeHints.length))),
   ];
 }
 
@@ -99,15 +99,15 @@ const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
 };
 
 const addressFacts = ({ address, network, type }: BitcoinAddress): Fact[] =>
-  [...told('Address', address, true), ...told('Network', network), ...told('Type', typeNames[type])];
+  [...optionalFact('Address', address, true), ...optionalFact('Network', network), ...optionalFact('Type', typeNames[type])];
 
 function uriFacts({ bitcoin, invoice, amount, label, message }: Bip21Destination, now: number): Fact[] {
   return [
     ...(amount === undefined ? [] : [amountFact(amount)]),
-    ...told('Label', label),
-    ...told('Message', message),
+    ...optionalFact('Label', label),
+    ...optionalFact('Message', message),
     ...(bitcoin === null ? [] : addressFacts(bitcoin)),
-    ...told('Invoice', invoice?.invoice, true),
+    ...optionalFact('Invoice', invoice?.invoice, true),
     ...(invoice === null ? [] : invoiceFacts(invoice, now).filter(({ label }) => !repeats(label, amount, bitcoin))),
   ];
 }

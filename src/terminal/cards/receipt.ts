@@ -5,7 +5,7 @@ import { exchangeRate } from '../../formats/exchange-rate.js';
 import { methodFacts } from '../../formats/rails.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
-import { factLines, moneyLines, told, type Fact, type MoneyLine } from './card.js';
+import { factLines, moneyLines, optionalFact, type Fact, type MoneyLine } from './card.js';
 import { rateText } from './quote-card.js';
 import { paintStep, stepsOf } from './steps.js';
 import type { Canvas } from '../terminal.js';
@@ -137,12 +137,12 @@ const detailLabels: Readonly<Record<string, string>> = {
 };
 
 /** Told in words elsewhere, not as fields of their own. */
-const isToldElsewhere = (key: string): boolean => /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
+const isShownElsewhere = (key: string): boolean => /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
 function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[]): Fact[] {
   const details = ({ reqDetails }: Transaction['sourceReq']): Fact[] =>
     Object.entries(reqDetails ?? {})
-      .filter(([key]) => !isToldElsewhere(key))
+      .filter(([key]) => !isShownElsewhere(key))
       .flatMap(([key, value]) => detail(key, value))
       .filter(({ value }) => !shownBelow.includes(value));
   const side = (label: string, { method, ...rest }: Transaction['sourceReq']): Fact[] => [
@@ -171,11 +171,11 @@ function about(transaction: Transaction, { now, paymentHash }: ReceiptOptions): 
   const confirmed = confirmationsText(transaction);
   const expires = canExpire(transaction) ? transaction.sourceReq.expiresAt : undefined;
   return [
-    ...told('Hash', paymentHash, true),
-    ...told('Confirmed', confirmed === undefined ? undefined : `${confirmed} confirmations`),
-    ...told('Expires', expires ? relativeTime(expires, now) : undefined),
-    ...told('Reference', transaction.extRefId, true),
-    ...told('Note', transaction.note),
-    ...told('Transaction', transaction.txnId, true),
+    ...optionalFact('Hash', paymentHash, true),
+    ...optionalFact('Confirmed', confirmed === undefined ? undefined : `${confirmed} confirmations`),
+    ...optionalFact('Expires', expires ? relativeTime(expires, now) : undefined),
+    ...optionalFact('Reference', transaction.extRefId, true),
+    ...optionalFact('Note', transaction.note),
+    ...optionalFact('Transaction', transaction.txnId, true),
   ];
 }

@@ -59,7 +59,7 @@ export const sendWord = (txnState: string): string => stateWord({ txnState, sour
 /** `2 of 6` while a blockchain confirms it, where the service tells how far that is. */
 export function confirmationsText({ txnState, sourceReq, destReq }: Stated): string | undefined {
   if (!['srccreated', 'destsent', 'srcsent', 'srcpendconfirmfill', 'destpendsent'].includes(txnState)) return undefined;
-  const told = [destReq, sourceReq].flatMap((side) => (side === undefined ? [] : (confirmationsOf(side) ?? [])))[0];
-  if (told === undefined) return undefined;
-  return told.needed === undefined ? `${told.seen} confirmed` : `${told.seen} of ${told.needed}`;
+  const confirmations = [destReq, sourceReq].flatMap((side) => (side === undefined ? [] : (confirmationsOf(side) ?? [])))[0];
+  if (confirmations === undefined) return undefined;
+  return confirmations.needed === undefined ? `${confirmations.seen} confirmed` : `${confirmations.seen} of ${confirmations.needed}`;
 }

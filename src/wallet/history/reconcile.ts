@@ -114,9 +114,9 @@ function importedOrder(txn: Transaction): Order {
 
 function importedAttempt(txn: Transaction, number: number, { service }: ReconcileDeps): ImportedAttempt {
   const { txnId, txnState } = txn;
-  const told = movedAmounts(txn);
+  const moved = movedAmounts(txn);
   // Negative amounts would raise the remaining limit.
-  const figures = told === undefined || told.left.value.lt(0) || told.arrived.value.lt(0) ? undefined : told;
+  const figures = moved === undefined || moved.left.value.lt(0) || moved.arrived.value.lt(0) ? undefined : moved;
   return {
     txnId,
     number,

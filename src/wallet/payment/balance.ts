@@ -1,7 +1,7 @@
 // What a wallet can spend, and the refusal when that is not enough.
 import type { Wallet } from '../../api/types.js';
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
-import { Failure, ifTold } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 
 export interface Funds {
   readonly available: Money;
@@ -13,7 +13,7 @@ export interface Funds {
 
 /** An account without a wallet in the currency has no funds. Undefined if the service does not return it: the service decides. */
 export async function readFunds(ccy: string, service: { wallets(): Promise<Wallet[]> }): Promise<Funds | undefined> {
-  const wallets = await ifTold(service.wallets());
+  const wallets = await ifAvailable(service.wallets());
   const wallet = wallets?.find((each) => each.ccy === ccy);
   if (wallets !== undefined && wallet === undefined) return { available: money(ccy, 0), reserved: money(ccy, 0) };
   const [available, total] = [moneyFromWire(ccy, wallet?.availableBalance), moneyFromWire(ccy, wallet?.amount)];

@@ -51,32 +51,32 @@ const phone: AccountFormat = { pattern: /^\+?\d{7,15}$/, words: 'a mobile number
 const interac: AccountFormat = { pattern: /^(?:[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+|\+?\d{5,34})$/, words: 'an e-mail address or a number' };
 
 /** Arrival times; unspecified for other methods. */
-const arrivals = { instant: 'within minutes', standard: '1 to 3 business days', unsaid: undefined } as const;
+const arrivals = { instant: 'within minutes', standard: '1 to 3 business days', unspecified: undefined } as const;
 
 type Row = readonly [code: string, country: string, account: Account, speed: keyof typeof arrivals, format: AccountFormat];
 
 const table: readonly Row[] = [
-  ['cad-interac', 'CA', 'interac', 'unsaid', interac],
+  ['cad-interac', 'CA', 'interac', 'unspecified', interac],
   ['inr-bank', 'IN', 'bank', 'standard', digits(8, 18)],
   ['idr-bank', 'ID', 'bank', 'standard', digits(8, 18)],
-  ['ke-kes-mobile', 'KE', 'mobile', 'unsaid', phone],
+  ['ke-kes-mobile', 'KE', 'mobile', 'unspecified', phone],
   ['myr-bank', 'MY', 'bank', 'standard', digits(6, 17)],
-  ['myr-mobile', 'MY', 'mobile', 'unsaid', phone],
+  ['myr-mobile', 'MY', 'mobile', 'unspecified', phone],
   ['ng-ngn-bank', 'NG', 'bank', 'standard', digits(10, 10)],
-  ['ng-ngn-mobile', 'NG', 'mobile', 'unsaid', phone],
+  ['ng-ngn-mobile', 'NG', 'mobile', 'unspecified', phone],
   ['ph-php-bank', 'PH', 'bank', 'standard', digits(6, 18)],
-  ['rw-rwf-mobile', 'RW', 'mobile', 'unsaid', phone],
+  ['rw-rwf-mobile', 'RW', 'mobile', 'unspecified', phone],
   ['rw-rwf-bank', 'RW', 'bank', 'standard', digits(6, 20)],
   ['sg-sgd-bank', 'SG', 'bank', 'standard', digits(6, 14)],
   ['krw-bank', 'KR', 'bank', 'standard', digits(8, 16)],
   ['thb-bank', 'TH', 'bank', 'standard', digits(8, 16)],
   ['vnd-instant', 'VN', 'bank', 'instant', { pattern: /^[0-9A-Za-z]{4,19}$/, words: '4 to 19 digits or letters' }],
-  ['bj-xof-mobile', 'BJ', 'mobile', 'unsaid', phone],
-  ['ci-xof-mobile', 'CI', 'mobile', 'unsaid', phone],
-  ['gh-ghs-mobile', 'GH', 'mobile', 'unsaid', phone],
-  ['sn-xof-mobile', 'SN', 'mobile', 'unsaid', phone],
-  ['tw-twd-mobile', 'TW', 'mobile', 'unsaid', phone],
-  ['kh-usd-mobile', 'KH', 'mobile', 'unsaid', phone],
+  ['bj-xof-mobile', 'BJ', 'mobile', 'unspecified', phone],
+  ['ci-xof-mobile', 'CI', 'mobile', 'unspecified', phone],
+  ['gh-ghs-mobile', 'GH', 'mobile', 'unspecified', phone],
+  ['sn-xof-mobile', 'SN', 'mobile', 'unspecified', phone],
+  ['tw-twd-mobile', 'TW', 'mobile', 'unspecified', phone],
+  ['kh-usd-mobile', 'KH', 'mobile', 'unspecified', phone],
 ];
 
 export interface PayoutMethod {

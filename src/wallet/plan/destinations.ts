@@ -5,7 +5,7 @@ import { formatSats, type Money } from '../../formats/amount.js';
 import type { BitcoinNetwork } from '../../formats/address/network.js';
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import { Failure, ifTold } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import { tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
 import type { Order } from '../order/orders.js';
@@ -99,7 +99,7 @@ export async function refuseOwnAddress(
     if (error instanceof ServiceError && (error.kind === 'refused' || error.kind === 'not-found')) return undefined;
     throw error;
   });
-  const own = await ifTold(asked, (why) => say(`Could not check whether this is your own deposit address. ${why}`));
+  const own = await ifAvailable(asked, (why) => say(`Could not check whether this is your own deposit address. ${why}`));
   if (own?.staticOnchainAddress !== address) return;
   throw new Failure('usage', 'Not sent: this is your own deposit address. The money would come back, less the fees.', {
     hint: "Ask for the recipient's address.",

@@ -37,7 +37,7 @@ export interface SendPlan {
   readonly order: Order;
   readonly pays: Payable;
   /** Label and message of the URI. */
-  readonly says: readonly string[];
+  readonly uriTexts: readonly string[];
   /** The amount before conversion. */
   readonly worth?: Asked['worth'];
   /** It settles within hours or days, so svcpay waits only on request. */
@@ -229,11 +229,11 @@ function oncePaid(invoice: Invoice | null, planned: Planned): Planned {
 
 function saying({ label, message }: Bip21Destination, planned: Planned): Planned {
   if (planned.missing !== undefined) return planned;
-  return { plan: { ...planned.plan, says: [label, message].flatMap((said) => (said ? [said] : [])) } };
+  return { plan: { ...planned.plan, uriTexts: [label, message].flatMap((text) => (text ? [text] : [])) } };
 }
 
 const planned = (plan: Pick<SendPlan, 'order' | 'pays'> & Partial<SendPlan>): Planned => ({
-  plan: { says: [], slow: railTo(plan.pays.kind)?.isSlow === true, ...plan },
+  plan: { uriTexts: [], slow: railTo(plan.pays.kind)?.isSlow === true, ...plan },
 });
 
 const lessFees = (order: Order, deductFees: boolean | undefined): Order => (deductFees === true ? deducting(order) : order);

@@ -11,7 +11,7 @@ const rows = 'CREATE TABLE rows AS WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL 
 function bigFile(): SqliteFile {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-sqlite-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  return { path: join(folder, 'big.db'), name: 'file', applicationId: 7, steps: [rows], mend: { hint: undefined, next: undefined } };
+  return { path: join(folder, 'big.db'), name: 'file', applicationId: 7, steps: [rows], advice: { hint: undefined, next: undefined } };
 }
 
 /** In a page that opening the file does not need. */

@@ -25,23 +25,23 @@ const places = ['missing', 'null', 'text', 'wrapped', 'nonsense'] as const;
 type Fate = 'goes on' | 'warns' | 'refuses';
 
 const strict = ['refuses', 'refuses', 'goes on', 'refuses', 'refuses'] as const;
-const ifTold = ['goes on', 'goes on', 'goes on', 'refuses', 'refuses'] as const;
+const ifAvailable = ['goes on', 'goes on', 'goes on', 'refuses', 'refuses'] as const;
 const aside = ['goes on', 'goes on', 'goes on', 'warns', 'warns'] as const;
 
 const table: readonly (readonly [path: string, text: unknown, fates: readonly Fate[]])[] = [
   ['sourceReq.ccy', 'BTC', strict],
   ['sourceReq.method', 'servicepay', strict],
-  ['sourceReq.amtRequested', '0.00100000', ifTold],
-  ['sourceReq.servicepayFees', '0.00000005', ifTold],
-  ['sourceReq.networkFees', '2e-8', ifTold],
+  ['sourceReq.amtRequested', '0.00100000', ifAvailable],
+  ['sourceReq.servicepayFees', '0.00000005', ifAvailable],
+  ['sourceReq.networkFees', '2e-8', ifAvailable],
   ['sourceReq.expiresAt', new Date(start).toISOString(), aside],
   ['destReq.ccy', 'BTC', strict],
   ['destReq.method', 'on-chain', strict],
   ['destReq.amtRequested', '0.001', strict],
   ['destReq.reqDetails', { address }, strict],
   ['destReq.reqDetails.address', address, strict],
-  ['fxRate', '1.0', ifTold],
-  ['deductNetworkFeesFromDest', 'false', ifTold],
+  ['fxRate', '1.0', ifAvailable],
+  ['deductNetworkFeesFromDest', 'false', ifAvailable],
   ['note', 7, aside],
   ['createdAt', start / 1000, aside],
 ];

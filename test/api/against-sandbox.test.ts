@@ -28,7 +28,7 @@ function clientOf(sandbox: Sandbox, options: Partial<ClientOptions> = {}): Servi
   });
 }
 
-describe.for(['service', 'acme'])('with the maker %s', (maker) => {
+describe.for(['service', 'acme'])('with the brand %s', (maker) => {
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await startCheckedSandbox({ maker });
@@ -64,7 +64,7 @@ describe.for(['service', 'acme'])('with the maker %s', (maker) => {
     ['deductNetworkFeesFromDest', 98.8],
     ['deductServicepayFees', 99.8],
     ['deductNetworkFees', 99],
-  ] as const)('the flag %s is understood: of 100 USDT so many arrive', async ([flag, arrives]) => {
+  ] as const)('with the flag %s, of 100 USDT the recipient gets', async ([flag, arrives]) => {
     const client = clientOf(sandbox, { maker });
     await sandbox.fund('USDT', '500');
     const { txnId } = await client.createTransaction({

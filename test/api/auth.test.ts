@@ -171,7 +171,7 @@ describe('the token', () => {
   test.for([
     ['ahead of the expiry that it comes with', { date: new Date(start + 7_200_000).toUTCString() }, 'opaque', 3_600_000],
     ['ahead of it, and says how long it lives', { date: new Date(start + 7_200_000).toUTCString() }, claims({ iat: 1, exp: 1801 }), 1_800_000],
-  ] as const)('serves for its own life where the Date of its answer is %s', async ([, headers, accessToken, life]) => {
+  ] as const)('is valid for its lifetime if the Date of its answer is %s', async ([, headers, accessToken, life]) => {
     const { client, service, tokens } = world({ token: null });
     service.on('POST', tokenPath, answer(200, { accessToken, expiredAt: start + 3_600_000, accountId: 'ne01-7f3a' }, headers));
     service.on('GET', walletPath, wallets, wallets);

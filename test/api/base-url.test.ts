@@ -22,7 +22,7 @@ describe('a base URL', () => {
     ['http://[::1]:3000/api/v2', 'http://[::1]:3000'],
     ['api.example.com', 'https://api.example.com'],
     ['localhost:8080', 'http://localhost:8080'],
-  ] as const)('%j is taken as %s', ([text, expected]) => {
+  ] as const)('%j is read as %s', ([text, expected]) => {
     expect(parseBaseUrl(text)).toBe(expected);
   });
 

@@ -56,7 +56,7 @@ describe('a read', () => {
     expect(request!.headers).not.toHaveProperty('content-type');
   });
 
-  test.for(['', '.', '..', 'half a \ud83d'])('refuses "%s" as an id, which would name another endpoint or none', async (id) => {
+  test.for(['', '.', '..', 'half a \ud83d'])('refuses "%s" as an id, since it changes the path', async (id) => {
     const { client, service } = world();
     await expect(client.transaction(id)).rejects.toMatchObject({ kind: 'usage', exitCode: 2 });
     expect(service.requests()).toEqual([]);
@@ -100,7 +100,7 @@ describe('a write', () => {
     ['all the bitcoin there is', new Big('20999999.9769'), '20999999.9769'],
     ['more digits than a float has', new Big('123456789012.12345678'), '123456789012.12345678'],
     ['a large whole number', 1e21, '1000000000000000000000'],
-  ] as const)('%s as amount goes out to the last digit, without an exponent', async ([, amtRequested, text]) => {
+  ] as const)('sends the amount %s exactly, without an exponent', async ([, amtRequested, text]) => {
     const { client, service } = world();
     service.on('POST', '/api/v2/transaction', answer(200, transaction()));
     await client.createTransaction({
@@ -132,7 +132,7 @@ describe('a write', () => {
   });
 
   test.for(['', '{"resultStatus":"success"}', JSON.stringify(webhook)])(
-    'PUT and DELETE of a webhook take %j for an answer',
+    'PUT and DELETE of a webhook accept the answer %j',
     async (body) => {
       const { client, service } = world();
       service.on('PUT', '/api/v2/webhook/wh1', answer(200, body));
@@ -216,7 +216,7 @@ describe('the list', () => {
     ['refuses 1,000 rows', answer(400, { error: 'limit too large' }), hundred, 100],
     ['answers 1,000 rows with its default of 20', pageOf(twenty, 1, 101), hundred, 100],
     ['never gives more than 20', pageOf(twenty, 1, 21), twenty, 1_000],
-  ] as const)('a service that %s is asked for 100, once, and remembered', async ([, large, rows, size]) => {
+  ] as const)('of a service that %s is requested with 100 once, and later with its limit', async ([, large, rows, size]) => {
     const saved: number[] = [];
     const pageSizes = { load: async () => saved.at(-1), save: async (kept: number) => void saved.push(kept) };
     const { client, service } = world({ pageSizes });
@@ -340,7 +340,7 @@ describe('a raw request', () => {
   });
 
   test.for(['api/v2/x', '@evil.example/', '.evil.example/', ':8080/', 'https://evil.example/'])(
-    'never takes the token to another host: %s',
+    'never sends the token to another host: %s',
     async (path) => {
       const { client, service } = world();
       await expect(client.request('GET', path)).rejects.toMatchObject({ kind: 'usage' });

@@ -224,7 +224,7 @@ describe('a cancellation', () => {
   test.for([
     [404, { error: 'not found' }],
     [405, '<h1>Method Not Allowed</h1>'],
-  ] as const)('that the service does not offer (%i) has a type of its own', async ([status, body]) => {
+  ] as const)('that the service does not offer (%i) has a special type', async ([status, body]) => {
     const { client, service } = world();
     service.on('PUT', cancelPath, answer(status, body));
     const failure = await failureOf(client.cancelTransaction('t1'));
@@ -246,7 +246,7 @@ describe('a cancellation', () => {
     expect(await client.cancelTransaction('t1')).toMatchObject({ txnState: 'usercanceled', createdAt: start });
   });
 
-  test.for(['', { resultStatus: 'success' }] as const)('answered with %j is followed by a look at it', async (body) => {
+  test.for(['', { resultStatus: 'success' }] as const)('answered with %j is followed by a read', async (body) => {
     const { client, service } = world();
     service.on('PUT', cancelPath, answer(200, body));
     service.on('GET', path, answer(200, transaction({ txnState: 'usercanceled' })));

@@ -91,7 +91,7 @@ test.for([
   ['nothing', 0, 1],
   ['a full page', 100, 2],
   ['three pages, the last of them short', 207, 4],
-] as const)('%s: not one request beyond the first empty page', async ([, rows, requests]) => {
+] as const)('%s: no request after the first empty page', async ([, rows, requests]) => {
   const { asked, fetch } = listService({ rows, cap: 100, total: () => rows });
   expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toHaveLength(rows);
   expect(asked).toHaveLength(requests);

@@ -18,7 +18,7 @@ describe('after a 429', () => {
     ['an instant in ISO 8601', full(new Date(start + 12_000).toISOString())],
     ['a date of HTTP', full(new Date(start + 12_000).toUTCString())],
     ['Retry-After, which goes first', full(50, { 'retry-after': '12' })],
-  ] as const)('the count starts anew as the header says: %s', async ([, busy]) => {
+  ] as const)('the quota is renewed at the time in the header: %s', async ([, busy]) => {
     const waits: number[] = [];
     const { client, service, pauses } = world({ onWait: (ms) => waits.push(ms) });
     service.on('GET', path, busy, good);

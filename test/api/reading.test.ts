@@ -117,14 +117,14 @@ describe('values read from texts', () => {
     expect(fixed(fromWire(fxRate ?? 0))).toBe('0.1234567890123456789');
   });
 
-  test.for(['', 'abc', '1,000.00', '0x10', 'NaN', 'Infinity', '1 2', '1e999', '--1', '1'.repeat(80)])('"%s" is no number', async (text) => {
+  test.for(['', 'abc', '1,000.00', '0x10', 'NaN', 'Infinity', '1 2', '1e999', '--1', '1'.repeat(80)])('"%s" is not a number', async (text) => {
     expect((await read({ fxRate: text })).fxRate).toBeNull();
   });
 
   test.for([
     start, start / 1000, start + 0.25, String(start), String(start / 1000), iso, iso.slice(0, -1), iso.replace('T', ' '),
     '2025-01-15T12:00:00', '2025-01-15 12:00', '2025-01-15T14:00:00+02:00', '2025-01-15T14:00:00.000000+0200',
-  ])('%j is the same instant', async (createdAt) => {
+  ])('%j is a valid instant', async (createdAt) => {
     expect((await read({ createdAt })).createdAt).toBe(start);
   });
 
@@ -136,7 +136,7 @@ describe('values read from texts', () => {
     expect((await read({ sourceReq: { ccy: 'usdt' } })).sourceReq.ccy).toBe('USDT');
   });
 
-  test.for([[true, true], ['true', true], ['FALSE', false], [1, null], ['yes', null]])('%j, who bears the fees, is %j', async ([told, known]) => {
+  test.for([[true, true], ['true', true], ['FALSE', false], [1, null], ['yes', null]])('the fee flag %j is read as %j', async ([told, known]) => {
     expect((await read({ deductNetworkFeesFromDest: told }))['deductNetworkFeesFromDest']).toBe(known);
   });
 
@@ -153,7 +153,7 @@ describe('values read from texts', () => {
     expect(doubts).toEqual(['fxRate is Infinity, a number was expected']);
   });
 
-  test.for(['soon', '2025-02-30x', -1, 9e15, true])('%j is no instant', async (createdAt) => {
+  test.for(['soon', '2025-02-30x', -1, 9e15, true])('%j is not an instant', async (createdAt) => {
     expect((await read({ createdAt })).createdAt).toBeNull();
   });
 });
@@ -187,7 +187,7 @@ describe('wrappers', () => {
   });
 
   test.for([{}, { data: 'abc' }, 7, { list: [wallet] }, { data: {} }, { data: [{ amount: 1 }] }] as const)(
-    'a list that is not understood is an error, never an empty list: %j',
+    'an unreadable list is an error, never an empty list: %j',
     async (body) => {
       const { client, service } = world();
       service.on('GET', walletsPath, answer(200, body));
@@ -220,7 +220,7 @@ describe('wrappers', () => {
   test.for([
     ['/api/v2/webhook', 'webhooks'],
     ['/api/v2/reference/fiat-institution/by-country/VN', 'institutions'],
-  ] as const)("the service's own 404 for %s means that there are none; a gateway's says nothing of them", async ([path, what]) => {
+  ] as const)("the service's 404 for %s means an empty list; a gateway's does not", async ([path, what]) => {
     const { client, service } = world();
     service.on('GET', path, missing, answer(404, '<h1>Not Found</h1>'));
     expect(await client[what]('VN')).toEqual([]);
@@ -289,7 +289,7 @@ describe('wrappers', () => {
 
 describe('a created webhook', () => {
   const hook = { callback: 'https://shop.example/hooks', secret: 'word' };
-  test.for([{ message: 'OK' }, '', { data: { id: 'wh-1' } }])('and is answered with %j is found in the list', async (body) => {
+  test.for([{ message: 'OK' }, '', { data: { id: 'wh-1' } }])('that is answered with %j is found in the list', async (body) => {
     const { client, service } = world();
     service.on('POST', '/api/v2/webhook', answer(200, body));
     service.on('GET', '/api/v2/webhook', answer(200, { data: [{ id: 'wh-1', callback: hook.callback }] }));
@@ -337,7 +337,7 @@ describe('a confirmation', () => {
     [499, own, false], [500, own, false], [200, { resultStatus: 'error', error: 'no' }, true], [200, '', false],
     [400, { data: own }, true], [200, { data: { resultStatus: 'error', ...own } }, true],
     [200, '{"txnId":"t1"', false], [200, '['.repeat(4000) + ']'.repeat(4000), false],
-  ] as const)('answered with %i %j: is it the service that refuses? %s', async ([status, body, isOwn]) => {
+  ] as const)('with %i %j comes from the service: %s', async ([status, body, isOwn]) => {
     const { client, service } = world();
     const tokens = Array.from({ length: status === 401 ? 1 : 0 }, () => answer(200, { accessToken: 'a', accountId: 'ne01-7f3a' }));
     service.on('POST', '/api/v2/authentication/token-signature', ...tokens);
@@ -366,14 +366,14 @@ describe('a refusal', () => {
     [400, { data: { error: 'the wallet is locked', code: '2003' } }],
     [200, { data: { resultStatus: 'ERROR', error: 'the wallet is locked', code: 2003 } }],
     [200, { resultStatus: 'error', data: { message: 'the wallet is locked', code: '2003' } }],
-  ] as const)('inside data is the same: %i %j', async ([status, body]) => {
+  ] as const)('may be inside data: %i %j', async ([status, body]) => {
     expect(await refused(status, body)).toMatchObject({ kind: 'refused', reason: 'the wallet is locked', code: '2003' });
   });
 
   test.for([
     ['1001', 'authentication'], ['1002', 'authentication'], ['2001', 'limit'], ['2002', 'refused'], ['2005', 'refused'],
     ['2006', 'refused'], ['3002', 'refused'],
-  ] as const)('with code %s is %s, whatever its words', async ([code, kind]) => {
+  ] as const)('with code %s is %s, whatever its text', async ([code, kind]) => {
     expect(await refused(400, { error: 'insufficient words', code })).toMatchObject({ kind, code });
   });
 
@@ -384,7 +384,7 @@ describe('a refusal', () => {
   test.for([
     [400, { error: 'token expired', code: '1003' }],
     [200, { resultStatus: 'error', error: 'token expired', code: 1003 }],
-  ] as const)('of a token that has expired, by its code, is met with a new one: %i', async ([status, body]) => {
+  ] as const)('of an expired token, by its code, leads to a new one: %i', async ([status, body]) => {
     const { client, service } = world();
     const path = '/api/v2/transaction/t1';
     service.on('GET', path, answer(status, body), answer(200, transaction()));

@@ -49,7 +49,7 @@ describe('a read', () => {
     ['no time at all', busy('0'), [188]],
     ['nonsense', busy('soon'), [188]],
     ['nothing', answer(429, ''), [188]],
-  ] as const)('waits as long as Retry-After says: %s', async ([, trouble, expected]) => {
+  ] as const)('waits for Retry-After: %s', async ([, trouble, expected]) => {
     const { client, service, pauses } = world();
     service.on('GET', path, trouble, good);
     await client.transaction('t1');

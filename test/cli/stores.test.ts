@@ -11,7 +11,7 @@ test('stores are created once', async () => {
 test.each([
   { how: 'throws', fail: (): Promise<number> => { throw new Error('away'); } },
   { how: 'rejects', fail: (): Promise<number> => Promise.reject(new Error('away')) },
-])('what $how the first time is tried again', async ({ fail }) => {
+])('an attempt that first $how is repeated', async ({ fail }) => {
   let times = 0;
   const made = lazily(() => ((times += 1) === 1 ? fail() : Promise.resolve(times)));
   await expect((async () => made())()).rejects.toThrow('away');

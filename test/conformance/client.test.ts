@@ -188,7 +188,7 @@ describe.concurrent.each(dialects)('the client and a service that implements the
 describe.concurrent('a paid receive', () => {
   test.override({ dialect: { payer: true } });
 
-  test.for(['receive lightning 1000sat', 'receive onchain 0.001btc'])('%s ends once it is completed', async (receive, { run }) => {
+  test.for(['receive lightning 1000sat', 'receive onchain 0.001btc'])('%s ends when it is completed', async (receive, { run }) => {
     completed(await run(`${receive} --wait --json`), { destReq: { amtSettled: expect.any(Number) } });
   });
 });

@@ -325,7 +325,7 @@ describe('states', () => {
     }));
 
   test.for(['sendLightning', 'sendLnurl', 'sendOnchain', 'sendUsdt', 'payout'] as const)(
-    'of %s: srccreated with the funds reserved, destsent, completed with the funds gone',
+    'of %s: srccreated with the funds reserved, destsent, completed with the funds deducted',
     (kind) =>
       withSandbox({}, async ({ sandbox, run, read, wallet, get, renew }) => {
         await sandbox.clock.freeze();

@@ -18,7 +18,7 @@ test.for([
   { body: { sourceReq: wallet, destReq: onchain, extRefId: 'a', note: 'b', deductNetworkFeesFromDest: true } },
   { body: payout },
   { body: { sourceReq: { ...wallet, amtRequested: 1 }, destReq: { ccy: 'USDT', method: 'servicepay', reqDetails: {} } } },
-])('takes a body that follows the rules', ({ body }) => {
+])('accepts a body that follows the rules', ({ body }) => {
   expect(judgeCreation(body)).toEqual([]);
 });
 
@@ -40,12 +40,12 @@ test.for([
 });
 
 test.for(['time=other&startTime=2026-01-01T00:00:00Z', 'txnStatuses=failed&txnStatuses=expired', 'limit=100&page=2', ''])(
-  'takes the list query "%s"',
+  'accepts the list query "%s"',
   (query) => expect(judgeListQuery(new URLSearchParams(query))).toEqual([]),
 );
 
 test.for(['time=2d', 'startTime=2026-01-01T00:00:00Z', 'time=other&endTime=2026-01-01', 'limit=0', 'txnStatuses=paid', 'page=1&page=2', 'sort=asc'])(
-  'finds fault with the list query "%s"',
+  'refuses the list query "%s"',
   (query) => expect(judgeListQuery(new URLSearchParams(query))).toHaveLength(1),
 );
 

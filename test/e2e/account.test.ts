@@ -137,7 +137,7 @@ describe('--account with a subaccount', () => {
     expect(pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true).toSorted()).toEqual(refusing.toSorted());
   });
 
-  test.for(pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true))('svcpay %s refuses it without arguments and with wrong ones', async (path, { around }) => {
+  test.for(pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true))('svcpay %s refuses it, whatever the other arguments', async (path, { around }) => {
     const { accountId } = await around.sandbox.account('Child');
     for (const words of [[], ['a', 'b', 'c', 'd', '--no-such-option']]) {
       const run = await svcpay([...path.split(' '), ...words, '--account', accountId, '--no-input'], { ...around, input: '' });

@@ -127,7 +127,7 @@ describe('wrong credentials', () => {
   test.for([
     { what: 'key', change: { SVCPAY_API_KEY: 'somebody-else' } },
     { what: 'secret', change: { SVCPAY_API_SECRET: 'not-the-secret' } },
-  ])('a wrong $what ends with exit 4 and names the login', async ({ change }, { around }) => {
+  ])('a wrong $what ends with 4 and names the login', async ({ change }, { around }) => {
     const run = await svcpay(['wallets'], { ...around, env: change });
     expect(run).toMatchObject({ exitCode: 4, stdout: '' });
     expect(run.stderr).toContain('svcpay login');
@@ -161,7 +161,7 @@ describe('a wrong service address', () => {
   test.for([
     ['HTML', 200, /"Welcome"/],
     ['a redirect', 302, /redirects to another host.*https:\/\/login\.example\//],
-  ] as const)('answering %s: exit 75 before anything is sent, and says what it saw', async ([, status, says], { home }) => {
+  ] as const)('answering %s: exit 75 before anything is sent, with an excerpt of the answer', async ([, status, says], { home }) => {
     const server = createServer((_request, response) => {
       const headers = { 'content-type': 'text/html', location: 'https://login.example/?from=here' };
       response.writeHead(status, headers).end('<html><body>Welcome</body></html>');

@@ -110,7 +110,7 @@ describe('svcpay batch', () => {
     { what: 'the wallet', rows: ['a,a@example.com,0.9btc,,', 'b,b@example.com,0.2btc,,'], limits: [], says: /1\.10000000 BTC/ },
     { what: 'the limit per day', rows: lightningRows(3), limits: ['--per-day', '2500sat'], says: /All rows: .*limit per day/ },
     { what: 'the limit per payment', rows: lightningRows(3), limits: ['--per-payment', '1001sat'], says: /^Line 4: .*limit per payment/ },
-  ])('stops before the first row what is too much for $what', async ({ rows, limits, says }, { around }) => {
+  ])('stops before the first row if the batch exceeds $what', async ({ rows, limits, says }, { around }) => {
     if (limits.length > 0) await svcpay(['limits', 'set', ...limits], around);
     const run = await svcpay(['batch', batchFile(around.home, rows), '--yes'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });

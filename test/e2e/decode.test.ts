@@ -12,7 +12,7 @@ describe('svcpay decode', () => {
   test.for([
     ['feature 100', 'it requires feature 100, which is not known'],
     ['required `s` field', 'it has no payment secret'],
-  ] as const)('shows an official invoice with %s and why it cannot be paid; send refuses it', async ([title, why], { around }) => {
+  ] as const)('shows an official invoice with %s and the reason why it cannot be paid; send refuses it', async ([title, why], { around }) => {
     const invoice = vectors.invalid.find((each) => each.title.includes(title))?.invoice ?? '';
     const decoded = await svcpay(['decode', invoice, '--json'], around);
     expect(decoded).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(why) });

@@ -22,7 +22,7 @@ describe('with all live shapes enabled', () => {
         ...party('recipient', 'Le Van A'), '--purpose', '1', '--source', '1', '--relationship', '1', '--yes', '--no-wait'],
       state: /^srcpendconfirmfill$/,
     },
-  ])('$args moves the money once and says so', async ({ args, state }, { around }) => {
+  ])('$args moves the money once and reports it', async ({ args, state }, { around }) => {
     const run = await svcpay([...args, '--json', '--ref', 'order-1'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: expect.stringMatching(state) });
@@ -41,7 +41,7 @@ describe('with all live shapes enabled', () => {
     { args: ['webhook', 'list', '--json'], shows: /^\[\]/ },
     { args: ['tx', 'list', '--json'], shows: /^\[\]/ },
     { args: ['whoami'], shows: /ne01-/ },
-  ])('$args reads what was meant', async ({ args, shows }, { around }) => {
+  ])('$args reads the right data', async ({ args, shows }, { around }) => {
     const run = await svcpay(args, around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.stdout).toMatch(shows);

@@ -140,7 +140,7 @@ describe('an agent that repeats a payment under a new reference', () => {
   test.for([
     { what: 'the creation', method: 'POST', path: '/api/v2/transaction' },
     { what: 'the confirmation', method: 'PUT', path: undefined },
-  ])('pays once where the answer to $what is lost and the server is killed', async ({ method, path }, { around }) => {
+  ])('pays once if the answer to $what is lost and the server is killed', async ({ method, path }, { around }) => {
     await limit(around);
     const given = { destination: 'ann@example.com', amount: '1000sat' };
     const { sandbox } = around;

@@ -119,7 +119,7 @@ describe('svcpay receive onchain', () => {
   test.for([
     ['an amount of another currency', ['0.01usdt'], /amount of USDT, but BTC is needed/],
     ['a file that is no picture', ['0.01btc', '--qr-file', 'code.pdf'], /must end in \.svg or \.png/],
-  ] as const)('refuses %s before anything is asked for', async ([, args, says], { around }) => {
+  ] as const)('refuses %s before the first question', async ([, args, says], { around }) => {
     const run = await svcpay(['receive', 'onchain', ...args], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(says);

@@ -60,7 +60,7 @@ describe('svcpay sandbox run', () => {
     { args: [], says: 'COMMAND' },
     { args: ['--', 'no-such-command'], says: 'Command no-such-command was not found' },
     { args: ['--webhook-ca', 'missing.pem', '--', 'true'], says: 'missing.pem cannot be read' },
-  ])('with $args says what is wrong', async ({ args, says }, { home }) => {
+  ])('with $args explains the mistake', async ({ args, says }, { home }) => {
     const run = await started(['sandbox', 'run', ...args], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain(says);

@@ -101,7 +101,7 @@ describe('svcpay send, in a script', () => {
     ['a Bitcoin address', [bitcoin, '5000sat'], 'on-chain'],
     ['a TRON address', [tron, '5usdt'], 'tron'],
     ['a bitcoin: URI', [`bitcoin:${bitcoin}?amount=0.0001&label=Shop`], 'on-chain'],
-  ] as const)('finds out by itself that it pays %s', async ([, args, method], { around }) => {
+  ] as const)('detects %s as destination', async ([, args, method], { around }) => {
     const run = await svcpay(['send', ...args, '--yes', '--no-wait', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ destReq: { method } });
@@ -251,7 +251,7 @@ describe('svcpay send, at a terminal', () => {
     expect(creations(around.sandbox)).toHaveLength(2);
   });
 
-  test.for(['--quote-only', '--yes'])('shows all of the card for a quote that is used again without a question: %s', async (flag, { around }) => {
+  test.for(['--quote-only', '--yes'])('shows the whole card for a reused quote without a question: %s', async (flag, { around }) => {
     const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
     expect(await svcpay([...line, '--quote-only'], around)).toMatchObject({ exitCode: 0 });
     const tty = svcpayTty([...line, flag], around);

@@ -55,7 +55,7 @@ describe('the environment', () => {
     expect((await sign('whsec\r')).stdout).toBe((await sign('whsec')).stdout);
   });
 
-  test.for(['schlüssel', 'a\nb', '…'])('with a key that no header can carry is said to be wrong, and nothing is asked: %j', async (SVCPAY_API_KEY, { home, sandbox }) => {
+  test.for(['schlüssel', 'a\nb', '…'])('with an invalid key is refused without a question: %j', async (SVCPAY_API_KEY, { home, sandbox }) => {
     const run = await svcpay(['wallets'], { home, sandbox, env: { SVCPAY_API_KEY } });
     expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('API key') });
   });

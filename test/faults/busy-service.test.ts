@@ -75,7 +75,7 @@ describe('a service that limits requests', { concurrent: true }, () => {
     expect(run.error().hint).toContain('7 s');
   });
 
-  test.for(['creation', 'confirmation'] as const)('by 429 to a %s is paid once, after the time that it asked for', async (exchange, { strict }) => {
+  test.for(['creation', 'confirmation'] as const)('by 429 to a %s is paid once, after the requested time', async (exchange, { strict }) => {
     const time = patient();
     strict.service.temper.meetings.push(meeting(exchange, 429, '{"error":"too many"}', 2, { 'retry-after': '2' }));
     expect(await strict.run(shop, 'home', time)).toMatchObject({ exitCode: 0 });

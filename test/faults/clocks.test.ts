@@ -60,7 +60,7 @@ describe.concurrent('an invoice', () => {
   test.for([
     { what: 'paid', lost: 0, exitCode: 0 },
     { what: 'in doubt', lost: Infinity, exitCode: 8 },
-  ])('that ran out since it was $what does not change what is said of its reference', async ({ lost, exitCode }, { payment }) => {
+  ])('that has expired since it was $what does not change the outcome of its reference', async ({ lost, exitCode }, { payment }) => {
     const { clock, invoice } = payment.sandbox;
     const command = ['send', 'lightning', await invoice('2000sat'), '--ref', 'order-2', '--yes', '--no-wait', '--json'];
     payment.proxy.break('confirmation', 'dropped before', lost);

@@ -12,7 +12,7 @@ describe('a limit per day counts a payment for one day', { concurrent: true }, (
     { dated: 'one answer in 2099', wrong: () => Date.UTC(2099, 0), isOnly: true },
     { dated: 'all answers in 2099', wrong: () => Date.UTC(2099, 0), isOnly: false },
     { dated: 'all answers in 1970', wrong: () => day, isOnly: false },
-  ])('when the service dates $dated', async ({ wrong, isOnly }, { strict }) => {
+  ])('if the service dates $dated', async ({ wrong, isOnly }, { strict }) => {
     const { service, run } = strict;
     const rounds = isOnly ? 7 : 1;
     await run('limits set --per-day 1500sat');

@@ -66,7 +66,7 @@ describe.concurrent('a journal', () => {
   test.for([
     { what: 'of a newer version', sql: 'PRAGMA user_version = 99', message: 'newer svcpay' },
     { what: 'of another program', sql: 'PRAGMA application_id = 1', message: 'another program' },
-  ])('$what is left as it is, and nothing is paid', async ({ sql, message }, { payment }) => {
+  ])('$what is not changed, and nothing is paid', async ({ sql, message }, { payment }) => {
     await withJournal(payment);
     const file = journalIn(payment.around.home);
     const db = new Database(file);

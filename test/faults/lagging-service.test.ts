@@ -80,7 +80,7 @@ const gateways = [
 ];
 
 describe('a gateway\'s answer to a confirmation', { concurrent: true }, () => {
-  test.for(['at once', 'none'] as const)('with its own 4xx, whose effect is %s, is asked again: paid once, exit 0', async (effect, { strict }) => {
+  test.for(['at once', 'none'] as const)('with its own 4xx, whose effect is %s, leads to a repetition: paid once, exit 0', async (effect, { strict }) => {
     const { service, run } = strict;
     const codes = await Promise.all(
       gateways.map(async ({ status, body }, index) => {
@@ -93,7 +93,7 @@ describe('a gateway\'s answer to a confirmation', { concurrent: true }, () => {
     expect(service.moved()).toHaveLength(gateways.length);
   });
 
-  test.for([1, 5, 6].map((index) => gateways[index] ?? { status: 0, body: '' }))('with $status every time leaves a doubt, and the truth for resume', async ({ status, body }, { strict }) => {
+  test.for([1, 5, 6].map((index) => gateways[index] ?? { status: 0, body: '' }))('with $status every time leaves an unknown outcome, which resume clarifies', async ({ status, body }, { strict }) => {
     const { service, run } = strict;
     // The first is carried out in the end; reads are kept away by the same gateway until then.
     service.temper.meetings.push(

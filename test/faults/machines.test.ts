@@ -109,7 +109,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     ['creation', 'after'],
     ['confirmation', 'before'],
     ['confirmation', 'after'],
-  ] as const)('another goes on where one was killed (%s, %s)', async ([exchange, when], { payment }) => {
+  ] as const)('another resumes where one was killed (%s, %s)', async ([exchange, when], { payment }) => {
     const url = await preparedDatabase(server);
     const held = payment.proxy.hold(exchange, when);
     const running = startSvcpay(payment.command, machine(payment.around, url));

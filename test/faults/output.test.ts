@@ -57,7 +57,7 @@ describe.concurrent('a read-only command', () => {
   });
 
   test.for([['send', '--help'], ['send', 'lnurl', 'shop@example.com', '1000sat', '--quote-only', '--json'], ['--version']])(
-    'svcpay %s %s %s: fails when its result is lost, also where another run of it could move money', async (line, { around }) => {
+    'svcpay %s %s %s: fails if its output is lost', async (line, { around }) => {
       expect(await svcpay(line, { ...around, redirect: '>/dev/full' })).toMatchObject({ exitCode: 1, stdout: '' });
     });
 

@@ -57,7 +57,7 @@ describe('a service that changes an order', { concurrent: true }, () => {
   test.for([
     { where: 'the destination', makes: details({ address: { toString: 1 } }), exitCode: 3, moved: 0 },
     { where: 'a field beside the specification', makes: (view: Json) => ({ ...view, resultStatus: { toString: 1 } }), exitCode: 0, moved: 1 },
-  ])('with an object that has no text in $where: no uncaught error', async ({ makes, exitCode, moved }, { strict }) => {
+  ])('with an object without text in $where: no uncaught error', async ({ makes, exitCode, moved }, { strict }) => {
     strict.service.temper.makes = makes;
     expect((await strict.run(onchain)).exitCode).toBe(exitCode);
     expect(strict.service.moved()).toHaveLength(moved);

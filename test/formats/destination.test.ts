@@ -104,7 +104,7 @@ describe('detectDestination', () => {
     ['   ', 'The destination is empty'],
     ['50000sat', 'is an amount: the destination comes first'],
     ['x'.repeat(9000), 'too long'],
-  ] as const)('says of %s: %s', ([text, reason]) => {
+  ] as const)('refuses %s: %s', ([text, reason]) => {
     expect(refusal(() => detectDestination(text))).toContain(reason);
   });
 

@@ -19,7 +19,7 @@ test.for([
   { why: 'bitcoin is bought and the rate is what one unit buys', txn: quoted('USDT', 'BTC', 0.0000125, 25), rate: '0.0000125' },
   { why: 'the rate is larger than any can be', txn: quoted('USDT', 'VND', 1e21, 2, 50_000), rate: '1000000000000000000000' },
   { why: 'nothing tells', txn: quoted('USD', 'CAD', 1.4), rate: '1.4' },
-])('is destination units for one source unit when $why', ({ txn, rate }) => {
+])('is destination units for one source unit if $why', ({ txn, rate }) => {
   expect(exchangeRate(txn)?.toFixed()).toBe(rate);
 });
 

@@ -26,14 +26,14 @@ describe('LNURL', () => {
 
   test.for([
     'http://pay7qq3f3xyz.onion/lnurl', 'http://127.0.0.1:8080/lnurlp/alice', 'http://localhost/x', 'http://[::1]:1/x',
-  ])('leads to %s, where no certificate is needed', (url) => {
+  ])('accepts %s, which needs no certificate', (url) => {
     expect(decodeLnurl(encodeLnurl(url))).toBe(url);
   });
 
   test.for([
     'http://example.com/x', 'http://127.0.0.1.example.com', 'http://notlocalhost', 'ftp://example.com',
     'javascript:alert(1)', 'not a url', '',
-  ])('does not lead to "%s"', (url) => {
+  ])('refuses an LNURL of "%s"', (url) => {
     expect(refusal(() => decodeLnurl(encodeLnurl(url)))).toContain('does not lead to an https address');
   });
 
@@ -44,7 +44,7 @@ describe('LNURL', () => {
     ['LNURL1DP68GURN8GHJ7UM9B', '"b" cannot be part of it'],
     ['lnurlp://example.com/x', 'was changed or cut off'],
     ['LNURL1' + 'Q'.repeat(5000), 'too long'],
-  ] as const)('says of %s that it is %s', ([text, reason]) => {
+  ] as const)('explains that %s is %s', ([text, reason]) => {
     expect(refusal(() => decodeLnurl(text))).toContain(reason);
   });
 });

@@ -334,7 +334,7 @@ describe('verifyWebhook', () => {
     ['a signature in upper case', body, signature.toUpperCase(), false],
     ['a signature that is cut off', body, signature.slice(2), false],
     ['no signature', body, undefined, false],
-  ] as const)('takes %s as it is', ([, given, signature, genuine]) => {
+  ] as const)('accepts %s unchanged', ([, given, signature, genuine]) => {
     expect(verifyWebhook(given, signature, secret)).toBe(genuine);
   });
 

@@ -150,7 +150,7 @@ describe('a list', () => {
     { where: pipe, options: { format: 'csv' as const } },
     { where: pipe, options: { fields: ['note'] } },
     { where: {}, options: { json: true, fields: ['note'] } },
-  ])('shows what is hostile as escapes, a row staying one line: $where $options', async ({ where, options }) => {
+  ])('shows control characters as escapes, with one line per row: $where $options', async ({ where, options }) => {
     const { stdout } = await listed(where, options, hostile);
     expect(stdout).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
     expect(stdout).toMatch(/a\\tb\\nc\\(x1b|u001b)\[2J/);
@@ -253,7 +253,7 @@ describe('--fields', () => {
     return screen.stdout();
   };
 
-  test.each(['table', 'json', 'jsonl', 'csv', 'tsv'] as const)('that the rows do not have are refused as %s, before anything is printed', async (format) => {
+  test.each(['table', 'json', 'jsonl', 'csv', 'tsv'] as const)('that do not exist are refused as %s, before anything is printed', async (format) => {
     const screen = openPlainScreen({});
     const out = createOutput(screen.terminal, { format, fields: ['id', 'txnStat'] });
     await expect(out.list(payments, list)).rejects.toMatchObject({
@@ -283,7 +283,7 @@ describe('--fields', () => {
 test.each([
   { rawCells: false, cell: "'=1+1" },
   { rawCells: true, cell: '=1+1' },
-])('a formula is a cell of csv as text, unless cells are wanted raw: $rawCells', async ({ rawCells, cell }) => {
+])('a formula is a text cell in CSV, unless raw cells are requested: $rawCells', async ({ rawCells, cell }) => {
   const { terminal, stdout } = openPlainScreen({});
   const columns = [{ name: 'note', title: 'Note', value: () => '=1+1\u001B[31m' }];
   await createOutput(terminal, { format: 'csv', rawCells }).list([{}], { columns, quiet: () => '', empty: '' });
@@ -345,7 +345,7 @@ test('a state change has the requested fields, computed fields too', () => {
 });
 
 test.each([{}, { json: true }, { format: 'tsv' as const }, { quiet: true }])(
-  'a state change is silent under %j',
+  'a state change is not printed with %j',
   (options) => {
     const { terminal, stdout } = openPlainScreen(pipe);
     createOutput(terminal, options).change({ txnState: 'quoted' });

@@ -26,7 +26,7 @@ describe('sanitize', () => {
   });
 
   test.each(['Coffee House, order 118', 'Ngân hàng Ngoại thương', '☕\uFE0F 50 000 ₫', '日本語', 'a\\nb'])(
-    'leaves %j as it is',
+    'does not change %j',
     (text) => {
       expect(sanitize(text)).toBe(text);
     },
@@ -51,7 +51,7 @@ describe('oneLine', () => {
     { text: 'Vietcombank (970436) x', width: 21, shown: 'Vietcombank (970436)…' },
     { text: '(970436)', width: 5, shown: '(970…' },
     { text: '日本', width: 2, shown: '…' },
-  ])('cuts $text at $width cells, before parentheses rather than within', ({ text, width, shown }) => {
+  ])('truncates $text at $width cells, before parentheses rather than within', ({ text, width, shown }) => {
     expect(oneLine(text, width)).toBe(shown);
   });
 

@@ -103,7 +103,7 @@ describe('the quote of a payment', () => {
     { serviceFee: '0.00000001', networkFee: '0', pays: '0.5', note: 'fee below 0.01 %' },
     { serviceFee: '0.1', networkFee: '0.1', pays: '0.2', note: 'all fees' },
     { serviceFee: '0.1', networkFee: '0', pays: '0.3', note: 'fee 50.00 %' },
-  ])('with fees of $serviceFee and $networkFee in $pays says "$note"', ({ note, ...fees }) => {
+  ])('with fees of $serviceFee and $networkFee in $pays has the note "$note"', ({ note, ...fees }) => {
     const card = {
       ...payment,
       serviceFee: btc(fees.serviceFee),
@@ -443,7 +443,7 @@ describe('tables', () => {
         '  svcpay tx get',
       ],
     },
-  ])('the history at $columns columns has a line for each, between its head and its foot', async ({ columns, lines }) => {
+  ])('the history at $columns columns has a line per transaction, between head and foot', async ({ columns, lines }) => {
     const view = transactionList(now, { ids, known, heading: 'All 3', footer: 'svcpay tx get' });
     expect(await drawn(columns, (out) => out.list(page, view))).toEqual(lines);
   });
@@ -584,7 +584,7 @@ describe('a failure', () => {
       failure: new Failure('refused', 'BTC: \u001B[2J\nfaked line'),
       shown: ['Nothing moved: BTC: \\x1b[2J\\nfaked line'],
     },
-  ])('of a payment says what happened to the money first: $shown', ({ failure, shown }) => {
+  ])('of a payment shows the outcome for the money first: $shown', ({ failure, shown }) => {
     expect(failureLines(failure, { money: true })).toEqual(shown);
   });
 
@@ -615,7 +615,7 @@ describe('a failure', () => {
     { next: { do: 'resume', id: txnId }, hint: undefined, advice: `svcpay tx resume ${txnId}` },
     { next: { do: 'show', id: "x'; rm -rf ~" }, hint: undefined, advice: "svcpay tx get 'x'\\''; rm -rf ~'" },
     { next: { do: 'allow', destination: '~root' }, hint: undefined, advice: "svcpay limits allow '~root'" },
-  ] as const)('words the next step as a command that can be copied: $advice', ({ next, hint, advice }) => {
+  ] as const)('shows the next step as a command to copy: $advice', ({ next, hint, advice }) => {
     const failure = new Failure('refused', 'No.', { next, hint });
     expect(failureLines(failure, { money: false }).at(-1)).toBe(`  ${advice}`);
     expect(failureJson(failure)).toContain(JSON.stringify(advice));
@@ -624,7 +624,7 @@ describe('a failure', () => {
   test.each([
     { message: 'You have 1 000 000 sat, and 1 250 000 sat are needed.', columns: 24 },
     { message: 'The fee would be 12.20 % of it, 0.00000305 BTC: more than --max-fee 1%.', columns: 30 },
-  ])('breaks no number and no flag: $message', ({ message, columns }) => {
+  ])('wraps neither numbers nor flags: $message', ({ message, columns }) => {
     const lines = failureLines(new Failure('limit', message), { money: false, canvas: plain(columns) });
     for (const whole of message.match(/\d[\d ]*(?:\.\d+)? (?:sat|BTC|%)|--[a-z-]+ \d+%/g) ?? []) {
       expect(lines.some((line) => line.includes(whole)), `${whole} in ${lines.join('|')}`).toBe(true);

@@ -48,7 +48,7 @@ describe('forwarding', () => {
     [500, 'consumer'],
     [302, 'consumer'],
     ['none', 'consumer'],
-  ] as const)('tries again after %s, for the %s', async ([answer, scope]) => {
+  ] as const)('repeats after %s, for the %s', async ([answer, scope]) => {
     const { url } = await target(answer);
     const forwarder = openForwarder({ target: url, signatureHeader: 'X-Servicepay-Signature', connections: 2 });
     onTestFinished(() => forwarder.close());
@@ -77,7 +77,7 @@ describe('a command', () => {
     ['exit 3', { kind: 'failed', reason: 'exit code 3' }],
     ['exit 75', { kind: 'retry', scope: 'transaction' }],
     ['kill -9 $$', { kind: 'failed', reason: 'ended by SIGKILL' }],
-  ] as const)('that ends by "%s" is judged by it', async ([command, verdict]) => {
+  ] as const)('that ends with "%s" is judged by that', async ([command, verdict]) => {
     expect((await run(command)).verdict).toMatchObject(verdict);
   });
 

@@ -25,7 +25,7 @@ describe('the place of an event', () => {
     ['a swap', [['quoted', 1]], ['completed', 2], {}],
     ['a state of another time', [['shipped', 1]], ['delivered', 2], {}],
     ['a state of another time, overtaken', [['shipped', 3]], ['packed', 2], { outOfOrder: true }],
-  ] as const)('is told: %s', ([, before, [state, at], place]) => {
+  ] as const)('is compared with earlier ones: %s', ([, before, [state, at], place]) => {
     const plain = { duplicateOf: null, outOfOrder: false, missing: [] };
     expect(placeOf(event(state, at), earlier(...before))).toEqual({ ...plain, ...place });
   });

@@ -167,7 +167,7 @@ describe('the receiver', () => {
     ['says nothing at all', ''],
     ['drips its headers', 'POST / HTTP/1.1\r\nHost: h\r\nX-A'],
     ['never ends its body', `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 50\r\n\r\n{`],
-  ] as const)('lets go of a sender that %s', async ([, text], { store }) => {
+  ] as const)('disconnects a sender that %s', async ([, text], { store }) => {
     const { url } = await start(store, { limits: quick });
     const answer = await speak(url, text);
     expect(answer === '' || answer.startsWith('HTTP/1.1 408')).toBe(true);

@@ -114,7 +114,7 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     });
 
     test.for([['gzip', '{}'], ['zstd', '{}'], ['gzip', gzipSync('{}').subarray(0, 12)]] as const)(
-      'is none where it cannot be unpacked: %s',
+      'is an error if it cannot be decompressed: %s',
       async ([coding, body]) => {
         const url = await served((_, response) => response.writeHead(200, { 'content-encoding': coding }).end(body));
         await expect(transport()(get(url))).rejects.toMatchObject({ message: 'the answer could not be unpacked', requestSent: true });
@@ -344,7 +344,7 @@ describe('a proxy in the environment', () => {
     expect(asked).toEqual([]);
   });
 
-  test.for(['http://:::', 'not an address', 'ftp://proxy.example'])('that is no address is a mistake in the setting: %s', async (value) => {
+  test.for(['http://:::', 'not an address', 'ftp://proxy.example'])('with an invalid address is a usage error: %s', async (value) => {
     const send = transport({ env: { HTTPS_PROXY: value } });
     await expect(send(get('https://pay.invalid/'))).rejects.toMatchObject({
       kind: 'usage',

@@ -67,7 +67,7 @@ describe('svcpay tx export', () => {
     },
   );
 
-  plain.for(['xero', 'quickbooks'] as const)('-o %s writes a thousand rows, and nothing of a thousand and one', async (format) => {
+  plain.for(['xero', 'quickbooks'] as const)('-o %s writes a thousand rows, and refuses more', async (format) => {
     const write = async (count: number): Promise<number> => {
       async function* pages(): AsyncGenerator<ListedTransaction[]> {
         for (let at = 0; at < count; at += 1) {
@@ -104,7 +104,7 @@ describe('svcpay statement -o ofx', () => {
     ]);
   });
 
-  test.for([['BTC'], ['USDT'], []])('refuses %j, which is no fiat wallet', async (wallet, { around }) => {
+  test.for([['BTC'], ['USDT'], []])('refuses %j, which is not a fiat wallet', async (wallet, { around }) => {
     expect(await svcpay(['statement', '-o', 'ofx', ...wallet.flatMap((each) => ['--wallet', each])], around)).toMatchObject({ exitCode: 2, stdout: '' });
   });
 });

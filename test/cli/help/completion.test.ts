@@ -185,7 +185,7 @@ describe('in a real shell', () => {
   describe.skipIf(isLeftOut('zsh'))('zsh', () => {
     let told: string[];
     beforeAll(() => void (told = zshOffers(cases.map(([line]) => line))));
-    test.for(cases.map(([line, offers], at) => [line, offers, at] as const))('"%s" becomes those of %j that begin so', ([, offers, at]) => {
+    test.for(cases.map(([line, offers], at) => [line, offers, at] as const))('"%s" becomes the matches of %j', ([, offers, at]) => {
       expect(linesOf(told[at] ?? 'nothing was told')).toEqual(offers);
     });
   });

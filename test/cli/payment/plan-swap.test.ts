@@ -32,7 +32,7 @@ test.for([
   { given: '25 USDT', missing: ['TO'], example: 'svcpay swap 25 USDT BTC' },
   { given: '25 USDT', receive: true, missing: ['FROM'], example: 'svcpay swap 25 BTC USDT --receive' },
   { given: '0.1 BTC', missing: ['TO'], example: 'svcpay swap 0.1btc BTC USDT' },
-])('of "$given" it says what is missing, and how to write all of it', ({ given, receive = false, missing, example }) => {
+])('explains what is missing in "$given", with a complete example', ({ given, receive = false, missing, example }) => {
   const words = readSwapWords(given, receive);
   expect([missingOf(words), swapExample(words, receive)]).toEqual([missing, example]);
 });

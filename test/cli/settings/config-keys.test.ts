@@ -48,7 +48,7 @@ describe('a setting', () => {
     });
   });
 
-  test.each(['api-key', 'api-secret', 'secret', 'toString'])('%s is none', (key) => {
+  test.each(['api-key', 'api-secret', 'secret', 'toString'])('%s is not a setting', (key) => {
     expect(() => findKey(key)).toThrow(/There is no setting/);
   });
 });
@@ -77,7 +77,7 @@ describe('the value in force', () => {
     'postgres://u:s3/cret?s3cret@db.example/x',
     'postgres://u:a@s3cret@/x?host=/run',
     'postgres://db.example/x?user=u&Password=s3cret&sslmode=require',
-  ])('of database-url shows no password: %s', (address) => {
+  ])('of database-url is shown without its password: %s', (address) => {
     const { value } = inForce('database-url', {}, { SVCPAY_DATABASE_URL: address }, {});
     expect(value).toMatch(/^postgres:\/\/.*\/x/);
     expect(value).not.toMatch(/s3|cret/);

@@ -102,7 +102,7 @@ describe('parseBitcoinAddress', () => {
     ['14dsCmVFGsgxBrBqW2E71XJwccjb2mHzkaK', 'its hash has 21 bytes instead of 20'],
     ['3TYPG8VeuoVAh2hP7Vfw6ww7vK98nvXXXUG', 'its checksum is wrong'],
     ['1'.repeat(91), 'too long'],
-  ] as const)('says of %s that %s', ([text, reason]) => {
+  ] as const)('explains for %s that %s', ([text, reason]) => {
     expect(refusal(() => parseBitcoinAddress(text))).toContain(reason);
   });
 

@@ -243,7 +243,7 @@ describe('decodeInvoice', () => {
 
   test.for([
     ['lnbc', 'mainnet'], ['lntb', 'testnet'], ['lntbs', 'signet'], ['lnbcrt', 'regtest'],
-  ] as const)('knows %s as %s', ([prefix, network]) => {
+  ] as const)('reads the network of %s as %s', ([prefix, network]) => {
     expect(decodeInvoice(signed(required, `${prefix}1m`)).network).toBe(network);
     expect(decodeInvoice(signed(required, prefix)).network).toBe(network);
   });

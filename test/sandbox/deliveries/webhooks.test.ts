@@ -73,7 +73,7 @@ describe('the webhook of an account', () => {
     { body: { callback, secret: 'a\0b' } },
     { body: { callback: 7, secret: 'one' } },
     { body: { callback: `https://example.com/${'x'.repeat(3000)}`, secret: 'one' } },
-  ])('is not made from $body', async ({ body }) => {
+  ])('is refused for $body', async ({ body }) => {
     const answer = await register(body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
     expect(await list()).toEqual({ data: [] });

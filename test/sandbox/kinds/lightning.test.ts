@@ -176,7 +176,7 @@ describe('a Lightning send', () => {
     expect(body.destReq.amtRequested).toBe(0.00001501);
   });
 
-  test.for(['mainnet', 'testnet'] as const)('pays an invoice of the world at large once (%s)', async (network) => {
+  test.for(['mainnet', 'testnet'] as const)('pays an invoice of another service once (%s)', async (network) => {
     const invoice = foreign({ network });
     for (const state of ['completed', 'failed']) {
       const { txnId } = await sandbox.run(lightningSend(invoice));

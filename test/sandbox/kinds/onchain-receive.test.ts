@@ -167,7 +167,7 @@ describe('a permanent address', () => {
   test.for([
     { chain: 'TRON', after: 3_000 },
     { chain: 'ETH', after: 15 * 60_000 },
-  ])('takes USDT on $chain, credited after its time', async ({ chain, after }) => {
+  ])('accepts USDT on $chain, credited after its time', async ({ chain, after }) => {
     const address = (await usdtAddress(chain)).body.data.staticOnchainAddress;
     expect((await sandbox.pay(address, '12.5')).body).toMatchObject({ ccy: 'USDT', amount: 12.5 });
     await sandbox.advance(after - 1);

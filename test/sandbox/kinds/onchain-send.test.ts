@@ -56,7 +56,7 @@ describe('an on-chain send', () => {
     { fees: 'all', flag: 'deductNetworkFeesFromDest', paid: 0.01, arrives: 0.009977 },
     { fees: 'the service fee', flag: 'deductServicepayFees', paid: 0.010003, arrives: 0.00998 },
     { fees: 'the network fee', flag: 'deductNetworkFees', paid: 0.01002, arrives: 0.009997 },
-  ])('takes $fees out of what arrives with $flag', async ({ flag, paid, arrives }) => {
+  ])('takes $fees out of the received amount with $flag', async ({ flag, paid, arrives }) => {
     const { txnId } = await sandbox.run(onchainSend(somewhere, 0.01, { [flag]: true }));
     await sandbox.mine(6);
     expect((await sandbox.get(txnId)).body.destReq.amtSettled).toBe(arrives);
@@ -84,7 +84,7 @@ describe('an on-chain send', () => {
     'tb1pqqqqp399et2xygdj5xreqhjjvcmzhxw4aywxecjdzew6hylgvsesf3hn0c',
     'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn',
     '2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc',
-  ])('goes to %s', async (address) => {
+  ])('is sent to %s', async (address) => {
     expect((await sandbox.create(onchainSend(address, 0.00001))).status).toBe(200);
   });
 
@@ -131,7 +131,7 @@ describe('a USDT send', () => {
     expect(await sandbox.balance('USDT')).toEqual([9898.8, 9898.8]);
   });
 
-  test.for(['BTC', 'USD', 'VND'])('pays from the %s wallet too', async (from) => {
+  test.for(['BTC', 'USD', 'VND'])('may pay from the %s wallet', async (from) => {
     const txn = await sandbox.run(usdtSend(someTron, 100, {}, from));
     await sandbox.mine(1);
     expect(await sandbox.state(txn.txnId)).toBe('completed');
@@ -168,7 +168,7 @@ describe('a USDT send', () => {
     { from: 'BTC', amount: 0.001, arrives: 100 },
     { from: 'VND', amount: 250_000, arrives: 10 },
     { from: 'USDT', amount: 12.5, arrives: 12.5 },
-  ])('of so much of the $from wallet arrives at what that comes to', async ({ from, amount, arrives }) => {
+  ])('of an amount of the $from wallet arrives converted', async ({ from, amount, arrives }) => {
     const body = {
       sourceReq: { ccy: from, method: 'servicepay', amtRequested: amount, reqDetails: {} },
       destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: someTron } },

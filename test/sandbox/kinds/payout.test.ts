@@ -159,7 +159,7 @@ describe('a payout', () => {
       method: 'ke-kes-mobile',
       reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+254000000000' },
     }, {}, { sourceOfFunds: funds }) },
-  ])('to $what of zeroes comes back, and nothing is deducted', async ({ body }) => {
+  ])('to $what of zeroes is returned, and nothing is deducted', async ({ body }) => {
     const { txnId } = await sandbox.run(body);
     await sandbox.advance('5s');
     expect(await sandbox.state(txnId)).toBe('destsent');

@@ -175,7 +175,7 @@ describe('the live shape', () => {
     { name: 'webhook-final-only', events: ['POST completed', 'POST completed'], header: 'x-servicepay-signature' },
     { name: 'webhook-once', events: ['POST quoted', 'POST completed'], header: 'x-servicepay-signature' },
     { name: 'webhook-signature-header', events: ['POST quoted', 'POST completed', 'POST completed'], header: 'x-signature' },
-  ])('$name is how events are delivered', async ({ name, events, header }) => {
+  ])('$name changes the delivery of events', async ({ name, events, header }) => {
     const receiver = await startReceiver();
     cleanups.push(() => receiver.close());
     const { sandbox, client } = await serve({ allowHttpCallbacks: true, liveShapes: [name] });

@@ -108,7 +108,7 @@ describe('the check', () => {
       { id: '1', callback: 'https://a.example', createdAt: 1 },
       { method: 'POST', requestBody: '{}' },
     )],
-  ])('complains of %s', ([, exchange]) => {
+  ])('reports %s', ([, exchange]) => {
     expect(() => openApiCheck(text)(exchange)).toThrow('answered');
   });
 

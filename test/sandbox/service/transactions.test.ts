@@ -101,7 +101,7 @@ describe('a quote', () => {
     expect((await sandbox.call('POST', '/transaction/', swap(1, 'USDT', 'USD'))).status).toBe(200);
   });
 
-  test.for(['GET', 'PUT'])('that does not exist is not found (%s)', async (method) => {
+  test.for(['GET', 'PUT'])('with an unknown id is not found (%s)', async (method) => {
     const path = '/transaction/00000000-0000-4000-8000-000000000000';
     const answer = await sandbox.call(method, method === 'GET' ? path : `${path}/confirm`);
     expect([answer.status, answer.body]).toEqual([404, { error: 'not found' }]);
@@ -211,7 +211,7 @@ describe('the list', () => {
   test.for([
     { filter: 'plain', query: '' },
     { filter: 'of a state', query: '&txnStatuses=quoted' },
-  ])('goes page by page over everything once ($filter)', async ({ query }) => {
+  ])('covers everything once, page by page ($filter)', async ({ query }) => {
     for (let i = 0; i < 7; i += 1) await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: `r${i}` }));
     const pages = await Promise.all([1, 2, 3, 4].map((page) => refs(`?limit=3&page=${page}${query}`)));
     expect(pages).toEqual([['r6', 'r5', 'r4'], ['r3', 'r2', 'r1'], ['r0'], []]);
@@ -254,7 +254,7 @@ describe('the list', () => {
   test.for([
     ['2031-05-17T10:00:00.000Z', true], ['2031-05-17T10:00:00', true], ['2031-05-17T12:00%2B02:00', true], ['2031-05-17', true],
     ['2031-05-17T10:00:00.001', false], ['2031-05-17T09:00-0200', false], ['2031-05-18', false],
-  ] as const)('reads startTime=%s, in UTC where it names no zone', async ([from, isListed]) => {
+  ] as const)('reads startTime=%s, in UTC without a time zone', async ([from, isListed]) => {
     const later = await fresh({ now: () => Date.UTC(2031, 4, 17, 10) });
     await later.create(swap(1, 'USDT', 'USD'));
     const { data } = (await later.call('GET', `/transaction?time=other&startTime=${from}`)).body;

@@ -75,7 +75,7 @@ describe('a sandbox file of version 7', () => {
 test.for([
   ['newer', 99, 'was written by a newer svcpay: it was not changed'],
   ['long outdated', 3, 'has a version that is no longer supported and was not changed'],
-] as const)('a %s file is left as it is', ([_which, version, words]) => {
+] as const)('a %s file is not changed', ([_which, version, words]) => {
   const file = fileOfVersion7();
   const db = new Database(file);
   db.exec(`PRAGMA user_version = ${version}`);

@@ -73,7 +73,7 @@ describe('a user of the service', () => {
   });
 
   test.for(['', '999', '100000000001', '-1000', '1e6', '1000.5', 'many', '9'.repeat(400), '0x1000'])(
-    'is asked for no more than may be sent: %j',
+    'refuses an amount outside its range: %j',
     async (amount) => {
       const { status, body } = await ask(shop.accountId, amount);
       expect(status).toBe(400);

@@ -55,7 +55,7 @@ describe('a send to a Lightning Address', () => {
   test.for([
     { what: 'Lightning Address', address: (id: string) => `${id}@sandbox.localhost` },
     { what: 'LNURL', address: (id: string) => encodeLnurl(`http://sandbox.localhost/.well-known/lnurlp/${id}`) },
-  ])('of the service\'s own user by $what arrives there as a Lightning receive', async ({ address }) => {
+  ])('of a user of the service by $what arrives there as a Lightning receive', async ({ address }) => {
     const txn = await sandbox.run(lnurlSend(address(child.accountId), 0.001));
     await sandbox.advance('1s');
     expect(await sandbox.state(txn.txnId)).toBe('completed');

@@ -67,7 +67,7 @@ describe('a fault', () => {
     { kind: 'drop-before-commit', carriedOut: 0 },
     { kind: 'drop-after-commit', carriedOut: 1 },
     { kind: 'truncate', carriedOut: 1 },
-  ])('$kind breaks the connection off', async ({ kind, carriedOut }) => {
+  ])('$kind closes the connection', async ({ kind, carriedOut }) => {
     await sandbox.faults.add({ kind });
     await expect(create()).rejects.toThrow(/fetch failed|terminated/);
     expect(await total()).toBe(carriedOut);
@@ -119,7 +119,7 @@ describe('a fault', () => {
     { pattern: { path: '**' }, strikes: [true, true, true] },
     { pattern: { path: '/api/v2/transactio.' }, strikes: [false, false, false] },
     { pattern: {}, strikes: [true, true, true] },
-  ])('with the pattern $pattern strikes $strikes of create, list, confirm', async ({ pattern, strikes }) => {
+  ])('with the pattern $pattern hits $strikes of create, list, confirm', async ({ pattern, strikes }) => {
     await sandbox.faults.add({ kind: 'status', status: 500, times: 'always', ...pattern });
     const answers = [
       await client.create({}), await client.call('GET', '/transaction?limit=1'), await client.confirm('none'),
@@ -177,7 +177,7 @@ describe('a fault', () => {
     { kind: 'payment' }, { kind: 'payment', outcome: 'lost' }, { kind: 'late-effect' },
     { kind: 'false-state' }, { kind: 'false-state', state: 'paid' }, { kind: 'stale', ago: 'long' },
     { kind: 'double-payment', path: '**' }, { kind: 'webhook-duplicate', state: 'paid' },
-  ])('is not made from %j', async (body) => {
+  ])('is refused for %j', async (body) => {
     const answer = await client.control('POST', 'faults', body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
   });
@@ -194,7 +194,7 @@ describe('a fault with an effect', () => {
     { fault: { kind: 'late-effect', delay: '5s' }, status: 200 },
     { fault: { kind: 'html', method: 'PUT', status: 504, commitAfter: '5s' }, status: 504 },
     { fault: { kind: 'status', method: 'PUT', status: 409, commitAfter: '5s' }, status: 409 },
-  ])('answers a confirmation at once and carries it out later: $fault.kind', async ({ fault, status }) => {
+  ])('answers a confirmation at once and executes it later: $fault.kind', async ({ fault, status }) => {
     const txnId = await quote();
     await sandbox.faults.add(fault);
     const answer = await fetch(`${sandbox.url}${transaction}/${txnId}/confirm`, { method: 'PUT', headers: client.headers() });

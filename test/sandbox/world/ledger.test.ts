@@ -68,7 +68,7 @@ describe('the ledger', () => {
   test.for([
     { what: 'money appears from nowhere', change: 'balance + 1', error: 'wrong' },
     { what: 'a wallet owes money', change: '-1', error: 'CHECK' },
-  ])('stops the commit when $what', async ({ change, error }) => {
+  ])('stops the commit if $what', async ({ change, error }) => {
     await fund('BTC', '1');
     const tamper = store.write(() => store.run(`UPDATE book SET balance = ${change} WHERE owner = 'a'`));
     await expect(tamper).rejects.toThrow(error);

@@ -168,7 +168,7 @@ test('an inbox of version 1 is upgraded with its backlog', async () => {
 test.for([
   ['journal-1.db', (path: string) => open(path)],
   ['events-1.db', (path: string) => openEventStore(path, () => 1)],
-] as const)('a newer %s is left as it is', ([name, opens]) => {
+] as const)('a newer %s is not changed', ([name, opens]) => {
   const path = fileOf(name);
   const db = new Database(path);
   db.exec('PRAGMA user_version = 99');
@@ -183,7 +183,7 @@ describe('an emptied journal', () => {
   test.for([
     ['the settings tell of payments', true, ''],
     ['its log is still there', false, 'not empty'],
-  ] as const)('is damaged when %s', ([_why, isKnown, log]) => {
+  ] as const)('is damaged if %s', ([_why, isKnown, log]) => {
     const path = fileOf('journal-1.db');
     writeFileSync(path, '');
     if (log !== '') writeFileSync(`${path}-wal`, log);

@@ -51,7 +51,7 @@ describe('settings', () => {
     { profiles: { one: { per_day: '1btc' } } },
     { profiles: { one: { maxPerPayment: '1btc' } } },
     { limits: { perDay: { BTC: '1' } } },
-  ])('are refused where they hold a limit that is not known: %j', (config) => {
+  ])('are refused if they have an unknown limit: %j', (config) => {
     expect(() => openConfig(homeWith(config).home).read()).toThrow(/a limit that this version does not know/);
   });
 
@@ -74,7 +74,7 @@ describe('settings', () => {
     expect(() => openConfig(home).read()).toThrow('config.json is damaged: it is not a file');
   });
 
-  test.for(['the-secret', '{"a":the-secret}'])('are not quoted where they are damaged, as secrets may be: %s', async (content) => {
+  test.for(['the-secret', '{"a":the-secret}'])('are not quoted if they are damaged, since they may contain secrets: %s', async (content) => {
     const { home } = homeWith();
     writeFileSync(join(home, 'secrets.json'), content);
     const secrets = openSecrets(findHome({ SVCPAY_HOME: home }), async () => undefined);
@@ -91,7 +91,7 @@ describe('settings', () => {
     expect(resolveSettings({ sandbox: false, profile: 'two' }, {}, config).profileName).toBe('two');
   });
 
-  test.for(['000', '777'])('are for their owner alone under the umask %s, in a folder that keeps its rights', (umask) => {
+  test.for(['000', '777'])('are accessible only to their owner with the umask %s, in a folder that keeps its permissions', (umask) => {
     const { home } = homeWith();
     mkdirSync(join(home, 'shared'));
     chmodSync(join(home, 'shared'), 0o1777);
@@ -122,7 +122,7 @@ describe('settings', () => {
 });
 
 describe('a home', () => {
-  test.skipIf(process.platform !== 'linux')('is not looked for in the folder one happens to be in', () => {
+  test.skipIf(process.platform !== 'linux')('is not searched in the current folder', () => {
     vi.stubEnv('XDG_CONFIG_HOME', 'relative');
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(() => findHome({})).toThrow('The folders for files are unknown');
@@ -137,7 +137,7 @@ describe('a home', () => {
     expect(run({})).toMatchObject({ status: 2, stderr: expect.stringContaining('Set HOME, or SVCPAY_HOME') });
   });
 
-  test.skipIf(process.platform !== 'linux')('where no folder can be made is refused, with those above it', () => {
+  test.skipIf(process.platform !== 'linux')('in a folder that cannot be created is refused, with those above it', () => {
     expect(() => openFolder('/proc/none/svcpay')).toThrow('the folder /proc/none/svcpay cannot be written');
   });
 });

@@ -14,7 +14,7 @@ function folder(): { home: string; path: string; raw: () => unknown } {
   return { home, path, raw: () => JSON.parse(readFileSync(path, 'utf8')) };
 }
 
-test.for(['', '{"mine":{"accessTok', '\u0000\u0000', '[]', '7'])('a file that holds %j is none, said in the log alone, and is written anew', async (content) => {
+test.for(['', '{"mine":{"accessTok', '\u0000\u0000', '[]', '7'])('a file that contains %j is ignored with a log line, and replaced', async (content) => {
   const { home, path, raw } = folder();
   writeFileSync(path, content);
   const said: string[] = [];
@@ -33,7 +33,7 @@ test('a folder with the name of the token file is ignored', async () => {
 
 test.for([
   { accessToken: 7 }, 'gone', { ...token, accessToken: 'a\nb' }, { ...token, accountId: '' }, null,
-])('an entry such as %j is no token, is replaced by one, and stands in the way of no other', async (entry) => {
+])('an invalid entry such as %j is replaced, and does not affect others', async (entry) => {
   const { home, path, raw } = folder();
   const newer = { tokens: ['of a newer form'] };
   writeFileSync(path, JSON.stringify({ mine: entry, theirs: token, newer }));

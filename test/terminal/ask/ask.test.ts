@@ -280,7 +280,7 @@ describe('on a dumb terminal', () => {
     expect(widths).toEqual([60]);
   });
 
-  test.each(['\n', 'n\n', 'no\n'])('%j is no', async (typed) => {
+  test.each(['\n', 'n\n', 'no\n'])('%j means no', async (typed) => {
     expect(await dumb(typed).ask.confirm('Pay?')).toBe(false);
   });
 

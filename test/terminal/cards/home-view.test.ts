@@ -112,7 +112,7 @@ describe('home', () => {
         '',
       ],
     },
-  ])('at $columns columns drops the right column, then the values', ({ columns, lines }) => {
+  ])('at $columns columns omits the right column, then the values', ({ columns, lines }) => {
     expect(homeLines(home, more, plain(columns))).toEqual(lines);
   });
 
@@ -169,7 +169,7 @@ describe('an open payment', () => {
     [payment, 'Not checked: 2 500 sat over Lightning to Coffee House, last seen confirmed'],
     [{ ...payment, step: 'submitting' as const }, 'Not checked: 2 500 sat over Lightning to Coffee House, outcome unknown'],
     [{ ...payment, step: 'quoted' as const }, 'Unfinished: 2 500 sat over Lightning to Coffee House (order-118), nothing moved yet'],
-  ])('is shown at home by what is certain of its money', (open, line) => {
+  ])('is shown on the overview by the certain state of its money', (open, line) => {
     const lines = homeLines({ ...home, pending: [] }, { ...more, open: [open] }, plain(100));
     expect(lines).toContain(`  ${line}`);
   });

@@ -20,7 +20,7 @@ describe('a transaction', () => {
     ['a failed send', transaction({ txnState: 'failed' }), []],
     ['an expired quote', transaction({ txnState: 'quoted' }), []],
     ['a send in flight', transaction({ txnState: 'destsent' }), []],
-  ] as const)('%s moves what its wallets gain and lose', ([, txn, expected]) => {
+  ] as const)('%s moves the amounts that its wallets gain and lose', ([, txn, expected]) => {
     expect(changes(txn)).toEqual(expected);
   });
 

@@ -110,11 +110,11 @@ describe('an entry', () => {
     ['on-chain send from USDT with fees taken out', '-100'],
     ['swap', '-25.0625'],
     ['USDT send', '-26.05'],
-  ] as const)('of a %s takes from the wallet what left it', ([kind, left]) => {
+  ] as const)('of a %s takes the deducted amount from the wallet', ([kind, left]) => {
     expect(ledgerEntryOf(kinds[kind], sanitize)?.postings[0]?.amount.value.toFixed()).toBe(left);
   });
 
-  test.for(['quoted', 'srccreated', 'destsent', 'failed', 'expired', 'usercanceled'])('is none while %s', (txnState) => {
+  test.for(['quoted', 'srccreated', 'destsent', 'failed', 'expired', 'usercanceled'])('does not exist while %s', (txnState) => {
     expect(ledgerEntryOf(transaction({ txnState }), sanitize)).toBeUndefined();
   });
 });

@@ -64,7 +64,7 @@ describe('destinations', () => {
     [`bitcoin:${address}?amount=0.1`, [address]],
     [tron, [tron]],
     ['970436:0123456789', ['970436:0123456789']],
-  ] as const)('%s is kept as %j', ([typed, kept]) => {
+  ] as const)('%s is stored as %j', ([typed, kept]) => {
     expect(readAllowed(typed)).toEqual(kept);
   });
 

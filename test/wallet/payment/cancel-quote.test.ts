@@ -82,12 +82,12 @@ describe('a cancelled quote', () => {
     expect(await journal.open('here')).toEqual([]);
   });
 
-  test.for(['usercanceled', 'expired'])('is done with where it is %s already', async (state) => {
+  test.for(['usercanceled', 'expired'])('that is already %s is accepted', async (state) => {
     const txn = await cancelQuote('txn-1', depsOf(openTestJournal(), [state], never));
     expect(txn.txnState).toBe(state);
   });
 
-  test.for(['srccreated', 'destsent', 'completed', 'failed'])('is refused where it is %s', async (state) => {
+  test.for(['srccreated', 'destsent', 'completed', 'failed'])('that is already %s is refused', async (state) => {
     await expect(cancelQuote('txn-1', depsOf(openTestJournal(), [state], never))).rejects.toMatchObject({
       kind: 'refused',
       message: expect.stringContaining(`is ${state}`),

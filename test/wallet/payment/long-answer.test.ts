@@ -12,7 +12,7 @@ import { bench, order } from '../support/machine.js';
 const second = 1_000;
 const answerTakes = 36 * second;
 
-test.each(['createTransaction', 'confirmTransaction'] as const)('%s: a rival never gets it, and it is made once', async (slow) => {
+test.each(['createTransaction', 'confirmTransaction'] as const)('%s: another process never gets it, and it is made once', async (slow) => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-long-'));
   const made = bench();
   const journal = openJournal({ path: join(folder, 'journal.db'), isAlive: () => true, now: () => made.time });

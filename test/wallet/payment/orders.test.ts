@@ -130,7 +130,7 @@ describe('an order', () => {
     ['a Lightning Address paid in bitcoin', lnurlOrder('a@example.com', parseAmount('1sat')), '0.00000001'],
     ['an on-chain address', onchainOrder('1BoatSLRHtKNngkdXEeobR76b53LETtpyT', parseAmount('1btc'), 'USDT'), '1'],
     ['a swap for what shall arrive', swapOrder('USDT', 'BTC', parseAmount('1btc'), 'dest'), '1'],
-  ] as const)('fixes what %s must get, for the check of the quote', ([, { receives }, value]) => {
+  ] as const)('defines the expected amount for %s', ([, { receives }, value]) => {
     expect(receives).toMatchObject({ ccy: 'BTC' });
     expect(receives?.value.eq(value)).toBe(true);
   });

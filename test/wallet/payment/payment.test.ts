@@ -265,7 +265,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'POST R~2', 'PUT t2']);
   });
 
-  test.for(['refused', 'not offered'] as const)('that ran out is quoted anew once late reads show it, where taking it back is %s', async (how) => {
+  test.for(['refused', 'not offered'] as const)('that expired is replaced as soon as late reads show it, if its cancellation is %s', async (how) => {
     const made = bench();
     const { service } = made.deps;
     made.says = () => slowly(made);
@@ -359,7 +359,7 @@ describe('a reference known only to the service', () => {
     expect(made.now()).toMatchObject({ number: 12, state: 'paid' });
   });
 
-  test.each(['R~0', 'R~01', 'R~x', 'Q', 'R2'])('is not taken for another one such as %s', async (other) => {
+  test.each(['R~0', 'R~01', 'R~x', 'Q', 'R2'])('is not confused with another one such as %s', async (other) => {
     const made = bench(undefined, [known(other, 'completed')]);
     await made.pay();
     expect(requests(made)).toEqual(['POST R', 'PUT t2']);
@@ -395,7 +395,7 @@ describe('a reference in the journal', () => {
     expect(await made.pay({ order: otherOrder })).toMatchObject({ txnState: 'completed' });
   });
 
-  test.each(['failed', 'rejected'])('whose payment ended as %s reports it, and tries again only with --retry', async (state) => {
+  test.each(['failed', 'rejected'])('whose payment ended as %s reports it, and is repeated only with --retry', async (state) => {
     const made = bench();
     made.confirms = () => state;
     await expect(made.pay()).rejects.toMatchObject({ kind: 'payment-failed', exitCode: 6 });
@@ -572,7 +572,7 @@ describe('a creation without an answer', () => {
     ['no connection', [notSent(), notSent(), notSent(), notSent()]],
     ['429', [limited(), limited(), limited(), limited()]],
     ['429 with a long Retry-After', [limited(60_000)]],
-  ])('(%s) in the end moves nothing and says so', async (_what, errors) => {
+  ])('(%s) that finally moves nothing reports that', async (_what, errors) => {
     const made = bench();
     made.fail('create', ...errors);
     await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary', exitCode: 75 });
@@ -639,7 +639,7 @@ describe('a confirmation', () => {
   test.for([
     [1, 'No second attempt was made.'],
     [5, 'The same transaction was confirmed again.'],
-  ] as const)('in doubt says whether it was sent again (%d times)', async ([sent, said]) => {
+  ] as const)('with an unknown outcome reports whether it was repeated (%d times)', async ([sent, said]) => {
     const made = bench();
     made.fail('confirm', ...Array.from({ length: 5 }, lost));
     if (sent === 1) made.fail('read', ...Array.from({ length: 9 }, lost));
@@ -704,7 +704,7 @@ describe('a confirmation', () => {
   });
 
   test.each(['a confirmation is being processed', 'already confirmed', 'conflict'])(
-    'that is refused because of another one (%s) is in doubt', async (reason) => {
+    'that is refused because of another one (%s) has an unknown outcome', async (reason) => {
       const made = bench();
       made.fail('confirm', refusal(400, reason));
       made.confirms = () => 'quoted';
@@ -831,7 +831,7 @@ describe('a confirmation', () => {
     await expect(resume(interrupted.payment(), waiting, interrupted.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
   });
 
-  test.for(['claim', 'write'] as const)('in doubt stays in doubt where the journal is not reached for the next attempt: %s', async (call) => {
+  test.for(['claim', 'write'] as const)('with an unknown outcome keeps it if the journal fails for the next attempt: %s', async (call) => {
     const made = await leftBetween();
     const fail = () => Promise.reject(new Failure('temporary', 'The database is not reached.'));
     const deps = { ...made.deps, journal: { ...made.deps.journal, [call]: fail } };
@@ -843,7 +843,7 @@ describe('a confirmation', () => {
   test.for([
     ['completed', 'paid', 'completed'],
     ['expired', 'unknown', 'pending'],
-  ] as const)('in doubt that turns out as %s is what the payment comes to when another try fails', async ([state, status, end]) => {
+  ] as const)('with an unknown outcome that becomes %s is the outcome of the payment if another attempt fails', async ([state, status, end]) => {
     const made = await leftBetween();
     made.confirms = () => {
       made.transactions[0] = { ...made.transactions[0]!, txnState: state };
@@ -883,7 +883,7 @@ describe('a confirmation', () => {
     ['was carried out', 'srccreated', 0, 'completed'],
     ['was not', 'quoted', 0, 'pending'],
     ['cannot be read', 'srccreated', 9, 'pending'],
-  ] as const)('answered with a plea for fewer requests is read before anything is said of it: %s', async ([, txnState, unread, end]) => {
+  ] as const)('answered with a rate limit is read before it is reported: %s', async ([, txnState, unread, end]) => {
     const made = bench();
     made.confirms = (txn): never => {
       made.transactions[0] = { ...txn, txnState };
@@ -986,7 +986,7 @@ describe('a conversion that loses 10 %', () => {
   });
 });
 
-test.each([[undefined, 'paid'], [{ percent: '1' }, 'limit']])('a quote that does not say its fees, with a highest fee of %j: %s', async (maxFee, end) => {
+test.each([[undefined, 'paid'], [{ percent: '1' }, 'limit']])('a quote without fees, with a highest fee of %j: %s', async (maxFee, end) => {
   const made = bench();
   made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: null, networkFees: null } });
   expect(await made.pay({ maxFee }).then(() => 'paid', (error: unknown) => (error instanceof Failure ? error.kind : error))).toBe(end);
@@ -1059,7 +1059,7 @@ describe('the journal', () => {
     expect(requests(made)).toEqual(sent);
   });
 
-  test.each([['in-flight'], ['paid']])('that cannot be written at %s does not stop it, and says so', async (state) => {
+  test.each([['in-flight'], ['paid']])('that cannot be written at %s does not stop it, with a notice', async (state) => {
     const made = bench();
     made.journalFails = (change) => change.attempt?.state === state;
     expect(await made.pay()).toMatchObject({ txnState: 'completed' });

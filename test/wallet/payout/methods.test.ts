@@ -51,7 +51,7 @@ describe('the payout destinations', () => {
     expect(methodsIn(findCountry(text)).map(({ code }) => code)).toEqual(['vnd-instant']);
   });
 
-  test.each(['FR', '', 'VNM'])('%j is no country with payouts, and those that are get named', (text) => {
+  test.each(['FR', '', 'VNM'])('%j is refused with a list of the countries with payouts', (text) => {
     expect(() => findCountry(text)).toThrow(/Payout countries: CA, IN, .*KH\.$/);
   });
 

@@ -17,7 +17,7 @@ describe('an on-chain destination', () => {
     ['bc1p', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'],
     ['3', '3P14159f73E4gFr7JterCCQh9QjiTjiZrG'],
     ['1', '1BoatSLRHtKNngkdXEeobR76b53LETtpyT'],
-  ] as const)('is taken in the format that begins with %s', ([, address]) => {
+  ] as const)('is accepted in the format that starts with %s', ([, address]) => {
     expect(() => checkBitcoinAddress(parseBitcoinAddress(address), 'mainnet')).not.toThrow();
   });
 

@@ -52,7 +52,7 @@ describe('the planner', () => {
     [{ to: tron }, 'amount', 'USDT'],
     [{ to: 'a@b.com' }, 'amount', undefined],
     [{ to: uri(invoice(1_000_000n)) }, 'way', undefined],
-  ])('says what is missing of %o', ([words, missing, ccy]) => {
+  ])('explains what is missing in %o', ([words, missing, ccy]) => {
     expect(planSend(words, around)).toMatchObject({ missing, ...(ccy !== undefined && { ccy }) });
   });
 

@@ -20,7 +20,7 @@ test('findRate inverts a pair that exists only in the other direction, and marks
   expect(findRate(rates, 'VND/USDT').rate.toFixed()).toBe('0.00004');
 });
 
-test.for(['nonsense', 'BTC', 'BTCBTC', 'BTC/USD/VND'])('refuses %s as no pair', (pair) => {
+test.for(['nonsense', 'BTC', 'BTCBTC', 'BTC/USD/VND'])('refuses %s as a pair', (pair) => {
   expect(() => findRate(rates, pair)).toThrow(expect.objectContaining({ kind: 'usage' }));
 });
 

@@ -1,5 +1,5 @@
 // The only file that touches the process: argv, streams, signals and the exit code.
-import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Process } from './cli/context.js';
 import { runCli, showLost, showUnexpected } from './cli/run.js';
@@ -192,11 +192,23 @@ function openTty(): number {
   }
 }
 
+/** Whether this process may change the terminal: the system stops a background job that tries. */
+function isForeground(): boolean {
+  try {
+    const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1').replace(/^.*\) /s, '').split(' ');
+    return group === foreground;
+  } catch {
+    // Other systems than Linux mark it by a plus.
+    const { stdout } = process.getBuiltinModule('node:child_process').spawnSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' });
+    return !stdout || stdout.includes('+');
+  }
+}
+
 function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
   let opened: InputStream | undefined;
   let echoes = true;
   const echo = (isOn: boolean): void => {
-    if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(fd())) return;
+    if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(fd()) || !isForeground()) return;
     echoes = isOn;
     // Raw mode would do it as well, and take Ctrl-C and the keys meant for the shell. A system without stty goes on echoing.
     process.getBuiltinModule('node:child_process').spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: [fd(), 'ignore', 'ignore'] });
@@ -204,6 +216,7 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
   process.on('exit', () => echo(true));
   return {
     echo,
+    isForeground,
     get isTTY() {
       // Not imported above, because few command lines ask.
       return process.getBuiltinModule('node:tty').isatty(fd());

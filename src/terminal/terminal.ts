@@ -11,6 +11,8 @@ export interface Input {
   open(): InputStream;
   /** Whether the terminal shows what is typed; either way the keys are kept for whoever reads next. */
   echo?(isOn: boolean): void;
+  /** False for a background job, which is stopped when it takes keys. */
+  isForeground?(): boolean;
 }
 
 /** Takes lines with what is known of them; plain text that is written to it becomes lines too. */

@@ -251,6 +251,16 @@ describe('svcpay send, at a terminal', () => {
     expect(creations(around.sandbox)).toHaveLength(2);
   });
 
+  test('a background job of a terminal is not stopped while it waits', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    const paid = svcpayTty(['send', invoice, '--yes'], { ...around, inBackground: true });
+    await paid.waitFor('Paid');
+    expect(await paid.ended).toBe(0);
+    const asked = svcpayTty(['receive', 'lightning', '1000sat', '--wait-timeout', '1s'], { ...around, inBackground: true });
+    await asked.waitFor('Stopped waiting');
+    expect(await asked.ended).toBe(8);
+  });
+
   test.for(['--quote-only', '--yes'])('shows the whole card for a reused quote without a question: %s', async (flag, { around }) => {
     const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
     expect(await svcpay([...line, '--quote-only'], around)).toMatchObject({ exitCode: 0 });

@@ -112,13 +112,14 @@ export interface TtyRun {
 const settleMs = 80;
 const waitMs = 30_000;
 
-/** Runs the program in a pseudo-terminal; with an input, at the end of a pipe within it. */
+/** Runs the program in a pseudo-terminal; with an input, at the end of a pipe within it; or as a background job of its shell. */
 export function svcpayTty(
   args: readonly string[],
-  around: Environment & { readonly columns?: number; readonly rows?: number },
+  around: Environment & { readonly columns?: number; readonly rows?: number; readonly inBackground?: boolean },
 ): TtyRun {
   const piped = around.input === undefined ? [] : ['sh', '-c', 'printf %s "$0" | "$@"', around.input];
-  const [file = '', ...words] = [...piped, process.execPath, program, ...args];
+  const shell = around.inBackground === true ? ['bash', '-c', 'set -m; "$@" & wait $!', 'bash'] : piped;
+  const [file = '', ...words] = [...shell, process.execPath, program, ...args];
   const pty = spawnPty(file, words, {
     name: 'xterm-256color',
     cols: around.columns ?? 80,

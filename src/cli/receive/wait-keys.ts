@@ -10,7 +10,7 @@ interface Shown {
 }
 
 /** Whether somebody can press keys while the live line stands. */
-export const takesKeys = ({ terminal, out }: Context): boolean => terminal.canPrompt && terminal.canAnimate && out.forPeople;
+export const takesKeys = ({ terminal, out }: Context): boolean => terminal.canPrompt && terminal.canAnimate && out.forPeople && terminal.stdin.isForeground?.() !== false;
 
 /** `hint` names the keys below the live line, `release` gives the keyboard back. */
 export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {

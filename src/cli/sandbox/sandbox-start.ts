@@ -63,7 +63,7 @@ const readyView = (ready: Ready): RecordView<Ready> => ({
       canvas,
     ),
     '',
-    `  svcpay login --base-url ${ready.url} --api-key ${ready.apiKey}`,
+    `  svcpay login --base-url ${ready.url}`,
     '',
     `  ${canvas.style.dim('Ctrl-C stops the sandbox; its data stays.')}`,
   ],

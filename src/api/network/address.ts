@@ -28,6 +28,6 @@ export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean => env['NOD
 export function checkTls(url: URL, { env, insecure }: { env: NodeJS.ProcessEnv; insecure?: boolean | undefined }): void {
   if (insecure === true || !takesAnyCertificate(env) || url.protocol !== 'https:' || isLoopback(url.hostname)) return;
   throw new Failure('usage', `Nothing was sent: NODE_TLS_REJECT_UNAUTHORIZED=0 accepts any certificate for ${url.host}, so anyone on the network could read the token.`, {
-    hint: 'Unset it and name your own certificate in NODE_EXTRA_CA_CERTS, or allow insecure connections.',
+    hint: 'Unset it and name your own certificate in NODE_EXTRA_CA_CERTS, or run it with --insecure.',
   });
 }

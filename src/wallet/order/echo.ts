@@ -22,7 +22,8 @@ export function checkEcho(order: Order, txn: Transaction, account?: string): voi
     txn[misread]?.find((words) => decides.test(words)) ??
     sideDifference('source', order.body.sourceReq, txn.sourceReq) ??
     sideDifference('destination', order.body.destReq, txn.destReq) ??
-    unaskedTarget(order.body.destReq, txn) ??
+    unaskedTarget(order.body.sourceReq, txn.sourceReq, txn) ??
+    unaskedTarget(order.body.destReq, txn.destReq, txn) ??
     amountDifference(order, txn) ??
     deductionDifference(order, txn);
   if (difference !== undefined) throw notObeyed(difference, txn.txnId);
@@ -40,7 +41,7 @@ export function echoes(order: Order, txn: Transaction): boolean {
 }
 
 /** What was not understood of an answer stops nothing, but for the fields that the money rests on. */
-const decides = /^(?:\w+\.)?(?:ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq|deduct\w+) is /;
+const decides = /^(?:\w+\.)?(?:accountId|ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq|deduct\w+) is /;
 
 export function notObeyed(difference: string, txnId?: string): Failure {
   return new Failure('refused', `Nothing moved: the quote differs from the order: ${difference}.`, {
@@ -87,14 +88,14 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
 }
 
 /** Details that decide where money goes. */
-const targets = ['paymentRequest', 'address', 'acctNum', 'bankAcctNum', 'accountNumber', 'institutionCode'] as const;
+const targets = ['paymentRequest', 'address', 'lnurl', 'lnurlAddress', 'acctNum', 'bankAcctNum', 'accountNumber', 'iban', 'institutionCode'] as const;
 
 /** A second destination beside the one that was asked for. Once confirmed, a service may show the invoice of an LNURL. */
-function unaskedTarget({ method, reqDetails = {} }: AskedSide, { destReq, txnState }: Transaction): string | undefined {
+function unaskedTarget({ method, reqDetails = {} }: AskedSide, given: RequestSide, { txnState }: Transaction): string | undefined {
   const asked: Fields = reqDetails;
-  const answered: Fields = destReq.reqDetails ?? {};
+  const answered: Fields = given.reqDetails ?? {};
   const isAsked = (field: string): boolean => [field, ...(otherNames[field] ?? [])].some((each) => asked[each] !== undefined);
-  const isResolved = (field: string): boolean => field === 'paymentRequest' && method === 'lnurl' && !isQuoted(txnState);
+  const isResolved = (field: string): boolean => method === 'lnurl' && (field.startsWith('lnurl') || (field === 'paymentRequest' && !isQuoted(txnState)));
   const field = targets.find((each) => answered[each] != null && answered[each] !== '' && !isAsked(each) && !isResolved(each));
   return field === undefined ? undefined : `${field} was not asked for, and is ${shown(answered[field])}`;
 }

@@ -1,5 +1,6 @@
 // The history as a menu whose rows open as receipts.
 import type { ListedTransaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
 import { back, type Back, type Choice } from '../../terminal/ask/ask.js';
 import { tableLines } from '../../terminal/rows/table.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
@@ -52,7 +53,8 @@ async function pick(message: string, states: readonly string[], start: number, c
       ...(hasMorePages(answer, page, limit) ? [{ value: { page: page + 1 }, name: 'Older' }] : []),
       ...(page > 1 ? [{ value: { page: page - 1 }, name: 'Newer' }] : []),
     ];
-    const question = choices.length > 0 ? message : states.length > 0 ? 'There is none to choose: svcpay tx list shows them all' : 'No transactions yet';
+    if (choices.length === 0 && states.length > 0) throw new Failure('not-found', 'No transaction is in a state that this command takes.', { next: { do: 'see-history' } });
+    const question = choices.length > 0 ? message : 'No transactions yet';
     const chosen = await ask.steps.search({ message: question, flag: 'ID', choices, pageSize: choices.length + 1 });
     if (chosen === back) return back;
     if ('open' in chosen) return { txnId: chosen.open, page };

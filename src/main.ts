@@ -33,7 +33,7 @@ async function main(): Promise<void> {
       await showUnexpected(error, argv, proc);
     } catch {
       // The code that words a failure could not be loaded, such as when no more files can be opened.
-      writeSync(2, bareText(error, exitCode, argv));
+      tryWrite(bareText(error, exitCode, argv));
     }
     await end(exitCode);
   }
@@ -42,6 +42,15 @@ async function main(): Promise<void> {
     await outputs.flushed();
     // To run out of work would take longer, and give a second signal the time to end the process with a code of its own.
     leave(code);
+  }
+}
+
+/** An error here would be reported like the first one, again and again. */
+function tryWrite(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // stderr is closed.
   }
 }
 

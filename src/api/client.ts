@@ -1,5 +1,6 @@
 // The client of the service: one method per endpoint of the specification.
 import { checkCount, Failure } from '../formats/failure.js';
+import { isPathSegment } from '../formats/text.js';
 import { unknownOutcome } from './answer.js';
 import { parseBaseUrl } from './base-url.js';
 import { effectOf } from './effect.js';
@@ -252,9 +253,9 @@ export class ServiceClient {
   }
 }
 
-/** An id as one segment of a path. Refuses the empty id, `.` and `..`, which name other endpoints, and half surrogate pairs. */
+/** An id as one segment of a path. */
 function segment(id: string): string {
-  if (typeof id !== 'string' || /^\.{0,2}$|\p{Surrogate}/u.test(id)) throw new Failure('usage', `"${id}" is not an id.`);
+  if (typeof id !== 'string' || !isPathSegment(id)) throw new Failure('usage', `"${id}" is not an id.`);
   return encodeURIComponent(id);
 }
 

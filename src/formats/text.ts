@@ -23,3 +23,6 @@ const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>
 
 /** Text as it stands between the tags of HTML, XML or OFX. */
 export const escapeMarkup = (text: string): string => text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');
+
+/** Not empty, not `.` or `..`, which name other endpoints, and without half surrogate pairs. */
+export const isPathSegment = (text: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(text);

@@ -67,6 +67,14 @@ describe('a service that changes an order', { concurrent: true }, () => {
     expect(strict.service.moved()).toHaveLength(moved);
   });
 
+  test.for(['..', '.', '\ud800'])('with the id %j moves nothing and leaves no payment behind', async (txnId, { strict }) => {
+    const { service, run } = strict;
+    service.temper.makes = (view) => ({ ...view, txnId });
+    expect((await run(`${onchain} --ref one`)).exitCode).toBe(3);
+    expect(await run('tx pending --json')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+    expect(service.moved()).toHaveLength(0);
+  });
+
   test('with a small fee on a tiny amount is accepted', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.makes = changed('sourceReq', () => ({ servicepayFees: 0.000005 }));

@@ -3,6 +3,7 @@ import type { Transaction } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
+import { isPathSegment } from '../../formats/text.js';
 import { attemptRef, type Payment } from '../../store/journal/payment.js';
 import { checkSpend, knownAmounts, lastDay, quotedAmounts } from '../limits/limits.js';
 import { checkEcho, notObeyed } from '../order/echo.js';
@@ -42,8 +43,9 @@ function orderedQuote(order: Order, txn: Transaction, extRefId: string, account:
   }
 }
 
-/** Throws Failure `refused`. */
+/** The names of a transaction: its reference, and an id that can be confirmed. Throws Failure `refused`. */
 export function checkReference({ extRefId, txnId }: Transaction, asked: string): void {
+  if (!isPathSegment(txnId)) throw notObeyed(`its id is "${txnId}"`, txnId);
   if (extRefId !== asked) throw notObeyed(`the reference is ${extRefId == null ? 'missing' : `"${extRefId}"`}, not "${asked}"`, txnId);
 }
 

@@ -24,6 +24,7 @@ import { clientReports, showingSlowRequests, timingCommand } from './client-repo
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
 import type { Journal } from '../store/journal/journal.js';
+import type { PaymentDeps } from '../wallet/payment/contract.js';
 import { ownerOf } from '../store/journal/owner.js';
 import { rateKeeper } from './rate-keeper.js';
 import { lazily, openStores, type Stores } from './stores.js';
@@ -45,6 +46,8 @@ export interface Process {
   readonly page: Page;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
+  /** See `PaymentDeps.refuse`. */
+  readonly refusePayment?: PaymentDeps['refuse'];
   /** Owner of this process in the journal; nested command lines use their parent's. */
   readonly owner?: string;
   readonly version: string;

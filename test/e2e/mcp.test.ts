@@ -123,8 +123,27 @@ describe('an agent that repeats a payment under a new reference', () => {
     expect(again.content.error).toMatchObject({ kind: 'usage', exitCode: 2, txnId: first.content['txnId'], next: [{ tool: 'transaction' }] });
     expect((await call(tool, { ...given, ref: 'a' })).content['txnId']).toBe(first.content['txnId']);
     expect(confirmations(around)).toBe(1);
-    expect(await call(tool, { ...given, ref: 'c', differentFrom: first.content['txnId'] })).toMatchObject({ isError: false });
+    const second = await call(tool, { ...given, ref: 'c', differentFrom: first.content['txnId'] });
+    expect(second).toMatchObject({ isError: false });
     expect(confirmations(around)).toBe(2);
+    const third = { ...given, ref: 'd' };
+    expect((await call(tool, { ...third, differentFrom: first.content['txnId'] })).content.error).toMatchObject({ txnId: second.content['txnId'] });
+    expect(await call(tool, { ...third, differentFrom: second.content['txnId'] })).toMatchObject({ isError: false });
+    expect(confirmations(around)).toBe(3);
+  });
+
+  test('pays once when three servers of one home are asked at the same time', async ({ around }) => {
+    await limit(around);
+    const servers = await Promise.all(['a', 'b', 'c'].map(() => startAgent(['--allow-payments'], around)));
+    const called = await Promise.all(servers.map(({ call }, index) => call('pay', { destination: 'ann@example.com', amount: '1000sat', ref: `ref-${index}` })));
+    expect(confirmations(around)).toBe(1);
+    const refused = called.filter(({ isError }) => isError);
+    expect(refused).toHaveLength(2);
+    for (const { content } of refused) expect(content.error).toMatchObject({ kind: 'usage', exitCode: 2, next: [{ tool: 'transaction' }] });
+    const [paid] = called.filter(({ isError }) => !isError);
+    const [index] = called.flatMap(({ isError }, index) => (isError ? [index] : []));
+    const again = { destination: 'ann@example.com', amount: '1000sat', ref: `ref-${index}`, differentFrom: paid?.content['txnId'] };
+    expect(await servers[0]?.call('pay', again)).toMatchObject({ isError: false });
   });
 
   test('pays a Lightning Address once, however it is written', async ({ around }) => {

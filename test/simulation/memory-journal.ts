@@ -59,6 +59,12 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
         .flatMap((attempt) => spendsOf(payment, attempt)));
   const submittedAt = ({ attempts }: Payment): number => Math.max(...attempts.map((each) => each.submittedAt ?? 0));
 
+  const latestOf = (account: string, atMost: number): Payment[] =>
+    payments()
+      .filter((each) => each.account === account && submittedAt(each) > 0)
+      .toSorted((a, b) => submittedAt(b) - submittedAt(a))
+      .slice(0, atMost);
+
   return {
     async begin(draft) {
       const same = rowAt(draft.scope, draft.ref);
@@ -89,7 +95,7 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
     submit(claim, change, window, allow) {
       const { id, account } = claim.payment;
       const submitted = store.turn.then(async () => {
-        await allow({ spent: async () => spentIn(account, window), rival: rivalOf(claim.payment, id) });
+        await allow({ spent: async () => spentIn(account, window), latest: async (atMost) => latestOf(account, atMost), rival: rivalOf(claim.payment, id) });
         return update(claim, { ...change, attempt: { ...change.attempt, submittedAt: window.latest } });
       });
       store.turn = submitted.catch(() => undefined);
@@ -124,11 +130,7 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
       payments()
         .filter((each) => each.scope === scope && each.attempts.some(({ txnId }) => txnId?.startsWith(start) === true))
         .slice(0, 2),
-    latest: async (account, atMost) =>
-      payments()
-        .filter((each) => each.account === account && submittedAt(each) > 0)
-        .toSorted((a, b) => submittedAt(b) - submittedAt(a))
-        .slice(0, atMost),
+    latest: async (account, atMost) => latestOf(account, atMost),
     openSince: () => Promise.resolve([]),
     unfinished: () => Promise.resolve([]),
     open: async (scope) =>

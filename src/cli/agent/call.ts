@@ -38,7 +38,7 @@ export function commandLine(row: ToolRow, command: Pick<Command, 'arguments' | '
 }
 
 /** Runs a command line in this process under the server's global options, and keeps what it prints. */
-export async function run(argv: readonly string[], signal: AbortSignal, context: Context): Promise<Ran> {
+export async function run(argv: readonly string[], signal: AbortSignal, context: Context, refusePayment?: Context['refusePayment']): Promise<Ran> {
   const [stdout, stderr] = [collected(), collected()];
   const { profile, account, baseUrl, sandbox, timeout } = context.globals;
   const globals = Object.entries({ profile, account, baseUrl, timeout: timeout === undefined ? undefined : `${timeout}ms` })
@@ -46,6 +46,7 @@ export async function run(argv: readonly string[], signal: AbortSignal, context:
   const exitCode = await context.runLine([...globals, ...(sandbox ? ['--sandbox'] : []), ...argv], {
     signal: AbortSignal.any([context.signal, signal]),
     owner: context.owner,
+    refusePayment,
     stdin: { isTTY: false, open: () => Readable.from([]) },
     stdout: stdout.stream,
     stderr: stderr.stream,

@@ -9,7 +9,7 @@ import { branchNamed } from '../help/suggest.js';
 import { parseMaxFee } from '../payment/payment-options.js';
 import { flag, word, type RawValues } from '../values.js';
 import { commandLine, failed, resultOf, run, type Given, type Result } from './call.js';
-import { refuseRepeat } from './pay-once.js';
+import { refuseRepeat, refuseRepeatAtSubmission } from './pay-once.js';
 import { serveMcp, type ResourceRow, type Tool } from './server.js';
 import { askedBy, type Asked } from './targets.js';
 import { shortWait, tools, type ToolRow } from './tools.js';
@@ -66,9 +66,11 @@ async function callTool({ row, command }: Tool, given: Given, most: string, sign
   const { differentFrom, ...inputs } = given;
   try {
     const asked = row.effect === 'pays' ? askedBy[row.command]?.(rawOf(inputs), context) : undefined;
-    const terms = asked === undefined ? {} : await checkPayment(asked, inputs, typeof differentFrom === 'string' ? differentFrom : '', most, signal, context);
+    const different = typeof differentFrom === 'string' ? differentFrom : '';
+    const terms = asked === undefined ? {} : await checkPayment(asked, inputs, different, most, signal, context);
     const always = asked?.slow === true ? row.always?.map((each) => (each === shortWait ? '--no-wait' : each)) : row.always;
-    const result = resultOf(row, await run(commandLine({ ...row, always }, command, { ...inputs, ...terms }), signal, context));
+    const refuse = asked === undefined ? undefined : refuseRepeatAtSubmission(different, context.now);
+    const result = resultOf(row, await run(commandLine({ ...row, always }, command, { ...inputs, ...terms }), signal, context, refuse));
     return row.effect === 'asks' ? { ...result, content: withTotal(result.content, inputs['deductFees'] === true) } : result;
   } catch (error) {
     return failed(error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error }));

@@ -3,9 +3,10 @@ import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
-import { latest, status, type Payment } from '../../store/journal/payment.js';
+import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { Order } from '../../wallet/order/orders.js';
+import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import type { Context } from '../context.js';
 
 /** Where a payment goes, and how much. */
@@ -19,8 +20,8 @@ const withinMs = 24 * 60 * 60 * 1000;
 const mostLooked = 1_000;
 
 /**
- * Throws Failure `usage` with the earlier transaction's id when the same amount went to the same destination under another reference
- * within 24 hours, and the call does not name that transaction as a different payment.
+ * Throws Failure `usage` with the earlier transaction's id if the same amount went to the same destination under another reference
+ * within 24 hours, and the call does not name the last such transaction as a different payment.
  *
  * @param ref the reference of the call: the payment that has it is no other
  */
@@ -31,10 +32,21 @@ export async function refuseRepeat(
   const account = await context.account();
   const journal = await account.journal();
   const known = [...(await journal.open(account.scope)), ...(await journal.latest(account.id, mostLooked))];
-  const earlier = known.find((payment) =>
-    payment.ref !== ref && payment.openedAt > context.now() - withinMs && mayPay(payment) && isSame(payment, target) &&
-    ![payment.ref, ...payment.attempts.map(({ txnId }) => txnId)].includes(differentFrom));
-  if (earlier === undefined) return;
+  refuseAmong(known, target, ref, differentFrom, context.now());
+}
+
+/** The same at the moment of submission: another server of this home may have submitted an equal payment since. */
+export const refuseRepeatAtSubmission = (differentFrom: string, now: () => number): NonNullable<PaymentDeps['refuse']> =>
+  async (payment, latest) => {
+    const target = targetOf(decodeOrder(payment.request));
+    if (target !== undefined) refuseAmong(await latest(mostLooked), target, payment.ref, differentFrom, now());
+  };
+
+function refuseAmong(known: readonly Payment[], target: Target, ref: string, differentFrom: string, now: number): void {
+  const [earlier] = known
+    .filter((payment) => payment.ref !== ref && lastMoved(payment) > now - withinMs && mayPay(payment) && isSame(payment, target))
+    .toSorted((a, b) => lastMoved(b) - lastMoved(a));
+  if (earlier === undefined || [earlier.ref, ...earlier.attempts.map(({ txnId }) => txnId)].includes(differentFrom)) return;
   const { txnId } = latest(earlier);
   const name = txnId ?? earlier.ref;
   throw new Failure('usage', `Not sent: the same amount to the same destination is paid already, or being paid, as ${earlier.ref} (${name}).`, {
@@ -44,9 +56,10 @@ export async function refuseRepeat(
   });
 }
 
-/** An agent or a person has agreed to it, and it has not ended without paying. */
-const mayPay = (payment: Payment): boolean =>
-  ['paid', 'in-flight', 'unknown'].includes(status(payment)) || (status(payment) === 'open' && payment.consent !== 'none');
+const lastMoved = ({ openedAt, attempts }: Payment): number => Math.max(openedAt, ...attempts.map(({ submittedAt }) => submittedAt ?? 0));
+
+/** It has paid or may have, or somebody has agreed to it and it is not over. */
+const mayPay = (payment: Payment): boolean => mayHavePaid(payment) || (status(payment) === 'open' && payment.consent !== 'none');
 
 function isSame(payment: Payment, target: Target): boolean {
   const other = targetOf(decodeOrder(payment.request));

@@ -25,6 +25,8 @@ export interface ImportedAttempt extends Pick<Attempt, 'number' | 'txnState' | '
 export interface SpentBefore {
   /** All that the account submitted in the window and did not get back, see `Journal.spent`. Locks the account until the change is written. */
   readonly spent: () => Promise<readonly Spend[]>;
+  /** See `Journal.latest`. Locks the account like `spent`. */
+  readonly latest: (atMost: number) => Promise<readonly Payment[]>;
   /** Another payment with the same idempotency key that may have paid. */
   readonly rival: Payment | undefined;
 }

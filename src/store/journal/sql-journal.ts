@@ -69,6 +69,10 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
           const rival = rows.map((each) => each.payment).find((each) => each.id !== payment.id && mayHavePaid(each));
           await allow({
             rival,
+            latest: async (atMost) => {
+              await sql.lock(`account ${payment.account}`);
+              return newestFirst(paymentsIn(await sql.all(selectPayments(`p.id IN (${latestIds})`), payment.account, atMost)));
+            },
             spent: async () => {
               await sql.lock(`account ${payment.account}`);
               return summed(await sql.all(...(await spentQuery(sql, database, payment.account, window))));
@@ -102,13 +106,7 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
         AND (SELECT scope FROM payments WHERE id = payment_id) = ? GROUP BY payment_id LIMIT 2`;
       return read(`p.id IN (${ids})`, start, `${start}\u{10FFFF}`, scope);
     },
-    async latest(account, atMost) {
-      const ids = `SELECT payment_id FROM attempts a WHERE account = ? AND submitted_at IS NOT NULL
-        AND NOT EXISTS (SELECT 1 FROM attempts later WHERE later.payment_id = a.payment_id AND later.submitted_at > a.submitted_at)
-        ORDER BY submitted_at DESC LIMIT ?`;
-      const found = await read(`p.id IN (${ids})`, account, atMost);
-      return found.toSorted((a, b) => lastSubmitted(b) - lastSubmitted(a));
-    },
+    latest: async (account, atMost) => newestFirst(await read(`p.id IN (${latestIds})`, account, atMost)),
     open: async (scope) => (await read('p.scope = ? AND p.unfinished = 1', scope)).filter(isUnfinished),
     openSince: (ms) =>
       database.read(async (sql) => {
@@ -122,6 +120,13 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
 }
 
 const paymentsIn = (rows: readonly unknown[]): Payment[] => readRows(rows).map(({ payment }) => payment);
+
+/** Of an account, the payments with the most recently submitted attempts. */
+const latestIds = `SELECT payment_id FROM attempts a WHERE account = ? AND submitted_at IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM attempts later WHERE later.payment_id = a.payment_id AND later.submitted_at > a.submitted_at)
+  ORDER BY submitted_at DESC LIMIT ?`;
+
+const newestFirst = (payments: readonly Payment[]): Payment[] => payments.toSorted((a, b) => lastSubmitted(b) - lastSubmitted(a));
 
 const lastSubmitted = ({ attempts }: Payment): number => Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? 0));
 

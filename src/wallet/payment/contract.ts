@@ -2,7 +2,7 @@
 import type { CreateTransaction, ListedTransaction, Rates, Transaction, TransactionFilter, TransactionPage, Wallet } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
-import type { Journal } from '../../store/journal/journal.js';
+import type { Journal, SpentBefore } from '../../store/journal/journal.js';
 import type { Consent, Payment, PaymentTerms } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import type { Order } from '../order/orders.js';
@@ -73,6 +73,8 @@ export interface PaymentDeps {
   readonly account: string;
   /** Names this process in the journal; every run adds a name of its own. */
   readonly owner: string;
+  /** A further check in the transaction that submits, with the account locked. Throws Failure to refuse. */
+  readonly refuse?: ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>) | undefined;
   readonly limits: Limits;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -94,11 +94,12 @@ const concernsMoved = ({ payment }: Run, attempt: Attempt): boolean =>
   mayHaveMoved(attempt) || payment.attempts.some((before) => before.number === attempt.number && mayHaveMoved(before));
 
 /** The last moment before money can move: limits and competing payments, in the transaction that submits. */
-function checkSubmission({ order, known }: Run, { limits }: PaymentDeps): Parameters<PaymentDeps['journal']['submit']>[3] {
+function checkSubmission({ order, known, payment }: Run, { limits, refuse }: PaymentDeps): Parameters<PaymentDeps['journal']['submit']>[3] {
   return async (before) => {
     if (before.rival !== undefined) throw alreadyPaid(before.rival);
     const spent = Object.keys(limits.perDay).length > 0 ? await before.spent() : [];
     if (known.agreed !== undefined) checkSpend(limits, quotedAmounts(order, known.agreed), () => spent);
+    await refuse?.(payment, before.latest);
   };
 }
 

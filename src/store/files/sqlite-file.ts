@@ -1,6 +1,7 @@
 // Opens SQLite files: only intact ones of svcpay, upgraded by numbered steps; all others stay unchanged.
-import { accessSync, chmodSync, closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { accessSync, chmodSync, constants, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
@@ -65,25 +66,35 @@ function connect(path: string): Database.Database {
 /** The file is damaged or foreign. */
 export class Damage extends Error {}
 
-const headerLength = 100;
-const versionAt = 60;
-const applicationAt = 68;
+const headerSchema = v.object({ user_version: v.number(), application_id: v.number() });
 
-/** Checks the version without opening the database, which could change the file. */
+/**
+ * Checks the version before the file is opened for use, which could change it. SQLite reads the header itself: if this process opened
+ * and closed the file, all its locks on the file would end, and another process would delete the write-ahead log that is in use here.
+ */
 function checkHeader(file: SqliteFile): void {
-  const header = Buffer.alloc(headerLength);
+  const { path } = file;
+  const found = statSync(path);
   // Opening a pipe may never end.
-  if (!statSync(file.path).isFile()) throw new Damage('it is not a file');
-  const handle = openSync(file.path, 'r');
-  const { size } = fstatSync(handle);
-  if (size > 0) readSync(handle, header, 0, headerLength, 0);
-  closeSync(handle);
-  if (size === 0) return checkEmpty(file);
-  if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw new Damage('it is not a database');
+  if (!found.isFile()) throw new Damage('it is not a file');
+  if (found.size === 0) return checkEmpty(file);
+  accessSync(path, constants.R_OK);
+  const { user_version: version, application_id: application } = headerOf(path);
   // Zero while the tables are only in the write-ahead log.
-  const application = header.readUInt32BE(applicationAt);
   if (application !== 0 && application !== file.applicationId) throw new Damage('it is a database of another program');
-  if (header.readUInt32BE(versionAt) > newestOf(file)) throw newer(file);
+  if (version > newestOf(file)) throw newer(file);
+}
+
+/** As it is in the file itself, without its log. */
+function headerOf(path: string): v.InferOutput<typeof headerSchema> {
+  const db = new Database(`${pathToFileURL(path).href}?immutable=1`, { readonly: true });
+  try {
+    return v.parse(headerSchema, db.prepare('SELECT user_version, application_id FROM pragma_user_version, pragma_application_id').get());
+  } catch (error) {
+    throw codeOf(error) === 'SQLITE_NOTADB' ? new Damage('it is not a database') : error;
+  } finally {
+    db.close();
+  }
 }
 
 /** An empty file counts as new, unless there are traces of content. */

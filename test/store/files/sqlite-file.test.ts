@@ -1,4 +1,5 @@
-// How often all pages of a SQLite file are read.
+// How often all pages of a SQLite file are read, and its locks.
+import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,4 +37,14 @@ test('all pages are read once a day, and if no time is given', () => {
   expect(() => openAt(26 * hourMs)).toThrow('is damaged');
   openAt(2 * hourMs);
   expect(() => openAt(-25 * hourMs)).toThrow('is damaged');
+});
+
+test('opening a file again in one process keeps the lock that its write-ahead log depends on', () => {
+  const file = bigFile();
+  const [first] = [openSqlite(file), openSqlite(file)];
+  const other = (action: string): string =>
+    execFileSync(process.execPath, ['-e', `const db = new (require('libsql'))(process.argv[1]); ${action}; db.close();`, file.path], { encoding: 'utf8', cwd: import.meta.dirname });
+  other("db.exec('SELECT count(*) FROM rows')");
+  first?.exec('CREATE TABLE seen (x); INSERT INTO seen VALUES (7)');
+  expect(other("process.stdout.write(JSON.stringify(db.prepare('SELECT x FROM seen').all()))")).toBe('[{"x":7}]');
 });

@@ -14,8 +14,8 @@ const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 /** Of pages whose commands need more than a sandbox: PostgreSQL, or minutes of simulation. Their own tests run these. */
 const elsewhere = ['docs/scale.md', 'docs/simulation.md'];
 
-/** Blocks that begin so need another machine, the network, or do not end. */
-const notRun = ['git clone ', 'npm ci ', 'npm link', 'npm install', 'svcpay webhook listen ', 'svcpay sandbox start '];
+/** Blocks with these starts need another machine or the network, do not end, or have their own test. */
+const notRun = ['git clone ', 'npm ci ', 'npm link', 'npm install', 'svcpay webhook listen ', 'svcpay sandbox start ', 'esbuild '];
 
 const blocksOf = (page: string, language: string): string[] =>
   [...textOf(page).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, code = '']) => code);
@@ -36,10 +36,10 @@ function prepared(home: string): { cwd: string; env: Record<string, string> } {
   return { cwd, env: { PATH, HOME: home, SVCPAY_HOME: home, LANG: 'C.UTF-8' } };
 }
 
-/** The script's last word. It waits for an answer, because what is written right before an end can be lost on the way. */
+/** The end of the script. It waits for input, because output right before the exit can be lost. */
 const lastWord = /ended with (\d+)\r?\n/;
 
-/** Runs a script as a person would: on a terminal, with a yes to each question for one. */
+/** Runs a script on a terminal, answering yes to each question. */
 function typed(script: string, home: string): Promise<{ exitCode: number; screen: string }> {
   const { cwd, env } = prepared(home);
   const whole = `trap 'echo "ended with $?"; read answer' EXIT\n${script}`;
@@ -61,7 +61,7 @@ function typed(script: string, home: string): Promise<{ exitCode: number; screen
   });
 }
 
-/** What a page says that comes of its commands. */
+/** Output that a page promises for its commands. */
 const promised: Readonly<Record<string, readonly RegExp[]>> = {
   'README.md': [/was already paid[^]*exit code 2\b/, /\n([0-9a-f-]{36})\r?\n\1\r?\n/, /Every row is already paid or in flight/],
   'docs/scripting.md': [/\ncompleted\r?\n/],

@@ -1,4 +1,4 @@
-// Amounts of money: exact decimals with a currency, read from what people type and written for screens and the wire.
+// Amounts of money: exact decimals with a currency, parsed from user input and written for screens and the wire.
 import Big from 'big.js';
 import { Failure } from './failure.js';
 import { clip } from './text.js';
@@ -23,23 +23,23 @@ const withoutDecimals = new Set(
   'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '),
 );
 
-/** Digits as a person types them, or grouped by the spaces that our own screen prints. */
+/** Digits, optionally grouped by spaces as on our screens. */
 const number = String.raw`(?:\d+|\d{1,3}(?: \d{3})+)(?:\.\d+)?`;
 const amountPattern = new RegExp(`^(${number}) ?([a-z]*)$`, 'i');
 const unitlessPattern = new RegExp(`^${number}$`);
 
-/** Longest text taken for an amount; enough for every amount that passes the size check. */
+/** The longest text accepted as an amount; enough for every amount that passes the size check. */
 const maxLength = 32;
 const satsPerBtc = '1e8';
 const btcPerSat = '1e-8';
 const msatPerBtc = '1e11';
-/** All bitcoin that can exist; in satoshis few enough for a double to tell every two of them apart. */
+/** All bitcoin that can exist; in satoshis still exact as a double. */
 const bitcoinSupply = '21000000';
 /** Decimals with this many digits survive a conversion to double. */
 const exactDigits = 15;
 const thousandsSeparator = ' ';
 
-/** An amount in whole units: `money('BTC', '0.0005')`. What people type goes to {@link parseAmount}. Throws `Failure` usage for no number. */
+/** An amount in whole units: `money('BTC', '0.0005')`. For user input use {@link parseAmount}. Throws `Failure` usage for an invalid number. */
 export function money(ccy: string, value: Big | string | number): Money {
   return { ccy: ccy.toUpperCase(), value: decimalOf(value) };
 }
@@ -61,7 +61,7 @@ export function parseCurrency(text: string): string {
   throw usage(`"${clip(text)}" is not a currency code. Write one such as BTC, USDT or VND.`);
 }
 
-/** Tokens that stand for the dollar or the euro. */
+/** Tokens worth a dollar or a euro. */
 const tokens: ReadonlySet<string> = new Set(['USDT', 'USDC', 'EURT', 'EURC']);
 
 /** Whether it is a currency to the letter: `btc` and `XBT` are not. */
@@ -71,7 +71,7 @@ export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
 
 /**
  * Reads an amount by the grammar `digits[.digits]unit`, the unit in any letter case; `sat` and `sats` stand for BTC.
- * Spaces are taken where our own screen prints them: between thousands and before the unit.
+ * Spaces are accepted where our screens print them: between thousands and before the unit.
  *
  * With `ccy` the unit may be left out, except for BTC, where a bare number could mean either bitcoin or satoshis, and a
  * unit of another currency is refused. Throws `Failure` usage, also for zero and for more decimals than the unit has.
@@ -113,7 +113,7 @@ export const fixed = (value: Big): string => value.toFixed();
 const isDecimalText = (text: string): text is DecimalText =>
   text.length <= 64 && /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?$/i.test(text);
 
-/** A decimal that came as text: a number where that says the same to the last digit. Undefined for other texts. */
+/** A decimal from a text, as a number if that is exact. Undefined for other texts. */
 export function readDecimal(text: string): WireNumber | undefined {
   if (!isDecimalText(text)) return undefined;
   const number = Number(text);
@@ -135,7 +135,7 @@ function decimalOf(value: Big | string | number): Big {
 export const givenFromWire = (n: WireNumber | null | undefined): Big | undefined =>
   n === null || n === undefined ? undefined : fromWire(n);
 
-/** The amount that the service names; undefined where it leaves out the number or the currency. */
+/** The amount of a side; undefined without the number or the currency. */
 export const moneyFromWire = (ccy: string | null | undefined, n: WireNumber | null | undefined): Money | undefined =>
   n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));
 
@@ -167,10 +167,10 @@ export function formatNumber({ ccy, value }: Money): string {
 /** A value in BTC, shown in satoshis: `50 000 sat`. */
 export const formatSats = (value: Big): string => `${group(fixed(value.times(satsPerBtc)))} sat`;
 
-/** Satoshis of a value in BTC. Throws `Failure` usage when it is not a whole number of them. */
+/** Satoshis of a value in BTC. Throws `Failure` usage unless it is a whole number. */
 export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), value, 'satoshis');
 
-/** Millisatoshis of a value in BTC. Throws `Failure` usage when it is not a whole number of them. */
+/** Millisatoshis of a value in BTC. Throws `Failure` usage unless it is a whole number. */
 export const msatOf = (value: Big): bigint => whole(value.times(msatPerBtc), value, 'millisatoshis');
 
 /** The value in BTC of an amount in millisatoshis. */
@@ -190,7 +190,7 @@ function parseUnit(unit: string, text: string): string {
 
 const signs: Readonly<Record<string, string>> = { '€': 'eur', $: 'usd', '£': 'gbp', '¥': 'jpy', '₫': 'vnd', '₦': 'ngn', '₹': 'inr', '₿': 'btc' };
 
-/** An amount as other people write it, and how it is written here: `10€`, `$10`, `50k`, `50,000sat`. */
+/** Other common notations of an amount, and ours: `10€`, `$10`, `50k`, `50,000sat`. */
 function spelled(text: string): { readonly sign: string; readonly spelling: string } | undefined {
   const trimmed = text.trim();
   const unit = entryOf(signs, trimmed.charAt(0)) ?? entryOf(signs, trimmed.at(-1) ?? '');
@@ -205,7 +205,7 @@ function spelled(text: string): { readonly sign: string; readonly spelling: stri
   return thousands === undefined ? undefined : { sign: 'k', spelling: `${fixed(new Big(thousands).times(1000))}${of || 'sat'}` };
 }
 
-/** Bitcoin by the tens of thousands is never meant. */
+/** An amount of tens of thousands of bitcoin is a mistake. */
 function bareNumber(digits: string, expected: string | undefined): Failure {
   const asSats = new Big(digits).times(btcPerSat);
   const inSats = `Write ${digits}sat (${fixed(asSats)} BTC)${expected === undefined ? ` or ${digits}usd` : ''}.`;

@@ -1,5 +1,5 @@
 // Bitcoin payment URIs: BIP21 and its successor BIP321, read and written.
-// What is inside, the addresses and the invoice, is checked where a destination is detected.
+// The addresses and the invoice in it are checked by `detectDestination`.
 import type Big from 'big.js';
 import { fixed, parseAmount } from './amount.js';
 import { Failure } from './failure.js';

@@ -1,4 +1,4 @@
-// Calendar days in a named time zone: when a day begins and ends, and the day of an instant.
+// Calendar days in a time zone: their start and end, and the day of an instant.
 import { Failure } from './failure.js';
 import { clip } from './text.js';
 
@@ -10,7 +10,7 @@ export interface Span {
 
 const dayMs = 86_400_000;
 
-/** The machine's own time zone, such as `Europe/Berlin`. */
+/** The local time zone, such as `Europe/Berlin`. */
 export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Reads `UTC` or a name such as `Asia/Ho_Chi_Minh`. Throws `Failure` usage. */
@@ -22,7 +22,7 @@ export function parseZone(text: string): string {
   }
 }
 
-/** A day `2026-10-01` or a month `2026-10`, not yet placed in a zone. */
+/** A day `2026-10-01` or a month `2026-10`, without a time zone. */
 export interface CalendarDate {
   readonly year: number;
   readonly month: number;
@@ -47,8 +47,8 @@ export function spanOf({ year, month, day }: CalendarDate, zone: string): Span {
 }
 
 /**
- * The first instant of a day. Clocks that change at midnight leave out its first hour, or have the last hour of the day
- * before twice: the offsets on both sides are tried, and the earlier instant that lies in the day counts.
+ * The first instant of a day. A clock change at midnight skips its first hour, or repeats the last hour of the previous
+ * day: both offsets are tried, and the earlier instant within the day is used.
  */
 function startOf(midnightUtc: number, zone: string): number {
   const dayOf = dayWriter(zone);
@@ -57,23 +57,23 @@ function startOf(midnightUtc: number, zone: string): number {
   return Math.min(...tries.filter((at) => dayOf(at) === day));
 }
 
-/** How far the zone's clocks are ahead of UTC, ms. */
+/** The offset of the time zone from UTC, ms. */
 function offsetAt(at: number, zone: string): number {
   const whole = Math.floor(at / 1000) * 1000;
   return Date.parse(`${clockIn(zone).format(whole).replace(' ', 'T')}Z`) - whole;
 }
 
-/** Swedish writes dates and times in ISO order. */
+/** The Swedish locale has ISO dates and times. */
 const clockIn = (timeZone: string): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
 
 /** All of time. */
 export const always: Span = { first: 0, end: Number.MAX_SAFE_INTEGER };
 
-/** Writes the day of an instant as `2026-10-01`. It remembers an hour, because instants of a history lie close together. */
+/** Writes the day of an instant as `2026-10-01`. Caches a quarter of an hour, because instants of a history are close together. */
 export function dayWriter(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
-  // Every offset is a multiple of a quarter of an hour, so that no quarter lies in two days.
+  // Every offset is a multiple of a quarter of an hour, so no quarter spans two days.
   const quarter = 900_000;
   let known = NaN;
   let day = '';

@@ -20,5 +20,5 @@ export function parseCountryCode(text: string): string {
   throw new Failure('usage', `"${clip(text)}" is not a country code. Write two letters, as in VN or DE.`);
 }
 
-/** The English name of a country; the code itself where the platform knows no name. */
+/** The English name of a country; the code if the platform has no name. */
 export const countryName = (code: string): string => new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code;

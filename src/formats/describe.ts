@@ -1,4 +1,4 @@
-// What can be read from a destination offline, as the JSON object of `decode`.
+// The offline data of a destination, as the JSON object of `decode`.
 import { fixed } from './amount.js';
 import type { Invoice } from './bolt11/decode.js';
 import type { Bip21Destination, Destination } from './destination.js';

@@ -1,4 +1,4 @@
-// Tells what a pasted text pays to: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
+// Detects the destination in a pasted text: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
 import { btcFromMsat, fixed } from './amount.js';
 import { parseBip21, type Bip21 } from './bip21.js';
 import { parseBitcoinAddress, type BitcoinAddress } from './address/bitcoin-address.js';
@@ -31,7 +31,7 @@ const longestPaste = 8 * maxLength;
 
 /**
  * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix, and with the line breaks, indents and
- * blanks that copying put into it. Throws `Failure` usage that says what is wrong, for instance with the checksum.
+ * blanks from copying. Throws `Failure` usage with the reason, for instance a wrong checksum.
  */
 export function detectDestination(input: string, readInvoice: (text: string) => Invoice = decodeInvoice): Destination {
   const text = input.length > longestPaste ? input : unbroken(input);
@@ -49,10 +49,7 @@ export function detectDestination(input: string, readInvoice: (text: string) => 
 /** White space and invisible characters. */
 const blanks = /[\s\u200B-\u200D\u2060\uFEFF]+/g;
 
-/**
- * The text in one piece: nothing that is a destination has a blank in it, but the words of a URI, and after a Lightning
- * Address a blank begins something else.
- */
+/** The text without blanks: only texts in a URI may have some, and a blank ends a Lightning Address. */
 function unbroken(input: string): string {
   const joined = input.split('\n').map((line) => line.trim()).join('');
   if (joined.includes('@')) return joined;
@@ -86,7 +83,7 @@ function detectAddress(text: string): Destination | undefined {
     const value = parseEvmAddress(text);
     return { kind: 'evm-address', text: value.address, value };
   }
-  // A testnet address in upper case, as QR codes carry it, begins with T as well.
+  // A testnet address in upper case, as in QR codes, also starts with T.
   if (/^T(?!B1[0-9A-Z]+$)\w{24,}$/.test(text)) {
     const value = parseTronAddress(text);
     return { kind: 'tron-address', text: value.address, value };

@@ -1,4 +1,4 @@
-// Durations as people type them (`90s`, `1h30m`) and as screens show them.
+// Durations: parsed from `90s` or `1h30m`, and formatted for screens.
 import { clip, counted } from './text.js';
 import { Failure } from './failure.js';
 
@@ -33,7 +33,7 @@ export function parseDuration(text: string): number {
 /** The longest delay of a timer, 24 days; a longer delay would fire at once. */
 export const timerMs = (ms: number): number => Math.min(ms, 0x7fff_ffff);
 
-/** A duration as a clock or a stop-watch shows it: `1.8 s`, `12 s`, `59:41`, `2 h 5 min`, `3 d 4 h`. */
+/** A duration in clock notation: `1.8 s`, `12 s`, `59:41`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.floor(Math.max(ms, 0) / 1000);
   if (seconds < 10) return `${Math.floor(Math.max(ms, 0) / 100) / 10} s`;
@@ -45,7 +45,7 @@ export function formatDuration(ms: number): string {
   return hours % 24 === 0 ? `${Math.floor(hours / 24)} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** A duration as a sentence tells it, in its largest unit: `48 minutes`, `1 hour`, `less than a second`. */
+/** A duration for a sentence, in its largest unit: `48 minutes`, `1 hour`, `less than a second`. */
 export function describeDuration(ms: number): string {
   const words = ['day', 'hour', 'minute', 'second'];
   const index = units.findIndex(([, size]) => ms >= size);

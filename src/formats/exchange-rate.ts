@@ -1,5 +1,5 @@
 // The exchange rate of a quote, as units of the destination currency for one of the source. The specification does not
-// say which way round `fxRate` is, so this is told from the amounts, or from bitcoin being worth more than any unit of fiat.
+// define the direction of `fxRate`, so it is derived from the amounts, or from bitcoin being worth more than any unit of fiat.
 import Big from 'big.js';
 import { fromWire, type WireNumber } from './amount.js';
 

@@ -1,4 +1,4 @@
-// The one error type raised on purpose: what kind of failure, which exit code, and what can be done next.
+// The error type for expected failures: kind, exit code and next step.
 
 /** Exit codes, one per fate of the money. */
 export const exitCodes = {
@@ -15,7 +15,7 @@ export const exitCodes = {
   'books-differ': 6,
   /** Not enough funds, or a limit or `--max-fee` stopped it. */
   limit: 7,
-  /** The payment is in flight; its outcome is not known yet. */
+  /** The payment is in flight; its outcome is unknown. */
   pending: 8,
   /** Declined at the prompt, or a question was needed and could not be asked. */
   declined: 9,
@@ -28,20 +28,17 @@ export const exitCodes = {
 /** What kind of failure: each has its own exit code, see {@link exitCodes}. */
 export type FailureKind = keyof typeof exitCodes;
 
-/**
- * What to do next, for the program around to word: the command line names one of its commands, another program offers
- * whatever it has for it.
- */
+/** The next step, for the program to express: the command line names one of its commands. */
 export type NextStep =
   | { readonly do: 'sign-in' | 'see-wallets' | 'see-rates' | 'see-limits' | 'see-profiles' | 'see-payout-methods' }
   | { readonly do: 'see-history' | 'see-open-payments' | 'check-installation' | 'set-journal-aside' | 'upgrade-database' }
-  /** A transaction by its id; a payment, where none is known yet, by its reference. */
+  /** A transaction by its id, or a payment without a transaction by its reference. */
   | { readonly do: 'show' | 'watch' | 'confirm' | 'resume' | 'retry'; readonly id: string }
   | { readonly do: 'accept-database'; readonly id: string }
   | { readonly do: 'allow'; readonly destination: string }
   | { readonly do: 'see-institutions'; readonly country: string };
 
-/** What else is known of a failure. */
+/** Further data of a failure. */
 export interface FailureDetails {
   /** What to change or to ask for, in words that hold for every program. */
   hint?: string | undefined;
@@ -100,7 +97,7 @@ export async function ifAvailable<T>(lookUp: Promise<T>, onFailure: (why: string
   }
 }
 
-/** Throws Failure `usage` unless it is a whole number from `least` on: programs hand in NaN by mistake. */
+/** Throws Failure `usage` unless it is a whole number from `least` on: programs pass NaN by mistake. */
 export function checkCount(name: string, count: number, least: number): void {
   if (!Number.isSafeInteger(count) || count < least) throw new Failure('usage', `${name} is ${count}: a whole number from ${least} on is needed.`);
 }

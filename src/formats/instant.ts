@@ -1,15 +1,15 @@
-// Points in time as people type them: `2h` ago, a day, or a date with a clock.
+// Instants in user input: `2h` ago, a day, or a date with a time.
 import { parseDuration } from './duration.js';
 import { Failure } from './failure.js';
 import { clip } from './text.js';
 
-/** How long ago, or the first and the last millisecond (epoch ms) of what was written: a date is its whole day. */
+/** How long ago, or the first and the last millisecond (epoch ms): a date is its whole day. */
 export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
 
 const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /**
- * Reads `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`; without a zone the machine's own is meant.
+ * Reads `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`; the default is the local time zone.
  * Throws `Failure` usage.
  */
 export function parseInstant(text: string): Instant {

@@ -1,9 +1,9 @@
-// LNURL (LUD-01) and Lightning Addresses (LUD-16): where to ask for an invoice.
+// LNURL (LUD-01) and Lightning Addresses (LUD-16): addresses that return invoices.
 import { bech32 } from '@scure/base';
 import { changed, normaliseBech32 } from './address/encodings.js';
 import { Failure } from './failure.js';
 
-/** A Lightning Address, read. */
+/** A parsed Lightning Address. */
 export interface LightningAddress {
   readonly user: string;
   readonly domain: string;
@@ -15,7 +15,7 @@ const noun = 'LNURL';
 const maxLength = 4096;
 
 /**
- * Reads a bech32 LNURL into its address on the web: https, or http where it needs no certificate (onion, this machine).
+ * Decodes a bech32 LNURL to its URL: https, or http for hosts without certificates (onion, this machine).
  * Throws `Failure` usage.
  */
 export function decodeLnurl(text: string): string {
@@ -31,7 +31,7 @@ export function decodeLnurl(text: string): string {
   return url;
 }
 
-/** Writes a web address as an LNURL, in upper case as QR codes want it. */
+/** Encodes a URL as an LNURL, in upper case for QR codes. */
 export const encodeLnurl = (url: string): string =>
   bech32.encode('lnurl', bech32.toWords(new TextEncoder().encode(url)), false).toUpperCase();
 
@@ -53,10 +53,10 @@ export function parseLightningAddress(text: string): LightningAddress {
   return { user, domain, address };
 }
 
-/** The web address of a Lightning Address (LUD-16). */
+/** The URL of a Lightning Address (LUD-16). */
 export const payUrl = ({ user, domain }: LightningAddress): string => `https://${domain}/.well-known/lnurlp/${user}`;
 
-/** The web address that a Lightning Address or an LNURL stands for, equal for all their spellings; other texts are returned unchanged. */
+/** The URL of a Lightning Address or an LNURL, equal for all spellings; other texts are returned unchanged. */
 export function lnurlTarget(text: string): string {
   const name = text.replace(/^lightning:/i, '');
   try {

@@ -13,7 +13,7 @@ export function parsePhone(text: string): string {
   throw new Failure('usage', `"${clip(text)}" ${why}. Write it as in +84 912 345 678.`);
 }
 
-/** The same, for a number that must be in one country: its code may then stand without the `+`. */
+/** Like `parsePhone` for a given country, whose code may omit the `+`. */
 export function parsePhoneIn(text: string, callingCode: string): string {
   const number = withoutMarks(text).replace(/^\+/, '');
   if (new RegExp(`^${callingCode}\\d{6,12}$`).test(number) && number.length <= longestNumber) return `+${number}`;

@@ -1,4 +1,4 @@
-// References: the caller's names for payments, exact to the letter, because a reference stands for one payment forever.
+// References: the caller's names for payments, compared exactly, because a reference identifies one payment permanently.
 import { Failure } from './failure.js';
 
 const longest = 200;

@@ -1,6 +1,6 @@
-// The states of a transaction as a client needs to know them (specification: States and transitions): the one place.
+// The states of a transaction (specification: States and transitions).
 
-/** All states of the specification, in the order it names them. */
+/** All states of the specification, in its order. */
 export const transactionStates = [
   'quoted',
   'srcintent',
@@ -14,7 +14,7 @@ export const transactionStates = [
   'error',
 ] as const;
 
-/** States that services have been seen to tell beside those of the specification. */
+/** Further states seen in live services. */
 const seenStates = [
   'userconfirmed',
   'srcsent',
@@ -24,10 +24,10 @@ const seenStates = [
   'canceled',
 ] as const;
 
-/** Every word that a transaction's state is known by. */
+/** Every name of a state. */
 export const knownStates: readonly string[] = [...transactionStates, ...seenStates];
 
-/** Nothing comes after these. Every other state, a new one too, is on its way. */
+/** The final states. Every other state, including an unknown one, is in flight. */
 export const finalStates: readonly string[] = [
   'completed',
   'failed',
@@ -38,18 +38,18 @@ export const finalStates: readonly string[] = [
   'canceled',
 ];
 
-/** Final and certain to have moved nothing, without anybody having refused: a new attempt may follow by itself. */
+/** Final without a refusal and without moving money: a new attempt may start automatically. */
 const lapsedStates: ReadonlySet<string> = new Set(['expired', 'usercanceled', 'canceled']);
 
-/** Final and reported again until a person says `--retry`. */
+/** Final, and reported again until `--retry`. */
 const retriableStates: ReadonlySet<string> = new Set(['failed', 'rejected']);
 
 export const isFinal = (txnState: string): boolean => finalStates.includes(txnState);
 export const hasLapsed = (txnState: string): boolean => lapsedStates.has(txnState);
 export const isRetriable = (txnState: string): boolean => retriableStates.has(txnState);
 
-/** Final, and the service says that nothing moved. Where a confirmation was sent, a lapsed state may be a read that lags. */
+/** Final, and nothing moved according to the service. After a confirmation, a lapsed state may be a stale read. */
 export const movedNothing = (txnState: string): boolean => hasLapsed(txnState) || isRetriable(txnState);
 
-/** Nothing was asked of the network yet: it waits for a confirmation. */
+/** Waits for a confirmation; nothing was sent to the network. */
 export const isQuoted = (txnState: string): boolean => txnState === 'quoted';

@@ -21,7 +21,7 @@ export const fromPlainCell = (cell: string): string => (cell.startsWith("'") && 
 
 const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Text as it stands between the tags of HTML, XML or OFX. */
+/** Text escaped for HTML, XML or OFX. */
 export const escapeMarkup = (text: string): string => text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');
 
 /** Not empty, not `.` or `..`, which name other endpoints, and without half surrogate pairs. */

@@ -5,7 +5,7 @@ export const messageOf = (thrown: unknown): string => (thrown instanceof Error ?
 
 export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
-/** What the system or a library calls an error, such as `ENOENT`; empty where it has no name. */
+/** The code of a system or library error, such as `ENOENT`; empty if it has none. */
 export const codeOf = (thrown: unknown): string =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
 
@@ -14,10 +14,10 @@ export type Fields = Record<string, unknown>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Without the byte order mark that editors put before what they save. */
+/** Without the byte order mark that some editors write. */
 export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
 
-/** Undefined where the text is not JSON. */
+/** Undefined if the text is not JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(withoutMark(text));
@@ -26,6 +26,6 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** What a table has for a word from outside: the names that every object has are none of its own. */
+/** An own property of a table, by an untrusted key. */
 export const entryOf = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;

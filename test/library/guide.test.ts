@@ -69,7 +69,7 @@ describe('docs/library.md', () => {
     expect(fixture).toBe('all of it holds\n');
   });
 
-  test('has a command that makes one file of a program, which runs where nothing but the native part of SQLite is installed', async ({ home }) => {
+  test('has a command that bundles a program, which then needs only the native module of SQLite', async ({ home }) => {
     projectIn(home);
     const [, line = ''] = /^```sh\n(esbuild [^]*?)\n```$/m.exec(guide) ?? [];
     writeFileSync(join(home, 'app.ts'), programs[1] ?? '');

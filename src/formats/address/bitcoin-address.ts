@@ -7,13 +7,13 @@ import { findNetwork, networks, type BitcoinNetwork } from './network.js';
 /** Kinds of Bitcoin addresses. */
 export type BitcoinAddressType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'witness';
 
-/** A Bitcoin address, read and checked. */
+/** A verified Bitcoin address. */
 export interface BitcoinAddress {
   /** Segwit addresses in lower case, base58 ones as they are. */
   readonly address: string;
-  /** Signet addresses look like testnet ones, and so do the base58 addresses of regtest: those say `testnet`. */
+  /** `testnet` also for signet, and for base58 addresses of regtest, which look alike. */
   readonly network: Exclude<BitcoinNetwork, 'signet'>;
-  /** `witness` is a segwit program that has no meaning yet: money sent to it can be taken by anyone. */
+  /** `witness` is an undefined segwit program: anyone can spend money sent to it. */
   readonly type: BitcoinAddressType;
   /** `null` for base58 addresses. */
   readonly witnessVersion: number | null;
@@ -23,7 +23,7 @@ export interface BitcoinAddress {
 
 const noun = 'Bitcoin address';
 
-/** Reads a Bitcoin address of any network. Throws `Failure` usage that says what is wrong with it. */
+/** Reads a Bitcoin address of any network. Throws `Failure` usage with the reason. */
 export function parseBitcoinAddress(text: string): BitcoinAddress {
   if (text.length > 90) throw new Failure('usage', 'This is too long for a Bitcoin address. Copy the address alone.');
   if (/^(bc|tb|bcrt)1/i.test(text)) return parseSegwit(text);

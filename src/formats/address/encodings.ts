@@ -1,11 +1,11 @@
-// SHA-256, base58check and bech32 as the address and invoice formats use them, with errors a person can act on.
+// SHA-256, base58check and bech32 for addresses and invoices, with helpful errors.
 import { createHash } from 'node:crypto';
 import { createBase58check } from '@scure/base';
 import { Failure } from '../failure.js';
 
 export const sha256 = (data: Uint8Array): Uint8Array => new Uint8Array(createHash('sha256').update(data).digest());
 
-/** Reads base58check, checksum verified. `noun` names the thing in the message. Throws `Failure` usage. */
+/** Decodes base58check and verifies the checksum. `noun` is used in the message. Throws `Failure` usage. */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
   if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);
@@ -19,8 +19,8 @@ export function decodeBase58check(text: string, noun: string): Uint8Array {
 export const encodeBase58check = (payload: Uint8Array): string => createBase58check(sha256).encode(payload);
 
 /**
- * The text in lower case, once it has the shape of bech32: one letter case, a separator, no foreign characters.
- * The checksum is the caller's to verify. Throws `Failure` usage.
+ * The text in lower case if it looks like bech32: one letter case, a separator, only allowed characters.
+ * The caller verifies the checksum. Throws `Failure` usage.
  */
 export function normaliseBech32(text: string, noun: string): string {
   const lower = text.toLowerCase();
@@ -34,7 +34,7 @@ export function normaliseBech32(text: string, noun: string): string {
   return lower;
 }
 
-/** The failure for a text of a known kind that is damaged. */
+/** The failure for a damaged text of a recognised kind. */
 export function changed(noun: string, what: string, cause?: unknown): Failure {
   const message = `This ${noun} was changed or cut off: ${what}. Copy it again whole, or ask for a new one.`;
   return new Failure('usage', message, { cause });

@@ -1,14 +1,14 @@
-// Ethereum addresses with the checksum that EIP-55 hides in the case of their letters.
+// Ethereum addresses with the EIP-55 checksum in their letter case.
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import { changed } from './encodings.js';
 import { Failure } from '../failure.js';
 
-/** An Ethereum address, read and checked. */
+/** A verified Ethereum address. */
 export interface EvmAddress {
   /** In EIP-55 letter case, however it was typed. */
   readonly address: string;
-  /** Whether the text itself carried the checksum; one of a single letter case carries none. */
+  /** Whether the text had a checksum; a text in a single letter case has none. */
   readonly checksummed: boolean;
 }
 

@@ -4,7 +4,7 @@
 export type BitcoinNetwork = 'mainnet' | 'testnet' | 'signet' | 'regtest';
 
 interface NetworkPrefixes {
-  /** Human-readable part of segwit addresses (BIP173); BOLT11 puts `ln` before its own. */
+  /** Human-readable part of segwit addresses (BIP173); BOLT11 adds `ln` before it. */
   readonly segwit: string;
   readonly invoice: string;
   /** Version bytes of base58check addresses. */
@@ -12,7 +12,7 @@ interface NetworkPrefixes {
   readonly p2sh: number;
 }
 
-/** Signet shares its addresses with testnet, regtest its base58 ones; where they look alike, testnet is meant. */
+/** Testnet is first: signet addresses, and base58 ones of regtest, look like its own. */
 export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
   mainnet: { segwit: 'bc', invoice: 'lnbc', p2pkh: 0x00, p2sh: 0x05 },
   testnet: { segwit: 'tb', invoice: 'lntb', p2pkh: 0x6f, p2sh: 0xc4 },

@@ -1,12 +1,12 @@
-// TRON addresses: base58check of the byte 0x41 and a 20-byte hash, as USDT payments over TRC-20 use them.
+// TRON addresses: base58check of the byte 0x41 and a 20-byte hash, as used by USDT payments over TRC-20.
 import { hex } from '@scure/base';
 import { changed, decodeBase58check, encodeBase58check } from './encodings.js';
 import { Failure } from '../failure.js';
 
-/** A TRON address, read and checked. */
+/** A verified TRON address. */
 export interface TronAddress {
   readonly address: string;
-  /** The 21 bytes with their 0x41 prefix, as explorers and contracts write them. */
+  /** The 21 bytes with their 0x41 prefix, as in explorers and contracts. */
   readonly hex: string;
 }
 
@@ -16,7 +16,7 @@ export const tronUsdtContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const noun = 'TRON address';
 const prefix = 0x41;
 
-/** Reads a TRON address (`T…`). Throws `Failure` usage that says what is wrong with it. */
+/** Reads a TRON address (`T…`). Throws `Failure` usage with the reason. */
 export function parseTronAddress(text: string): TronAddress {
   if (!text.startsWith('T')) {
     throw new Failure('usage', `"${text.slice(0, 90)}" is not a TRON address. Those are T and 33 more characters.`);

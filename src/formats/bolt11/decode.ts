@@ -1,4 +1,4 @@
-// Decodes BOLT11 Lightning invoices, with every check that the standard asks of a payer, signature included.
+// Decodes BOLT11 Lightning invoices, with every check that the standard requires, signature included.
 import { bech32, hex } from '@scure/base';
 import { encodeBase58Address, encodeSegwitAddress } from '../address/bitcoin-address.js';
 import { changed, normaliseBech32 } from '../address/encodings.js';
@@ -27,12 +27,12 @@ export interface Invoice {
   readonly network: BitcoinNetwork;
   /** `null` when the payer chooses the amount. */
   readonly amountMsat: bigint | null;
-  /** Hex, as all hashes, keys and signatures here. */
+  /** Hex, like all hashes, keys and signatures here. */
   readonly paymentHash: string;
   readonly paymentSecret: string;
-  /** Public key of the receiving node: the one stated and verified, or the one recovered from the signature. */
+  /** Public key of the receiving node, verified or recovered from the signature. */
   readonly payee: string;
-  /** As the payee wrote it: sanitise it before it reaches a screen. Either this or the hash is present, never both. */
+  /** Written by the payee: sanitise it before it reaches a screen. Present unless the hash is. */
   readonly description: string | null;
   readonly descriptionHash: string | null;
   /** Seconds since 1970. */
@@ -72,7 +72,7 @@ export function decodeInvoice(text: string): Invoice {
   throw new Failure('usage', `This Lightning invoice cannot be paid: ${whyUnpayable}. Ask for a new one.`);
 }
 
-/** An invoice that is whole and signed, and why svcpay does not pay it, if so. Without a payment secret, that is empty. */
+/** A valid, signed invoice, with the reason if svcpay cannot pay it. Without a payment secret, that is empty. */
 export function inspectInvoice(text: string): { readonly invoice: Invoice; readonly whyUnpayable: string | undefined } {
   const { invoice, prefix, words } = unwrap(text);
   const { network, amountMsat } = readPrefix(prefix);

@@ -6,10 +6,10 @@ import { sealInvoice } from './signature.js';
 import { Failure } from '../failure.js';
 import { networks, type BitcoinNetwork } from '../address/network.js';
 
-/** What an invoice is to say; units and notations as in `Invoice`. Give a description or its hash, not both. */
+/** The fields of a new invoice; units and notations as in `Invoice`. Set a description or its hash, not both. */
 export interface InvoiceFields {
   readonly network: BitcoinNetwork;
-  /** Absent or `null` lets the payer choose. */
+  /** Absent or `null`: the payer chooses. */
   readonly amountMsat?: bigint | null | undefined;
   readonly paymentHash: string;
   readonly paymentSecret: string;

@@ -1,4 +1,4 @@
-// The tagged fields of a BOLT11 invoice, as numbers, bytes and words: what decoding and encoding share.
+// The tagged fields of a BOLT11 invoice, as numbers, bytes and words, for decoding and encoding.
 import { bech32, hex } from '@scure/base';
 import { Failure } from '../failure.js';
 
@@ -6,13 +6,13 @@ import { Failure } from '../failure.js';
 export const fieldTypes = { p: 1, r: 3, 9: 5, x: 6, f: 9, d: 13, s: 16, n: 19, h: 23, c: 24, m: 27 } as const;
 export type FieldLetter = `${keyof typeof fieldTypes}`;
 
-/** Feature bits this wallet knows to be harmless to a payer; any other even bit stops the payment. */
+/** Feature bits that do not affect a payer; any other even bit stops the payment. */
 const knownFeatures = new Set([8, 14, 16, 24, 48]);
 
-/** Fields of any other length are not these fields and are skipped. */
+/** Fields of another length are skipped. */
 const exactLengths: Partial<Record<FieldLetter, number>> = { p: 52, s: 52, h: 52, n: 53 };
 
-/** Far beyond every sensible time, and small enough for exact milliseconds and valid dates. */
+/** Beyond every sensible time, but small enough for exact milliseconds and valid dates. */
 const maxNumber = 2 ** 42;
 
 export interface Field {
@@ -20,7 +20,7 @@ export interface Field {
   readonly words: readonly number[];
 }
 
-/** One channel on the way from a public node to the payee. */
+/** A channel on the route from a public node to the payee. */
 export interface RouteHop {
   /** Node at the start of the channel, hex. */
   readonly pubkey: string;
@@ -54,7 +54,7 @@ export function joinField(letter: FieldLetter, words: readonly number[]): number
   return [fieldTypes[letter], words.length >> 5, words.length & 31, ...words];
 }
 
-/** The words of a field that may stand once; repeated it must say the same, or two readers could pay differently. */
+/** The words of a field that may occur once; repetitions must be equal, or two readers could pay differently. */
 export function singleField(fields: readonly Field[], letter: FieldLetter): readonly number[] | undefined {
   const length = exactLengths[letter];
   const [first, ...others] = fields
@@ -98,7 +98,7 @@ export function readFeatures(words: readonly number[]): number[] {
   return bits;
 }
 
-/** The feature that a payer must know and svcpay does not. */
+/** A required feature that svcpay does not support. */
 export const unknownFeature = (features: readonly number[]): number | undefined =>
   features.find((bit) => bit % 2 === 0 && !knownFeatures.has(bit));
 

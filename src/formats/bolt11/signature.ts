@@ -8,7 +8,7 @@ import { sha256 } from '../address/encodings.js';
 export const signatureWords = 104;
 
 /**
- * The public key (33 bytes, hex) that signed, or `undefined` when the signature fits none.
+ * The public key (33 bytes, hex) that signed, or `undefined` for an invalid signature.
  *
  * @param signature r and s (64 bytes) and then the recovery flag, as BOLT11 orders them.
  * @param payee the public key stated in the invoice, against which the signature is verified, low S required; without
@@ -33,7 +33,7 @@ export function signerOf(
 }
 
 /**
- * The key of which the library's own recovery says the same, which makes a table of the generator's multiples first: that
+ * Equal to the library's recovery, which first builds a table of the generator's multiples: that
  * takes ten times as long as one use (SEC 1, 4.1.6).
  */
 function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uint8Array {
@@ -46,7 +46,7 @@ function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uin
   return sumOfMultiples(Point.BASE, ofGenerator, point, etc.mod(s * inverse, n)).assertValidity().toBytes();
 }
 
-/** Doubles for both at once, which is half of the work for two. Nothing here is secret, so it may take its time by the bits. */
+/** Doubles once for both sums. Nothing here is secret, so it need not run in constant time. */
 function sumOfMultiples(a: Point, ofA: bigint, b: Point, ofB: bigint): Point {
   const both = a.add(b);
   const [bitsA, bitsB] = [ofA, ofB].map((scalar) => scalar.toString(2).padStart(256, '0'));
@@ -59,7 +59,7 @@ function sumOfMultiples(a: Point, ofA: bigint, b: Point, ofB: bigint): Point {
   return sum;
 }
 
-/** Whether S is in the upper half of the curve's order, where every signature has a second form. */
+/** Whether S is in the upper half of the curve's order: the second form of a signature. */
 export function hasHighS(signature: Uint8Array): boolean {
   try {
     return Signature.fromBytes(signature.subarray(0, 64), 'compact').hasHighS();
@@ -70,14 +70,14 @@ export function hasHighS(signature: Uint8Array): boolean {
 
 /** The whole invoice: prefix and words signed with the key (RFC 6979, low S), in lower-case bech32. */
 export function sealInvoice(prefix: string, words: readonly number[], privateKey: Uint8Array): string {
-  // The library takes its HMAC from this slot; it is filled here so that importing the module changes nothing.
+  // The library reads its HMAC from here; set on use, so that importing the module has no effect.
   hashes.hmacSha256 ??= (key, message) => new Uint8Array(createHmac('sha256', key).update(message).digest());
   const digest = sha256(signedBytes(prefix, words));
   const [flag = 0, ...compact] = sign(digest, privateKey, { prehash: false, format: 'recovered' });
   return bech32.encode(prefix, [...words, ...bech32.toWords(Uint8Array.of(...compact, flag))], false);
 }
 
-/** Prefix as text, then the words packed into bytes, the last one filled up with zero bits. */
+/** Prefix as text, then the words packed into bytes, padded with zero bits. */
 function signedBytes(prefix: string, words: readonly number[]): Uint8Array {
   const length = Math.ceil((words.length * 5) / 8);
   const filled = Array.from({ length: Math.ceil((length * 8) / 5) }, (_, at) => words[at] ?? 0);

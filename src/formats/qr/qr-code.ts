@@ -11,7 +11,7 @@ export interface Bitmap {
 /** The lowest level (L): a screen and a file are not scratched, and the code stays small. */
 const lowestErrorCorrection = 1;
 
-/** Undefined where the text is too long for any QR code. */
+/** Undefined if the text is too long for any QR code. */
 export function encodeQr(text: string, border: number): Bitmap | undefined {
   const code = new QRCode(0, lowestErrorCorrection);
   code.dataList.push(...segmentsOf(text));

@@ -1,9 +1,9 @@
-// The limits of accounts in a database, which hold for every home that uses it, new ones included.
+// The limits of accounts in a database. They apply to every home that uses it, including new ones.
 import * as v from 'valibot';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { readLimits, type Limits } from '../profile/profiles.js';
 
-/** A step of the journal in a database; a file belongs to one home, whose settings have its limits. */
+/** A step of the journal in a database; the limits of a home with a file are in its settings. */
 export const accountLimitsStep = `
   CREATE TABLE account_limits (
     account TEXT PRIMARY KEY,
@@ -15,7 +15,7 @@ const rowsSchema = v.array(
   v.object({ limits: v.pipe(v.string(), v.parseJson(), v.object({ perPayment: amounts, perDay: amounts, destinations: v.array(v.string()) })) }),
 );
 
-/** Undefined if nobody has limited the account in this database. */
+/** Undefined if the account has no limits in this database. */
 export const limitsOfAccount = (database: SqlDatabase, account: string): Promise<Limits | undefined> => database.read((sql) => read(sql, account));
 
 async function read(sql: Sql, account: string): Promise<Limits | undefined> {
@@ -23,7 +23,7 @@ async function read(sql: Sql, account: string): Promise<Limits | undefined> {
   return row && readLimits(row.limits);
 }
 
-/** One change after the other. */
+/** Changes run one after the other. */
 export const changeLimitsOfAccount = (database: SqlDatabase, account: string, change: (before: Limits | undefined) => Limits): Promise<void> =>
   database.transaction(
     async (sql) => {

@@ -1,9 +1,9 @@
-// How many payments of a journal are unfinished, of all accounts together: for monitoring. Pure.
+// The number of unfinished payments of a journal, for all accounts: for monitoring. Pure.
 import { status, type Payment } from './payment.js';
 
 export interface UnfinishedPayments {
   readonly status: 'open' | 'in-flight' | 'unknown';
-  /** Opened within the last minute, 10 minutes or hour, or before. */
+  /** Opened within the last minute, 10 minutes or hour, or earlier. */
   readonly age: '1m' | '10m' | '1h' | 'older';
   readonly count: number;
   /** When the oldest of them was opened, epoch ms. */

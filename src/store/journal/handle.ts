@@ -1,22 +1,22 @@
-// Journals for another program: it opens and closes them, and what is in them belongs to svcpay.
+// Journals for another program, which opens and closes them; their contents belong to svcpay.
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
 import { isAlive, ownerOf } from './owner.js';
 
-/** Names this process in journals, the same in all its threads: they are alive together. */
+/** Identifies this process, with all its threads, in journals. */
 export const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 
-/** A journal that is gone with the process, for tests: after that the service alone knows what was paid. */
+/** A journal in memory, for tests: it ends with the process. */
 export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
 
-/** A journal in a SQLite file, which processes of one machine may share; the file of the command line can be one of them. */
+/** A journal in a SQLite file, which processes of one machine may share, the command line included. */
 export async function openSqliteJournal(path: string): Promise<Journal> {
   const { openJournal } = await import('./sqlite-journal.js');
   return asJournal(openJournal({ path, isAlive: isOwnerAlive, now: () => Date.now() }));
 }
 
-/** A journal in PostgreSQL, `postgres://…`, which many machines may share, with the command line too; `svcpay db upgrade` creates its tables. */
+/** A journal in PostgreSQL, `postgres://…`, which machines may share, the command line included; `svcpay db upgrade` creates its tables. */
 export async function openPostgresJournal(url: string): Promise<Journal> {
   const [database, schema, journals] = await Promise.all([
     import('../database/postgres.js'),
@@ -43,7 +43,7 @@ function asJournal(journal: PaymentJournal): Journal {
   return handle;
 }
 
-/** Throws Failure `usage` for anything else than a journal that was opened here. */
+/** Throws Failure `usage` for anything but a journal opened here. */
 export function journalOf(handle: Journal): PaymentJournal {
   const journal = opened.get(handle);
   if (journal === undefined) throw new Failure('usage', 'This journal was not opened with one of the open...Journal functions.');

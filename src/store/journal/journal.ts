@@ -1,11 +1,11 @@
-// What the payment journal stores and guarantees. Every attempt is written here before the request that it announces.
+// The payment journal and its guarantees. Every attempt is written here before its request is sent.
 import type { UnfinishedPayments } from './figures.js';
 import type { Attempt, Payment, PaymentChange, PaymentDraft } from './payment.js';
 
 /** Proof that this process works on a payment; a later claim by another process makes it stale. */
 export interface Claim {
   readonly payment: Payment;
-  /** Counts the claims on this payment: 1 for the first ever. */
+  /** Counts the claims on this payment, from 1. */
   readonly fence: number;
 }
 
@@ -32,8 +32,8 @@ export interface SpentBefore {
 }
 
 /**
- * A span of time up to the present, of which there are two readings, by the machine's clock and by the service's: spending
- * is counted from the earlier one and dated by the later one, so that a clock that is moved opens no new day early. A
+ * A span of time up to now, by two clocks, the machine's and the service's: spending
+ * is counted from the earlier one and dated by the later one, so that a changed clock does not start a new day early. A
  * database's journal uses the database's clock alone.
  */
 export interface Window {
@@ -47,14 +47,14 @@ export interface Window {
 /** Every method reads the time from the journal's own clock, within its transaction. */
 export interface Journal {
   /**
-   * Opens a payment, or finds the one with the same reference (`ref`), or another one with the same idempotency key that may
-   * have paid (`once`; it goes first if the payment with the reference has moved nothing). A draft replaces a payment of the same
-   * reference for which nothing was ever created. Atomic between processes.
+   * Opens a payment, or finds the one with its reference (`ref`), or another one with its idempotency key that may
+   * have paid (`once`; preferred if the payment with the reference has moved nothing). A draft replaces a payment with its
+   * reference for which nothing was created. Atomic between processes.
    */
   begin(draft: PaymentDraft): Promise<{ payment: Payment; found: 'new' | 'ref' | 'once' }>;
-  /** Takes a payment over if nobody works on it, its process is dead, or its lease ran out; undefined otherwise. */
+  /** Claims a payment if no process works on it, its process is dead, or its lease has expired; undefined otherwise. */
   claim(id: string, owner: string): Promise<Claim | undefined>;
-  /** Extends the lease while a request is out. Rejects with LostClaim if another process took the payment over. */
+  /** Extends the lease during a request. Rejects with LostClaim if another process took the payment over. */
   renew(claim: Claim): Promise<void>;
   /** Writes a change durably. Rejects with LostClaim if another process took the payment over. */
   write(claim: Claim, change: PaymentChange): Promise<Claim>;
@@ -71,17 +71,17 @@ export interface Journal {
   enter(draft: PaymentDraft, imported: ImportedAttempt, window: Window): Promise<boolean>;
   /**
    * All that the account submitted in the window and did not get back: every attempt that may have moved money, with what
-   * it debits and, where that arrives elsewhere in another currency, what arrives.
+   * it debits and, if that is received elsewhere in another currency, what is received.
    */
   spent(account: string, window: Window): Promise<readonly Spend[]>;
   read(id: string): Promise<Payment | undefined>;
   /** By payment id, by the transaction id of an attempt, by reference (also `R~2`). */
   find(scope: string, name: string): Promise<Payment | undefined>;
-  /** At most two of those with an attempt whose transaction id begins so: for a person who was shown no more of it. */
+  /** At most two of those with an attempt whose transaction id starts with the prefix. */
   beginning(scope: string, start: string): Promise<readonly Payment[]>;
   /** The payments of the account with the most recently submitted attempts, newest first. */
   latest(account: string, atMost: number): Promise<readonly Payment[]>;
-  /** Payments that are unfinished (see `isUnfinished`), oldest first. Costs nothing more with a long history. */
+  /** Payments that are unfinished (see `isUnfinished`), oldest first. Equally fast with a long history. */
   open(scope: string): Promise<readonly Payment[]>;
   /** Unfinished payments of all accounts that were opened so many ms ago or earlier, oldest first, and the process that had each last. */
   openSince(ms: number): Promise<readonly (Payment & { readonly owner: string | null })[]>;
@@ -92,7 +92,7 @@ export interface Journal {
 
 export const leaseMs = 30_000;
 
-/** Another process has taken the payment over; what it does now is in the journal. */
+/** Another process has taken the payment over. */
 export class LostClaim extends Error {
   override readonly name = 'LostClaim';
 }

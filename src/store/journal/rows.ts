@@ -71,7 +71,7 @@ const rowsSchema = v.array(
   ),
 );
 
-/** Throws Failure `unexpected` for a payment that cannot be. */
+/** Throws Failure `unexpected` for an inconsistent payment. */
 export function readRows(found: readonly unknown[]): Row[] {
   const byId = new Map<string, { row: Omit<Row, 'payment'>; payment: Omit<Payment, 'attempts'>; attempts: Attempt[] }>();
   for (const { payment, attempt, ...row } of v.parse(rowsSchema, found)) {
@@ -87,7 +87,7 @@ const requestSchema = v.object({
   body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
 });
 
-/** The currency that arrives, and the amount if the order states it. */
+/** The received currency, and the amount if the order has it. */
 export function arrivalOf({ request }: Pick<PaymentDraft, 'request'>): { readonly ccy: string | null; readonly total: string | null } {
   const { receives, body } = v.parse(requestSchema, JSON.parse(request));
   return { ccy: receives?.ccy ?? body?.destReq.ccy ?? null, total: receives?.value ?? null };

@@ -2,7 +2,7 @@
 import { accountLimitsStep } from './account-limits.js';
 import { settlementRatesStep } from './settlement-rates.js';
 
-/** Tells a journal from any other SQLite file: the letters `svpj`. */
+/** Identifies a journal file: the letters `svpj`. */
 export const applicationId = 0x7376706a;
 
 const commonColumns = `
@@ -125,7 +125,7 @@ const tables = `
     PRIMARY KEY (payment_id, number)
   ) STRICT, WITHOUT ROWID;`;
 
-/** The state of the attempt that a row of version 3 stands at. */
+/** The state of the current attempt of a row of version 3. */
 const stateOf = `CASE step
     WHEN 'intent' THEN 'requested'
     WHEN 'created' THEN 'quoted'
@@ -140,8 +140,8 @@ const stateOf = `CASE step
     END`;
 
 /**
- * References belong to the account, no longer to a host name as well; the embedded sandbox stays apart. Of payments that
- * come to share a reference, the first that may have moved money has it, and the others stay under their host name.
+ * References belong to the account, no longer to a host name as well; the embedded sandbox is separate. If payments then
+ * share a reference, the first that may have moved money gets it, and the others keep their host name.
  */
 const splitRows = `
   INSERT INTO payments (id, scope, account, ref, kind, request, fingerprint, idempotency_key, terms, consent, receives_ccy, receives_total,
@@ -166,7 +166,7 @@ const splitRows = `
     CASE WHEN state IN ('requested','quoted','lapsed') THEN NULL ELSE approved_at END
   FROM (SELECT intents.*, ${stateOf} AS state FROM intents) AS known;`;
 
-/** Earlier attempts that may have paid; one with the number of the present attempt completes it. */
+/** Earlier attempts that may have paid; one with the number of the current attempt completes it. */
 const addDoubts = `
   INSERT INTO attempts (payment_id, number, account, state, txn_id, txn_state, approved_total, approved_receives, spend_ccy, submitted_at)
   SELECT intents.id, CAST(doubt.value ->> 'attempt' AS INTEGER), account, 'unknown', max(doubt.value ->> 'txnId'), max(doubt.value ->> 'txnState'),
@@ -180,7 +180,7 @@ const addDoubts = `
     approved_receives = COALESCE(attempts.approved_receives, excluded.approved_receives),
     spend_ccy = COALESCE(attempts.spend_ccy, excluded.spend_ccy), submitted_at = COALESCE(attempts.submitted_at, excluded.submitted_at);`;
 
-/** `unfinished` is set for every payment that `isUnfinished` holds for, so that those are found among a million. */
+/** `unfinished` is set for every payment for which `isUnfinished` holds, as an index. */
 const version4 = `${tables}${splitRows}${addDoubts}
   DROP TABLE intents;
   DROP TABLE seen_transactions;
@@ -190,7 +190,7 @@ const version4 = `${tables}${splitRows}${addDoubts}
   CREATE INDEX attempts_txn ON attempts (txn_id) WHERE txn_id IS NOT NULL;
   CREATE INDEX attempts_submitted ON attempts (account, submitted_at) WHERE submitted_at IS NOT NULL;`;
 
-/** Closes a file whose payments were moved into a database to processes that still have it open. */
+/** Closes a file whose payments were moved into a database, for processes that still have it open. */
 export const closing = ['INSERT', 'UPDATE'].map((change) => `CREATE TRIGGER IF NOT EXISTS moved_before_${change} BEFORE ${change} ON payments
   BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;`).join('\n');
 
@@ -199,5 +199,5 @@ const version4InFile = (names: readonly string[]): string => version4 + (names.i
 export const journalSteps: readonly (string | ((names: readonly string[]) => string))[] =
   [version1, `${newTable}${moveRows}${rest}`, version3, version4InFile, settlementRatesStep];
 
-/** The same for a database, which never held rows of version 1. */
+/** The steps for a database, which never had rows of version 1. */
 export const sharedJournalSteps: readonly string[] = [version1, `${newTable}${rest}`, version3, version4, `${settlementRatesStep}${accountLimitsStep}`];

@@ -1,10 +1,10 @@
-// The rates of the moment at which transactions settled, against the fiat currency of the profile. Nobody can ask for them
-// later, so that one which is missing stays missing.
+// The exchange rates at which transactions settled, to the fiat currency of the profile. They cannot be requested
+// later, so a missing one stays missing.
 import * as v from 'valibot';
 import { places, rowOf } from '../database/rows.js';
 import type { SqlDatabase } from '../database/sql.js';
 
-/** The last step of the journal: other tables do not depend on it. */
+/** The last step of the journal; other tables do not depend on it. */
 export const settlementRatesStep = `
   CREATE TABLE settlement_rates (
     scope TEXT NOT NULL,
@@ -16,15 +16,15 @@ export const settlementRatesStep = `
   ) STRICT, WITHOUT ROWID;`;
 
 export interface KeptRate {
-  /** When the service was asked, epoch ms by its clock. */
+  /** When the rates were read, epoch ms by the service clock. */
   readonly keptAt: number;
   readonly fiat: string;
-  /** Units of `fiat` for one of each currency of the transaction, as decimals. */
+  /** The price of each currency of the transaction in `fiat`, as decimals. */
   readonly rates: Readonly<Record<string, string>>;
 }
 
 export interface SettlementRates {
-  /** What was kept first stays. */
+  /** Keeps existing rates. */
   keep(scope: string, txnId: string, rate: KeptRate): Promise<void>;
   of(scope: string, txnIds: readonly string[]): Promise<ReadonlyMap<string, KeptRate>>;
   close(): Promise<void>;

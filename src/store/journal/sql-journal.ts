@@ -21,7 +21,7 @@ import {
 import { unfinishedOf } from './figures.js';
 import { arrivalOf, attemptColumns, attemptValues, readRows, selectPayments, type Row } from './rows.js';
 
-/** @param isAlive whether the process that a claim's owner names still runs. */
+/** @param isAlive whether the process of a claim's owner is running. */
 export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) => boolean): Journal {
   const isHeld = ({ owner, leaseUntil }: Row, at: number): boolean =>
     owner !== null && leaseUntil > at && leaseUntil <= at + leaseMs && isAlive(owner);
@@ -32,7 +32,7 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
   return {
     begin: (draft) => database.transaction((sql) => begin(sql, database, draft, isHeld), { locks: [refLock(draft), ...keyLock(draft)] }),
     async claim(id, owner) {
-      // A second statement sees what a process that the first one waited for has written.
+      // A second statement, to see the writes of a process that the first one waited for.
       const free = `${take} AND (owner IS NULL OR owner = ?); ${selectPayments('p.id = ? AND p.owner = ?')}`;
       const claimed = await database.transaction(async (sql) =>
         readRows(await sql.final(free, owner, new Present(leaseMs), id, owner, id, owner))[0]);
@@ -55,7 +55,7 @@ export function openSqlJournal(database: SqlDatabase, isAlive: (owner: string) =
       const options = { lasts: mustLast(change) };
       const written = await database.transaction((sql) => writeChange(sql, claim, change, token), options);
       if (written !== undefined) return written;
-      // Taken over, written in a commit whose answer was lost, or further on than this claim shows.
+      // Taken over, written in a commit with a lost answer, or ahead of this claim.
       return database.transaction(async (sql) => update(sql, await rowOfPayment(sql, claim.payment.id), claim, change, token), options);
     },
     submit: (claim, change, window, allow) => {
@@ -134,7 +134,7 @@ const rowOfPayment = async (sql: Sql, id: string): Promise<Row | undefined> => r
 
 const idsSchema = v.array(v.object({ id: v.string() }));
 
-/** Waits for other writers first: a second statement sees all that they have written. */
+/** Waits for other writers first: the second statement sees their writes. */
 async function lockedRow(sql: Sql, { forUpdate }: SqlDatabase, condition: string, values: readonly SqlValue[]): Promise<Row | undefined> {
   const [found] = v.parse(idsSchema, await sql.all(`SELECT id FROM payments WHERE ${condition}${forUpdate}`, ...values));
   return found && rowOfPayment(sql, found.id);
@@ -142,7 +142,7 @@ async function lockedRow(sql: Sql, { forUpdate }: SqlDatabase, condition: string
 
 const refLock = ({ scope, ref }: PaymentDraft): string => `ref ${scope} ${ref}`;
 
-/** Payments for the same thing are opened and submitted one after the other, whatever their references. */
+/** Payments with equal idempotency keys are opened and submitted one after the other, whatever their references. */
 const keyLock = ({ idempotencyKey }: PaymentDraft): string[] => (idempotencyKey === null ? [] : [`key ${idempotencyKey}`]);
 
 async function begin(
@@ -154,7 +154,7 @@ async function begin(
   const condition = '(p.scope = ? AND p.ref = ?) OR p.idempotency_key = ?';
   const rows = readRows(await sql.all(selectPayments(condition), draft.scope, draft.ref, draft.idempotencyKey));
   const same = rows.find(({ payment }) => payment.scope === draft.scope && payment.ref === draft.ref)?.payment;
-  // The answer to a commit was lost, and this is the second try.
+  // The answer to a commit was lost, and this is the repetition.
   if (same?.id === draft.id) return { payment: same, found: 'new' };
   const rival = rows.find(({ payment }) => payment.id !== same?.id && mayHavePaid(payment))?.payment;
   if (rival !== undefined && (same === undefined || !mayHavePaid(same))) return { payment: rival, found: 'once' };
@@ -167,17 +167,17 @@ async function begin(
 
 const attemptsMoved = `a.state IN ('submitting','in-flight','paid','error','unknown')`;
 
-/** What was debited and, where that arrives elsewhere in another currency, what arrived. */
+/** The debited amount and, if it is received elsewhere in another currency, the received one. */
 async function spentQuery(sql: Sql, { kind }: SqlDatabase, account: string, window: Window): Promise<[text: string, ...values: SqlValue[]]> {
   // A number: without one PostgreSQL expects a third of all attempts and reads the table.
   const since = (kind === 'postgres' ? await sql.now() : window.earliest) - window.lengthMs;
   const attempts = `FROM attempts a JOIN payments p ON p.id = a.payment_id
     WHERE a.account = ? AND a.submitted_at >= ? AND a.spend_ccy IS NOT NULL AND a.approved_total IS NOT NULL AND ${attemptsMoved}`;
-  // If the order states only what is debited, the approved quote states what arrives.
+  // If the order has only the debited amount, the approved quote has the received one.
   const arrives = 'COALESCE(p.receives_total, a.approved_receives)';
   const each = `SELECT a.spend_ccy AS ccy, a.approved_total AS total ${attempts}
     UNION ALL SELECT p.receives_ccy, ${arrives} ${attempts} AND p.receives_ccy <> a.spend_ccy AND ${arrives} IS NOT NULL AND p.kind <> 'swap'`;
-  // SQLite has no exact decimals to add.
+  // SQLite cannot add exact decimals.
   const sums = `SELECT ccy, CAST(sum(CAST(total AS NUMERIC)) AS TEXT) AS total FROM (${each}) AS spends GROUP BY ccy`;
   return [kind === 'postgres' ? sums : each, account, since, account, since];
 }
@@ -185,7 +185,7 @@ async function spentQuery(sql: Sql, { kind }: SqlDatabase, account: string, wind
 const spendsSchema = v.array(v.object({ ccy: v.string(), total: v.string() }));
 const summed = (rows: readonly unknown[]): Spend[] => v.parse(spendsSchema, rows);
 
-/** @param token tells this change from any other, for when the answer to its commit is lost. */
+/** @param token identifies this change if the answer to its commit is lost. */
 async function update(sql: Sql, row: Row | undefined, claim: Claim, change: PaymentChange, token: string): Promise<Claim> {
   if (row?.fence !== claim.fence) throw lost();
   if (row.lastChange === token) return claimOf(row);
@@ -209,8 +209,8 @@ async function enter(sql: Sql, database: SqlDatabase, draft: PaymentDraft, { ago
 }
 
 /**
- * Writes if the claim holds and the journal has no attempt further on than the claim shows; undefined otherwise. Nobody
- * else writes under a claim, so that the payment is known without being read again.
+ * Writes if the claim is valid and the journal has no later attempt than the claim; undefined otherwise. No other process
+ * writes under a claim, so the payment need not be read again.
  */
 async function writeChange(sql: Sql, { payment, fence }: Claim, { attempt, ...change }: PaymentChange, token: string): Promise<Claim | undefined> {
   const after = changed(payment, { ...change, attempt });
@@ -299,7 +299,7 @@ function onlyRow(rows: readonly unknown[]): Row {
 }
 
 /**
- * The service cannot restore that a payment may have been submitted, or that it was abandoned. Every other change outlives
- * the process and reaches the disk with the next of these.
+ * The service can restore every change except a possible submission and an abandonment. The other changes survive
+ * the process and reach the disk with the next of these.
  */
 const mustLast = ({ attempt, abandoned }: PaymentChange): boolean => attempt?.state === 'submitting' || abandoned === true;

@@ -1,4 +1,4 @@
-// The journal in a SQLite file of its own, which needs no setup.
+// The journal in a SQLite file, which needs no setup.
 import Database from 'libsql';
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import { openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
@@ -8,9 +8,9 @@ import { openSqlJournal } from './sql-journal.js';
 
 export interface SqliteJournalOptions {
   readonly path: string;
-  /** Whether the process that a claim's owner names still runs. */
+  /** Whether the process of a claim's owner is running. */
   readonly isAlive: (owner: string) => boolean;
-  /** The machine's clock, epoch ms: read after the lock on the file is taken, which can take long. */
+  /** The machine's clock, epoch ms: read after locking the file, which can take long. */
   readonly now: () => number;
   /** Whether the settings record a journal at this path. */
   readonly isKnown?: boolean;
@@ -29,7 +29,7 @@ export const journalIn = (path: string, isKnown = false): SqliteFile => ({
   isKnown,
 });
 
-/** Reads every page. Throws Failure when the file is damaged. */
+/** Reads every page. Throws Failure if the file is damaged. */
 export const checkJournal = (path: string): void => void openSqlite(journalIn(path)).close();
 
 /**

@@ -100,6 +100,14 @@ describe('a guided flow', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(1);
   });
 
+  test('of tx cancel and tx watch ends at once without a transaction to choose', async ({ around }) => {
+    for (const command of ['cancel', 'watch']) {
+      const tty = svcpayTty(['tx', command], around);
+      expect(await tty.ended).toBe(5);
+      expect(tty.text()).toContain('No transaction is in a state that this command takes.');
+    }
+  });
+
   test('of recipients add asks for the method, and stores a destination for send', async ({ around }) => {
     const tty = svcpayTty(['recipients', 'add', 'ada'], { ...around, columns: 60, rows: 20 });
     await tty.waitFor('How are they paid?');

@@ -80,7 +80,7 @@ describe('svcpay limits', () => {
     const line = ['send', 'satoshi@example.com', '1000sat'];
     expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 0 });
     const quoted = await svcpay([...line, '--quote-only', '--json'], around);
-    expect(quoted).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/your limits stop this payment: 0\.0000100\d BTC is too much, your limit per day is 0\.00001500 BTC/) });
+    expect(quoted).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/your limits stop this payment: 0\.0000100\d BTC is over your daily limit of 0\.00001500 BTC/) });
     expect(quoted.json()).toMatchObject({ txnState: 'quoted' });
     expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 7, stdout: '' });
     await svcpay(['limits', 'allow', 'ada@example.com'], around);
@@ -115,7 +115,7 @@ describe('svcpay limits', () => {
     expect(await payout('0123456789')).toMatchObject({ exitCode: 0 });
     const again = await payout('0123456789');
     expect(again).toMatchObject({ exitCode: 7 });
-    expect(again.stderr).toMatch(/limit per day is 600.000 VND, of which 500.000 VND is used/);
+    expect(again.stderr).toMatch(/daily limit of 600.000 VND, of which 500.000 VND is used/);
     expect(confirmations(around)).toBe(1);
   });
 

@@ -36,7 +36,7 @@ describe.concurrent('a payment that the service starts without a confirmation', 
     expect(await run(send(service.invoice(900n), 'one'))).toMatchObject({ exitCode: 0 });
     const row = `ref,to\ntwo,${service.invoice(900n)}\n`;
     const end = await run('batch - --yes --json', 'home', { input: row });
-    expect(end).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/started the payment without a confirmation: .* your limit per day is/) });
+    expect(end).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/started the payment without a confirmation: .* over your daily limit of/) });
     expect(service.moved()).toHaveLength(2);
   });
 

@@ -68,12 +68,12 @@ export function checkSpend(limits: Limits, amounts: readonly Money[], spent: () 
   for (const amount of amounts) {
     const perPayment = limits.perPayment[amount.ccy];
     if (perPayment !== undefined && amount.value.gt(perPayment)) {
-      throw over(amount, `your limit per payment is ${formatAmount(money(amount.ccy, perPayment))}`);
+      throw over(amount, `per-payment limit of ${formatAmount(money(amount.ccy, perPayment))}`);
     }
     const perDay = limits.perDay[amount.ccy];
     const used = perDay === undefined ? undefined : sumOf(spent(), amount.ccy);
     if (perDay === undefined || used === undefined || used.value.plus(amount.value).lte(perDay)) continue;
-    throw over(amount, `your limit per day is ${formatAmount(money(amount.ccy, perDay))}, of which ${formatAmount(used)} is used`);
+    throw over(amount, `daily limit of ${formatAmount(money(amount.ccy, perDay))}, of which ${formatAmount(used)} is used`);
   }
 }
 
@@ -84,4 +84,4 @@ export function sumOf(spent: readonly Spend[], ccy: string): Money {
 }
 
 const over = (amount: Money, rule: string): Failure =>
-  new Failure('limit', `Not sent: ${formatAmount(amount)} is too much, ${rule}.`, { next: { do: 'see-limits' } });
+  new Failure('limit', `Not sent: ${formatAmount(amount)} is over your ${rule}.`, { next: { do: 'see-limits' } });

@@ -801,7 +801,7 @@ describe('a confirmation', () => {
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
     const limited = (most: string) => ({ ...made.deps, limits: { perPayment: {}, perDay: { BTC: most }, destinations: [] } });
     const retry = (most: string) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, { ...waiting, retry: true }, limited(most));
-    await expect(retry('0.000015')).rejects.toMatchObject({ kind: 'pending', message: expect.stringMatching(/limit per day/) });
+    await expect(retry('0.000015')).rejects.toMatchObject({ kind: 'pending', message: expect.stringMatching(/over your daily limit/) });
     expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
     expect(await retry('0.1')).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
     expect(made.payment().attempts).toMatchObject([{ number: 1, state: 'unknown', txnId: 't1', spendCcy: 'BTC' }, { number: 2, state: 'paid' }]);

@@ -7,9 +7,9 @@ import { timerMs } from './formats/duration.js';
 import { exitCodes } from './formats/failure.js';
 import type { Input, InputStream, OutputStream } from './terminal/terminal.js';
 
-// What a library will do some day is not for the person to read; it would stand before the error of a script.
+// Deprecation warnings of libraries would precede the error of a script.
 process.noDeprecation = true;
-// Stands if the program should end before the command has: what came to no end is no success.
+// Remains if the program ends before the command: that is not a success.
 process.exitCode = exitCodes.unexpected;
 void main();
 
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   const outputs = openOutputs();
   const fate: Fate = { isSubmitted: false };
   const proc = openProcess(outputs, fate);
-  // A question whose terminal is closed cannot give it back as it was, and may throw so before the signal arrives.
+  // A question whose terminal is closed cannot restore it, and may throw before the signal arrives.
   const isHangUp = (error: object): boolean => 'syscall' in error && error.syscall === 'setRawMode';
   process.on('uncaughtException', (error) => void (isHangUp(error) ? process.emit('SIGHUP') : crash(error)));
 
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
     try {
       await showUnexpected(error, argv, proc);
     } catch {
-      // The code that words a failure could not be loaded, such as when no more files can be opened.
+      // The code that formats a failure could not be loaded, for instance because too many files are open.
       tryWrite(bareText(error, exitCode, argv));
     }
     await end(exitCode);
@@ -40,12 +40,12 @@ async function main(): Promise<void> {
 
   async function end(code: number): Promise<void> {
     await outputs.flushed();
-    // To run out of work would take longer, and give a second signal the time to end the process with a code of its own.
+    // A natural end would take longer, and a second signal could end the process with another code.
     leave(code);
   }
 }
 
-/** An error here would be reported like the first one, again and again. */
+/** An error here would be reported repeatedly. */
 function tryWrite(text: string): void {
   try {
     writeSync(2, text);
@@ -54,7 +54,7 @@ function tryWrite(text: string): void {
   }
 }
 
-/** An error in the words of the system, by code that is loaded already. */
+/** A system error, formatted by code that is already loaded. */
 function bareText(error: unknown, exitCode: number, argv: readonly string[]): string {
   const what = error instanceof Error ? error.message : String(error);
   const message = `${exitCode === exitCodes.pending ? 'Not known yet' : 'Something unexpected went wrong'}: ${what}`;
@@ -63,19 +63,19 @@ function bareText(error: unknown, exitCode: number, argv: readonly string[]): st
   return argv.includes('--json') ? `${JSON.stringify({ error: { kind, message, hint, exitCode } })}\n` : `${message}\n  ${hint}\n`;
 }
 
-/** What can be said of the money when the command itself does not come to say it. */
+/** The state of the money, for when the command cannot report it. */
 interface Fate {
   isSubmitted: boolean;
 }
 
-/** Node gives a terminal its modes back at the end, and aborts where that was closed: so nothing of it may be open then. */
+/** At exit Node restores the terminal's modes, and aborts if the terminal is closed: so it must not be open then. */
 function leave(code: number): never {
   const isGone = (fd: number): boolean => fstatSync(fd).isCharacterDevice() && !process.getBuiltinModule('node:tty').isatty(fd);
   for (const fd of [0, 1, 2, ttyFd ?? -1]) {
     try {
       if (isGone(fd)) closeSync(fd);
     } catch {
-      // One that cannot be looked at is none.
+      // Not a terminal if it cannot be examined.
     }
   }
   process.exit(code);
@@ -87,7 +87,7 @@ interface Outputs extends Pick<Process, 'stdout' | 'stderr' | 'page'> {
   flushed(): Promise<void>;
 }
 
-/** Opened when first used. A full disk or a reader who has gone (`| head`) must not end a payment half-way. */
+/** Opened on first use. A full disk or a closed reader (`| head`) must not end a payment half-way. */
 function openOutputs(): Outputs {
   const opened: { stdout?: OutputStream; stderr?: OutputStream } = {};
   let reason: string | undefined;
@@ -111,7 +111,7 @@ function openOutputs(): Outputs {
   return outputs;
 }
 
-/** Where no terminal is, text is written past the stream: to open that takes as long as all the rest of a page of help. */
+/** Without a terminal, text is written without the stream, whose opening takes as long as the rest of a help page. */
 function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['page'] {
   const isPlain = (): boolean => !isOpen() && !fstatSync(1).isCharacterDevice();
   return {
@@ -133,7 +133,7 @@ function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['p
   };
 }
 
-/** Resolves when all is written, or is known not to be: a stream says so a moment later. */
+/** Resolves when all is written, or has failed, which a stream reports later. */
 function flushed(stream: OutputStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.writableLength === 0 || stream.destroyed) setImmediate(resolve);
@@ -141,7 +141,7 @@ function flushed(stream: OutputStream): Promise<void> {
   });
 }
 
-/** After a second Ctrl-C, the time a command gets to report what happened to the money. */
+/** The time to report the outcome after a second Ctrl-C. */
 const graceMs = 250;
 
 function openProcess(outputs: Outputs, fate: Fate): Process {
@@ -150,7 +150,7 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
     if (!interruption.signal.aborted) interruption.abort();
     else setTimeout(() => leave(fate.isSubmitted ? exitCodes.pending : exitCodes.interrupted), graceMs);
   };
-  // SIGHUP comes from a terminal that is closed. It cannot be left ignored for nohup: Node has undone that already.
+  // A closed terminal sends SIGHUP. It cannot stay ignored for nohup: Node has already reset that.
   const taken = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of taken) process.on(signal, interrupt);
   return {
@@ -192,7 +192,7 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
 
 let ttyFd: number | undefined;
 
-/** The terminal of the process, whatever stdin is; -1 where there is none. */
+/** The terminal of the process, whatever stdin is; -1 without one. */
 function openTty(): number {
   try {
     return (ttyFd ??= openSync('/dev/tty', 'r+'));
@@ -207,7 +207,7 @@ function isForeground(): boolean {
     const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1').replace(/^.*\) /s, '').split(' ');
     return group === foreground;
   } catch {
-    // Other systems than Linux mark it by a plus.
+    // Systems other than Linux mark it with a plus.
     const { stdout } = process.getBuiltinModule('node:child_process').spawnSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' });
     return !stdout || stdout.includes('+');
   }
@@ -219,7 +219,7 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
   const echo = (isOn: boolean): void => {
     if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(fd()) || !isForeground()) return;
     echoes = isOn;
-    // Raw mode would do it as well, and take Ctrl-C and the keys meant for the shell. A system without stty goes on echoing.
+    // Raw mode would also intercept Ctrl-C and keys for the shell. Without stty the echo stays on.
     process.getBuiltinModule('node:child_process').spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: [fd(), 'ignore', 'ignore'] });
   };
   process.on('exit', () => echo(true));
@@ -227,10 +227,10 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
     echo,
     isForeground,
     get isTTY() {
-      // Not imported above, because few command lines ask.
+      // Not imported above, because few commands ask.
       return process.getBuiltinModule('node:tty').isatty(fd());
     },
-    // A terminal that is closed is one at its end, and says why besides.
+    // A closed terminal reports an error besides its end.
     open: () => (opened ??= open(fd()).on('error', () => undefined)),
   };
 }

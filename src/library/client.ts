@@ -1,4 +1,4 @@
-// The client of the library: that of the service, with a network, a clock and a memory for its token.
+// The client of the library: the service client with a network, a clock and a token store.
 import { setTimeout as delay } from 'node:timers/promises';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ServiceClient } from '../api/client.js';
@@ -18,7 +18,7 @@ export interface WalletClientOptions {
   apiKey: string;
   /** Signs the request for a token, and is never sent itself. */
   apiSecret: string;
-  /** The maker's name on the wire: `acme` for `acmepay` and `acmepayFees`. As in the specification, `service`. */
+  /** The brand on the wire: `acme` for `acmepay` and `acmepayFees`. As in the specification, `service`. */
   maker?: string | undefined;
   /** The (sub)account whose wallets and record are read; every other endpoint acts for the account of the key. */
   accountId?: string | undefined;
@@ -43,7 +43,7 @@ export interface WalletClientOptions {
 }
 
 /**
- * The service, one method per endpoint of the specification. Signs in by itself and again when its token expires, and
+ * The service, one method per endpoint of the specification. Signs in automatically, and again after its token expires, and
  * repeats reads when the network or the service fails for a moment. A request that changes something is sent once.
  *
  * Every method rejects with a {@link ServiceError} when the service refuses, with a {@link NoAnswer} when the

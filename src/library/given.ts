@@ -1,4 +1,4 @@
-// What a program hands in, checked as a whole before anything is done: a wrong type or a misspelt name must not become a payment.
+// Options of a program, checked completely before any action: a wrong type or a misspelt name must not become a payment.
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
 import { networks } from '../store/profile/profiles.js';
@@ -23,7 +23,7 @@ const shapes = {
   status: v.strictObject({ ...signal, ref: v.string() }),
 };
 
-/** What was given, as it was. Throws Failure `usage` for anything else than `name` takes. */
+/** The unchanged options. Throws Failure `usage` unless `name` accepts them. */
 export function checked<T>(name: keyof typeof shapes, given: T): T {
   const { success, issues } = v.safeParse(shapes[name], given);
   if (success) return given;

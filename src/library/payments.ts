@@ -148,7 +148,7 @@ export type PaymentEvent =
   /** Something went wrong that does not stop the payment. */
   | { type: 'warning'; message: string };
 
-/** A payment as the journal knows it. */
+/** A payment in the journal. */
 export interface PaymentReport {
   ref: string;
   /** As in `send lightning`. */
@@ -162,7 +162,7 @@ export interface PaymentReport {
   updatedAt: number;
 }
 
-/** What became of an unfinished payment: its transaction, or why there is none. */
+/** The outcome of an unfinished payment: its transaction, or the reason why there is none. */
 export interface Resumed {
   ref: string;
   transaction: Transaction | undefined;
@@ -171,8 +171,8 @@ export interface Resumed {
 
 /**
  * Payments that are made once, whatever fails on the way, with the refusals of the command line. Each resolves with the transaction in
- * its last known state, and rejects with a `Failure`: `payment-failed` if it ended without paying, `pending` if its outcome is not
- * known yet. `resume`, or the same call with the same `ref`, continues it then.
+ * its last known state, and rejects with a `Failure`: `payment-failed` if it ended without paying, `pending` if its outcome is
+ * unknown. `resume`, or the call with its `ref`, continues it then.
  */
 export interface Payments {
   send(payment: Send): Promise<Transaction>;
@@ -182,7 +182,7 @@ export interface Payments {
   receive(request: Receive): Promise<Received>;
   /** Finishes or reports every unfinished payment, or the one of `ref`, e.g. after a crash. `wait` is for all together. */
   resume(options?: CallOptions & { ref?: string | undefined }): Promise<Resumed[]>;
-  /** The unfinished payments, oldest first, as the journal knows them. */
+  /** The unfinished payments of the journal, oldest first. */
   pending(options?: RequestOptions): Promise<PaymentReport[]>;
   /** Undefined if the journal has no payment with this reference. */
   status(ref: string, options?: RequestOptions): Promise<PaymentReport | undefined>;

@@ -1,5 +1,5 @@
-// Whether the service's answer is about what was asked for. Pure: an order and the answer in, a refusal or nothing out.
-// What is looked at: currencies, methods, amounts, the destination and everything that it was resolved to, the parties.
+// Whether the service's answer matches the order. Pure: an order and the answer in, a refusal or nothing out.
+// Compared are currencies, methods, amounts, the destination and everything resolved from it, and the parties.
 import Big from 'big.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
@@ -12,9 +12,9 @@ import type { Fields } from '../../formats/unknown.js';
 import type { Order } from './orders.js';
 
 /**
- * Compares the transaction in an answer with the order, whatever state it is in. Throws Failure `refused` when they differ.
+ * Compares the transaction in an answer with the order, whatever its state. Throws Failure `refused` if they differ.
  *
- * @param account the account that the transaction must belong to, where the answer names one
+ * @param account the account that the transaction must belong to, if the answer has one
  */
 export function checkEcho(order: Order, txn: Transaction, account?: string): void {
   const difference =
@@ -40,7 +40,7 @@ export function echoes(order: Order, txn: Transaction): boolean {
   }
 }
 
-/** What was not understood of an answer stops nothing, but for the fields that the money rests on. */
+/** Unreadable fields of an answer are ignored, except those that decide about money. */
 const decides = /^(?:\w+\.)?(?:accountId|ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq|deduct\w+) is /;
 
 export function notObeyed(difference: string, txnId?: string): Failure {
@@ -67,7 +67,7 @@ function sideDifference(name: string, asked: AskedSide, given: RequestSide): str
   return (asked.method === 'lnurl' ? lnurlDifference(asked, given) : detailDifference(asked, given)) ?? kycDifference(asked, given);
 }
 
-/** Names of the same account under which services have been seen to echo it. */
+/** Names under which services return an account number. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   acctNum: ['bankAcctNum', 'accountNumber'],
   bankAcctNum: ['acctNum', 'accountNumber'],
@@ -78,7 +78,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   const answered: Fields = given.reqDetails ?? {};
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
-    // The code says where the money goes; another home may not have imported the name.
+    // The code decides where the money goes; another home may not have imported the name.
     if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
     const resolved = (otherNames[field] ?? []).find((name) => answered[name] != null && !sameText(answered[name], wanted));
@@ -90,7 +90,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
 /** Details that decide where money goes. */
 const targets = ['paymentRequest', 'address', 'lnurl', 'lnurlAddress', 'acctNum', 'bankAcctNum', 'accountNumber', 'iban', 'institutionCode'] as const;
 
-/** A second destination beside the one that was asked for. Once confirmed, a service may show the invoice of an LNURL. */
+/** A second destination besides the requested one. After the confirmation, a service may show the invoice of an LNURL. */
 function unaskedTarget({ method, reqDetails = {} }: AskedSide, given: RequestSide, { txnState }: Transaction): string | undefined {
   const asked: Fields = reqDetails;
   const answered: Fields = given.reqDetails ?? {};
@@ -107,7 +107,7 @@ const shown = (value: unknown): string => (typeof value === 'object' ? `not a te
 const different = (field: string, got: unknown, wanted: unknown): string =>
   `${field} is ${got === undefined || got === null ? 'missing' : shown(got)}, not ${shown(wanted)}`;
 
-/** Bech32 and invoices mean the same in either case; everything else must be equal to the letter. */
+/** Bech32 and invoices are case-insensitive; everything else must be identical. */
 function sameText(got: unknown, wanted: unknown): boolean {
   if (typeof got !== 'string' || typeof wanted !== 'string') return got === wanted;
   if (got === wanted) return true;
@@ -115,7 +115,7 @@ function sameText(got: unknown, wanted: unknown): boolean {
   return caseless && got.toLowerCase() === wanted.toLowerCase();
 }
 
-/** Under whichever of its names the target is echoed, each that is there must lead to the same place. */
+/** Every returned name of the target must be the requested destination. */
 function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const wanted = asked.reqDetails?.['address'];
   const { address, lnurlAddress, lnurl } = given.reqDetails ?? {};
@@ -127,7 +127,7 @@ function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefin
 
 const targetOf = (value: unknown): unknown => (typeof value === 'string' ? lnurlTarget(value) : value);
 
-/** Who pays and who is paid, where the answer names them. */
+/** The payer and the payee, if the answer has them. */
 function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const { type, details: got } = given.kyc ?? {};
   if (asked.kyc === undefined) return undefined;
@@ -140,7 +140,7 @@ function kycDifference(asked: AskedSide, given: RequestSide): string | undefined
   return undefined;
 }
 
-/** What the order fixes and rule 1 lets stand on one side only: the amount of an invoice, and the other side of one. */
+/** Amounts that the order defines, but that rule 1 allows on one side only: the amount of an invoice, and its other side. */
 function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
   const { receives } = order;
   if (receives === undefined) return undefined;
@@ -150,14 +150,14 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   }
   const sent = givenFromWire(sourceReq.amtRequested);
   if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
-  // The specification does not say whether the computed side of an answer includes the fees.
+  // The specification does not define whether the computed side of an answer includes the fees.
   const fees = (givenFromWire(sourceReq.servicepayFees) ?? new Big(0)).plus(givenFromWire(sourceReq.networkFees) ?? 0);
   const whole = receives.value.round(decimalsOf(receives.ccy), Big.roundUp);
   if ([receives.value, whole].some((each) => sent.eq(each) || sent.eq(each.plus(fees)) || sent.eq(each.minus(fees)))) return undefined;
   return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;
 }
 
-/** Who bears the fees, where the answer says it. */
+/** Who pays the fees, if the answer has that. */
 function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
   for (const field of deductions) {
     const answered = txn[field];

@@ -1,4 +1,4 @@
-// The order that a quote of unknown origin answers, read from the service's transaction. Pure.
+// The order of a quote of unknown origin, derived from the service's transaction. Pure.
 import type { Transaction } from '../../api/types.js';
 import { fromWire, money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
@@ -7,7 +7,7 @@ import { payoutDestination } from '../payout/order.js';
 import { notObeyed } from './echo.js';
 import type { Order } from './orders.js';
 
-/** The order that a quote answers. Answers name both amounts: only the one that its method asks for is taken over. */
+/** The order of a quote. Answers have both amounts: only the one that its method requires is used. */
 export function orderOf(txn: Transaction): Order {
   const { note, deductNetworkFeesFromDest } = txn;
   const [sourceReq, destReq] = [named(txn.sourceReq, txn), named(txn.destReq, txn)];
@@ -34,13 +34,13 @@ export function orderOf(txn: Transaction): Order {
   };
 }
 
-/** A side that says its currency and method. Throws Failure `refused`: what is not known whole is not confirmed. */
+/** A side with currency and method. Throws Failure `refused`: an incomplete quote is not confirmed. */
 function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Transaction) {
   if (typeof ccy === 'string' && typeof method === 'string') return { ...side, ccy, method };
   throw notObeyed('a side of it has no currency or no method', txnId);
 }
 
-/** By destination method, whether the source and the destination carry the amount (endpoint 6, rules 2 to 8). */
+/** By destination method, whether the source and the destination have the amount (endpoint 6, rules 2 to 8). */
 const amountSides: Readonly<Record<string, readonly [source: boolean, dest: boolean]>> = {
   lightning: [false, false],
   lnurl: [true, false],

@@ -1,4 +1,4 @@
-// An order as the journal keeps it: JSON with exact decimals, read back whole after a crash.
+// An order in the journal: JSON with exact decimals, restored completely after a crash.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { CreateSide } from '../../api/types.js';
@@ -51,7 +51,7 @@ const orderSchema = v.strictObject({
   isImported: v.exactOptional(v.boolean()),
 });
 
-/** What the journal keeps of an order when its payment is entered. */
+/** The order's columns in the journal. */
 export const recordOf = (order: Order): Pick<PaymentDraft, 'kind' | 'request' | 'fingerprint' | 'idempotencyKey'> => ({
   kind: order.kind,
   request: encodeOrder(order),
@@ -59,14 +59,14 @@ export const recordOf = (order: Order): Pick<PaymentDraft, 'kind' | 'request' | 
   idempotencyKey: order.idempotencyKey,
 });
 
-/** Throws when the text would not be read back as the same order: a crash must not change a payment. */
+/** Throws unless the text is read back as an equal order: a crash must not change a payment. */
 export function encodeOrder(order: Order): string {
   const text = JSON.stringify(plain(order));
   if (JSON.stringify(plain(decodeOrder(text))) !== text) throw new Error('An order cannot be kept in the journal.');
   return text;
 }
 
-/** Throws Failure `usage` for what is not an order, or not of this version. */
+/** Throws Failure `usage` for a text that is not an order of this version. */
 export function decodeOrder(text: string): Order {
   try {
     const { receives, ...order } = v.parse(orderSchema, withPresentNames(JSON.parse(text)));
@@ -86,17 +86,17 @@ function withPresentNames(record: unknown): unknown {
   return { ...order, ...(onceKey !== undefined && { idempotencyKey: onceKey }), ...(told !== undefined && { isImported: told }) };
 }
 
-/** Equal for orders that ask for the same; a note does not make a payment another one. */
+/** Equal for equivalent orders; a note does not matter. */
 export const fingerprint = ({ body }: Order): string =>
   JSON.stringify(plain({ ...body, destReq: asAsked(body.destReq), note: undefined, extRefId: undefined }));
 
-/** Without what the service's list of institutions adds: it may not be had, or say it in other words, the next time. */
+/** Without data from the service's list of institutions, which may be unavailable or different the next time. */
 export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
   const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
   return { ...side, reqDetails: { ...details, ...(typeof code === 'string' && { institutionCode: code.toUpperCase() }) } };
 }
 
-/** Whether the journal's payment is what the order asks for; what an earlier version noted of it may say more than that. */
+/** Whether the journal's payment matches the order; a record of an earlier version may have more fields. */
 export function isForOrder(payment: Pick<Payment, 'fingerprint' | 'request'>, order: Order): boolean {
   const asked = fingerprint(order);
   return payment.fingerprint === asked || fingerprint(decodeOrder(payment.request)) === asked;

@@ -1,4 +1,4 @@
-// What a payment asks the service for: the creation body of each kind, by the rules of specification endpoint 6.
+// Orders: the creation body of each kind of payment, by the rules of endpoint 6 of the specification.
 import type { CreateTransaction } from '../../api/types.js';
 import type Big from 'big.js';
 import { btcFromMsat, type Money } from '../../formats/amount.js';
@@ -7,28 +7,28 @@ import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { railOf, type SendKind } from '../../formats/rails.js';
 
-/** A payment as it was asked for, before the service has quoted it. */
+/** A requested payment, before the service has quoted it. */
 export interface Order {
   /** In words, as in `send lightning`. */
   readonly kind: string;
   readonly body: CreateTransaction;
-  /** What can be paid once only: a payment hash. */
+  /** Identifies a single-use destination: a payment hash. */
   readonly idempotencyKey: string | null;
-  /** Where the money goes, for limits on destinations. */
+  /** The destination, for limits on destinations. */
   readonly destination: string;
-  /** Epoch ms before which it cannot have been paid: when an invoice was made. */
+  /** Epoch ms of the earliest possible payment: the creation of an invoice. */
   readonly notBefore?: number | undefined;
-  /** Epoch ms after which it cannot be paid any more. */
+  /** Epoch ms after which it cannot be paid. */
   readonly expiresAt?: number | undefined;
-  /** The exact amount that the recipient must get, where the order fixes it. */
+  /** The exact amount that the recipient must get, if the order defines it. */
   readonly receives: Money | undefined;
-  /** The service returned it for an imported payment, perhaps without a part of what was asked: nothing is created from it. */
+  /** Derived from an imported payment, possibly incomplete: nothing is created from it. */
   readonly isImported?: boolean | undefined;
 }
 
 const servicepay = 'servicepay';
 
-/** Rule 2: no amount on either side, the invoice carries it. */
+/** Rule 2: no amount on either side, the invoice has it. */
 export function lightningOrder(invoice: Invoice, from: string): Order {
   return {
     kind: 'send lightning',
@@ -45,31 +45,31 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
 }
 
 /**
- * Rule 3: the amount stands on the source, in the currency of the wallet that pays.
+ * Rule 3: the amount is on the source side, in the currency of the paying wallet.
  *
  * @param address a Lightning Address or an LNURL, which the service resolves
  */
 export const lnurlOrder = (address: string, amount: Money): Order =>
   spendOrder('lnurl', 'BTC', address, amount);
 
-/** Rule 5: the amount, in BTC, stands on the destination. */
+/** Rule 5: the amount, in BTC, is on the destination side. */
 export const onchainOrder = (address: string, amount: Money, from: string): Order =>
   addressOrder('onchain', address, amount, from);
 
-/** The same order with the fees taken out of the amount, so that the recipient gets it less the fees. */
+/** An order with the fees taken out of the amount, so that the recipient gets less. */
 export function deducting({ body, ...order }: Order): Order {
   return { ...order, body: { ...body, deductNetworkFeesFromDest: true } };
 }
 
-/** Rule 6: USDT over TRON; the amount is what the recipient gets. */
+/** Rule 6: USDT over TRON; the recipient gets the amount. */
 export const usdtOrder = (address: string, amount: Money, from: string): Order =>
   addressOrder('usdt', address, amount, from);
 
-/** Rule 6 with the amount on the source (rule 1): so much leaves the wallet, whatever arrives. */
+/** Rule 6 with the amount on the source side (rule 1): debited from the wallet. */
 export const usdtSpendOrder = (address: string, amount: Money): Order =>
   spendOrder('usdt', 'USDT', address, amount);
 
-/** So much leaves the wallet; what arrives is fixed where it is the same currency. */
+/** The amount is debited from the wallet; within one currency the received amount is equal. */
 function spendOrder(kind: SendKind, ccy: string, address: string, spent: Money): Order {
   return {
     kind: `send ${kind}`,
@@ -83,7 +83,7 @@ function spendOrder(kind: SendKind, ccy: string, address: string, spent: Money):
   };
 }
 
-/** So much arrives, in the currency of the amount. */
+/** The amount is received, in its currency. */
 function addressOrder(kind: SendKind, address: string, amount: Money, from: string): Order {
   return {
     kind: `send ${kind}`,
@@ -97,7 +97,7 @@ function addressOrder(kind: SendKind, address: string, amount: Money, from: stri
   };
 }
 
-/** Rule 8: both methods are the internal wallet; rule 1: the amount stands on one side only. */
+/** Rule 8: both methods are the internal wallet; rule 1: the amount is on one side only. */
 export function swapOrder(from: string, to: string, amount: Money, side: 'source' | 'dest'): Order {
   return {
     kind: 'swap',
@@ -111,7 +111,7 @@ export function swapOrder(from: string, to: string, amount: Money, side: 'source
   };
 }
 
-/** Rule 4: the amount stands on the destination, whose method is the internal wallet. */
+/** Rule 4: the amount is on the destination side, whose method is the internal wallet. */
 export function receiveBody(method: 'lightning' | 'on-chain', amount: Money): CreateTransaction {
   return {
     sourceReq: { ccy: amount.ccy, method, reqDetails: {} },

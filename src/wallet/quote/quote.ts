@@ -1,4 +1,4 @@
-// What a quote costs. Pure: an order and the service's answer in, figures out; figures that cannot be are refused.
+// The cost of a quote. Pure: an order and the service's answer in, figures out; impossible figures are refused.
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { decimalsOf, fixed, formatAmount, givenFromWire, money, type Money } from '../../formats/amount.js';
@@ -7,28 +7,28 @@ import { exchangeRate } from '../../formats/exchange-rate.js';
 import { notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 
-/** What a quote costs. */
+/** The cost of a quote. */
 export interface Quote {
   readonly txnId: string;
-  /** What leaves the wallet, all fees included. */
+  /** The amount debited from the wallet, including all fees. */
   readonly total: Money;
   readonly serviceFee: Money;
   readonly networkFee: Money;
-  /** False where the service names neither fee, not even as nothing: both are counted as none. */
+  /** False if the service reports neither fee, not even zero: both count as zero. */
   readonly namesFees: boolean;
-  /** What arrives; undefined when neither order nor service says. */
+  /** The received amount; undefined if neither order nor service has it. */
   readonly receives: Money | undefined;
   /** Units of the destination currency for one of the source; undefined within one currency. */
   readonly rate: Big | undefined;
-  /** A figure was computed from the rate, because the service named only the other side. */
+  /** A figure was computed from the rate, because the service reported only the other side. */
   readonly derived: boolean;
   /** Epoch ms by the service's clock. */
   readonly expiresAt: number | undefined;
 }
 
-/** Total = amount + both fees, unless the fees are taken out of what the recipient gets (endpoint 6). */
+/** Total = amount + both fees, unless the fees are taken out of the received amount (endpoint 6). */
 export function readQuote(order: Order, txn: Transaction): Quote {
-  // What the service echoes was compared with the order already.
+  // The answer has already been compared with the order.
   const { ccy } = order.body.sourceReq;
   const toCcy = order.body.destReq.ccy;
   const { sourceReq } = txn;
@@ -57,14 +57,14 @@ export function readQuote(order: Order, txn: Transaction): Quote {
 const feesOf = ({ sourceReq }: Transaction): [service: Big, network: Big] =>
   [givenFromWire(sourceReq.servicepayFees) ?? new Big(0), givenFromWire(sourceReq.networkFees) ?? new Big(0)];
 
-/** The figures of a transaction can be, and say the same. Throws Failure `refused`. */
+/** Checks that the figures of a transaction are possible and consistent. Throws Failure `refused`. */
 export function checkAgreement(order: Order, txn: Transaction): void {
   checkSigns(txn);
   const [serviceFee, networkFee] = feesOf(txn);
   checkRate(order, txn, exchangeRate(txn), serviceFee.plus(networkFee));
 }
 
-/** No figure of a quote is below zero. */
+/** No figure of a quote is negative. */
 function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
   const figures = {
     servicepayFees: sourceReq.servicepayFees,
@@ -79,10 +79,10 @@ function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
   }
 }
 
-/** What a rate may be rounded by, as a share of the amounts that it connects. */
+/** The rounding tolerance of a rate, relative to the amounts. */
 const rateTolerance = new Big('0.01');
 
-/** Amounts and rate must say the same; within one currency nothing is exchanged. */
+/** Amounts and rate must agree; within one currency nothing is exchanged. */
 function checkRate({ body }: Order, { txnId, fxRate, sourceReq, destReq }: Transaction, rate: Big | undefined, fees: Big): void {
   const given = givenFromWire(fxRate);
   const { ccy } = body.sourceReq;
@@ -96,14 +96,14 @@ function checkRate({ body }: Order, { txnId, fxRate, sourceReq, destReq }: Trans
   if (rate === undefined || sent === undefined || gets === undefined) return;
   const rounding = unitOf(toCcy).plus(unitOf(ccy).times(rate));
   const tolerance = gets.times(rateTolerance).plus(rounding);
-  // Whether the fees are within the amount that leaves is not specified.
+  // Whether the debited amount includes the fees is not specified.
   const agrees = [sent, sent.minus(fees), sent.plus(fees)].some((each) => each.times(rate).minus(gets).abs().lte(tolerance));
   if (!agrees) throw notObeyed(`${fixed(sent)} ${ccy} are not ${fixed(gets)} ${toCcy} at the rate ${fixed(given ?? rate)}`, txnId);
 }
 
 const unitOf = (ccy: string): Big => new Big(10).pow(-decimalsOf(ccy));
 
-/** Fees are in the source currency; what they take from the destination is rounded up. */
+/** Fees are in the source currency; their amount in the destination currency is rounded up. */
 const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
   rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
 
@@ -139,7 +139,7 @@ function bothSides(order: Order, { sourceReq, destReq }: Transaction, rate: Big 
 
 const roundDown = (value: Big, ccy: string): Big => value.round(decimalsOf(ccy), Big.roundDown);
 
-/** Whether a new quote costs more, or brings less, than one that was agreed to. */
+/** Whether a new quote costs more, or credits less, than the approved one. */
 export function isWorse(quote: Quote, agreed: { readonly total: Big; readonly receives: Big | undefined }): boolean {
   const less = agreed.receives !== undefined && (quote.receives?.value.lt(agreed.receives) ?? true);
   return quote.total.value.gt(agreed.total) || less;

@@ -1,4 +1,4 @@
-// The service's rates by pair, and a pair turned round where the service names only the other direction.
+// The service's rates by pair, inverted if the service has only the other direction.
 import type { Big } from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
@@ -8,19 +8,19 @@ export interface PairRate {
   readonly pair: string;
   readonly base: string | null;
   readonly quote: string | null;
-  /** Units of `quote` for one of `base`. */
+  /** Units of `quote` per unit of `base`. */
   readonly rate: Big;
-  /** The pair that this one was computed from. */
+  /** The pair from which this one was computed. */
   readonly from?: string;
 }
 
-/** Digits of a rate that is computed from its inverse. */
+/** Digits of an inverted rate. */
 const significantDigits = 12;
 
 export const allRates = (rates: Rates): PairRate[] =>
   Object.entries(rates).map(([pair, rate]) => ({ pair, ...sidesOf(pair), rate: fromWire(rate) }));
 
-/** Reads `BTCUSD`, `btc/usd`, `BTC-USD`. Throws Failure: `usage` for no pair, `not-found` for one without a rate. */
+/** Reads `BTCUSD`, `btc/usd`, `BTC-USD`. Throws Failure: `usage` for an invalid pair, `not-found` for one without a rate. */
 export function findRate(rates: Rates, given: string): PairRate {
   const pair = given.toUpperCase().replace(/[/\-_: ]/, '');
   const { base, quote } = sidesOf(pair);
@@ -37,7 +37,7 @@ export function findRate(rates: Rates, given: string): PairRate {
   return { pair, base, quote, rate: inverse.rate.pow(-1).prec(significantDigits), from: inverse.pair };
 }
 
-/** Currencies of four letters are those of the dollar and the euro on chains, such as USDT and USDC; as the second, any. */
+/** Four-letter currencies are dollar and euro tokens such as USDT and USDC; the second currency may be any. */
 function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
   const [, base = null, quote = null] = /^((?:USD|EUR)[CT]|[A-Z]{3})([A-Z]{3,4})$/.exec(pair) ?? [];
   return { base, quote };

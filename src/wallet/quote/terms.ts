@@ -1,4 +1,4 @@
-// What a quote may cost: the highest fee and the worst rate that were agreed to, and what only a person can agree to.
+// The acceptable cost of a quote: the agreed highest fee and worst rate, and costs that only a person can approve.
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
@@ -8,7 +8,7 @@ import type { Order } from '../order/orders.js';
 import { findRate } from './rates.js';
 import type { Quote } from './quote.js';
 
-/** Throws Failure `limit` when the fees are above the highest that was agreed to, or are not told. */
+/** Throws Failure `limit` if the fees exceed the agreed maximum, or are missing. */
 export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (maxFee === undefined) return;
   if (!quote.namesFees) {
@@ -38,28 +38,28 @@ function feeLimitIn(maxFee: { readonly amount: string; readonly ccy: string }, c
   return new Big(maxFee.amount);
 }
 
-/** Percent that a conversion may lose against the service's own rates where nothing else was agreed to. */
+/** The default maximum loss of a conversion against the service's own rates, in percent. */
 const usualRateLoss = '5';
 
-/** Below this, in BTC, a fee may be above the amount: the smallest payments cost more than they move. */
+/** Below this, in BTC, a fee may exceed the amount of a tiny payment. */
 const smallFee = new Big('0.00001');
 
-/** What the service's own rates show about a quote. */
+/** The comparison of a quote with the service's own rates. */
 export interface Market {
   readonly rates?: Rates | undefined;
-  /** Units of the currency that arrives for one of the currency that leaves. */
+  /** Units of the destination currency per unit of the source currency. */
   readonly rate?: Big | undefined;
-  /** Why the loss of a conversion was not checked. */
+  /** The reason why the loss of a conversion was not checked. */
   readonly unchecked?: string | undefined;
 }
 
-/** Money that changes its currency is checked against the rates. */
+/** Conversions are compared with the rates. */
 export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== body.destReq.ccy;
 
 /**
- * Reads the rates where they can decide something, and checks the loss of a conversion. A highest loss that a person gave is a
- * bound: throws Failure when the loss is above the bound (`limit`), or when no rate can be read to check it (`temporary` if a
- * later attempt may read one, otherwise `limit`). Without a bound the payment goes on unchecked.
+ * Reads the rates if they matter, and checks the loss of a conversion. A maximum loss from a person is a
+ * bound: throws Failure if the loss exceeds the bound (`limit`), or if no rate can be read to check it (`temporary` if a
+ * later attempt may read one, otherwise `limit`). Without a bound the payment continues unchecked.
  */
 export async function checkMarket(terms: PaymentTerms, { body }: Order, quote: Quote, readRates: () => Promise<Rates>): Promise<Market> {
   const [from, to] = [body.sourceReq.ccy, body.destReq.ccy];
@@ -90,7 +90,7 @@ export async function checkMarket(terms: PaymentTerms, { body }: Order, quote: Q
   return { rates, rate };
 }
 
-/** Whether the fees are above the amount that they move. */
+/** Whether the fees exceed the amount. */
 function isCostly({ total, serviceFee, networkFee }: Quote): boolean {
   const fees = serviceFee.value.plus(networkFee.value);
   return fees.gt(total.value.minus(fees));
@@ -105,14 +105,14 @@ function rateBetween(from: string, to: string, rates: Rates): Big | undefined {
   }
 }
 
-/** Percent of its worth that the money loses in the conversion, fees apart; below zero for a gain. */
+/** The loss of value in the conversion, in percent, without fees; negative for a gain. */
 function rateLoss({ total, receives, serviceFee, networkFee }: Quote, market: Big): Big {
   const converted = total.value.minus(serviceFee.value).minus(networkFee.value).times(market);
   if (converted.lte(0)) return new Big(0);
   return converted.minus(receives?.value ?? 0).div(converted).times(100);
 }
 
-/** Throws Failure `limit` when the conversion loses more than `--max-rate-loss`. */
+/** Throws Failure `limit` if the conversion loses more than `--max-rate-loss`. */
 function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big): void {
   if (maxRateLoss === undefined) return;
   const loss = rateLoss(quote, market);
@@ -125,7 +125,7 @@ function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big)
 
 const lossText = (loss: Big): string => `the rate loses ${loss.round(1, Big.roundUp).toFixed()} % against the service's own rates`;
 
-/** What a standing yes does not cover, in words: a person has to see it. */
+/** Costs that `--yes` does not cover, in words: a person has to approve them. */
 export function unusualOf({ maxRateLoss }: PaymentTerms, quote: Quote, { rate, rates }: Market): string[] {
   const found: string[] = [];
   const fees = money(quote.total.ccy, quote.serviceFee.value.plus(quote.networkFee.value));
@@ -140,14 +140,14 @@ export function unusualOf({ maxRateLoss }: PaymentTerms, quote: Quote, { rate, r
   return found;
 }
 
-/** The worth of a small fee in a currency; nothing where the service shows no rate for it. */
+/** The value of a small fee in a currency; zero if the service has no rate for it. */
 function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
   if (ccy === 'BTC') return smallFee;
   const rate = rates === undefined ? undefined : rateBetween('BTC', ccy, rates);
   return rate === undefined ? new Big(0) : smallFee.times(rate);
 }
 
-/** Throws Failure `limit`: nobody is there to agree to it. */
+/** Throws Failure `limit`: no person can approve it. */
 export function refuseUnusual(unusual: readonly string[], { txnId }: Quote): void {
   const [first] = unusual;
   if (first === undefined) return;

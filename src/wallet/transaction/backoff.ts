@@ -1,8 +1,8 @@
-// How long to wait before a creation or a confirmation is tried again.
+// The pause before a creation or a confirmation is repeated.
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import { backoffMs, retryPolicy } from '../../api/retry-policy.js';
 
-/** Milliseconds before try `attempt` (1 for the second), or undefined when the service asks for too long a wait. */
+/** Milliseconds before repetition `attempt`, or undefined if the service requests too long a wait. */
 export function pauseBefore(attempt: number, error: unknown): number | undefined {
   const answer = error instanceof NoAnswer ? error.cause : error;
   const asked = answer instanceof ServiceError ? answer.retryAfterMs : undefined;

@@ -1,4 +1,4 @@
-// How often a transaction is read while someone waits for it, and how long a read that may be stale is repeated.
+// The polling interval of a transaction, and how long a possibly stale read is repeated.
 import { retryPolicy } from '../../api/retry-policy.js';
 import type { Pace } from '../../formats/rails.js';
 
@@ -21,7 +21,7 @@ const paces: Readonly<Record<Pace, Pauses>> = {
   blocks: { first: [{ untilMs: 3_000, pauseMs: 1_000 }], longestMs: 100_000 },
 };
 
-/** The pause before the next read: a settled payment is seen within a third of the time that it took. */
+/** The pause before the next read: a settled payment is detected within a third of the time that it took. */
 export function pauseMs(waitedMs: number, pace: Pace): number {
   const { first, longestMs } = paces[pace];
   return first.find(({ untilMs }) => waitedMs < untilMs)?.pauseMs ?? Math.min(Math.floor(waitedMs / 3), longestMs);

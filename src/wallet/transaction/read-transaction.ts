@@ -1,4 +1,4 @@
-// Reads a transaction, and only that one: an answer about another is no answer.
+// Reads a transaction, and refuses an answer about another one.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 
@@ -6,7 +6,7 @@ export interface ReadService {
   transaction(txnId: string): Promise<Transaction>;
 }
 
-/** What a later, abbreviated answer leaves out is as it was known before: nothing of it changes but what it says. */
+/** Fields missing from a later, abbreviated answer keep their values. */
 export function withKnown(known: Transaction, txn: Transaction): Transaction {
   const isWhole = txn.sourceReq.method != null && txn.destReq.method != null;
   if (isWhole || known.txnId !== txn.txnId) return txn;
@@ -14,7 +14,7 @@ export function withKnown(known: Transaction, txn: Transaction): Transaction {
   return { ...known, ...txn, sourceReq: side('sourceReq'), destReq: side('destReq') };
 }
 
-/** Throws Failure `refused` when the service answers with a transaction that was not asked for. */
+/** Throws Failure `refused` if the service answers with another transaction. */
 export async function readTransaction(service: ReadService, txnId: string): Promise<Transaction> {
   const txn = await service.transaction(txnId);
   if (txn.txnId === txnId) return txn;

@@ -1,4 +1,4 @@
-// Waits for a transaction to reach a final state, by polling at a pace that fits how long it has taken already.
+// Waits for the final state of a transaction, polling at intervals that grow with the time waited.
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import { retryPolicy } from '../../api/retry-policy.js';
 import type { Transaction } from '../../api/types.js';
@@ -16,27 +16,27 @@ export interface WaitDeps {
 }
 
 export interface WaitOptions {
-  /** After this many ms waiting ends with Failure `pending`; undefined waits without end. */
+  /** The wait ends after this many ms with Failure `pending`; undefined: no limit. */
   readonly atMostMs: number | undefined;
-  /** Called for every change of state, not for the state that was handed in. */
+  /** Called for every change of state, but not for the initial state. */
   readonly onChange: (txn: Transaction) => void | Promise<void>;
-  /** Called for every read, also where the state is the same: a blockchain counts within one. */
+  /** Called for every read, even without a change of state: confirmations may have changed. */
   readonly onRead?: (txn: Transaction) => void;
-  /** What goes on with what was left waiting; it is watched unless said otherwise. */
+  /** The next step after an unfinished wait; by default `watch`. */
   readonly goOn?: 'watch' | 'resume';
   /** Ends the wait before a final state. */
   readonly enough?: (txn: Transaction) => boolean;
 }
 
-/** By the method that leaves the service or reaches it, whichever is not its own. */
+/** By the external method of the transaction. */
 export function paceOf({ sourceReq, destReq }: Transaction): Pace {
   const outside = sourceReq.method === 'servicepay' ? destReq.method : sourceReq.method;
   return methodFacts(outside)?.pace ?? 'steady';
 }
 
 /**
- * Resolves with the transaction in its final state. A read that gets no answer is tried again, since the payment goes on
- * meanwhile; answers that cannot be read end the wait when it is the third in a row.
+ * Resolves with the transaction in its final state. An unanswered read is repeated, since the payment continues;
+ * the third unreadable answer in a row ends the wait.
  */
 export async function waitUntilFinal(txn: Transaction, options: WaitOptions, deps: WaitDeps): Promise<Transaction> {
   const limit = options.atMostMs ?? Infinity;
@@ -64,13 +64,13 @@ export async function waitUntilFinal(txn: Transaction, options: WaitOptions, dep
 
 const mostUnread = 3;
 
-/** A clock that jumps counts as no more than this, and never backwards. */
+/** A jump of the clock counts as at most this, and never backwards. */
 const longestReadMs = 60_000;
 
-/** Without a transaction where the network or the service failed for the moment. */
+/** Undefined after a temporary failure. */
 type Read = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 
-/** @param isNew reads may lag behind: that it is not there yet is no last word. */
+/** @param isNew reads may lag: a missing transaction is not final. */
 async function readAgain(latest: Transaction, isNew: boolean, options: WaitOptions, deps: WaitDeps): Promise<Read> {
   let next: Transaction;
   try {
@@ -89,7 +89,7 @@ async function readAgain(latest: Transaction, isNew: boolean, options: WaitOptio
 const gotNoAnswer = (error: Failure): boolean =>
   error instanceof NoAnswer || (error instanceof ServiceError && error.kind === 'temporary');
 
-/** Nobody will be told more: the key is refused, or the transaction is not there. */
+/** Permanent: the key is refused, or the transaction does not exist. */
 const isLastWord = (error: Failure): boolean =>
   (error.kind === 'authentication' || error.kind === 'not-found') && !(error instanceof ServiceError && !error.isOwnRefusal);
 
@@ -107,7 +107,7 @@ function stillGoing(
   });
 }
 
-/** The pauses of waits that go on beside each other: their reads come one after the other, never closer than this. */
+/** The interval between reads of parallel waits. */
 export function takingTurns({ sleep, now }: Pick<WaitDeps, 'sleep' | 'now'>, apartMs: number): WaitDeps['sleep'] {
   let latest = Number.NEGATIVE_INFINITY;
   return async (ms, signal) => {

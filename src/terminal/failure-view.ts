@@ -1,4 +1,4 @@
-// A failure in words: the fate of the money first, then why, then the next command; and as one JSON line for scripts.
+// A failure as text: the state of the money first, then the reason, then the next command; and as one JSON line for scripts.
 import type { Failure, FailureKind } from '../formats/failure.js';
 import { adviceOf } from './next-step.js';
 import { toJson } from './rows/json.js';
@@ -6,7 +6,7 @@ import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
 import { widthOf, wrap } from './text.js';
 
-/** What is certain about the money, by kind; a kind that is not here promises nothing. */
+/** The certain state of the money by kind; nothing is certain for other kinds. */
 const fates: Partial<Record<FailureKind, string>> = {
   usage: 'Not sent',
   refused: 'Nothing moved',
@@ -20,7 +20,7 @@ const fates: Partial<Record<FailureKind, string>> = {
 };
 
 export interface FailureViewOptions {
-  /** Whether the command was to move money: only then is the money's fate of interest. */
+  /** Whether the command moves money: only then is the state of the money shown. */
   readonly money: boolean;
   /** Wraps to the window; without it (in a pipe) the paragraph stays on one line. */
   readonly canvas?: Canvas | undefined;
@@ -29,7 +29,7 @@ export interface FailureViewOptions {
 export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
   const paragraph = sanitize(money ? withFate(failure) : failure.message);
   const lines = canvas === undefined ? [paragraph] : marked(paragraph, failure.kind, canvas);
-  // A command or an id is never wrapped: it is there to be copied.
+  // A command or an id is never wrapped, so that it can be copied.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
   const advice = adviceOf(failure);
   return advice === undefined ? lines : [...lines, ...adviceLines(sanitize(advice), canvas)];

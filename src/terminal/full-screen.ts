@@ -1,4 +1,4 @@
-// The keyboard key by key, and the alternate screen: taken from the terminal, and given back as they were.
+// Raw keyboard input and the alternate screen, restored afterwards.
 import { emitKeypressEvents, type Key } from 'node:readline';
 import { asciiGlyphs } from './glyphs.js';
 import type { Terminal } from './terminal.js';
@@ -19,7 +19,7 @@ export function takeKeys({ stdin: input }: Pick<Terminal, 'stdin'>, onKey: (key:
 const enter = '\u001B[?1049h\u001B[?25l';
 const exit = '\u001B[?25h\u001B[?1049l';
 
-/** One synchronized update: a terminal that knows it shows no half-drawn screen. */
+/** A synchronized update: a terminal that supports it shows no half-drawn screen. */
 const frame = (lines: readonly string[]): string =>
   `\u001B[?2026h\u001B[H${lines.map((line) => `${line}\u001B[K`).join('\r\n')}\u001B[J\u001B[?2026l`;
 

@@ -1,4 +1,4 @@
-// The signs of our own screens in ASCII, one for one, for terminals that show nothing else.
+// ASCII replacements for the symbols on our screens, for terminals without unicode.
 
 const ascii: Readonly<Record<string, string>> = {
   '─': '-',
@@ -21,5 +21,5 @@ const ascii: Readonly<Record<string, string>> = {
 
 const ours = new RegExp(`[${Object.keys(ascii).join('')}]`, 'g');
 
-/** Same width, so that what lined up still does. */
+/** Of equal width, so that columns stay aligned. */
 export const asciiGlyphs = (line: string): string => line.replace(ours, (glyph) => ascii[glyph] ?? glyph);

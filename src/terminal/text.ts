@@ -1,4 +1,4 @@
-// Text measured in cells of the screen: width, padding, cutting, wrapping. Escape sequences take no room.
+// Text measured in screen cells: width, padding, truncation, wrapping. Escape sequences have no width.
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import { sanitize } from './sanitize.js';
@@ -12,7 +12,7 @@ export const padRight = (text: string, width: number): string => text + ' '.repe
 
 export const padLeft = (text: string, width: number): string => ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 
-/** Cuts a line that is ours, colours included, to a width, and before parentheses rather than within; the cut shows as an ellipsis. */
+/** Truncates a line of ours, colours included, with an ellipsis, preferably before parentheses. */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
   if (width < 1) return '';
@@ -32,14 +32,14 @@ export const oneLine = (text: string, width: number): string =>
 /** The blank within `50 000 sat` and `5 %`, and that between a flag and its value. */
 const tied = / (?:(?<=\d )(?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))|(?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z])))/g;
 
-/** Breaks between words, and within a word only where it alone is wider than the line; a number stays in one piece. */
+/** Wraps between words, and within a word only if it is wider than the line; numbers are not split. */
 export function wrap(text: string, width: number): string[] {
   const kept = text.replace(tied, '\u00A0');
   const lines = wrapAnsi(kept, Math.max(width, 1), { hard: true }).split('\n');
   return kept === text ? lines : lines.map((line) => line.replaceAll('\u00A0', ' '));
 }
 
-/** Colours and characters as they are seen: neither is ever cut in two. */
+/** Escape sequences and visible characters, which are never split. */
 function* piecesOf(text: string): Generator<string> {
   const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   for (const part of text.split(/(\u001B\[[\d;]*m)/)) {

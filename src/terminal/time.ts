@@ -1,9 +1,9 @@
-// Points in time as people say them: "4 minutes ago" near by, date and clock further away. The present is handed in.
+// Instants in readable form: "4 minutes ago" for recent ones, otherwise date and time. The current time is a parameter.
 import { describeDuration } from '../formats/duration.js';
 
 const day = 86_400_000;
 
-/** `just now`, `4 minutes ago`, `in 48 minutes`; the date where that is more than a week away. */
+/** `just now`, `4 minutes ago`, `in 48 minutes`; the date if it is more than a week away. */
 export function relativeTime(at: number, now: number): string {
   const distance = Math.abs(at - now);
   if (distance >= 7 * day) return dateTime(at).slice(0, 10);
@@ -11,7 +11,7 @@ export function relativeTime(at: number, now: number): string {
   return at > now ? `in ${describeDuration(distance)}` : `${describeDuration(distance)} ago`;
 }
 
-/** As short as a column wants it: `now`, `2 min`, `3 h ago`, `5 d ago`; the date where that is more than a week away. */
+/** Short, for a column: `now`, `2 min`, `3 h ago`, `5 d ago`; the date if it is more than a week away. */
 export function shortTime(at: number, now: number): string {
   const ago = now - at;
   if (Math.abs(ago) >= 7 * day) return dateTime(at).slice(0, 10);
@@ -21,15 +21,15 @@ export function shortTime(at: number, now: number): string {
   return ago < day ? `${Math.floor(ago / 3_600_000)} h ago` : `${Math.floor(ago / day)} d ago`;
 }
 
-/** `2026-03-01 14:02:31` in the machine's own time zone. */
+/** `2026-03-01 14:02:31` in the local time zone. */
 export function dateTime(at: number): string {
-  // Swedish writes dates in ISO order, which every reader of a receipt can tell from a day-first or month-first one.
+  // The Swedish locale has ISO dates, which are unambiguous on a receipt.
   return new Date(at).toLocaleString('sv-SE');
 }
 
-/** `14:02:31`, for a timeline whose date stands above it. */
+/** `14:02:31`, for a timeline with a date above it. */
 export const clockTime = (at: number): string => dateTime(at).slice(11);
 
-/** `11:30` where it is less than a day away, else with its date. */
+/** `11:30` if it is less than a day away, otherwise with its date. */
 export const nearTime = (at: number, now: number): string =>
   Math.abs(at - now) < day ? clockTime(at).slice(0, 5) : dateTime(at).slice(0, 16);

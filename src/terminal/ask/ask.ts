@@ -1,4 +1,4 @@
-// Questions to a person: asked on stderr, and only where they can be answered; elsewhere refused at once, naming the flag.
+// Questions to a person: asked on stderr if they can be answered, otherwise refused at once with the missing flag.
 import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
@@ -20,15 +20,15 @@ interface Steps {
   secret(question: TextQuestion): Promise<string | Back>;
 }
 
-/** Each throws Failure: `declined` where no question can be asked or the input has ended, `interrupted` for Ctrl-C. */
+/** Each throws Failure: `declined` if no question can be asked or the input has ended, `interrupted` for Ctrl-C. */
 export interface Ask {
-  /** Throws Failure `declined`, naming all these flags, where they cannot be asked for. */
+  /** Throws Failure `declined` with all these flags if no question can be asked. */
   demand(flags: readonly string[], hint?: string): void;
   /** No by default and for Esc; true at once under `--yes`. `note` is a dim remark after the question. */
   confirm(message: string, note?: string): Promise<boolean>;
-  /** The same, where a no ends the command: throws Failure `declined` with these words. */
+  /** Like `confirm`, but a no throws Failure `declined` with this message. */
   agree(message: string, otherwise: string): Promise<void>;
-  /** The same for what holds for so long only; `lapsed` when its time ran out before the answer. */
+  /** Like `confirm` with a time limit; `lapsed` if it passes before the answer. */
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
   /** Masked, never echoed; there is no way back. */
   secret(question: TextQuestion): Promise<string>;
@@ -37,7 +37,7 @@ export interface Ask {
 
 interface AskOptions {
   readonly yes: boolean;
-  /** Aborted on Ctrl-C, where no prompt catches it. */
+  /** Aborted on Ctrl-C outside of prompts. */
   readonly signal?: AbortSignal;
   /** Runs around every question. */
   readonly around?: <T>(question: () => Promise<T>) => Promise<T>;
@@ -89,7 +89,7 @@ export function createAsk(
   };
 }
 
-/** Loaded when the first question is asked. */
+/** Loaded with the first question. */
 async function openPrompter(terminal: Terminal, signal: AbortSignal | undefined): Promise<Prompter> {
   return terminal.isDumb
     ? (await import('./plain.js')).askByLines(terminal, signal)

@@ -1,17 +1,17 @@
-// A text that was pasted with line breaks in it, as the one line that a question takes.
+// Joins pasted text with line breaks to one line for a question.
 
 const start = '\u001B[200~';
 const end = '\u001B[201~';
-/** Asks the terminal to mark what is pasted, and to stop it. */
+/** Starts and stops the marking of pasted text by the terminal. */
 export const markPastes = '\u001B[?2004h';
 export const markNoPastes = '\u001B[?2004l';
 
-/** So many characters at once were not typed. */
+/** This many characters at once are pasted, not typed. */
 const least = 8;
 
 /**
- * Reads what comes from the keyboard, piece by piece. Breaks within a paste become blanks: marked ones are told by the
- * terminal, others by a line break with more behind it. A break at the end is the Enter key.
+ * Processes keyboard input in chunks. Line breaks within a paste become blanks: it is marked by the
+ * terminal, or detected by a line break followed by more text. A final line break is the Enter key.
  */
 export function pasteReader(): (piece: string) => string {
   let isOpen = false;

@@ -1,4 +1,4 @@
-// Questions where no escape may be written (`TERM=dumb`): a line is written, a line is read, no escape is used.
+// Questions without escape sequences (`TERM=dumb`): a line is written, a line is read.
 import { formatDuration } from '../../formats/duration.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
@@ -14,7 +14,7 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
   const say = (text: string, indent = ''): void => {
     for (const line of wrap(shown(text), stderrCanvas.columns - indent.length)) stderr.write(`${indent}${line}\n`);
   };
-  /** The answer to a prompt, which may be longer than a line; what comes after begins a new one. */
+  /** The answer to a prompt, which may be longer than a line. */
   const line = async (prompt: string, read = readLine): Promise<string> => {
     terminal.stdin.echo?.(true);
     stderr.write(`${wrap(`? ${shown(prompt)}`, stderrCanvas.columns - 1).join('\n')} `);
@@ -35,13 +35,13 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
   };
 
   let title = '';
-  /** Shows the lines over a question, when their first is not that of the question before. */
+  /** Shows the lines above a question, unless their first line is already shown. */
   const showOver = (over: Over | undefined): void => {
     const [first = '', ...rest] = over?.(stderrCanvas) ?? [];
     if (first !== title) ['', first, ...rest].forEach((each) => stderr.write(`${shown(each)}\n`));
     title = first;
   };
-  /** By number, or by some words of its name. */
+  /** By number, or by words of its name. */
   const choose = async <T>({ message, choices, over, backName }: SelectQuestion<T>): Promise<T | Back> => {
     showOver(over);
     let offered = choices;
@@ -82,7 +82,7 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
     async secret({ message, validate, over }) {
       showOver(over);
       for (;;) {
-        // Whoever types sees no sign of it at all.
+        // Typing is invisible here.
         const answer = await line(`${message} (hidden)`, readUnseen);
         stderr.write('\n');
         const problem = validate(answer);

@@ -1,4 +1,4 @@
-// Poses one prompt on the terminal and tells apart how it can end: an answer, a step back, Ctrl-C, the end of input.
+// Runs one prompt on the terminal and distinguishes its ends: an answer, a step back, Ctrl-C, the end of input.
 import { createInterface, type Key } from 'node:readline';
 import { StringDecoder } from 'node:string_decoder';
 import { inputEnded, interrupted } from './read-line.js';
@@ -6,7 +6,7 @@ import { back, type Back } from './wizard.js';
 import { isPaste, markNoPastes, markPastes, pasteReader } from './paste.js';
 import type { InputStream, OutputStream, Terminal } from '../terminal.js';
 
-/** What a prompt is handed besides its question. */
+/** The environment of a prompt. */
 interface Context {
   readonly input: InputStream;
   readonly output: OutputStream;
@@ -14,21 +14,21 @@ interface Context {
   clearPromptOnDone: boolean;
 }
 
-/** How long a lone ESC byte is waited on to become an arrow key; readline's own half second feels broken. */
+/** The time for an ESC byte to become an arrow key; readline's half second is noticeable. */
 const escapeMs = 60;
 
-/** What a question is, besides its words. */
+/** The behaviour of a question. */
 interface Pose {
   readonly canGoBack: boolean;
-  /** A line of text, into which something can be pasted. */
+  /** A line of text, which accepts a paste. */
   readonly takesPaste?: boolean;
-  /** The answer that stands there was refused: what is pasted takes its place. */
+  /** The current answer was refused: a paste replaces it. */
   readonly isRefused?: () => boolean;
-  /** Nothing of it stays on the screen once it is answered: the answer is shown elsewhere. */
+  /** It is erased after the answer, which is shown elsewhere. */
   readonly isWiped?: boolean;
-  /** A list that is narrowed as one types. */
+  /** A list with a search. */
   readonly narrows?: boolean;
-  /** Only what is typed once the question is seen answers it. */
+  /** Earlier input does not answer it. */
   readonly isFresh?: boolean;
 }
 
@@ -48,16 +48,16 @@ export async function runPrompt<T>(
 
   const onKey = (_: unknown, key: Key): void => {
     lastKey = key;
-    // Whoever interrupts sees what was there.
+    // After an interruption the question stays visible.
     if (key.ctrl === true && key.name === 'c') context.clearPromptOnDone = false;
     if (key.name !== 'escape' || !canGoBack) return;
-    // The question left behind is no record: it is wiped from the screen.
+    // An abandoned question is erased.
     context.clearPromptOnDone = true;
     aborter.abort(back);
   };
   const onEnd = (): void => aborter.abort();
-  // Ctrl-D makes readline pause its input for good, and the prompt would wait for ever. So does coming back after
-  // Ctrl-Z, but then the question still stands; after an answer it no longer does a moment later.
+  // After Ctrl-D readline pauses its input permanently, and the prompt would wait forever. So does returning after
+  // Ctrl-Z, but then the question is still open; after an answer it closes a moment later.
   const onPause = (): void => {
     if (lastKey.ctrl === true && lastKey.name === 'd') onEnd();
     else setImmediate(() => isPosed && stdin.resume());
@@ -79,7 +79,7 @@ export async function runPrompt<T>(
   }
 }
 
-/** What comes in is seen before readline takes it apart into keys: an Enter within a paste would answer the question. */
+/** Input is processed before readline splits it into keys: an Enter within a paste would answer the question. */
 function readPastes(stdin: InputStream, output: OutputStream, isRefused: () => boolean): () => void {
   const read = pasteReader();
   const decoder = new StringDecoder('utf8');
@@ -101,7 +101,7 @@ function readPastes(stdin: InputStream, output: OutputStream, isRefused: () => b
 const endOfLine = '\u0005';
 const killLine = '\u0015';
 
-/** What was typed has to narrow the list before an Enter that comes with it can choose from it. */
+/** The search must filter the list before an Enter in the same input can select from it. */
 function holdEnter(stdin: InputStream): () => void {
   const emit = stdin.emit.bind(stdin);
   stdin.emit = (event: string | symbol, ...given: unknown[]): boolean => {
@@ -115,10 +115,10 @@ function holdEnter(stdin: InputStream): () => void {
   return () => void (stdin.emit = emit);
 }
 
-/** Turns of the event loop in which a terminal hands over all that waits in it. */
+/** Turns of the event loop in which a terminal delivers its waiting input. */
 const turnsToRead = 6;
 
-/** Takes away what was typed during a wait. Throws Failure `interrupted` where Ctrl-C was among it. */
+/** Discards input typed during a wait. Throws Failure `interrupted` for Ctrl-C in it. */
 async function discardTyped(stdin: InputStream): Promise<void> {
   let isInterrupted = false;
   const drop = (piece: Buffer | string): void => void (isInterrupted ||= piece.includes('\u0003'));
@@ -130,7 +130,7 @@ async function discardTyped(stdin: InputStream): Promise<void> {
   if (isInterrupted) throw interrupted();
 }
 
-/** Readline keeps the time that it was given when it first listened to the keys of a stream. */
+/** Readline keeps the escape timeout of its first use of a stream. */
 function hastenEscape(stdin: InputStream): void {
   createInterface({ input: stdin, terminal: true, escapeCodeTimeout: escapeMs }).close();
 }

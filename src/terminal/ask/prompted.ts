@@ -1,4 +1,4 @@
-// Questions as prompts, drawn and redrawn in place: for a terminal that takes escapes.
+// Questions as prompts, redrawn in place: for a terminal that supports escape sequences.
 import { confirm, input, password, search, select } from '@inquirer/prompts';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
@@ -61,7 +61,7 @@ export function askByPrompts(terminal: Terminal): Prompter {
       const choices = listed(terminal, question.choices);
       const config = {
         message: sanitize(question.message),
-        // While something is typed the way back is Esc: the last choice could be taken for a find.
+        // During a search the way back is Esc: the last choice could look like a match.
         source: (typed = '') => (typed === '' ? [...choices, backChoice(terminal)] : matching(choices, typed)),
         ...(question.default === undefined ? {} : { default: question.default }),
         pageSize: question.pageSize ?? pageSize(terminal, over),
@@ -75,7 +75,7 @@ export function askByPrompts(terminal: Terminal): Prompter {
 
 const escBack = 'esc back';
 
-/** Room is left for what the question is about: what stands over it, or what was shown before it. */
+/** Leaves room for the lines above the question. */
 const pageSize = ({ stderrCanvas: { rows } }: Terminal, over?: readonly string[]): number =>
   Math.min(Math.max(rows - (over === undefined ? 10 : over.length + 7), 4), 12);
 
@@ -94,7 +94,7 @@ interface ListedChoice<T> {
 function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): ListedChoice<T>[] {
   return choices.map(({ value, name, description }) => ({
     value,
-    // Columns of a choice stay apart: blanks within a line are kept.
+    // Blanks within a line are kept, so that columns stay aligned.
     name: truncate(sanitize(name.trim().replace(/[\r\n\t]+/g, ' ')), stderrCanvas.columns - 3),
     description: oneLine(description ?? '', stderrCanvas.columns - 1),
   }));

@@ -1,28 +1,28 @@
-// What can be asked, and in what way a manner of asking answers it: by prompts on a terminal, or line by line.
+// The questions, and the interface of their two implementations: prompts, or line by line.
 import type { Canvas } from '../terminal.js';
 import type { Deadline } from './timed-confirm.js';
 import type { Back } from './wizard.js';
 
-/** Lines over a question, wiped with it where something can be wiped. */
+/** Lines above a question, erased with it if possible. */
 export type Over = (canvas: Canvas) => readonly string[];
 
 export interface Question {
   readonly message: string;
   readonly over?: Over | undefined;
-  /** The flag that answers it, as a person would type it: `--institution CODE`. */
+  /** The flag that answers it, as typed: `--institution CODE`. */
   readonly flag: string;
 }
 
-/** True, or what is wrong with the answer. */
+/** True, or the problem with the answer. */
 export type Validation = true | string;
 
 export interface TextQuestion extends Question {
-  /** What an answer may be, shown as long as it is asked: `as in 50000sat`. */
+  /** An example, shown while the question is open: `as in 50000sat`. */
   readonly example?: string | undefined;
   readonly default?: string | undefined;
 }
 
-/** `parse` throws a Failure for what it cannot take; its message is shown and the question stays. */
+/** `parse` throws a Failure for an invalid answer; its message is shown and the question stays. */
 export interface ParsedQuestion<T> extends TextQuestion {
   readonly parse: (answer: string) => T;
 }
@@ -38,21 +38,21 @@ export interface Choice<T> {
 export interface ChoiceQuestion<T> extends Question {
   readonly choices: readonly Choice<T>[];
   readonly default?: T | undefined;
-  /** How many choices stand on the screen at once; as many as fit unless said otherwise. */
+  /** The number of choices on the screen; by default as many as fit. */
   readonly pageSize?: number;
 }
 
 export interface SelectQuestion<T> extends ChoiceQuestion<T> {
-  /** What the way back is called; "Back" unless said otherwise. */
+  /** The label of the way back; by default "Back". */
   readonly backName?: string;
 }
 
-/** A text with what judges it as it is typed. */
+/** A text with its validation. */
 export interface JudgedText extends TextQuestion {
   readonly validate: (answer: string) => Validation;
 }
 
-/** How questions are asked where they can be. All but a confirmation may be answered `back`, a secret where it says so. */
+/** Asks the questions. All but a confirmation may be answered `back`, a secret only if it allows that. */
 export interface Prompter {
   confirm(message: string, note: string | undefined): Promise<boolean>;
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;

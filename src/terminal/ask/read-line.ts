@@ -1,4 +1,4 @@
-// One line from the keyboard. What was typed ahead stays in the stream, for whoever asks next, in this command or another.
+// One line from the keyboard. Further input stays in the stream, for the next question or command.
 import { StringDecoder } from 'node:string_decoder';
 import { Failure } from '../../formats/failure.js';
 import type { InputStream } from '../terminal.js';
@@ -23,7 +23,7 @@ export function readLine(stdin: InputStream, signal: AbortSignal | undefined): P
     const onEnd = (): void => end(() => reject(inputEnded()));
     const onData = (piece: Buffer | string): void => {
       typed += typeof piece === 'string' ? piece : decoder.write(piece);
-      // A terminal in raw mode leaves Ctrl-C and Ctrl-D to us.
+      // In raw mode Ctrl-C and Ctrl-D arrive as characters.
       const found = /\r?\n|[\r\u0003\u0004]/.exec(typed);
       if (found === null) return;
       if (found[0] === ctrlC) return onAbort();

@@ -1,4 +1,4 @@
-// How prompts look: the colours of stderr instead of the library's own, which ask stdout and, on Node 20, nobody.
+// The style of prompts, with the colours of stderr instead of the library's, which check stdout.
 import type { Terminal } from '../terminal.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { widthOf, wrap } from '../text.js';
@@ -6,20 +6,20 @@ import { widthOf, wrap } from '../text.js';
 const dots = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const dashes = ['-', '\\', '|', '/'];
 
-/** The frames of everything that turns. */
+/** The frames of all spinners. */
 export const spinnerFrames = (unicode: boolean): string[] => (unicode ? [...dots] : [...dashes]);
 
 interface PromptLook {
-  /** What Esc does at a list, as in `back`. */
+  /** The effect of Esc at a list, as in `back`. */
   readonly escape?: string | undefined;
-  /** A dim word after the question, as long as it is asked. */
+  /** A dim word after the open question. */
   readonly hint?: string | undefined;
   /** A dim remark after the (y/N). */
   readonly note?: string | undefined;
   readonly over?: readonly string[] | undefined;
 }
 
-/** Cells for the beginning of an answer beside its question. */
+/** The minimum width for an answer beside its question. */
 const leastRoom = 14;
 
 export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Terminal, { escape, hint, note, over = [] }: PromptLook) {
@@ -34,7 +34,7 @@ export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Termi
       message: (text: string, status: string) => {
         const hinted = hint === undefined || status === 'done' ? style.bold(text) : `${style.bold(text)} ${style.dim(`(${hint})`)}`;
         const lines = wrap(hinted, columns - 3);
-        // An answer begins on a line of its own where the question leaves it no room.
+        // An answer starts on a new line if the question leaves no room.
         const isFull = hint !== undefined && status !== 'done' && widthOf(lines.at(-1) ?? '') > columns - leastRoom;
         return lines.join('\n  ') + (isFull ? '\n ' : '');
       },

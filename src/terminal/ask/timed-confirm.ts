@@ -1,10 +1,10 @@
-// A yes or a no to something that holds for so long: the time left runs down beside the question, and ends it.
+// A confirmation with a time limit: the remaining time is shown beside the question, and ends it.
 import { createPrompt, isEnterKey, makeTheme, useEffect, useKeypress, usePrefix, useState } from '@inquirer/core';
 import { formatDuration } from '../../formats/duration.js';
 import type { LiveOptions } from '../live.js';
 import type { promptTheme } from './theme.js';
 
-/** How long the question stands: as long as the quote. */
+/** The time limit: the expiry of the quote. */
 export interface Deadline {
   /** Milliseconds. */
   readonly left: () => number;
@@ -47,7 +47,7 @@ export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(({ message,
       return setError(undefined);
     }
     const given = readAnswer(typed);
-    // A yes that comes a moment too late is no yes to what holds no longer.
+    // A yes after the time limit does not count.
     if (given !== undefined) return end(deadline.left() <= 0 ? 'lapsed' : given);
     line.write(typed);
     setError('You must answer with "Yes" or "No"');

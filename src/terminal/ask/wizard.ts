@@ -1,19 +1,19 @@
-// A walk through questions that can be taken back: each step sees the answers so far and adds its own.
+// A sequence of questions with a way back: each step gets the answers so far and adds its own.
 
-/** The person wants the question before this one again. */
+/** The request for the previous question. */
 export const back = Symbol('back');
 export type Back = typeof back;
 
 /**
- * Undefined when there is nothing to ask: the answer came as a flag, or does not apply. After a step back `before` has
- * the answers that were taken back, to be offered again.
+ * Undefined if there is nothing to ask: the answer is a flag, or does not apply. After a step back `before` has
+ * the withdrawn answers, to be offered again.
  */
 export type Step<Answers> = (soFar: Answers, before: Answers | undefined) => Promise<Answers | Back> | undefined;
 
 /**
- * Going back takes back the last answer and asks its question again; going back from the first ends with `back`.
+ * Going back withdraws the last answer and asks its question again; going back from the first ends with `back`.
  *
- * @param before answers of an earlier walk, to be offered again
+ * @param before answers of an earlier run, to be offered again
  */
 export async function walk<Answers>(
   start: Answers,
@@ -52,7 +52,7 @@ export const stepFor = <Answers extends object>() =>
       ? taking<Answers[K], Answers>(question(soFar, before), (given) => ({ ...soFar, [name]: given }))
       : undefined;
 
-/** What an answer adds to those before it; going back adds nothing. */
+/** The result of an answer; going back adds nothing. */
 export async function taking<T, Answers>(answer: Promise<T | Back>, take: (given: T) => Answers): Promise<Answers | Back> {
   const given = await answer;
   return given === back ? back : take(given);

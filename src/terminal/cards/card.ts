@@ -18,7 +18,7 @@ export interface Fact {
   readonly whole?: boolean;
 }
 
-/** A fact that is optionalFact where there is something to tell. */
+/** A fact, if it has a value. */
 export const optionalFact = (label: string, value: string | null | undefined, whole = false): Fact[] => (value ? [{ label, value, whole }] : []);
 
 export interface MoneyLine {

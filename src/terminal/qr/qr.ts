@@ -3,17 +3,17 @@ import { Failure } from '../../formats/failure.js';
 import { encodeQr, svgOf, type Bitmap } from '../../formats/qr/qr-code.js';
 import { encodePng } from './png.js';
 
-/** Light modules around the code: two are enough for what scans a screen; the standard asks four. */
+/** Light modules around the code: two are enough on a screen; the standard requires four. */
 const screenBorder = 2;
 const fileBorder = 4;
 const pixelsPerModule = 8;
 
-// The fixed part of the palette, which themes leave alone, so that no theme inverts or tints the code.
+// Colours of the fixed palette, so that no theme inverts or tints the code.
 const darkGround = '\u001B[38;5;231;48;5;16m';
 const lightGround = '\u001B[38;5;16;48;5;231m';
 const reset = '\u001B[0m';
 
-/** How modules share a cell: so many beside and above each other, and the sign whose ink covers those of a bit mask. */
+/** How modules share a cell: their columns and rows, and the sign for each bit mask. */
 interface Blocks {
   readonly across: number;
   readonly down: number;
@@ -22,18 +22,18 @@ interface Blocks {
 
 const shapes = {
   half: { across: 1, down: 2, sign: (mask) => (mask === 0 ? ' ' : '▀') },
-  // A third higher than wide and smaller, which scanners take; not every font has these signs.
+  // Smaller, and a third higher than wide, which scanners accept; not every font has these signs.
   sextants: { across: 2, down: 3, sign: sextant },
 } as const satisfies Readonly<Record<string, Blocks>>;
 
-/** Unicode leaves out those that it had before: nothing, the left half, the right half. */
+/** Unicode omits the signs that already existed: empty, left half, right half. */
 function sextant(mask: number): string {
   if (mask === 0) return ' ';
   if (mask === 21 || mask === 42) return mask === 21 ? '▌' : '▐';
   return String.fromCodePoint(0x1_fb_00 + mask - 1 - (mask > 21 ? 1 : 0) - (mask > 42 ? 1 : 0));
 }
 
-/** Lines of blocks in their own colours. Undefined where the space, or any QR code, is too small for the text. */
+/** Coloured lines of blocks. Undefined if the space, or any QR code, is too small for the text. */
 export function qrLines(text: string, maxColumns: number, maxRows: number, shape: keyof typeof shapes = 'half'): string[] | undefined {
   const bitmap = encodeQr(text, screenBorder);
   if (bitmap === undefined) return undefined;
@@ -62,10 +62,10 @@ function lineOf({ isDark }: Bitmap, row: number, columns: number, { across, down
   return line + reset;
 }
 
-/** Throws Failure usage for a text that no QR code holds. */
+/** Throws Failure usage for a text above the capacity of QR codes. */
 export const qrSvg = (text: string): string => `${svgOf(encodeForFile(text))}\n`;
 
-/** Throws Failure usage for a text that no QR code holds. */
+/** Throws Failure usage for a text above the capacity of QR codes. */
 export function qrPng(text: string): Uint8Array {
   const { size, isDark } = encodeForFile(text);
   const module = (pixel: number): number => Math.floor(pixel / pixelsPerModule);

@@ -1,4 +1,4 @@
-// Webhook events as they are received: a line for people, a row for scripts; and the totals at the end.
+// Received webhook events: a line for people, a row for scripts; and the totals at the end.
 import type { Transaction } from '../../api/types.js';
 import { counted } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
@@ -21,7 +21,7 @@ export interface EventRow extends Pick<StoredEvent, 'receivedAt' | 'duplicateOf'
   readonly eventId: number;
   /** The body, if it is not a payload of the specification. */
   readonly body?: string;
-  /** As the service has it now. */
+  /** The current transaction at the service. */
   readonly transaction?: Transaction;
   /** Status of the answer to a replay; null if no answer came. */
   readonly status?: number | null;
@@ -46,7 +46,7 @@ export const eventStream: StreamView<EventRow> = {
   ],
   fields: eventFields,
   quiet: ({ txnId }) => txnId ?? '',
-  // What was received as JSON: only what the service itself says of the transaction has decimals.
+  // Received JSON; only the transaction of the service has decimals.
   json: (row) => (row.transaction === undefined ? parsedToJson(row) : toJson(row)),
 };
 

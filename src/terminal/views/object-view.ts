@@ -1,4 +1,4 @@
-// An object whose fields are not known beforehand: a fact per field on a screen, a column per field in a row.
+// An object with unknown fields: a fact per field on a screen, a column per field in a row.
 import { cellText, fieldColumns } from '../rows/cell.js';
 import { factLines, type Fact } from '../cards/card.js';
 import { fieldAt } from '../rows/fields.js';
@@ -16,7 +16,7 @@ export function objectView<T extends object>(object: T, quiet: string): RecordVi
 
 const longestLabel = 24;
 
-/** `accountDisplayName` reads `Account display name`; a field that says nothing is left out. */
+/** `accountDisplayName` is shown as `Account display name`; empty fields are omitted. */
 function objectFacts(object: object): Fact[] {
   return fieldColumns<object>(Object.keys(object)).flatMap(({ title, value }) => {
     const text = cellText(value(object));

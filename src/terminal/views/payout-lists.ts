@@ -1,4 +1,4 @@
-// What payouts can be made to, as tables: methods, institutions, and the people in the address book.
+// Payout destinations as tables: methods, institutions and the address book.
 import type { Institution } from '../../api/types.js';
 import type { Recipient } from '../../store/profile/profiles.js';
 import type { ListView } from '../rows/view.js';
@@ -9,7 +9,7 @@ export interface ListedMethod {
   readonly ccy: string;
   readonly method: string;
   readonly institutionType: string;
-  /** In words; null where the specification does not say. */
+  /** In words; null if the specification has none. */
   readonly arrives: string | null;
 }
 
@@ -41,7 +41,7 @@ export function institutionList(country: string, paysOut: boolean): ListView<Ins
   };
 }
 
-/** A recipient with the name that the address book has for it. */
+/** A recipient with its name in the address book. */
 export interface ListedRecipient extends Partial<Recipient> {
   readonly name: string;
   /** Of `send`; the others are of payouts. */
@@ -56,7 +56,7 @@ export const recipientFields: readonly string[] = [
   'codes', ...['purpose', 'source', 'relationship'].map((name) => `codes.${name}`),
 ];
 
-/** Identity beyond the name on the account is for the service, not for the screen. */
+/** Personal data other than the name is not shown. */
 export const recipientList: ListView<ListedRecipient> = {
   columns: [
     { name: 'name', title: 'Name', value: ({ name }) => name },

@@ -1,4 +1,4 @@
-// Payments as the journal has them: the unfinished ones, and how resuming each of them ended.
+// Payments of the journal: the unfinished ones, and the results of resuming them.
 import type { Big } from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { money } from '../../formats/amount.js';
@@ -17,16 +17,16 @@ export interface PendingPayment
   readonly txnId: string | null;
   readonly txnState: string | null;
   readonly destination: string;
-  /** The recipient as people know it. */
+  /** The recipient in readable form. */
   readonly with: string;
-  /** As it was asked for: what arrives where the order fixes that, else what leaves. */
+  /** The requested amount: the received one if the order defines it, otherwise the debited one. */
   readonly ccy: string | null;
   readonly amount: Big | null;
-  /** Whether `tx resume` goes on without asking. */
+  /** Whether `tx resume` continues without a question. */
   readonly agreed: boolean;
-  /** Epoch ms: when the service told this state, or when it was last written down here. */
+  /** Epoch ms: when the service reported this state, or when it was last written here. */
   readonly asOf: number;
-  /** As the service told it just now; left out where it could not be read. */
+  /** The state just read from the service; omitted if it could not be read. */
   readonly transaction: Transaction | undefined;
 }
 
@@ -47,7 +47,7 @@ export const isSubmitted = ({ step }: PendingPayment): boolean => ['submitting',
 /** Submitted, and not read from the service just now. */
 export const isUnchecked = (payment: PendingPayment): boolean => payment.transaction === undefined && isSubmitted(payment);
 
-/** How far it is, in words; a state that may have changed since is marked as the last one seen. */
+/** The progress in words; a state that may have changed is marked as the last one seen. */
 export function progressOf(payment: PendingPayment): string {
   const { step, agreed, transaction, txnState } = payment;
   if (isUnchecked(payment)) return txnState === null || step !== 'in-flight' ? stepWords[step] : `last seen ${sendWord(txnState)}`;
@@ -58,7 +58,7 @@ export function progressOf(payment: PendingPayment): string {
   return agreed ? stepWords[step] : `${stepWords[step]}, your yes is missing`;
 }
 
-/** @param footer when this was so, and how to go on */
+/** @param footer the time of the data, and the next step */
 export function pendingList(now: number, footer: string): ListView<PendingPayment> {
   return {
     columns: [
@@ -94,7 +94,7 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
 }
 
 export interface OverduePayment extends PendingPayment {
-  /** The process that had it last; nulls when it was released in order. */
+  /** The last process with a claim; nulls if it was released. */
   readonly host: string | null;
   readonly pid: number | null;
 }
@@ -110,7 +110,7 @@ export function overdueList(now: number): ListView<OverduePayment> {
 
 export interface ResumedPayment extends Pick<PendingPayment, 'ref' | 'kind' | 'txnId' | 'txnState'> {
   readonly exitCode: number;
-  /** Why it is not done. */
+  /** Why it is unfinished. */
   readonly message: string | null;
 }
 

@@ -1,4 +1,4 @@
-// Exchange rates as people and scripts read them: a pair, its price, and the other way round.
+// Exchange rates: a pair, its price, and the inverse.
 import type { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import type { ListView } from '../rows/view.js';

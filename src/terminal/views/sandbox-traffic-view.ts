@@ -1,4 +1,4 @@
-// What passes through the sandbox, as tables: requests, deliveries to webhooks, and the faults that strike them.
+// The traffic of the sandbox as tables: requests, webhook deliveries and faults.
 import type { SandboxDelivery, SandboxFault, SandboxRequest } from '../../api/sandbox-answers.js';
 import { counted } from '../../formats/text.js';
 import { formatDuration } from '../../formats/duration.js';

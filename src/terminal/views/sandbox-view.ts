@@ -1,4 +1,4 @@
-// The sandbox for people and for scripts: its state, its clock, and the states that were kept.
+// The sandbox for people and for scripts: its state, its clock, and its snapshots.
 import type { MinedTransfer, SandboxAccount, SandboxClock, SandboxSnapshot, SandboxStatus } from '../../api/sandbox-answers.js';
 import { formatAmount, fromWire, money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';

@@ -1,4 +1,4 @@
-// Settings, profiles, who is logged in where, limits and what `doctor` found, as tables and records.
+// Settings, profiles, logins, limits and the findings of `doctor`, as tables and records.
 import type { Big } from 'big.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
@@ -13,7 +13,7 @@ import { dateTime } from '../time.js';
 interface Setting {
   readonly key: string;
   readonly value: string | null;
-  /** What decides the value: flag, environment, profile or default. */
+  /** The source of the value: flag, environment, profile or default. */
   readonly from: string | null;
 }
 
@@ -94,13 +94,13 @@ export const loginView = (login: Login): RecordView<Login> => ({
   quiet: ({ accountId }) => accountId,
 });
 
-/** A limit, with what of it is used, or a destination. */
+/** A limit with its used amount, or a destination. */
 export interface LimitRow {
   readonly rule: 'per payment' | 'per day' | 'destination';
   /** Null for a destination. */
   readonly ccy: string | null;
   readonly amount: Big | null;
-  /** Of a limit per day, what was let go in the last 24 hours; null where that is not known. */
+  /** Of a limit per day, the amount spent in the last 24 hours; null if unknown. */
   readonly used: Big | null;
   readonly left: Big | null;
   readonly destination: string | null;
@@ -111,7 +111,7 @@ export const limitFields: readonly string[] = ['rule', 'ccy', 'amount', 'limit',
 const shown = (ccy: string | null, value: Big | null): string =>
   ccy === null || value === null ? '' : formatAmount(money(ccy, value));
 
-/** @param footer what is not limited, or how the rules are to be read */
+/** @param footer what is unlimited, or how to read the rules */
 export const limitList = (footer: string): ListView<LimitRow> => ({
   columns: [
     { name: 'rule', title: 'Rule', value: ({ rule }) => rule, text: ({ rule }) => (rule === 'destination' ? 'may be paid' : rule) },
@@ -130,12 +130,12 @@ export const limitList = (footer: string): ListView<LimitRow> => ({
   footer,
 });
 
-/** A line on the screen, and below a problem what to do about it. */
+/** A line on the screen, with advice below a problem. */
 export interface Check {
   readonly check: string;
   readonly state: 'ok' | 'problem';
   readonly detail: string;
-  /** What to do, where there is something to do. */
+  /** Advice, if there is a problem. */
   readonly advice: string | null;
 }
 
@@ -154,7 +154,7 @@ function checkLines({ check, state, detail, advice }: Check, { style, columns }:
   return [
     `  ${sign} ${padRight(check, labelWidth)} ${first}`,
     ...more.map((line) => indent + line),
-    // A command is never wrapped: it is there to be copied.
+    // A command is never wrapped, so that it can be copied.
     ...(advice === null ? [] : [indent + style.bold(sanitize(advice))]),
   ];
 }

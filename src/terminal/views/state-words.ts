@@ -1,4 +1,4 @@
-// How far a transaction is, in people's words: the one place for them. Scripts get the service's own.
+// The progress of a transaction in words. Scripts get the service's states.
 import { confirmationsOf } from '../../api/unspecified.js';
 import type { ListedTransaction } from '../../api/types.js';
 import { entryOf } from '../../formats/unknown.js';
@@ -6,7 +6,7 @@ import { sanitize } from '../sanitize.js';
 
 export type Stated = Pick<ListedTransaction, 'txnState'> & Partial<Pick<ListedTransaction, 'sourceReq' | 'destReq'>>;
 
-/** What a transaction is, as far as its states have words of their own. */
+/** The kinds of transactions with special words for states. */
 export type Kind = 'send' | 'swap' | 'lightning-receive' | 'onchain-receive' | 'unknown';
 
 export function kindOf({ sourceReq, destReq }: Partial<Pick<Stated, 'sourceReq' | 'destReq'>>): Kind {
@@ -45,7 +45,7 @@ const own: Readonly<Record<Kind, Words>> = {
   unknown: { srcintent: 'waiting', srccreated: 'in flight' },
 };
 
-/** `invoice ready`, `sent`, `done`, `2 of 6`; a state that nobody has described is its own word. */
+/** `invoice ready`, `sent`, `done`, `2 of 6`; an unknown state is shown unchanged. */
 export function stateWord(txn: Stated): string {
   const { txnState } = txn;
   const counted = confirmationsText(txn);
@@ -53,10 +53,10 @@ export function stateWord(txn: Stated): string {
   return entryOf(own[kindOf(txn)], txnState) ?? entryOf(common, txnState) ?? (sanitize(txnState) || 'not recognized');
 }
 
-/** Of a payment from here, of which no more than its state is known. */
+/** Of a payment from this home of which only the state is known. */
 export const sendWord = (txnState: string): string => stateWord({ txnState, sourceReq: { method: 'servicepay' }, destReq: {} });
 
-/** `2 of 6` while a blockchain confirms it, where the service tells how far that is. */
+/** `2 of 6` during confirmation, if the service reports the number. */
 export function confirmationsText({ txnState, sourceReq, destReq }: Stated): string | undefined {
   if (!['srccreated', 'destsent', 'srcsent', 'srcpendconfirmfill', 'destpendsent'].includes(txnState)) return undefined;
   const confirmations = [destReq, sourceReq].flatMap((side) => (side === undefined ? [] : (confirmationsOf(side) ?? [])))[0];

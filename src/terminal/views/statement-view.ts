@@ -1,4 +1,4 @@
-// A statement of the wallets as a table: opening balance, rows, closing balance; and in words what does not add up.
+// A statement of the wallets as a table: opening balance, rows, closing balance; and its differences in words.
 import type { Big } from 'big.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
@@ -8,7 +8,7 @@ import { factLines } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import { shortened } from './transaction-view.js';
 
-/** A row as scripts get it. */
+/** A row for scripts. */
 export interface StatementLine {
   /** The calendar day in the zone of the statement; null for an opening at the beginning of all history. */
   readonly date: string | null;
@@ -23,9 +23,9 @@ export interface StatementLine {
   readonly out: Big;
   readonly fee: Big;
   readonly balance: Big;
-  /** What the row is worth at the rate that was kept at settlement; null where none was kept. */
+  /** The value of the row at the rate stored at settlement; null without one. */
   readonly fiatValue: Big | null;
-  /** Units of `fiat` for one of the wallet. */
+  /** Units of `fiat` per unit of the wallet. */
   readonly fiatRate: Big | null;
   readonly fiat: string | null;
   readonly txnId: string | null;

@@ -1,4 +1,4 @@
-// The names that `--fields` takes of a transaction: those of the specification, whether or not this one has them.
+// The `--fields` of a transaction: all names of the specification.
 
 const party = ['type', 'details', 'details.legalFullName', 'details.countryCode', 'details.contactNumber', 'details.address1'];
 
@@ -21,5 +21,5 @@ export const transactionFields: readonly string[] = [
   ...within('sourceOfFunds', ['purpose', 'source', 'relationship']),
 ];
 
-/** Of a command that moves money: its result is known before it begins, and so are the names that can be asked for. */
+/** Of a command that moves money, whose fields are checked before it starts. */
 export const paymentFields: readonly string[] = [...transactionFields, 'time', 'what', 'sourceAmount', 'destAmount'];

@@ -1,4 +1,4 @@
-// Transactions in words and as a table: what kind it is, what moved, with whom, how far it is.
+// Transactions in words and as a table: kind, amounts, other party, progress.
 import { formatAmount, formatSats, givenFromWire, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import { methodFacts } from '../../formats/rails.js';
@@ -25,11 +25,11 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
   return to === undefined ? 'Payout' : `${to.label} send`;
 }
 
-/** What settled on a side, else what was asked for; undefined while the service tells neither. */
+/** The settled amount of a side, otherwise the requested one; undefined without both. */
 export const sideAmount = (side: Side): Money | undefined =>
   moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
 
-/** `0.00100000 BTC → 70.79 USDT` where both sides are known, else the amount that arrives, else the one that leaves. */
+/** `0.00100000 BTC → 70.79 USDT` if both sides are known, otherwise the received amount, otherwise the debited one. */
 export function movedText({ sourceReq, destReq }: Sides): string {
   const from = sideAmount(sourceReq);
   const to = sideAmount(destReq);
@@ -39,7 +39,7 @@ export function movedText({ sourceReq, destReq }: Sides): string {
   return known === undefined ? '–' : formatAmount(known);
 }
 
-/** Green for done, red for ended without success, yellow for what is still on its way; the word says it as well. */
+/** Green for completed, red for ended without success, yellow for in flight. */
 export function stateStyle(state: string, style: ChalkInstance): (text: string) => string {
   if (state === 'completed') return style.green;
   if (hasLapsed(state)) return style.dim;
@@ -53,13 +53,13 @@ const rowsOnly = (name: string, value: Column<ListedTransaction>['value']): Colu
   only: 'rows',
 });
 
-/** As short as a line of a list wants it: bitcoin in satoshis. */
+/** Short, for a list: bitcoin in satoshis. */
 export const shortAmount = (amount: Money): string =>
   amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
 
 const minus = '\u2212';
 
-/** What left or came in, as one amount of a line: `−2 507 sat`; of a swap what was given. */
+/** The amount of a list line: `−2 507 sat`; of a swap the debited one. */
 export function lineAmount(txn: Sides): string {
   const from = sideAmount(txn.sourceReq);
   const to = sideAmount(txn.destReq);
@@ -69,7 +69,7 @@ export function lineAmount(txn: Sides): string {
   return `${txn.sourceReq.method === 'servicepay' ? minus : ''}${shortAmount(known)}`;
 }
 
-/** With its direction: `↓ Lightning` comes in, `↑ Lightning` goes out. */
+/** With its direction: `↓ Lightning` for incoming, `↑ Lightning` for outgoing. */
 export function lineKind(txn: Sides): string {
   if (kindOf(txn) === 'swap') return '⇄ Swap';
   const word = transactionKind(txn).replace(/ (send|receive)$/, '');
@@ -79,14 +79,14 @@ export function lineKind(txn: Sides): string {
 
 const longestWhole = 24;
 
-/** `bc1q…f3t4`: enough to tell it from others; never for copying. */
+/** `bc1q…f3t4`: enough to recognise it, but not for copying. */
 export const shortened = (text: string): string =>
   text.length <= longestWhole || text.includes(' ') || text.includes('@') ? text : `${text.slice(0, 4)}…${text.slice(-4)}`;
 
-/** What of a side says who it is, the most telling first. */
+/** The fields that identify the other party, the best first. */
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
 
-/** With whom: what came in for a swap, the other party as far as the transaction names it, else a note. */
+/** The received amount of a swap, otherwise the other party if known, otherwise the note. */
 export function partyOf(txn: ListedTransaction, known: Known): string {
   const { sourceReq, destReq } = txn;
   if (kindOf(txn) === 'swap') {
@@ -99,14 +99,14 @@ export function partyOf(txn: ListedTransaction, known: Known): string {
   return shortened(party);
 }
 
-/** The note, where it does not stand for the other party already. */
+/** The note, unless it is shown as the other party. */
 const furtherNote = (txn: ListedTransaction, known: Known): string | null | undefined =>
   partyOf(txn, known) === shortened(txn.note ?? '') ? '' : txn.note;
 
-/** Who got a payment that was begun here; undefined for any other. */
+/** The recipient of a payment from this home; undefined for others. */
 export type Known = (txnId: string) => string | undefined;
 
-/** So many characters of an id tell it apart; as many more as these ones need. */
+/** Enough characters of an id to be unique; more if these ids need them. */
 export function idLength(ids: readonly string[]): number {
   for (let length = 8; length < 36; length += 4) {
     if (new Set(ids.map((id) => id.slice(0, length))).size === new Set(ids).size) return length;
@@ -116,13 +116,13 @@ export function idLength(ids: readonly string[]): number {
 
 export interface TransactionListOptions {
   readonly known?: Known;
-  /** The ids that stand together on a screen, which are cut as far as they stay apart; without them they are whole. */
+  /** The ids on one screen, which are shortened as far as they stay unique; without them ids are whole. */
   readonly ids?: readonly string[];
   readonly heading?: string | undefined;
   readonly footer?: string | undefined;
 }
 
-/** A page of the history. `now` is the present in epoch ms, for relative times; rows for scripts carry exact ones. */
+/** A page of the history. `now` is the current time in epoch ms, for relative times; rows for scripts have exact ones. */
 export function transactionList(now: number, options: TransactionListOptions = {}): ListView<ListedTransaction> {
   const { known = () => undefined, ids, heading, footer } = options;
   const shown = ids === undefined ? Infinity : idLength(ids);
@@ -171,11 +171,11 @@ export function transactionList(now: number, options: TransactionListOptions = {
   };
 }
 
-/** Money in stands out in green. */
+/** Incoming money is green. */
 const incoming: NonNullable<Column<ListedTransaction>['style']> = (cell, style, { txnState, sourceReq }) =>
   txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell;
 
-/** Both fees as one amount; nothing where there is none, or the service does not tell. */
+/** Both fees as one amount; empty without fees, or if the service does not report them. */
 function feeText({ sourceReq }: ListedTransaction): string {
   const [service, network] = [givenFromWire(sourceReq.servicepayFees), givenFromWire(sourceReq.networkFees)];
   const fees = service === undefined ? network : network === undefined ? service : service.plus(network);

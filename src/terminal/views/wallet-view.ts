@@ -3,7 +3,7 @@ import { formatNumber, money, moneyFromWire, type Money } from '../../formats/am
 import type { Wallet } from '../../api/types.js';
 import type { Column, ListView } from '../rows/view.js';
 
-/** Undefined where the service does not say it. */
+/** Undefined if the service does not report it. */
 type Part = (wallet: Wallet) => Money['value'] | undefined;
 
 const available: Part = ({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance)?.value;
@@ -24,7 +24,7 @@ const amountColumn = (name: string, title: string, part: Part): Column<Wallet> =
 const shown = (ccy: string, value: Money['value'] | undefined): string =>
   value === undefined ? '?' : formatNumber(money(ccy, value));
 
-/** `footer` says whose wallets these are, see `placeLine`. */
+/** `footer` names the account, see `placeLine`. */
 export function walletList(footer?: string): ListView<Wallet> {
   return {
     columns: [

@@ -23,9 +23,9 @@ const createdText = (at: Webhook['createdAt'], now: number): string => (at == nu
 export const webhookFields: readonly string[] = ['id', 'callback', 'createdAt', 'secret', 'secretIn'];
 
 export interface WebhookChange extends Webhook {
-  /** The new secret, when it was made here: shown this once. */
+  /** A newly created secret: shown only once. */
   readonly secret?: string;
-  /** Where the new secret is kept, in words; undefined when the old one stays. */
+  /** Where the new secret is stored, in words; undefined if the old one stays. */
   readonly secretIn?: string;
 }
 
@@ -48,7 +48,7 @@ export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> =>
 
 export interface Signature {
   readonly signature: string;
-  /** Name of the header that carries it. */
+  /** The name of its header. */
   readonly header: string;
 }
 

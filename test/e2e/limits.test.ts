@@ -142,7 +142,7 @@ describe('svcpay limits', () => {
     const tty = svcpayTty(['limits', 'set', '--per-day', '5000sat'], { home });
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toMatch(/per day\s+0\.00005000 BTC/);
-    expect(tty.text()).toContain('other currencies than BTC without limit');
+    expect(tty.text()).toContain('no limit in currencies other than BTC');
     const cleared = await svcpay(['limits', 'clear', '--json', '--yes'], { home });
     expect(cleared.stdout).toBe('[]\n');
   });

@@ -193,7 +193,7 @@ function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[]
 /** States what the limits do not cover. */
 function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Context): string {
   const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
-  const amounts = limited.length === 0 ? 'any amount' : `other currencies than ${limited.join(', ')} without limit`;
+  const amounts = limited.length === 0 ? 'any amount' : `no limit in currencies other than ${limited.join(', ')}`;
   const where = destinations.length === 0 ? 'any destination' : 'only the destinations above';
   return `${settings.profileName} · ${where} · ${amounts}`;
 }

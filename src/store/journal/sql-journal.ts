@@ -6,17 +6,7 @@ import { places, rowOf } from '../database/rows.js';
 import { Present, type Sql, type SqlDatabase, type SqlValue } from '../database/sql.js';
 import { leaseMs, LostClaim, type Claim, type ImportedAttempt, type Journal, type Spend, type Window } from './journal.js';
 import {
-  attemptNamed,
-  changed,
-  checkPayment,
-  isUnfinished,
-  mayHavePaid,
-  neverCreated,
-  opened,
-  type Attempt,
-  type Payment,
-  type PaymentChange,
-  type PaymentDraft,
+  attemptNamed, changed, checkPayment, isUnfinished, mayHavePaid, neverCreated, opened, type Attempt, type Payment, type PaymentChange, type PaymentDraft,
 } from './payment.js';
 import { unfinishedOf } from './figures.js';
 import { arrivalOf, attemptColumns, attemptValues, readRows, selectPayments, type Row } from './rows.js';

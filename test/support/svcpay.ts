@@ -118,7 +118,7 @@ export function svcpayTty(
   around: Environment & { readonly columns?: number; readonly rows?: number; readonly inBackground?: boolean },
 ): TtyRun {
   const piped = around.input === undefined ? [] : ['sh', '-c', 'printf %s "$0" | "$@"', around.input];
-  const shell = around.inBackground === true ? ['bash', '-c', 'set -m; "$@" & wait $!', 'bash'] : piped;
+  const shell = around.inBackground === true ? ['sh', '-c', 'set -m; "$@" & wait $!', 'sh'] : piped;
   const [file = '', ...words] = [...shell, process.execPath, program, ...args];
   const pty = spawnPty(file, words, {
     name: 'xterm-256color',

@@ -37,6 +37,7 @@ describe.concurrent('a payment that the service starts without a confirmation', 
     const row = `ref,to\ntwo,${service.invoice(900n)}\n`;
     const end = await run('batch - --yes --json', 'home', { input: row });
     expect(end).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/started the payment without a confirmation: .* over your daily limit of/) });
+    expect(end.json()).toMatchObject({ paid: 1, paidBefore: 0, spent: [{ ccy: 'BTC', amount: expect.any(Number) }] });
     expect(service.moved()).toHaveLength(2);
   });
 

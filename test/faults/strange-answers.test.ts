@@ -75,7 +75,7 @@ const added = [
 ];
 
 /** Where money goes, and under which name: in the answer to a creation nothing strange may stand there. */
-const decisive = /^(?:destReq\.(?:ccy|method|reqDetails\.\w+)|sourceReq\.(?:ccy|method)|extRefId)$/;
+const decisive = /^(?:destReq\.(?:ccy|method|reqDetails\.(?!institutionName$)\w+)|sourceReq\.(?:ccy|method)|extRefId)$/;
 
 /** Time that passes while the program sleeps, and no faster. */
 function timeOf(): { now: () => number; sleep: (ms: number) => Promise<void> } {

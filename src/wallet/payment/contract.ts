@@ -49,7 +49,7 @@ export type PaymentEvent =
   | { readonly type: 'following'; readonly payment: Payment }
   | { readonly type: 'found'; readonly txn: Transaction }
   | { readonly type: 'quoted'; readonly approval: Approval }
-  /** The confirmation is sent next, or may have been sent before: from here on only the service can report what happens. */
+  /** The confirmation is sent next or may have been sent, or the service started the payment: now only the service can report what happens. */
   | { readonly type: 'submitting'; readonly payment: Payment }
   /** The confirmation was refused in words that prove nothing yet: the state is read for some seconds. */
   | { readonly type: 'refused'; readonly error: Failure }

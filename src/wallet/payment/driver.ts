@@ -107,7 +107,8 @@ function checkSubmission({ order, known, payment }: Run, { limits, refuse }: Pay
 function tell(before: Run, after: Run, fact: FactBody, { on }: PaymentDeps): void {
   const [was, is] = [latest(before.payment), latest(after.payment)];
   const { txn } = after.known;
-  if (is.state === 'submitting' && was.state !== 'submitting') on({ type: 'submitting', payment: after.payment });
+  const isStarted = (fact.is === 'created' || fact.is === 'found') && fact.started !== undefined;
+  if (isStarted || (is.state === 'submitting' && was.state !== 'submitting')) on({ type: 'submitting', payment: after.payment });
   if (fact.is === 'confirm-refused' && !isDefined(fact.error)) on({ type: 'refused', error: fact.error });
   if (txn === undefined || !(mayHaveMoved(is) || is.state === 'failed')) return;
   if (is.txnState !== was.txnState || fact.is === 'confirmed') on({ type: 'state', txn: { ...txn, txnState: is.txnState ?? txn.txnState } });

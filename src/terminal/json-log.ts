@@ -6,7 +6,7 @@ import { isLog, type LogStream, type OutputStream } from './terminal.js';
 
 /**
  * @param now the machine's clock, epoch ms
- * @param run names this run of the command on each of its lines
+ * @param run identifies this run of the command on each line
  */
 export function jsonLog(stderr: OutputStream, now: () => number, run: string): LogStream {
   if (isLog(stderr)) return stderr;
@@ -30,7 +30,7 @@ export function jsonLog(stderr: OutputStream, now: () => number, run: string): L
   return Object.assign(stream, {
     entry,
     note(facts: LogFacts): void {
-      // A command that handles several payments at once has none that all its lines are about.
+      // A command with several concurrent payments has no payment common to all lines.
       isOne &&= isSame(known, facts);
       known = { ...known, ...facts };
     },

@@ -1,4 +1,4 @@
-// The live line: one line on stderr, redrawn in place while something is awaited; what stays is the record.
+// The live line: one line on stderr, redrawn in place during a wait; the record stays.
 import type { Ora } from 'ora';
 import { asciiGlyphs } from './glyphs.js';
 import { spinnerFrames } from './ask/theme.js';
@@ -7,46 +7,46 @@ import { truncate } from './text.js';
 
 export interface LiveOptions {
   readonly quiet: boolean;
-  /** Aborted by whoever waits: they need no sign that the wait is over. */
+  /** Aborted by the user, who then needs no notification. */
   readonly signal?: AbortSignal;
-  /** Milliseconds, from any fixed point. */
+  /** Milliseconds since a fixed instant. */
   readonly now: () => number;
   /** Calls `action` every `ms` until the returned function is called. */
   readonly every: (ms: number, action: () => void) => () => void;
 }
 
-/** Lines are ours: text from outside is sanitised by whoever puts it in. */
+/** Callers sanitise text from outside. */
 export interface Live {
-  /** Shows what `render` says, one line or several, again every second; it is handed the milliseconds since the start. */
+  /** Shows the lines of `render` and updates them every second; its argument is the milliseconds since the start. */
   start(render: (elapsedMs: number) => string): void;
-  /** Shows a line where nothing else is shown and no question stands, and gives what takes it away; undefined otherwise. */
+  /** Shows a line if nothing else is shown, and returns a function that removes it; undefined otherwise. */
   fill(text: string): (() => void) | undefined;
-  /** Shows a line while something is awaited, where it can be redrawn, and leaves nothing. */
+  /** Shows a line during a wait, if it can be redrawn, and removes it. */
   during<T>(line: () => string, work: () => Promise<T>): Promise<T>;
-  /** Shows nothing while a question stands: requests may go on behind it. */
+  /** Shows nothing during a question, while requests may continue. */
   silent<T>(question: () => Promise<T>): Promise<T>;
-  /** Leaves the screen to something else until the returned function is called. */
+  /** Hides until the returned function is called. */
   aside(): () => void;
-  /** Draws anew at once, after something changed. */
+  /** Redraws at once after a change. */
   update(): void;
-  /** Shows how much is done in the task bar, where the terminal has one. */
+  /** Shows the progress in the task bar, if the terminal supports it. */
   progress(done: number, total: number): void;
   /** Ends with a tick and this text. */
   succeed(text: string): void;
-  /** Ends and leaves nothing; does nothing when it has ended already. */
+  /** Ends without a trace; has no effect if already ended. */
   stop(): void;
 }
 
 const bell = '\u0007';
 const osc = '\u001B]';
 const endOfOsc = '\u001B\\';
-/** Whoever waited longer than this has looked elsewhere: a bell and a desktop notice (OSC 9) call them back. */
+/** After longer waits a bell and a desktop notification (OSC 9) announce the end. */
 const longMs = 10_000;
 
 const tickMs = 1000;
 const frameMs = 80;
 const margin = '  ';
-/** Margin, frame, the space after it, and the last cell, where some terminals wrap already. */
+/** Margin, frame, the space after it, and the last cell, at which some terminals wrap. */
 const overhead = margin.length + 3;
 
 export function createLive(terminal: Terminal, { quiet, now, every, signal }: LiveOptions): Live {
@@ -132,7 +132,7 @@ interface Display {
   close(): void;
 }
 
-/** Where nothing can be redrawn: a line when something changed, none for a countdown that merely ticks. */
+/** Without redrawing: a line per change, but not per tick of a countdown. */
 function printChanges(print: (line: string) => void, line: () => string): Display {
   let shown: readonly string[] = [];
   const update = (): void => {
@@ -156,7 +156,7 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
 
   const update = (): void => {
     if (spinner === undefined) return;
-    // ora divides by the width; a window without any has nothing to draw on.
+    // ora divides by the width, which can be 0.
     if ((stderr.columns ?? 0) < 1) spinner.stop();
     else {
       spinner.text = fitted();
@@ -166,14 +166,14 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
   };
   const stopTicking = every(tickMs, update);
   stderr.on('resize', update);
-  // Keys that are typed meanwhile would stand in the middle of the line. The next question, or the end, shows them again.
+  // Typed keys would appear within the line. The next question, or the end, shows them again.
   terminal.stdin.echo?.(false);
 
   const spin = async (): Promise<void> => {
     const { default: ora } = await import('ora');
     if (!isOpen) return;
     const { cyan } = terminal.stderrCanvas.style;
-    // Its own colours follow the environment of the process, and its handling of stdin would swallow Ctrl-C.
+    // Its colours depend on the environment of the process, and its handling of stdin would suppress Ctrl-C.
     spinner = ora({
       stream: steadied(stderr),
       isEnabled: true,
@@ -202,15 +202,15 @@ const eraseBelow = '\u001B[J';
 const eraseLine = '\u001B[K';
 
 /**
- * The stream for ora, made safe for a window that grows narrower, which happens before anyone can redraw: a line on its
- * way is cut by the terminal, and the cursor waits at the start of the line instead of its end. Where the terminal
- * breaks the old line in two, the cursor is still on the first half, and erasing from there takes all of it away.
+ * The stream for ora, safe for a window that becomes narrower before a redraw: long lines are truncated by the terminal,
+ * and the cursor waits at the start of the line. If the terminal wraps the old line, the cursor is on its first half, and
+ * erasing from there removes all of it.
  */
 function steadied(stream: OutputStream): OutputStream {
   const itself: OutputStream = Object.create(stream);
   return Object.assign(itself, {
     write: (text: string) => stream.write(`${wrapOff}${text}${wrapOn}\r`),
-    // At the first cell of the window tmux would keep what is erased in its history: a frame for each turn of the spinner.
+    // From the first cell of the window on, tmux would keep erased lines in its history: every frame of the spinner.
     clearLine: () => stream.write(` ${eraseBelow}\r${eraseLine}`),
   });
 }

@@ -1,4 +1,4 @@
-// What to do next, in the words of the command line: the one place that names the command for each step.
+// The command for each next step.
 import type { Failure, NextStep } from '../formats/failure.js';
 import { sanitize } from './sanitize.js';
 
@@ -29,16 +29,16 @@ export function commandFor(step: NextStep): string {
   return ['svcpay', commands[step.do], ...(about === undefined ? [] : [shellArgument(about)])].join(' ');
 }
 
-/** What a person can do about a failure: the advice, the command, or both. */
+/** The advice for a failure: text, command, or both. */
 export function adviceOf({ hint, next }: Pick<Failure, 'hint' | 'next'>): string | undefined {
   if (next === undefined) return hint;
   return hint === undefined ? commandFor(next) : `${hint}: ${commandFor(next)}`;
 }
 
-/** A word as bash or zsh takes it back: what somebody else has named must not run as something else. */
+/** A word quoted for bash or zsh: names from outside must not be executed. */
 export function shellWord(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./~-]*$/.test(text)) return text;
-  // What no screen shows is written by its code.
+  // Invisible characters are written by their codes.
   return sanitize(text) === text ? `'${text.replaceAll("'", "'\\''")}'` : `$'${[...text].map(escaped).join('')}'`;
 }
 
@@ -48,5 +48,5 @@ function escaped(character: string): string {
   return shown.replace(/^\\u\{(.*)\}$/, (_all, hex: string) => `\\U${hex.padStart(8, '0')}`);
 }
 
-/** The same for an argument, which without `--` before it could be read as an option. */
+/** A quoted argument, with `--` before it if it looks like an option. */
 export const shellArgument = (text: string): string => (text.startsWith('-') ? `-- ${shellWord(text)}` : shellWord(text));

@@ -1,4 +1,4 @@
-// Where results go: decides between table, rows and JSON, so that no command has to know.
+// The output of results, as table, rows or JSON, independent of commands.
 import type { LogFacts } from '../api/options.js';
 import { Failure } from '../formats/failure.js';
 import { factLines } from './cards/card.js';
@@ -15,11 +15,11 @@ import { widthOf, wrap } from './text.js';
 import type { Column, Format, ListView, RecordView, Rows, RowView, StreamView } from './rows/view.js';
 
 export interface OutputOptions {
-  /** `-o`; undefined lets the output decide: a table on a terminal, tsv in a pipe. */
+  /** `-o`; by default a table on a terminal, tsv in a pipe. */
   readonly format?: Format | undefined;
   /** `--fields a,b.c`: paths into the service's own object. */
   readonly fields?: readonly string[] | undefined;
-  /** `--raw-cells`: a cell of csv stays as it is, also where a spreadsheet would run it. */
+  /** `--raw-cells`: csv cells are not changed, even if a spreadsheet would execute them. */
   readonly rawCells?: boolean | undefined;
   readonly quiet?: boolean | undefined;
   readonly json?: boolean | undefined;
@@ -30,34 +30,34 @@ type Draw = readonly string[] | ((canvas: Canvas) => readonly string[]);
 export interface Output {
   readonly format: Format;
   readonly quiet: boolean;
-  /** True where people read the result: a table on a terminal, not quiet. */
+  /** True if a person reads the result: a table on a terminal, not quiet. */
   readonly forPeople: boolean;
   /**
-   * The names that `--fields` takes, before anything is done: false where they were all that was asked for (`help`).
-   * Throws Failure usage for a name that is none of them.
+   * Checks `--fields` before any action: false if only their list was requested (`help`).
+   * Throws Failure usage for an unknown name.
    */
   offers(names: readonly string[]): boolean;
-  /** Prints rows as they come; resolves when the last is written. Stops early once nobody reads stdout any more. */
+  /** Prints rows as they arrive; resolves after the last. Stops early if stdout is closed. */
   list<T extends object>(rows: Rows<T>, view: ListView<T>): Promise<void>;
-  /** Prints rows of which nobody knows whether another comes, each at once. Ends with them, or with its reader. */
+  /** Prints an endless list, each row at once. Ends with the list, or with its reader. */
   stream<T extends object>(rows: AsyncIterable<T>, view: StreamView<T>): Promise<void>;
   /** The single result of a command. */
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
-  /** For programs, what a command did that has nothing to show: one document under json and jsonl, nothing otherwise. */
+  /** For programs, the action of a command without output: one document with json and jsonl, nothing otherwise. */
   did(result: object): void;
-  /** A state change as it happens: a line under jsonl, nothing otherwise. The columns are those of the result, where it has any. */
+  /** A state change as it happens: a line with jsonl, nothing otherwise. The columns are those of the result, if it has any. */
   change<T extends object>(object: T, columns?: readonly Column<T>[]): void;
-  /** Plain text of our own on stdout, whatever the format: nothing is sanitised. */
+  /** Our plain text on stdout, in any format, without sanitising. */
   text(line: string): void;
-  /** Text in pieces on stdout, whatever the format, as fast as it is read. Stops early once nobody reads any more. */
+  /** Text in pieces on stdout, in any format, at the pace of the reader. Stops early if it closes. */
   pour(pieces: AsyncIterable<string>): Promise<void>;
-  /** Lines on stdout where people read it, nothing otherwise. */
+  /** Lines on stdout if a person reads it, nothing otherwise. */
   screen(draw: Draw): void;
-  /** Lines that belong to a question (a quote, a warning card): stderr, on a terminal or under `-o table`; silent under -q. */
+  /** Lines that belong to a question (a quote, a warning card): stderr, on a terminal or with `-o table`; silent with -q. */
   card(draw: (canvas: Canvas) => readonly string[]): void;
-  /** A remark on stderr; silent under -q. */
+  /** A remark on stderr; silent with -q. */
   say(line: string, facts?: LogFacts): void;
-  /** A warning on stderr, also under -q. */
+  /** A warning on stderr, even with -q. */
   warn(line: string, facts?: LogFacts): void;
 }
 
@@ -86,7 +86,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   };
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
-  /** What was taken before anything was done is not refused afterwards. */
+  /** Names accepted before the action are not refused afterwards. */
   const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(view: V): V => ({
     ...view,
     fields: [...(view.fields ?? []), ...offered],
@@ -167,7 +167,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   };
 }
 
-/** Wrapped to the window. A command stays whole, on a line of its own where it does not fit. */
+/** Wrapped to the window. A command stays whole, on a separate line if it does not fit. */
 function remark(line: string, { columns }: Canvas): string[] {
   if (widthOf(line) <= columns) return [line];
   const indent = ' '.repeat(line.length - line.trimStart().length);

@@ -1,17 +1,17 @@
-// Text from outside (the service, an invoice, a webhook) made harmless for a screen and for one line of tsv.
+// Sanitises text from outside (the service, an invoice, a webhook) for a screen and for one line of tsv.
 
-// Variation selectors belong to ordinary emoji and move nothing; all else that is invisible or steers a terminal goes. What is
-// plain is passed over before the classes are looked up.
+// Variation selectors of emoji are harmless; all other invisible and control characters are escaped. Plain text
+// is skipped first.
 const harmful = /(?![ -~])(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Printable ASCII, which is nearly everything: told in a fraction of the time that the classes above take. */
+/** Printable ASCII, which is most text: much faster than the classes above. */
 const isPlain = (text: string): boolean => !/[^ -~]/.test(text);
 
 /**
  * Shows every control, escape, bidirectional and zero-width character, and every line break, as a visible escape
- * (`\n`, `\x1b`, `\u202e`), so that the text stays on its line, steers nothing and looks like what it is.
+ * (`\n`, `\x1b`, `\u202e`), so that the text stays on its line and has no effect on the terminal.
  */
 export const sanitize = (text: string): string => isPlain(text) ? text : text.replace(harmful, visible);
 
@@ -22,12 +22,12 @@ function visible(character: string): string {
   return short[character] ?? (code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`);
 }
 
-/** The same characters as JSON escapes: the document stays the same data, and a terminal may print it. */
+/** These characters as JSON escapes: the document is equivalent, and safe on a terminal. */
 export function sanitizeJson(json: string): string {
   // JSON has escaped all other controls of ASCII.
   if (Buffer.byteLength(json) === json.length && !json.includes('\x7f')) return json;
   return json.replace(harmful, (character) => {
-    // A line feed stands between the lines of an indented document; within a string JSON has escaped it already.
+    // A line feed separates lines of an indented document; within a string JSON has already escaped it.
     if (character === '\n') return character;
     return character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   });

@@ -1,10 +1,10 @@
-// A stream written to in few large pieces: rows that come in one turn leave together, a slow reader slows the writer.
+// Writes a stream in few large pieces: rows of one turn together, at the pace of the reader.
 import type { OutputStream } from './terminal.js';
 
 const fullAt = 65_536;
 
 export interface Sink {
-  /** Resolves at once, or when the stream has room again. */
+  /** Resolves when the stream has room. */
   push(text: string): Promise<void>;
   /** Resolves when everything is written. */
   end(): Promise<void>;
@@ -20,7 +20,7 @@ export function createSink(stream: OutputStream): Sink {
     scheduled = undefined;
     const text = waiting;
     waiting = '';
-    // The callback comes also for a write that failed: a closed reader ends the wait and is the terminal's to notice.
+    // A failed write calls back too: a closed reader ends the wait, and the terminal handles it.
     if (text !== '') written = new Promise((resolve) => stream.write(text, () => resolve()));
     return written;
   };

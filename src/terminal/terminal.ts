@@ -1,24 +1,24 @@
-// The one owner of every fact about the terminal: which streams are one, how wide, which colours, may one ask.
+// All facts about the terminal: which streams are terminals, width, colours, whether questions are possible.
 import type { Readable, Writable } from 'node:stream';
 import type { LogFacts } from '../api/options.js';
 import { Chalk, type ChalkInstance } from 'chalk';
 
-/** `setRawMode(true)` keeps what is typed off the screen; only a terminal has it. */
+/** `setRawMode(true)` hides typed input; only a terminal has it. */
 export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
-/** Opened only by what reads it: merely to open it loads a good part of Node. */
+/** Opened only for reading: opening it loads a large part of Node. */
 export interface Input {
   readonly isTTY: boolean;
   open(): InputStream;
-  /** Whether the terminal shows what is typed; either way the keys are kept for whoever reads next. */
+  /** Whether the terminal echoes input; either way it stays available for the next read. */
   echo?(isOn: boolean): void;
-  /** False for a background job, which is stopped when it takes keys. */
+  /** False for a background job, which is stopped if it reads keys. */
   isForeground?(): boolean;
 }
 
-/** Takes lines with what is known of them; plain text that is written to it becomes lines too. */
+/** Accepts lines with their data; plain text is split into lines. */
 export type LogStream = OutputStream & {
   entry(level: 'debug' | 'info' | 'warning' | 'error', message: string, facts?: LogFacts & { readonly error?: object }): void;
-  /** Later lines are about this payment and request, unless they say otherwise. */
+  /** Later lines belong to this payment and request by default. */
   note(facts: LogFacts): void;
 };
 
@@ -28,20 +28,20 @@ export type OutputStream = Writable & {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  /** Node's own: reads the size of the window, as it does when a signal says that it changed. */
+  /** Node's method to read the window size, as after a resize signal. */
   _refreshSize?(): void;
 };
 
-/** What a view needs to know of the place that it draws on; views are pure functions of this and their data. */
+/** The properties of the output for a view; views are pure functions of this and their data. */
 export interface Canvas {
   /** Colours of the stream; writes no escape where colours are off. */
   readonly style: ChalkInstance;
-  /** Width in cells; 80 where nothing says. */
+  /** Width in cells; 80 if unknown. */
   readonly columns: number;
   readonly rows: number;
   /** Whether a QR code can be drawn: coloured half blocks on a real terminal, and not under `--no-color`. */
   readonly blocks: boolean;
-  /** The block explorer that addresses link to (OSC 8); undefined where none is named, or no terminal shows it. */
+  /** The block explorer of address links (OSC 8); undefined without one, or without a terminal. */
   readonly explorer?: string | undefined;
 }
 
@@ -54,10 +54,10 @@ export interface Terminal extends Canvas {
   readonly stderrIsTty: boolean;
   /** The canvas of stderr: questions, the cards that belong to them, and errors. */
   readonly stderrCanvas: Canvas;
-  /** False where only ASCII is safe; `glyphs` then writes our own signs in ASCII. */
+  /** False if only ASCII is safe; `glyphs` then writes our symbols in ASCII. */
   readonly unicode: boolean;
   readonly canPrompt: boolean;
-  /** No escape is to be written at all: questions are lines. */
+  /** No escape sequences: questions are lines. */
   readonly isDumb: boolean;
   /** Why a question cannot be asked, in words that fit after "no question can be asked: "; undefined when it can. */
   readonly whyNoPrompt: string | undefined;
@@ -65,9 +65,9 @@ export interface Terminal extends Canvas {
   readonly canAnimate: boolean;
   /** Shows progress in the task bar (OSC 9;4); others would take it for a notice. */
   readonly hasTaskbar: boolean;
-  /** Reads the size of the window. The signal that tells of a new one may come later than the key that was typed after it. */
+  /** Reads the size of the window. The resize signal may arrive after the next key. */
   measure(): void;
-  /** True once the reader of stdout has gone (`| head`) or it cannot be written: nobody reads what is written from then on. */
+  /** True once the reader of stdout has closed (`| head`) or stdout cannot be written. */
   readonly stdoutClosed: () => boolean;
 }
 
@@ -137,7 +137,7 @@ function colorLevel(isTty: boolean, env: Env, noColor: boolean): 0 | 1 | 2 | 3 {
     if (forced === '0' || forced === 'false') return 0;
     return forced === '2' ? 2 : forced === '3' ? 3 : 1;
   }
-  // Sixteen colours are all that the screens use, and the person's own theme then decides how they look.
+  // Screens use only sixteen colours, so that the theme of the terminal applies.
   return isTty && env['TERM'] !== 'dumb' ? 1 : 0;
 }
 
@@ -158,14 +158,14 @@ function reasonAgainstPrompt(
   return undefined;
 }
 
-/** The first of the locale variables that is set decides; none set means a bare container, not an old terminal. */
+/** The first set locale variable decides; without any it is a container, not an old terminal. */
 function speaksUnicode(env: Env): boolean {
   if (env['TERM'] === 'linux' || env['TERM'] === 'dumb') return false;
   const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(isSet);
   return locale === undefined || /utf-?8/i.test(locale);
 }
 
-/** `| head` closes the pipe, or a disk is full: that ends the output, not what the command does. */
+/** A closed pipe (`| head`) or a full disk ends the output, but not the command. */
 function watchForClosedReader(stream: OutputStream): () => boolean {
   let closed = false;
   stream.on('error', () => (closed = true));

@@ -32,7 +32,7 @@ describe('sanitize', () => {
     },
   );
 
-  test('removes all control sequences', () => {
+  test('escapes all control sequences', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !steering.test(sanitize(text))));
   });
 });

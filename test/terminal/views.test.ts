@@ -466,7 +466,7 @@ describe('tables', () => {
   });
 });
 
-describe('control characters are removed', () => {
+describe('control characters are escaped', () => {
   const hostile = 'x\u001B[2J\u202E\n';
   const steering = /[\p{Cc}\p{Cf}]/u;
 

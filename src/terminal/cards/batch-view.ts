@@ -1,4 +1,4 @@
-// A batch on the screen: what is to be paid, how far it has come, and how it went.
+// A batch on the screen: its plan, its progress and its result.
 import type { Big } from 'big.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
@@ -10,17 +10,17 @@ import { widthOf } from '../text.js';
 import { fieldColumns } from '../rows/cell.js';
 import type { ListView, RecordView } from '../rows/view.js';
 
-/** What rows paid from one wallet come to in one currency, without fees. */
+/** The total of rows paid from one wallet in one currency, without fees. */
 export interface BatchSum {
   readonly from: string;
   readonly ccy: string;
   readonly rows: number;
   readonly amount: Big;
-  /** What the wallet can spend; null where it is not known, or there is none. */
+  /** The spendable balance; null if unknown, or without a wallet. */
   readonly available: Big | null;
 }
 
-/** What `--json` prints. */
+/** The output of `--json`. */
 export interface BatchSummary {
   readonly file: string;
   readonly dryRun: boolean;
@@ -28,22 +28,22 @@ export interface BatchSummary {
   /** Of those: paid by an earlier run. */
   readonly paidBefore: number;
   readonly paid: number;
-  /** Taken by the service, and not waited for. */
+  /** Accepted by the service, and not awaited. */
   readonly sent: number;
   readonly unknown: number;
   readonly failed: number;
   readonly notBegun: number;
-  /** What left the wallets in this run, fees included. */
+  /** The amounts debited in this run, including fees. */
   readonly spent: readonly { readonly ccy: string; readonly amount: Big }[];
-  /** What was to be paid when it began, without fees. */
+  /** The planned total at the start, without fees. */
   readonly totals: readonly BatchSum[];
   /** The quoted total that was approved, fees included; null if it was not quoted before. */
   readonly cost: readonly BatchCost[] | null;
-  /** Where the outcome of every row is kept. */
+  /** The file with the outcome of every row. */
   readonly result: string | null;
 }
 
-/** The total that leaves a wallet, fees included. */
+/** The total debited from a wallet, including fees. */
 export interface BatchCost {
   readonly ccy: string;
   readonly total: Big;
@@ -68,7 +68,7 @@ function sumFact({ from, ccy, rows, amount, available }: BatchSum): Fact {
   return { label: `From ${from}`, value, note: from === ccy ? have : `at the current rate; ${have}` };
 }
 
-/** What a batch is going to pay, above the question whether it shall. */
+/** The plan of a batch, above its confirmation. */
 export function batchCard(
   { file, rows, settled, totals, quoted }: Pick<BatchSummary, 'file' | 'rows' | 'totals'> & {
     readonly settled: number;
@@ -112,14 +112,14 @@ export interface BatchProgress {
   readonly rows: number;
   readonly failed: number;
   readonly elapsedMs: number;
-  /** Rows finished before this run began, which say nothing about its pace. */
+  /** Rows finished before this run, which do not count for its speed. */
   readonly skipped: number;
   readonly stopping: boolean;
 }
 
 const barWidth = 20;
 
-/** `████████────────────  16 of 40   1 failed   about 12 s left`, as much of it as there is room for. */
+/** `████████────────────  16 of 40   1 failed   about 12 s left`, as far as it fits. */
 export function progressLine(progress: BatchProgress, { style, blocks, columns }: Canvas): string {
   const { done, rows, failed, stopping } = progress;
   const filled = rows === 0 ? barWidth : Math.floor((done / rows) * barWidth);
@@ -130,12 +130,12 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
     ...(failed === 0 ? [] : [style.red(`${failed} failed`)]),
     ...(stopping ? [style.yellow('finishing rows in flight')] : leftText(progress)),
   ];
-  // Where there is no room for all, the bar leaves first when the words after it say what is awaited, else they do.
+  // A narrow window omits the bar if the text after it names a wait, otherwise the text.
   while (parts.length > 1 && widthOf(parts.join('  ')) > columns - besideLive) parts.splice(stopping ? 0 : -1, 1);
   return parts.join('  ');
 }
 
-/** What the live line puts around it. */
+/** The width of the live line around it. */
 const besideLive = 5;
 
 function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string[] {
@@ -144,7 +144,7 @@ function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string[] {
   return [`about ${describeDuration((elapsedMs / paid) * (rows - done))} left`];
 }
 
-/** A row that is done, as a line for a log: `12/40  paid  order-118  0.00001003 BTC  c1d2e3f4-…`. */
+/** A finished row as a log line: `12/40  paid  order-118  0.00001003 BTC  c1d2e3f4-…`. */
 export function rowLine(row: BatchLine, done: number, rows: number): string {
   const paid = row.paid === null || row.paidCcy === null ? '' : formatAmount(money(row.paidCcy, row.paid));
   const parts = [row.outcome, row.ref, paid, row.txnId ?? '', row.message ?? ''].filter((part) => part !== '');
@@ -156,15 +156,15 @@ export interface BatchLine {
   readonly line: number;
   readonly ref: string;
   readonly to: string;
-  /** As the file has it. */
+  /** From the file. */
   readonly amount: string;
   readonly outcome: 'paid' | 'sent' | 'unknown' | 'failed';
   readonly txnId: string | null;
   readonly txnState: string | null;
-  /** What left the wallet, fees included. */
+  /** The debited amount, including fees. */
   readonly paid: Big | null;
   readonly paidCcy: string | null;
-  /** Why it failed, as exit codes name it. */
+  /** The kind of its failure. */
   readonly error: string | null;
   readonly message: string | null;
   /** ISO 8601. */
@@ -175,13 +175,13 @@ export const batchLineFields = [
   'line', 'ref', 'to', 'amount', 'outcome', 'txnId', 'txnState', 'paid', 'paidCcy', 'error', 'message', 'at',
 ] as const satisfies readonly (keyof BatchLine)[];
 
-/** The names of the summary, and under jsonl those of a row. */
+/** The fields of the summary, and with jsonl those of a row. */
 export const batchFields: readonly string[] = [
   'file', 'dryRun', 'rows', 'paidBefore', 'paid', 'sent', 'unknown', 'failed', 'notBegun', 'spent', 'totals', 'result',
   ...batchLineFields.filter((name) => name !== 'paid'),
 ];
 
-/** So many rows that failed are shown; all are in the result file. */
+/** The number of failed rows shown; all are in the result file. */
 export const shownFailures = 10;
 
 /** @param failures the first rows that failed */

@@ -1,5 +1,5 @@
-// The building blocks of cards: facts with a label, and lines of money whose numbers stand under each other.
-// Whatever they are handed is sanitised here, wherever it came from.
+// The building blocks of cards: facts with a label, and lines of money with aligned numbers.
+// All values are sanitised here.
 import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
@@ -8,13 +8,13 @@ import { padLeft, padRight, widthOf, wrap } from '../text.js';
 const margin = '  ';
 const gap = '   ';
 
-/** A line of what is so: `Expires   in 48 minutes`. */
+/** A labelled line: `Expires   in 48 minutes`. */
 export interface Fact {
   readonly label: string;
   readonly value: string;
   /** Secondary, dim, after the value. */
   readonly note?: string | undefined;
-  /** An address, invoice or id, to be copied: never broken where it fits a line of its own. */
+  /** An address, invoice or id to copy: never wrapped if it fits on a line. */
   readonly whole?: boolean;
 }
 
@@ -23,15 +23,15 @@ export const optionalFact = (label: string, value: string | null | undefined, wh
 
 export interface MoneyLine {
   readonly label: string;
-  /** Plain text for what is no amount but belongs between them, such as a rate. */
+  /** Plain text between the amounts, such as a rate. */
   readonly amount: Money | string;
   /** After the amount, dim: a percentage, an arrival time. */
   readonly note?: string | undefined;
-  /** Stands under a rule and in bold: what the lines above add up to. */
+  /** The total of the lines above, under a rule and in bold. */
   readonly total?: boolean;
   /** Secondary: without satoshis. */
   readonly aside?: boolean;
-  /** The note says what should give a person pause. */
+  /** The note is a warning. */
   readonly warns?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface MoneyLine {
 export const amountWithSats = (amount: Money): string =>
   amount.ccy === 'BTC' ? `${formatAmount(amount)} (${formatSats(amount.value)})` : formatAmount(amount);
 
-/** `≈ 74 260 USD`: a rough value needs no more than its cents, and a large one not even those. */
+/** `≈ 74 260 USD`: an approximate value has at most cents, a large one none. */
 export function worthText(worth: Money | undefined): string {
   if (worth === undefined) return '';
   const { ccy, value } = worth;
@@ -49,7 +49,7 @@ export function worthText(worth: Money | undefined): string {
 export const heading = (text: string, { style, columns }: Canvas): string[] =>
   wrap(sanitize(text), columns - margin.length).map((line) => margin + style.bold(line));
 
-/** Facts with their values under each other; a long value goes on in its own column. */
+/** Facts with aligned values; a long value wraps in its column. */
 export function factLines(given: readonly Fact[], canvas: Canvas, labelWidth = 7): string[] {
   const { style, columns } = canvas;
   const facts = given.map(harmless);
@@ -59,7 +59,7 @@ export function factLines(given: readonly Fact[], canvas: Canvas, labelWidth = 7
   const beside = (label: string, lines: readonly string[]): string[] =>
     lines.map((line, i) => `${margin}${style.dim(padRight(i === 0 ? label : '', width))}${gap}${line}`.trimEnd());
   return facts.flatMap(({ label, value, note, whole }) => {
-    // What the terminal breaks by itself is copied whole; what we break is not.
+    // Text wrapped by the terminal is copied whole, text wrapped by us is not.
     if (whole === true && widthOf(value) > room) {
       return [margin + style.dim(label), widthOf(value) > columns - margin.length ? linked(value, canvas) : margin + linked(value, canvas)];
     }
@@ -70,12 +70,12 @@ export function factLines(given: readonly Fact[], canvas: Canvas, labelWidth = 7
   });
 }
 
-/** Values with less room than this beside their labels stand below them. */
+/** Values with less room than this beside their labels are put below. */
 const leastRoom = 16;
 
 const bitcoinAddress = /^(?:(?:bc|tb|bcrt)1[02-9a-z]{8,87}|[123mn][1-9A-HJ-NP-Za-km-z]{25,34})$/i;
 
-/** A Bitcoin address as a link to the explorer, where there is one; any other text as it is. */
+/** A Bitcoin address as a link to the explorer, if there is one; other texts are unchanged. */
 export const linked = (text: string, { explorer }: Canvas): string =>
   explorer === undefined || !bitcoinAddress.test(text) ? text : `\u001B]8;;${explorer}/address/${text}\u001B\\${text}\u001B]8;;\u001B\\`;
 
@@ -95,8 +95,8 @@ const harmless = ({ label, value, note, whole }: Fact): Fact => ({
 });
 
 /**
- * Lines of money. Numbers of one currency line up on the right, those of several on the left. Where the window is too
- * narrow the satoshis leave first, then the notes move to lines of their own.
+ * Lines of money. Numbers of one currency are aligned right, those of several left. A narrow window omits the
+ * satoshis first, then moves the notes to separate lines.
  */
 export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {
   const { style } = canvas;
@@ -124,7 +124,7 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
   });
 }
 
-/** The label, and the amount below it: no number is broken in two where it fits a line at all. */
+/** The label, and the amount below it, so that no number is wrapped if it fits on a line. */
 function stackedMoney({ label, amount, note, total, warns }: Cells, { columns, style }: Canvas): string[] {
   const below = (text: string, paint: (line: string) => string): string[] =>
     wrap(text, columns - 2 * margin.length).map((line) => margin + margin + paint(line));
@@ -139,7 +139,7 @@ function stackedMoney({ label, amount, note, total, warns }: Cells, { columns, s
 interface Cells {
   readonly label: string;
   readonly amount: string;
-  /** Whether the amount takes part in the width of its column. */
+  /** Whether the amount counts for the width of its column. */
   readonly isMoney: boolean;
   readonly sats: string;
   readonly note: string;
@@ -163,7 +163,7 @@ function cellsOf(lines: readonly MoneyLine[]): Cells[] {
 interface Layout {
   readonly label: number;
   readonly amount: number;
-  /** 0 when satoshis have no room, or nothing is in bitcoin. */
+  /** 0 if satoshis have no room, or nothing is in bitcoin. */
   readonly sats: number;
   readonly inlineNotes: boolean;
   readonly rule: number;

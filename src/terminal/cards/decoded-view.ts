@@ -1,4 +1,4 @@
-// What can be read from a destination offline: a card for people, a column per field for scripts.
+// The offline data of a destination: a card for people, a column per field for scripts.
 import { btcFromMsat, formatAmount, formatSats, money } from '../../formats/amount.js';
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
@@ -8,7 +8,7 @@ import { fieldColumns } from '../rows/cell.js';
 import type { RecordView } from '../rows/view.js';
 import { dateTime, relativeTime } from '../time.js';
 
-/** Of all kinds; a destination has those of its own. */
+/** The fields of all kinds. */
 export const decodedFields: readonly string[] = [
   'kind', 'network', 'amountMsat', 'paymentHash', 'payee', 'description', 'descriptionHash', 'timestamp', 'expiry', 'expiresAt', 'expired',
   'minFinalCltvExpiry', 'features', 'routeHints', 'fallbackAddress', 'unpayable', 'address', 'type', 'checksummed', 'url', 'user', 'domain',
@@ -82,7 +82,7 @@ function invoiceFacts(invoice: Invoice, now: number): Fact[] {
   ];
 }
 
-/** How long ago, where that says more than the date. */
+/** How long ago, if that is clearer than the date. */
 function timeFact(label: string, at: number, now: number): Fact {
   const value = dateTime(at);
   const relative = relativeTime(at, now);
@@ -112,7 +112,7 @@ function uriFacts({ bitcoin, invoice, amount, label, message }: Bip21Destination
   ];
 }
 
-/** What the URI and its address have said already, and what is seen by decoding the invoice alone. */
+/** Fields shown for the URI and its address, and those of the invoice itself. */
 function repeats(label: string, amount: Bip21Destination['amount'], bitcoin: BitcoinAddress | null): boolean {
   if (label === 'Amount') return amount !== undefined;
   return label === 'Network' ? bitcoin !== null : ['Made', 'Hash'].includes(label);

@@ -1,17 +1,17 @@
-// A permanent deposit address with its QR code, and what may be sent to it.
+// A permanent deposit address with its QR code, and its accepted currency.
 import { invoiceCard } from './invoice-card.js';
 import type { RecordView } from '../rows/view.js';
 
 export interface Deposit {
   readonly ccy: string;
-  /** As people call it: `TRON`. */
+  /** The common name: `TRON`. */
   readonly chain: string;
   readonly address: string;
   readonly code: string;
   readonly qrFile?: string | undefined;
 }
 
-/** Of the account's own addresses, whichever is asked for. */
+/** Of the account's deposit addresses. */
 export const depositFields: readonly string[] = [
   'ccy', 'chain', 'address', 'staticOnchainAddress', 'walletCcy', 'chainId', 'accountId', 'lightningAddress',
 ];

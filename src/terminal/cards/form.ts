@@ -1,4 +1,4 @@
-// A form of several steps, as it stands over its question: which step it is, and what is answered, folded to a line a step.
+// A form of several steps above its question: the current step, and the answers, folded to a line per step.
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { padRight, widthOf, wrap } from '../text.js';
@@ -6,7 +6,7 @@ import { padRight, widthOf, wrap } from '../text.js';
 export interface Form {
   /** `Payout · step 4 of 6 · Sender` */
   readonly title: string;
-  /** What is known, in the order of the steps. */
+  /** The answers, in the order of the steps. */
   readonly known: readonly Known[];
 }
 
@@ -29,7 +29,7 @@ export function formLines({ title, known }: Form, { style, columns }: Canvas): s
   return [...titles, ...paired(cells, Math.floor((columns - margin.length) / 2))].map((line) => margin + line);
 }
 
-/** Two steps stand beside each other where both are short enough. */
+/** Two short steps share a line. */
 function paired([one, two, ...others]: readonly (readonly string[])[], half: number): string[] {
   if (one === undefined) return [];
   if (two === undefined) return [...one];

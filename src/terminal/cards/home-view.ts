@@ -1,4 +1,4 @@
-// The home screen above its menu: where one is, what there is to spend, what moved last, and what is not over yet.
+// The overview above its menu: account, balances, latest movements and unfinished payments.
 import type { ListedTransaction, Wallet } from '../../api/types.js';
 import { formatAmount, formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
@@ -27,22 +27,22 @@ export interface Home extends Place {
   readonly asOf: number;
 }
 
-/** What only the screen shows. */
+/** Data only for the screen. */
 export interface HomeMore {
-  /** Open payments of the journal that the service's list of those in flight does not have. */
+  /** Open payments of the journal that are not in the service's list of those in flight. */
   readonly open: readonly PendingPayment[];
-  /** How many the service has in flight beyond those of `Home.pending`. */
+  /** The number of further payments in flight besides `Home.pending`. */
   readonly morePending: number;
   /** When the open payments were last checked, if the service did not answer for all of them. */
   readonly notAsked: string | undefined;
-  /** Why the service did not tell anything at all: what is shown is what this home knows. */
+  /** Why the service did not answer: only local data is shown. */
   readonly notReached: Failure | undefined;
-  /** What a wallet is worth, roughly; undefined where the service names no rate. */
+  /** The approximate value of a wallet; undefined without a rate. */
   readonly worth: (amount: Money) => Money | undefined;
   readonly known: Known;
 }
 
-/** More would push the menu out of sight. */
+/** More would hide the menu. */
 const mostOpen = 4;
 export const mostRecent = 5;
 const margin = '  ';
@@ -66,7 +66,7 @@ export function homeLines(home: Home, more: HomeMore, canvas: Canvas): string[] 
   return ['', ...headLines(home, more, canvas), '', ...lines, ...openLines(home, more, canvas), ''];
 }
 
-/** Where one is, and when this was so, at the right end. */
+/** The account, and the time of the data at the right end. */
 function headLines(home: Home, { notReached }: HomeMore, { columns, style }: Canvas): string[] {
   const place = sanitize(placeLine(home));
   const when = notReached === undefined ? `as of ${clockTime(home.asOf)}` : 'service not reached';
@@ -79,13 +79,13 @@ function headLines(home: Home, { notReached }: HomeMore, { columns, style }: Can
   ];
 }
 
-/** What can be spent, the empty wallets left out, and those of which the service does not tell it. */
+/** The spendable balances, without empty wallets and those without data. */
 export const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>
   wallets
     .map(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance))
     .filter((held): held is Money => held?.value.gt(0) === true);
 
-/** Balances, what they are worth, and beside them what moved last: in a narrow window without that, then without worth. */
+/** Balances, their values, and the latest movements beside them: a narrow window omits the movements, then the values. */
 function walletLines(home: Home, { worth, known }: HomeMore, { columns, style }: Canvas): string[] {
   const all = balances(home);
   if (all.length === 0) return [`${margin}all wallets are empty`];
@@ -104,14 +104,14 @@ function walletLines(home: Home, { worth, known }: HomeMore, { columns, style }:
   );
 }
 
-/** An amount is never broken in two, however narrow the window is. */
+/** An amount is never wrapped, however narrow the window. */
 function stackedLines(held: Money, columns: number, style: Canvas['style']): string[] {
   const ccy = margin + sanitize(held.ccy);
   const number = style.bold(formatNumber(held));
   return widthOf(ccy) + 1 + widthOf(number) <= columns ? [`${ccy} ${number}`] : [ccy, `${margin}${number}`];
 }
 
-/** Nothing but what was paid from here can be told. */
+/** Only the payments of this home are available. */
 function knownLines(home: Home, { known }: HomeMore, { message }: Failure, { columns, style }: Canvas): string[] {
   const why = wrap(`${sanitize(message)} Balances are not known now. Payments from this home:`, columns - margin.length);
   const recent = recentLines(home, known, columns - margin.length);
@@ -122,10 +122,10 @@ function knownLines(home: Home, { known }: HomeMore, { message }: Failure, { col
 }
 
 const lastLabel = 7;
-/** A name shorter than this says nothing. */
+/** A shorter name is useless. */
 const leastParty = 8;
 
-/** `2 min  sent  2 500 sat  Coffee House`; the name gives way first, then the word, then the age, never an amount. */
+/** `2 min  sent  2 500 sat  Coffee House`; the name is shortened first, then the word, then the age, never an amount. */
 function recentLines({ recent, asOf, wallets }: Home, known: Known, columns: number): string[] {
   const room = columns - lastLabel;
   const shown = recent.slice(0, Math.min(mostRecent, Math.max(3, wallets.length)));
@@ -137,7 +137,7 @@ function recentLines({ recent, asOf, wallets }: Home, known: Known, columns: num
   const fitting = [[times, words, both], [times, signs, both], [times, signs, arrived], [signs, arrived]]
     .find((cells) => widthBefore(cells) - 2 <= room);
   if (fitting === undefined) return [];
-  // Nothing stands behind the two amounts of a swap, so they do not widen the column.
+  // Nothing follows the two amounts of a swap, so they do not widen the column.
   const widths = fitting.map((texts) => widest(texts === both ? texts.filter((text) => !text.includes('→')) : texts));
   const forParty = room - widths.reduce((sum, width) => sum + width + 2, 0);
   return shown.map((txn, i) => {
@@ -150,13 +150,13 @@ function recentLines({ recent, asOf, wallets }: Home, known: Known, columns: num
 const partyText = (txn: ListedTransaction, known: Known): string =>
   kindOf(txn) === 'swap' ? '' : shortened(known(txn.txnId) ?? txn.note ?? '');
 
-/** In a word and, for a narrow window, in the sign that lists have. */
+/** As a word and, for a narrow window, as the symbol of lists. */
 function movement(txn: ListedTransaction): { readonly word: string; readonly sign: string } {
   if (kindOf(txn) === 'swap') return { word: 'swap', sign: '⇄' };
   return txn.sourceReq.method === 'servicepay' ? { word: 'sent', sign: '↑' } : { word: 'received', sign: '↓' };
 }
 
-/** Of a swap both amounts, or the one that arrived where there is no room for two. */
+/** Of a swap both amounts, or the received one in a narrow window. */
 function movedShort(txn: ListedTransaction, only?: 'arrived'): string {
   const [from, to] = [sideAmount(txn.sourceReq), sideAmount(txn.destReq)];
   if (kindOf(txn) === 'swap' && from !== undefined && to !== undefined) {
@@ -166,15 +166,15 @@ function movedShort(txn: ListedTransaction, only?: 'arrived'): string {
   return known === undefined ? '–' : shortAmount(known);
 }
 
-/** An open payment in three parts, of which the amount is never cut. */
+/** An open payment in three parts, of which the amount is never truncated. */
 interface OpenLine {
   readonly amount: string;
-  /** Way and recipient. */
+  /** Method and recipient. */
   readonly about: string;
   readonly state: string;
 }
 
-/** Payments in flight, requests not paid yet, and payments that stopped before money moved; last those not checked now. */
+/** Payments in flight, unpaid requests, and payments that stopped before money moved; last the unchecked ones. */
 function openLines({ pending }: Home, { open, morePending, notAsked, known }: HomeMore, { columns, style }: Canvas): string[] {
   const [checked, unchecked] = [open.filter((each) => !isUnchecked(each)), open.filter(isUnchecked)];
   const lines = [...checked.map(openLine), ...pending.map((txn) => pendingLine(txn, known)), ...unchecked.map(openLine)];
@@ -189,10 +189,10 @@ function openLines({ pending }: Home, { open, morePending, notAsked, known }: Ho
   ];
 }
 
-/** Less of it than this does not say what it is about. */
+/** The minimum useful width. */
 const leastAbout = 12;
 
-/** The recipient gives way first; where that is not enough, the state moves to a line of its own. */
+/** The recipient is shortened first; if that is not enough, the state moves to a separate line. */
 function paint({ amount, about, state }: OpenLine, room: number, style: Canvas['style']): string[] {
   const painted = stateStyle('', style);
   const beside = room - widthOf(amount) - widthOf(state) - 3;
@@ -200,7 +200,7 @@ function paint({ amount, about, state }: OpenLine, room: number, style: Canvas['
   return [...wrap(sanitize(`${amount} ${about}`), room), ...wrap(state, room - 2).map((line) => `  ${painted(line)}`)];
 }
 
-/** Money that leaves is on its way; money that was requested is awaited. */
+/** Outgoing money is in flight, requested money is awaited. */
 function pendingLine(txn: ListedTransaction, known: Known): OpenLine {
   const { amount, way } = whatOf(sideAmount(txn.destReq) ?? sideAmount(txn.sourceReq), viaText(txn));
   const counted = confirmationsText(txn);
@@ -210,7 +210,7 @@ function pendingLine(txn: ListedTransaction, known: Known): OpenLine {
   return { amount: `On its way: ${amount}`, about: party === undefined ? way : toWhom(way, party), state };
 }
 
-/** `2 500 sat`, `over Lightning`; a way that is named after its currency is not repeated. */
+/** `2 500 sat`, `over Lightning`; a method named after its currency is not repeated. */
 function whatOf(amount: Money | undefined, way: string): { readonly amount: string; readonly way: string } {
   if (amount === undefined) return { amount: '', way };
   return { amount: shortAmount(amount), way: amount.ccy === way ? '' : way };

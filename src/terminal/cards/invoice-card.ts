@@ -1,4 +1,4 @@
-// What to show to be paid: the title, the QR code where it fits, and the invoice or address whole, easy to copy.
+// A payment request: the title, the QR code if it fits, and the whole invoice or address to copy.
 import { factLines, heading, linked, type Fact } from './card.js';
 import { qrLines } from '../qr/qr.js';
 import { sanitize } from '../sanitize.js';
@@ -8,13 +8,13 @@ import { widthOf, wrap } from '../text.js';
 export interface InvoiceCard {
   /** `Receive 0.00050000 BTC (50 000 sat) over Lightning`. */
   readonly title: string;
-  /** What the QR code carries: an invoice, an address or a BIP21 URI. */
+  /** The content of the QR code: an invoice, an address or a BIP21 URI. */
   readonly code: string;
-  /** What a person copies, whole. */
+  /** The text to copy. */
   readonly text: string;
   /** The page, the expiry, the URI. */
   readonly facts: readonly Fact[];
-  /** Where the QR code was written to. */
+  /** The file of the QR code. */
   readonly qrFile?: string | undefined;
   /** Enter shows the code on the full screen. */
   readonly opens?: boolean;
@@ -22,18 +22,18 @@ export interface InvoiceCard {
 
 const margin = '  ';
 
-/** Rows below the card, kept free so that the QR code stays on the screen with what is drawn there. */
+/** Free rows below the card, so that the QR code stays on the screen. */
 const rowsBelow = 2;
 
-/** Rows that lines take in the window, those broken by the terminal counted as it breaks them. */
+/** The number of rows of lines in the window, as the terminal wraps them. */
 const rowsOf = (lines: readonly string[], columns: number): number =>
   lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
 
 /**
- * The title, the code, the text below it and the facts. In a low window the facts go above, so that the code and the
- * text stay in sight; where even that has no room, or nothing can be drawn, a hint stands for the code.
+ * The title, the code, the text below it and the facts. In a low window the facts are above, so that the code and the
+ * text stay visible; without room for the code, or without drawing, a hint replaces it.
  *
- * The text is one line from the first column on: the terminal breaks it, and copies it whole.
+ * The text is one line from the first column on: the terminal wraps it, and copies it whole.
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
@@ -62,7 +62,7 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   ];
 }
 
-/** The code alone, as large as the window allows, on a screen of its own. */
+/** Only the code, as large as the window allows, full screen. */
 export function qrPage(code: string, { columns, rows, style }: Canvas): string[] {
   const drawn = qrLines(code, columns, rows - 1) ?? qrLines(code, columns, rows - 1, 'sextants');
   const lines = drawn ?? wrap('  This window is too small for the QR code. Enlarge it, or make its text smaller.', columns);

@@ -1,4 +1,4 @@
-// The quote before a payment: what it is, what arrives, what it costs, what is left.
+// The quote of a payment: what it is, the received amount, its cost, the remaining balance.
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
@@ -8,7 +8,7 @@ import { wrap } from '../text.js';
 
 const significantDigits = 6;
 
-/** One unit of `base` costs `value` of `quote`. */
+/** The price of one `base` is `value` of `quote`. */
 export interface Rate {
   readonly base: string;
   readonly quote: string;
@@ -16,23 +16,23 @@ export interface Rate {
 }
 
 export interface QuoteCard {
-  /** What the payment is, before the money: payee, description, expiry. */
+  /** The description of the payment: payee, text, expiry. */
   readonly about: readonly Fact[];
   readonly gets: Money;
-  /** Who gets it; "Recipient gets" unless said otherwise. */
+  /** The label of the received amount; by default "Recipient gets". */
   readonly getsLabel?: string | undefined;
   readonly serviceFee: Money;
   readonly networkFee: Money;
   readonly namesFees: boolean;
-  /** Everything that leaves the wallet, fees included. */
+  /** The total debited from the wallet, including fees. */
   readonly pays: Money;
   readonly rate?: Rate | undefined;
   /** Available in the wallet after this payment. */
   readonly left?: Money | undefined;
-  /** False if the wallet may hold back the cost of this payment already: then at least so much is left. */
+  /** False if the wallet may already reserve the cost of this payment: then at least this much is left. */
   readonly isLeftCertain?: boolean;
   readonly validForMs?: number | undefined;
-  /** What an amount is worth in fiat, roughly; undefined where nobody tells. */
+  /** The approximate value of an amount in fiat; undefined without a rate. */
   readonly worth?: ((amount: Money) => Money | undefined) | undefined;
 }
 
@@ -59,7 +59,7 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   ];
 }
 
-/** With what is paid in fiat, where that is known. */
+/** With the paid value in fiat, if known. */
 const noteOf = (note: string, { worth, pays }: Pick<QuoteCard, 'worth' | 'pays'>): string =>
   [note, worthText(worth?.(pays))].filter((part) => part !== '').join('   ');
 
@@ -68,7 +68,7 @@ const expensiveFrom = 5;
 
 type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays'>;
 
-/** Both fees, and their share of what is paid for; undefined where all of it is fees. */
+/** Both fees, and their share of the amount; undefined without an amount. */
 function feesOf({ serviceFee, networkFee, pays }: Fees): { readonly fees: Big; readonly percent: Big | undefined } {
   const fees = serviceFee.value.plus(networkFee.value);
   const rest = pays.value.minus(fees);
@@ -101,7 +101,7 @@ function feeShare(quote: Fees): string {
 /** `1 BTC = 70 796.85 USDT`. */
 export const rateText = ({ base, quote, value }: Rate): string => `1 ${base} = ${formatAmount(money(quote, value))}`;
 
-/** `1 USDT ≈ 0.0000141250 BTC`: rounded, and it says so. */
+/** `1 USDT ≈ 0.0000141250 BTC`: rounded, and marked as such. */
 export const inverseText = ({ base, quote, value }: Rate): string =>
   value.lte(0) ? '' : `1 ${quote} ≈ ${formatAmount(money(base, value.pow(-1).prec(significantDigits)))}`;
 

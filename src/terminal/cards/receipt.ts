@@ -1,4 +1,4 @@
-// One transaction as a readable receipt: how far it is and when, what moved, both sides, fees, notes.
+// A transaction as a receipt: progress with times, amounts, both sides, fees, notes.
 import { fixed, fromWire, moneyFromWire, type Money, type WireNumber } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
@@ -18,22 +18,22 @@ import type { RecordView } from '../rows/view.js';
 export interface ReceiptOptions {
   /** Epoch ms. */
   readonly now: number;
-  /** Since when it is known so, where it could not be read now: `as of 2026-11-21 14:02:11`. */
+  /** The time of the data, if it could not be read now: `as of 2026-11-21 14:02:11`. */
   readonly seen?: string | undefined;
-  /** What left the wallet, fees included. */
+  /** The debited amount, including fees. */
   readonly total?: Money | undefined;
-  /** When states were reached (epoch ms), as far as this home saw it: the service reports only the first and the last. */
+  /** The times of states (epoch ms) seen by this home: the service reports only the first and the last. */
   readonly times?: ReadonlyMap<string, number> | undefined;
-  /** What is shown below on its own, and need not be said twice: an invoice, an address. */
+  /** Shown separately below, and not repeated: an invoice, an address. */
   readonly shownBelow?: readonly string[] | undefined;
   /** Of the Lightning invoice, hexadecimal. */
   readonly paymentHash?: string | undefined;
 }
 
-/** Labels of all parts of a receipt share one column. */
+/** The label column of all parts of a receipt. */
 const labelWidth = 11;
 
-/** What stands on a receipt, whatever it is drawn on. */
+/** The content of a receipt, on any medium. */
 export const receiptParts = (transaction: Transaction, options: ReceiptOptions) => ({
   title: transactionKind(transaction),
   state: stateWord(transaction),
@@ -61,7 +61,7 @@ export function receiptView(transaction: Transaction, options: ReceiptOptions): 
   return { columns, fields, quiet, screen: (canvas) => receipt(transaction, options, canvas) };
 }
 
-/** A line per step, with its time where that is known; steps to come are dim. */
+/** A line per step, with its time if known; later steps are dim. */
 function timeline(transaction: Transaction, known: readonly StateTime[], now: number, { style, columns }: Canvas): string[] {
   const start = known[0]?.at;
   const hasDate = columns >= 56;
@@ -80,7 +80,7 @@ function timeline(transaction: Transaction, known: readonly StateTime[], now: nu
 function sinceText(at: number | undefined, start: number | undefined, date: string, now: number): string {
   if (at === undefined || start === undefined) return '';
   const since = relativeTime(at, now);
-  // The date stands in the first column already.
+  // The date is already in the first column.
   if (at === start) return date === since ? '' : since;
   return `after ${formatDuration(at - start)}`;
 }
@@ -94,7 +94,7 @@ interface StateTime {
 const timesOf = (transaction: Transaction, { times = new Map() }: ReceiptOptions): StateTime[] =>
   [...endsOf(transaction), ...[...times].map(([state, at]) => ({ state, at }))];
 
-/** The service tells when a transaction was created and when it last changed. */
+/** The service reports the times of creation and of the last change. */
 function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): StateTime[] {
   const created = createdAt ?? sourceReq.createAt;
   if (created === undefined || created === null) return [];
@@ -136,7 +136,7 @@ const detailLabels: Readonly<Record<string, string>> = {
   institutionCode: 'Code',
 };
 
-/** Told in words elsewhere, not as fields of their own. */
+/** Shown in words elsewhere, not as fields. */
 const isShownElsewhere = (key: string): boolean => /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
 function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[]): Fact[] {
@@ -162,7 +162,7 @@ function detail(key: string, value: unknown): Fact[] {
   return [{ label: entryOf(detailLabels, key) ?? oneLine(key, 20), value: text, whole: !text.includes(' ') }];
 }
 
-/** A quote lapses, and so does a request that nobody has paid; what is on its way does not. */
+/** Quotes and unpaid requests expire, payments in flight do not. */
 const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
   ['quoted', 'srcintent', 'expired'].includes(txnState) ||
   (txnState === 'srccreated' && sourceReq.method === 'lightning');

@@ -1,9 +1,9 @@
-// The line that stays when a payment is over: what happened, and the id to ask for, on a line of its own where narrow.
+// The final line of a payment: the outcome and the id, on a separate line in a narrow window.
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { widthOf, wrap } from '../text.js';
 
-/** Margin and mark that the live line puts before it. */
+/** Margin and mark of the live line. */
 const before = 4;
 
 export function recordLine(text: string, id: string, { columns, style }: Canvas): string {

@@ -1,4 +1,4 @@
-// How far a transaction is, step by step: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled.
+// The progress of a transaction, step by step: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled.
 import type { ListedTransaction } from '../../api/types.js';
 import { isFinal } from '../../formats/states.js';
 import type { Canvas } from '../terminal.js';
@@ -11,7 +11,7 @@ type Stepped = Pick<ListedTransaction, 'txnState' | 'sourceReq' | 'destReq'>;
 export interface Step {
   /** The service's own name. */
   readonly state: string;
-  /** What people read. */
+  /** The label. */
   readonly word: string;
   readonly at: 'passed' | 'present' | 'ahead';
 }
@@ -27,8 +27,8 @@ const words: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * The steps of a transaction of this kind. One that ended outside them (`failed`, `expired`) has that as its last step,
- * after those it is known to have reached.
+ * The steps of a transaction of this kind. An end outside of them (`failed`, `expired`) is its last step,
+ * after those that it has certainly reached.
  */
 export function stepsOf(transaction: Stepped, reached: readonly string[] = []): Step[] {
   const { txnState } = transaction;
@@ -50,7 +50,7 @@ export function stepsOf(transaction: Stepped, reached: readonly string[] = []): 
 
 const signs = { passed: '✓', present: '●', ahead: '○' } as const;
 
-/** `✓ quoted`, `● sent`, `○ settled`: the sign says without colour how far it is; the last step of all has a tick or a cross. */
+/** `✓ quoted`, `● sent`, `○ settled`: readable without colour; the final step has a tick or a cross. */
 export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
   const sign = at === 'present' && isFinal(state) ? (state === 'completed' ? '✓' : '✗') : signs[at];
   const text = `${sign} ${word}`;
@@ -58,7 +58,7 @@ export function paintStep({ state, word, at }: Step, style: Canvas['style']): st
   return at === 'present' ? stateStyle(state, style)(text) : text;
 }
 
-/** On one line, in a narrow window without the steps that are passed. `reached` are states known to be passed. */
+/** On one line, in a narrow window without the passed steps. `reached` are states that have passed. */
 export function stepsLine(
   transaction: Stepped,
   { style, columns }: Pick<Canvas, 'style' | 'columns'>,
@@ -74,5 +74,5 @@ export function stepsLine(
   return widthOf(whole) + beside <= columns ? whole : lineOf(steps.filter(({ at }) => at !== 'passed'));
 }
 
-/** What stands before and after it on a live line: the margin, a spinner, how long it took. */
+/** The width of the rest of a live line: the margin, a spinner, the duration. */
 const beside = 10;

@@ -1,4 +1,4 @@
-// The live screen of `svcpay watch`: balances with their last 30 days, open payments, and what happened last.
+// The live screen of `svcpay watch`: balances with their last 30 days, open payments, and latest events.
 import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
 import { formatNumber, money } from '../../formats/amount.js';
@@ -27,7 +27,7 @@ export interface SeenEvent {
 export interface WatchModel {
   readonly home: Home;
   readonly more: HomeMore;
-  /** Balances of the last 30 days by currency, a value for each day, the present last. */
+  /** Balances of the last 30 days by currency, a value for each day, the current one last. */
   readonly past: ReadonlyMap<string, readonly Big[]>;
   /** Newest first. */
   readonly events: readonly SeenEvent[];
@@ -44,7 +44,7 @@ interface Row {
   readonly state: string;
 }
 
-/** Cells of open payments give way in this order where the window is narrow: the detail, the party, the age. An amount never does. */
+/** A narrow window omits cells of open payments in this order: the detail, the party, the age. Never an amount. */
 const openGiveWay = [5, 2, 4];
 const latestGiveWay = [3, 0];
 
@@ -83,7 +83,7 @@ function headLine({ home, problem, now }: WatchModel, { columns, style }: Canvas
   return `  ${style.bold(place)}${' '.repeat(gap)}${problem === undefined ? style.dim(state) : style.yellow(state)}`;
 }
 
-/** The worth gives way to the line of the past, and both to the amount. */
+/** A narrow window omits the value before the sparkline, but never the amount. */
 function balanceLines({ home, more, past }: WatchModel, { columns, style }: Canvas, unicode: boolean): string[] {
   const held = balances(home);
   const label = Math.max(0, ...held.map(({ ccy }) => widthOf(sanitize(ccy))));
@@ -103,7 +103,7 @@ function balanceLines({ home, more, past }: WatchModel, { columns, style }: Canv
 const left = [0x00, 0x40, 0x44, 0x46, 0x47];
 const right = [0x00, 0x80, 0xa0, 0xb0, 0xb8];
 
-/** Two values a character, four dots high, from the lowest to the highest of them. */
+/** Two values per character, four dots high, scaled from the lowest to the highest. */
 export function sparkline(values: readonly Big[]): string {
   const [first, ...others] = values;
   if (first === undefined) return '';
@@ -130,7 +130,7 @@ function openRows({ home, more, now }: WatchModel): Row[] {
 
 const ageText = (at: number | null | undefined, now: number): string => (typeof at === 'number' ? formatDuration(Math.max(now - at, 0)) : '–');
 
-/** The count of confirmations has a column of its own. */
+/** The number of confirmations has its own column. */
 const wordOf = (txn: ListedTransaction): string => stateWord(confirmationsText(txn) === undefined ? txn : { txnState: txn.txnState });
 
 function detailText(txn: ListedTransaction, now: number): string {
@@ -155,7 +155,7 @@ function latestRows({ home, more, events, now }: WatchModel): Row[] {
   return [...reported, ...moved].toSorted((a, b) => b.at - a.at);
 }
 
-/** Cells under each other; where they are too wide, whole columns leave in the given order. */
+/** Aligned cells; a narrow window omits whole columns in the given order. */
 function fitted(rows: readonly Row[], giveWay: readonly number[], columns: number, style: Canvas['style']): string[] {
   const room = columns - 6;
   let shown = rows[0]?.cells.map((_, i) => i) ?? [];
@@ -173,6 +173,6 @@ function fitted(rows: readonly Row[], giveWay: readonly number[], columns: numbe
   });
 }
 
-/** Amounts have their points under each other. */
+/** Amounts are aligned at the point. */
 const alignedCells = (texts: readonly string[]): readonly string[] =>
   texts.some((text) => /^\D?\d[\d .]* (?:sat|[A-Z]{3,5})$/.test(text)) ? pointsAligned(texts) : texts;

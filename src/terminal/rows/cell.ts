@@ -1,4 +1,4 @@
-// A value as the text of one cell: exact, plain notation, one line whatever it holds.
+// A value as the text of a cell: exact, in plain notation, on one line.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { valueOf } from './fields.js';
@@ -6,7 +6,7 @@ import { toJson } from './json.js';
 import { sanitize } from '../sanitize.js';
 import type { Cell, Column } from './view.js';
 
-/** Sanitised, so that a row of tsv is one line and a cell steers no terminal. */
+/** Sanitised, so that a row of tsv is one line without control characters. */
 export function cellText(cell: Cell): string {
   if (cell === null || cell === undefined) return '';
   if (cell instanceof Big) return fixed(cell);

@@ -1,9 +1,9 @@
-// `--fields a,b.c`: some fields of a row, under the names that were asked for. A name is a path into the service's own
-// object, or that of a column that was worked out; it means the same in every format.
+// `--fields a,b.c`: fields of a row by name. A name is a path into the service's
+// object, or that of a computed column, in every format.
 import { Failure } from '../../formats/failure.js';
 import type { Column } from './view.js';
 
-/** What stands at a path such as `sourceReq.ccy`; undefined where the path leads nowhere. */
+/** The value at a path such as `sourceReq.ccy`; undefined without one. */
 export function fieldAt(object: object, path: string): unknown {
   return path
     .split('.')
@@ -14,13 +14,13 @@ export function fieldAt(object: object, path: string): unknown {
     );
 }
 
-/** What a name stands for in this row: its own field, else what a column of that name works out. */
+/** The value of a name in this row: its field, otherwise that of a computed column. */
 export function valueOf<T extends object>(row: T, name: string, columns: readonly Column<T>[]): unknown {
   const own = fieldAt(row, name);
   return own === undefined ? columns.find((column) => column.name === name)?.value(row) : own;
 }
 
-/** The names as keys, in the order asked for; a field that is not there is null, so that every row has all of them. */
+/** The names as keys, in the requested order; missing fields are null, so that every row has all of them. */
 export function pickFields<T extends object>(
   row: T,
   names: readonly string[],
@@ -29,7 +29,7 @@ export function pickFields<T extends object>(
   return Object.fromEntries(names.map((name) => [name, valueOf(row, name, columns) ?? null]));
 }
 
-/** Deeper than any object of the specification; an answer may be deeper than functions can call each other. */
+/** Deeper than any object of the specification; an answer may be deeper than the call stack. */
 const deepest = 10;
 
 /** Every path into an object, parents before their children; lists are values. */
@@ -41,7 +41,7 @@ export function pathsOf(object: object, parent = '', level = 1): string[] {
   });
 }
 
-/** Throws Failure `usage` for the first name that is none of those known, with those that are. */
+/** Throws Failure `usage` for the first unknown name, with the known ones. */
 export function checkNames(asked: readonly string[], known: readonly string[]): void {
   const wrong = asked.find((name) => !known.includes(name));
   if (wrong === undefined) return;

@@ -1,10 +1,10 @@
-// JSON as scripts want it: numbers in plain notation (0.00000007, never 7e-8), safe to print on a terminal.
+// JSON for scripts: numbers in plain notation (0.00000007, never 7e-8), safe on a terminal.
 import { Big } from 'big.js';
 import { fixed, plainNumber, withoutExponent } from '../../formats/amount.js';
 import { sanitizeJson } from '../sanitize.js';
 
 /**
- * Like JSON.stringify, with decimals and bigints as plain numbers. Null for what JSON has no word for.
+ * Like JSON.stringify, with decimals and bigints as plain numbers. Null for values that JSON cannot represent.
  *
  * @param indent spaces per level; without them all is one line
  */
@@ -12,23 +12,23 @@ export const toJson = (value: unknown, { indent = 0 }: { readonly indent?: numbe
   sanitizeJson(write(value, indent) ?? 'null');
 
 /**
- * A line for each of what came as JSON, which holds no decimals of ours: JSON.stringify writes it in a fifth of the time, and
- * what it writes in another notation are numbers with an exponent. Many lines are looked through as one text.
+ * Lines of received JSON, without our decimals: JSON.stringify takes a fifth of the time, and
+ * only numbers with an exponent differ. Many lines are searched as one text.
  */
 export function parsedToLines(values: readonly object[]): string {
   try {
     const lines = withoutExponents(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
     if (lines !== undefined) return sanitizeJson(lines);
   } catch {
-    // Nested deeper than it can follow.
+    // Nested too deep for it.
   }
   return values.map((value) => `${toJson(value)}\n`).join('');
 }
 
-/** One of them, without the end of its line. */
+/** One line, without its line break. */
 export const parsedToJson = (value: object): string => parsedToLines([value]).slice(0, -1);
 
-/** Undefined where what looks like a number with an exponent may be part of a text. */
+/** Undefined if an apparent exponent may be part of a text. */
 function withoutExponents(json: string): string | undefined {
   const exponent = /e[-+]\d+(?=[,}\]])/g;
   let plain = '';
@@ -49,19 +49,19 @@ const isOfNumber = (code: number): boolean => (code >= 48 && code <= 57) || code
 /** A quote after a letter ends a name or a text, and with a colon after it a name: what follows is a number. */
 const isAfterName = /^\w":$/;
 
-/** An object or an array, of which a part is written. */
+/** A partly written object or array. */
 interface Open {
   readonly isArray: boolean;
   readonly entries: readonly (readonly [key: string, value: unknown])[];
-  /** What stands before each entry: nothing, or a line break with the indentation of the level. */
+  /** The text before each entry: empty, or a line break with the indentation of the level. */
   readonly before: string;
   next: number;
   text: string;
 }
 
 /**
- * Built by appending, not by joining lists: an export writes a hundred thousand of these. With a stack of its own,
- * because what a service answers may be nested deeper than functions can. Undefined for what JSON leaves out.
+ * Built by appending, for exports of a hundred thousand rows. With an explicit stack,
+ * because answers may be nested deeper than the call stack. Undefined for values that JSON omits.
  */
 function write(root: unknown, indent: number): string | undefined {
   const whole = asData(root);
@@ -103,7 +103,7 @@ function open(value: object, indent: number, level: number): Open {
   return { isArray: Array.isArray(value), entries: Object.entries(value), before, next: 0, text: '' };
 }
 
-/** Writes the entry that is next, or passes over one that JSON leaves out. */
+/** Writes the next entry, or skips one that JSON omits. */
 function append(to: Open, written: string | undefined, colon: string): void {
   const key = to.entries[to.next]?.[0];
   to.next += 1;

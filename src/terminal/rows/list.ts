@@ -1,4 +1,4 @@
-// A list on its way to stdout: as a table in parts, or row by row, never held whole.
+// Streams a list to stdout: as a table in parts, or row by row.
 import { fieldColumns } from './cell.js';
 import { checkNames, pathsOf } from './fields.js';
 import { csvRows, jsonLines, jsonRows, quietRows, tabRows, type Fields, type RowWriter } from './rows.js';
@@ -9,21 +9,21 @@ import type { Canvas, Terminal } from '../terminal.js';
 import { wrap } from '../text.js';
 import type { Format, ListView, Rows, RowView } from './view.js';
 
-/** How results are to be printed, decided once per command. */
+/** The output format, decided once per command. */
 export interface RowOptions {
   readonly terminal: Terminal;
   readonly format: Format;
   readonly fields: Fields;
-  /** Cells of csv are left as they are, also those that a spreadsheet would run. */
+  /** CSV cells are not changed, even if a spreadsheet would execute them. */
   readonly rawCells: boolean;
   /** Only the one value of each row (`-q`). */
   readonly onlyValue: boolean;
 }
 
-/** This many rows are drawn at a time: enough to settle the widths, few enough to hold. */
+/** Rows drawn at a time: enough for the column widths, few enough for memory. */
 const rowsAtOnce = 500;
 
-/** Hands out the lines of a table as its rows come; says whether there was any row. */
+/** Yields the lines of a table as its rows arrive; returns whether there was a row. */
 export async function listTable<T extends object>(
   { terminal, fields }: RowOptions,
   rows: Rows<T>,
@@ -45,11 +45,11 @@ export async function listTable<T extends object>(
   return !isEmpty;
 }
 
-/** A dim line above or below a table; it may name commands, which are never cut. */
+/** A dim line above or below a table; commands in it are never truncated. */
 export const besideTable = (text: string, { style, columns }: Canvas): string[] =>
   wrap(sanitize(text), columns - 2).map((line) => `  ${style.dim(line)}`);
 
-/** Writes rows for machines as they come; says whether there was any. */
+/** Writes rows for machines as they arrive; returns whether there was one. */
 export async function listRows<T extends object>(options: RowOptions, rows: Rows<T>, view: RowView<T>): Promise<boolean> {
   const { terminal } = options;
   const writer = await rowWriter(options, view);
@@ -57,7 +57,7 @@ export async function listRows<T extends object>(options: RowOptions, rows: Rows
   let isEmpty = true;
   for await (const row of checked(rows, view, options.fields)) {
     if (terminal.stdoutClosed()) break;
-    // Nothing is written before there is a row: a list that fails at once leaves stdout empty.
+    // Nothing is written before the first row: an early failure leaves stdout empty.
     await sink.push(`${isEmpty ? writer.open : ''}${writer.row(row, isEmpty)}`);
     isEmpty = false;
   }
@@ -78,13 +78,13 @@ export async function rowWriter<T extends object>(
   return csvRows(columns, fields, stringify, rawCells);
 }
 
-/** The names that a row has, or can have: those of the columns first. */
+/** The names of a row's fields, those of the columns first. */
 export function namesOf<T extends object>(row: T | undefined, { columns, fields = [] }: Pick<RowView<T>, 'columns' | 'fields'>): string[] {
   const own = columns.filter(({ only }) => only !== 'screen').map(({ name }) => name);
   return [...new Set([...own, ...fields, ...(row === undefined ? [] : pathsOf(row))])];
 }
 
-/** The names that were asked for are held against the first row, before anything of it is printed. */
+/** The requested names are compared with the first row before it is printed. */
 async function* checked<T extends object>(
   rows: Rows<T>,
   view: Pick<RowView<T>, 'columns' | 'fields'>,

@@ -1,4 +1,4 @@
-// Rows for machines: each format as the text before, of and after the rows, so that none has to be held.
+// Rows for machines: each format as the text before, of and after the rows, for streaming.
 import { asPlainCell } from '../../formats/text.js';
 import { cellText, fieldColumns } from './cell.js';
 import { pickFields } from './fields.js';
@@ -8,11 +8,11 @@ import type { Cell, Column } from './view.js';
 export interface RowWriter<T> {
   /** Before the first row. */
   readonly open: string;
-  /** `isFirst` for what stands between rows. */
+  /** `isFirst` for separators between rows. */
   readonly row: (row: T, isFirst: boolean) => string;
   /** After the last row. */
   readonly close: string;
-  /** Instead of all that, when there is no row. */
+  /** The text without rows. */
   readonly none: string;
 }
 
@@ -21,7 +21,7 @@ export type Fields = readonly string[] | undefined;
 export const picked = <T extends object>(row: T, fields: Fields, columns: readonly Column<T>[]): object =>
   fields === undefined ? row : pickFields(row, fields, columns);
 
-/** One array; over several lines with two spaces where a person reads it, else on one. */
+/** An array, indented on a terminal, otherwise on one line. */
 export function jsonRows<T extends object>(columns: readonly Column<T>[], fields: Fields, pretty: boolean): RowWriter<T> {
   const between = pretty ? ',\n' : ',';
   return {
@@ -47,7 +47,7 @@ export function jsonLines<T extends object>(
   return lines(written);
 }
 
-/** Tab-separated, without a head: the columns are those of the table, and a row is one line. */
+/** Tab-separated, without a head, with the columns of the table. */
 export function tabRows<T extends object>(columns: readonly Column<T>[], fields: Fields): RowWriter<T> {
   const cells = rowColumns(columns, fields);
   return lines((row) => cells.map((column) => cellText(column.value(row))).join('\t'));
@@ -70,13 +70,13 @@ export function csvRows<T extends object>(
   };
 }
 
-/** What is text stays text in a spreadsheet. */
+/** Keeps text as text in a spreadsheet. */
 export const csvCell = (cell: Cell, isRaw: boolean): string =>
   typeof cell === 'string' && !isRaw ? asPlainCell(cellText(cell)) : cellText(cell);
 
 export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> => lines((row) => cellText(quiet(row)));
 
-/** Nothing but a line for each row. */
+/** Only a line per row. */
 const lines = <T>(line: (row: T) => string): RowWriter<T> => ({ open: '', row: (row) => `${line(row)}\n`, close: '', none: '' });
 
 const rowColumns = <T extends object>(columns: readonly Column<T>[], fields: Fields): readonly Column<T>[] =>

@@ -1,4 +1,4 @@
-// Tables as people like them: no borders, numbers on the right, and never wider than the window.
+// Tables without borders, with numbers right-aligned, never wider than the window.
 import { Chalk, type ChalkInstance } from 'chalk';
 import type CliTable from 'cli-table3';
 import { cellText } from './cell.js';
@@ -9,27 +9,27 @@ const margin = '  ';
 const narrowGap = 2;
 const wideGap = 6;
 
-/** Which columns stand side by side, how wide and how far apart, and which go below their row. */
+/** Which columns are side by side, their widths and gap, and which are below their row. */
 interface Layout<T> {
   readonly beside: readonly Column<T>[];
   readonly below: readonly Column<T>[];
   readonly widths: readonly number[];
   readonly gap: number;
-  /** Too narrow for any table: a stack of label and value instead. */
+  /** Too narrow for a table: labels and values in lines instead. */
   readonly stacked: boolean;
 }
 
 export interface TableOptions {
   readonly style: ChalkInstance;
-  /** Cells of the window; infinite where there is none. */
+  /** The window's width in cells; infinite without one. */
   readonly width: number;
   /** The class of cli-table3, loaded by the caller only when a table is drawn. */
   readonly Table: typeof CliTable;
 }
 
 /**
- * Draws a table in parts, so that a long one needs no memory: the first part brings the head and settles the layout,
- * the following ones keep it and at most grow wider.
+ * Draws a table in parts, so that a long one needs little memory: the first part has the head and defines the layout,
+ * the following ones can only widen it.
  */
 export function createTable<T>(columns: readonly Column<T>[], options: TableOptions): (rows: readonly T[]) => string[] {
   let settled: Layout<T> | undefined;
@@ -43,7 +43,7 @@ export function createTable<T>(columns: readonly Column<T>[], options: TableOpti
   };
 }
 
-/** The rows alone, without head, margin and colours, for a menu of them. */
+/** The rows without head, margin and colours, for a menu. */
 export async function tableLines<T>(
   columns: readonly Column<T>[],
   rows: readonly T[],
@@ -56,13 +56,13 @@ export async function tableLines<T>(
 
 const textOf = <T>(column: Column<T>, row: T): string => cellText(column.text?.(row) ?? column.value(row));
 
-/** The cells of a column as they are to be shown, numbers with their points under each other. */
+/** The cells of a column, with numbers aligned at the point. */
 function cellsOf<T>(column: Column<T>, rows: readonly T[]): string[] {
   const texts = rows.map((row) => textOf(column, row));
   return column.align === 'decimal' ? pointsAligned(texts) : texts;
 }
 
-/** `50 000 sat` and `25.00 USDT` end their whole units in the same place; what is no number stands there as it is. */
+/** Aligns `50 000 sat` and `25.00 USDT` at the end of the whole units; other texts are unchanged. */
 export function pointsAligned(texts: readonly string[]): string[] {
   const parts = texts.map((text) => /^(\D{0,2}\d[\d ]*?)((?:\.\d+)?(?: \D.*)?)$/u.exec(text)?.slice(1) ?? [text, '']);
   const whole = Math.max(0, ...parts.map(([units = '']) => widthOf(units)));
@@ -78,12 +78,12 @@ const cellWidth = <T>(column: Column<T>, rows: readonly T[]): number =>
 const widthWith = (widths: readonly number[], gap: number): number =>
   margin.length + widths.reduce((sum, width) => sum + width, 0) + gap * Math.max(0, widths.length - 1);
 
-/** A column that is cut keeps so much of itself, less before it leaves, and never takes more than so much. */
+/** The widths of truncated columns: normal minimum, last minimum, maximum. */
 const leastCut = 14;
 const leastBeforeLeaving = 10;
 const mostCut = 36;
 
-/** An amount is read whole or not at all: the beginning of a number is another number. */
+/** An amount is never truncated: the beginning of a number is another number. */
 const cut = (text: string, width: number): string =>
   widthOf(text) > width && /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test(text) ? '…' : truncate(text, width);
 
@@ -99,7 +99,7 @@ function layOut<T>(columns: readonly Column<T>[], rows: readonly T[], width: num
   return { beside: telling, below: [], widths: [label], gap: narrowGap, stacked: true };
 }
 
-/** The columns that may be cut give up what is too much, as far as they can. */
+/** Narrows the columns that may be truncated as far as necessary. */
 function shrunk<T>(columns: readonly Column<T>[], natural: readonly number[], width: number): number[] {
   const lowest = Math.max(...columns.map(({ priority = 0 }) => priority));
   const widths = columns.map(({ shrinks }, i) => Math.min(natural[i] ?? 0, shrinks === true ? mostCut : Infinity));
@@ -113,7 +113,7 @@ function shrunk<T>(columns: readonly Column<T>[], natural: readonly number[], wi
   });
 }
 
-/** From all columns side by side to fewer and fewer: ids move below first, then the least important leave. */
+/** Layouts from all columns side by side to fewer: ids move below first, then the least important are omitted. */
 function* narrower<T>(columns: readonly Column<T>[]): Generator<[beside: Column<T>[], below: Column<T>[]]> {
   yield [[...columns], []];
   const below = columns.filter((column) => column.below === true);

@@ -1,4 +1,4 @@
-// What a command hands to the output: the columns of its rows, and what people and scripts see of them.
+// The output of a command: the columns of its rows, for people and for scripts.
 import type { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
 import type { Canvas } from '../terminal.js';
@@ -10,56 +10,56 @@ export type Format = (typeof formats)[number];
 export type Cell = string | number | bigint | boolean | Big | null | undefined;
 
 export interface Column<T> {
-  /** What csv calls it and `--fields` asks for: a path into the service's own object, or a word for what was worked out. */
+  /** The name for csv and `--fields`: a path into the service's object, or the name of a computed value. */
   readonly name: string;
   readonly title: string;
-  /** The exact value: what csv and tsv carry, and the screen too where `text` says nothing else. */
+  /** The exact value, for csv and tsv, and for the screen without `text`. */
   readonly value: (row: T) => Cell;
-  /** What a person reads: grouped amounts, relative times. */
+  /** The text on a screen: grouped amounts, relative times. */
   readonly text?: (row: T) => string;
-  /** `decimal` puts the points of numbers under each other, and their units. */
+  /** `decimal` aligns the points of numbers, and their units. */
   readonly align?: 'left' | 'right' | 'decimal';
-  /** Cut to the room that is left rather than made to leave, as long as a few characters of it can be read. */
+  /** Truncated rather than omitted, as long as a few characters remain. */
   readonly shrinks?: boolean;
-  /** In a narrow window the columns with the highest number leave first; those with 0 (the default) stay. */
+  /** A narrow window omits the columns with the highest number first; those with 0 (the default) stay. */
   readonly priority?: number;
-  /** An id that must stay whole: where the row is too wide for the window it moves to a line of its own below. */
+  /** An id that must stay whole: if the row is too wide, it moves to a line below. */
   readonly below?: boolean;
-  /** A column for people or for machines alone. */
+  /** A column only for people or only for machines. */
   readonly only?: 'screen' | 'rows';
-  /** Colour of a cell, on a screen only; it carries no meaning alone. */
+  /** Colour of a cell, on a screen only; never the only information. */
   readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
 }
 
 export type Rows<T> = Iterable<T> | AsyncIterable<T>;
 
-/** What scripts see of a row, and what a table is made of. */
+/** The data of rows, for scripts and tables. */
 export interface RowView<T> {
   readonly columns: readonly Column<T>[];
-  /** Fields that a row can have although the first one has not. */
+  /** Fields that later rows can have, even if the first one has not. */
   readonly fields?: readonly string[] | undefined;
   /** The one value that `-q` prints. */
   readonly quiet: (row: T) => string;
-  /** A whole row as JSON, where it can be written faster than any object can. */
+  /** A whole row as JSON, for faster output. */
   readonly json?: (row: T) => string;
 }
 
 export interface ListView<T> extends RowView<T> {
-  /** Said on stderr when there is no row. */
+  /** Shown on stderr without rows. */
   readonly empty: string;
   /** A dim line above the table, on a screen only. */
   readonly heading?: string | undefined;
-  /** A dim line under the table, on a screen only. */
+  /** A dim line below the table, on a screen only. */
   readonly footer?: string | undefined;
 }
 
-/** Rows without an end: each is complete in itself, a line of JSON also under `--json`. */
+/** An endless list: each row is complete, a line of JSON even with `--json`. */
 export interface StreamView<T> extends RowView<T> {
-  /** What a person reads of one row. */
+  /** A row on a screen. */
   readonly lines: (row: T, canvas: Canvas) => readonly string[];
 }
 
 export interface RecordView<T> extends RowView<T> {
-  /** The lines on a screen; none where the live line has said it all. */
+  /** The lines on a screen; none if the live line has shown everything. */
   readonly screen: (canvas: Canvas) => readonly string[];
 }

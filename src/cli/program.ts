@@ -33,24 +33,22 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
   try {
     await program.parseAsync([...wordsFor(command, path, options.argv)], { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return;
-    const failure = error instanceof CommanderError ? usageFailure(error, path, program) : error;
-    const isWords = failure instanceof Failure && (failure.kind === 'usage' || failure.kind === 'declined');
-    if (isWords && leaf?.ownAccount === true && command !== undefined) await refuseSubaccount(options, chosenIn(program, path), command);
-    throw failure;
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return;
+    if (leaf?.ownAccount === true && command !== undefined) {
+      const context = await options.openContext(globalsOf(chosenIn(program, path), command).globals, command);
+      await refuseSubaccount(context).finally(context.close);
+    }
+    throw usageFailure(error, path, program);
   }
 }
 
-/** A subaccount that the command does not act for is refused first, whatever else the command line lacks. */
-async function refuseSubaccount(options: ProgramOptions, chosen: Commander, command: Command): Promise<void> {
-  const context = await options.openContext(globalsOf(chosen, command).globals, command);
-  try {
-    if (context.settings.accountId !== undefined) await context.account();
-  } catch (error) {
+/** A subaccount that the command does not act for is refused first, whatever else the command line lacks and before any question. */
+async function refuseSubaccount({ settings, account }: Context): Promise<void> {
+  if (settings.accountId === undefined) return;
+  await account().catch((error: unknown) => {
     if (error instanceof Failure && error.kind === 'usage') throw error;
-  } finally {
-    await context.close();
-  }
+  });
 }
 
 function wordsFor(command: Command | undefined, path: readonly Branch[], argv: readonly string[]): readonly string[] {
@@ -136,11 +134,11 @@ function addBranches(
       addBranches(child, options, branch.branches ?? [], rest, command);
     }
     parent.addCommand(child, { hidden: branch.hidden === true });
-    if (branch === chosen && rest.length === 0) addCommand(child, options, command);
+    if (branch === chosen && rest.length === 0) addCommand(child, options, command, branch);
   }
 }
 
-function addCommand(target: Commander, options: ProgramOptions, command: Command | undefined): void {
+function addCommand(target: Commander, options: ProgramOptions, command: Command | undefined, branch?: Branch): void {
   const isRoot = target.parent === null;
   if (!isRoot) target.addHelpText('after', `\n${wrapped(globalsToo, widthOf(options))}`);
   target.addHelpText('after', examplesText(isRoot ? firstExamples : (command?.examples ?? []), widthOf(options)));
@@ -158,6 +156,7 @@ function addCommand(target: Commander, options: ProgramOptions, command: Command
     if (format !== undefined) raw['format'] = format;
     const context = await options.openContext(globals, command);
     try {
+      if (branch?.ownAccount === true) await refuseSubaccount(context);
       await command.execute(raw, context);
     } finally {
       await context.close();

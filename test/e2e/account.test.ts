@@ -6,7 +6,7 @@ import { describe, expect, test as plain } from 'vitest';
 import type { Branch } from '../../src/cli/define.js';
 import { tree } from '../../src/cli/table.js';
 import { svcpay } from '../support/in-process.js';
-import { test } from '../support/svcpay.js';
+import { svcpayTty, test } from '../support/svcpay.js';
 import { webhookSecret } from '../support/webhooks.js';
 
 /** `refused`: exit 2. `child`: shows the subaccount. `same`: the same answer for every account. `local`: asks the service for nothing. */
@@ -145,6 +145,14 @@ describe('--account with a subaccount', () => {
       expect(run.stderr).toContain(`acts for ${accountId} only with an API key of that account`);
     }
     expect((await svcpay([...path.split(' '), '--no-such-option', '--account', around.sandbox.accountId], around)).stderr).toContain('here is no option');
+  });
+
+  test.for(['send', 'swap', 'payout', 'receive'])('is refused by svcpay %s on a terminal before any question', async (path, { around }) => {
+    const { accountId } = await around.sandbox.account('Child');
+    const tty = svcpayTty([path, '--account', accountId], { ...around, columns: 200 });
+    expect(await tty.ended).toBe(2);
+    expect(tty.text()).toContain(`acts for ${accountId} only with an API key of that account`);
+    expect(tty.text()).not.toContain('?');
   });
 
   test('shows the subaccount\'s wallets and does not change the parent\'s webhook', async ({ around }) => {

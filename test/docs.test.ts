@@ -1,4 +1,4 @@
-// The documents: every link and every file that they name is there, and what is written from the code is up to date.
+// The documents: links and file names are valid, and tables derived from the code are current.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';

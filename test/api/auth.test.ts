@@ -222,7 +222,7 @@ describe('the token', () => {
 
 const expired = answer(401, { error: 'invalid token or token expired' });
 
-/** A service where a new token is the end of the one before, 40 ms away by a clock that runs as its timers ring. */
+/** A service where a new token ends the previous one, 40 ms away by a simulated clock. */
 function singleSession() {
   let [valid, signIns, now, draws] = ['', 0, start, 0];
   let timers: readonly { at: number; ring: () => void }[] = [];

@@ -1,4 +1,4 @@
-// What a raw request can change: only what the specification has and describes as harmless counts as harmless.
+// The effect of raw requests: only those that the specification describes as harmless count as harmless.
 import { describe, expect, test } from 'vitest';
 import { effectOf } from '../../src/api/effect.js';
 

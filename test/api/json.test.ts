@@ -1,4 +1,4 @@
-// JSON for the wire: the same values as with JSON.stringify, the numbers in plain digits.
+// JSON for the wire: equivalent to JSON.stringify, with numbers in plain digits.
 import Big from 'big.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

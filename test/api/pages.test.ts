@@ -1,4 +1,4 @@
-// Every row of a list, whatever the service says of its pages: caps, wrong totals, none, the same page for ever.
+// Every row of a list is read, whatever the paging of the service: caps, wrong or missing totals, repeated pages.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { eachRow, type Page } from '../../src/api/pages.js';

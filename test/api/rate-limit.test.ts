@@ -1,4 +1,4 @@
-// A service that counts requests is asked as fast as it allows, and no faster; how long that takes is said.
+// A service with a request quota: requests are as fast as it allows, and waits are reported.
 import { describe, expect, test } from 'vitest';
 import { trackRateLimit } from '../../src/api/rate-limit.js';
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';

@@ -1,4 +1,4 @@
-// What is repeated, after which pauses, and what is never repeated.
+// Retries: which requests are repeated, after which pauses.
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
 import type { ServiceClient } from '../../src/api/client.js';

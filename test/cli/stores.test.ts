@@ -1,4 +1,4 @@
-// What a command is handed is made when it is first asked for, and a failure is not kept.
+// A command's dependencies are created on first use, and failures are not cached.
 import { expect, test } from 'vitest';
 import { lazily } from '../../src/cli/stores.js';
 

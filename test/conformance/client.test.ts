@@ -1,5 +1,5 @@
 // The built program against a second, strict reading of the specification, with its open points in several dialects.
-// Whatever a request has more or less than the specification says is a finding, and fails the test.
+// Every deviation of a request from the specification is a finding, and fails the test.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';

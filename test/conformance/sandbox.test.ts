@@ -1,4 +1,4 @@
-// Every row of the specification's tables, asked of the sandbox by a client that knows nothing but the specification.
+// Every row of the specification's tables, tested on the sandbox by an independent client.
 import { Agent, createServer, request as httpRequest } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';

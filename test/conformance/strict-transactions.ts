@@ -34,7 +34,7 @@ export function invoiceFor(sat: bigint, { invoices }: Dialect): string {
   return encodeInvoice({ network: invoices, ...fields }, nodeKey);
 }
 
-/** Wallets with what is reserved kept apart from what is there. */
+/** Wallets with separate reserved amounts. */
 export function ledger() {
   const since = new Date().toISOString();
   const total = new Map([['BTC', Big('0.5')], ['USDT', Big(1000)], ['USD', Big(500)]]);
@@ -63,7 +63,7 @@ const side = (value: unknown): Json => (isObject(value) ? value : {});
 const isReceive = ({ source }: Txn): boolean => source['method'] !== 'servicepay';
 const isSwap = ({ source, dest }: Txn): boolean => source['method'] === 'servicepay' && dest['method'] === 'servicepay';
 
-/** Undefined for what the service does not take. */
+/** Undefined for a refused value. */
 export function quote(body: Json, accountId: string, now: number): Txn | undefined {
   const [source, dest] = [side(body['sourceReq']), side(body['destReq'])];
   const amounts = amountsOf(source, dest);
@@ -137,7 +137,7 @@ export function confirmed(txn: Txn, funds: Ledger, dialect: Dialect): void {
   }
 }
 
-/** One step along the table: sends on their own, receives where somebody pays. */
+/** One step along the table: sends automatically, receives when paid. */
 export function advance(txn: Txn, funds: Ledger, { payer }: Dialect): void {
   const from = String(txn.source['ccy']);
   if (isReceive(txn)) {

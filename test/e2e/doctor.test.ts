@@ -1,4 +1,4 @@
-// svcpay doctor: what is in order, what is not, and what to do about it.
+// svcpay doctor: its findings and their advice.
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';

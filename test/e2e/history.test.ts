@@ -7,7 +7,7 @@ import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test as base, type Run, type Environment } from '../support/svcpay.js';
 import { asSpecified, called, comesIn } from '../support/shapes.js';
 
-/** A service with three swaps, the last of which is a quote that nobody confirmed. */
+/** A service with three swaps, the last of which is an unconfirmed quote. */
 const test = base.extend<{ quote: string }>({
   quote: async ({ around }, use) => {
     await svcpay(['swap', '25', 'USDT', 'BTC', '--yes', '--ref', 'first'], around);

@@ -1,4 +1,4 @@
-// --log-format json: stderr for programs that collect logs, each line with what it is about.
+// --log-format json: stderr for log collectors, each line with its payment and request.
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';

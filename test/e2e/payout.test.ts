@@ -169,7 +169,7 @@ async function answer(tty: TtyRun, dialogue: readonly (readonly [question: strin
   }
 }
 
-/** A search narrows while it is typed: what is shown is waited for before it is chosen. */
+/** A search filters while typing: waits for the match before it selects. */
 async function choose(tty: TtyRun, question: string, typed: string, found: string): Promise<void> {
   await tty.waitFor(`? ${question}`);
   tty.type(typed);

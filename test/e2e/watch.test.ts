@@ -1,4 +1,4 @@
-// The live screen as a person sees it: what it shows, opens and leaves behind, in windows of three sizes.
+// The live screen: what it shows, opens and leaves behind, in windows of three sizes.
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { startInPty } from '../support/pty.js';

@@ -1,4 +1,4 @@
-// The examples do what they say, as a reader would run them.
+// The examples run as documented.
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

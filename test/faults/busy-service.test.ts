@@ -1,4 +1,4 @@
-// Services that want fewer requests, or answer reads with nonsense: obeyed and said, and the money told truly.
+// Services with rate limits or unreadable answers: limits are respected, and outcomes reported correctly.
 import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
 import type { Time } from '../support/in-process.js';

@@ -1,4 +1,4 @@
-// A service, or a proxy before it, that puts what it was sent into its errors: no secret reaches a message.
+// A service or proxy that echoes requests in its errors: no secret reaches a message.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

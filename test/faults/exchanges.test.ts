@@ -1,4 +1,4 @@
-// Every exchange of a payment, broken in every way: money moves at most once, and the exit code tells the truth.
+// Every exchange of a payment, broken in every way: money moves at most once, and the exit code is correct.
 import { describe, expect } from 'vitest';
 import type { Exchange, Fault } from '../support/faulty-proxy.js';
 import { test } from '../support/faults.js';

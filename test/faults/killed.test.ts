@@ -1,4 +1,4 @@
-// The program killed at every step and at any time: what was begun is finished by `tx resume`, and paid once.
+// The program killed at every step and at any time: `tx resume` completes the payment, once.
 import { describe, expect } from 'vitest';
 import type { Exchange } from '../support/faulty-proxy.js';
 import { timeoutFlags, test, type Payment } from '../support/faults.js';

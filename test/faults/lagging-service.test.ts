@@ -1,4 +1,4 @@
-// Services that lag, lie about what is over, take references twice or stand behind gateways: paid once, and told truly.
+// Services with stale or wrong states, reused references or gateways: paid once, with a correct report.
 import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
 import type { Txn } from '../conformance/strict-transactions.js';

@@ -10,7 +10,7 @@ const batch = ({ home }: Strict, name: string, invoice: string): string => {
 };
 const send = (invoice: string, ref = ''): string => `send lightning ${invoice} --yes --json${ref && ` --ref ${ref}`}`;
 
-/** Two ways to ask for the same invoice, one after the other; the second has to find the first. */
+/** Two commands for one invoice, one after the other; the second must find the payment of the first. */
 const ways: readonly { what: string; first: (invoice: string, strict: Strict) => Promise<unknown>; second: (invoice: string, strict: Strict) => Promise<unknown> }[] = [
   { what: 'without references, from two homes', first: (invoice, { run }) => run(send(invoice)), second: (invoice, { run }) => run(send(invoice), 'elsewhere') },
   { what: 'without a reference, where one with a reference was', first: (invoice, { run }) => run(send(invoice, 'a')), second: (invoice, { run }) => run(send(invoice)) },

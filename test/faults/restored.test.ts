@@ -1,4 +1,4 @@
-// A journal that came back from yesterday's back-up: what was paid since counts again once it was compared with the service.
+// A journal restored from a backup: later payments count again after a comparison with the service.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';

@@ -1,4 +1,4 @@
-// The sandbox killed at random moments under load: what it had answered holds, and what was due goes on.
+// The sandbox, killed at random under load, keeps everything that it answered, and continues due work.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
@@ -36,7 +36,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await closed;
 }
 
-/** What a client was told of each transaction last. */
+/** The last answer to a client for each transaction. */
 type Told = Map<string, string>;
 type Kind = 'receive' | 'send' | 'swap';
 

@@ -1,4 +1,4 @@
-// Answers with strange values anywhere in them: nothing ends in an uncaught error, and the exit code tells the truth about the money.
+// Answers with unexpected values anywhere: no uncaught error, and the exit code matches the outcome.
 // A thousand seeds here; more by hand: FUZZ_SEED=1 FUZZ_RUNS=100000 npm run fuzz. A failure names its seed.
 import { expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
@@ -8,7 +8,7 @@ import { test, type Strict } from '../support/strict.js';
 const firstSeed = Number(process.env['FUZZ_SEED'] ?? 1);
 const runs = Number(process.env['FUZZ_RUNS'] ?? 1000);
 
-/** Mulberry32: the same numbers for the same seed. */
+/** Mulberry32: pseudo-random numbers from a seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed * 0x9e3779b9;
   return (below) => {

@@ -1,4 +1,4 @@
-// Which way round a rate is, told from what the service answers.
+// The direction of a rate, derived from the service's answer.
 import { expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
 import { exchangeRate } from '../../src/formats/exchange-rate.js';

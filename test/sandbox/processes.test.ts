@@ -48,7 +48,7 @@ function swapper(file: string, count: number, onAnswer: (answered: string[]) => 
   return { child, answered, ended: new Promise((resolve) => child.on('close', resolve)) };
 }
 
-/** What the file says about the transactions of the swappers. */
+/** The transactions of the swappers in the file. */
 async function accountFor(file: string) {
   const sandbox = await fresh({ file });
   const [usd, usdt] = [(await sandbox.wallet('USD')).amount, (await sandbox.wallet('USDT')).amount];

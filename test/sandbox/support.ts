@@ -1,4 +1,4 @@
-// A small client of the sandbox for its own tests: it knows the specification, and nothing of the client under src/api.
+// A small client of the sandbox for its tests, written from the specification, independent of src/api.
 import { createHmac, randomUUID } from 'node:crypto';
 import { openSandbox, type EmbeddedSandbox } from '../../src/sandbox/embedded.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
@@ -138,7 +138,7 @@ export interface Fresh extends Client {
   close(): Promise<void>;
 }
 
-/** A fresh sandbox in this process with a client, its clock frozen and nobody paying by itself. */
+/** A new sandbox in this process with a client, a frozen clock and no automatic payer. */
 export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
   const sandbox = openSandbox({ autoPay: 'off', openFile: openSqlite, ...options });
   const url = 'http://sandbox.localhost';

@@ -1,4 +1,4 @@
-// Before all tests: a door at which whoever needs a PostgreSQL server asks for it. The first has it started, for all of them.
+// Before all tests: a socket to request the shared PostgreSQL server, which the first request starts.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';

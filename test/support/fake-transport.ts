@@ -1,4 +1,4 @@
-// A service made of stubs: a request that nobody expected fails the test, and so does a stub that nobody used.
+// A service made of stubs: an unexpected request fails the test, and so does an unused stub.
 import { onTestFinished } from 'vitest';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/api/transport.js';
 
@@ -13,7 +13,7 @@ export interface FakeService {
   requests(method?: string, path?: string): HttpRequest[];
 }
 
-/** An answer with JSON, or with the text as it stands. */
+/** An answer with JSON, or with the unchanged text. */
 export function answer(status: number, body: unknown = '', headers: Record<string, string> = {}): HttpResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: text };

@@ -77,7 +77,7 @@ async function timesPaid(sandbox: Sandbox): Promise<number> {
   return moved;
 }
 
-/** All of them ended well, and told of one and the same transaction. */
+/** All of them succeeded, and reported one transaction. */
 export function expectSameTransaction(runs: readonly Run[]): void {
   expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(runs.map(() => ({ exitCode: 0, stderr: expect.any(String) })));
   for (const run of runs) expect(run.json()).toEqual(runs[0]?.json());

@@ -1,4 +1,4 @@
-// Runs command lines in the process of the test: the same code from argv to exit code, without a process to start for each.
+// Runs command lines in the process of the test: the code from argv to exit code, without a process for each.
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
@@ -21,7 +21,7 @@ const realTime: Time = {
   sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
 };
 
-/** Pauses take a tenth of what the clock says of them, and a busy machine is three times as fast. */
+/** Pauses take a tenth of their time on the clock, for fast tests. */
 export function quickTime(): Time {
   const start = Date.now();
   let slept = 0;
@@ -37,7 +37,7 @@ export function quickTime(): Time {
 /** Homes at which a command line is under way in this process. */
 const busy = new Set<string>();
 
-/** Runs a command line to its end. Two on one journal tell each other apart by the numbers of their processes, so not here. */
+/** Runs a command line to its end. Not two on one journal: they need different process numbers. */
 export async function svcpay(args: readonly string[], around: Here): Promise<Run> {
   if (around.redirect !== undefined || around.env?.['NODE_OPTIONS'] !== undefined) throw new Error('That takes a process.');
   if (busy.has(around.home)) throw new Error('Two at once at one home are processes.');

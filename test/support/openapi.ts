@@ -98,7 +98,7 @@ function compile(text: string): readonly Operation[] {
 const braces = (path: string): number => path.split('{').length;
 const schemaOf = (described: v.InferOutput<typeof content>): object => described.content['application/json'].schema;
 
-/** The check for the service at `url`, by what it serves itself. */
+/** The check for the service at `url`, by its own description. */
 export async function checkFor(url: string, send: (request: Request) => Promise<Response> = fetch): Promise<Check> {
   const response = await send(new Request(`${url}/openapi.json`));
   return openApiCheck(await response.text());

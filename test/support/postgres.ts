@@ -1,4 +1,4 @@
-// A PostgreSQL server of its own in a temporary folder, found on this machine. In CI it must be there.
+// A PostgreSQL server in a temporary folder. Required in CI.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

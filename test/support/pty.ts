@@ -28,7 +28,7 @@ export interface PtyRun {
   readonly kill: () => void;
 }
 
-/** Longer than anything takes on a busy machine; a screen that never comes fails with what was there instead. */
+/** Enough for a busy machine; a missing screen fails with the actual one. */
 const screenTimeoutMs = 30_000;
 
 export function startInPty(file: string, args: readonly string[], options: PtyOptions = {}): PtyRun {

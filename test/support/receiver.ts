@@ -1,4 +1,4 @@
-// A webhook receiver for tests: keeps what arrives, answers what it is told.
+// A webhook receiver for tests: records requests, with configurable answers.
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -23,7 +23,7 @@ export interface Receiver {
 
 export const hmac = (secret: string, raw: string): string => createHmac('sha256', secret).update(raw).digest('hex');
 
-/** Listens with plain http, or with https where a certificate is given. */
+/** Listens with plain http, or with https if a certificate is given. */
 export async function startReceiver(tls?: { key: string; cert: string }): Promise<Receiver> {
   const received: Received[] = [];
   const statuses: (number | null)[] = [];

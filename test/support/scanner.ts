@@ -68,7 +68,7 @@ export function scan(bits: Bits, { wall = 0, scale = 4, gap = 0 } = {}): string 
   return jsqr.default(picture, width, height)?.data;
 }
 
-/** What the code says that is among this output; undefined where there is none, or it cannot be read. */
+/** The text of the QR code in this output; undefined without a readable one. */
 export async function scanned(output: string): Promise<string | undefined> {
   const lines = output.split(/\r?\n/).filter((line) => line.includes(`48;5;${white}m`));
   return lines.length === 0 ? undefined : scan(await pixelsOf(lines.map((line) => line.trimStart())));

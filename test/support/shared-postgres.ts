@@ -1,4 +1,4 @@
-// The PostgreSQL server of all tests, each with databases of its own. Who lets it crash, or wants another one, starts it alone.
+// The PostgreSQL server shared by all tests, each with its databases. A test that crashes it starts its own.
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, inject } from 'vitest';
@@ -13,7 +13,7 @@ export async function sharedPostgres(): Promise<Databases> {
   return databasesAt(told);
 }
 
-/** For all tests of a file, which are skipped where the machine has no PostgreSQL. */
+/** For all tests of a file, which are skipped without PostgreSQL. */
 export function usingPostgres(): () => Databases {
   let server: Databases | undefined;
   beforeAll(async () => {

@@ -53,7 +53,7 @@ export function environment({ home, sandbox, env }: Environment): Record<string,
   };
 }
 
-/** Before a test runs out of time, so that it can say what there was. */
+/** Earlier than the test's timeout, so that the failure shows the output. */
 const deadlineMs = 50_000;
 
 /** A running program in a pipe, for tests that kill or interrupt it. */

@@ -1,4 +1,4 @@
-// Waits for what nothing tells of when it comes: looks again and again, and says when it has not come.
+// Polls for a condition without an event, and fails with a message after a timeout.
 import { vi } from 'vitest';
 
 /** Before a test runs out of time, and long enough for a busy machine. */

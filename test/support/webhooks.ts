@@ -40,7 +40,7 @@ export async function startListening(args: readonly string[], around: Environmen
   return { ...program, url, metricsUrl, pid, readyFile: ready };
 }
 
-/** An application on this machine; `answer` decides what it says to each event. */
+/** An application on this machine; `answer` decides its answer to each event. */
 export async function startApplication(answer: (body: string) => number) {
   const bodies: string[] = [];
   const signatures: unknown[] = [];

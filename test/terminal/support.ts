@@ -1,4 +1,4 @@
-// Terminals made of memory: what is written to them can be read, and their size and kind are what a test says.
+// Terminals in memory, with readable output, and with the size and kind that a test sets.
 import { Readable, Writable } from 'node:stream';
 import { openTerminal, type Terminal, type TerminalSource } from '../../src/terminal/terminal.js';
 

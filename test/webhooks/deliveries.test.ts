@@ -1,4 +1,4 @@
-// Where events go: to another address as the same bytes, to a command as stdin and environment, to a reader in order.
+// Deliveries: to another address as unchanged bytes, to a command as stdin and environment, to a reader in order.
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { StoredEvent } from '../../src/store/events/event-store.js';

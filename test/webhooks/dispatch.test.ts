@@ -9,7 +9,7 @@ const consumer = 'http://target/';
 const append = (store: EventStore, ids: readonly string[]): Promise<StoredEvent[]> =>
   store.append(ids.map((id, at) => received(payload(id, 'quoted', at))), [consumer], () => nowhere);
 
-/** Numbers that look random and are the same each time. */
+/** Pseudo-random, reproducible numbers. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-// Events, signed as the service does, and a store in a folder of its own.
+// Events, signed like the service's, and a store in a temporary folder.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

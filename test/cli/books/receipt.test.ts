@@ -1,4 +1,4 @@
-// A receipt as a page: what was paid, to whom, fees, total, states with times; nothing in it runs or is loaded.
+// A receipt as a page: amount, recipient, fees, total, states with times; without scripts and resources.
 import { describe, expect } from 'vitest';
 import { svcpay } from '../../support/in-process.js';
 import { test } from '../../support/svcpay.js';

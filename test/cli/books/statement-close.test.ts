@@ -1,4 +1,4 @@
-// A closed month: its file and hash, what a later run says of it, and when a month cannot be closed.
+// A closed month: its file and hash, the comparison of a later run, and months that cannot be closed.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

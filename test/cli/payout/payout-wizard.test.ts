@@ -1,4 +1,4 @@
-// The questions of a payout as a machine: which is asked after which, what a step back forgets, what is never asked.
+// The questions of a payout: their order, the effect of going back, and skipped questions.
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
 import type { Institution } from '../../../src/api/types.js';

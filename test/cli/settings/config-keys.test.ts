@@ -1,4 +1,4 @@
-// Settings by name: what each takes, what it refuses, and what decides the value in force.
+// Settings by name: accepted and refused values, and the source of the current value.
 import { describe, expect, test } from 'vitest';
 import { findKey, readKey } from '../../../src/cli/settings/config-keys.js';
 import { readAll } from '../../../src/cli/values.js';

@@ -1,4 +1,4 @@
-// BOLT11 encoding: whatever is written is read back the same, in the shortest notation.
+// BOLT11 encoding: every invoice is read back unchanged, in the shortest notation.
 import { getPublicKey } from '@noble/secp256k1';
 import { hex } from '@scure/base';
 import fc from 'fast-check';

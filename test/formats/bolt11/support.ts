@@ -4,7 +4,7 @@ import { parseBitcoinAddress } from '../../../src/formats/address/bitcoin-addres
 import { joinField, wordsOfNumber, type FieldLetter, type RouteHop } from '../../../src/formats/bolt11/fields.js';
 import { sealInvoice } from '../../../src/formats/bolt11/signature.js';
 
-/** An invoice that is signed properly, whatever its fields say. */
+/** An invoice with a valid signature, whatever its fields. */
 export function signed(
   fields: ReadonlyArray<readonly [FieldLetter, readonly number[]]>, key: Uint8Array, prefix = 'lnbc', timestamp = 1_700_000_000,
 ): string {

@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => sandbox.close());
 
-/** An invoice of a node that the sandbox knows nothing of: 1000 sat on testnet unless the fields say otherwise. */
+/** An invoice of an external node: 1000 sat on testnet by default. */
 function foreign(fields: Partial<InvoiceFields>): string {
   return encodeInvoice({
     network: 'testnet',

@@ -10,7 +10,7 @@ beforeEach(async () => {
 
 afterEach(() => sandbox.close());
 
-/** The specification's table, written down anew: country, currency, method, kind of institution, an account there. */
+/** The specification's table, repeated: country, currency, method, kind of institution, an account. */
 const destinations: readonly (readonly [string, string, string, 'bank' | 'mobile', string])[] = [
   ['CA', 'CAD', 'cad-interac', 'bank', 'someone@example.ca'],
   ['IN', 'INR', 'inr-bank', 'bank', '50100123456789'],

@@ -63,7 +63,7 @@ const send = [
   ...quoted, 'quoted>srccreated', 'quoted>failed', 'srccreated>destsent', 'srccreated>failed', 'srccreated>rejected',
   'srccreated>error', 'destsent>completed', 'destsent>failed', 'destsent>rejected', 'destsent>error',
 ];
-/** The specification's table, written down anew on purpose; `rejected` and `error` are for faults. */
+/** The specification's table, repeated on purpose; `rejected` and `error` are for faults. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'lightning-receive': [...quoted, 'quoted>srccreated', 'srccreated>completed', 'srccreated>expired'],
   'onchain-receive': [

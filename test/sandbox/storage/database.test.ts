@@ -1,4 +1,4 @@
-// Group commit: many jobs, one durable commit, each job a unit of its own.
+// Group commit: many jobs in one durable commit, each atomic.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

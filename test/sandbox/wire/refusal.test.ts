@@ -1,4 +1,4 @@
-// What a refused body is told about itself.
+// The messages for refused bodies.
 import { expect, test } from 'vitest';
 import { bodies, withSandbox } from '../../conformance/integrator.js';
 

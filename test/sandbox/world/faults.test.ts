@@ -1,4 +1,4 @@
-// Faults on demand: which requests they strike, what the client gets, and what became of the request all the same.
+// Injected faults: the requests they hit, the client's result, and the effect of the request.
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -16,7 +16,7 @@ function promised(what: string): number[] {
   return row.split('|').slice(2, 6).map(Number);
 }
 
-/** A way to the database that counts what is asked of it. */
+/** A database connection that counts its queries. */
 async function counted(url: string) {
   let sent = '';
   const { port } = new URL(url);

@@ -1,4 +1,4 @@
-// PostgreSQL under the journal, where the server says something that nobody asked for.
+// PostgreSQL under the journal, with unsolicited messages of the server.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,7 +10,7 @@ const server = usingPostgres();
 
 const isReady = Buffer.from('5a0000000549', 'hex');
 
-/** As the server says it whose administrator ends a connection. */
+/** The message of a connection ended by the administrator. */
 function ended(): Buffer {
   const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
   const head = Buffer.alloc(5, 'E');
@@ -18,7 +18,7 @@ function ended(): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-/** A way to the server on which the first connection is ended in the same breath in which it is made. */
+/** A connection to the server that ends the first time as soon as it opens. */
 async function abrupt(url: string): Promise<string> {
   let isFirst = true;
   const door = createServer((client) => {

@@ -1,4 +1,4 @@
-// Questions on a real pseudo-terminal, and the refusal to ask where nobody could answer.
+// Questions on a real pseudo-terminal, and the refusal to ask without one.
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';

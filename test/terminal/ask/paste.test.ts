@@ -1,4 +1,4 @@
-// What is pasted into a question stays one answer, whatever breaks are in it; what is typed is left alone.
+// Pasted text is one answer, whatever line breaks it has; typed text is unchanged.
 import { expect, test } from 'vitest';
 import { pasteReader } from '../../../src/terminal/ask/paste.js';
 

@@ -1,4 +1,4 @@
-// The home screen at three widths: balances with their worth, what moved last, what is on its way.
+// The overview at three widths: balances with their values, latest movements, payments in flight.
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import type { ListedTransaction, Transaction } from '../../../src/api/types.js';

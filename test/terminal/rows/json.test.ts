@@ -1,4 +1,4 @@
-// JSON for scripts: the same data as JSON.stringify writes, with plain numbers, and safe on a terminal.
+// JSON for scripts: equivalent to JSON.stringify, with plain numbers, and safe on a terminal.
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

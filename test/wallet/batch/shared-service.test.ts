@@ -1,4 +1,4 @@
-// The wallets that many payments share: one read for all, nobody waits for a second one, and a failed one is forgotten.
+// Wallets shared by parallel payments: one read for all, no wait for a second one, and failures are not cached.
 import { expect, test } from 'vitest';
 import type { PaymentService } from '../../../src/wallet/payment/contract.js';
 import { sharedService } from '../../../src/wallet/batch/shared-service.js';

@@ -1,4 +1,4 @@
-// The books of a large account: read once, in order, in flat memory, interruptible; read again where the list lags behind.
+// The books of a large account: read once, in order, in constant memory, interruptible; read again if the list lags.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, onTestFinished, test } from 'vitest';

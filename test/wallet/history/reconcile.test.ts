@@ -1,4 +1,4 @@
-// A journal from a back-up, compared with the service: whenever the back-up was made, the same counts as without the loss.
+// A journal from a backup, compared with the service: the sums are complete, whenever the backup was made.
 import { describe, expect, test } from 'vitest';
 import type { ListedTransaction, TransactionFilter } from '../../../src/api/types.js';
 import { reconcile, type Reconciled } from '../../../src/wallet/history/reconcile.js';

@@ -1,4 +1,4 @@
-// A payout from a file: what is sent is what the file says, and nothing goes out that is not a whole payout.
+// A payout from a file: the file is sent unchanged, and only if it is a complete payout.
 import { describe, expect, test } from 'vitest';
 import { wireJson } from '../../../src/api/json.js';
 import { Failure } from '../../../src/formats/failure.js';

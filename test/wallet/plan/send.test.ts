@@ -1,4 +1,4 @@
-// The planner: what a destination, an amount and flags mean for a payment, the same for every command that sends.
+// The planner: the payment that follows from a destination, an amount and flags, for every send command.
 import { describe, expect, test } from 'vitest';
 import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
 import { planSend, planSendNow, type SendWords } from '../../../src/wallet/plan/send.js';

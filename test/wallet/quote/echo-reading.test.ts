@@ -1,4 +1,4 @@
-// The echo of a quote as services may send it: what the money rests on has to be there and to be understood.
+// Variants of quotes: the fields that decide about money must be present and readable.
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { onchainOrder } from '../../../src/wallet/order/orders.js';

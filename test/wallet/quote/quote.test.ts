@@ -1,4 +1,4 @@
-// What a quote costs and brings when fees are taken out of what is sent.
+// The cost and the received amount of a quote with fees taken out of the amount.
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';

@@ -1,4 +1,4 @@
-// Rates by pair, however it is written, and the other way round where the service names only one.
+// Rates by pair, in any notation, and inverted if the service has only one direction.
 import { expect, test } from 'vitest';
 import { allRates, findRate } from '../../../src/wallet/quote/rates.js';
 

@@ -1,4 +1,4 @@
-// What the service returns to be paid on is shown only when every part of it agrees with what was asked for.
+// A returned payment address is shown only if every part of it matches the request.
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';

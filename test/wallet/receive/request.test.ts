@@ -1,4 +1,4 @@
-// Asking for money, where the service takes its time, and where its account record is wide.
+// Payment requests with a slow service and with a large account record.
 import { expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';

@@ -12,7 +12,7 @@ const transaction = (destMethod: string, txnState = 'srccreated', sourceMethod =
   destReq: { ccy: 'BTC', method: destMethod },
 });
 
-/** Time passes only while somebody sleeps; the answers come in turn, the last of them again and again. */
+/** Time passes only during pauses; the answers come in turn, the last one repeatedly. */
 function world(...answers: (Partial<Transaction> | Error)[]) {
   const time = { now: 0 };
   const reads: number[] = [];

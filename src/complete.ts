@@ -50,7 +50,7 @@ const knownAt =
     try {
       return readers[kind](findIt(), load);
     } catch {
-      // A file that is missing or damaged is no reason to disturb somebody who types.
+      // A missing or damaged file must not disturb typing.
       return [];
     }
   };

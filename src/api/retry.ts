@@ -71,7 +71,7 @@ export function throwIfInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Failure('interrupted', 'Interrupted.');
 }
 
-/** What the work comes to, or Failure `interrupted` at the signal: work that has begun goes on, and nobody waits for it. */
+/** The result of the work, or Failure `interrupted` at the signal: started work continues, but is not awaited. */
 export async function unlessInterrupted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   throwIfInterrupted(signal);
   if (signal === undefined) return work();

@@ -1,4 +1,4 @@
-// Every guess of the client where the specification says "not shown".
+// Every guess of the client about details that are "not shown" in the specification.
 
 /** Endpoint 8. Its response is not shown either; 404 and 405 mean that the service has no such operation. */
 export const cancelPath = (txnId: string): string => `/api/v2/transaction/${txnId}/cancel`;

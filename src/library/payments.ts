@@ -73,7 +73,7 @@ export interface PayOptions extends CallOptions {
   retry?: boolean | undefined;
 }
 
-/** A payment to somebody else. */
+/** A payment to another party. */
 export interface Send extends PayOptions {
   /** An invoice, an address, an LNURL, a Lightning Address or a `bitcoin:` URI. */
   to: string;

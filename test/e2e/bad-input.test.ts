@@ -33,42 +33,42 @@ const changeOne = (text: string): string => {
 interface Case {
   readonly why: string;
   readonly args: (fresh: string) => string[];
-  readonly says: RegExp;
+  readonly message: RegExp;
   readonly env?: Record<string, string>;
 }
 
 const refusedHere: readonly Case[] = [
-  { why: 'a field that no payment has', args: (it) => ['send', 'lightning', it, '--yes', '--json', '--fields', 'txnStat'], says: /txnStat.* is not a field/ },
-  { why: 'two services at once', args: () => ['wallets', '--sandbox', '--base-url', 'https://pay.example'], says: /--sandbox and --base-url exclude each other/ },
-  { why: '--no-wait with --wait-timeout', args: (it) => ['send', it, '--yes', '--no-wait', '--wait-timeout', '5m'], says: /--no-wait and --wait-timeout exclude each other/ },
-  { why: 'tx resume --no-wait with --wait-timeout', args: () => ['tx', 'resume', '--no-wait', '--wait-timeout', '5s'], says: /--no-wait and --wait-timeout exclude each other/ },
-  { why: 'an invoice with one character changed', args: (it) => ['send', 'lightning', changeOne(it)], says: /checksum is wrong/ },
+  { why: 'a field that no payment has', args: (it) => ['send', 'lightning', it, '--yes', '--json', '--fields', 'txnStat'], message: /txnStat.* is not a field/ },
+  { why: 'two services at once', args: () => ['wallets', '--sandbox', '--base-url', 'https://pay.example'], message: /--sandbox and --base-url exclude each other/ },
+  { why: '--no-wait with --wait-timeout', args: (it) => ['send', it, '--yes', '--no-wait', '--wait-timeout', '5m'], message: /--no-wait and --wait-timeout exclude each other/ },
+  { why: 'tx resume --no-wait with --wait-timeout', args: () => ['tx', 'resume', '--no-wait', '--wait-timeout', '5s'], message: /--no-wait and --wait-timeout exclude each other/ },
+  { why: 'an invoice with one character changed', args: (it) => ['send', 'lightning', changeOne(it)], message: /checksum is wrong/ },
   {
     why: 'an expired invoice',
     args: () => ['send', 'lightning', invoice('testnet', inSeconds(Date.now()) - 840)],
-    says: /^Not sent: the invoice expired 4 minutes ago\. Ask for a new one\./,
+    message: /^Not sent: the invoice expired 4 minutes ago\. Ask for a new one\./,
   },
   {
     why: 'a testnet invoice on a mainnet profile',
     args: () => ['send', 'lightning', invoice('testnet', inSeconds(Date.now()))],
     env: { SVCPAY_NETWORK: 'mainnet' },
-    says: /testnet invoice.*mainnet/,
+    message: /testnet invoice.*mainnet/,
   },
-  { why: 'a bare BTC number', args: () => ['receive', 'lightning', '50000'], says: /50000 has no unit\. Write 50000sat \(0\.0005 BTC\)/ },
-  { why: 'nine decimals', args: () => ['receive', 'lightning', '0.000000001btc'], says: /9 decimals.*at most 8/ },
-  { why: 'a swap of a bare number of bitcoin', args: () => ['swap', '1', 'BTC', 'USDT'], says: /1 has no unit/ },
-  { why: 'a swap of a wallet with itself', args: () => ['swap', '1btc', 'BTC'], says: /two different wallets/ },
-  { why: 'an unknown command', args: () => ['wallet'], says: /Did you mean wallets/ },
-  { why: 'an unknown option', args: () => ['wallets', '--jsn'], says: /Did you mean --json/ },
-  { why: 'a reference that marks a further attempt', args: (it) => ['send', 'lightning', it, '--ref', 'a~2'], says: /cannot be a reference/ },
+  { why: 'a bare BTC number', args: () => ['receive', 'lightning', '50000'], message: /50000 has no unit\. Write 50000sat \(0\.0005 BTC\)/ },
+  { why: 'nine decimals', args: () => ['receive', 'lightning', '0.000000001btc'], message: /9 decimals.*at most 8/ },
+  { why: 'a swap of a bare number of bitcoin', args: () => ['swap', '1', 'BTC', 'USDT'], message: /1 has no unit/ },
+  { why: 'a swap of a wallet with itself', args: () => ['swap', '1btc', 'BTC'], message: /two different wallets/ },
+  { why: 'an unknown command', args: () => ['wallet'], message: /Did you mean wallets/ },
+  { why: 'an unknown option', args: () => ['wallets', '--jsn'], message: /Did you mean --json/ },
+  { why: 'a reference that marks a further attempt', args: (it) => ['send', 'lightning', it, '--ref', 'a~2'], message: /cannot be a reference/ },
 ];
 
 describe('bad input', () => {
-  test.for(refusedHere)('refuses $why before anything is sent', async ({ args, says, env }, { around }) => {
+  test.for(refusedHere)('refuses $why before anything is sent', async ({ args, message, env }, { around }) => {
     const fresh = await around.sandbox.invoice('1000sat');
     const run = await svcpay([...args(fresh), '--yes'], { ...around, ...(env && { env }) });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(message);
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
@@ -161,7 +161,7 @@ describe('a wrong service address', () => {
   test.for([
     ['HTML', 200, /"Welcome"/],
     ['a redirect', 302, /redirects to another host.*https:\/\/login\.example\//],
-  ] as const)('answering %s: exit 75 before anything is sent, with an excerpt of the answer', async ([, status, says], { home }) => {
+  ] as const)('answering %s: exit 75 before anything is sent, with an excerpt of the answer', async ([, status, message], { home }) => {
     const server = createServer((_request, response) => {
       const headers = { 'content-type': 'text/html', location: 'https://login.example/?from=here' };
       response.writeHead(status, headers).end('<html><body>Welcome</body></html>');
@@ -170,7 +170,7 @@ describe('a wrong service address', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const around = { home, env: { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'k', SVCPAY_API_SECRET: 's' }, ...quickTime() };
     for (const line of [['wallets'], ['send', 'ann@pay.example', '1000sat', '--yes'], ['tx', 'list']]) {
-      expect(await svcpay(line, around)).toMatchObject({ exitCode: 75, stdout: '', stderr: expect.stringMatching(says) });
+      expect(await svcpay(line, around)).toMatchObject({ exitCode: 75, stdout: '', stderr: expect.stringMatching(message) });
     }
     server.close();
   });

@@ -107,14 +107,14 @@ describe('svcpay batch', () => {
   });
 
   test.for([
-    { what: 'the wallet', rows: ['a,a@example.com,0.9btc,,', 'b,b@example.com,0.2btc,,'], limits: [], says: /1\.10000000 BTC/ },
-    { what: 'the limit per day', rows: lightningRows(3), limits: ['--per-day', '2500sat'], says: /All rows: .*over your daily limit/ },
-    { what: 'the limit per payment', rows: lightningRows(3), limits: ['--per-payment', '1001sat'], says: /^Line 4: .*over your per-payment limit/ },
-  ])('stops before the first row if the batch exceeds $what', async ({ rows, limits, says }, { around }) => {
+    { what: 'the wallet', rows: ['a,a@example.com,0.9btc,,', 'b,b@example.com,0.2btc,,'], limits: [], message: /1\.10000000 BTC/ },
+    { what: 'the limit per day', rows: lightningRows(3), limits: ['--per-day', '2500sat'], message: /All rows: .*over your daily limit/ },
+    { what: 'the limit per payment', rows: lightningRows(3), limits: ['--per-payment', '1001sat'], message: /^Line 4: .*over your per-payment limit/ },
+  ])('stops before the first row if the batch exceeds $what', async ({ rows, limits, message }, { around }) => {
     if (limits.length > 0) await svcpay(['limits', 'set', ...limits], around);
     const run = await svcpay(['batch', batchFile(around.home, rows), '--yes'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
-    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(message);
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 

@@ -49,28 +49,28 @@ describe('svcpay schema', () => {
 
 describe.concurrent('an unknown name', () => {
   const meant = [
-    { line: ['tx', 'lst'], says: 'Did you mean tx list?' },
-    { line: ['--json', 'swpa', '25usdt', 'BTC'], says: 'Did you mean swap?' },
-    { line: ['send', 'lightnin', 'lnbc1'], says: 'Did you mean send lightning?' },
-    { line: ['sandbox', 'clock', 'advanc', '2h'], says: 'Did you mean sandbox clock advance?' },
-    { line: ['help', 'sned'], says: 'Did you mean send?' },
-    { line: ['help', 'tx', 'lst'], says: 'Did you mean tx list?' },
-    { line: ['help', 'exit-code'], says: 'Did you mean exit-codes?' },
-    { line: ['help', 'nosuch'], says: 'There is no command "nosuch"' },
-    { line: ['wallets', '--jsn'], says: 'Did you mean --json?' },
-    { line: ['config', 'unst'], says: 'Did you mean config unset?' },
-    { line: ['wallets', 'BTC', 'USDT'], says: 'wallets takes 1 argument (got 2).' },
-    { line: ['send', 'a@b.com', '-5sat'], says: 'Not sent: there is no option "-5sat".' },
-    { line: ['send', 'a@b.com', '1sat', '--yes=no'], says: 'Not sent: --yes takes no value.' },
-    { line: ['send', 'a@b.com', '1sat', '--quote-only=false'], says: 'Not sent: --quote-only takes no value.' },
-    { line: ['wallets', '--timeout'], says: '--timeout needs DURATION after it.' },
-    { line: ['config', 'unset'], says: 'KEY is missing.' },
-    { line: ['sandbox', 'clock'], says: '"sandbox clock" needs one of: show, advance, freeze, thaw.\n  svcpay sandbox clock --help' },
+    { line: ['tx', 'lst'], message: 'Did you mean tx list?' },
+    { line: ['--json', 'swpa', '25usdt', 'BTC'], message: 'Did you mean swap?' },
+    { line: ['send', 'lightnin', 'lnbc1'], message: 'Did you mean send lightning?' },
+    { line: ['sandbox', 'clock', 'advanc', '2h'], message: 'Did you mean sandbox clock advance?' },
+    { line: ['help', 'sned'], message: 'Did you mean send?' },
+    { line: ['help', 'tx', 'lst'], message: 'Did you mean tx list?' },
+    { line: ['help', 'exit-code'], message: 'Did you mean exit-codes?' },
+    { line: ['help', 'nosuch'], message: 'There is no command "nosuch"' },
+    { line: ['wallets', '--jsn'], message: 'Did you mean --json?' },
+    { line: ['config', 'unst'], message: 'Did you mean config unset?' },
+    { line: ['wallets', 'BTC', 'USDT'], message: 'wallets takes 1 argument (got 2).' },
+    { line: ['send', 'a@b.com', '-5sat'], message: 'Not sent: there is no option "-5sat".' },
+    { line: ['send', 'a@b.com', '1sat', '--yes=no'], message: 'Not sent: --yes takes no value.' },
+    { line: ['send', 'a@b.com', '1sat', '--quote-only=false'], message: 'Not sent: --quote-only takes no value.' },
+    { line: ['wallets', '--timeout'], message: '--timeout needs DURATION after it.' },
+    { line: ['config', 'unset'], message: 'KEY is missing.' },
+    { line: ['sandbox', 'clock'], message: '"sandbox clock" needs one of: show, advance, freeze, thaw.\n  svcpay sandbox clock --help' },
   ];
-  test.for(meant)('svcpay $line is refused: $says', async ({ line, says }, { home }) => {
+  test.for(meant)('svcpay $line is refused: $message', async ({ line, message }, { home }) => {
     const run = await svcpay(line, { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toContain(says);
+    expect(run.stderr).toContain(message);
   });
 });
 

@@ -105,10 +105,10 @@ describe('svcpay tx list', () => {
     ['what is no word for a state', ['--state', 'a b'], /"a b" is not a state\. Write one of quoted/],
     ['a page of everything', ['--all', '--page', '2'], /--all lists everything/],
     ['a time that is none', ['--since', 'yesterday'], /"yesterday" is not a time.*2h or 7d/],
-  ] as const)('refuses %s', async ([, args, says], { around }) => {
+  ] as const)('refuses %s', async ([, args, message], { around }) => {
     const run = await svcpay(['tx', 'list', ...args], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(message);
   });
 });
 
@@ -244,9 +244,9 @@ describe('svcpay tx export', () => {
   test.for([
     ['no format', [], /-o csv, -o jsonl, -o hledger, -o beancount/],
     ['another way to name a format', ['--format', 'csv', '--json'], /export is one of csv/],
-  ] as const)('refuses %s', async ([, args, says], { around }) => {
+  ] as const)('refuses %s', async ([, args, message], { around }) => {
     const run = await svcpay(['tx', 'export', ...args], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(message);
   });
 });

@@ -100,23 +100,23 @@ describe('svcpay payout with flags', () => {
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
   });
 
-  const bad: { why: string; changes: Readonly<Record<string, string>>; says: RegExp }[] = [
-    { why: 'an unknown country', changes: { '--country': 'FR' }, says: /Payout countries: CA, IN/ },
-    { why: 'an unknown method', changes: { '--method': 'sepa' }, says: /no payout method "sepa"/ },
-    { why: 'an institution that is not in the look-up', changes: { '--institution': '999' }, says: /no institution "999" in Vietnam/ },
+  const bad: { why: string; changes: Readonly<Record<string, string>>; message: RegExp }[] = [
+    { why: 'an unknown country', changes: { '--country': 'FR' }, message: /Payout countries: CA, IN/ },
+    { why: 'an unknown method', changes: { '--method': 'sepa' }, message: /no payout method "sepa"/ },
+    { why: 'an institution that is not in the look-up', changes: { '--institution': '999' }, message: /no institution "999" in Vietnam/ },
     {
       why: 'a wallet where a bank is needed',
       changes: { '--country': 'MY', '--method': 'myr-bank', '--institution': 'TNGD', '--amount': '5myr' },
-      says: /Touch 'n Go eWallet \(TNGD\) is of the type mobile: myr-bank does not pay to it/,
+      message: /Touch 'n Go eWallet \(TNGD\) is of the type mobile: myr-bank does not pay to it/,
     },
-    { why: 'a phone without country code', changes: { '--recipient-phone': '0912345678' }, says: /as in \+84/ },
-    { why: 'an amount in another currency', changes: { '--amount': '500usd' }, says: /VND is needed/ },
+    { why: 'a phone without country code', changes: { '--recipient-phone': '0912345678' }, message: /as in \+84/ },
+    { why: 'an amount in another currency', changes: { '--amount': '500usd' }, message: /VND is needed/ },
   ];
 
-  test.for(bad)('refuses $why before anything is created', async ({ changes, says }, { around }) => {
+  test.for(bad)('refuses $why before anything is created', async ({ changes, message }, { around }) => {
     const run = await svcpay([...withFlags(changes), '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error().message).toMatch(says);
+    expect(run.error().message).toMatch(message);
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 });

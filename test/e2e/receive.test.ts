@@ -119,10 +119,10 @@ describe('svcpay receive onchain', () => {
   test.for([
     ['an amount of another currency', ['0.01usdt'], /amount of USDT, but BTC is needed/],
     ['a file that is no picture', ['0.01btc', '--qr-file', 'code.pdf'], /must end in \.svg or \.png/],
-  ] as const)('refuses %s before the first question', async ([, args, says], { around }) => {
+  ] as const)('refuses %s before the first question', async ([, args, message], { around }) => {
     const run = await svcpay(['receive', 'onchain', ...args], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(message);
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 });
@@ -182,9 +182,9 @@ describe('svcpay receive address', () => {
     ['no chain in a script', ['usdt'], 9, /--chain tron\|eth/],
     ['a chain for bitcoin', ['btc', '--chain', 'tron'], 2, /--chain needs usdt/],
     ['another currency', ['vnd'], 2, /not one of btc, usdt/],
-  ] as const)('refuses %s', async ([, args, exitCode, says], { around }) => {
+  ] as const)('refuses %s', async ([, args, exitCode, message], { around }) => {
     const run = await svcpay(['receive', 'address', ...args], around);
     expect(run).toMatchObject({ exitCode, stdout: '' });
-    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(message);
   });
 });

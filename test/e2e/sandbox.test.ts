@@ -57,13 +57,13 @@ describe('svcpay sandbox run', () => {
   });
 
   test.for([
-    { args: [], says: 'COMMAND' },
-    { args: ['--', 'no-such-command'], says: 'Command no-such-command was not found' },
-    { args: ['--webhook-ca', 'missing.pem', '--', 'true'], says: 'missing.pem cannot be read' },
-  ])('with $args explains the mistake', async ({ args, says }, { home }) => {
+    { args: [], message: 'COMMAND' },
+    { args: ['--', 'no-such-command'], message: 'Command no-such-command was not found' },
+    { args: ['--webhook-ca', 'missing.pem', '--', 'true'], message: 'missing.pem cannot be read' },
+  ])('with $args explains the mistake', async ({ args, message }, { home }) => {
     const run = await started(['sandbox', 'run', ...args], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toContain(says);
+    expect(run.stderr).toContain(message);
   });
 });
 
@@ -99,15 +99,15 @@ describe('svcpay sandbox', () => {
   });
 
   test.for([
-    { args: ['latency'], exit: 3, says: 'delay: this kind of fault needs it' },
-    { args: ['truncate', '--status', '500'], exit: 3, says: 'status: this kind of fault has no such field' },
-    { args: ['fire'], exit: 2, says: 'is not one of' },
-    { args: ['truncate', '--times', 'often'], exit: 2, says: 'not a number of times' },
-    { args: ['status', '--status', '500', '--body', '{'], exit: 2, says: '--body is not JSON' },
-  ])('refuses the fault $args', async ({ args, exit, says }, { around }) => {
+    { args: ['latency'], exit: 3, message: 'delay: this kind of fault needs it' },
+    { args: ['truncate', '--status', '500'], exit: 3, message: 'status: this kind of fault has no such field' },
+    { args: ['fire'], exit: 2, message: 'is not one of' },
+    { args: ['truncate', '--times', 'often'], exit: 2, message: 'not a number of times' },
+    { args: ['status', '--status', '500', '--body', '{'], exit: 2, message: '--body is not JSON' },
+  ])('refuses the fault $args', async ({ args, exit, message }, { around }) => {
     const run = await svcpay(['sandbox', 'fault', 'add', ...args], around);
     expect(run).toMatchObject({ exitCode: exit, stdout: '' });
-    expect(run.stderr).toContain(says);
+    expect(run.stderr).toContain(message);
   });
 
   test('saves and restores states, in the embedded sandbox too', async ({ home }) => {

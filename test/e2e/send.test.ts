@@ -164,42 +164,42 @@ const amountless = encodeInvoice(
 interface Bad {
   readonly why: string;
   readonly args: (invoice: string) => readonly string[];
-  readonly says: RegExp;
+  readonly message: RegExp;
   readonly network?: string;
 }
 
 const bad: readonly Bad[] = [
-  { why: 'a Bitcoin address with a wrong checksum', args: () => ['onchain', changed(bitcoin), '1000sat'], says: /checksum is wrong/ },
-  { why: 'a TRON address with a wrong checksum', args: () => [changed(tron), '5usdt'], says: /checksum is wrong/ },
-  { why: 'an Ethereum address with a wrong checksum', args: () => [ethereum.replace('aA', 'aa'), '5usdt'], says: /checksum/ },
-  { why: 'an LNURL with a wrong checksum', args: () => ['lnurl', changed(lnurl.toLowerCase()), '5sat'], says: /checksum is wrong/ },
-  { why: 'an address of another network', args: () => [bitcoin, '1000sat'], network: 'mainnet', says: /testnet address.*mainnet/s },
-  { why: 'an amount that is not that of the invoice', args: (it) => [it, '999sat'], says: /this invoice is for 0\.00001000 BTC, not for 999sat/ },
-  { why: 'an amount that is not that of the URI', args: () => [`bitcoin:${bitcoin}?amount=0.1`, '0.2btc'], says: /for 0\.10000000 BTC, not for 0\.2btc/ },
-  { why: 'an invoice without an amount', args: () => [amountless, '1000sat'], says: /no amount.*Ask for an invoice with an amount/s },
-  { why: 'an amount in USDT for a Bitcoin address', args: () => [bitcoin, '5usdt'], says: /amount of USDT, but BTC is needed.*50000sat/ },
-  { why: 'an amount in bitcoin for a TRON address', args: () => ['usdt', tron, '5000sat'], says: /amount of BTC, but USDT is needed.*25usdt/ },
-  { why: 'less than 1 000 sat on-chain', args: () => ['onchain', bitcoin, '999sat'], says: /999 sat is too little.*at least 1000sat/s },
-  { why: 'the contract of the token', args: () => ['usdt', tokenContract, '5usdt'], says: /contract of USDT/ },
-  { why: 'USDT on Ethereum', args: () => ['usdt', ethereum, '5usdt', '--chain', 'eth'], says: /announced.*not yet available.*TRON/s },
-  { why: 'a TRON address where a Bitcoin address belongs', args: () => ['onchain', tron, '1000sat'], says: /a TRON address, and a Bitcoin address is needed/ },
-  { why: 'fees taken out of an invoice', args: (it) => [it, '--deduct-fees'], says: /an invoice fixes the amount received/ },
-  { why: 'an amount of another wallet as what arrives in USDT', args: () => ['usdt', tron, '250000vnd'], says: /amount of VND.*To fix the amount debited, give 250000vnd/s },
-  { why: 'both an amount and what to spend', args: () => ['usdt', tron, '25usdt', '--spend', '250000vnd'], says: /either the amount received or the amount debited/ },
-  { why: 'what to spend on-chain', args: () => [bitcoin, '--spend', '5usdt'], says: /need the amount received/ },
-  { why: 'a highest fee of another wallet', args: (it) => [it, '--max-fee', '1usdt'], says: /--max-fee 1usdt is in USDT.*Write it in BTC, e\.g\. 100sat/s },
-  { why: 'an amount before the destination', args: () => ['50000sat', 'bob@example.com'], says: /"50000sat" is an amount: the destination comes first/ },
-  { why: 'a word that is no destination', args: () => ['somewhere', '5sat'], says: /"somewhere" is not a destination/ },
+  { why: 'a Bitcoin address with a wrong checksum', args: () => ['onchain', changed(bitcoin), '1000sat'], message: /checksum is wrong/ },
+  { why: 'a TRON address with a wrong checksum', args: () => [changed(tron), '5usdt'], message: /checksum is wrong/ },
+  { why: 'an Ethereum address with a wrong checksum', args: () => [ethereum.replace('aA', 'aa'), '5usdt'], message: /checksum/ },
+  { why: 'an LNURL with a wrong checksum', args: () => ['lnurl', changed(lnurl.toLowerCase()), '5sat'], message: /checksum is wrong/ },
+  { why: 'an address of another network', args: () => [bitcoin, '1000sat'], network: 'mainnet', message: /testnet address.*mainnet/s },
+  { why: 'an amount that is not that of the invoice', args: (it) => [it, '999sat'], message: /this invoice is for 0\.00001000 BTC, not for 999sat/ },
+  { why: 'an amount that is not that of the URI', args: () => [`bitcoin:${bitcoin}?amount=0.1`, '0.2btc'], message: /for 0\.10000000 BTC, not for 0\.2btc/ },
+  { why: 'an invoice without an amount', args: () => [amountless, '1000sat'], message: /no amount.*Ask for an invoice with an amount/s },
+  { why: 'an amount in USDT for a Bitcoin address', args: () => [bitcoin, '5usdt'], message: /amount of USDT, but BTC is needed.*50000sat/ },
+  { why: 'an amount in bitcoin for a TRON address', args: () => ['usdt', tron, '5000sat'], message: /amount of BTC, but USDT is needed.*25usdt/ },
+  { why: 'less than 1 000 sat on-chain', args: () => ['onchain', bitcoin, '999sat'], message: /999 sat is too little.*at least 1000sat/s },
+  { why: 'the contract of the token', args: () => ['usdt', tokenContract, '5usdt'], message: /contract of USDT/ },
+  { why: 'USDT on Ethereum', args: () => ['usdt', ethereum, '5usdt', '--chain', 'eth'], message: /announced.*not yet available.*TRON/s },
+  { why: 'a TRON address where a Bitcoin address belongs', args: () => ['onchain', tron, '1000sat'], message: /a TRON address, and a Bitcoin address is needed/ },
+  { why: 'fees taken out of an invoice', args: (it) => [it, '--deduct-fees'], message: /an invoice fixes the amount received/ },
+  { why: 'an amount of another wallet as what arrives in USDT', args: () => ['usdt', tron, '250000vnd'], message: /amount of VND.*To fix the amount debited, give 250000vnd/s },
+  { why: 'both an amount and what to spend', args: () => ['usdt', tron, '25usdt', '--spend', '250000vnd'], message: /either the amount received or the amount debited/ },
+  { why: 'what to spend on-chain', args: () => [bitcoin, '--spend', '5usdt'], message: /need the amount received/ },
+  { why: 'a highest fee of another wallet', args: (it) => [it, '--max-fee', '1usdt'], message: /--max-fee 1usdt is in USDT.*Write it in BTC, e\.g\. 100sat/s },
+  { why: 'an amount before the destination', args: () => ['50000sat', 'bob@example.com'], message: /"50000sat" is an amount: the destination comes first/ },
+  { why: 'a word that is no destination', args: () => ['somewhere', '5sat'], message: /"somewhere" is not a destination/ },
 ];
 
 describe('svcpay send with invalid input', () => {
-  test.for(bad)('refuses $why before any quote', async ({ args, says, network }, { around }) => {
+  test.for(bad)('refuses $why before any quote', async ({ args, message, network }, { around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const env = network === undefined ? {} : { SVCPAY_NETWORK: network };
     const run = await svcpay(['send', ...args(invoice), '--yes'], { ...around, env });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^(Not sent: |This )/);
-    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(message);
     expect(creations(around.sandbox)).toEqual([]);
   });
 });

@@ -37,10 +37,10 @@ describe('svcpay swap', () => {
     ['an amount of what arrives', ['100000sat', 'USDT', 'BTC'], /what arrives in the BTC wallet\.\s+Add --receive/],
     ['an amount of what leaves', ['25usdt', 'USDT', 'BTC', '--receive'], /what leaves the USDT wallet\.\s+Leave --receive out/],
     ['an amount of neither', ['5eur', 'USDT', 'BTC'], /amount of EUR, but USDT is needed/],
-  ] as const)('refuses %s on the wrong side', async ([, args, says], { around }) => {
+  ] as const)('refuses %s on the wrong side', async ([, args, message], { around }) => {
     const run = await svcpay(['swap', ...args, '--yes'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(message);
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 });

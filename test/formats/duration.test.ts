@@ -68,6 +68,6 @@ test.for([
   [2_900_000, '48 minutes'],
   [3_600_000, '1 hour'],
   [172_800_000, '2 days'],
-] as const)('a sentence shows %i ms as %s', ([ms, told]) => {
-  expect(describeDuration(ms)).toBe(told);
+] as const)('a sentence shows %i ms as %s', ([ms, text]) => {
+  expect(describeDuration(ms)).toBe(text);
 });

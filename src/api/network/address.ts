@@ -7,7 +7,7 @@ export interface Proxy {
   readonly except: string;
 }
 
-/** Names under `localhost` are this machine, whatever DNS says, because http is allowed to it. */
+/** Names under `localhost` are this machine, whatever their DNS records, because http is allowed to it. */
 export const resolvable = (hostname: string): string => (isLocalName(hostname) ? 'localhost' : hostname);
 
 /** Like curl: lower-case names take precedence, and a proxy needs no scheme. */

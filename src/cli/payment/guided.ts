@@ -43,7 +43,7 @@ export async function guide<A>(
   ref: string | undefined,
   context: Context,
 ): Promise<Back | undefined> {
-  // Fails before the first question if nobody is logged in.
+  // Fails before the first question without a login.
   await context.client();
   const asked = await flow.ask(start);
   if (asked === back) return back;

@@ -9,7 +9,7 @@ interface Shown {
   readonly text: string;
 }
 
-/** Whether somebody can press keys while the live line stands. */
+/** Whether keys can be pressed during the live line. */
 export const takesKeys = ({ terminal, out }: Context): boolean => terminal.canPrompt && terminal.canAnimate && out.forPeople && terminal.stdin.isForeground?.() !== false;
 
 /** `hint` names the keys below the live line, `release` gives the keyboard back. */

@@ -298,25 +298,25 @@ describe('the flags', () => {
     expect(missingFlags(draft)).toEqual([]);
   });
 
-  const wrong: { why: string; flags: RawValues; says: string | RegExp }[] = [
-    { why: 'an unknown country', flags: { country: 'FR' }, says: /no payouts to "FR"/ },
-    { why: 'an unknown method', flags: { method: 'sepa' }, says: /no payout method "sepa"/ },
-    { why: 'a method of another country', flags: { country: 'VN', method: 'krw-bank' }, says: /not to Vietnam: use vnd-instant/ },
-    { why: 'an amount in another currency', flags: { country: 'VN', amount: '500usd' }, says: /amount of USD, but VND/ },
-    { why: 'an amount of nothing in particular', flags: { amount: '500' }, says: /"500" has no currency/ },
-    { why: 'an amount that no country pays out', flags: { amount: '500sat' }, says: /Payouts are in CAD, INR, .*write e\.g\. 500000vnd/ },
-    { why: 'a phone without country code', flags: { senderPhone: '0912345678' }, says: /no country code/ },
-    { why: 'a mobile number of another country', flags: { country: 'KE', acctNum: '+84912345678' }, says: /begin with \+254/ },
-    { why: 'a name that was copied with the number', flags: { country: 'VN', acctNum: '0123456789 LE VAN A' }, says: /cannot be an account number/ },
-    { why: 'a name without letters', flags: { acctName: '123' }, says: /cannot be a name/ },
-    { why: 'a code that is no number', flags: { purpose: '-1' }, says: /not a whole number/ },
-    { why: 'nobody in the address book', flags: { recipient: 'Bob' }, says: /"Bob" is not in your address book/ },
-    { why: 'an inherited name', flags: { recipient: 'toString' }, says: /"toString" is not/ },
-    { why: 'an account besides the recipient', flags: { recipient: 'Le Van A', acctNum: '1234' }, says: /Remove --acct-num/ },
+  const wrong: { why: string; flags: RawValues; message: string | RegExp }[] = [
+    { why: 'an unknown country', flags: { country: 'FR' }, message: /no payouts to "FR"/ },
+    { why: 'an unknown method', flags: { method: 'sepa' }, message: /no payout method "sepa"/ },
+    { why: 'a method of another country', flags: { country: 'VN', method: 'krw-bank' }, message: /not to Vietnam: use vnd-instant/ },
+    { why: 'an amount in another currency', flags: { country: 'VN', amount: '500usd' }, message: /amount of USD, but VND/ },
+    { why: 'an amount of nothing in particular', flags: { amount: '500' }, message: /"500" has no currency/ },
+    { why: 'an amount that no country pays out', flags: { amount: '500sat' }, message: /Payouts are in CAD, INR, .*write e\.g\. 500000vnd/ },
+    { why: 'a phone without country code', flags: { senderPhone: '0912345678' }, message: /no country code/ },
+    { why: 'a mobile number of another country', flags: { country: 'KE', acctNum: '+84912345678' }, message: /begin with \+254/ },
+    { why: 'a name that was copied with the number', flags: { country: 'VN', acctNum: '0123456789 LE VAN A' }, message: /cannot be an account number/ },
+    { why: 'a name without letters', flags: { acctName: '123' }, message: /cannot be a name/ },
+    { why: 'a code that is no number', flags: { purpose: '-1' }, message: /not a whole number/ },
+    { why: 'nobody in the address book', flags: { recipient: 'Bob' }, message: /"Bob" is not in your address book/ },
+    { why: 'an inherited name', flags: { recipient: 'toString' }, message: /"toString" is not/ },
+    { why: 'an account besides the recipient', flags: { recipient: 'Le Van A', acctNum: '1234' }, message: /Remove --acct-num/ },
   ];
 
-  test.each(wrong)('are refused for $why', ({ flags, says }) => {
-    expect(() => draftOf(flags, { 'Le Van A': leVanA })).toThrow(says);
+  test.each(wrong)('are refused for $why', ({ flags, message }) => {
+    expect(() => draftOf(flags, { 'Le Van A': leVanA })).toThrow(message);
   });
 });
 

@@ -20,15 +20,15 @@ const taken: { key: string; text: string; profile: Profile }[] = [
 ];
 
 const refused = [
-  { key: 'base-url', text: 'http://pay.example', says: /not encrypted/ },
-  { key: 'base-url', text: 'https://u:p@pay.example', says: /user name or password/ },
-  { key: 'account', text: '../x', says: /cannot be an account id/ },
-  { key: 'network', text: 'moon', says: /use mainnet, testnet, any/ },
-  { key: 'maker', text: 'Acme Pay', says: /small letters/ },
-  { key: 'sandbox', text: 'yes', says: /not true or false/ },
-  { key: 'sender.type', text: 'robot', says: /individual, business/ },
-  { key: 'sender.country', text: 'Germany', says: /two letters/ },
-  { key: 'sender.phone', text: '0151123456', says: /no country code/ },
+  { key: 'base-url', text: 'http://pay.example', message: /not encrypted/ },
+  { key: 'base-url', text: 'https://u:p@pay.example', message: /user name or password/ },
+  { key: 'account', text: '../x', message: /cannot be an account id/ },
+  { key: 'network', text: 'moon', message: /use mainnet, testnet, any/ },
+  { key: 'maker', text: 'Acme Pay', message: /small letters/ },
+  { key: 'sandbox', text: 'yes', message: /not true or false/ },
+  { key: 'sender.type', text: 'robot', message: /individual, business/ },
+  { key: 'sender.country', text: 'Germany', message: /two letters/ },
+  { key: 'sender.phone', text: '0151123456', message: /no country code/ },
 ];
 
 describe('a setting', () => {
@@ -36,8 +36,8 @@ describe('a setting', () => {
     expect(findKey(key).change({}, text)).toEqual(profile);
   });
 
-  test.each(refused)('$key refuses $text', ({ key, text, says }) => {
-    expect(() => findKey(key).change({}, text)).toThrow(says);
+  test.each(refused)('$key refuses $text', ({ key, text, message }) => {
+    expect(() => findKey(key).change({}, text)).toThrow(message);
   });
 
   test('leaves the others unchanged, and can be removed', () => {

@@ -110,41 +110,41 @@ describe('a payout', () => {
     ({ kyc: { type, details: { legalFullName: 'A', countryCode: 'VN', ...details } } });
   const detailed = (change: object): object => ({ reqDetails: { ...account, ...change } });
   test.for([
-    { what: 'no KYC of the sender', body: payout(1000, {}, { kyc: undefined }), says: /missing KYC: sourceReq/ },
-    { what: 'no KYC of the recipient', body: payout(1000, { kyc: undefined }), says: /missing KYC: destReq/ },
-    { what: 'another type of party', body: payout(1000, kyc({}, 'robot')), says: /destReq.kyc.type/ },
-    { what: 'no name', body: payout(1000, kyc({ legalFullName: undefined })), says: /legalFullName/ },
-    { what: 'a blank name', body: payout(1000, {}, kyc({ legalFullName: ' ' })), says: /sourceReq.kyc.*legalFullName/ },
-    { what: 'a country that does not exist', body: payout(1000, kyc({ countryCode: 'XX' })), says: /countryCode/ },
-    { what: 'a country in three letters', body: payout(1000, kyc({ countryCode: 'VNM' })), says: /countryCode/ },
-    { what: 'a phone number that is a number', body: payout(1000, kyc({ contactNumber: 5 })), says: /contactNumber/ },
+    { what: 'no KYC of the sender', body: payout(1000, {}, { kyc: undefined }), message: /missing KYC: sourceReq/ },
+    { what: 'no KYC of the recipient', body: payout(1000, { kyc: undefined }), message: /missing KYC: destReq/ },
+    { what: 'another type of party', body: payout(1000, kyc({}, 'robot')), message: /destReq.kyc.type/ },
+    { what: 'no name', body: payout(1000, kyc({ legalFullName: undefined })), message: /legalFullName/ },
+    { what: 'a blank name', body: payout(1000, {}, kyc({ legalFullName: ' ' })), message: /sourceReq.kyc.*legalFullName/ },
+    { what: 'a country that does not exist', body: payout(1000, kyc({ countryCode: 'XX' })), message: /countryCode/ },
+    { what: 'a country in three letters', body: payout(1000, kyc({ countryCode: 'VNM' })), message: /countryCode/ },
+    { what: 'a phone number that is a number', body: payout(1000, kyc({ contactNumber: 5 })), message: /contactNumber/ },
     { what: 'a phone number without its country', body: payout(1000, {}, kyc({ contactNumber: '0912 345 678' })),
-      says: /contactNumber/ },
+      message: /contactNumber/ },
     { what: 'an institution of another country', body: payout(1000, detailed({ institutionCode: '7171' })),
-      says: /invalid institution code/ },
-    { what: 'no institution', body: payout(1000, detailed({ institutionCode: undefined })), says: /institutionCode/ },
-    { what: 'no account', body: payout(1000, detailed({ acctNum: undefined })), says: /acctNum/ },
-    { what: 'no account holder', body: payout(1000, detailed({ acctName: undefined })), says: /acctName/ },
-    { what: 'a method of another currency', body: payout(1000, { ccy: 'USD' }), says: /unsupported country or method/ },
-    { what: 'an unknown method', body: payout(1000, { method: 'eur-bank' }), says: /no way/ },
+      message: /invalid institution code/ },
+    { what: 'no institution', body: payout(1000, detailed({ institutionCode: undefined })), message: /institutionCode/ },
+    { what: 'no account', body: payout(1000, detailed({ acctNum: undefined })), message: /acctNum/ },
+    { what: 'no account holder', body: payout(1000, detailed({ acctName: undefined })), message: /acctName/ },
+    { what: 'a method of another currency', body: payout(1000, { ccy: 'USD' }), message: /unsupported country or method/ },
+    { what: 'an unknown method', body: payout(1000, { method: 'eur-bank' }), message: /no way/ },
     { what: 'the amount on the source', body: payout(1000, { amtRequested: undefined }, { amtRequested: 0.1 }),
-      says: /destReq.amtRequested/ },
-    { what: 'a fraction of a dong', body: payout(1000.5), says: /amtRequested/ },
+      message: /destReq.amtRequested/ },
+    { what: 'a fraction of a dong', body: payout(1000.5), message: /amtRequested/ },
     { what: 'a source of funds in words', body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, purpose: 'gift' } }),
-      says: /sourceOfFunds.purpose/ },
+      message: /sourceOfFunds.purpose/ },
     { what: 'a source of funds in fractions', body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, source: 1.5 } }),
-      says: /sourceOfFunds.source/ },
+      message: /sourceOfFunds.source/ },
     { what: 'half a source of funds', body: payout(1000, {}, {}, { sourceOfFunds: { purpose: 1 } }),
-      says: /sourceOfFunds/ },
-    { what: 'a mobile number of another country', says: /country code 254/, body: payout(1000, {
+      message: /sourceOfFunds/ },
+    { what: 'a mobile number of another country', message: /country code 254/, body: payout(1000, {
       ccy: 'KES',
       method: 'ke-kes-mobile',
       reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+84912345678' },
     }, {}, { sourceOfFunds: funds }) },
-  ])('with $what is a bad request', async ({ body, says }) => {
+  ])('with $what is a bad request', async ({ body, message }) => {
     const answer = await sandbox.create(body);
     expect([answer.status, answer.body.error, answer.body.message])
-      .toEqual([400, 'bad request', expect.stringMatching(says)]);
+      .toEqual([400, 'bad request', expect.stringMatching(message)]);
   });
 
   test('above the balance is refused', async () => {

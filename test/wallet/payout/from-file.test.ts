@@ -86,36 +86,36 @@ describe('a file', () => {
   });
 });
 
-const broken: { why: string; change: Change; says: string | RegExp }[] = [
-  { why: 'no KYC of the sender', change: (c) => Reflect.deleteProperty(c.sourceReq, 'kyc'), says: 'sourceReq.kyc: It is missing.' },
-  { why: 'no KYC of the recipient', change: (c) => Reflect.deleteProperty(c.destReq, 'kyc'), says: 'destReq.kyc: It is missing.' },
+const broken: { why: string; change: Change; message: string | RegExp }[] = [
+  { why: 'no KYC of the sender', change: (c) => Reflect.deleteProperty(c.sourceReq, 'kyc'), message: 'sourceReq.kyc: It is missing.' },
+  { why: 'no KYC of the recipient', change: (c) => Reflect.deleteProperty(c.destReq, 'kyc'), message: 'destReq.kyc: It is missing.' },
   {
     why: 'KYC without a name',
     change: (c) => Reflect.deleteProperty(c.destReq.kyc.details, 'legalFullName'),
-    says: 'destReq.kyc.details.legalFullName: It is missing.',
+    message: 'destReq.kyc.details.legalFullName: It is missing.',
   },
-  { why: 'an unknown country', change: (c) => (c.destReq.kyc.details.countryCode = 'XX'), says: /countryCode: "XX" is not a country code/ },
+  { why: 'an unknown country', change: (c) => (c.destReq.kyc.details.countryCode = 'XX'), message: /countryCode: "XX" is not a country code/ },
   {
     why: 'a phone number without country code',
     change: (c) => Object.assign(c.sourceReq.kyc.details, { contactNumber: '0912345678' }),
-    says: /contactNumber: "0912345678" has no country code/,
+    message: /contactNumber: "0912345678" has no country code/,
   },
-  { why: 'an unknown method', change: (c) => (c.destReq.method = 'fr-bank'), says: /destReq.method: There is no payout method "fr-bank"/ },
-  { why: 'a currency that the method does not pay', change: (c) => (c.destReq.ccy = 'USD'), says: 'destReq.ccy: vnd-instant pays out VND, not USD.' },
-  { why: 'an amount on the source', change: (c) => Object.assign(c.sourceReq, { amtRequested: 1 }), says: 'sourceReq.amtRequested: A payout has no such field.' },
-  { why: 'a misspelt field', change: (c) => Object.assign(c, { extRefID: 'x' }), says: 'extRefID: A payout has no such field.' },
-  { why: 'nothing to pay', change: (c) => (c.destReq.amtRequested = 0), says: /is zero/ },
-  { why: 'a negative amount', change: (c) => (c.destReq.amtRequested = -5), says: /is not an amount/ },
-  { why: 'more decimals than the currency has', change: (c) => (c.destReq.amtRequested = 0.5), says: /VND has no decimals/ },
-  { why: 'no source of funds', change: (c) => Reflect.deleteProperty(c, 'sourceOfFunds'), says: /^sourceOfFunds: It is missing/ },
-  { why: 'a code that is no integer', change: (c) => (c.sourceOfFunds.purpose = 1.5), says: /^sourceOfFunds.purpose/ },
-  { why: 'no account', change: (c) => Reflect.deleteProperty(c.destReq.reqDetails, 'acctNum'), says: 'destReq.reqDetails.acctNum: It is missing.' },
-  { why: 'fees taken from the recipient', change: (c) => Object.assign(c, { deductNetworkFeesFromDest: true }), says: /^deductNetworkFeesFromDest/ },
+  { why: 'an unknown method', change: (c) => (c.destReq.method = 'fr-bank'), message: /destReq.method: There is no payout method "fr-bank"/ },
+  { why: 'a currency that the method does not pay', change: (c) => (c.destReq.ccy = 'USD'), message: 'destReq.ccy: vnd-instant pays out VND, not USD.' },
+  { why: 'an amount on the source', change: (c) => Object.assign(c.sourceReq, { amtRequested: 1 }), message: 'sourceReq.amtRequested: A payout has no such field.' },
+  { why: 'a misspelt field', change: (c) => Object.assign(c, { extRefID: 'x' }), message: 'extRefID: A payout has no such field.' },
+  { why: 'nothing to pay', change: (c) => (c.destReq.amtRequested = 0), message: /is zero/ },
+  { why: 'a negative amount', change: (c) => (c.destReq.amtRequested = -5), message: /is not an amount/ },
+  { why: 'more decimals than the currency has', change: (c) => (c.destReq.amtRequested = 0.5), message: /VND has no decimals/ },
+  { why: 'no source of funds', change: (c) => Reflect.deleteProperty(c, 'sourceOfFunds'), message: /^sourceOfFunds: It is missing/ },
+  { why: 'a code that is no integer', change: (c) => (c.sourceOfFunds.purpose = 1.5), message: /^sourceOfFunds.purpose/ },
+  { why: 'no account', change: (c) => Reflect.deleteProperty(c.destReq.reqDetails, 'acctNum'), message: 'destReq.reqDetails.acctNum: It is missing.' },
+  { why: 'fees taken from the recipient', change: (c) => Object.assign(c, { deductNetworkFeesFromDest: true }), message: /^deductNetworkFeesFromDest/ },
 ];
 
 describe('a file is refused', () => {
-  test.each(broken)('with $why', ({ change, says }) => {
-    expect(refusal(changed(change))).toMatch(says);
+  test.each(broken)('with $why', ({ change, message }) => {
+    expect(refusal(changed(change))).toMatch(message);
   });
 
   test('with a number that JSON cannot represent, anywhere', () => {

@@ -228,6 +228,8 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
     const own = transactions.filter((each) => baseRef(each.extRefId) === ref && hasMoved(each) && isHere(each));
     return own.filter((each) => !isLicensed(each, each, known)).map((each) => `${ref} is abandoned, but ${each.txnId} is ${each.state}`);
   }
+  // An earlier attempt has paid after all: nobody asks about the one after `--retry` any more.
+  if (status(payment) === 'paid' && state !== 'paid') return [];
   const { listLagMs, lagsSteadily, readLagMs, quoteLifeMs } = known.books.model.traits;
   // Its quote is used and not seen yet, however long it is looked for.
   if (state === 'requested' && lagsSteadily && listLagMs > longestLookMs) return [];

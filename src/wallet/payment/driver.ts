@@ -30,12 +30,12 @@ interface Drive {
   readonly clock: RunClock;
   claim: Claim;
   /** The journal could not be written after money may have moved: the payment goes on, the service has the truth. */
-  journalFailed: boolean;
+  journalError: Failure | undefined;
 }
 
 /** Throws Failure as the outcome says. */
 export async function drive(claim: Claim, wish: Wish, deps: PaymentDeps): Promise<Driven> {
-  const drive: Drive = { wish, deps, clock: runClock(deps), claim, journalFailed: false };
+  const drive: Drive = { wish, deps, clock: runClock(deps), claim, journalError: undefined };
   let run = openRun(claim);
   try {
     // A yes to one quote is not a yes to the payment, whose next attempt could have another.
@@ -71,7 +71,9 @@ async function record({ run, change, submits }: Applied, drive: Drive): Promise<
   const { attempt } = change;
   const isAfterMoney = submits !== 'checked' && attempt !== undefined && concernsMoved(run, attempt);
   try {
-    if (drive.journalFailed && isAfterMoney) return recorded(run, change);
+    // Another attempt may not begin while the journal lacks the end of the last one.
+    if (drive.journalError !== undefined && attempt?.state === 'requested') throw drive.journalError;
+    if (drive.journalError !== undefined && isAfterMoney) return recorded(run, change);
     if (submits === undefined || attempt === undefined) drive.claim = await deps.journal.write(claim, change);
     else {
       const window = lastDay(deps.now(), deps.service.confirmedNow());
@@ -83,7 +85,7 @@ async function record({ run, change, submits }: Applied, drive: Drive): Promise<
     if (!(error instanceof Failure)) throw error;
     if (attempt?.state === 'requested') throw journalLost(run.payment, error);
     if (!isAfterMoney) return { ...run, known: { ...run.known, stopped: error } };
-    drive.journalFailed = true;
+    drive.journalError = error;
     deps.on({ type: 'journal-failed', error });
     return recorded(run, change);
   }

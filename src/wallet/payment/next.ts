@@ -33,10 +33,10 @@ function decide(situation: Situation): Step {
   const paid = payment.attempts.find(({ state }) => state === 'paid');
   if (paid !== undefined && paid.number !== attempt.number && !mayMove(attempt)) return reportPaid(situation, paid);
   if (wish.expect !== undefined && attempt.txnId !== wish.expect) return fail(situation, outcomes.differentPayment(payment.ref, attempt.txnId));
-  const unread = payment.attempts.find(({ number, state }) => number < attempt.number && state === 'unknown' && !known.earlierRead.includes(number));
+  const unread = payment.attempts.find((each) => each.number < attempt.number && isUnresolved(each) && !known.earlierRead.includes(each.number));
   if (unread !== undefined && !mayMove(attempt)) return { do: 'read', attempt: unread };
   // A further attempt that was abandoned needs another `--retry`, which reopens it.
-  const unknown = payment.attempts.find(({ number, state }) => number < attempt.number && state === 'unknown');
+  const unknown = payment.attempts.find((each) => each.number < attempt.number && isUnresolved(each));
   if (unknown !== undefined && payment.abandoned && !mayMove(attempt)) return fail(situation, outcomes.unresolved(payment.ref, unknown));
   return rules[attempt.state](situation);
 }
@@ -49,6 +49,7 @@ export function isReopened({ payment }: Run, { until, renew, leaveOpen, retryUpT
 }
 
 const mayMove = ({ state }: Attempt): boolean => state === 'submitting' || state === 'in-flight';
+const isUnresolved = (attempt: Attempt): boolean => attempt.state === 'unknown' || mayMove(attempt);
 
 const rules: Readonly<Record<AttemptState, Rule>> = {
   requested: create,
@@ -66,20 +67,26 @@ const rules: Readonly<Record<AttemptState, Rule>> = {
 function create(situation: Situation): Step {
   const { known, now, payment, wish } = situation;
   const { tries, refusal, error, mayExist, atMs } = known.creation;
-  if (known.stopped !== undefined) return fail(situation, known.stopped);
+  const use = refusal && referenceUse(refusal, mayExist, wish.reference === 'own');
+  if (known.stopped !== undefined) {
+    // The reference was used, and its transaction cannot be read: it may have paid.
+    const isUnknown = use?.isCertain === true && unreadable.has(known.stopped.kind);
+    return fail(situation, isUnknown ? outcomes.usedButUnread(payment.ref, `its transaction cannot be read: ${known.stopped.message}`, known.stopped) : known.stopped);
+  }
   if (tries === 0) return { do: 'create' };
   if (refusal === undefined) {
     const pause = pauseBefore(tries, error);
     if (tries >= retryPolicy.creations || pause === undefined) return fail(situation, outcomes.noQuote(error));
     return waitUntil(atMs + pause, now, { do: 'create' });
   }
-  const use = referenceUse(refusal, mayExist, wish.reference === 'own');
   const { lookup } = known;
   if (use !== undefined && lookup === undefined) return { do: 'find', depth: use.depth };
   if (use === undefined || lookup === undefined || !use.isCertain) return fail(situation, outcomes.refused('quote', refusal, known.funds?.available));
-  if (now.ms - lookup.sinceMs >= retryPolicy.staleForMs) return fail(situation, outcomes.usedButNotFound(payment.ref, refusal));
+  if (now.ms - lookup.sinceMs >= retryPolicy.staleForMs) return fail(situation, outcomes.usedButUnread(payment.ref, 'its list does not show the transaction.', refusal));
   return waitUntil(lookup.atMs + stalePause(lookup.count), now, { do: 'find', depth: use.depth });
 }
+
+const unreadable: ReadonlySet<Failure['kind']> = new Set(['temporary', 'refused', 'authentication', 'not-found']);
 
 /** Until it is submitted, a quote is only shown, approved, or left to expire. */
 function agree(situation: Situation): Step {

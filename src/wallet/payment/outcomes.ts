@@ -39,8 +39,8 @@ export const paidElsewhere = ({ txnId, extRefId }: Transaction, ref: string): Fa
     txnId,
   });
 
-export const usedButNotFound = (ref: string, cause: unknown): Failure =>
-  new Failure('pending', `Outcome unknown: the service reports that the reference ${ref} was used, and its list does not show the transaction.`, {
+export const usedButUnread = (ref: string, why: string, cause: unknown): Failure =>
+  new Failure('pending', `Outcome unknown: the service reports that the reference ${ref} was used, and ${why}`, {
     next: { do: 'resume', id: ref },
     cause,
   });

@@ -24,13 +24,13 @@ describe('checkSpend', () => {
 
   test.for([
     ['100000sat', [], undefined],
-    ['100001sat', [], 'per payment is 0.00100000 BTC'],
+    ['100001sat', [], 'per-payment limit of 0.00100000 BTC'],
     ['50000sat', spent, undefined],
-    ['50001sat', spent, 'per day is 0.00200000 BTC, of which 0.00150000 BTC is used'],
+    ['50001sat', spent, 'daily limit of 0.00200000 BTC, of which 0.00150000 BTC is used'],
     ['39.999999usdt', spent, undefined],
     ['40usdt', spent, 'of which 60.000001 USDT is used'],
     ['1000000vnd', spent, undefined],
-    ['1000001vnd', spent, 'per payment is 1'],
+    ['1000001vnd', spent, 'per-payment limit of 1'],
     ['1000000usd', spent, undefined],
   ] as const)('%s after %j: %s', ([amount, before, refusal]) => {
     const check = (): void => checkSpend(limits, [parseAmount(amount)], () => before);
@@ -40,7 +40,7 @@ describe('checkSpend', () => {
 
   test('checks every currency of a payment against its limit', () => {
     const amounts = [parseAmount('1sat'), parseAmount('2000000vnd')];
-    expect(() => checkSpend(limits, amounts, () => [])).toThrow(/per payment is 1\D000\D000 VND/);
+    expect(() => checkSpend(limits, amounts, () => [])).toThrow(/per-payment limit of 1\D000\D000 VND/);
   });
 });
 

@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
 const flags = process.versions.node.startsWith('20.') ? ['--interrupt-budget=5000000'] : [];
 
 /** What takes longest, first: what is begun last is not waited for alone. */
-const longest = ['simulation/payments', 'faults/strange-answers', 'enumeration/', 'store/files/upgrade', 'faults/machines', 'e2e/', 'readme', 'examples/', 'sandbox/processes', 'faults/'];
+const longest = ['simulation/payments', 'faults/strange-answers', 'wallet/payment/enumeration', 'store/files/upgrade', 'faults/lagging-service', 'faults/receivers', 'faults/machines', 'e2e/', 'readme', 'examples/', 'sandbox/processes', 'faults/'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -28,7 +28,7 @@ export default defineConfig({
     pool: 'forks',
     execArgv: flags,
     // Most of the time a test waits for the program that it runs, and one for the simulation.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     // Generous: a test on a busy machine is slow, not wrong.
     testTimeout: 60_000,

@@ -73,7 +73,7 @@ const problemSchema = v.object({
 export interface Result {
   readonly content: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
-  /** What the command had to say beside its result. */
+  /** What the command wrote to stderr, next to its result. */
   readonly warnings: string;
 }
 

@@ -36,7 +36,7 @@ export const mcp = (tree: Branch): Command => defineCommand({
     const { stdout, signal, version } = context;
     if (context.settings.accountId !== undefined) await context.account();
     if (allowPayments && (await dailyLimits(signal, context)).length === 0) {
-      throw new Failure('limit', 'Paying tools need a limit per day: none says how much may be spent.', { hint: limitHint });
+      throw new Failure('limit', 'Paying tools need a limit per day, and none is set.', { hint: limitHint });
     }
     if (context.stdin.isTTY) context.out.say('This serves a program, one JSON message per line. Ctrl-C ends it.');
     const stdin = context.stdin.open();
@@ -136,7 +136,7 @@ function resourcesOf(context: Context): ResourceRow[] {
   };
   return [
     { name: 'limits', uri: 'svcpay://limits', description: 'what may be spent, and how much of it is left', read: printed('limits', 'list') },
-    { name: 'exit-codes', uri: 'svcpay://exit-codes', description: 'what each exit code says of the money', read: printed('help', 'exit-codes') },
+    { name: 'exit-codes', uri: 'svcpay://exit-codes', description: 'what each exit code means for the money', read: printed('help', 'exit-codes') },
     { name: 'recent', uri: 'svcpay://transactions/recent', description: 'the latest transactions', read: printed('tx', 'list', '--limit', '10') },
   ];
 }

@@ -1,4 +1,4 @@
-// Cancels a quote. If the service has no such operation, the quote expires by itself, and the journal abandons the payment.
+// Cancels a quote. If the service has no such operation, the quote expires unconfirmed, and the journal abandons the payment.
 import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -29,7 +29,7 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   if (!isQuoted(txn.txnState)) throw tooLate(txn);
   const taken = payment !== undefined && latest(payment).txnId === txnId ? await take(payment, deps) : undefined;
   try {
-    // Another process may have gone on to the next attempt just before: that one is not touched.
+    // Another process may have begun the next attempt meanwhile, which is left alone.
     const claim = taken !== undefined && latest(taken.payment).txnId === txnId ? await abandon(taken, deps) : undefined;
     const ended = await cancelOrRead(txn, deps);
     if (!hasLapsed(ended.txnState)) return ended;
@@ -91,7 +91,7 @@ function tooLate({ txnId, txnState }: Transaction): Failure {
 function expiresByItself({ txnId, sourceReq }: Transaction, cause: CancelNotOffered): Failure {
   const { expiresAt } = sourceReq;
   const when = expiresAt == null ? 'soon' : `at ${new Date(expiresAt).toISOString()}`;
-  return new Failure('refused', `Nothing moved: the service cannot cancel. This quote expires by itself ${when}.`, {
+  return new Failure('refused', `Nothing moved: the service cannot cancel. This quote expires unconfirmed ${when}.`, {
     status: cause.status,
     txnId,
     cause,

@@ -29,11 +29,11 @@ interface Drive {
   readonly deps: PaymentDeps;
   readonly clock: RunClock;
   claim: Claim;
-  /** The journal could not be written after money may have moved: the payment goes on, the service has the truth. */
+  /** A failed write after money may have moved: the payment continues, and the service has the truth. */
   journalError: Failure | undefined;
 }
 
-/** Throws Failure as the outcome says. */
+/** Throws the Failure of the outcome. */
 export async function drive(claim: Claim, wish: Wish, deps: PaymentDeps): Promise<Driven> {
   const drive: Drive = { wish, deps, clock: runClock(deps), claim, journalError: undefined };
   let run = openRun(claim);
@@ -61,7 +61,7 @@ function openRun({ payment, fence }: Claim): Run {
 async function take(run: Run, fact: FactBody, drive: Drive): Promise<Run> {
   const applied = apply(run, { ...fact, at: drive.clock.now() });
   const after = await record(applied, drive);
-  tell(run, after, fact, drive.deps);
+  announce(run, after, fact, drive.deps);
   return after;
 }
 
@@ -91,7 +91,7 @@ async function record({ run, change, submits }: Applied, drive: Drive): Promise<
   }
 }
 
-/** The attempt moved money, or may have: the payment goes on whether it can be written or not. */
+/** The attempt moved money, or may have: the payment continues even if the journal cannot be written. */
 const concernsMoved = ({ payment }: Run, attempt: Attempt): boolean =>
   mayHaveMoved(attempt) || payment.attempts.some((before) => before.number === attempt.number && mayHaveMoved(before));
 
@@ -106,7 +106,7 @@ function checkSubmission({ order, known, payment }: Run, { limits, refuse }: Pay
 }
 
 /** What the screen has to see. */
-function tell(before: Run, after: Run, fact: FactBody, { on }: PaymentDeps): void {
+function announce(before: Run, after: Run, fact: FactBody, { on }: PaymentDeps): void {
   const [was, is] = [latest(before.payment), latest(after.payment)];
   const { txn } = after.known;
   const isStarted = (fact.is === 'created' || fact.is === 'found') && fact.started !== undefined;
@@ -156,7 +156,7 @@ async function performed(run: Run, step: Performed, { wish, deps, clock }: Drive
       return { is: 'submitted', amounts: amountsOf(approvedQuote(run)), consent: isStanding ? 'standing' : 'quote' };
     }
     case 'confirm':
-      // Found as submitted, by an earlier run or in spite of a lost answer of the journal: this run lets it go, too.
+      // An earlier run submitted it, or the journal's answer to the submission was lost: this run submits it as well.
       if (run.known.confirmation.isUnanswered && run.known.confirmation.tries === 0) deps.on({ type: 'submitting', payment: run.payment });
       return confirm(txnId, deps);
     case 'wait':

@@ -24,7 +24,7 @@ export const spanFilter = (since: number): TransactionFilter => ({
   limit: pageSize,
 });
 
-/** The rows of a reference and its attempts, newest first where the list is. `stopAt` says when enough was seen. */
+/** The listed transactions of a reference and its attempts, in the order of the list. */
 export async function listedUnder(
   ref: string,
   { since, depth, onRead }: { since: number; depth: 'every page' | 'newest page'; onRead: (count: number) => void },

@@ -19,7 +19,7 @@ export interface Wish {
   readonly retryUpTo: number;
   /** The latest attempt when the run began. */
   readonly firstAttempt: number;
-  /** Who else can use the reference: nobody (made up for this run), whoever pays the same invoice, whoever knows it. */
+  /** Who else can use the reference: nobody (`own`, generated for this run), payers of the same invoice, or anyone who was given it. */
   readonly reference: 'own' | 'once' | 'given';
   /** Which stops leave the payment open for a later resume: those that may pass by themselves, or all. */
   readonly leaveOpen: 'never' | 'if-passing' | 'always';
@@ -153,7 +153,7 @@ export interface Started {
   readonly isOrdered: boolean;
 }
 
-/** What a `txnState` of the service says of the money; a state that svcpay does not recognize counts as on its way. */
+/** What a `txnState` of the service means for the money; an unrecognized state counts as in flight. */
 export function resultOf(txnState: string): Exclude<ReadResult, 'not-found' | 'unreadable' | 'unanswered'> {
   if (isQuoted(txnState)) return 'quoted';
   if (txnState === 'completed') return 'completed';

@@ -115,7 +115,7 @@ function offer(situation: Situation): Step {
   if (!isOver || (wish.expect !== undefined && approval !== 'prompt-expired')) return { do: 'submit' };
   if (cancel === undefined) return { do: 'cancel' };
   if (reads === undefined) return { do: 'read', attempt };
-  // The service does not cancel, and goes on calling it a quote: its clock decides, not svcpay's.
+  // The service does not cancel, and still reports a quote: its clock decides, not svcpay's.
   if (!isOld(reads)) return readAgain(situation, reads);
   return approval === 'prompt-expired' ? { do: 'approve' } : { do: 'submit' };
 }
@@ -280,7 +280,7 @@ const waitUntil = (atMs: number, now: Now, then: Step): Step => (now.ms >= atMs 
 
 const stop = (outcome: Outcome, abandons: boolean): Step => ({ do: 'stop', outcome, abandons });
 
-/** What passes by itself, or asks for a person: a resumed payment stays open for the next time. */
+/** Temporary, or waiting for a person: the payment stays open for the next `tx resume`. */
 const passing: ReadonlySet<Failure['kind']> = new Set(['temporary', 'authentication', 'interrupted', 'declined']);
 
 function fail({ payment, attempt, wish }: Situation, failure: Failure): Step {

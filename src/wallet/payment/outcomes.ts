@@ -72,7 +72,7 @@ export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
     txnId,
   });
 
-/** The specification does not say what `error` means for the money. */
+/** The specification leaves open what `error` means for the money. */
 export function ended(ref: string, { txnId, txnState }: Pick<Transaction, 'txnId' | 'txnState'>, canRetry: boolean): Failure {
   const message =
     txnState === 'error'
@@ -81,7 +81,7 @@ export function ended(ref: string, { txnId, txnState }: Pick<Transaction, 'txnId
   return new Failure('payment-failed', message, { next: canRetry ? { do: 'retry', id: ref } : { do: 'show', id: txnId }, txnId });
 }
 
-/** A confirmation whose effect cannot be told now. */
+/** A confirmation whose effect cannot be read now. */
 export function confirmationUnknown(txnId: string, error: unknown, wasRepeated: boolean): Failure {
   const why = error instanceof NoAnswer ? 'the service did not answer the confirmation' : `the effect of the confirmation could not be read${reasonOf(error)}`;
   const tried = wasRepeated ? 'The same transaction was confirmed again. No second attempt was made.' : 'No second attempt was made.';
@@ -139,13 +139,13 @@ export const isAbandoned = (payment: Payment): Failure =>
   });
 
 /** Codes of live services: a code that is known decides, otherwise the specification's words do. */
-const saysInsufficient = ({ code, reason }: ServiceError): boolean =>
+const isInsufficient = ({ code, reason }: ServiceError): boolean =>
   !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);
 
 /** A refusal of the service; exit 7 if the funds are too small. */
 export function refused(what: 'quote' | 'confirmation', error: Failure, available?: Money, txnId?: string): Failure {
   if (!(error instanceof ServiceError) || (error.kind !== 'refused' && error.kind !== 'limit')) return error;
-  const isPoor = error.kind === 'limit' || saysInsufficient(error);
+  const isPoor = error.kind === 'limit' || isInsufficient(error);
   const have = isPoor && available !== undefined ? ` You have ${formatAmount(available)}.` : '';
   const where = error.code === undefined ? error.status : `${error.status}, code ${error.code}`;
   return new Failure(isPoor ? 'limit' : 'refused', `Nothing moved: the service refused the ${what}: ${error.reason} (${where}).${have}`, {
@@ -165,7 +165,7 @@ export function truthful(payment: Payment, failure: Failure): Failure {
   return new Failure('pending', message, { next, txnId: earlier.txnId ?? undefined, cause: failure });
 }
 
-/** Trouble with the journal says nothing of a payment that was submitted. */
+/** A journal that fails proves nothing about a payment that was submitted. */
 export function journalLost(payment: Payment, cause: unknown): unknown {
   if (!(cause instanceof Failure) || !payment.attempts.some(mayHaveMoved)) return cause;
   const { txnId, txnState } = payment.attempts.findLast(mayHaveMoved) ?? latest(payment);

@@ -7,7 +7,7 @@ import { apply } from './apply.js';
 import { nothingKnown, resultOf } from './model.js';
 
 /**
- * A read that reports progress or an end counts for good, whoever made it. One that reports a quote or a lapse changes nothing:
+ * A read that reports progress or an end is recorded for good, from any command. One that reports a quote or a lapse changes nothing:
  * only a run of the payment weighs those. A payment that another process works on is left to that process.
  */
 export async function recordRead(payment: Payment, txn: Transaction, journal: Journal, owner: string): Promise<void> {

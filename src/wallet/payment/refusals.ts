@@ -6,11 +6,11 @@ import type { Failure } from '../../formats/failure.js';
 const alreadyFinal = '2005';
 
 /** Refused because of another confirmation, perhaps from elsewhere, which may take effect. */
-const saysUnderWay = /\b(?:already|pending|in progress|processing|process(?:ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;
+const underWayWords = /\b(?:already|pending|in progress|processing|process(?:ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;
 
 /** The service's own refusal of a confirmation; a gateway's answer in its place refuses nothing. */
 export const isOwnRefusal = (error: unknown): error is ServiceError =>
-  error instanceof ServiceError && error.isOwnRefusal && error.code !== alreadyFinal && !saysUnderWay.test(error.reason);
+  error instanceof ServiceError && error.isOwnRefusal && error.code !== alreadyFinal && !underWayWords.test(error.reason);
 
 /** Codes of live services for what the specification names: insufficient balance, an expired quote. */
 const definedCodes: ReadonlySet<string> = new Set(['2001', '2006']);
@@ -28,12 +28,12 @@ export const isDefined = (refusal: Failure): boolean =>
   refusal instanceof ServiceError && (definedCodes.has(refusal.code ?? '') || (refusal.status <= 400 && definedWords.test(refusal.reason)));
 
 /** The specification has no words for a used reference: services use their own. */
-const saysUsed = ({ reason, status }: ServiceError): boolean =>
+const isAboutUsedReference = ({ reason, status }: ServiceError): boolean =>
   status === 409 ||
   (/\b(ext\w*ref\w*|ref(erence)?s?\b.*|duplicate\w*)/i.test(reason) && /(use|exist|duplicate|unique|already|taken|twice)/i.test(reason));
 
 /** Some services have no words for any refusal. */
-const saysNothing = ({ reason }: ServiceError): boolean => /^(?:bad request|conflict|invalid request|no explanation)$/i.test(reason);
+const isUnspecific = ({ reason }: ServiceError): boolean => /^(?:bad request|conflict|invalid request|no explanation)$/i.test(reason);
 
 export interface ReferenceUse {
   readonly depth: 'every page' | 'newest page';
@@ -45,6 +45,6 @@ export interface ReferenceUse {
 export function referenceUse(refusal: Failure, mayExist: boolean, isOwnReference: boolean): ReferenceUse | undefined {
   if (!(refusal instanceof ServiceError) || refusal.kind !== 'refused') return undefined;
   if (isOwnReference && !mayExist) return undefined;
-  if (saysUsed(refusal)) return { depth: 'every page', isCertain: true };
-  return mayExist || saysNothing(refusal) ? { depth: 'newest page', isCertain: mayExist && saysNothing(refusal) } : undefined;
+  if (isAboutUsedReference(refusal)) return { depth: 'every page', isCertain: true };
+  return mayExist || isUnspecific(refusal) ? { depth: 'newest page', isCertain: mayExist && isUnspecific(refusal) } : undefined;
 }

@@ -56,7 +56,7 @@ const gravity: readonly FailureKind[] = [
   'declined', 'interrupted',
 ];
 
-/** The gravest failure, so that the exit code tells the truth over all of them; undefined when all went well. */
+/** The gravest failure, which decides the exit code; undefined if all succeeded. */
 export function gravest(resumed: readonly Resumed[]): Failure | undefined {
   const failures = resumed.flatMap(({ failure }) => failure ?? []);
   const [worst] = failures.toSorted((a, b) => gravity.indexOf(a.kind) - gravity.indexOf(b.kind));

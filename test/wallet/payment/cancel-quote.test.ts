@@ -77,7 +77,7 @@ describe('a cancelled quote', () => {
     const journal = await journalWithQuote();
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], notOffered))).rejects.toMatchObject({
       kind: 'refused',
-      message: 'Nothing moved: the service cannot cancel. This quote expires by itself at 2026-03-01T14:02:31.000Z.',
+      message: 'Nothing moved: the service cannot cancel. This quote expires unconfirmed at 2026-03-01T14:02:31.000Z.',
     });
     expect(await journal.open('here')).toEqual([]);
   });

@@ -221,7 +221,7 @@ describe('svcpay payout at a terminal', () => {
     await tty.waitFor(/Recipient gets\s+500 000 VND/);
     await tty.waitFor(/You pay\s+0\.00020100 BTC/);
     await answer(tty, [['Pay 0.00020100 BTC', `y${enter}`]]);
-    await tty.waitFor(/● confirmed/);
+    await tty.waitFor(/● confirm(?:ed|ing)/);
     tty.type('\u0003');
     expect(await tty.ended).toBe(8);
     expect(tty.text()).toContain('Saved in your address book: svcpay payout --recipient');

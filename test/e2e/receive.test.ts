@@ -32,7 +32,8 @@ describe('svcpay receive onchain', () => {
     const args = ['receive', 'onchain', '0.01btc', '-q', '--ref', 'rent-march'];
     const [first, second] = [await svcpay(args, around), await svcpay(args, around)];
     expect(second.stdout).toBe(first.stdout);
-    expect(around.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200)).toHaveLength(1);
+    // The second creation is refused, which some services do with status 200.
+    expect(around.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200)).toHaveLength(comesIn('error-in-200') ? 2 : 1);
   });
 
   test('shows a QR code at a terminal, then the detected payment, then the confirmed one', async ({ around }) => {

@@ -128,7 +128,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     ['sandbox snapshot remove', 'remove a saved state', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxSnapshotRemove)],
     ['sandbox reset', 'reset to a fresh sandbox', () => import('./sandbox/sandbox-state.js').then((it) => it.sandboxReset)],
     ['mcp', 'serve the wallet to agents over the Model Context Protocol', () => import('./agent/mcp.js').then((it) => it.mcp(tree)), { ownAccount: true, money: 'depends' }],
-    ['demo', 'show the main job on a sandbox of its own', () => import('./sandbox/demo.js').then((it) => it.demo)],
+    ['demo', 'show the main job on a separate sandbox', () => import('./sandbox/demo.js').then((it) => it.demo)],
   ]],
 ];
 

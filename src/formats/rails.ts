@@ -13,7 +13,7 @@ interface MethodFacts {
   /** In a line that names the amount. */
   readonly by: string;
   readonly pace: Pace;
-  /** Money from outside arrives over it under a request of its own. */
+  /** svcpay can request a payment over it. */
   readonly isRequested: boolean;
 }
 

@@ -162,7 +162,7 @@ export interface PaymentReport {
   updatedAt: number;
 }
 
-/** The outcome of an unfinished payment: its transaction, or the reason why there is none. */
+/** The outcome of an unfinished payment: its transaction, or the failure. */
 export interface Resumed {
   ref: string;
   transaction: Transaction | undefined;

@@ -35,7 +35,7 @@ export function failureLines(failure: Failure, { money, canvas }: FailureViewOpt
   return advice === undefined ? lines : [...lines, ...adviceLines(sanitize(advice), canvas)];
 }
 
-/** On lines of its own; a command stands on its own line where it does not fit, and is left to the terminal to break. */
+/** On separate lines. A command that does not fit gets a line too, which the terminal breaks. */
 function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
   if (canvas === undefined || widthOf(advice) + 2 <= canvas.columns) return [`  ${advice}`];
   const parts = advice.split(/ (?=svcpay )/);

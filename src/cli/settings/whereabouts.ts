@@ -13,7 +13,7 @@ export async function placeOf({ settings, client }: Context): Promise<Place> {
   };
 }
 
-/** Describes the place of the API secret; undefined if there is none. */
+/** Describes the place of the API secret; undefined without an API secret. */
 export async function secretPlace({ settings, secrets }: Context): Promise<string | undefined> {
   const { embedded, apiSecret, baseUrl, apiKey } = settings;
   if (embedded) return 'the sandbox itself';

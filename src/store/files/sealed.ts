@@ -23,7 +23,7 @@ export function writeSealed(path: string, text: string): void {
   }
 }
 
-/** Undefined if there is none. Throws Failure `books-differ` for a changed text. */
+/** Undefined if the file does not exist. Throws Failure `books-differ` for a changed text. */
 export function readSealed(path: string): string | undefined {
   if (!isThere(path)) return undefined;
   const text = readFileSync(path, 'utf8');

@@ -177,7 +177,7 @@ export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(paymen
   throw new Failure('unexpected', `Journal entry ${payment.ref} is inconsistent: ${broken ?? 'its attempts are out of order'}.`);
 }
 
-/** A change of a payment: of its own columns, and of one attempt, which is rewritten whole or added as the latest one. */
+/** A change of a payment's columns, and of one attempt, which is rewritten whole or added as the latest. */
 export type PaymentChange = Partial<Pick<Payment, 'consent' | 'terms' | 'abandoned'>> & { readonly attempt?: Attempt | undefined };
 
 /** The payment after a change. Throws Failure `unexpected` for a move that the table does not have. */

@@ -50,7 +50,7 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
   checkMaxFee(terms, quote);
   const [funds, market] = await Promise.all([
     run.known.funds ?? readFunds(quote.total.ccy, deps.service),
-    checkMarket(terms, order, quote, async () => known(run.known.rates ?? (await deps.service.rates()))),
+    checkMarket(terms, order, quote, async () => orThrow(run.known.rates ?? (await deps.service.rates()))),
   ]);
   const available = availableBefore(funds, quote.total);
   if (available !== undefined && quote.total.value.gt(available.value)) throw notEnough(quote.total, available);
@@ -61,7 +61,7 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
   return { order, quote, txn, available, left: left?.value.lt(0) === true ? undefined : left, worse: isWorseThanApproved(run, quote), unusual: unusualOf(terms, quote, market) };
 }
 
-function known(rates: Rates | Failure): Rates {
+function orThrow(rates: Rates | Failure): Rates {
   if (rates instanceof Failure) throw rates;
   return rates;
 }

@@ -70,7 +70,7 @@ function create(situation: Situation): Step {
   const use = refusal && referenceUse(refusal, mayExist, wish.reference === 'own');
   if (known.stopped !== undefined) {
     // The reference was used, and its transaction cannot be read: it may have paid.
-    const isUnknown = use?.isCertain === true && unreadable.has(known.stopped.kind);
+    const isUnknown = use?.isCertain === true && readFailures.has(known.stopped.kind);
     return fail(situation, isUnknown ? outcomes.usedButUnread(payment.ref, `its transaction cannot be read: ${known.stopped.message}`, known.stopped) : known.stopped);
   }
   if (tries === 0) return { do: 'create' };
@@ -86,7 +86,7 @@ function create(situation: Situation): Step {
   return waitUntil(lookup.atMs + stalePause(lookup.count), now, { do: 'find', depth: use.depth });
 }
 
-const unreadable: ReadonlySet<Failure['kind']> = new Set(['temporary', 'refused', 'authentication', 'not-found']);
+const readFailures: ReadonlySet<Failure['kind']> = new Set(['temporary', 'refused', 'authentication', 'not-found']);
 
 /** Until it is submitted, a quote is only shown, approved, or left to expire. */
 function agree(situation: Situation): Step {

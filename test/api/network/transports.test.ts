@@ -353,6 +353,16 @@ describe('a proxy in the environment', () => {
   });
 });
 
+/** A second connection is opened ahead, and carries the next request. */
+async function expectReopened(send: ReturnType<typeof ofCommand>, url: string, requests: ReadonlyMap<unknown, number>): Promise<void> {
+  await expect.poll(() => {
+    send.open(url, 1);
+    return requests.size;
+  }).toBe(2);
+  expect(await send(get(url))).toMatchObject({ body: 'here' });
+  expect(requests.size).toBe(2);
+}
+
 describe('connections opened in advance', () => {
   /** How many connections were opened, and how many requests came over each. */
   async function countingServer(): Promise<{ url: string; requests: Map<Socket, number> }> {
@@ -384,12 +394,7 @@ describe('connections opened in advance', () => {
     expect(requests.size).toBe(1);
     const [first] = requests.keys();
     await new Promise((closed) => first?.destroy().once('close', closed));
-    await expect.poll(() => {
-      send.open(url, 1);
-      return requests.size;
-    }).toBe(2);
-    expect(await send(get(url))).toMatchObject({ body: 'here' });
-    expect(requests.size).toBe(2);
+    await expectReopened(send, url, requests);
   });
 
   test('are opened again if the service closed them before their first request', async () => {
@@ -398,12 +403,7 @@ describe('connections opened in advance', () => {
     send.open(url, 1);
     await expect.poll(() => requests.size).toBe(1);
     for (const socket of requests.keys()) socket.destroy();
-    await expect.poll(() => {
-      send.open(url, 1);
-      return requests.size;
-    }).toBe(2);
-    expect(await send(get(url))).toMatchObject({ body: 'here' });
-    expect(requests.size).toBe(2);
+    await expectReopened(send, url, requests);
   });
 
   test('that fail report the error on the request that needs one', async () => {

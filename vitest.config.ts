@@ -28,7 +28,7 @@ export default defineConfig({
     pool: 'forks',
     execArgv: flags,
     // Most of the time a test waits for the program that it runs, and one for the simulation.
-    maxWorkers: 5,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Generous: a test on a busy machine is slow, not wrong.
     testTimeout: 60_000,

@@ -29,14 +29,21 @@ const buildLibrary = () =>
 
 /** For `require`, which loads ESM in every supported Node: one and the same module, whichever way it is loaded. */
 const buildRequire = () =>
-  Promise.all(['index', 'sandbox'].flatMap((name) => [
-    writeFile(join(outdir, `${name}.cjs`), `module.exports = require('./${name}.js');\n`),
-    writeFile(join(outdir, `${name}.d.cts`), `export * from './types/src/${name}.js';\n`),
-  ]));
+  Promise.all(
+    ['index', 'sandbox'].flatMap((name) => [
+      writeFile(join(outdir, `${name}.cjs`), `module.exports = require('./${name}.js');\n`),
+      writeFile(join(outdir, `${name}.d.cts`), `export * from './types/src/${name}.js';\n`),
+    ]),
+  );
 
 async function buildTypes() {
-  const compiler = fileURLToPath(import.meta.resolve('typescript/package.json')).replace(/package\.json$/, 'bin/tsc');
-  const tsc = spawn(process.execPath, [compiler, '-p', 'tsconfig.types.json'], { stdio: 'inherit' });
+  const compiler = fileURLToPath(import.meta.resolve('typescript/package.json')).replace(
+    /package\.json$/,
+    'bin/tsc',
+  );
+  const tsc = spawn(process.execPath, [compiler, '-p', 'tsconfig.types.json'], {
+    stdio: 'inherit',
+  });
   const [code] = await once(tsc, 'close');
   if (code !== 0) throw new Error(`tsc ended with ${code}`);
 }
@@ -50,4 +57,8 @@ async function buildHelp() {
 }
 
 await rm(outdir, { recursive: true, force: true });
-await Promise.all([buildProgram(outdir).then(() => Promise.all([buildCompletion(outdir), buildHelp()])), buildLibrary().then(buildRequire), buildTypes()]);
+await Promise.all([
+  buildProgram(outdir).then(() => Promise.all([buildCompletion(outdir), buildHelp()])),
+  buildLibrary().then(buildRequire),
+  buildTypes(),
+]);

@@ -6,7 +6,20 @@ import { defineConfig } from 'vitest/config';
 const flags = process.versions.node.startsWith('20.') ? ['--interrupt-budget=5000000'] : [];
 
 /** What takes longest, first: what is begun last is not waited for alone. */
-const longest = ['simulation/payments', 'faults/strange-answers', 'wallet/payment/enumeration', 'store/files/upgrade', 'faults/lagging-service', 'faults/receivers', 'faults/machines', 'e2e/', 'readme', 'examples/', 'sandbox/processes', 'faults/'];
+const longest = [
+  'simulation/payments',
+  'faults/strange-answers',
+  'wallet/payment/enumeration',
+  'store/files/upgrade',
+  'faults/lagging-service',
+  'faults/receivers',
+  'faults/machines',
+  'e2e/',
+  'readme',
+  'examples/',
+  'sandbox/processes',
+  'faults/',
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -34,7 +47,11 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 40_000, interval: 10 } },
-    globalSetup: ['test/support/memory-folder.ts', 'test/support/command-line.ts', 'test/support/database-door.ts'],
+    globalSetup: [
+      'test/support/memory-folder.ts',
+      'test/support/command-line.ts',
+      'test/support/database-door.ts',
+    ],
     include: ['test/**/*.test.ts'],
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
   },

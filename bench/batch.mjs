@@ -64,14 +64,31 @@ async function highest(folder, rows) {
 /** Pays a fresh file with a fresh journal; resolves with the time it took and the most memory, in KiB, that it used. */
 async function runBatch(folder, count, concurrency, url) {
   const home = await mkdtemp(join(folder, 'home-'));
-  const lines = Array.from({ length: count }, (_, n) => `row-${n},user${n}@example.com,${1000 + n}sat,order number ${n}`);
+  const lines = Array.from(
+    { length: count },
+    (_, n) => `row-${n},user${n}@example.com,${1000 + n}sat,order number ${n}`,
+  );
   const file = join(home, 'rows.csv');
   await writeFile(file, ['ref,to,amount,note', ...lines, ''].join('\n'));
   const [probe, rssFile] = [join(home, 'probe.mjs'), join(home, 'rss')];
   await writeFile(probe, probeText);
-  const args = ['--import', probe, program, 'batch', file, '--yes', '--json', '--concurrency', String(concurrency)];
+  const args = [
+    '--import',
+    probe,
+    program,
+    'batch',
+    file,
+    '--yes',
+    '--json',
+    '--concurrency',
+    String(concurrency),
+  ];
   const env = {
-    ...process.env, SVCPAY_HOME: home, SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'bench', SVCPAY_API_SECRET: 'bench',
+    ...process.env,
+    SVCPAY_HOME: home,
+    SVCPAY_BASE_URL: url,
+    SVCPAY_API_KEY: 'bench',
+    SVCPAY_API_SECRET: 'bench',
     SVCPAY_BENCH_RSS: rssFile,
   };
   const begun = performance.now();
@@ -82,7 +99,8 @@ async function runBatch(folder, count, concurrency, url) {
   child.stderr.setEncoding('utf8').on('data', (text) => (said = (said + text).slice(-1000)));
   const code = await new Promise((done) => child.once('close', done));
   const ms = performance.now() - begun;
-  if (code !== 0 || JSON.parse(stdout).paid !== count) throw new Error(`The batch ended with ${code}: ${stdout}${said}`);
+  if (code !== 0 || JSON.parse(stdout).paid !== count)
+    throw new Error(`The batch ended with ${code}: ${stdout}${said}`);
   return { ms, rss: Number(await readFile(rssFile, 'utf8')) };
 }
 
@@ -97,7 +115,9 @@ async function startService(delayMs) {
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    const answer = JSON.stringify(answerTo(request.method, new URL(request.url, 'http://localhost'), body, transactions));
+    const answer = JSON.stringify(
+      answerTo(request.method, new URL(request.url, 'http://localhost'), body, transactions),
+    );
     const send = () => response.setHeader('Content-Type', 'application/json').end(answer);
     if (delayMs === 0) send();
     else setTimeout(send, delayMs);
@@ -112,7 +132,13 @@ function answerTo(method, { pathname, searchParams }, body, transactions) {
   }
   if (pathname.endsWith('/wallet/')) {
     const at = new Date().toISOString();
-    const wallet = { id: 'w', ccy: 'BTC', amount: 1000, availableBalance: 1000, accountId: 'ne01-bench' };
+    const wallet = {
+      id: 'w',
+      ccy: 'BTC',
+      amount: 1000,
+      availableBalance: 1000,
+      accountId: 'ne01-bench',
+    };
     return { data: [{ ...wallet, createdAt: at, updatedAt: at }] };
   }
   if (method === 'POST') return quote(JSON.parse(body), transactions);
@@ -127,14 +153,28 @@ function list(query, transactions) {
   const since = Date.parse(query.get('startTime') ?? '') || 0;
   const found = transactions.filter(({ createdAt }) => createdAt >= since).toReversed();
   const [page, limit] = [Number(query.get('page') ?? 1), Number(query.get('limit') ?? 20)];
-  return { data: found.slice((page - 1) * limit, page * limit), pagination: { page, limit, total: found.length } };
+  return {
+    data: found.slice((page - 1) * limit, page * limit),
+    pagination: { page, limit, total: found.length },
+  };
 }
 
 function quote({ sourceReq, destReq, extRefId }, transactions) {
   const now = Date.now();
   const txn = {
-    txnId: randomUUID(), accountId: 'ne01-bench', extRefId, txnState: 'quoted', fxRate: 1, createdAt: now,
-    sourceReq: { ...sourceReq, servicepayFees: 0.00000001, networkFees: 0, expiresAt: now + 60_000, reqStatus: '0' },
+    txnId: randomUUID(),
+    accountId: 'ne01-bench',
+    extRefId,
+    txnState: 'quoted',
+    fxRate: 1,
+    createdAt: now,
+    sourceReq: {
+      ...sourceReq,
+      servicepayFees: 0.00000001,
+      networkFees: 0,
+      expiresAt: now + 60_000,
+      reqStatus: '0',
+    },
     destReq: { ...destReq, amtRequested: sourceReq.amtRequested, reqStatus: '0' },
   };
   transactions.push(txn);

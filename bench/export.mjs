@@ -32,15 +32,20 @@ export function measure() {
     const script = join(folder, 'bare.cjs');
     await writeFile(script, bareLoop);
     const rows = [];
-    for (const [pageSize, formats] of [[100, ['csv']], [1_000, ['csv', 'jsonl', 'hledger', 'beancount']]]) {
+    for (const [pageSize, formats] of [
+      [100, ['csv']],
+      [1_000, ['csv', 'jsonl', 'hledger', 'beancount']],
+    ]) {
       const service = await startService(many, { pageSize, tripMs });
-      const exported = (format) => () => run(folder, [program, 'tx', 'export', '-o', format], service.env, join(folder, 'export'));
+      const exported = (format) => () =>
+        run(folder, [program, 'tx', 'export', '-o', format], service.env, join(folder, 'export'));
       try {
         const { bare, ...taken } = await inTurns(rounds, {
           bare: () => run(folder, [script, service.url, `${pageSize}`, `${many}`], service.env),
           ...Object.fromEntries(formats.map((format) => [format, exported(format)])),
         });
-        for (const [format, figures] of Object.entries(taken)) rows.push(row(format, pageSize, figures, bare));
+        for (const [format, figures] of Object.entries(taken))
+          rows.push(row(format, pageSize, figures, bare));
       } finally {
         service.stop();
       }

@@ -32,32 +32,40 @@ const call = ({ method, path, body }) => new Promise((resolve, reject) => {
 })();`;
 
 export function measure() {
-  return inFolder((folder) => withFarSandbox(async (far) => {
-    const script = join(folder, 'bare.cjs');
-    await writeFile(script, bareScript);
-    const ours = (args) => run(folder, [program, ...args], far.env);
-    const bare = async (plan) => {
-      const file = join(folder, 'plan.json');
-      await writeFile(file, JSON.stringify({ url: far.url, token: await far.token(), plan }));
-      return () => run(folder, [script, file], far.env);
-    };
-    await ours(['wallets']);
-    const rows = [];
-    for (const { name, most } of await far.paying()) {
-      const args = async () => (await far.paying()).find((command) => command.name === name).args;
-      rows.push(await row(far, { name, most }, async () => ours(await args()), bare));
-    }
-    const { data: [{ txnId }] } = await far.newest();
-    for (const { name, most, args } of far.reading(txnId)) if (args.length > 0) rows.push(await row(far, { name, most }, () => ours(args), bare));
-    return rows;
-  }));
+  return inFolder((folder) =>
+    withFarSandbox(async (far) => {
+      const script = join(folder, 'bare.cjs');
+      await writeFile(script, bareScript);
+      const ours = (args) => run(folder, [program, ...args], far.env);
+      const bare = async (plan) => {
+        const file = join(folder, 'plan.json');
+        await writeFile(file, JSON.stringify({ url: far.url, token: await far.token(), plan }));
+        return () => run(folder, [script, file], far.env);
+      };
+      await ours(['wallets']);
+      const rows = [];
+      for (const { name, most } of await far.paying()) {
+        const args = async () => (await far.paying()).find((command) => command.name === name).args;
+        rows.push(await row(far, { name, most }, async () => ours(await args()), bare));
+      }
+      const {
+        data: [{ txnId }],
+      } = await far.newest();
+      for (const { name, most, args } of far.reading(txnId))
+        if (args.length > 0) rows.push(await row(far, { name, most }, () => ours(args), bare));
+      return rows;
+    }),
+  );
 }
 
 async function row(far, { name, most }, ours, bare) {
   far.reset();
   await ours();
   const { requests, sequential, handshakes } = far.trips();
-  const { ours: taken, floor } = await inTurns(rounds, { ours, floor: async () => (await bare(await planOf(far, requests)))() });
+  const { ours: taken, floor } = await inTurns(rounds, {
+    ours,
+    floor: async () => (await bare(await planOf(far, requests)))(),
+  });
   const moreMs = taken.ms - floor.ms;
   return {
     name,
@@ -76,7 +84,11 @@ async function planOf(far, requests) {
   for (const { line, body, trip } of requests) {
     const [method, path] = line.split(' ');
     const again = method === 'POST' ? await far.anotherOrder(body) : body;
-    (plan[trip - first] ??= []).push({ method, path: method === 'PUT' ? path.replace(/[^/]+(?=\/confirm)/, 'TXN') : path, body: again });
+    (plan[trip - first] ??= []).push({
+      method,
+      path: method === 'PUT' ? path.replace(/[^/]+(?=\/confirm)/, 'TXN') : path,
+      body: again,
+    });
   }
   // A handshake of a second connection is a round trip without a request.
   return plan.filter((round) => round !== undefined);

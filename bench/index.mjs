@@ -47,7 +47,9 @@ async function show(node, named) {
     const begun = performance.now();
     try {
       const rows = await measured(node, part);
-      console.log(`\n${part}, Node ${version}, ${Math.round((performance.now() - begun) / 1000)} s`);
+      console.log(
+        `\n${part}, Node ${version}, ${Math.round((performance.now() - begun) / 1000)} s`,
+      );
       console.table(Object.fromEntries(rows.map(({ name, ...row }) => [name, row])));
     } catch (error) {
       console.error(error);

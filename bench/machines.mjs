@@ -34,7 +34,12 @@ export async function measure() {
     const bundle = join(root, 'node_modules/.cache/bench-machines.cjs');
     await build({
       stdin: { contents: source, resolveDir: root, loader: 'ts' },
-      outfile: bundle, bundle: true, platform: 'node', format: 'cjs', external: ['pg'], logLevel: 'error',
+      outfile: bundle,
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      external: ['pg'],
+      logLevel: 'error',
     });
     const { startPostgres, openJournalAt } = createRequire(import.meta.url)(bundle);
     const server = await startPostgres({ durable: true });
@@ -51,7 +56,9 @@ export async function measure() {
 async function pace(bundle, server, openJournalAt, count) {
   const url = server.database();
   await (await openJournalAt(url)).close();
-  const machines = await Promise.all(Array.from({ length: count }, () => started([machine, bundle, url, String(seconds)])));
+  const machines = await Promise.all(
+    Array.from({ length: count }, () => started([machine, bundle, url, String(seconds)])),
+  );
   const together = async (mode) => sum(await Promise.all(machines.map(({ ask }) => ask(mode))));
   // In short turns, so that both meet the same machine.
   const [bare, ours] = [[], []];
@@ -129,12 +136,22 @@ async function cost(journal, size) {
   for (let turn = 0; turn < 300; turn += 1) {
     const id = `new-${size}-${turn}`;
     const draft = {
-      id, scope: `ne01-${size}`, account: 'ne01', ref: id, kind: 'swap', request: '{}', fingerprint: id,
-      idempotencyKey: `bolt11:${id}`, terms: {}, consent: 'standing',
+      id,
+      scope: `ne01-${size}`,
+      account: 'ne01',
+      ref: id,
+      kind: 'swap',
+      request: '{}',
+      fingerprint: id,
+      idempotencyKey: `bolt11:${id}`,
+      terms: {},
+      consent: 'standing',
     };
     times.begin.push(await timed(() => journal.begin(draft)));
     times.find.push(await timed(() => journal.find('ne01', `t${turn + 1}`)));
-    times.spent.push(await timed(() => journal.spent('ne01', { lengthMs: 1, earliest: now, latest: now })));
+    times.spent.push(
+      await timed(() => journal.spent('ne01', { lengthMs: 1, earliest: now, latest: now })),
+    );
     times.latest.push(await timed(() => journal.latest('ne01', 5)));
     times.open.push(await timed(() => journal.open('ne01')));
   }

@@ -12,8 +12,12 @@ export function measure() {
   return inFolder(async (folder) => {
     const { node, ...figures } = await inTurns(rounds, {
       node: () => run(folder, ['-e', '0']),
-      ...Object.fromEntries(targets.map(([name, , args]) => [name, () => run(folder, [program, ...args])])),
+      ...Object.fromEntries(
+        targets.map(([name, , args]) => [name, () => run(folder, [program, ...args])]),
+      ),
     });
-    return targets.map(([name, atMost]) => against(`svcpay ${name}`, figures[name], 'node -e 0', node, atMost));
+    return targets.map(([name, atMost]) =>
+      against(`svcpay ${name}`, figures[name], 'node -e 0', node, atMost),
+    );
   });
 }

@@ -18,7 +18,11 @@ const program = resolve(import.meta.dirname, '../bin/svcpay.js');
 function deliveries(count) {
   return Array.from({ length: count }, (_, n) => {
     const body = JSON.stringify({
-      txnId: randomUUID(), extRefId: `order-${n}`, txnState: 'completed', msg: '', updatedAt: 1_790_000_000_000 + n,
+      txnId: randomUUID(),
+      extRefId: `order-${n}`,
+      txnState: 'completed',
+      msg: '',
+      updatedAt: 1_790_000_000_000 + n,
     });
     const signature = createHmac('sha256', secret).update(body).digest('hex');
     return Buffer.from(
@@ -48,7 +52,10 @@ async function deliver(port, requests, { retry = false } = {}) {
     socket?.destroy();
   };
   await Promise.all(Array.from({ length: connections }, run));
-  return { seconds: (performance.now() - startedAt) / 1000, statuses: Object.fromEntries(statuses) };
+  return {
+    seconds: (performance.now() - startedAt) / 1000,
+    statuses: Object.fromEntries(statuses),
+  };
 }
 
 function open(port) {
@@ -92,9 +99,13 @@ const bareSource = `
 `;
 
 async function startBare(folder) {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', bareSource, join(folder, 'bare.log')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', bareSource, join(folder, 'bare.log')],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [line] = await once(child.stdout, 'data');
   return { child, port: Number(line) };
 }
@@ -103,7 +114,18 @@ async function startListen(folder, ...args) {
   const ready = join(folder, 'ready.json');
   rmSync(ready, { force: true });
   const env = { PATH: process.env.PATH, SVCPAY_HOME: folder, SVCPAY_WEBHOOK_SECRET: secret };
-  const command = [program, 'webhook', 'listen', '--port', '0', '--ready-file', ready, '-o', 'jsonl', ...args];
+  const command = [
+    program,
+    'webhook',
+    'listen',
+    '--port',
+    '0',
+    '--ready-file',
+    ready,
+    '-o',
+    'jsonl',
+    ...args,
+  ];
   const child = spawn(process.execPath, command, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = once(child, 'exit');
   let lines = 0;
@@ -116,7 +138,13 @@ async function startListen(folder, ...args) {
     if (child.exitCode !== null) throw new Error(`listen ended: ${stderr}`);
     await delay(10);
   }
-  return { child, exited, lines: () => lines, stderr: () => stderr, port: Number(new URL(JSON.parse(readFileSync(ready, 'utf8')).url).port) };
+  return {
+    child,
+    exited,
+    lines: () => lines,
+    stderr: () => stderr,
+    port: Number(new URL(JSON.parse(readFileSync(ready, 'utf8')).url).port),
+  };
 }
 
 /** A target that takes events for a while and then answers nothing but 503, and writes down which came through, in order. */
@@ -135,7 +163,11 @@ async function startTarget(periodMs) {
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { seen, url: `http://127.0.0.1:${server.address().port}/`, stop: () => (clearInterval(timer), server.closeAllConnections(), server.close()) };
+  return {
+    seen,
+    url: `http://127.0.0.1:${server.address().port}/`,
+    stop: () => (clearInterval(timer), server.closeAllConnections(), server.close()),
+  };
 }
 
 const inFolder = async (action) => {
@@ -161,7 +193,8 @@ async function speed(events, rounds) {
         server.child.kill('SIGINT');
         if (kind === 'bare') return server.child.kill('SIGKILL');
         await server.exited;
-        if (server.lines() !== events) throw new Error(`listen printed ${server.lines()} of ${events} events`);
+        if (server.lines() !== events)
+          throw new Error(`listen printed ${server.lines()} of ${events} events`);
       });
     }
   }
@@ -199,7 +232,12 @@ async function losses(events, kills) {
         continue;
       }
       await deliver(listener.port, requests.slice(at));
-      while (target.seen.size < events && listener.child.exitCode === null && performance.now() - startedAt < 600_000) await delay(100);
+      while (
+        target.seen.size < events &&
+        listener.child.exitCode === null &&
+        performance.now() - startedAt < 600_000
+      )
+        await delay(100);
       listener.child.kill('SIGINT');
       await listener.exited;
     }

@@ -20,11 +20,18 @@ exports.load = (entry) => {
     const cachedData = whole ?? (file === undefined ? undefined : readKept(file + refused));
     const script = new Script(readFileSync(path, 'latin1'), { filename: path, cachedData });
     const isNew = file !== undefined && script.cachedDataRejected !== false;
-    const part = { script, file, isNew, isWhole: !isNew && whole !== undefined, module: { exports: {} } };
+    const part = {
+      script,
+      file,
+      isNew,
+      isWhole: !isNew && whole !== undefined,
+      module: { exports: {} },
+    };
     parts.set(path, part);
     // Names begin with `./`. To join them takes longer than to open the part, with a hundred of them to start a payment.
     const beside = `${dirname(path)}/`;
-    const requireFrom = (name) => (name.startsWith('.') ? open(beside + name.slice(2)) : require(name));
+    const requireFrom = (name) =>
+      name.startsWith('.') ? open(beside + name.slice(2)) : require(name);
     script.runInThisContext()(part.module.exports, requireFrom, part.module);
     return part.module.exports;
   };
@@ -34,7 +41,12 @@ exports.load = (entry) => {
   process.once('exit', (exitCode) => {
     const all = [...parts.values()].filter(({ file }) => file !== undefined);
     if (exitCode === 0 && all.some(({ isWhole }) => !isWhole)) keep(folder, all, '');
-    else if (all.some(({ isNew }) => isNew)) keep(folder, all.filter(({ isWhole }) => !isWhole), refused);
+    else if (all.some(({ isNew }) => isNew))
+      keep(
+        folder,
+        all.filter(({ isWhole }) => !isWhole),
+        refused,
+      );
   });
   open(entry);
 };
@@ -44,7 +56,11 @@ const refused = '.refused';
 /** As a part of a name. What is loaded before the program (`--require FILE`) changes nothing about its code. */
 function flags() {
   const words = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')];
-  return words.filter((word) => word.startsWith('--') && !/^--(?:require|import)|\//.test(word)).join('').replace(/[^\w.=-]/g, '').slice(0, 100);
+  return words
+    .filter((word) => word.startsWith('--') && !/^--(?:require|import)|\//.test(word))
+    .join('')
+    .replace(/[^\w.=-]/g, '')
+    .slice(0, 100);
 }
 
 function readKept(file) {

@@ -19,7 +19,11 @@ if (major < 20 || (major === 20 && minor < 19)) {
       process.exitCode = 1;
     }
   }
-} else if (others.length === 0 && ['--help', '-h'].includes(only) && isPrinted(join(__dirname, '../dist/help.txt'))) {
+} else if (
+  others.length === 0 &&
+  ['--help', '-h'].includes(only) &&
+  isPrinted(join(__dirname, '../dist/help.txt'))
+) {
   // The same page as the program draws where no screen is.
 } else if (only === '__complete') {
   nameHome();
@@ -54,5 +58,7 @@ function isPrinted(page) {
 /** To ask for a terminal would load what drives one. */
 function isScreen() {
   const out = fstatSync(1);
-  return out.isCharacterDevice() && out.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+  return (
+    out.isCharacterDevice() && out.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev
+  );
 }

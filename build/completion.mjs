@@ -7,7 +7,9 @@ import { build } from 'esbuild';
 
 /** Needs the program, which knows its commands. */
 export async function buildCompletion(outdir) {
-  const program = promisify(execFile)(process.execPath, ['bin/svcpay.js', '__generate', 'pages'], { maxBuffer: 1e7 });
+  const program = promisify(execFile)(process.execPath, ['bin/svcpay.js', '__generate', 'pages'], {
+    maxBuffer: 1e7,
+  });
   await build({
     entryPoints: { complete: 'src/complete.ts' },
     outdir,

@@ -17,26 +17,52 @@ const screenTimeoutMs = 60_000;
 const enter = '\r';
 
 const home = mkdtempSync(join(tmpdir(), 'svcpay-pictures-'));
-const env = { PATH: process.env.PATH, HOME: home, SVCPAY_HOME: home, LANG: 'C.UTF-8', TZ: 'UTC', COLORTERM: 'truecolor' };
+const env = {
+  PATH: process.env.PATH,
+  HOME: home,
+  SVCPAY_HOME: home,
+  LANG: 'C.UTF-8',
+  TZ: 'UTC',
+  COLORTERM: 'truecolor',
+};
 
 /** A command whose output is wanted, not its looks. */
-const svcpay = (...args) => execFileSync(process.execPath, [program, ...args], { env, cwd: home, encoding: 'utf8' }).trim();
+const svcpay = (...args) =>
+  execFileSync(process.execPath, [program, ...args], { env, cwd: home, encoding: 'utf8' }).trim();
 
 /**
  * Runs a command on a screen and answers its questions: waits for each text, then types the keys. Returns the screen at each text
  * of `shots`, and last when the text `until` appears or the command ends; `leave` is typed afterwards to end it.
  */
 async function record(args, { rows = 24, shots = [], dialogue = [], until, leave }) {
-  const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 1_000, allowProposedApi: true });
-  const child = spawn(process.execPath, [program, ...args], { name: 'xterm-256color', cols: columns, rows, env, cwd: home });
+  const screen = new xterm.Terminal({
+    cols: columns,
+    rows,
+    scrollback: 1_000,
+    allowProposedApi: true,
+  });
+  const child = spawn(process.execPath, [program, ...args], {
+    name: 'xterm-256color',
+    cols: columns,
+    rows,
+    env,
+    cwd: home,
+  });
   const watchers = new Set();
   let ended = false;
   const look = () => watchers.forEach((watch) => watch());
   child.onData((data) => screen.write(data, look));
-  child.onExit(() => screen.write('', () => { ended = true; look(); }));
+  child.onExit(() =>
+    screen.write('', () => {
+      ended = true;
+      look();
+    }),
+  );
   const text = () => {
     const { active } = screen.buffer;
-    return Array.from({ length: active.length }, (_, row) => active.getLine(row).translateToString(true)).join('\n');
+    return Array.from({ length: active.length }, (_, row) =>
+      active.getLine(row).translateToString(true),
+    ).join('\n');
   };
   const shows = (wanted) =>
     new Promise((resolve, reject) => {
@@ -45,7 +71,10 @@ async function record(args, { rows = 24, shots = [], dialogue = [], until, leave
         if (isThere) finish(resolve);
         else if (ended) finish(() => reject(new Error(`"${wanted}" never came:\n${text()}`)));
       };
-      const timer = setTimeout(() => finish(() => reject(new Error(`"${wanted}" never came:\n${text()}`))), screenTimeoutMs);
+      const timer = setTimeout(
+        () => finish(() => reject(new Error(`"${wanted}" never came:\n${text()}`))),
+        screenTimeoutMs,
+      );
       const finish = (end) => {
         clearTimeout(timer);
         watchers.delete(watch);
@@ -82,16 +111,25 @@ function cellsOf({ buffer: { active } }) {
     const line = active.getLine(row);
     return Array.from({ length: columns }, (_cell, column) => cellOf(line.getCell(column)));
   });
-  const last = lines.findLastIndex((cells) => cells.some(({ char, back }) => char !== ' ' || back !== undefined));
+  const last = lines.findLastIndex((cells) =>
+    cells.some(({ char, back }) => char !== ' ' || back !== undefined),
+  );
   return lines.slice(0, last + 1);
 }
 
 function cellOf(cell) {
-  const colour = (isDefault, isRgb, value) => (isDefault ? undefined : isRgb ? `#${value.toString(16).padStart(6, '0')}` : value);
+  const colour = (isDefault, isRgb, value) =>
+    isDefault ? undefined : isRgb ? `#${value.toString(16).padStart(6, '0')}` : value;
   const fore = colour(cell.isFgDefault(), cell.isFgRGB(), cell.getFgColor());
   const back = colour(cell.isBgDefault(), cell.isBgRGB(), cell.getBgColor());
   const [front, behind] = cell.isInverse() ? [back ?? 'back', fore ?? 'fore'] : [fore, back];
-  return { char: cell.getChars() || ' ', fore: front, back: behind, bold: cell.isBold() !== 0, dim: cell.isDim() !== 0 };
+  return {
+    char: cell.getChars() || ' ',
+    fore: front,
+    back: behind,
+    bold: cell.isBold() !== 0,
+    dim: cell.isDim() !== 0,
+  };
 }
 
 /** What stands behind the prompt in the picture's first line; a long invoice is cut there. */
@@ -99,7 +137,10 @@ const cut = (word) => (word.length > 40 ? `${word.slice(0, 36)}…` : word);
 
 async function picture(name, args, how) {
   const [lines] = await record(args, how);
-  writeFileSync(join(folder, `${name}.svg`), drawn([promptOf(commandOf(args), columns), ...lines], { columns, title: how.title }));
+  writeFileSync(
+    join(folder, `${name}.svg`),
+    drawn([promptOf(commandOf(args), columns), ...lines], { columns, title: how.title }),
+  );
   process.stderr.write(`${name}.svg\n`);
 }
 
@@ -121,11 +162,22 @@ const party = (whose, name) => [`? ${whose} full legal name`, name + enter];
 async function all() {
   svcpay('login', '--sandbox');
   svcpay('sandbox', 'fund', '5000usdt');
-  const invoice = svcpay('sandbox', 'invoice', '2500sat', '--description', 'Coffee House, order 118', '-q');
-  await film('trip', [
-    [['receive', 'lightning', '50000sat'], { rows: 50, shots: ['Waiting for the payment'] }],
-    [['send', 'lightning', invoice], { shots: ['(y/N)'], dialogue: [['(y/N)', `y${enter}`]] }],
-  ], 'Receive 50,000 sat over Lightning with a QR code, then pay an invoice after seeing its full cost');
+  const invoice = svcpay(
+    'sandbox',
+    'invoice',
+    '2500sat',
+    '--description',
+    'Coffee House, order 118',
+    '-q',
+  );
+  await film(
+    'trip',
+    [
+      [['receive', 'lightning', '50000sat'], { rows: 50, shots: ['Waiting for the payment'] }],
+      [['send', 'lightning', invoice], { shots: ['(y/N)'], dialogue: [['(y/N)', `y${enter}`]] }],
+    ],
+    'Receive 50,000 sat over Lightning with a QR code, then pay an invoice after seeing its full cost',
+  );
   await picture('payout', ['payout', '--no-wait'], {
     title: 'The payout wizard at its last step: what is answered is folded to a line a step',
     rows: 40,
@@ -156,11 +208,44 @@ async function all() {
     leave: '\u0003',
   });
   copyFileSync(payroll, join(home, 'payroll.csv'));
-  const account = ['--country', 'VN', '--institution', '970436', '--acct-num', '0123456789', '--acct-name', 'LE VAN A'];
-  const recipient = ['--recipient-type', 'individual', '--recipient-name', 'Le Van A', '--recipient-country', 'VN'];
-  const sender = ['--sender-type', 'individual', '--sender-name', 'Jane Roe', '--sender-country', 'DE'];
+  const account = [
+    '--country',
+    'VN',
+    '--institution',
+    '970436',
+    '--acct-num',
+    '0123456789',
+    '--acct-name',
+    'LE VAN A',
+  ];
+  const recipient = [
+    '--recipient-type',
+    'individual',
+    '--recipient-name',
+    'Le Van A',
+    '--recipient-country',
+    'VN',
+  ];
+  const sender = [
+    '--sender-type',
+    'individual',
+    '--sender-name',
+    'Jane Roe',
+    '--sender-country',
+    'DE',
+  ];
   const codes = ['--purpose', '1', '--source', '2', '--relationship', '3'];
-  svcpay('payout', ...account, ...recipient, ...sender, ...codes, '--amount', '500000vnd', '--yes', '--no-wait');
+  svcpay(
+    'payout',
+    ...account,
+    ...recipient,
+    ...sender,
+    ...codes,
+    '--amount',
+    '500000vnd',
+    '--yes',
+    '--no-wait',
+  );
   await picture('batch', ['batch', 'payroll.csv', '--no-wait'], {
     title: 'A batch: what all rows cost before the yes, and what became of each row',
     rows: 30,

@@ -30,7 +30,13 @@ const withCore = {
   },
 };
 
-const options = { minify: true, platform: 'node', target: 'node20.19', legalComments: 'none', logLevel: 'warning' };
+const options = {
+  minify: true,
+  platform: 'node',
+  target: 'node20.19',
+  legalComments: 'none',
+  logLevel: 'warning',
+};
 
 export async function buildProgram(outdir) {
   const { outputFiles, metafile } = await build({
@@ -57,7 +63,11 @@ export async function buildProgram(outdir) {
 
 /** A function as bin/load.js takes it; esbuild splits only modules of ECMAScript. */
 async function writePart({ path, text }) {
-  const { code } = await transform(text, { ...options, format: 'cjs', supported: { 'dynamic-import': false } });
+  const { code } = await transform(text, {
+    ...options,
+    format: 'cjs',
+    supported: { 'dynamic-import': false },
+  });
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, `(function(exports,require,module){${code}})`);
 }

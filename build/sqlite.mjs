@@ -17,15 +17,29 @@ const suffixes = { darwin: () => '', win32: () => '-msvc', linux: () => (usesMus
 const usesMusl = () => readFileSync('/usr/bin/ldd', 'latin1').includes('musl');
 exports.currentTarget = () => process.platform + '-' + process.arch + suffixes[process.platform]();`;
 
-const stubs = { libsql: quickly, '@neon-rs/load': target, 'detect-libc': 'exports.familySync = () => null;' };
+const stubs = {
+  libsql: quickly,
+  '@neon-rs/load': target,
+  'detect-libc': 'exports.familySync = () => null;',
+};
 
 /** An esbuild plugin. */
 export const sqliteInBundle = {
   name: 'libsql within the bundle',
   setup(bundler) {
-    bundler.onResolve({ filter: /^(?:libsql|@neon-rs\/load|detect-libc)$/ }, ({ path, namespace }) =>
-      path === 'libsql' && namespace === 'sqlite' ? { path, external: true } : { path, namespace: 'sqlite' });
-    bundler.onResolve({ filter: /^libsql\/index\.js$/ }, () => ({ path: fileURLToPath(import.meta.resolve('libsql')) }));
-    bundler.onLoad({ filter: /./, namespace: 'sqlite' }, ({ path }) => ({ contents: stubs[path], resolveDir: process.cwd() }));
+    bundler.onResolve(
+      { filter: /^(?:libsql|@neon-rs\/load|detect-libc)$/ },
+      ({ path, namespace }) =>
+        path === 'libsql' && namespace === 'sqlite'
+          ? { path, external: true }
+          : { path, namespace: 'sqlite' },
+    );
+    bundler.onResolve({ filter: /^libsql\/index\.js$/ }, () => ({
+      path: fileURLToPath(import.meta.resolve('libsql')),
+    }));
+    bundler.onLoad({ filter: /./, namespace: 'sqlite' }, ({ path }) => ({
+      contents: stubs[path],
+      resolveDir: process.cwd(),
+    }));
   },
 };

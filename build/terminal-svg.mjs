@@ -6,8 +6,22 @@ const colours = { fore: '#d8dee9', back: '#161b22', bar: '#21262d', dim: '#8b949
 
 /** The sixteen colours of a terminal, readable on the dark ground. */
 const sixteen = [
-  '#484f58', '#ff7b72', '#7ee787', '#e3b341', '#79c0ff', '#d2a8ff', '#76e3ea', '#c9d1d9',
-  '#8b949e', '#ffa198', '#a5f0b0', '#f2cc60', '#a5d6ff', '#e2c5ff', '#b3f0ff', '#ffffff',
+  '#484f58',
+  '#ff7b72',
+  '#7ee787',
+  '#e3b341',
+  '#79c0ff',
+  '#d2a8ff',
+  '#76e3ea',
+  '#c9d1d9',
+  '#8b949e',
+  '#ffa198',
+  '#a5f0b0',
+  '#f2cc60',
+  '#a5d6ff',
+  '#e2c5ff',
+  '#b3f0ff',
+  '#ffffff',
 ];
 const steps = [0, 95, 135, 175, 215, 255];
 
@@ -15,22 +29,27 @@ const steps = [0, 95, 135, 175, 215, 255];
 function colour(value) {
   if (typeof value === 'string') return colours[value] ?? value;
   if (value < 16) return sixteen[value];
-  const parts = value < 232
-    ? [Math.floor((value - 16) / 36), Math.floor((value - 16) / 6) % 6, (value - 16) % 6].map((step) => steps[step])
-    : [1, 1, 1].map(() => 8 + (value - 232) * 10);
+  const parts =
+    value < 232
+      ? [Math.floor((value - 16) / 36), Math.floor((value - 16) / 6) % 6, (value - 16) % 6].map(
+          (step) => steps[step],
+        )
+      : [1, 1, 1].map(() => 8 + (value - 232) * 10);
   return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
 /** Which part of its cell a block character fills, as fractions: from the top, how much. */
 const blocks = { '█': [0, 1], '▀': [0, 0.5], '▄': [0.5, 0.5] };
 
-const escaped = (text) => text.replace(/[&<>]/g, (char) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[char]);
+const escaped = (text) =>
+  text.replace(/[&<>]/g, (char) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[char]);
 
 /**
  * @param rows rows of cells { char, fore, back, bold, dim }
  * @param title the description for readers who cannot see the picture
  */
-export const drawn = (rows, { columns, title }) => framed(rows.length, columns, title, '', bodyOf(rows));
+export const drawn = (rows, { columns, title }) =>
+  framed(rows.length, columns, title, '', bodyOf(rows));
 
 const sceneSeconds = 3;
 
@@ -47,11 +66,20 @@ export function animated(scenes, { columns, title }) {
   return framed(Math.max(...scenes.map((rows) => rows.length)), columns, title, style, groups);
 }
 
-const bodyOf = (rows) => [...grounds(rows, groundOf), ...grounds(rows, blockOf), ...rows.flatMap(texts)];
+const bodyOf = (rows) => [
+  ...grounds(rows, groundOf),
+  ...grounds(rows, blockOf),
+  ...rows.flatMap(texts),
+];
 
 function framed(rows, columns, title, style, body) {
-  const [width, height] = [columns * cellWidth + 2 * padding, rows * cellHeight + 2 * padding + bar];
-  const lamps = ['#ff5f57', '#febc2e', '#28c840'].map((fill, at) => `<circle cx="${20 + at * 20}" cy="${bar / 2}" r="6" fill="${fill}"/>`);
+  const [width, height] = [
+    columns * cellWidth + 2 * padding,
+    rows * cellHeight + 2 * padding + bar,
+  ];
+  const lamps = ['#ff5f57', '#febc2e', '#28c840'].map(
+    (fill, at) => `<circle cx="${20 + at * 20}" cy="${bar / 2}" r="6" fill="${fill}"/>`,
+  );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
     `<title>${escaped(title)}</title>`,
@@ -68,9 +96,16 @@ function framed(rows, columns, title, style, body) {
 }
 
 export const promptOf = (command, columns) =>
-  [...`$ ${command}`].slice(0, columns).map((char, at) => ({ char, fore: at === 0 ? 2 : undefined, back: undefined, bold: at > 0, dim: false }));
+  [...`$ ${command}`].slice(0, columns).map((char, at) => ({
+    char,
+    fore: at === 0 ? 2 : undefined,
+    back: undefined,
+    bold: at > 0,
+    dim: false,
+  }));
 
-const groundOf = ({ back }) => (back === undefined ? undefined : { from: 0, share: 1, fill: colour(back) });
+const groundOf = ({ back }) =>
+  back === undefined ? undefined : { from: 0, share: 1, fill: colour(back) };
 
 function blockOf({ char, fore }) {
   const block = blocks[char];
@@ -82,11 +117,18 @@ function grounds(rows, filledOf) {
   const paths = new Map();
   for (const [row, cells] of rows.entries()) {
     for (const { column, count, from, share, fill } of stretches(cells, filledOf)) {
-      const [x, y, width, height] = [column * cellWidth, (row + from) * cellHeight, count * cellWidth, share * cellHeight];
+      const [x, y, width, height] = [
+        column * cellWidth,
+        (row + from) * cellHeight,
+        count * cellWidth,
+        share * cellHeight,
+      ];
       paths.set(fill, `${paths.get(fill) ?? ''}M${x} ${y}h${width}v${height}h-${width}z`);
     }
   }
-  return [...paths].map(([fill, d]) => `<path fill="${fill}" shape-rendering="crispEdges" d="${d}"/>`);
+  return [...paths].map(
+    ([fill, d]) => `<path fill="${fill}" shape-rendering="crispEdges" d="${d}"/>`,
+  );
 }
 
 function stretches(cells, filledOf) {
@@ -95,7 +137,8 @@ function stretches(cells, filledOf) {
     const filled = filledOf(cell);
     if (filled === undefined) continue;
     const last = found.at(-1);
-    const goesOn = last !== undefined && last.column + last.count === column && last.fill === filled.fill;
+    const goesOn =
+      last !== undefined && last.column + last.count === column && last.fill === filled.fill;
     if (goesOn && last.from === filled.from && last.share === filled.share) last.count += 1;
     else found.push({ column, count: 1, ...filled });
   }
@@ -117,13 +160,23 @@ function texts(cells, row) {
     const trimmed = text.trim();
     if (trimmed === '') return [];
     return pieces(trimmed).map(({ at, words }) => {
-      const [x, y, length] = [(column + start + at) * cellWidth, row * cellHeight + 15, [...words].length * cellWidth];
-      const fill = dim && fore === undefined ? colours.dim : fore === undefined ? undefined : colour(fore);
-      const looks = [fill && ` fill="${fill}"`, bold && ' font-weight="bold"', dim && fore !== undefined && ' opacity="0.7"'];
+      const [x, y, length] = [
+        (column + start + at) * cellWidth,
+        row * cellHeight + 15,
+        [...words].length * cellWidth,
+      ];
+      const fill =
+        dim && fore === undefined ? colours.dim : fore === undefined ? undefined : colour(fore);
+      const looks = [
+        fill && ` fill="${fill}"`,
+        bold && ' font-weight="bold"',
+        dim && fore !== undefined && ' opacity="0.7"',
+      ];
       return `<text x="${x}" y="${y}" textLength="${length}"${looks.filter(Boolean).join('')}>${escaped(words)}</text>`;
     });
   });
 }
 
 /** Cut at wide gaps: columns stay columns also where a viewer ignores the lengths. */
-const pieces = (text) => [...text.matchAll(/\S+(?: \S+)*/g)].map(({ 0: words, index }) => ({ at: index, words }));
+const pieces = (text) =>
+  [...text.matchAll(/\S+(?: \S+)*/g)].map(({ 0: words, index }) => ({ at: index, words }));

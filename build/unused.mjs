@@ -30,13 +30,19 @@ export const withoutUnused = {
   setup(bundler) {
     bundler.onResolve({ filter: /./ }, ({ path, importer }) => {
       const index = unused.findIndex((each) => each.path === path && isIn(importer, each.from));
-      return index < 0 ? undefined : { path: `${unused[index].from} ${path}`, namespace: 'unused', pluginData: index };
+      return index < 0
+        ? undefined
+        : { path: `${unused[index].from} ${path}`, namespace: 'unused', pluginData: index };
     });
-    bundler.onLoad({ filter: /./, namespace: 'unused' }, ({ pluginData }) => ({ contents: unused[pluginData].stub }));
+    bundler.onLoad({ filter: /./, namespace: 'unused' }, ({ pluginData }) => ({
+      contents: unused[pluginData].stub,
+    }));
   },
 };
 
 const isIn = (file, place) => {
   const path = file.replaceAll('\\', '/');
-  return place.endsWith('.js') ? path.endsWith(`/node_modules/${place}`) : path.includes(`/node_modules/${place}/`);
+  return place.endsWith('.js')
+    ? path.endsWith(`/node_modules/${place}`)
+    : path.includes(`/node_modules/${place}/`);
 };

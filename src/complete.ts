@@ -17,15 +17,29 @@ type Load = (name: 'libsql') => typeof Database;
  * @param args the shell, and the words behind the name of the program up to the cursor
  * @param load loads the database, which most completions do without
  */
-export function answer([shell = '', ...typed]: readonly string[], pages: readonly Page[], env: NodeJS.ProcessEnv, load: Load): string {
-  const words = shell === 'bash' ? rejoined(typed) : typed.map((word) => (shell === 'powershell' && word === "''" ? '' : word));
-  const found = complete(words.map(unquoted), pages, knownAt(() => findHome(env), load));
+export function answer(
+  [shell = '', ...typed]: readonly string[],
+  pages: readonly Page[],
+  env: NodeJS.ProcessEnv,
+  load: Load,
+): string {
+  const words =
+    shell === 'bash'
+      ? rejoined(typed)
+      : typed.map((word) => (shell === 'powershell' && word === "''" ? '' : word));
+  const found = complete(
+    words.map(unquoted),
+    pages,
+    knownAt(() => findHome(env), load),
+  );
   if (found === 'files') return ':files\n';
   // bash replaces only what stands behind the last = or :.
   const cut = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0;
   // Names come from the service too. One that no line can hold is not offered.
   const typeable = found.filter(({ text }) => sanitize(text) === text);
-  return typeable.map(({ text, about = '' }) => `${text.slice(cut)}\t${sanitize(about)}\n`).join('');
+  return typeable
+    .map(({ text, about = '' }) => `${text.slice(cut)}\t${sanitize(about)}\n`)
+    .join('');
 }
 
 /** bash hands over `--output=json` as three words. */
@@ -65,17 +79,35 @@ const readers: Readonly<Record<Suggested, (home: Home, load: Load) => Candidate[
     const seen = entries(join(data, 'seen-wallets.json'), 'wallets').map(([, ccy]) => String(ccy));
     return [...new Set(['BTC', 'USDT', ...seen])].map((text) => ({ text, about: 'wallet' }));
   },
-  institution: ({ data }) => entries(join(data, 'seen-institutions.json'), 'institutions').flatMap(([country, names]) =>
-    (isFields(names) ? Object.entries(names) : []).map(([text, name]) => ({ text, about: `${String(name)}, ${country}` }))),
-  snapshot: (home, load) => rowsOf(sandboxFile(home), 'SELECT name FROM snapshot ORDER BY id DESC LIMIT ?', load)
-    .map(({ name }) => ({ text: String(name), about: 'snapshot' })),
-  reference: (home, load) => begun(home, load).flatMap(({ ref, state }) => (ref === '' ? [] : [{ text: ref, about: state }])),
+  institution: ({ data }) =>
+    entries(join(data, 'seen-institutions.json'), 'institutions').flatMap(([country, names]) =>
+      (isFields(names) ? Object.entries(names) : []).map(([text, name]) => ({
+        text,
+        about: `${String(name)}, ${country}`,
+      })),
+    ),
+  snapshot: (home, load) =>
+    rowsOf(sandboxFile(home), 'SELECT name FROM snapshot ORDER BY id DESC LIMIT ?', load).map(
+      ({ name }) => ({ text: String(name), about: 'snapshot' }),
+    ),
+  reference: (home, load) =>
+    begun(home, load).flatMap(({ ref, state }) =>
+      ref === '' ? [] : [{ text: ref, about: state }],
+    ),
   transaction: (home, load) => {
-    const own = begun(home, load).flatMap(({ ref, txnId, state }) => (txnId === null ? [] : [{ text: txnId, about: `${state}, ${ref}` }]));
+    const own = begun(home, load).flatMap(({ ref, txnId, state }) =>
+      txnId === null ? [] : [{ text: txnId, about: `${state}, ${ref}` }],
+    );
     const seen = entries(join(home.data, 'seen-ids.json'), 'seen')
       .map(([, each]) => (isFields(each) ? String(each['txnId']) : ''))
       .filter((txnId) => txnId !== '' && !own.some(({ text }) => text === txnId));
-    return [...own, ...seen.slice(-mostOffered).toReversed().map((text) => ({ text, about: 'seen' }))];
+    return [
+      ...own,
+      ...seen
+        .slice(-mostOffered)
+        .toReversed()
+        .map((text) => ({ text, about: 'seen' })),
+    ];
   },
 };
 
@@ -87,9 +119,11 @@ function entries(path: string, key: string): [string, unknown][] {
 }
 
 /** To read anything else may never end. */
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+const isFile = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-const namesIn = (path: string, key: string, about: string): Candidate[] => entries(path, key).map(([text]) => ({ text, about }));
+const namesIn = (path: string, key: string, about: string): Candidate[] =>
+  entries(path, key).map(([text]) => ({ text, about }));
 
 interface Begun {
   readonly ref: string;
@@ -101,12 +135,27 @@ interface Begun {
 function begun(home: Home, load: Load): Begun[] {
   const latest = `SELECT ref, txn_id, txn_state, state, approved_total, spend_ccy, opened_at FROM payments p
     JOIN attempts ON payment_id = id ORDER BY p.rowid DESC, number DESC LIMIT ?`;
-  return rowsOf(journalFile(home), latest, load).map(({ ref, txn_id: txnId, txn_state: txnState, state, approved_total: total, spend_ccy: ccy, opened_at: at }) => ({
-    ref: String(ref),
-    txnId: typeof txnId === 'string' ? txnId : null,
-    state: [total == null ? '' : `${String(total)} ${String(ccy)}`, String(txnState ?? state), new Date(Number(at)).toISOString().slice(0, 16).replace('T', ' ')]
-      .filter((part) => part !== '').join(', '),
-  }));
+  return rowsOf(journalFile(home), latest, load).map(
+    ({
+      ref,
+      txn_id: txnId,
+      txn_state: txnState,
+      state,
+      approved_total: total,
+      spend_ccy: ccy,
+      opened_at: at,
+    }) => ({
+      ref: String(ref),
+      txnId: typeof txnId === 'string' ? txnId : null,
+      state: [
+        total == null ? '' : `${String(total)} ${String(ccy)}`,
+        String(txnState ?? state),
+        new Date(Number(at)).toISOString().slice(0, 16).replace('T', ' '),
+      ]
+        .filter((part) => part !== '')
+        .join(', '),
+    }),
+  );
 }
 
 /** The first rows of what is asked of a database file; none where there is no such file. */

@@ -4,7 +4,13 @@ export type { ClientOptions, LogFacts } from './api/options.js';
 export { CancelNotOffered, NoAnswer, ServiceError } from './api/errors.js';
 export type { ServiceErrorDetails } from './api/errors.js';
 export { NetworkError } from './api/transport.js';
-export type { HttpRequest, HttpResponse, NetworkErrorDetails, Timing, Transport } from './api/transport.js';
+export type {
+  HttpRequest,
+  HttpResponse,
+  NetworkErrorDetails,
+  Timing,
+  Transport,
+} from './api/transport.js';
 export { misread } from './api/types.js';
 export type {
   Account,
@@ -51,7 +57,10 @@ export { decodeInvoice } from './formats/bolt11/decode.js';
 export type { Invoice } from './formats/bolt11/decode.js';
 export { detectDestination } from './formats/destination.js';
 export type { Bip21Destination, Destination } from './formats/destination.js';
-export type { BitcoinAddress as DecodedBitcoinAddress, BitcoinAddressType } from './formats/address/bitcoin-address.js';
+export type {
+  BitcoinAddress as DecodedBitcoinAddress,
+  BitcoinAddressType,
+} from './formats/address/bitcoin-address.js';
 export type { EvmAddress } from './formats/address/evm-address.js';
 export type { BitcoinNetwork } from './formats/address/network.js';
 export type { TronAddress } from './formats/address/tron-address.js';
@@ -62,10 +71,26 @@ export { exitCodes, Failure } from './formats/failure.js';
 export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js';
 
 export { openPayments } from './library/payments.js';
-export { openMemoryJournal, openPostgresJournal, openSqliteJournal } from './store/journal/handle.js';
+export {
+  openMemoryJournal,
+  openPostgresJournal,
+  openSqliteJournal,
+} from './store/journal/handle.js';
 export type { Journal } from './store/journal/handle.js';
 export type {
-  Approval, CallOptions, PaymentEvent, PaymentReport, Payments, PaymentsOptions, PayOptions, Payout, Receive, Received, Resumed, Send, Swap,
+  Approval,
+  CallOptions,
+  PaymentEvent,
+  PaymentReport,
+  Payments,
+  PaymentsOptions,
+  PayOptions,
+  Payout,
+  Receive,
+  Received,
+  Resumed,
+  Send,
+  Swap,
 } from './library/payments.js';
 export type { PaymentStatus } from './store/journal/payment.js';
 export type { Limits, Network } from './store/profile/profiles.js';
@@ -73,5 +98,10 @@ export type { Answer } from './wallet/payment/contract.js';
 export type { Quote } from './wallet/quote/quote.js';
 export { WalletClient } from './library/client.js';
 export type { WalletClientOptions } from './library/client.js';
-export { parseWebhookEvent, signWebhook, verifyWebhook, webhookSignatureHeader } from './library/webhook.js';
+export {
+  parseWebhookEvent,
+  signWebhook,
+  verifyWebhook,
+  webhookSignatureHeader,
+} from './library/webhook.js';
 export type { WebhookEvent } from './webhooks/events.js';

@@ -20,12 +20,19 @@ async function main(): Promise<void> {
   const proc = openProcess(outputs, fate);
   // A question whose terminal is closed cannot restore it, and may throw before the signal arrives.
   const isHangUp = (error: object): boolean => 'syscall' in error && error.syscall === 'setRawMode';
-  process.on('uncaughtException', (error) => void (isHangUp(error) ? process.emit('SIGHUP') : crash(error)));
+  process.on(
+    'uncaughtException',
+    (error) => void (isHangUp(error) ? process.emit('SIGHUP') : crash(error)),
+  );
 
   const exitCode = await runCli(argv, proc);
   await outputs.flushed();
   const reason = outputs.whyLost();
-  await end(exitCode !== 0 || reason === undefined ? exitCode : await showLost(reason, fate.isSubmitted, argv, proc));
+  await end(
+    exitCode !== 0 || reason === undefined
+      ? exitCode
+      : await showLost(reason, fate.isSubmitted, argv, proc),
+  );
 
   async function crash(error: unknown): Promise<void> {
     const exitCode = fate.isSubmitted ? exitCodes.pending : exitCodes.unexpected;
@@ -58,9 +65,14 @@ function tryWrite(text: string): void {
 function bareText(error: unknown, exitCode: number, argv: readonly string[]): string {
   const what = error instanceof Error ? error.message : String(error);
   const message = `${exitCode === exitCodes.pending ? 'Not known yet' : 'Something unexpected went wrong'}: ${what}`;
-  const hint = what.includes('EMFILE') || what.includes('open files') ? 'Let the process open more files: ulimit -n 1024. Then: svcpay tx resume' : 'svcpay tx resume';
+  const hint =
+    what.includes('EMFILE') || what.includes('open files')
+      ? 'Let the process open more files: ulimit -n 1024. Then: svcpay tx resume'
+      : 'svcpay tx resume';
   const kind = exitCode === exitCodes.pending ? 'pending' : 'unexpected';
-  return argv.includes('--json') ? `${JSON.stringify({ error: { kind, message, hint, exitCode } })}\n` : `${message}\n  ${hint}\n`;
+  return argv.includes('--json')
+    ? `${JSON.stringify({ error: { kind, message, hint, exitCode } })}\n`
+    : `${message}\n  ${hint}\n`;
 }
 
 /** The state of the money, for when the command cannot report it. */
@@ -70,7 +82,8 @@ interface Fate {
 
 /** At exit Node restores the terminal's modes, and aborts if the terminal is closed: so it must not be open then. */
 function leave(code: number): never {
-  const isGone = (fd: number): boolean => fstatSync(fd).isCharacterDevice() && !process.getBuiltinModule('node:tty').isatty(fd);
+  const isGone = (fd: number): boolean =>
+    fstatSync(fd).isCharacterDevice() && !process.getBuiltinModule('node:tty').isatty(fd);
   for (const fd of [0, 1, 2, ttyFd ?? -1]) {
     try {
       if (isGone(fd)) closeSync(fd);
@@ -96,7 +109,10 @@ function openOutputs(): Outputs {
       if (code !== 'EPIPE' && code !== 'ERR_STREAM_DESTROYED') onLoss(code ?? message);
     });
   const warn = (why: string): void =>
-    void (outputs.stdout.isTTY === true && outputs.stdout.write(`Warning: stderr cannot be written (${why}).\n`));
+    void (
+      outputs.stdout.isTTY === true &&
+      outputs.stdout.write(`Warning: stderr cannot be written (${why}).\n`)
+    );
   const outputs: Outputs = {
     get stdout() {
       return (opened.stdout ??= watched(process.stdout, (why) => (reason ??= why)));
@@ -104,7 +120,10 @@ function openOutputs(): Outputs {
     get stderr() {
       return (opened.stderr ??= watched(process.stderr, warn));
     },
-    page: openPage(() => opened.stdout !== undefined, () => outputs.stdout),
+    page: openPage(
+      () => opened.stdout !== undefined,
+      () => outputs.stdout,
+    ),
     whyLost: () => reason,
     flushed: async () => void (await Promise.all(Object.values(opened).map(flushed))),
   };
@@ -148,7 +167,11 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
   const interruption = new AbortController();
   const interrupt = (): void => {
     if (!interruption.signal.aborted) interruption.abort();
-    else setTimeout(() => leave(fate.isSubmitted ? exitCodes.pending : exitCodes.interrupted), graceMs);
+    else
+      setTimeout(
+        () => leave(fate.isSubmitted ? exitCodes.pending : exitCodes.interrupted),
+        graceMs,
+      );
   };
   // A closed terminal sends SIGHUP. It cannot stay ignored for nohup: Node has already reset that.
   const taken = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -161,7 +184,10 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
       return outputs.stderr;
     },
     page: outputs.page,
-    stdin: openInput(() => 0, () => process.stdin),
+    stdin: openInput(
+      () => 0,
+      () => process.stdin,
+    ),
     tty: openInput(openTty, (fd) => new (process.getBuiltinModule('node:tty').ReadStream)(fd)),
     env: process.env,
     pid: process.pid,
@@ -182,7 +208,9 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
     // The global `crypto` is the whole of Web Crypto.
     newId: () => process.getBuiltinModule('node:crypto').randomUUID(),
     sleep: (ms, signal) =>
-      process.getBuiltinModule('node:timers/promises').setTimeout(timerMs(ms), undefined, signal === undefined ? {} : { signal }),
+      process
+        .getBuiltinModule('node:timers/promises')
+        .setTimeout(timerMs(ms), undefined, signal === undefined ? {} : { signal }),
     every: (ms, action) => {
       const timer = setInterval(action, ms);
       return () => clearInterval(timer);
@@ -204,11 +232,15 @@ function openTty(): number {
 /** Whether this process may change the terminal: the system stops a background job that tries. */
 function isForeground(): boolean {
   try {
-    const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1').replace(/^.*\) /s, '').split(' ');
+    const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ');
     return group === foreground;
   } catch {
     // Systems other than Linux mark it with a plus.
-    const { stdout } = process.getBuiltinModule('node:child_process').spawnSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' });
+    const { stdout } = process
+      .getBuiltinModule('node:child_process')
+      .spawnSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' });
     return !stdout || stdout.includes('+');
   }
 }
@@ -217,10 +249,13 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
   let opened: InputStream | undefined;
   let echoes = true;
   const echo = (isOn: boolean): void => {
-    if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(fd()) || !isForeground()) return;
+    if (isOn === echoes || !process.getBuiltinModule('node:tty').isatty(fd()) || !isForeground())
+      return;
     echoes = isOn;
     // Raw mode would also intercept Ctrl-C and keys for the shell. Without stty the echo stays on.
-    process.getBuiltinModule('node:child_process').spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: [fd(), 'ignore', 'ignore'] });
+    process
+      .getBuiltinModule('node:child_process')
+      .spawnSync('stty', [isOn ? 'echo' : '-echo'], { stdio: [fd(), 'ignore', 'ignore'] });
   };
   process.on('exit', () => echo(true));
   return {

@@ -6,13 +6,27 @@ import { openSqlite } from './store/files/sqlite-file.js';
 export type { Attempt, Delivery, DeliveryFilter } from './sandbox/deliveries/deliveries.js';
 export type { LoggedRequest } from './sandbox/http/request-log.js';
 export type {
-  Sandbox, SandboxClock, SandboxFaults, SandboxSnapshots, SandboxStatus, SandboxWebhooks, TestEvent,
+  Sandbox,
+  SandboxClock,
+  SandboxFaults,
+  SandboxSnapshots,
+  SandboxStatus,
+  SandboxWebhooks,
+  TestEvent,
 } from './sandbox/index.js';
 export type { Snapshot } from './sandbox/control/snapshots.js';
 export type { Credentials, Seed } from './sandbox/control/seed.js';
 export type { SandboxOptions } from './sandbox/service.js';
 export type { State } from './sandbox/wire/states.js';
-export type { Fault, FaultCount, FaultDelay, FaultEffect, NewFault, RequestFault } from './sandbox/world/faults.js';
+export type {
+  Fault,
+  FaultCount,
+  FaultDelay,
+  FaultEffect,
+  NewFault,
+  RequestFault,
+} from './sandbox/world/faults.js';
 
 /** Starts the sandbox on the loopback interface. */
-export const startSandbox = (options: SandboxOptions = {}): Promise<Sandbox> => start({ openFile: openSqlite, ...options });
+export const startSandbox = (options: SandboxOptions = {}): Promise<Sandbox> =>
+  start({ openFile: openSqlite, ...options });

@@ -30,7 +30,8 @@ interface Import {
   readonly lazy: boolean;
 }
 
-const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : 'main');
+const folderOf = (file: string): string =>
+  file.includes('/') ? (file.split('/')[0] ?? '') : 'main';
 
 const allFiles = (): string[] =>
   readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
@@ -59,7 +60,8 @@ function circlesOf(imports: readonly (readonly [from: string, to: string])[]): s
     open.push(place);
     for (const to of next.get(place) ?? []) {
       if (!order.has(to)) visit(to);
-      if (open.includes(to)) lowest.set(place, Math.min(lowest.get(place) ?? 0, lowest.get(to) ?? 0));
+      if (open.includes(to))
+        lowest.set(place, Math.min(lowest.get(place) ?? 0, lowest.get(to) ?? 0));
     }
     if (lowest.get(place) !== order.get(place)) return;
     const circle = open.splice(open.indexOf(place));
@@ -88,22 +90,39 @@ describe('the architecture', () => {
   });
 
   test('covers every folder of the source', () => {
-    const folders = readdirSync(source, { withFileTypes: true }).filter((each) => each.isDirectory());
+    const folders = readdirSync(source, { withFileTypes: true }).filter((each) =>
+      each.isDirectory(),
+    );
     expect(folders.map((each) => each.name).filter((name) => !(name in arrows))).toEqual([]);
   });
 
   test('has command names only in cli and terminal; a failure names the next step, and terminal writes the command', () => {
-    const wordless = allFiles().filter((file) => !/^(cli|terminal|sandbox)\/|^main\.ts$/.test(file));
+    const wordless = allFiles().filter(
+      (file) => !/^(cli|terminal|sandbox)\/|^main\.ts$/.test(file),
+    );
     const naming = wordless.flatMap((file) =>
-      stringsOf(file).filter((text) => /\bsvcpay (?!does\b|did\b|detects\b)[a-z]/.test(text)).map((text) => `${file}: ${text}`),
+      stringsOf(file)
+        .filter((text) => /\bsvcpay (?!does\b|did\b|detects\b)[a-z]/.test(text))
+        .map((text) => `${file}: ${text}`),
     );
     expect(naming).toEqual([]);
   });
 
   test('has no circular imports, types included', () => {
-    const imports = allImports().map(({ file, target }) => [file, target.replace(/\.js$/, '.ts')] as const);
+    const imports = allImports().map(
+      ({ file, target }) => [file, target.replace(/\.js$/, '.ts')] as const,
+    );
     expect(circlesOf(imports)).toEqual([]);
-    expect(circlesOf([['a', 'b'], ['b', 'c'], ['c', 'b'], ['c', 'd'], ['d', 'a'], ['e', 'a']])).toEqual([['a', 'b', 'c', 'd']]);
+    expect(
+      circlesOf([
+        ['a', 'b'],
+        ['b', 'c'],
+        ['c', 'b'],
+        ['c', 'd'],
+        ['d', 'a'],
+        ['e', 'a'],
+      ]),
+    ).toEqual([['a', 'b', 'c', 'd']]);
   });
 
   test('has no circular folders in the sandbox', () => {
@@ -115,15 +134,20 @@ describe('the architecture', () => {
 
   test('has at most twenty files per folder', () => {
     const rooms = new Map<string, number>();
-    const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    );
     for (const file of files) rooms.set(dirname(file), (rooms.get(dirname(file)) ?? 0) + 1);
     expect([...rooms].filter(([, count]) => count > 20)).toEqual([]);
   });
 
   test('loads a command only when it runs: no eager import from outside its folder', () => {
-    const isCommand = ({ target }: Import): boolean => textOf(target.replace(/\.js$/, '.ts')).includes('= defineCommand(');
+    const isCommand = ({ target }: Import): boolean =>
+      textOf(target.replace(/\.js$/, '.ts')).includes('= defineCommand(');
     const roomOf = (file: string): string => dirname(file);
-    const eager = allImports().filter((each) => !each.lazy && roomOf(each.file) !== roomOf(each.target) && isCommand(each));
+    const eager = allImports().filter(
+      (each) => !each.lazy && roomOf(each.file) !== roomOf(each.target) && isCommand(each),
+    );
     expect(eager).toEqual([]);
   });
 });

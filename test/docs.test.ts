@@ -5,14 +5,21 @@ import { describe, expect, test } from 'vitest';
 import { moves } from '../src/store/journal/payment.js';
 
 const root = resolve(import.meta.dirname, '..');
-const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.md'),
+);
 const documents = ['README.md', 'CONTRIBUTING.md', ...inDocs.map((name) => join('docs', name))];
 
 const textOf = (document: string): string => readFileSync(join(root, document), 'utf8');
 
 /** Headings as links name them. */
 const anchorsOf = (text: string): string[] =>
-  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N} -]/gu, '').replaceAll(' ', '-'));
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 
 function brokenLinks(document: string): string[] {
   const links = [...textOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
@@ -27,7 +34,11 @@ function brokenLinks(document: string): string[] {
 
 /** Files of the source and the tests that a text names, in full or within a room named before. */
 function missingFiles(document: string): string[] {
-  const named = [...textOf(document).matchAll(/`((?:src|test|build|bench|docs|examples|completions|man)\/[\w./-]*)`/g)].map(([, path = '']) => path);
+  const named = [
+    ...textOf(document).matchAll(
+      /`((?:src|test|build|bench|docs|examples|completions|man)\/[\w./-]*)`/g,
+    ),
+  ].map(([, path = '']) => path);
   const alone = [...textOf(document).matchAll(/`([\w-]+\.m?ts)`/g)].map(([, name = '']) => name);
   return [
     ...named.filter((path) => !/NAME|ROOM/.test(path) && !existsSync(join(root, path))),
@@ -36,8 +47,13 @@ function missingFiles(document: string): string[] {
 }
 
 /** Of every file of the source and the tests, without its folder. */
-const names = new Set(['src', 'test'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => basename(path))));
+const names = new Set(
+  ['src', 'test'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+      basename(path),
+    ),
+  ),
+);
 
 describe.each(documents)('%s', (document) => {
   test('has valid links', () => expect(brokenLinks(document)).toEqual([]));
@@ -45,7 +61,8 @@ describe.each(documents)('%s', (document) => {
 });
 
 test('docs/payments.md lists every state transition of an attempt in the code', () => {
-  const [, table = ''] = /<!-- moves -->\n([\s\S]*?)<!-- \/moves -->/.exec(textOf('docs/payments.md')) ?? [];
+  const [, table = ''] =
+    /<!-- moves -->\n([\s\S]*?)<!-- \/moves -->/.exec(textOf('docs/payments.md')) ?? [];
   const rows = moves.map(({ from, to, when }) => `| \`${from}\` | \`${to}\` | ${when} |`);
   expect(table.trim().split('\n').slice(2)).toEqual(rows);
 });

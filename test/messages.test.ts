@@ -6,25 +6,68 @@ import { expect, test } from 'vitest';
 const root = resolve(import.meta.dirname, '..');
 
 /** Pages, SQL and scripts that are not messages. */
-const otherTexts = /sandbox\/(?:web|openapi|storage)\/|schema\.ts|sql-|\/completion\.ts|postgres|sqlite|database\/move/;
+const otherTexts =
+  /sandbox\/(?:web|openapi|storage)\/|schema\.ts|sql-|\/completion\.ts|postgres|sqlite|database\/move/;
 
 /** Words that readers stumbled over. */
 const dialect = [
-  /\blet(?:s|ting)? go\b/, /\bdoubt/, /\bintents?\b/, /\bgiven up\b/, /\bgave up\b/, /\btold\b/, /\bonce-key\b/, /\bpatience\b/, /\bmanner\b/,
-  /\bsurroundings\b/, /\bplant(?:ed|s)?\b/, /\bdisturb/, /\bseldom\b/, /\bjourney/, /\bmend(?:s|ed)?\b/i, /\bsteps? aside\b/, /\bone by one\b/,
-  /\blapsed?\b/, /\bwhoever\b/i, /\bsomebody\b/i, /\bnobody\b/i, /\bbegun\b/, /\bof now\b/, /\bbrings? about\b/, /\bof what\?/, /\banew\b/, /\bshall\b/,
-  /\bdear\b/, /\bas it cannot be\b/, /\bgoes on\b/, /\bgone on\b/, /\bgo on with\b/, /\byours alone\b/, /\bas in \d/,
+  /\blet(?:s|ting)? go\b/,
+  /\bdoubt/,
+  /\bintents?\b/,
+  /\bgiven up\b/,
+  /\bgave up\b/,
+  /\btold\b/,
+  /\bonce-key\b/,
+  /\bpatience\b/,
+  /\bmanner\b/,
+  /\bsurroundings\b/,
+  /\bplant(?:ed|s)?\b/,
+  /\bdisturb/,
+  /\bseldom\b/,
+  /\bjourney/,
+  /\bmend(?:s|ed)?\b/i,
+  /\bsteps? aside\b/,
+  /\bone by one\b/,
+  /\blapsed?\b/,
+  /\bwhoever\b/i,
+  /\bsomebody\b/i,
+  /\bnobody\b/i,
+  /\bbegun\b/,
+  /\bof now\b/,
+  /\bbrings? about\b/,
+  /\bof what\?/,
+  /\banew\b/,
+  /\bshall\b/,
+  /\bdear\b/,
+  /\bas it cannot be\b/,
+  /\bgoes on\b/,
+  /\bgone on\b/,
+  /\bgo on with\b/,
+  /\byours alone\b/,
+  /\bas in \d/,
 ];
 
 /** Texts with at least two words, without the places that are filled in. */
 function messagesOf(file: string): string[] {
-  const code = readFileSync(join(root, 'src', file), 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+  const code = readFileSync(join(root, 'src', file), 'utf8').replaceAll(
+    /^\s*(?:\/\/|\/?\*).*$/gm,
+    '',
+  );
   const texts = code.match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g) ?? [];
-  return texts.map((text) => text.slice(1, -1)).filter((text) => /[A-Za-z]{2,}[,:.]? [a-z]/.test(text) && !/^\s*(?:[A-Z]{4,} |use strict)/.test(text));
+  return texts
+    .map((text) => text.slice(1, -1))
+    .filter(
+      (text) =>
+        /[A-Za-z]{2,}[,:.]? [a-z]/.test(text) && !/^\s*(?:[A-Z]{4,} |use strict)/.test(text),
+    );
 }
 
-const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts') && !otherTexts.test(file));
-const messages = files.toSorted().flatMap((file) => messagesOf(file).map((text) => `${file}: ${text}`));
+const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !otherTexts.test(file),
+);
+const messages = files
+  .toSorted()
+  .flatMap((file) => messagesOf(file).map((text) => `${file}: ${text}`));
 
 test('the catalogue lists all messages of the program', () => {
   mkdirSync(join(root, 'node_modules/.cache'), { recursive: true });
@@ -34,5 +77,11 @@ test('the catalogue lists all messages of the program', () => {
 });
 
 test('no message uses a word of the old dialect', () => {
-  expect(messages.filter((message) => dialect.some((word) => word.test(message.slice(message.indexOf(': ')).replaceAll(/\$\{[^}]*\}/g, ''))))).toEqual([]);
+  expect(
+    messages.filter((message) =>
+      dialect.some((word) =>
+        word.test(message.slice(message.indexOf(': ')).replaceAll(/\$\{[^}]*\}/g, '')),
+      ),
+    ),
+  ).toEqual([]);
 });

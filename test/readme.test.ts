@@ -1,6 +1,14 @@
 // What the README and docs/ tell a reader to type is typed here: every sh block runs, on a terminal, against the embedded
 // sandbox, one after the other; the programs of docs/library.md have a test of their own. Links lead to something.
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn } from '@lydell/node-pty';
@@ -8,28 +16,50 @@ import { describe, expect } from 'vitest';
 import { test } from './support/svcpay.js';
 
 const root = resolve(import.meta.dirname, '..');
-const pages = ['README.md', 'SKILL.md', ...readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md')).map((file) => `docs/${file}`)];
+const pages = [
+  'README.md',
+  'SKILL.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+];
 const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
 /** Of pages whose commands need more than a sandbox: PostgreSQL, or minutes of simulation. Their own tests run these. */
 const elsewhere = ['docs/scale.md', 'docs/simulation.md'];
 
 /** Blocks with these starts need another machine or the network, do not end, or have their own test. */
-const notRun = ['git clone ', 'npm ci ', 'npm link', 'npm install', 'svcpay webhook listen ', 'svcpay sandbox start ', 'esbuild '];
+const notRun = [
+  'git clone ',
+  'npm ci ',
+  'npm link',
+  'npm install',
+  'svcpay webhook listen ',
+  'svcpay sandbox start ',
+  'esbuild ',
+];
 
 const blocksOf = (page: string, language: string): string[] =>
-  [...textOf(page).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, code = '']) => code);
+  [...textOf(page).matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(
+    ([, code = '']) => code,
+  );
 
 const runnable = pages
   .filter((page) => !elsewhere.includes(page))
-  .map((page) => ({ page, blocks: blocksOf(page, 'sh').filter((code) => !notRun.some((start) => code.startsWith(start))) }))
+  .map((page) => ({
+    page,
+    blocks: blocksOf(page, 'sh').filter((code) => !notRun.some((start) => code.startsWith(start))),
+  }))
   .filter(({ blocks }) => blocks.length > 0);
 
 function prepared(home: string): { cwd: string; env: Record<string, string> } {
   const [bin, cwd] = [join(home, 'bin'), join(home, 'work')];
   mkdirSync(bin, { recursive: true });
   mkdirSync(cwd, { recursive: true });
-  writeFileSync(join(bin, 'svcpay'), `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin/svcpay.js')}' "$@"\n`);
+  writeFileSync(
+    join(bin, 'svcpay'),
+    `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin/svcpay.js')}' "$@"\n`,
+  );
   chmodSync(join(bin, 'svcpay'), 0o755);
   copyFileSync(join(root, 'examples/payroll/payroll.csv'), join(cwd, 'payroll.csv'));
   const PATH = `${bin}:${process.env['PATH'] ?? ''}`;
@@ -43,7 +73,13 @@ const lastWord = /ended with (\d+)\r?\n/;
 function typed(script: string, home: string): Promise<{ exitCode: number; screen: string }> {
   const { cwd, env } = prepared(home);
   const whole = `trap 'echo "ended with $?"; read answer' EXIT\n${script}`;
-  const pty = spawn('sh', ['-e', '-c', whole], { name: 'xterm-256color', cols: 100, rows: 50, cwd, env });
+  const pty = spawn('sh', ['-e', '-c', whole], {
+    name: 'xterm-256color',
+    cols: 100,
+    rows: 50,
+    cwd,
+    env,
+  });
   let [raw, answered] = ['', 0];
   return new Promise((done) => {
     pty.onData((data) => {
@@ -63,28 +99,43 @@ function typed(script: string, home: string): Promise<{ exitCode: number; screen
 
 /** Output that a page promises for its commands. */
 const promised: Readonly<Record<string, readonly RegExp[]>> = {
-  'README.md': [/was already paid[^]*exit code 2\b/, /\n([0-9a-f-]{36})\r?\n\1\r?\n/, /Every row is already paid or in flight/],
+  'README.md': [
+    /was already paid[^]*exit code 2\b/,
+    /\n([0-9a-f-]{36})\r?\n\1\r?\n/,
+    /Every row is already paid or in flight/,
+  ],
   'docs/scripting.md': [/\ncompleted\r?\n/],
   'docs/sandbox.md': [/\ncompleted\r?\n/, /drop-after-commit.*1 of 1/],
 };
 
 describe.concurrent('the commands of', () => {
-  test.for(runnable)('$page run unchanged', { timeout: 120_000 }, async ({ page, blocks }, { home, expect }) => {
-    const lines = [...(page === 'README.md' ? [] : ['svcpay login --sandbox']), ...blocks];
-    const { exitCode, screen } = await typed(lines.join('\n'), home);
-    expect(exitCode, screen).toBe(0);
-    for (const words of promised[page] ?? []) expect(screen).toMatch(words);
-  });
+  test.for(runnable)(
+    '$page run unchanged',
+    { timeout: 120_000 },
+    async ({ page, blocks }, { home, expect }) => {
+      const lines = [...(page === 'README.md' ? [] : ['svcpay login --sandbox']), ...blocks];
+      const { exitCode, screen } = await typed(lines.join('\n'), home);
+      expect(exitCode, screen).toBe(0);
+      for (const words of promised[page] ?? []) expect(screen).toMatch(words);
+    },
+  );
 });
 
 test('README blocks end with the command that asks, so that a pasted block loses no line', () => {
   const asks = (line: string): boolean =>
-    /^svcpay (?:send|swap|payout|batch)\b/.test(line) && !/--yes|--dry-run|--quote-only|--help|\|\| echo/.test(line);
-  const early = blocksOf('README.md', 'sh').flatMap((code) => code.trimEnd().split('\n').slice(0, -1).filter(asks));
+    /^svcpay (?:send|swap|payout|batch)\b/.test(line) &&
+    !/--yes|--dry-run|--quote-only|--help|\|\| echo/.test(line);
+  const early = blocksOf('README.md', 'sh').flatMap((code) =>
+    code.trimEnd().split('\n').slice(0, -1).filter(asks),
+  );
   expect(early).toEqual([]);
 });
 
-test.for([['README.md', 200], ['CHANGELOG.md', 40], ['docs/architecture.md', 80]] as const)('%s has at most %i lines', ([page, most]) => {
+test.for([
+  ['README.md', 200],
+  ['CHANGELOG.md', 40],
+  ['docs/architecture.md', 80],
+] as const)('%s has at most %i lines', ([page, most]) => {
   expect(textOf(page).split('\n').length - 1).toBeLessThanOrEqual(most);
 });
 

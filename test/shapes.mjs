@@ -3,18 +3,26 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..');
-const run = (args, more) => spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', ...more });
+const run = (args, more) =>
+  spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', ...more });
 
 /** A minute's ration of requests lasts for no test. */
 const untested = ['rate-limit'];
 
-const listed = run(['bin/svcpay.js', 'sandbox', 'start', '--live-shapes', 'help', '-q']).stdout.trim().split('\n');
+const listed = run(['bin/svcpay.js', 'sandbox', 'start', '--live-shapes', 'help', '-q'])
+  .stdout.trim()
+  .split('\n');
 const asked = process.argv.slice(2);
-const names = asked.length > 0 ? asked : ['all', ...listed.filter((name) => !untested.includes(name))];
+const names =
+  asked.length > 0 ? asked : ['all', ...listed.filter((name) => !untested.includes(name))];
 const failed = names.filter((name) => {
   console.log(`\nLive shape ${name}`);
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter', 'dot', 'test/e2e'];
-  return run(args, { stdio: 'inherit', env: { ...process.env, SVCPAY_TEST_SHAPES: name } }).status !== 0;
+  return (
+    run(args, { stdio: 'inherit', env: { ...process.env, SVCPAY_TEST_SHAPES: name } }).status !== 0
+  );
 });
-console.log(failed.length === 0 ? `\nPassed in ${names.length} shapes.` : `\nFailed in: ${failed.join(', ')}`);
+console.log(
+  failed.length === 0 ? `\nPassed in ${names.length} shapes.` : `\nFailed in: ${failed.join(', ')}`,
+);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -11,9 +11,15 @@ const tripMs = 50;
 /** The files of the tests that put a service far away. */
 export async function loadFar() {
   const bundle = join(root, 'node_modules/.cache/bench-far.cjs');
-  const contents = "export * from './test/support/far-service.ts'; export * from './test/support/far-commands.ts';";
+  const contents =
+    "export * from './test/support/far-service.ts'; export * from './test/support/far-commands.ts';";
   await build({
-    stdin: { contents, resolveDir: root, loader: 'ts' }, outfile: bundle, bundle: true, platform: 'node', format: 'cjs', logLevel: 'error',
+    stdin: { contents, resolveDir: root, loader: 'ts' },
+    outfile: bundle,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    logLevel: 'error',
   });
   return createRequire(import.meta.url)(bundle);
 }
@@ -27,14 +33,20 @@ export async function withFarSandbox(action) {
       ...far,
       ...sandbox,
       url: far.url,
-      env: { ...sandbox.env, SVCPAY_BASE_URL: far.url, SVCPAY_NETWORK: 'testnet', NODE_EXTRA_CA_CERTS: far.certificate },
+      env: {
+        ...sandbox.env,
+        SVCPAY_BASE_URL: far.url,
+        SVCPAY_NETWORK: 'testnet',
+        NODE_EXTRA_CA_CERTS: far.certificate,
+      },
       paying: () => payingCommands(sandbox.invoice, randomUUID()),
       reading: readingCommands,
       newest: () => sandbox.get('/api/v2/transaction?limit=1'),
       anotherOrder: async (body) => {
         const order = JSON.parse(body);
         if (order.extRefId !== undefined) order.extRefId = randomUUID();
-        if (order.destReq.reqDetails?.paymentRequest !== undefined) order.destReq.reqDetails.paymentRequest = await sandbox.invoice();
+        if (order.destReq.reqDetails?.paymentRequest !== undefined)
+          order.destReq.reqDetails.paymentRequest = await sandbox.invoice();
         return JSON.stringify(order);
       },
     });

@@ -21,7 +21,10 @@ const statements = [
     [3, `state = 'submitting', approved_total = '0.00001', spend_ccy = 'BTC', submitted_at = 3`],
     [4, `state = 'in-flight', txn_state = 'srccreated'`],
     [5, `state = 'paid', txn_state = 'completed'`],
-  ].map(([at, set]) => `WITH p AS (UPDATE svcpay.payments SET updated_at = ${at} WHERE id = $1 RETURNING *)${attempt(set)}`),
+  ].map(
+    ([at, set]) =>
+      `WITH p AS (UPDATE svcpay.payments SET updated_at = ${at} WHERE id = $1 RETURNING *)${attempt(set)}`,
+  ),
   `WITH p AS (UPDATE svcpay.payments SET owner = NULL, lease_until = 0, unfinished = 0 WHERE id = $1 RETURNING *)`,
 ].map((text) => `${text} SELECT * FROM p`);
 
@@ -29,11 +32,17 @@ const journal = await openJournalAt(url);
 const client = new pg.Client({ connectionString: url });
 await client.connect();
 const modes = { journal: (id) => pay(journal, id), bare };
-for (const once of Object.values(modes)) for (let turn = 0; turn < warmUp; turn += 1) await once(randomUUID());
+for (const once of Object.values(modes))
+  for (let turn = 0; turn < warmUp; turn += 1) await once(randomUUID());
 process.stdout.write('ready\n');
 for await (const mode of createInterface({ input: process.stdin })) {
   let count = 0;
-  for (const until = performance.now() + Number(seconds) * 1000; performance.now() < until; count += 1) await modes[mode](randomUUID());
+  for (
+    const until = performance.now() + Number(seconds) * 1000;
+    performance.now() < until;
+    count += 1
+  )
+    await modes[mode](randomUUID());
   process.stdout.write(`${count}\n`);
 }
 await client.end();
@@ -49,8 +58,16 @@ async function bare(id) {
 
 async function pay(journal, id) {
   const draft = {
-    id, scope: 'ne01', account: 'ne01', ref: id, kind: 'send lightning', request: '{}', fingerprint: id,
-    idempotencyKey: `bolt11:${id}`, terms: {}, consent: 'standing',
+    id,
+    scope: 'ne01',
+    account: 'ne01',
+    ref: id,
+    kind: 'send lightning',
+    request: '{}',
+    fingerprint: id,
+    idempotencyKey: `bolt11:${id}`,
+    terms: {},
+    consent: 'standing',
   };
   const { payment } = await journal.begin(draft);
   let claim = await journal.claim(payment.id, 'bench 1 x');
@@ -58,7 +75,12 @@ async function pay(journal, id) {
   claim = await journal.write(claim, moved({ state: 'quoted', txnId: id, txnState: 'quoted' }));
   const now = Date.now();
   const approved = moved({ state: 'submitting', approvedTotal: '0.00001', spendCcy: 'BTC' });
-  claim = await journal.submit(claim, approved, { lengthMs: 1, earliest: now, latest: now }, () => undefined);
+  claim = await journal.submit(
+    claim,
+    approved,
+    { lengthMs: 1, earliest: now, latest: now },
+    () => undefined,
+  );
   claim = await journal.write(claim, moved({ state: 'in-flight', txnState: 'srccreated' }));
   claim = await journal.write(claim, moved({ state: 'paid', txnState: 'completed' }));
   await journal.release(claim);

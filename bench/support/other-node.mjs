@@ -11,7 +11,9 @@ export function otherNode(major) {
   if (!existsSync(program)) {
     mkdirSync(folder, { recursive: true });
     const name = `node@npm:node-${platform()}-${arch()}@${major}`;
-    execFileSync('npm', ['install', '--no-save', '--prefix', folder, name], { stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync('npm', ['install', '--no-save', '--prefix', folder, name], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
   }
   return program;
 }

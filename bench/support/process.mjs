@@ -68,6 +68,8 @@ export async function inTurns(rounds, runners) {
     }
   }
   const mediansOf = (runs) =>
-    Object.fromEntries(Object.keys(runs[0]).map((figure) => [figure, median(runs.map((each) => each[figure]))]));
+    Object.fromEntries(
+      Object.keys(runs[0]).map((figure) => [figure, median(runs.map((each) => each[figure]))]),
+    );
   return Object.fromEntries(Object.entries(all).map(([name, runs]) => [name, mediansOf(runs)]));
 }

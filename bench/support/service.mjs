@@ -11,13 +11,19 @@ import { loadFar } from './far.mjs';
  * @param tripMs over TLS from so far away; 0 for plain HTTP at once
  */
 export async function startService(transactions = 0, { pageSize = 100, tripMs = 0 } = {}) {
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), `${transactions}`, `${pageSize}`, `${tripMs}`], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(import.meta.url), `${transactions}`, `${pageSize}`, `${tripMs}`],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [line] = await once(child.stdout, 'data');
   const { url, certificate } = JSON.parse(line);
   const env = {
-    SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'bench', SVCPAY_API_SECRET: 'bench',
+    SVCPAY_BASE_URL: url,
+    SVCPAY_API_KEY: 'bench',
+    SVCPAY_API_SECRET: 'bench',
     ...(certificate !== undefined && { NODE_EXTRA_CA_CERTS: certificate }),
   };
   return { url, env, stop: () => child.kill() };
@@ -25,11 +31,28 @@ export async function startService(transactions = 0, { pageSize = 100, tripMs = 
 
 function transaction(n) {
   const createdAt = Date.UTC(2026, 0, 1) - n * 60_000;
-  const side = { ccy: 'BTC', method: 'lightning', reqStatus: '2', createAt: createdAt, updatedAt: createdAt + 1000 };
+  const side = {
+    ccy: 'BTC',
+    method: 'lightning',
+    reqStatus: '2',
+    createAt: createdAt,
+    updatedAt: createdAt + 1000,
+  };
   return {
-    txnId: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`, txnState: 'completed', accountId: 'ne01-bench',
-    extRefId: `order-${n}`, note: 'coffee, and a cake', fxRate: 1, createdAt,
-    sourceReq: { ...side, amtRequested: 0.0005, amtSettled: 0.0005, servicepayFees: 0.00000012, networkFees: 0.00000002 },
+    txnId: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+    txnState: 'completed',
+    accountId: 'ne01-bench',
+    extRefId: `order-${n}`,
+    note: 'coffee, and a cake',
+    fxRate: 1,
+    createdAt,
+    sourceReq: {
+      ...side,
+      amtRequested: 0.0005,
+      amtSettled: 0.0005,
+      servicepayFees: 0.00000012,
+      networkFees: 0.00000002,
+    },
     destReq: { ...side, amtRequested: 0.0005, amtSettled: 0.0005 },
   };
 }
@@ -38,19 +61,37 @@ async function serve(total, pageSize, tripMs) {
   const pages = Array.from({ length: Math.ceil(total / pageSize) }, (_, index) => {
     const count = Math.min(pageSize, total - index * pageSize);
     const data = Array.from({ length: count }, (_, n) => transaction(index * pageSize + n));
-    return Buffer.from(JSON.stringify({ data, pagination: { page: index + 1, limit: pageSize, total } }));
+    return Buffer.from(
+      JSON.stringify({ data, pagination: { page: index + 1, limit: pageSize, total } }),
+    );
   });
-  const beyond = JSON.stringify({ data: [], pagination: { page: pages.length + 1, limit: pageSize, total } });
+  const beyond = JSON.stringify({
+    data: [],
+    pagination: { page: pages.length + 1, limit: pageSize, total },
+  });
   const at = new Date(0).toISOString();
-  const wallet = { id: 'w', ccy: 'BTC', amount: 1, availableBalance: 1, accountId: 'ne01-bench', createdAt: at, updatedAt: at };
+  const wallet = {
+    id: 'w',
+    ccy: 'BTC',
+    amount: 1,
+    availableBalance: 1,
+    accountId: 'ne01-bench',
+    createdAt: at,
+    updatedAt: at,
+  };
   const wallets = Buffer.from(JSON.stringify({ data: [wallet] }));
-  const token = JSON.stringify({ accessToken: 'bench', expiredAt: Date.now() + 86_400_000, accountId: 'ne01-bench' });
+  const token = JSON.stringify({
+    accessToken: 'bench',
+    expiredAt: Date.now() + 86_400_000,
+    accountId: 'ne01-bench',
+  });
   const handle = (request, response) => {
     request.resume();
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     response.setHeader('content-type', 'application/json');
     if (request.method === 'POST') response.end(token);
-    else if (pathname.endsWith('/transaction')) response.end(pages[Number(searchParams.get('page')) - 1] ?? beyond);
+    else if (pathname.endsWith('/transaction'))
+      response.end(pages[Number(searchParams.get('page')) - 1] ?? beyond);
     else response.end(wallets);
   };
   if (tripMs > 0) {
@@ -58,7 +99,10 @@ async function serve(total, pageSize, tripMs) {
     return console.log(JSON.stringify(await startFarService(handle, tripMs)));
   }
   const server = createServer(handle);
-  server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ url: `http://127.0.0.1:${server.address().port}` })));
+  server.listen(0, '127.0.0.1', () =>
+    console.log(JSON.stringify({ url: `http://127.0.0.1:${server.address().port}` })),
+  );
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await serve(...process.argv.slice(2).map(Number));
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await serve(...process.argv.slice(2).map(Number));

@@ -6,9 +6,19 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { argv, env } from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { fromWire, parseAmount, parseWebhookEvent, ServiceError, verifyWebhook, WalletClient } from 'svcpay';
+import {
+  fromWire,
+  parseAmount,
+  parseWebhookEvent,
+  ServiceError,
+  verifyWebhook,
+  WalletClient,
+} from 'svcpay';
 
-const prices = new Map([['coffee', parseAmount('2500sat')], ['cake', parseAmount('4000sat')]]);
+const prices = new Map([
+  ['coffee', parseAmount('2500sat')],
+  ['cake', parseAmount('4000sat')],
+]);
 
 /** @param {{ client: WalletClient, webhookSecret: string }} options */
 export function createShop({ client, webhookSecret }) {
@@ -37,7 +47,8 @@ export function createShop({ client, webhookSecret }) {
     if (found?.txnId !== txnId || found.state === 'paid') return;
     const { txnState, destReq } = await client.transaction(txnId);
     const arrived = fromWire(destReq.amtSettled ?? 0);
-    if (txnState === 'completed' && arrived.gte(prices.get(found.product).value)) found.state = 'paid';
+    if (txnState === 'completed' && arrived.gte(prices.get(found.product).value))
+      found.state = 'paid';
     if (txnState === 'expired') found.state = 'expired';
   }
 
@@ -49,7 +60,8 @@ export function createShop({ client, webhookSecret }) {
     }
     if (request.method === 'POST' && collection === 'webhook') {
       const body = await bytesOf(request);
-      if (!verifyWebhook(body, request.headers['x-servicepay-signature'], webhookSecret)) return [401, {}];
+      if (!verifyWebhook(body, request.headers['x-servicepay-signature'], webhookSecret))
+        return [401, {}];
       await settle(parseWebhookEvent(body));
       return [200, {}];
     }
@@ -58,7 +70,10 @@ export function createShop({ client, webhookSecret }) {
 
   return createServer(async (request, response) => {
     // An answer of 500 makes the service deliver the event again.
-    const [status, body] = await answer(request).catch((error) => [error instanceof ServiceError ? 502 : 500, {}]);
+    const [status, body] = await answer(request).catch((error) => [
+      error instanceof ServiceError ? 502 : 500,
+      {},
+    ]);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
 }

@@ -15,7 +15,11 @@ let url;
 before(async () => {
   // Nobody pays by itself, and webhooks may come over plain http to this machine.
   sandbox = await startSandbox({ autoPay: 'off', allowHttpCallbacks: true });
-  client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+  client = new WalletClient({
+    baseUrl: sandbox.url,
+    apiKey: sandbox.apiKey,
+    apiSecret: sandbox.apiSecret,
+  });
   shop = createShop({ client, webhookSecret }).listen(0, '127.0.0.1');
   await once(shop, 'listening');
   url = `http://127.0.0.1:${shop.address().port}`;
@@ -57,7 +61,13 @@ test('an order whose invoice nobody pays expires', async () => {
 
 test('an event that somebody else signed changes nothing', async () => {
   const { id, txnId } = await order('coffee');
-  const body = JSON.stringify({ txnId, extRefId: id, txnState: 'completed', msg: '', updatedAt: Date.now() });
+  const body = JSON.stringify({
+    txnId,
+    extRefId: id,
+    txnState: 'completed',
+    msg: '',
+    updatedAt: Date.now(),
+  });
   const send = (secret) =>
     fetch(`${url}/webhook`, {
       method: 'POST',

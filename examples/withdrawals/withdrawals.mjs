@@ -3,7 +3,13 @@
 //   SVCPAY_BASE_URL=… SVCPAY_API_KEY=… SVCPAY_API_SECRET=… node withdrawals.mjs w-1 anna@wallet.example 5000sat
 import { argv, env } from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { Failure, openPayments, openPostgresJournal, openSqliteJournal, WalletClient } from 'svcpay';
+import {
+  Failure,
+  openPayments,
+  openPostgresJournal,
+  openSqliteJournal,
+  WalletClient,
+} from 'svcpay';
 
 /** No more than this in 24 hours, whatever is asked for. */
 const limits = { perPayment: {}, perDay: { BTC: '0.01' }, destinations: [] };
@@ -18,12 +24,23 @@ export function openWithdrawals({ client, journal }) {
     /** The id of the withdrawal is the reference: asked for again, it is the same payment. */
     async pay({ id, to, amount }) {
       try {
-        const { txnId, txnState } = await payments.send({ to, amount, ref: id, maxFee: { percent: '2' } });
+        const { txnId, txnState } = await payments.send({
+          to,
+          amount,
+          ref: id,
+          maxFee: { percent: '2' },
+        });
         return { id, txnId, state: txnState };
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         // `pending`: the money was let go and its end is not known. The same call again tells, and never pays a second time.
-        return { id, txnId: error.txnId, state: error.kind, why: error.message, request: error.requestId };
+        return {
+          id,
+          txnId: error.txnId,
+          state: error.kind,
+          why: error.message,
+          request: error.requestId,
+        };
       }
     },
   };
@@ -31,10 +48,15 @@ export function openWithdrawals({ client, journal }) {
 
 if (import.meta.url === pathToFileURL(argv[1] ?? '').href) {
   const baseUrl = env.SVCPAY_BASE_URL ?? '';
-  const client = new WalletClient({ baseUrl, apiKey: env.SVCPAY_API_KEY ?? '', apiSecret: env.SVCPAY_API_SECRET ?? '' });
-  const journal = env.DATABASE_URL === undefined
-    ? await openSqliteJournal('withdrawals.db')
-    : await openPostgresJournal(env.DATABASE_URL);
+  const client = new WalletClient({
+    baseUrl,
+    apiKey: env.SVCPAY_API_KEY ?? '',
+    apiSecret: env.SVCPAY_API_SECRET ?? '',
+  });
+  const journal =
+    env.DATABASE_URL === undefined
+      ? await openSqliteJournal('withdrawals.db')
+      : await openPostgresJournal(env.DATABASE_URL);
   const withdrawals = openWithdrawals({ client, journal });
   await withdrawals.resume();
   const [id, to, amount] = argv.slice(2);

@@ -9,7 +9,11 @@ let sandbox, client, journal, withdrawals;
 
 before(async () => {
   sandbox = await startSandbox({ autoPay: 'off' });
-  client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+  client = new WalletClient({
+    baseUrl: sandbox.url,
+    apiKey: sandbox.apiKey,
+    apiSecret: sandbox.apiSecret,
+  });
   journal = await openMemoryJournal();
   withdrawals = openWithdrawals({ client, journal });
 });
@@ -20,7 +24,8 @@ after(async () => {
   await sandbox.stop();
 });
 
-const confirmations = () => sandbox.requests('PUT').filter(({ path }) => path.endsWith('/confirm')).length;
+const confirmations = () =>
+  sandbox.requests('PUT').filter(({ path }) => path.endsWith('/confirm')).length;
 
 test('a withdrawal is paid once, however often it is asked for', async () => {
   const to = await sandbox.invoice('1000sat');
@@ -41,7 +46,11 @@ test('a confirmation whose answer is lost was one all the same', async () => {
 test('what has no route is told as failed, and nothing is deducted', async () => {
   const balance = async () => (await client.wallets()).find(({ ccy }) => ccy === 'BTC').amount;
   const had = await balance();
-  const { state, why } = await withdrawals.pay({ id: 'w-3', to: 'no-route@shop.example', amount: '1000sat' });
+  const { state, why } = await withdrawals.pay({
+    id: 'w-3',
+    to: 'no-route@shop.example',
+    amount: '1000sat',
+  });
   assert.equal(state, 'payment-failed');
   assert.match(why, /no route|failed/);
   assert.deepEqual(await balance(), had);

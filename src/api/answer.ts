@@ -40,9 +40,16 @@ export const isReadable = ({ content }: Answer, { mayBeEmpty }: Expectation): bo
   content === 'json' || (content === 'empty' && mayBeEmpty === true);
 
 /** Reads a successful response; throws the failure that any other response means. */
-export function valueOf<T>(answer: Answer, expectation: Expectation, read: (json: unknown) => T, now: number): T {
-  if (!isSuccess(answer.response) || reportsError(answer)) throw failureOf(answer, expectation, now);
-  if (!isReadable(answer, expectation)) throw unreadable(`The service answered ${contentOf(answer)}.`, expectation);
+export function valueOf<T>(
+  answer: Answer,
+  expectation: Expectation,
+  read: (json: unknown) => T,
+  now: number,
+): T {
+  if (!isSuccess(answer.response) || reportsError(answer))
+    throw failureOf(answer, expectation, now);
+  if (!isReadable(answer, expectation))
+    throw unreadable(`The service answered ${contentOf(answer)}.`, expectation);
   try {
     return read(answer.json);
   } catch (error) {
@@ -54,7 +61,9 @@ export function valueOf<T>(answer: Answer, expectation: Expectation, read: (json
 
 /** A status of success with an error in the body. */
 export const reportsError = ({ json }: Answer): boolean =>
-  /^(?:error|fail(?:ed|ure)?)$/i.test(text.read(fieldsWithin(json, 'resultStatus')['resultStatus']) ?? '');
+  /^(?:error|fail(?:ed|ure)?)$/i.test(
+    text.read(fieldsWithin(json, 'resultStatus')['resultStatus']) ?? '',
+  );
 
 /** The fields of an error, also inside `data`. */
 const errorWithin = (json: unknown): Fields => fieldsWithin(json, 'error', 'message', 'code');
@@ -65,13 +74,18 @@ const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
 };
 
 /** Services send the code as a text or a number. */
-export const codeOf = ({ json }: Answer): string | undefined => clip(text.read(errorWithin(json)['code']) ?? '', longestCode) || undefined;
+export const codeOf = ({ json }: Answer): string | undefined =>
+  clip(text.read(errorWithin(json)['code']) ?? '', longestCode) || undefined;
 
 /** Characters of an error that a message shows. */
 const [longestReason, longestCode] = [2_000, 80];
 
 /** The failure of an error response: refused, or an unknown outcome. */
-export function failureOf(answer: Answer, expectation: Expectation, now: number): ServiceError | NoAnswer {
+export function failureOf(
+  answer: Answer,
+  expectation: Expectation,
+  now: number,
+): ServiceError | NoAnswer {
   const error = serviceError(answer, now, { txnId: expectation.txnId });
   if (!isUnresolved(error, answer, expectation)) return error;
   const { status, code, requestId } = error;
@@ -84,7 +98,11 @@ const gaveUp: ReadonlySet<number> = new Set([408, 425, 499]);
 const conflicts: ReadonlySet<number> = new Set([409, 423]);
 
 /** Only the service's own refusal, rate limits included, proves that the request was not carried out. */
-function isUnresolved({ status, isOwnRefusal }: ServiceError, answer: Answer, { effect }: Expectation): boolean {
+function isUnresolved(
+  { status, isOwnRefusal }: ServiceError,
+  answer: Answer,
+  { effect }: Expectation,
+): boolean {
   if (effect === 'payment') return !isOwnRefusal && !(status === 429 && hasErrorShape(answer));
   if (effect !== 'quote' || isSuccess(answer.response)) return false;
   if (status < 400 || status >= 500) return true;
@@ -98,7 +116,9 @@ const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 /** Written by the service itself: by status, or with 200 in the detailed form, which no gateway uses. */
 const isOwn = (answer: Answer): boolean =>
-  hasErrorShape(answer) && (ownStatuses.has(answer.response.status) || (answer.response.status === 200 && reportsError(answer)));
+  hasErrorShape(answer) &&
+  (ownStatuses.has(answer.response.status) ||
+    (answer.response.status === 200 && reportsError(answer)));
 
 /** The caller's context for the failure's message. */
 interface About extends Advice {
@@ -113,7 +133,9 @@ export function serviceError(answer: Answer, now: number, about: About = {}): Se
   const wait = waitAskedFor(answer.response, now);
   const body = errorWithin(answer.json);
   const code = codeOf(answer);
-  const texts = [...new Set([body['error'], body['message']])].filter((each) => typeof each === 'string' && each !== '');
+  const texts = [...new Set([body['error'], body['message']])].filter(
+    (each) => typeof each === 'string' && each !== '',
+  );
   const reason = texts.length > 0 ? clip(texts.join(': '), longestReason) : contentOf(answer);
   const kind = kindOf(status, code);
   const where = code === undefined ? `${status}` : `${status}, code ${code}`;
@@ -130,10 +152,18 @@ export function serviceError(answer: Answer, now: number, about: About = {}): Se
   });
 }
 
-const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
+const requestIdHeaders = [
+  'x-request-id',
+  'request-id',
+  'x-correlation-id',
+  'x-amzn-requestid',
+  'cf-ray',
+];
 
 function requestIdOf({ headers }: HttpResponse): string | undefined {
-  const given = requestIdHeaders.map((header) => headers[header]).find((id) => id !== undefined && id !== '');
+  const given = requestIdHeaders
+    .map((header) => headers[header])
+    .find((id) => id !== undefined && id !== '');
   return given?.slice(0, 80);
 }
 
@@ -175,7 +205,11 @@ function unreadable(message: string, expectation: Expectation): Failure {
   return new Failure('temporary', message, { hint: notTheService });
 }
 
-function misshapen({ message: what }: Misread, expectation: Expectation, requestId: string | undefined): Failure {
+function misshapen(
+  { message: what }: Misread,
+  expectation: Expectation,
+  requestId: string | undefined,
+): Failure {
   const message = `The service's answer was not understood: ${withoutTokens(what)}.`;
   return isMoney(expectation)
     ? unknownOutcome(message, expectation, { requestId })
@@ -191,7 +225,8 @@ const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
 ]);
 
 function kindOf(status: number, code: string | undefined): FailureKind {
-  if (status === 429 || status >= 500 || gaveUp.has(status) || pointsElsewhere(status)) return 'temporary';
+  if (status === 429 || status >= 500 || gaveUp.has(status) || pointsElsewhere(status))
+    return 'temporary';
   const byCode = kindsByCode.get(code);
   if (byCode !== undefined) return byCode;
   if (status === 401 || status === 403) return 'authentication';
@@ -204,17 +239,28 @@ const isMissing = ({ response: { status }, content }: Answer, { txnId }: About):
 
 function opening(answer: Answer, kind: FailureKind, about: About): string {
   const { status } = answer.response;
-  if (status === 401 || (kind === 'authentication' && status !== 403)) return 'The service did not accept the key or token';
+  if (status === 401 || (kind === 'authentication' && status !== 403))
+    return 'The service did not accept the key or token';
   if (status === 403) return 'The service does not permit this';
   if (isMissing(answer, about)) return `The service has no transaction ${about.txnId}`;
   if (status === 404) return 'The service could not find it';
   if (status === 429) return 'The rate limit of the service was reached';
   if (status >= 500) return 'The service failed';
-  return pointsElsewhere(status) ? 'The service redirects to another host, where the token must not go' : 'The service refused';
+  return pointsElsewhere(status)
+    ? 'The service redirects to another host, where the token must not go'
+    : 'The service refused';
 }
 
-function adviceFor(answer: Answer, kind: FailureKind, wait: number | undefined, about: About): Advice {
-  const { response: { status }, content } = answer;
+function adviceFor(
+  answer: Answer,
+  kind: FailureKind,
+  wait: number | undefined,
+  about: About,
+): Advice {
+  const {
+    response: { status },
+    content,
+  } = answer;
   const { hint, next } = about;
   if (hint !== undefined || next !== undefined) return { hint, next };
   if (wait !== undefined) return { hint: `Try again in ${Math.ceil(wait / 1000)} s.` };
@@ -237,12 +283,17 @@ function contentOf({ response, content }: Answer): string {
   if (elsewhere !== '' && pointsElsewhere(response.status)) return elsewhere.slice(0, 200);
   if (content === 'empty') return 'nothing';
   if (content === 'json') return 'no explanation';
-  if (/^\s*[{["]/.test(response.body)) return `JSON that breaks off after ${response.body.length} characters`;
+  if (/^\s*[{["]/.test(response.body))
+    return `JSON that breaks off after ${response.body.length} characters`;
   const type = response.headers['content-type']?.split(';')[0]?.trim() || 'no content type';
   return `something that is not JSON (${type}): "${firstWords(response.body)}"`;
 }
 
 function firstWords(body: string): string {
-  const text = body.slice(0, 4_000).replace(/<(style|script)\b.*?<\/\1>|<[^>]*>/gis, ' ').replace(/\s+/g, ' ').trim();
+  const text = body
+    .slice(0, 4_000)
+    .replace(/<(style|script)\b.*?<\/\1>|<[^>]*>/gis, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
   return text.length <= 80 ? text : `${text.slice(0, 79).trimEnd()}…`;
 }

@@ -11,7 +11,9 @@ const renewalMarginMs = 10_000;
 export function checkKey({ apiKey }: Credentials): void {
   if (/^[!-~](?:[ -~]*[!-~])?$/.test(apiKey)) return;
   const why = apiKey === '' ? 'is empty' : 'has an invalid character or surrounding blanks';
-  throw new Failure('usage', `The API key ${why}.`, { hint: 'Copy it again as it was given to you.' });
+  throw new Failure('usage', `The API key ${why}.`, {
+    hint: 'Copy it again as it was given to you.',
+  });
 }
 
 /** HMAC-SHA256 over the API key and the exact body text, in lower-case hex (specification: Authentication). */
@@ -29,7 +31,10 @@ export function createBodies(now: () => number, random: () => number): () => str
   let count = 0;
   return () => {
     count += 1;
-    const chance = () => Math.floor(random() * 2 ** 32).toString(16).padStart(8, '0');
+    const chance = () =>
+      Math.floor(random() * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0');
     return JSON.stringify({ time: now(), nonce: `${chance()}${chance()}-${count}` });
   };
 }
@@ -46,7 +51,12 @@ interface Held extends Token {
  * @param now the service's clock
  * @param clock the machine's
  */
-export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token>, now: () => number, clock: () => number) {
+export function createTokenKeeper(
+  store: TokenStore,
+  signIn: () => Promise<Token>,
+  now: () => number,
+  clock: () => number,
+) {
   let held: Held | undefined;
   let renewal: Promise<Token> | undefined;
 
@@ -59,7 +69,9 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
   };
   const load = async (): Promise<Held | undefined> => {
     const token = await store.load();
-    return token && { ...token, isNew: false, isFresh: () => now() < token.expiresAt - renewalMarginMs };
+    return (
+      token && { ...token, isNew: false, isFresh: () => now() < token.expiresAt - renewalMarginMs }
+    );
   };
   const renew = (): Promise<Token> => {
     renewal ??= signIn()
@@ -81,7 +93,8 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
     async forget(): Promise<void> {
       const kept = await store.load();
       // Another process may have stored a new token.
-      if (kept === undefined || (held !== undefined && held.accessToken !== kept.accessToken)) return;
+      if (kept === undefined || (held !== undefined && held.accessToken !== kept.accessToken))
+        return;
       await store.save({ ...kept, accessToken: '', expiresAt: 0 });
     },
     /** The key's account, also if no new token can be issued now. */
@@ -96,7 +109,8 @@ export function createTokenKeeper(store: TokenStore, signIn: () => Promise<Token
     },
     /** A newer token of this or another process after a refusal, if there is one. */
     async successor(refused: Token): Promise<Token | undefined> {
-      const isOther = (token: Held | undefined): token is Held => token !== undefined && token.accessToken !== refused.accessToken;
+      const isOther = (token: Held | undefined): token is Held =>
+        token !== undefined && token.accessToken !== refused.accessToken;
       if (isOther(held)) return held;
       const kept = await load().catch(() => undefined);
       if (!isOther(kept) || !kept.isFresh()) return undefined;

@@ -29,11 +29,21 @@ export function parseBaseUrl(text: string): string {
       `Use https://${url.host}. Plain http is for this machine only (localhost, 127.0.0.1, [::1]).`,
     );
   }
-  return url.origin + url.pathname.replace(/\/*$/, '').replace(/(?:\/+api\/v2)?$/, '').replace(/\/*$/, '');
+  return (
+    url.origin +
+    url.pathname
+      .replace(/\/*$/, '')
+      .replace(/(?:\/+api\/v2)?$/, '')
+      .replace(/\/*$/, '')
+  );
 }
 
 function withScheme(text: string): string {
-  if (text.includes('://') || !/^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:]+\])(?::\d+)?(?:\/.*)?$/i.test(text)) return text;
+  if (
+    text.includes('://') ||
+    !/^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:]+\])(?::\d+)?(?:\/.*)?$/i.test(text)
+  )
+    return text;
   const https = `https://${text}`;
   return URL.canParse(https) && isLoopback(new URL(https).hostname) ? `http://${text}` : https;
 }
@@ -44,6 +54,7 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /** `localhost` and every name under it (RFC 6761). */
-export const isLocalName = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost');
+export const isLocalName = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname.endsWith('.localhost');
 
 const usage = (message: string, hint: string): Failure => new Failure('usage', message, { hint });

@@ -10,9 +10,21 @@ import { methodsToMaker, toMaker } from './maker.js';
 import type { ClientOptions } from './options.js';
 import * as read from './reading/objects.js';
 import type { AnswerReader } from './reading/readers.js';
-import { readTransaction, readTransactionIfThere, readTransactionPage } from './reading/transaction.js';
+import {
+  readTransaction,
+  readTransactionIfThere,
+  readTransactionPage,
+} from './reading/transaction.js';
 import { createService, type Service } from './service.js';
-import { eachPage, eachRow, largePageSize, pageSize, usualPageSize, type ListSource, type Page } from './pages.js';
+import {
+  eachPage,
+  eachRow,
+  largePageSize,
+  pageSize,
+  usualPageSize,
+  type ListSource,
+  type Page,
+} from './pages.js';
 import type { HttpResponse } from './transport.js';
 import type * as types from './types.js';
 import { arrayParameter, cancelPath, ratesPath } from './unspecified.js';
@@ -82,14 +94,20 @@ export class ServiceClient {
 
   /** The permanent USDT deposit address of the token's account on one chain (endpoint 5). */
   usdtAddress(chainId: types.UsdtChain): Promise<types.UsdtAddress> {
-    const query: [string, string][] = [['walletCcy', 'USDT'], ['chainId', chainId]];
+    const query: [string, string][] = [
+      ['walletCcy', 'USDT'],
+      ['chainId', chainId],
+    ];
     return this.#read('/api/v2/account/stablecoin-onchain-address', read.readUsdtAddress, query);
   }
 
   /** Creates a quote, which moves nothing (endpoint 6). After a `NoAnswer`, look for the `extRefId` in the list. */
   async createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
     const body = wireJson(toMaker(transaction, this.#options.maker));
-    return this.#service.call({ method: 'POST', path: '/api/v2/transaction', body, effect: 'quote' }, readTransaction);
+    return this.#service.call(
+      { method: 'POST', path: '/api/v2/transaction', body, effect: 'quote' },
+      readTransaction,
+    );
   }
 
   /** Confirms a quote, which pays it (endpoint 7). After a `NoAnswer`, read the transaction first. */
@@ -102,17 +120,29 @@ export class ServiceClient {
 
   /** Cancels a quote (endpoint 8, response not specified). Rejects with `CancelNotOffered` if the service has no such operation. */
   async cancelTransaction(txnId: string): Promise<types.Transaction> {
-    const call = { method: 'PUT', path: cancelPath(segment(txnId)), effect: 'setting', txnId, mayBeEmpty: true } as const;
-    const cancelled = await this.#service.call(call, ifPossible(readTransactionIfThere)).catch((error: unknown) => {
-      throw isNotOffered(error) ? new CancelNotOffered('refused', error.message, { ...error, cause: error }) : error;
-    });
+    const call = {
+      method: 'PUT',
+      path: cancelPath(segment(txnId)),
+      effect: 'setting',
+      txnId,
+      mayBeEmpty: true,
+    } as const;
+    const cancelled = await this.#service
+      .call(call, ifPossible(readTransactionIfThere))
+      .catch((error: unknown) => {
+        throw isNotOffered(error)
+          ? new CancelNotOffered('refused', error.message, { ...error, cause: error })
+          : error;
+      });
     return cancelled ?? this.transaction(txnId);
   }
 
   /** Endpoint 9. */
   async transaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}`;
-    return this.#seen(await this.#service.call({ method: 'GET', path, effect: 'read', txnId }, readTransaction));
+    return this.#seen(
+      await this.#service.call({ method: 'GET', path, effect: 'read', txnId }, readTransaction),
+    );
   }
 
   #seen(txn: types.Transaction): types.Transaction {
@@ -121,28 +151,48 @@ export class ServiceClient {
   }
 
   /** One page of the list (endpoint 10). A page after the last is empty, even if the service answers 404. */
-  async transactions(filter: types.TransactionFilter = {}, { signal }: types.RequestOptions = {}): Promise<types.TransactionPage> {
+  async transactions(
+    filter: types.TransactionFilter = {},
+    { signal }: types.RequestOptions = {},
+  ): Promise<types.TransactionPage> {
     const query = filterQuery(filter, this.#options.maker);
-    const page = this.#service.call({ method: 'GET', path: '/api/v2/transaction', query, effect: 'read', signal }, readTransactionPage);
+    const page = this.#service.call(
+      { method: 'GET', path: '/api/v2/transaction', query, effect: 'read', signal },
+      readTransactionPage,
+    );
     return Number(filter.page) > 1 ? page.catch(ifMissing({ data: [] })) : page;
   }
 
   /** Every transaction of the list from `filter.page` on, without repetition. Leaving the loop stops requests in flight. */
-  eachTransaction(filter: types.TransactionFilter = {}, options: types.RequestOptions = {}): AsyncGenerator<types.ListedTransaction, void, void> {
+  eachTransaction(
+    filter: types.TransactionFilter = {},
+    options: types.RequestOptions = {},
+  ): AsyncGenerator<types.ListedTransaction, void, void> {
     return eachRow(this.#listOf(filter, options));
   }
 
   /** Same as {@link eachTransaction} in pages, which is faster. */
-  eachTransactionPage(filter: types.TransactionFilter = {}, options: types.RequestOptions = {}): AsyncGenerator<readonly types.ListedTransaction[], void, void> {
+  eachTransactionPage(
+    filter: types.TransactionFilter = {},
+    options: types.RequestOptions = {},
+  ): AsyncGenerator<readonly types.ListedTransaction[], void, void> {
     return eachPage(this.#listOf(filter, options));
   }
 
-  #listOf(filter: types.TransactionFilter, { signal }: types.RequestOptions): ListSource<types.ListedTransaction> {
+  #listOf(
+    filter: types.TransactionFilter,
+    { signal }: types.RequestOptions,
+  ): ListSource<types.ListedTransaction> {
     const { page = 1, limit } = filter;
     const ended = new AbortController();
-    const options = { signal: signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]) };
+    const options = {
+      signal: signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]),
+    };
     const get = async (at: number, size: number): Promise<Page<types.ListedTransaction>> => {
-      const { data, pagination } = await this.transactions({ ...filter, limit: size, page: at }, options);
+      const { data, pagination } = await this.transactions(
+        { ...filter, limit: size, page: at },
+        options,
+      );
       return { rows: data, total: pagination?.total };
     };
     let agreed = limit;
@@ -152,7 +202,12 @@ export class ServiceClient {
       agreed = size;
       return first;
     };
-    return { fetch, idOf: (txn) => txn.txnId || JSON.stringify(txn), from: { page, size: limit ?? pageSize }, end: () => ended.abort() };
+    return {
+      fetch,
+      idOf: (txn) => txn.txnId || JSON.stringify(txn),
+      from: { page, size: limit ?? pageSize },
+      end: () => ended.abort(),
+    };
   }
 
   /** The first page, as large as the service allows, and the page size for further requests. */
@@ -174,10 +229,21 @@ export class ServiceClient {
 
   /** Endpoint 11; replaces the account's webhook. The callback must be https. If the response does not show it, it is read from the list. */
   async createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
-    const call = { method: 'POST', path: '/api/v2/webhook', body: wireJson(webhook), effect: 'setting', mayBeEmpty: true } as const;
+    const call = {
+      method: 'POST',
+      path: '/api/v2/webhook',
+      body: wireJson(webhook),
+      effect: 'setting',
+      mayBeEmpty: true,
+    } as const;
     const created = await this.#service.call(call, ifPossible(read.readWebhook));
-    const found = created ?? (await this.webhooks()).find(({ callback }) => callback === webhook.callback);
-    if (found === undefined) throw new Failure('unexpected', 'The service accepted the webhook, but its list does not show it.');
+    const found =
+      created ?? (await this.webhooks()).find(({ callback }) => callback === webhook.callback);
+    if (found === undefined)
+      throw new Failure(
+        'unexpected',
+        'The service accepted the webhook, but its list does not show it.',
+      );
     return found;
   }
 
@@ -187,22 +253,36 @@ export class ServiceClient {
   }
 
   /** Endpoint 13. Its response is not specified; read {@link webhooks} for the result. */
-  async updateWebhook(webhookId: string, change: { callback?: string; secret?: string }): Promise<void> {
+  async updateWebhook(
+    webhookId: string,
+    change: { callback?: string; secret?: string },
+  ): Promise<void> {
     const path = `/api/v2/webhook/${segment(webhookId)}`;
-    const call = { method: 'PUT', path, body: wireJson(change), effect: 'setting', mayBeEmpty: true } as const;
+    const call = {
+      method: 'PUT',
+      path,
+      body: wireJson(change),
+      effect: 'setting',
+      mayBeEmpty: true,
+    } as const;
     await this.#service.call(call, anything);
   }
 
   /** Endpoint 14. */
   async removeWebhook(webhookId: string): Promise<void> {
     const path = `/api/v2/webhook/${segment(webhookId)}`;
-    await this.#service.call({ method: 'DELETE', path, effect: 'setting', mayBeEmpty: true }, anything);
+    await this.#service.call(
+      { method: 'DELETE', path, effect: 'setting', mayBeEmpty: true },
+      anything,
+    );
   }
 
   /** Banks, then mobile wallets of a country (ISO alpha-2); empty without payout rails (endpoint 15). */
   async institutions(countryCode: string): Promise<types.Institution[]> {
     const path = `/api/v2/reference/fiat-institution/by-country/${segment(countryCode)}`;
-    return this.#service.call({ method: 'GET', path, effect: 'read', mayBeEmpty: true }, read.readInstitutions).catch(ifMissing([]));
+    return this.#service
+      .call({ method: 'GET', path, effect: 'read', mayBeEmpty: true }, read.readInstitutions)
+      .catch(ifMissing([]));
   }
 
   /** Endpoint 16, as far as it is known. */
@@ -221,9 +301,13 @@ export class ServiceClient {
     body?: string,
     options: { retry?: boolean } = {},
   ): Promise<HttpResponse> {
-    if (!path.startsWith('/')) throw new Failure('usage', 'The path of a request begins with a slash.');
+    if (!path.startsWith('/'))
+      throw new Failure('usage', 'The path of a request begins with a slash.');
     const verb = method.toUpperCase();
-    return this.#service.raw({ method: verb, path, body, ...effectOf(verb, path) }, options.retry ?? true);
+    return this.#service.raw(
+      { method: verb, path, body, ...effectOf(verb, path) },
+      options.retry ?? true,
+    );
   }
 
   /** The API key's account, to which all transactions belong. */
@@ -255,36 +339,56 @@ export class ServiceClient {
 
 /** An id as one segment of a path. */
 function segment(id: string): string {
-  if (typeof id !== 'string' || !isPathSegment(id)) throw new Failure('usage', `"${id}" is not an id.`);
+  if (typeof id !== 'string' || !isPathSegment(id))
+    throw new Failure('usage', `"${id}" is not an id.`);
   return encodeURIComponent(id);
 }
 
 const anything = (): void => undefined;
 
 /** Replaces the service's own 404; a gateway's 404 is an error. */
-const ifMissing = <T>(nothing: T) => (error: unknown): T => {
-  if (error instanceof ServiceError && error.status === 404 && error.isOwnRefusal) return nothing;
-  throw error;
-};
+const ifMissing =
+  <T>(nothing: T) =>
+  (error: unknown): T => {
+    if (error instanceof ServiceError && error.status === 404 && error.isOwnRefusal) return nothing;
+    throw error;
+  };
 
 /** Undefined if the response cannot be read. */
-const ifPossible = <T>(reader: AnswerReader<T>): AnswerReader<T | undefined> => (answer, unrecognized) => {
-  try {
-    return reader(answer, unrecognized);
-  } catch {
-    return undefined;
-  }
-};
+const ifPossible =
+  <T>(reader: AnswerReader<T>): AnswerReader<T | undefined> =>
+  (answer, unrecognized) => {
+    try {
+      return reader(answer, unrecognized);
+    } catch {
+      return undefined;
+    }
+  };
 
 const isNotOffered = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && (error.status === 404 || error.status === 405);
 
 function filterQuery(filter: types.TransactionFilter, maker: string): [string, string][] {
-  const { txnStatuses, srcMethods, destMethods, excludedSrcMethods, excludedDestMethods, ...others } = filter;
-  for (const name of ['page', 'limit'] as const) if (filter[name] !== undefined) checkCount(name, filter[name], 1);
-  const methods = Object.entries({ srcMethods, destMethods, excludedSrcMethods, excludedDestMethods });
+  const {
+    txnStatuses,
+    srcMethods,
+    destMethods,
+    excludedSrcMethods,
+    excludedDestMethods,
+    ...others
+  } = filter;
+  for (const name of ['page', 'limit'] as const)
+    if (filter[name] !== undefined) checkCount(name, filter[name], 1);
+  const methods = Object.entries({
+    srcMethods,
+    destMethods,
+    excludedSrcMethods,
+    excludedDestMethods,
+  });
   return [
-    ...Object.entries(others).flatMap(([name, value]) => parameter(name, value === undefined ? value : `${value}`)),
+    ...Object.entries(others).flatMap(([name, value]) =>
+      parameter(name, value === undefined ? value : `${value}`),
+    ),
     ...arrayParameter('txnStatuses', txnStatuses ?? []),
     ...methods.flatMap(([name, value]) => parameter(name, value && methodsToMaker(value, maker))),
   ];

@@ -8,7 +8,8 @@ import { Failure, type FailureDetails, type FailureKind } from '../formats/failu
 export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 
 /** Details of a refusal. */
-export type ServiceErrorDetails = FailureDetails & Pick<ServiceError, 'status' | 'reason'> &
+export type ServiceErrorDetails = FailureDetails &
+  Pick<ServiceError, 'status' | 'reason'> &
   Partial<Pick<ServiceError, 'isOwnRefusal' | 'params' | 'retryAfterMs'>>;
 
 /** An error response: the request was not carried out (specification: Errors). */
@@ -48,7 +49,11 @@ export class NoAnswer extends Failure {
   /** False only if the service certainly has not carried out the request. */
   readonly mayHaveArrived: boolean;
 
-  constructor(kind: FailureKind, message: string, details: FailureDetails & Pick<NoAnswer, 'mayHaveArrived'>) {
+  constructor(
+    kind: FailureKind,
+    message: string,
+    details: FailureDetails & Pick<NoAnswer, 'mayHaveArrived'>,
+  ) {
     super(kind, message, details);
     this.mayHaveArrived = details.mayHaveArrived;
   }

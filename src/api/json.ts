@@ -8,7 +8,8 @@ import { Failure } from '../formats/failure.js';
  * `undefined`. Throws Failure `usage` for values without JSON, such as `NaN`, instead of writing `null`.
  */
 export function wireJson(value: unknown): string {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
+  if (value === null || typeof value === 'boolean' || typeof value === 'string')
+    return JSON.stringify(value);
   if (typeof value === 'number' && Number.isFinite(value)) return fixed(fromWire(value));
   if (value instanceof Big) return fixed(value);
   if (Array.isArray(value)) return `[${value.map(wireJson).join(',')}]`;
@@ -16,5 +17,8 @@ export function wireJson(value: unknown): string {
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
     return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${wireJson(member)}`).join(',')}}`;
   }
-  throw new Failure('usage', `${typeof value === 'number' ? value : `A ${typeof value}`} cannot be sent.`);
+  throw new Failure(
+    'usage',
+    `${typeof value === 'number' ? value : `A ${typeof value}`} cannot be sent.`,
+  );
 }

@@ -19,12 +19,18 @@ export function toMaker(body: unknown, maker: string): unknown {
 
 /** Renames the methods of a comma-separated filter. */
 export function methodsToMaker(methods: string, maker: string): string {
-  return methods.split(',').map((name) => (identifiers.includes(name) ? onWire(name, maker) : name)).join(',');
+  return methods
+    .split(',')
+    .map((name) => (identifiers.includes(name) ? onWire(name, maker) : name))
+    .join(',');
 }
 
 /** Renames a field such as `sourceReq.acmepayFees`. */
 export const fieldFromMaker = (path: string, maker: string): string =>
-  path.split('.').map((name) => identifiers.find((each) => onWire(each, maker) === name) ?? name).join('.');
+  path
+    .split('.')
+    .map((name) => identifiers.find((each) => onWire(each, maker) === name) ?? name)
+    .join('.');
 
 function onWire(identifier: string, maker: string): string {
   const capital = maker.charAt(0).toUpperCase() + maker.slice(1);
@@ -41,12 +47,16 @@ function rename(value: unknown, names: Renames, level = 0): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       names.get(name) ?? name,
-      name === 'method' && typeof member === 'string' ? (names.get(member) ?? member) : rename(member, names, level + 1),
+      name === 'method' && typeof member === 'string'
+        ? (names.get(member) ?? member)
+        : rename(member, names, level + 1),
     ]),
   );
 }
 
 /** Excludes decimals, which count as values. */
 function isPlainObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
 }

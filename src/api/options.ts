@@ -43,7 +43,9 @@ export interface ClientOptions {
   /** Longest total rate-limit wait of one request (default `timeoutMs`). */
   rateLimitWaitMs?: number | undefined;
   /** Stores the page size of a service that returns fewer rows than requested. */
-  pageSizes?: { load(): Promise<number | undefined>; save(size: number): Promise<void> } | undefined;
+  pageSizes?:
+    | { load(): Promise<number | undefined>; save(size: number): Promise<void> }
+    | undefined;
   /** Called when a request waits because of a rate limit. */
   onWait?: ((ms: number) => void) | undefined;
   /** Called for a field that was not understood and ignored: its name, its value and the expected one. */

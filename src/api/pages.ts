@@ -40,7 +40,9 @@ export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void
  * because the following rows have moved up.
  * Throws Failure `temporary` if the service repeats a page although rows are missing.
  */
-export async function* eachPage<T>(source: ListSource<T>): AsyncGenerator<readonly T[], void, void> {
+export async function* eachPage<T>(
+  source: ListSource<T>,
+): AsyncGenerator<readonly T[], void, void> {
   try {
     yield* pagesOf(source);
   } finally {
@@ -88,8 +90,14 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     if (repeated > 1) return;
     // Without a total, every new page suggests another.
     pages += 1;
-    const left = total === undefined ? (repeated > 0 ? 1 : pages) : Math.ceil((total - received) / rows.length);
-    while (coming.length < Math.min(left, pagesAhead)) coming.push(fetchPage(page + coming.length + 1));
+    const left =
+      total === undefined
+        ? repeated > 0
+          ? 1
+          : pages
+        : Math.ceil((total - received) / rows.length);
+    while (coming.length < Math.min(left, pagesAhead))
+      coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
     // Requested only now, because a caller may leave before the last, empty page.
     if (coming.length === 0) coming.push(fetchPage(page + 1));
@@ -100,4 +108,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
 }
 
 const goingRound = (counted: number, total: number): Failure =>
-  new Failure('temporary', `The list is incomplete: the service repeats the same page after ${counted} of ${total} rows.`);
+  new Failure(
+    'temporary',
+    `The list is incomplete: the service repeats the same page after ${counted} of ${total} rows.`,
+  );

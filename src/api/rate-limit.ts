@@ -5,8 +5,14 @@ import type { HttpResponse } from './transport.js';
 type Headers = HttpResponse['headers'];
 
 /** The wait that a response asks for, in ms: `Retry-After`, or for a 429 the time until the reset. */
-export function waitAskedFor({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, now: number): number | undefined {
-  return retryAfterMs(headers['retry-after'], now) ?? (status === 429 ? resetMs(headers, now) : undefined);
+export function waitAskedFor(
+  { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
+  now: number,
+): number | undefined {
+  return (
+    retryAfterMs(headers['retry-after'], now) ??
+    (status === 429 ? resetMs(headers, now) : undefined)
+  );
 }
 
 /** `Retry-After` in ms, from seconds or from a date by the service's clock. */
@@ -25,7 +31,8 @@ function resetMs(headers: Headers, now: number): number | undefined {
   const header = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'];
   if (header === undefined) return undefined;
   const seconds = decimal.read(header);
-  if (typeof seconds === 'number' && seconds >= 0 && seconds < longestSpan) return Math.ceil(seconds * 1000);
+  if (typeof seconds === 'number' && seconds >= 0 && seconds < longestSpan)
+    return Math.ceil(seconds * 1000);
   const at = instant.read(header) ?? Date.parse(header);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
@@ -58,8 +65,11 @@ export function trackRateLimit() {
     /** Reads the headers of a response; the pause of a 429 applies to all requests. */
     observe({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, now: number): void {
       underway = Math.max(0, underway - 1);
-      if (status === 429) closedUntil = Math.max(closedUntil, now + (waitAskedFor({ status, headers }, now) ?? 0));
-      const remaining = decimal.read(headers['x-ratelimit-remaining'] ?? headers['ratelimit-remaining']);
+      if (status === 429)
+        closedUntil = Math.max(closedUntil, now + (waitAskedFor({ status, headers }, now) ?? 0));
+      const remaining = decimal.read(
+        headers['x-ratelimit-remaining'] ?? headers['ratelimit-remaining'],
+      );
       const reset = resetMs(headers, now);
       if (typeof remaining !== 'number' || reset === undefined) {
         left = Infinity;

@@ -14,14 +14,28 @@ export const withoutTokens = (text: string): string => text.replace(webToken, re
 
 /** As it is, within JSON, within a URL, within a form, and within a page. */
 const spellings = (secret: string): string[] => [
-  secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), String(new URLSearchParams({ '': secret })).slice(1), inPage(secret),
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret),
+  String(new URLSearchParams({ '': secret })).slice(1),
+  inPage(secret),
 ];
 
 const inPage = (secret: string): string =>
-  [['&', '&amp;'], ['<', '&lt;'], ['>', '&gt;'], ['"', '&quot;'], ["'", '&#39;']].reduce((text, [character = '', name = '']) => text.replaceAll(character, name), secret);
+  [
+    ['&', '&amp;'],
+    ['<', '&lt;'],
+    ['>', '&gt;'],
+    ['"', '&quot;'],
+    ["'", '&#39;'],
+  ].reduce((text, [character = '', name = '']) => text.replaceAll(character, name), secret);
 
 /** The body itself if there is nothing to hide. JSON too deep to be written is redacted whole. */
-function redactedJson(body: string, json: unknown, hide: (name: string, value: unknown) => unknown): string {
+function redactedJson(
+  body: string,
+  json: unknown,
+  hide: (name: string, value: unknown) => unknown,
+): string {
   try {
     const hidden = JSON.stringify(json, hide);
     return hidden === JSON.stringify(json) ? body : hidden;
@@ -35,45 +49,75 @@ function redactedJson(body: string, json: unknown, hide: (name: string, value: u
 export function createRedactor(apiSecret: string) {
   const [secrets, tokens] = [new Set([apiSecret]), new Set<string>()];
   const hideIn = (text: string): string => {
-    const known = [...secrets, ...tokens].filter(({ length }) => length >= shortest).flatMap(spellings);
-    return withoutTokens(known.reduce((rest, each) => rest.replace(new RegExp(each.replace(/\W/g, '\\$&'), 'gi'), redacted), text));
+    const known = [...secrets, ...tokens]
+      .filter(({ length }) => length >= shortest)
+      .flatMap(spellings);
+    return withoutTokens(
+      known.reduce(
+        (rest, each) => rest.replace(new RegExp(each.replace(/\W/g, '\\$&'), 'gi'), redacted),
+        text,
+      ),
+    );
   };
   return {
     /** Collects the credentials of a request, and a webhook secret in its body. */
     note(headers: HttpRequest['headers'], body = ''): void {
       const sent = body.includes('secret') ? jsonIn(body) : undefined;
       const secret = isFields(sent) ? sent['secret'] : undefined;
-      for (const each of [headers['x-api-signature'], secret]) if (typeof each === 'string') secrets.add(each);
+      for (const each of [headers['x-api-signature'], secret])
+        if (typeof each === 'string') secrets.add(each);
       const token = headers['authorization']?.replace(/^Bearer /, '');
       if (token !== undefined) tokens.add(token);
     },
     /** Redacts a response with data, in which short secrets may be part of other text. A new token may equal the previous one. */
     data(response: HttpResponse, isToken: boolean): HttpResponse {
-      const known = [...secrets, ...(isToken ? [] : tokens)].filter(({ length }) => length >= shortestInData);
-      return { ...response, body: known.flatMap(spellings).reduce((rest, each) => rest.replaceAll(each, redacted), response.body) };
+      const known = [...secrets, ...(isToken ? [] : tokens)].filter(
+        ({ length }) => length >= shortestInData,
+      );
+      return {
+        ...response,
+        body: known
+          .flatMap(spellings)
+          .reduce((rest, each) => rest.replaceAll(each, redacted), response.body),
+      };
     },
     error(response: HttpResponse): HttpResponse {
       const json = jsonIn(response.body);
       const hide = (_name: string, value: unknown): unknown => {
         if (typeof value === 'string') return hideIn(value);
         if (typeof value === 'number') return hideIn(`${value}`) === `${value}` ? value : redacted;
-        return isFields(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [hideIn(name), each])) : value;
+        return isFields(value)
+          ? Object.fromEntries(Object.entries(value).map(([name, each]) => [hideIn(name), each]))
+          : value;
       };
-      const body = json === undefined ? hideIn(response.body) : redactedJson(response.body, json, hide);
-      const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, hideIn(value)]));
+      const body =
+        json === undefined ? hideIn(response.body) : redactedJson(response.body, json, hide);
+      const headers = Object.fromEntries(
+        Object.entries(response.headers).map(([name, value]) => [name, hideIn(value)]),
+      );
       return { ...response, headers, body };
     },
   };
 }
 
-const secretHeaders: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-api-signature']);
+const secretHeaders: ReadonlySet<string> = new Set([
+  'authorization',
+  'x-api-key',
+  'x-api-signature',
+]);
 
 /** A request to show to others. */
 export const withoutSecrets = ({ headers, body, ...request }: HttpRequest): HttpRequest => ({
   ...request,
-  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secretHeaders.has(name) ? redacted : value])),
+  headers: Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      secretHeaders.has(name) ? redacted : value,
+    ]),
+  ),
   body: body && hidden(body),
 });
 
 /** JSON without the secret of a webhook and without tokens. */
-export const hidden = (json: string): string => json.replaceAll(/("(?:secret|accessToken)"\s*:\s*)"(?:[^"\\]|\\.)*"/g, `$1"${redacted}"`);
+export const hidden = (json: string): string =>
+  json.replaceAll(/("(?:secret|accessToken)"\s*:\s*)"(?:[^"\\]|\\.)*"/g, `$1"${redacted}"`);

@@ -25,4 +25,5 @@ const firstPauseMs = 250;
  * @param retry 0 before the first retry
  * @param random from 0 to 1: shortens the pause by up to half
  */
-export const backoffMs = (retry: number, random = 1): number => Math.round(firstPauseMs * 2 ** retry * (0.5 + random / 2));
+export const backoffMs = (retry: number, random = 1): number =>
+  Math.round(firstPauseMs * 2 ** retry * (0.5 + random / 2));

@@ -15,7 +15,15 @@ export type Outcome<T> = { value: T } | { error: unknown };
 
 type RetryOptions = Pick<
   ClientOptions,
-  'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'timeoutMs' | 'retries' | 'rateLimitWaitMs' | 'onWait'
+  | 'clock'
+  | 'sleep'
+  | 'random'
+  | 'signal'
+  | 'log'
+  | 'timeoutMs'
+  | 'retries'
+  | 'rateLimitWaitMs'
+  | 'onWait'
 >;
 
 export interface Judge<T> {
@@ -44,9 +52,13 @@ export async function withRetries<T>(
     }
     await settle(options.sleep(ms, options.signal));
   };
-  for (let retry = 0, requested = 0; ; ) {
+  for (let retry = 0, requested = 0; ;) {
     throwIfInterrupted(options.signal);
-    for (let held = hold(); held > 0 && options.clock() + held <= rateLimitWaitEnds; held = hold()) {
+    for (
+      let held = hold();
+      held > 0 && options.clock() + held <= rateLimitWaitEnds;
+      held = hold()
+    ) {
       await pause(held, held > recheckMs);
       throwIfInterrupted(options.signal);
     }
@@ -58,7 +70,9 @@ export async function withRetries<T>(
     // Backs off even if the service names no wait, or zero.
     const ms = reason.retryAfterMs || backoffMs(retry + requested, options.random());
     const end = options.clock() + ms;
-    const isOver = isRequested ? requested >= retryPolicy.limitedReads || end > rateLimitWaitEnds : retry >= most || end >= deadline;
+    const isOver = isRequested
+      ? requested >= retryPolicy.limitedReads || end > rateLimitWaitEnds
+      : retry >= most || end >= deadline;
     if (isOver) return unwrap(outcome);
     if (isRequested) requested += 1;
     else retry += 1;
@@ -72,18 +86,26 @@ export function throwIfInterrupted(signal: AbortSignal | undefined): void {
 }
 
 /** The result of the work, or Failure `interrupted` at the signal: started work continues, but is not awaited. */
-export async function unlessInterrupted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function unlessInterrupted<T>(
+  work: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   throwIfInterrupted(signal);
   if (signal === undefined) return work();
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(new Failure('interrupted', 'Interrupted.'));
     signal.addEventListener('abort', stop, { once: true });
-    work().then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', stop));
   });
 }
 
 const settle = <T>(promise: Promise<T>): Promise<Outcome<T>> =>
-  promise.then((value) => ({ value }), (error: unknown) => ({ error }));
+  promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
 
 function unwrap<T>(outcome: Outcome<T>): T {
   if ('error' in outcome) throw outcome.error;

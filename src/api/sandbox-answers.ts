@@ -7,7 +7,11 @@ export type SandboxClock = v.InferOutput<typeof clockSchema>;
 
 const counts = v.record(v.string(), v.number());
 
-export const walletSchema = v.object({ ccy: v.string(), amount: v.number(), availableBalance: v.number() });
+export const walletSchema = v.object({
+  ccy: v.string(),
+  amount: v.number(),
+  availableBalance: v.number(),
+});
 
 const accountSchema = v.looseObject({
   accountId: v.string(),
@@ -68,7 +72,9 @@ export const deliverySchema = v.looseObject({
   /** Epoch ms, like the next. */
   createdAt: v.number(),
   nextAttemptAt: v.nullable(v.number()),
-  attempts: v.array(v.looseObject({ status: v.nullable(v.number()), error: v.nullable(v.string()) })),
+  attempts: v.array(
+    v.looseObject({ status: v.nullable(v.number()), error: v.nullable(v.string()) }),
+  ),
 });
 export type SandboxDelivery = v.InferOutput<typeof deliverySchema>;
 

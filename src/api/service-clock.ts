@@ -21,7 +21,10 @@ export function createServiceClock(clock: () => number) {
       const at = Date.parse(date ?? '');
       if (Number.isNaN(at)) return;
       const received = clock();
-      const [earliest, latest] = [at - received, at + 999 + Math.max(0, received - sentAt) - received];
+      const [earliest, latest] = [
+        at - received,
+        at + 999 + Math.max(0, received - sentAt) - received,
+      ];
       const within = (known: number): number => Math.min(Math.max(known, earliest), latest);
       const isNear = (known: number | undefined): boolean =>
         known !== undefined && earliest <= known + plausibleMs && latest >= known - plausibleMs;

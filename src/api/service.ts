@@ -1,6 +1,16 @@
 // Sends every request: sign-in, headers, retries, clock and debug log.
 import {
-  codeOf, factsOf, isReadable, isSuccess, readAnswer, reportsError, serviceError, unknownOutcome, valueOf, type Advice, type Answer,
+  codeOf,
+  factsOf,
+  isReadable,
+  isSuccess,
+  readAnswer,
+  reportsError,
+  serviceError,
+  unknownOutcome,
+  valueOf,
+  type Advice,
+  type Answer,
   type Expectation,
 } from './answer.js';
 import { checkKey, createBodies, createTokenKeeper, signature, tokenPath } from './auth.js';
@@ -11,7 +21,13 @@ import { trackRateLimit, waitAskedFor } from './rate-limit.js';
 import { createRedactor, withoutTokens } from './redact.js';
 import { readToken } from './reading/objects.js';
 import type { AnswerReader } from './reading/readers.js';
-import { throwIfInterrupted, unlessInterrupted, withRetries, type Again, type Outcome } from './retry.js';
+import {
+  throwIfInterrupted,
+  unlessInterrupted,
+  withRetries,
+  type Again,
+  type Outcome,
+} from './retry.js';
 import { createServiceClock } from './service-clock.js';
 import { NetworkError, type HttpRequest, type HttpResponse, type Timing } from './transport.js';
 import type { Token } from './types.js';
@@ -56,7 +72,9 @@ export function createService(options: ClientOptions): Service {
   /** Messages are made from responses, so secrets are removed first. */
   function withoutSecrets(answer: Answer, { path }: Call): Answer {
     const isData = isSuccess(answer.response) && answer.content === 'json' && !reportsError(answer);
-    const response = isData ? redactor.data(answer.response, path === tokenPath) : redactor.error(answer.response);
+    const response = isData
+      ? redactor.data(answer.response, path === tokenPath)
+      : redactor.error(answer.response);
     return response.body === answer.response.body ? { ...answer, response } : readAnswer(response);
   }
 
@@ -64,7 +82,10 @@ export function createService(options: ClientOptions): Service {
   async function exchange(call: SignedCall, timeoutMs: number): Promise<Answer> {
     const sentAt = options.clock();
     const logged = (outcome: string, facts: LogFacts = {}, timing = ''): void =>
-      options.log?.(`${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms${timing}`, facts);
+      options.log?.(
+        `${call.method} ${call.path.split('?', 1)[0]} ${outcome} ${options.clock() - sentAt} ms${timing}`,
+        facts,
+      );
     try {
       redactor.note(call.headers, call.body);
       const response = await options.transport(httpRequest(call, options, timeoutMs));
@@ -94,12 +115,17 @@ export function createService(options: ClientOptions): Service {
     const reason = (outcome: Outcome<Answer>): Again | undefined => {
       const { effect } = expectation;
       if ('error' in outcome) {
-        const isLost = outcome.error instanceof NetworkError && (effect === 'read' || (effect === 'setting' && outcome.error.wasClosed));
+        const isLost =
+          outcome.error instanceof NetworkError &&
+          (effect === 'read' || (effect === 'setting' && outcome.error.wasClosed));
         return isLost ? {} : undefined;
       }
       if (effect !== 'read' || !again(outcome.value)) return undefined;
       const { response } = outcome.value;
-      return { retryAfterMs: waitAskedFor(response, clock.now()), isLimited: response.status === 429 };
+      return {
+        retryAfterMs: waitAskedFor(response, clock.now()),
+        isLimited: response.status === 429,
+      };
     };
     // A confirmation is never delayed by rate limits.
     const hold = (): number => {
@@ -108,7 +134,11 @@ export function createService(options: ClientOptions): Service {
       return 0;
     };
     try {
-      return await withRetries({ ...options, signal: signalOf(expectation, options) }, async (timeoutMs) => exchange(await prepare(), timeoutMs), { again: reason, hold });
+      return await withRetries(
+        { ...options, signal: signalOf(expectation, options) },
+        async (timeoutMs) => exchange(await prepare(), timeoutMs),
+        { again: reason, hold },
+      );
     } catch (error) {
       throw error instanceof NetworkError ? noAnswer(error, expectation, options) : error;
     }
@@ -120,12 +150,16 @@ export function createService(options: ClientOptions): Service {
     const expectation: Expectation = { effect: 'read' };
     const prepare = async (): Promise<SignedCall> => {
       const body = nextBody();
-      const headers = { 'x-api-key': apiKey, 'x-api-signature': await signature(options.credentials, body) };
+      const headers = {
+        'x-api-key': apiKey,
+        'x-api-signature': await signature(options.credentials, body),
+      };
       return { ...expectation, method: 'POST', path: tokenPath, body, headers };
     };
     const answer = await attempts(expectation, prepare, worthAnother(expectation));
     const { status } = answer.response;
-    if (status === 401) await tokens.forget().catch(() => options.log?.('the token could not be removed'));
+    if (status === 401)
+      await tokens.forget().catch(() => options.log?.('the token could not be removed'));
     if (!isSuccess(answer.response)) throw serviceError(answer, clock.now(), signInAdvice(answer));
     const token = valueOf(answer, expectation, readToken(clock.now()), clock.now());
     await options.tokens.save(token).catch(() => options.log?.('the token could not be kept'));
@@ -138,7 +172,11 @@ export function createService(options: ClientOptions): Service {
    */
   async function signedIn(call: Call, again: (answer: Answer) => boolean): Promise<Answer> {
     const attempt = ({ accessToken }: Token): Promise<Answer> =>
-      attempts(call, async () => ({ ...call, headers: { authorization: `Bearer ${accessToken}` } }), again);
+      attempts(
+        call,
+        async () => ({ ...call, headers: { authorization: `Bearer ${accessToken}` } }),
+        again,
+      );
     throwIfInterrupted(signalOf(call, options));
     // Others may wait for the same sign-in, so it continues without this request.
     let token = await unlessInterrupted(tokens.current, call.signal);
@@ -150,7 +188,9 @@ export function createService(options: ClientOptions): Service {
       wasAccepted ||= !isRefused;
       if (refusals > mostSuccessors || !isRefused) return answer;
       // Another process that invalidated a new token is active now.
-      const pauseMs = tokens.isNew(token) ? Math.round(options.random() * othersTakeMs * refusals) : 0;
+      const pauseMs = tokens.isNew(token)
+        ? Math.round(options.random() * othersTakeMs * refusals)
+        : 0;
       if (pauseMs > 0) await options.sleep(pauseMs, signalOf(call, options)).catch(() => undefined);
       const successor = await tokens.successor(token);
       if (successor === undefined && refusals > 1 && !hasOthers) return answer;
@@ -171,7 +211,8 @@ interface Parts {
 
 function serviceUntil(signal: AbortSignal | undefined, parts: Parts): Service {
   const { clock, tokens, signedIn, options } = parts;
-  const stopped = (call: Call): Call => (signal === undefined ? call : { ...call, signal: anyOf(call.signal, signal) });
+  const stopped = (call: Call): Call =>
+    signal === undefined ? call : { ...call, signal: anyOf(call.signal, signal) };
   return {
     now: clock.now,
     confirmedNow: clock.confirmedNow,
@@ -181,7 +222,12 @@ function serviceUntil(signal: AbortSignal | undefined, parts: Parts): Service {
       const call = stopped(given);
       const answer = await signedIn(call, worthAnother(call));
       const json = fromMaker(answer.json, options.maker);
-      return valueOf({ ...answer, json }, call, (value) => read(value, (words) => options.onUnrecognized?.(withoutTokens(words))), clock.now());
+      return valueOf(
+        { ...answer, json },
+        call,
+        (value) => read(value, (words) => options.onUnrecognized?.(withoutTokens(words))),
+        clock.now(),
+      );
     },
     async raw(call, retry) {
       return (await signedIn(stopped(call), (answer) => retry && isTemporary(answer))).response;
@@ -209,49 +255,76 @@ function httpRequest(call: SignedCall, options: ClientOptions, timeoutMs: number
   if (options.userAgent !== undefined) headers['user-agent'] = options.userAgent;
   if (body !== undefined || method === 'PUT') headers['content-type'] = 'application/json';
   const search = query.length === 0 ? '' : `?${new URLSearchParams([...query])}`;
-  return { method, url: options.baseUrl + path + search, headers, body, signal: signalOf(call, options), timeoutMs };
+  return {
+    method,
+    url: options.baseUrl + path + search,
+    headers,
+    body,
+    signal: signalOf(call, options),
+    timeoutMs,
+  };
 }
 
 /** A confirmation that a gateway refuses may have reached the service, so only the service's own refusal counts. */
 const isTokenRefused = (answer: Answer, { effect }: Expectation): boolean =>
-  effect === 'payment' ? serviceError(answer, 0).isOwnRefusal && refusesToken(answer) : refusesToken(answer);
+  effect === 'payment'
+    ? serviceError(answer, 0).isOwnRefusal && refusesToken(answer)
+    : refusesToken(answer);
 
 /** By status, or by the code of an expired token. */
 const refusesToken = (answer: Answer): boolean => {
   const { status } = answer.response;
-  return status === 401 || (codeOf(answer) === '1003' && ((status >= 400 && status < 500) || reportsError(answer)));
+  return (
+    status === 401 ||
+    (codeOf(answer) === '1003' && ((status >= 400 && status < 500) || reportsError(answer)))
+  );
 };
 
 const isTemporary = ({ response: { status } }: Answer): boolean => status === 429 || status >= 500;
 
-const worthAnother = (expectation: Expectation) => (answer: Answer): boolean =>
-  isTemporary(answer) || (isSuccess(answer.response) && !isReadable(answer, expectation));
+const worthAnother =
+  (expectation: Expectation) =>
+  (answer: Answer): boolean =>
+    isTemporary(answer) || (isSuccess(answer.response) && !isReadable(answer, expectation));
 
 function signInAdvice({ response: { status, body } }: Answer): Advice {
   if (status === 401 && isRepeated.test(body.slice(0, 4_000))) {
     return { hint: 'The signature was used before; each request needs a new one.' };
   }
   if (status === 401 || status === 403) {
-    return { hint: 'Check the API key and the API secret, then sign in again', next: { do: 'sign-in' } };
+    return {
+      hint: 'Check the API key and the API secret, then sign in again',
+      next: { do: 'sign-in' },
+    };
   }
-  return status === 404 || status === 405 ? { hint: 'There is no sign-in at this address: check the base URL.' } : {};
+  return status === 404 || status === 405
+    ? { hint: 'There is no sign-in at this address: check the base URL.' }
+    : {};
 }
 
 /** Texts of services for a used signature. */
-const isRepeated = /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
+const isRepeated =
+  /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
 
 /** The signals of the request and of the client, combined. */
-const signalOf = ({ signal }: Expectation, options: ClientOptions): AbortSignal | undefined => anyOf(signal, options.signal);
+const signalOf = ({ signal }: Expectation, options: ClientOptions): AbortSignal | undefined =>
+  anyOf(signal, options.signal);
 
-const anyOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
+const anyOf = (
+  one: AbortSignal | undefined,
+  other: AbortSignal | undefined,
+): AbortSignal | undefined =>
   one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
 function noAnswer(error: NetworkError, expectation: Expectation, options: ClientOptions): NoAnswer {
   const { effect, txnId } = expectation;
   const mayHaveArrived = effect !== 'read' && error.requestSent;
   const interrupted = signalOf(expectation, options)?.aborted === true;
-  const message = interrupted ? 'Interrupted.' : `No answer from ${options.baseUrl}: ${error.message}.`;
-  if (mayHaveArrived && effect === 'payment') return unknownOutcome(message, { effect, txnId }, { cause: error });
+  const message = interrupted
+    ? 'Interrupted.'
+    : `No answer from ${options.baseUrl}: ${error.message}.`;
+  if (mayHaveArrived && effect === 'payment')
+    return unknownOutcome(message, { effect, txnId }, { cause: error });
   return new NoAnswer(interrupted ? 'interrupted' : 'temporary', message, {
     mayHaveArrived,
     txnId,

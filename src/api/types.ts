@@ -10,16 +10,38 @@ import type { FurtherDeductions } from './unspecified.js';
 export type TxnState = (typeof transactionStates)[number] | (string & {});
 
 /** A payment method of the specification, or another word that the service sends, such as a payout code. */
-export type Method = 'servicepay' | 'lightning' | 'lnurl' | 'on-chain' | 'tron' | 'eth' | 'vnd-instant' | 'mobile' | (string & {});
+export type Method =
+  | 'servicepay'
+  | 'lightning'
+  | 'lnurl'
+  | 'on-chain'
+  | 'tron'
+  | 'eth'
+  | 'vnd-instant'
+  | 'mobile'
+  | (string & {});
 
 /** Key for descriptions of a response's unrecognized fields, which are null. */
 export const misread: unique symbol = Symbol('misread');
 
 /** Specification: reqDetails by method and role, and names that live services add. */
 export type DetailName =
-  | 'paymentRequest' | 'invoicePageUrl' | 'address' | 'amount' | 'invoice' | 'expiredAt' | 'lnurlAddress' | 'lnurl'
-  | 'acctName' | 'acctNum' | 'bankAcctNum' | 'accountNumber' | 'institutionCode' | 'institutionName'
-  | 'confirmations' | 'requiredConfirmations';
+  | 'paymentRequest'
+  | 'invoicePageUrl'
+  | 'address'
+  | 'amount'
+  | 'invoice'
+  | 'expiredAt'
+  | 'lnurlAddress'
+  | 'lnurl'
+  | 'acctName'
+  | 'acctNum'
+  | 'bankAcctNum'
+  | 'accountNumber'
+  | 'institutionCode'
+  | 'institutionName'
+  | 'confirmations'
+  | 'requiredConfirmations';
 
 /** One side of a transaction (specification: Request side object). */
 export interface RequestSide {
@@ -108,10 +130,27 @@ export interface Wallet {
 }
 
 /** The account record. Its fields are not specified; live services send these (endpoint 3). */
-export type Account = Readonly<Partial<Record<
-  | 'id' | 'accountId' | 'displayName' | 'accountDisplayName' | 'status' | 'accountStatus' | 'country' | 'countryCode' | 'timezone'
-  | 'extId' | 'parentAccountId' | 'lightningAddress' | 'kyc' | 'createdAt', unknown
->>>;
+export type Account = Readonly<
+  Partial<
+    Record<
+      | 'id'
+      | 'accountId'
+      | 'displayName'
+      | 'accountDisplayName'
+      | 'status'
+      | 'accountStatus'
+      | 'country'
+      | 'countryCode'
+      | 'timezone'
+      | 'extId'
+      | 'parentAccountId'
+      | 'lightningAddress'
+      | 'kyc'
+      | 'createdAt',
+      unknown
+    >
+  >
+>;
 
 /** The permanent Bitcoin deposit address (endpoint 4). */
 export interface BitcoinAddress {

@@ -17,15 +17,24 @@ export interface FurtherDeductions {
 }
 
 const seenNames = ['confirmations', 'confirmationCount', 'numConfirmations'] as const;
-const neededNames = ['requiredConfirmations', 'confirmationsRequired', 'confirmationsNeeded', 'minConfirmations'] as const;
+const neededNames = [
+  'requiredConfirmations',
+  'confirmationsRequired',
+  'confirmationsNeeded',
+  'minConfirmations',
+] as const;
 
 /** The confirmations of a transfer and the needed number, under any of the likely names. */
-export function confirmationsOf(side: { readonly reqDetails?: Readonly<Record<string, unknown>> | null | undefined }) {
+export function confirmationsOf(side: {
+  readonly reqDetails?: Readonly<Record<string, unknown>> | null | undefined;
+}) {
   const count = (names: readonly string[]): number | undefined =>
     [side, side.reqDetails ?? {}]
       .flatMap((fields) => names.map((name): unknown => Reflect.get(fields, name)))
-      .find((value): value is number => typeof value === 'number' && Number.isInteger(value) && value >= 0);
+      .find(
+        (value): value is number =>
+          typeof value === 'number' && Number.isInteger(value) && value >= 0,
+      );
   const seen = count(seenNames);
   return seen === undefined ? undefined : { seen, needed: count(neededNames) };
 }
-

@@ -20,7 +20,9 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
     // Concurrent requests wait for the same moment.
     if (until < reportedUntil + 1_000) return;
     reportedUntil = until;
-    out.say(`Rate limit of the service: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`);
+    out.say(
+      `Rate limit of the service: waiting ${describeDuration(Math.ceil(ms / 1_000) * 1_000)}.`,
+    );
   }
 
   function onUnrecognized(words: string): void {
@@ -44,10 +46,18 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
 const slowMs = 500;
 
 /** Shows the awaited host while a response is slow and nothing else is shown. */
-export const showingSlowRequests = (transport: Transport, { every }: Pick<LiveOptions, 'every'>, live: Pick<Live, 'fill'>): Transport =>
+export const showingSlowRequests =
+  (
+    transport: Transport,
+    { every }: Pick<LiveOptions, 'every'>,
+    live: Pick<Live, 'fill'>,
+  ): Transport =>
   async (request) => {
     let end: (() => void) | undefined;
-    const stopTicking = every(slowMs, () => void (end ??= live.fill(`Waiting for ${new URL(request.url).host}`)));
+    const stopTicking = every(
+      slowMs,
+      () => void (end ??= live.fill(`Waiting for ${new URL(request.url).host}`)),
+    );
     try {
       return await transport(request);
     } finally {
@@ -58,12 +68,17 @@ export const showingSlowRequests = (transport: Transport, { every }: Pick<LiveOp
 
 /** Logs at the end how long the command took, and how much of it was spent waiting for the service. */
 export function timingCommand(
-  transport: Transport, elapsed: () => number, log: (line: string) => void, onClose: (close: () => void) => void,
+  transport: Transport,
+  elapsed: () => number,
+  log: (line: string) => void,
+  onClose: (close: () => void) => void,
 ): Transport {
   const counted = { requests: 0, underway: 0, since: 0, waitedMs: 0 };
   onClose(() => {
     const [whole, waited] = [elapsed(), counted.waitedMs].map((ms) => ms.toFixed(0));
-    log(`command ${whole} ms, of which ${waited} ms waiting for ${counted.requests} ${counted.requests === 1 ? 'request' : 'requests'}`);
+    log(
+      `command ${whole} ms, of which ${waited} ms waiting for ${counted.requests} ${counted.requests === 1 ? 'request' : 'requests'}`,
+    );
   });
   return async (request) => {
     if (counted.underway === 0) counted.since = elapsed();

@@ -19,7 +19,13 @@ import { shellWord } from '../terminal/next-step.js';
 import { createAsk, type Ask } from '../terminal/ask/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
-import { isLog, openTerminal, type Input, type OutputStream, type Terminal } from '../terminal/terminal.js';
+import {
+  isLog,
+  openTerminal,
+  type Input,
+  type OutputStream,
+  type Terminal,
+} from '../terminal/terminal.js';
 import { clientReports, showingSlowRequests, timingCommand } from './client-reports.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import type { Globals } from './globals.js';
@@ -133,16 +139,29 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   const home = lazily(() => findHome(env));
   const config = lazily(() => openConfig(home().config));
   const explorerOf = (): string | undefined => settings().profile.explorer;
-  const terminal = openTerminal({ ...proc, stdin: keyboardOf(proc, line), explorerOf, flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json } });
+  const terminal = openTerminal({
+    ...proc,
+    stdin: keyboardOf(proc, line),
+    explorerOf,
+    flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json },
+  });
   const settings = lazily(() => {
     if (globals.sandbox && globals.baseUrl !== undefined) {
-      throw new Failure('usage', '--sandbox and --base-url exclude each other. Remove one of them.');
+      throw new Failure(
+        'usage',
+        '--sandbox and --base-url exclude each other. Remove one of them.',
+      );
     }
     return resolveSettings(globals, env, config().read(), line.createsProfile);
   });
   const fields = globals.fields?.map((field) => fieldFromMaker(field, settings().maker));
   const out = createOutput(terminal, { ...globals, fields, format: globals.output });
-  const live = createLive(terminal, { quiet: globals.quiet, now: proc.now, every: proc.every, signal: proc.signal });
+  const live = createLive(terminal, {
+    quiet: globals.quiet,
+    now: proc.now,
+    every: proc.every,
+    signal: proc.signal,
+  });
   const reports = clientReports(out, proc.now);
   closers.push(reports.close);
   const secrets = lazily(() => openSecrets(home(), systemKeyring));
@@ -155,7 +174,13 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   });
 
   const network = lazily((): Transport => {
-    const transport = line.early ?? networkTransport({ env, timeoutMs: globals.timeout ?? defaultTimeoutMs, insecure: globals.insecure });
+    const transport =
+      line.early ??
+      networkTransport({
+        env,
+        timeoutMs: globals.timeout ?? defaultTimeoutMs,
+        insecure: globals.insecure,
+      });
     closers.push(() => transport.close());
     if (log !== undefined) return timingCommand(transport, proc.elapsed, log, onClose);
     return terminal.canAnimate ? showingSlowRequests(transport, proc, live) : transport;
@@ -166,7 +191,11 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 
   const logs = isLog(proc.stderr) ? proc.stderr : undefined;
   const log = globals.debug ? debugLog(proc.stderr) : undefined;
-  const clientOf = async (baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient> =>
+  const clientOf = async (
+    baseUrl: string,
+    credentials: Credentials,
+    tokens: TokenStore,
+  ): Promise<ServiceClient> =>
     new ServiceClient({
       baseUrl,
       credentials,
@@ -205,9 +234,20 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
   });
 
   const onClose = (close: () => void | Promise<void>): void => void closers.push(close);
-  const stores = openStores({ home, config, settings, secrets, env, now: proc.now, owner, onClose });
+  const stores = openStores({
+    home,
+    config,
+    settings,
+    secrets,
+    env,
+    now: proc.now,
+    owner,
+    onClose,
+  });
 
-  const keeper = lazily(() => rateKeeper({ fiat: settings().profile.fiat, account, rates: stores.rates, onClose }));
+  const keeper = lazily(() =>
+    rateKeeper({ fiat: settings().profile.fiat, account, rates: stores.rates, onClose }),
+  );
   const account = lazily(async () => ownAccount(await client(), settings(), stores.journal));
 
   return {
@@ -216,7 +256,12 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     globals,
     terminal,
     out,
-    ask: createAsk(terminal, { yes: globals.yes, signal: proc.signal, around: live.silent, onKey: () => line.early?.open(settings().baseUrl ?? '', 1) }),
+    ask: createAsk(terminal, {
+      yes: globals.yes,
+      signal: proc.signal,
+      around: live.silent,
+      onKey: () => line.early?.open(settings().baseUrl ?? '', 1),
+    }),
     live,
     get home() {
       return home();
@@ -249,18 +294,28 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
 const keyboardOf = ({ stdin, tty }: Process, { argv }: Line): Input =>
   argv.includes('-') && !stdin.isTTY && tty?.isTTY === true ? tty : stdin;
 
-async function closeAll(closers: readonly (() => void | Promise<void>)[], out: Output): Promise<void> {
+async function closeAll(
+  closers: readonly (() => void | Promise<void>)[],
+  out: Output,
+): Promise<void> {
   for (const close of closers.toReversed()) {
-    await Promise.resolve().then(close).catch((error: unknown) => out.warn(`Closing failed: ${messageOf(error)}`));
+    await Promise.resolve()
+      .then(close)
+      .catch((error: unknown) => out.warn(`Closing failed: ${messageOf(error)}`));
   }
 }
 
 function debugLog(stderr: Process['stderr']) {
   const logs = isLog(stderr) ? stderr : undefined;
-  return (line: string, facts?: LogFacts): void => void (logs === undefined ? stderr.write(`${line}\n`) : logs.entry('debug', line, facts));
+  return (line: string, facts?: LogFacts): void =>
+    void (logs === undefined ? stderr.write(`${line}\n`) : logs.entry('debug', line, facts));
 }
 
-async function ownAccount(client: ServiceClient, { accountId, baseUrl = '' }: Settings, journal: Stores['journal']): Promise<OwnAccount> {
+async function ownAccount(
+  client: ServiceClient,
+  { accountId, baseUrl = '' }: Settings,
+  journal: Stores['journal'],
+): Promise<OwnAccount> {
   const id = await client.ownAccountId();
   if (accountId !== undefined && accountId !== id) throw notItsOwn(accountId);
   return { client, id, scope: baseUrl === embeddedUrl ? `${embeddedUrl} ${id}` : id, journal };
@@ -277,14 +332,20 @@ async function findCredentials(
   }
   const secret = apiSecret ?? (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
   if (secret === undefined) {
-    throw new Failure('authentication', `No API secret is stored for ${baseUrl} and this key.`, { next: { do: 'sign-in' } });
+    throw new Failure('authentication', `No API secret is stored for ${baseUrl} and this key.`, {
+      next: { do: 'sign-in' },
+    });
   }
   return { baseUrl, credentials: { apiKey, apiSecret: secret } };
 }
 
 /** Prevents a payment meant for a subaccount from leaving the parent's wallet. */
 function notItsOwn(accountId: string): Failure {
-  return new Failure('usage', `The service acts for ${accountId} only with an API key of that account.`, {
-    hint: `With this key --account shows its wallets and its record: svcpay wallets --account ${shellWord(accountId)}`,
-  });
+  return new Failure(
+    'usage',
+    `The service acts for ${accountId} only with an API key of that account.`,
+    {
+      hint: `With this key --account shows its wallets and its record: svcpay wallets --account ${shellWord(accountId)}`,
+    },
+  );
 }

@@ -24,14 +24,19 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
 type Nothing = Readonly<Record<never, never>>;
 
 /** A command with its types erased; it reads its raw values itself, so no cast is needed. */
-export interface Command extends Omit<CommandDefinition, 'arguments' | 'options' | 'formats' | 'run'> {
+export interface Command extends Omit<
+  CommandDefinition,
+  'arguments' | 'options' | 'formats' | 'run'
+> {
   readonly arguments: Values;
   readonly options: Values;
   readonly formats: readonly string[];
   readonly execute: (raw: RawValues, context: Context) => Promise<void>;
 }
 
-export function defineCommand<A extends Values = Nothing, O extends Values = Nothing>(definition: CommandDefinition<A, O>): Command {
+export function defineCommand<A extends Values = Nothing, O extends Values = Nothing>(
+  definition: CommandDefinition<A, O>,
+): Command {
   const { run, ...rest } = definition;
   return {
     arguments: {},
@@ -63,4 +68,5 @@ export interface Branch {
   readonly branches?: readonly Branch[];
 }
 
-export const isNamed = ({ name, aliases = [] }: Branch, word: string): boolean => name === word || aliases.includes(word);
+export const isNamed = ({ name, aliases = [] }: Branch, word: string): boolean =>
+  name === word || aliases.includes(word);

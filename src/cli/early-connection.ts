@@ -9,12 +9,25 @@ import { resolveSettings } from '../store/profile/settings.js';
 import type { Process } from './context.js';
 
 /** Undefined without TLS, or if a setting is invalid, which the command reports later. */
-export function connectEarly(argv: readonly string[], connections: number, { env }: Pick<Process, 'env'>): OpeningTransport | undefined {
+export function connectEarly(
+  argv: readonly string[],
+  connections: number,
+  { env }: Pick<Process, 'env'>,
+): OpeningTransport | undefined {
   try {
-    const options = { profile: { type: 'string' }, 'base-url': { type: 'string' }, sandbox: { type: 'boolean' } } as const;
+    const options = {
+      profile: { type: 'string' },
+      'base-url': { type: 'string' },
+      sandbox: { type: 'boolean' },
+    } as const;
     const { values } = parseArgs({ args: [...argv], options, strict: false });
-    const word = (name: keyof typeof options): string | undefined => (typeof values[name] === 'string' ? values[name] : undefined);
-    const flags = { profile: word('profile'), baseUrl: word('base-url'), sandbox: values.sandbox === true };
+    const word = (name: keyof typeof options): string | undefined =>
+      typeof values[name] === 'string' ? values[name] : undefined;
+    const flags = {
+      profile: word('profile'),
+      baseUrl: word('base-url'),
+      sandbox: values.sandbox === true,
+    };
     const { baseUrl } = resolveSettings(flags, env, openConfig(findHome(env).config).read());
     if (baseUrl?.startsWith('https:') !== true || takesAnyCertificate(env)) return undefined;
     const transport = networkTransport({ env, timeoutMs: Infinity });

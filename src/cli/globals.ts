@@ -8,16 +8,25 @@ export const globalOptions = {
   baseUrl: text('URL').optional().describe('address of the service'),
   sandbox: flag().describe('use the embedded sandbox: no account, no server'),
   json: flag().describe('print one JSON document'),
-  output: choice(formats, 'FORMAT').optional().short('o').describe(`print as ${formats.join(', ')}`),
-  fields: word('LIST', (given) => given.split(',').map((field) => field.trim())).optional().describe('only these fields, e.g. txnState,sourceReq.ccy; "help" lists them'),
+  output: choice(formats, 'FORMAT')
+    .optional()
+    .short('o')
+    .describe(`print as ${formats.join(', ')}`),
+  fields: word('LIST', (given) => given.split(',').map((field) => field.trim()))
+    .optional()
+    .describe('only these fields, e.g. txnState,sourceReq.ccy; "help" lists them'),
   rawCells: flag().describe('in CSV, keep cells that a spreadsheet would run as a formula'),
   quiet: flag().short('q').describe('print only the one value a script wants'),
   yes: flag().short('y').describe('answer yes to the confirmation'),
   input: unless().describe('never ask a question'),
   color: unless().describe('no colours'),
   debug: flag().describe('log every request to stderr, without secrets'),
-  logFormat: choice(['text', 'json'], 'FORMAT').optional().describe('with json, write every line on stderr as a JSON object'),
-  insecure: flag().describe('accept a service whose certificate is not checked (NODE_TLS_REJECT_UNAUTHORIZED=0)'),
+  logFormat: choice(['text', 'json'], 'FORMAT')
+    .optional()
+    .describe('with json, write every line on stderr as a JSON object'),
+  insecure: flag().describe(
+    'accept a service whose certificate is not checked (NODE_TLS_REJECT_UNAUTHORIZED=0)',
+  ),
   timeout: duration().optional().describe('longest time for one request (default 30s)'),
 };
 

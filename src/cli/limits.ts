@@ -14,20 +14,29 @@ export async function storedLimits(context: Context): Promise<Limits> {
   const { config, settings } = context;
   const ofProfile = config.read().profiles[settings.profileName]?.limits ?? noLimits;
   const database = await accountLimits(context);
-  return database === undefined ? ofProfile : narrower(ofProfile, (await database.read()) ?? noLimits);
+  return database === undefined
+    ? ofProfile
+    : narrower(ofProfile, (await database.read()) ?? noLimits);
 }
 
 /** With a database, the first change moves the profile's limits into it, so they apply to every home. */
-export async function changeStoredLimits(context: Context, change: (before: Limits) => Limits): Promise<void> {
+export async function changeStoredLimits(
+  context: Context,
+  change: (before: Limits) => Limits,
+): Promise<void> {
   const { config, settings } = context;
   const database = await accountLimits(context);
   if (database === undefined) {
-    await changeProfile(config, settings.profileName, (before) => ({ ...before, limits: change(before.limits ?? noLimits) }));
+    await changeProfile(config, settings.profileName, (before) => ({
+      ...before,
+      limits: change(before.limits ?? noLimits),
+    }));
     return;
   }
   const ofProfile = config.read().profiles[settings.profileName]?.limits;
   await database.change((before) => change(narrower(ofProfile ?? noLimits, before ?? noLimits)));
-  if (ofProfile !== undefined) await changeProfile(config, settings.profileName, ({ limits: _moved, ...rest }) => rest);
+  if (ofProfile !== undefined)
+    await changeProfile(config, settings.profileName, ({ limits: _moved, ...rest }) => rest);
 }
 
 async function accountLimits(context: Context) {
@@ -36,9 +45,11 @@ async function accountLimits(context: Context) {
   const { id, journal } = await context.account();
   // Opening the journal checks that this is the home's database and has tables.
   await journal();
-  const { changeLimitsOfAccount, limitsOfAccount } = await import('../store/journal/account-limits.js');
+  const { changeLimitsOfAccount, limitsOfAccount } =
+    await import('../store/journal/account-limits.js');
   return {
     read: () => limitsOfAccount(found.postgres, id),
-    change: (change: (before: Limits | undefined) => Limits) => changeLimitsOfAccount(found.postgres, id, change),
+    change: (change: (before: Limits | undefined) => Limits) =>
+      changeLimitsOfAccount(found.postgres, id, change),
   };
 }

@@ -6,7 +6,15 @@ import type { Branch, Command } from './define.js';
 import { globalOptions, type Globals } from './globals.js';
 import { firstExamples } from './table.js';
 import { chosenPath, plainWords, withRestApart } from './tree.js';
-import { choice, flagName, negatedFlag, readAll, takesWord, type RawValues, type Value } from './values.js';
+import {
+  choice,
+  flagName,
+  negatedFlag,
+  readAll,
+  takesWord,
+  type RawValues,
+  type Value,
+} from './values.js';
 
 export interface ProgramOptions {
   readonly tree: Branch;
@@ -27,7 +35,8 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
   const path = chosenPath(options.tree, options.argv);
   await refuseUnknown(options, path);
   const leaf = path.at(-1) ?? (opensHome(options) ? options.tree : undefined);
-  if (leaf?.connections !== undefined && !asksForHelp(options.argv)) await options.connect(leaf.connections);
+  if (leaf?.connections !== undefined && !asksForHelp(options.argv))
+    await options.connect(leaf.connections);
   const command = await leaf?.load?.();
   const program = buildProgram(options, path, command);
   try {
@@ -36,7 +45,10 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return;
     if (leaf?.ownAccount === true && command !== undefined) {
-      const context = await options.openContext(globalsOf(chosenIn(program, path), command).globals, command);
+      const context = await options.openContext(
+        globalsOf(chosenIn(program, path), command).globals,
+        command,
+      );
       await refuseSubaccount(context).finally(context.close);
     }
     throw usageFailure(error, path, program);
@@ -51,63 +63,109 @@ async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   });
 }
 
-function wordsFor(command: Command | undefined, path: readonly Branch[], argv: readonly string[]): readonly string[] {
+function wordsFor(
+  command: Command | undefined,
+  path: readonly Branch[],
+  argv: readonly string[],
+): readonly string[] {
   if (isVersion(argv)) return ['--version'];
   return command?.ownsRest === true ? withRestApart(argv, path.length, command.options) : argv;
 }
 
 /** Refuses an unknown command name. In a group that takes words too, only a near miss of a name is refused. */
-async function refuseUnknown({ tree, argv }: ProgramOptions, path: readonly Branch[]): Promise<void> {
+async function refuseUnknown(
+  { tree, argv }: ProgramOptions,
+  path: readonly Branch[],
+): Promise<void> {
   const group = path.at(-1) ?? tree;
   const word = plainWords(argv)[path.length];
   if (word === undefined || group.branches === undefined) return;
   const takesWords = group.load !== undefined && group !== tree;
   if (takesWords && !/^[a-z-]{2,20}$/i.test(word)) return;
   const { nearest, unknownCommand } = await import('./help/suggest.js');
-  if (takesWords && nearest(word, group.branches.map(({ name }) => name)) === undefined) return;
-  throw unknownCommand(word, path.map(({ name }) => name), group);
+  if (
+    takesWords &&
+    nearest(
+      word,
+      group.branches.map(({ name }) => name),
+    ) === undefined
+  )
+    return;
+  throw unknownCommand(
+    word,
+    path.map(({ name }) => name),
+    group,
+  );
 }
 
 /** commander supports only one short form. */
 const isVersion = (argv: readonly string[]): boolean =>
   plainWords(argv).length === 0 && argv.some((word) => word === '-V' || word === '-v');
 
-const asksForHelp = (argv: readonly string[]): boolean => argv.some((word) => ['-h', '--help', '-v', '-V', '--version'].includes(word));
+const asksForHelp = (argv: readonly string[]): boolean =>
+  argv.some((word) => ['-h', '--help', '-v', '-V', '--version'].includes(word));
 
 /** `svcpay` without a command, at a terminal. */
 const opensHome = ({ page, stdin, argv }: ProgramOptions): boolean =>
-  plainWords(argv).length === 0 &&
-  !asksForHelp(argv) &&
-  page.isTTY &&
-  stdin.isTTY;
+  plainWords(argv).length === 0 && !asksForHelp(argv) && page.isTTY && stdin.isTTY;
 
 function usageFailure(error: CommanderError, path: readonly Branch[], program: Commander): Failure {
   const name = path.map((branch) => branch.name).join(' ');
-  const message = error.message.replace(/^error: /, '').split('\n').map((line) => line.trim()).join(' ');
+  const message = error.message
+    .replace(/^error: /, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ');
   const [, given] = /^unknown option '(--[\w-]+)=/.exec(message) ?? [];
-  const isSwitch = given !== undefined && optionsAlong(program, path).some(({ long }) => long === given);
-  const sentence = isSwitch ? `${given} takes no value.` : message
-    .replace(/^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/, (_, most, given) => `${name} takes ${most === '0' ? 'no arguments' : most === '1' ? '1 argument' : `${most} arguments`} (got ${given}).`)
-    .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
-    .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
-    // The text after = may be a secret.
-    .replace(/^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/, (_, given, meant) => `there is no option "${given}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`);
+  const isSwitch =
+    given !== undefined && optionsAlong(program, path).some(({ long }) => long === given);
+  const sentence = isSwitch
+    ? `${given} takes no value.`
+    : message
+        .replace(
+          /^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/,
+          (_, most, given) =>
+            `${name} takes ${most === '0' ? 'no arguments' : most === '1' ? '1 argument' : `${most} arguments`} (got ${given}).`,
+        )
+        .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
+        .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
+        // The text after = may be a secret.
+        .replace(
+          /^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/,
+          (_, given, meant) =>
+            `there is no option "${given}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+        );
   const hint = ['svcpay', ...(name === '' ? [] : [name]), '--help'].join(' ');
   const isCommand = name !== '' && sentence.startsWith(name);
-  return new Failure('usage', isCommand ? sentence : `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`, { hint });
+  return new Failure(
+    'usage',
+    isCommand ? sentence : `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`,
+    { hint },
+  );
 }
 
 /** The options of the chosen command and its parents. */
 function optionsAlong(program: Commander, path: readonly Branch[]): readonly Option[] {
-  return [program, ...path.map((_, index) => chosenIn(program, path.slice(0, index + 1)))].flatMap(({ options }) => options);
+  return [program, ...path.map((_, index) => chosenIn(program, path.slice(0, index + 1)))].flatMap(
+    ({ options }) => options,
+  );
 }
 
 const chosenIn = (program: Commander, path: readonly Branch[]): Commander =>
-  path.reduce((parent, { name }) => parent.commands.find((each) => each.name() === name) ?? parent, program);
+  path.reduce(
+    (parent, { name }) => parent.commands.find((each) => each.name() === name) ?? parent,
+    program,
+  );
 
-function buildProgram(options: ProgramOptions, path: readonly Branch[], command: Command | undefined): Commander {
+function buildProgram(
+  options: ProgramOptions,
+  path: readonly Branch[],
+  command: Command | undefined,
+): Commander {
   const program = new Commander('svcpay');
-  program.description(options.tree.summary).version(options.version, '-v, --version', 'print the version');
+  program
+    .description(options.tree.summary)
+    .version(options.version, '-v, --version', 'print the version');
   addValues(program, globalOptions);
   dress(program, options);
   addBranches(program, options, options.tree.branches ?? [], path, command);
@@ -125,7 +183,9 @@ function addBranches(
   const [chosen, ...rest] = path;
   for (const branch of branches) {
     const child = parent.createCommand(branch.name);
-    child.summary(branch.summary).description(`${branch.summary.charAt(0).toUpperCase()}${branch.summary.slice(1)}.`);
+    child
+      .summary(branch.summary)
+      .description(`${branch.summary.charAt(0).toUpperCase()}${branch.summary.slice(1)}.`);
     child.aliases(branch.aliases ?? []);
     if (branch.section !== undefined) child.helpGroup(`${branch.section}:`);
     dress(child, options);
@@ -138,19 +198,32 @@ function addBranches(
   }
 }
 
-function addCommand(target: Commander, options: ProgramOptions, command: Command | undefined, branch?: Branch): void {
+function addCommand(
+  target: Commander,
+  options: ProgramOptions,
+  command: Command | undefined,
+  branch?: Branch,
+): void {
   const isRoot = target.parent === null;
   if (!isRoot) target.addHelpText('after', `\n${wrapped(globalsToo, widthOf(options))}`);
-  target.addHelpText('after', examplesText(isRoot ? firstExamples : (command?.examples ?? []), widthOf(options)));
+  target.addHelpText(
+    'after',
+    examplesText(isRoot ? firstExamples : (command?.examples ?? []), widthOf(options)),
+  );
   if (command === undefined) {
-    target.action(() => Promise.reject(target.parent === null ? noCommand(target, options) : groupFailure(target)));
+    target.action(() =>
+      Promise.reject(target.parent === null ? noCommand(target, options) : groupFailure(target)),
+    );
     return;
   }
   const names = Object.keys(command.arguments);
-  for (const value of Object.values(command.arguments)) target.argument(argumentSyntax(value), value.shape.summary);
+  for (const value of Object.values(command.arguments))
+    target.argument(argumentSyntax(value), value.shape.summary);
   addValues(target, command.options);
   target.action(async (...received: unknown[]) => {
-    const raw: Record<string, RawValues[string]> = { ...target.opts<Record<string, RawValues[string]>>() };
+    const raw: Record<string, RawValues[string]> = {
+      ...target.opts<Record<string, RawValues[string]>>(),
+    };
     names.forEach((name, index) => (raw[name] = rawWord(received[index])));
     const { globals, format } = globalsOf(target, command);
     if (format !== undefined) raw['format'] = format;
@@ -165,10 +238,15 @@ function addCommand(target: Commander, options: ProgramOptions, command: Command
 }
 
 /** The global options, and the format if `-o` names one of the command's own. */
-function globalsOf(target: Commander, { formats }: Command): { readonly globals: Globals; readonly format?: string } {
+function globalsOf(
+  target: Commander,
+  { formats }: Command,
+): { readonly globals: Globals; readonly format?: string } {
   const { output, ...rest } = target.optsWithGlobals<RawValues>();
   const isOwn = typeof output === 'string' && formats.includes(output.toLowerCase());
-  return isOwn ? { globals: readAll(globalOptions, rest), format: choice(formats).read(output) } : { globals: readAll(globalOptions, { ...rest, output }) };
+  return isOwn
+    ? { globals: readAll(globalOptions, rest), format: choice(formats).read(output) }
+    : { globals: readAll(globalOptions, { ...rest, output }) };
 }
 
 function noCommand(program: Commander, { explain }: ProgramOptions): Failure {
@@ -179,9 +257,12 @@ function noCommand(program: Commander, { explain }: ProgramOptions): Failure {
 function groupFailure(group: Commander): Failure {
   const names = group.commands.map((child) => child.name()).join(', ');
   const path: string[] = [];
-  for (let each: Commander | null = group; each !== null; each = each.parent) path.unshift(each.name());
+  for (let each: Commander | null = group; each !== null; each = each.parent)
+    path.unshift(each.name());
   const [, ...words] = path;
-  return new Failure('usage', `"${words.join(' ')}" needs one of: ${names}.`, { hint: `${path.join(' ')} --help` });
+  return new Failure('usage', `"${words.join(' ')}" needs one of: ${names}.`, {
+    hint: `${path.join(' ')} --help`,
+  });
 }
 
 function rawWord(received: unknown): RawValues[string] {
@@ -209,7 +290,9 @@ function commanderOptions(name: string, value: Value<unknown>): Option[] {
     return [new Option(flagName(name), shape.summary), new Option(negatedFlag(name)).hideHelp()];
   }
   const option = new Option(
-    takesWord(value) ? `${short}${flagName(name)} <${shape.placeholder}>` : `${short}${flagName(name)}`,
+    takesWord(value)
+      ? `${short}${flagName(name)} <${shape.placeholder}>`
+      : `${short}${flagName(name)}`,
     shape.summary,
   );
   if (shape.kind === 'words') {
@@ -235,7 +318,9 @@ const widthOf = ({ page }: ProgramOptions): number => Math.min(page.columns ?? 8
 
 /** `--wait, --no-wait` */
 function bothWays(option: Option, { options }: Commander): string {
-  const negated = options.find(({ long, negate }) => negate && long === option.long?.replace('--', '--no-'));
+  const negated = options.find(
+    ({ long, negate }) => negate && long === option.long?.replace('--', '--no-'),
+  );
   return negated === undefined ? option.flags : `${option.flags}, ${negated.flags}`;
 }
 
@@ -248,7 +333,9 @@ function examplesText(examples: Command['examples'], width: number): string {
   if (examples.length === 0) return '';
   const lines = examples.flatMap(([line, purpose]) => [
     `  ${line}`,
-    ...wrapped(purpose, width - 6).split('\n').map((each) => `      ${each}`),
+    ...wrapped(purpose, width - 6)
+      .split('\n')
+      .map((each) => `      ${each}`),
   ]);
   return `\nExamples:\n${lines.join('\n')}`;
 }

@@ -26,7 +26,12 @@ interface Read {
  * Returns the function to call for every transaction that the service reports; undefined without a fiat currency. After
  * an error the rate is missing.
  */
-export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): ((txn: Transaction) => void) | undefined {
+export function rateKeeper({
+  fiat,
+  account,
+  rates,
+  onClose,
+}: RateKeeperDeps): ((txn: Transaction) => void) | undefined {
   if (fiat === undefined) return undefined;
   const inFlight = new Set<string>();
   const settled = new Set<string>();
@@ -35,7 +40,10 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): (
   let work: Promise<unknown> = Promise.resolve();
 
   const read = (): Promise<Read> => {
-    latest = account().then(async ({ client }) => ({ rates: await client.rates(), at: client.serviceNow() }));
+    latest = account().then(async ({ client }) => ({
+      rates: await client.rates(),
+      at: client.serviceNow(),
+    }));
     latest.catch(() => undefined);
     return latest;
   };
@@ -67,14 +75,22 @@ export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): (
 }
 
 /** Rates of both currencies, if the service has them. */
-function ratesOf({ sourceReq, destReq }: Transaction, fiat: string, rates: Rates): KeptRate['rates'] {
-  const currencies = new Set([sourceReq.ccy, destReq.ccy].flatMap((ccy) => ccy?.toUpperCase() ?? []));
-  return Object.fromEntries([...currencies].flatMap((ccy): [string, string][] => {
-    if (ccy === fiat) return [[ccy, '1']];
-    try {
-      return [[ccy, fixed(findRate(rates, `${ccy}/${fiat}`).rate)]];
-    } catch {
-      return [];
-    }
-  }));
+function ratesOf(
+  { sourceReq, destReq }: Transaction,
+  fiat: string,
+  rates: Rates,
+): KeptRate['rates'] {
+  const currencies = new Set(
+    [sourceReq.ccy, destReq.ccy].flatMap((ccy) => ccy?.toUpperCase() ?? []),
+  );
+  return Object.fromEntries(
+    [...currencies].flatMap((ccy): [string, string][] => {
+      if (ccy === fiat) return [[ccy, '1']];
+      try {
+        return [[ccy, fixed(findRate(rates, `${ccy}/${fiat}`).rate)]];
+      } catch {
+        return [];
+      }
+    }),
+  );
 }

@@ -11,7 +11,8 @@ import { movesMoney } from './tree.js';
 
 export async function runCli(argv: readonly string[], given: Process): Promise<number> {
   const proc = await withLog(argv, given);
-  const runLine: RunLine = (line, changes) => runCli(line, { ...proc, ...changes, env: { ...proc.env, ...changes?.env } });
+  const runLine: RunLine = (line, changes) =>
+    runCli(line, { ...proc, ...changes, env: { ...proc.env, ...changes?.env } });
   let globals: Globals | undefined;
   let early: OpeningTransport | undefined;
   try {
@@ -47,14 +48,21 @@ export async function runCli(argv: readonly string[], given: Process): Promise<n
 async function withLog(argv: readonly string[], proc: Process): Promise<Process> {
   const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
   const flag = words.findLastIndex((word) => /^--log-format(=|$)/.test(word));
-  const [, asked = words[flag + 1]] = words[flag]?.split('=') ?? [undefined, proc.env['SVCPAY_LOG_FORMAT']];
+  const [, asked = words[flag + 1]] = words[flag]?.split('=') ?? [
+    undefined,
+    proc.env['SVCPAY_LOG_FORMAT'],
+  ];
   if (asked !== 'json') return proc;
   const { jsonLog } = await import('../terminal/json-log.js');
   return { ...proc, stderr: jsonLog(proc.stderr, proc.now, proc.newId()) };
 }
 
 /** Shows an uncaught error. */
-export async function showUnexpected(error: unknown, argv: readonly string[], proc: Process): Promise<void> {
+export async function showUnexpected(
+  error: unknown,
+  argv: readonly string[],
+  proc: Process,
+): Promise<void> {
   await show(unexpected(error), argv, proc);
 }
 
@@ -62,9 +70,15 @@ export async function showUnexpected(error: unknown, argv: readonly string[], pr
  * Reports that stdout cannot be written; resolves with the exit code. A payment keeps its result,
  * any other command fails.
  */
-export async function showLost(reason: string, isSubmitted: boolean, argv: readonly string[], proc: Process): Promise<number> {
+export async function showLost(
+  reason: string,
+  isSubmitted: boolean,
+  argv: readonly string[],
+  proc: Process,
+): Promise<number> {
   const message = `stdout cannot be written (${reason}): its output is lost.`;
-  if (!isSubmitted && (!movesMoney(argv) || argv.some((word) => showsOnly.has(word)))) return show(new Failure('unexpected', message), argv, proc);
+  if (!isSubmitted && (!movesMoney(argv) || argv.some((word) => showsOnly.has(word))))
+    return show(new Failure('unexpected', message), argv, proc);
   proc.stderr.write(`Warning: ${message}\n`);
   return 0;
 }
@@ -72,7 +86,12 @@ export async function showLost(reason: string, isSubmitted: boolean, argv: reado
 /** With one of these, a command that moves money only prints. */
 const showsOnly: ReadonlySet<string> = new Set(['-h', '--help', '--quote-only', '--dry-run']);
 
-async function show(failure: Failure, argv: readonly string[], proc: Process, globals?: Globals): Promise<number> {
+async function show(
+  failure: Failure,
+  argv: readonly string[],
+  proc: Process,
+  globals?: Globals,
+): Promise<number> {
   const { showFailure } = await import('./show-failure.js');
   showFailure(failure, argv, await withLog(argv, proc), globals);
   return failure.exitCode;

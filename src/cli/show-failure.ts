@@ -9,13 +9,21 @@ import type { Globals } from './globals.js';
 import { movesMoney } from './tree.js';
 
 /** @param globals undefined if the command line could not be parsed */
-export function showFailure(failure: Failure, argv: readonly string[], proc: Process, globals?: Globals): void {
+export function showFailure(
+  failure: Failure,
+  argv: readonly string[],
+  proc: Process,
+  globals?: Globals,
+): void {
   const { stderr } = proc;
   const { json, debug, color } = globals === undefined ? scanned(argv) : errorOutputOf(globals);
   if (isLog(stderr)) {
     const { txnId, requestId } = failure;
     if (debug) stderr.entry('debug', causesOf(failure).trimEnd());
-    const facts = { ...(txnId !== undefined && { txnId }), ...(requestId !== undefined && { requestId }) };
+    const facts = {
+      ...(txnId !== undefined && { txnId }),
+      ...(requestId !== undefined && { requestId }),
+    };
     return stderr.entry('error', failure.message, { ...facts, error: failureFields(failure) });
   }
   if (json) {
@@ -45,7 +53,11 @@ function scanned(argv: readonly string[]): ErrorOutput {
     word === '--json' ||
     /^(?:-[a-z]*o|--output=)jsonl?$/.test(word) ||
     (/^(?:-[a-z]*o|--output)$/.test(word) && /^jsonl?$/.test(words[index + 1] ?? ''));
-  return { json: words.some(isJson), debug: words.includes('--debug'), color: !words.includes('--no-color') };
+  return {
+    json: words.some(isJson),
+    debug: words.includes('--debug'),
+    color: !words.includes('--no-color'),
+  };
 }
 
 function causesOf(failure: Failure): string {

@@ -10,7 +10,8 @@ export const readStdin = async (context: Context): Promise<string> =>
 
 /** Throws Failure `usage` at a terminal instead of waiting silently. */
 export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
-  if (stdin.isTTY) throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
+  if (stdin.isTTY)
+    throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of stdin.open()) {

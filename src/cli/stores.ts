@@ -47,13 +47,20 @@ export function openStores(options: StoreOptions): Stores {
   });
 
   /** Stores the database's id at first use, so the home never pays from another database unnoticed. */
-  const prepared = async ({ postgres, source }: FoundDatabase & { postgres: Postgres }, part: Part): Promise<Postgres> => {
+  const prepared = async (
+    { postgres, source }: FoundDatabase & { postgres: Postgres },
+    part: Part,
+  ): Promise<Postgres> => {
     const { anotherDatabase, checkTables } = await import('../store/database/postgres-schema.js');
     const id = await checkTables(postgres, source, part);
     const { profile, profileName } = options.settings();
-    if (profile.databaseId !== undefined && profile.databaseId !== id) throw anotherDatabase(source, id, profile.databaseId);
+    if (profile.databaseId !== undefined && profile.databaseId !== id)
+      throw anotherDatabase(source, id, profile.databaseId);
     // Works without it if the settings cannot be written.
-    if (profile.databaseId === undefined) await changeProfile(config(), profileName, (before) => ({ ...before, databaseId: id })).catch(() => undefined);
+    if (profile.databaseId === undefined)
+      await changeProfile(config(), profileName, (before) => ({ ...before, databaseId: id })).catch(
+        () => undefined,
+      );
     return postgres;
   };
 
@@ -67,17 +74,28 @@ export function openStores(options: StoreOptions): Stores {
   const journal = lazily(async () => {
     const found = await database();
     if (found !== undefined) {
-      const { openPostgresJournal, journalPart } = await import('../store/journal/postgres-journal.js');
+      const { openPostgresJournal, journalPart } =
+        await import('../store/journal/postgres-journal.js');
       const shared = openPostgresJournal(await prepared(found, journalPart), isAliveHere);
-      return (await hasUnmoved()) ? { ...shared, begin: () => Promise.reject(notMoved(journalFile(home()))) } : shared;
+      return (await hasUnmoved())
+        ? { ...shared, begin: () => Promise.reject(notMoved(journalFile(home()))) }
+        : shared;
     }
     const { hasJournal, journalMovedTo } = config().read();
     if (journalMovedTo !== undefined) throw movedAway(journalMovedTo);
     const { openJournal } = await import('../store/journal/sqlite-journal.js');
-    const opened = openJournal({ path: journalFile(home()), isAlive: isAliveHere, now, isKnown: hasJournal === true });
+    const opened = openJournal({
+      path: journalFile(home()),
+      isAlive: isAliveHere,
+      now,
+      isKnown: hasJournal === true,
+    });
     onClose(() => opened.close());
     // Works without it if the settings cannot be written.
-    if (hasJournal !== true) await config().update((before) => ({ ...before, hasJournal: true })).catch(() => undefined);
+    if (hasJournal !== true)
+      await config()
+        .update((before) => ({ ...before, hasJournal: true }))
+        .catch(() => undefined);
     return opened;
   });
 
@@ -85,7 +103,8 @@ export function openStores(options: StoreOptions): Stores {
     await journal();
     const { settlementRates } = await import('../store/journal/settlement-rates.js');
     const found = await database();
-    if (found !== undefined) return { ...settlementRates(found.postgres), close: () => Promise.resolve() };
+    if (found !== undefined)
+      return { ...settlementRates(found.postgres), close: () => Promise.resolve() };
     const { sqliteDatabase } = await import('../store/database/sqlite-database.js');
     const { journalIn } = await import('../store/journal/sqlite-journal.js');
     return settlementRates(sqliteDatabase(journalIn(journalFile(home())), now));
@@ -107,14 +126,22 @@ export function openStores(options: StoreOptions): Stores {
 }
 
 const movedAway = (where: string): Failure =>
-  new Failure('usage', `The payments of this home were moved into the database ${where}, which is not configured now.`, {
-    hint: `Set ${databaseVariable}, or svcpay config set database-url.`,
-  });
+  new Failure(
+    'usage',
+    `The payments of this home were moved into the database ${where}, which is not configured now.`,
+    {
+      hint: `Set ${databaseVariable}, or svcpay config set database-url.`,
+    },
+  );
 
 const notMoved = (path: string): Failure =>
-  new Failure('usage', `Nothing was sent: the payments of this home are in ${path}, not in the database.`, {
-    hint: 'Move them first: svcpay db move',
-  });
+  new Failure(
+    'usage',
+    `Nothing was sent: the payments of this home are in ${path}, not in the database.`,
+    {
+      hint: 'Move them first: svcpay db move',
+    },
+  );
 
 /** Creates the value on first use, and again if a promise was rejected. */
 export function lazily<T>(make: () => T): () => T {

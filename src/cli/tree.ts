@@ -5,14 +5,15 @@ import { tree } from './table.js';
 import { flagName, negatedFlag, takesWord, type Values } from './values.js';
 
 /** Every spelling of an option, and whether a value follows it. */
-const flagsOf = (options: Values): ReadonlyMap<string, boolean> => new Map(
-  Object.entries(options).flatMap(([name, value]): [string, boolean][] => {
-    const { kind, short } = value.shape;
-    const long = kind === 'off' ? negatedFlag(name) : flagName(name);
-    const spellings = short === undefined ? [long] : [long, `-${short}`];
-    return spellings.map((spelling) => [spelling, takesWord(value)]);
-  }),
-);
+const flagsOf = (options: Values): ReadonlyMap<string, boolean> =>
+  new Map(
+    Object.entries(options).flatMap(([name, value]): [string, boolean][] => {
+      const { kind, short } = value.shape;
+      const long = kind === 'off' ? negatedFlag(name) : flagName(name);
+      const spellings = short === undefined ? [long] : [long, `-${short}`];
+      return spellings.map((spelling) => [spelling, takesWord(value)]);
+    }),
+  );
 
 const globalFlags = flagsOf(globalOptions);
 
@@ -33,13 +34,18 @@ export function plainWords(argv: readonly string[]): readonly string[] {
 
 /** Also with its value attached: `--output=json`, `-ojson`, `-qy`. */
 const isGlobal = (word: string): boolean =>
-  globalFlags.has(word.split('=', 1)[0] ?? '') || (!word.startsWith('--') && globalFlags.has(word.slice(0, 2)));
+  globalFlags.has(word.split('=', 1)[0] ?? '') ||
+  (!word.startsWith('--') && globalFlags.has(word.slice(0, 2)));
 
 /**
  * Inserts `--` after the command's name, so that options after it belong to the program that it runs,
  * as in `sandbox run npm --version`.
  */
-export function withRestApart(argv: readonly string[], nameLength: number, options: Values): readonly string[] {
+export function withRestApart(
+  argv: readonly string[],
+  nameLength: number,
+  options: Values,
+): readonly string[] {
   const flags = new Map([...globalFlags, ...flagsOf(options)]);
   let words = 0;
   for (let index = 0; index < argv.length; index += 1) {
@@ -53,7 +59,8 @@ export function withRestApart(argv: readonly string[], nameLength: number, optio
 }
 
 /** Whether the command line moves money. */
-export const movesMoney = (argv: readonly string[]): boolean => chosenPath(tree, argv).at(-1)?.money === true;
+export const movesMoney = (argv: readonly string[]): boolean =>
+  chosenPath(tree, argv).at(-1)?.money === true;
 
 /** The branches that a command line names, outermost first. */
 export function chosenPath(root: Branch, argv: readonly string[]): readonly Branch[] {

@@ -9,7 +9,17 @@ export type Raw = string | readonly string[] | boolean | undefined;
 type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
 
 /** Local data that completion offers for a word. */
-export type Suggested = 'file' | 'command' | 'profile' | 'recipient' | 'contact' | 'wallet' | 'reference' | 'transaction' | 'institution' | 'snapshot';
+export type Suggested =
+  | 'file'
+  | 'command'
+  | 'profile'
+  | 'recipient'
+  | 'contact'
+  | 'wallet'
+  | 'reference'
+  | 'transaction'
+  | 'institution'
+  | 'snapshot';
 
 export interface Shape {
   readonly kind: Kind;
@@ -55,7 +65,9 @@ export class Value<T> {
   }
 
   otherwise(fallback: T): Value<T> {
-    return new Value({ ...this.shape, required: false }, (raw) => (raw === undefined ? fallback : this.read(raw)));
+    return new Value({ ...this.shape, required: false }, (raw) =>
+      raw === undefined ? fallback : this.read(raw),
+    );
   }
 
   repeated(): Value<T[]> {
@@ -67,8 +79,19 @@ export class Value<T> {
 }
 
 /** An unchanged word. */
-export function literal<T>(placeholder: string, parse: (text: string) => T, choices: readonly string[] = []): Value<T> {
-  const shape = { kind: 'word', placeholder, summary: '', required: true, choices, short: undefined } as const;
+export function literal<T>(
+  placeholder: string,
+  parse: (text: string) => T,
+  choices: readonly string[] = [],
+): Value<T> {
+  const shape = {
+    kind: 'word',
+    placeholder,
+    summary: '',
+    required: true,
+    choices,
+    short: undefined,
+  } as const;
   return new Value<T>(shape, (raw) => {
     if (typeof raw !== 'string') throw new Failure('usage', `${placeholder} is missing.`);
     return parse(raw);
@@ -76,14 +99,24 @@ export function literal<T>(placeholder: string, parse: (text: string) => T, choi
 }
 
 /** A word without surrounding white space from copying. */
-export const word = <T>(placeholder: string, parse: (text: string) => T, choices: readonly string[] = []): Value<T> =>
-  literal(placeholder, (given) => parse(given.trim()), choices);
+export const word = <T>(
+  placeholder: string,
+  parse: (text: string) => T,
+  choices: readonly string[] = [],
+): Value<T> => literal(placeholder, (given) => parse(given.trim()), choices);
 
 export const text = (placeholder = 'TEXT'): Value<string> => word(placeholder, (given) => given);
 
 /** Several words as one text, such as `50 000 sat`. */
 export function phrase(placeholder: string): Value<string | undefined> {
-  const shape = { kind: 'words', placeholder, summary: '', required: false, choices: [], short: undefined } as const;
+  const shape = {
+    kind: 'words',
+    placeholder,
+    summary: '',
+    required: false,
+    choices: [],
+    short: undefined,
+  } as const;
   return new Value(shape, (raw) => {
     const words = typeof raw === 'string' ? [raw] : Array.isArray(raw) ? raw : [];
     return words.length === 0 ? undefined : words.join(' ').trim();
@@ -91,34 +124,48 @@ export function phrase(placeholder: string): Value<string | undefined> {
 }
 
 /** A text whose white space matters: a body, a command. */
-export const verbatim = (placeholder: string): Value<string> => literal(placeholder, (given) => given);
+export const verbatim = (placeholder: string): Value<string> =>
+  literal(placeholder, (given) => given);
 
-export const file = (placeholder = 'FILE'): Value<string> => verbatim(placeholder).suggesting('file');
+export const file = (placeholder = 'FILE'): Value<string> =>
+  verbatim(placeholder).suggesting('file');
 
 /** An id or the beginning of a shown id, trimmed; or an exact reference. */
 export const transaction = (): Value<string> =>
-  literal('ID', (given) => (/^\s*[0-9a-f-]{36}\s*$/i.test(given) ? given.trim() : given)).suggesting('transaction');
+  literal('ID', (given) =>
+    /^\s*[0-9a-f-]{36}\s*$/i.test(given) ? given.trim() : given,
+  ).suggesting('transaction');
 
-export const amount = (placeholder = 'AMOUNT'): Value<Money> => word(placeholder, (given) => parseAmount(given));
+export const amount = (placeholder = 'AMOUNT'): Value<Money> =>
+  word(placeholder, (given) => parseAmount(given));
 
 /** A currency code, upper-cased. */
 export const currency = (placeholder = 'CCY'): Value<string> =>
   word(placeholder, (given) => {
-    if (/^sats?$/i.test(given)) throw new Failure('usage', `"${given}" is a unit of BTC. Write BTC for the currency.`);
+    if (/^sats?$/i.test(given))
+      throw new Failure('usage', `"${given}" is a unit of BTC. Write BTC for the currency.`);
     if (!/^[A-Za-z]{3,5}$/.test(given)) {
-      throw new Failure('usage', `"${given}" is not a currency code. Write it like BTC, USDT or VND.`);
+      throw new Failure(
+        'usage',
+        `"${given}" is not a currency code. Write it like BTC, USDT or VND.`,
+      );
     }
     return given.toUpperCase();
   }).suggesting('wallet');
 
-export const duration = (placeholder = 'DURATION'): Value<number> => word(placeholder, (given) => parseDuration(given));
+export const duration = (placeholder = 'DURATION'): Value<number> =>
+  word(placeholder, (given) => parseDuration(given));
 
-export function choice<const C extends string>(choices: readonly C[], placeholder?: string): Value<C> {
+export function choice<const C extends string>(
+  choices: readonly C[],
+  placeholder?: string,
+): Value<C> {
   return word(
     placeholder ?? choices.join('|'),
     (given) => {
       const chosen = choices.find((each) => each === given.toLowerCase() || each === given);
-      if (chosen === undefined) throw new Failure('usage', `"${given}" is not one of ${choices.join(', ')}.`);
+      if (chosen === undefined)
+        throw new Failure('usage', `"${given}" is not one of ${choices.join(', ')}.`);
       return chosen;
     },
     choices,
@@ -135,7 +182,10 @@ export const whole = (min: number, max: number, placeholder = 'N'): Value<number
   }).within(min, max);
 
 const wordless = <T>(kind: Kind, read: (raw: Raw) => T): Value<T> =>
-  new Value<T>({ kind, placeholder: '', summary: '', required: false, choices: [], short: undefined }, read);
+  new Value<T>(
+    { kind, placeholder: '', summary: '', required: false, choices: [], short: undefined },
+    read,
+  );
 
 /** A switch, off by default. */
 export const flag = (): Value<boolean> => wordless('switch', (raw) => raw === true);
@@ -148,12 +198,16 @@ export const onOff = (): Value<boolean | undefined> =>
 export const unless = (): Value<boolean> => wordless('off', (raw) => raw !== false);
 
 export type Values = Readonly<Record<string, Value<unknown>>>;
-export type ValuesOf<V extends Values> = { readonly [K in keyof V]: V[K] extends Value<infer T> ? T : never };
+export type ValuesOf<V extends Values> = {
+  readonly [K in keyof V]: V[K] extends Value<infer T> ? T : never;
+};
 
 export type RawValues = Readonly<Record<string, Raw>>;
 
 export function readAll<V extends Values>(values: V | undefined, raw: RawValues): ValuesOf<V> {
-  const read = Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, value.read(raw[name])]));
+  const read = Object.fromEntries(
+    Object.entries(values ?? {}).map(([name, value]) => [name, value.read(raw[name])]),
+  );
   // Object.fromEntries loses the type of each name.
   return read as ValuesOf<V>;
 }
@@ -183,9 +237,13 @@ const mostChoices = 40;
 /** The value as JSON Schema. @param joins several words are one text, as in `50 000 sat` */
 export function valueSchema({ shape }: Value<unknown>, joins: boolean): ValueSchema {
   const { kind, summary: description, range } = shape;
-  const choices = shape.choices.length > 0 && shape.choices.length <= mostChoices ? { enum: shape.choices } : {};
-  if (kind === 'switch' || kind === 'on-off' || kind === 'off') return { type: 'boolean', description };
-  if (kind === 'words' && !joins) return { type: 'array', items: { type: 'string', ...choices }, description };
-  if (range !== undefined) return { type: 'integer', minimum: range[0], maximum: range[1], description };
+  const choices =
+    shape.choices.length > 0 && shape.choices.length <= mostChoices ? { enum: shape.choices } : {};
+  if (kind === 'switch' || kind === 'on-off' || kind === 'off')
+    return { type: 'boolean', description };
+  if (kind === 'words' && !joins)
+    return { type: 'array', items: { type: 'string', ...choices }, description };
+  if (range !== undefined)
+    return { type: 'integer', minimum: range[0], maximum: range[1], description };
   return { type: 'string', description, ...choices };
 }

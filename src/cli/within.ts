@@ -1,9 +1,16 @@
 // Waits a limited time for a result; undefined if it takes longer.
 import type { Process } from './context.js';
 
-export async function within<T>(ms: number, work: Promise<T>, { sleep }: Pick<Process, 'sleep'>): Promise<T | undefined> {
+export async function within<T>(
+  ms: number,
+  work: Promise<T>,
+  { sleep }: Pick<Process, 'sleep'>,
+): Promise<T | undefined> {
   const ended = new AbortController();
-  const late = sleep(ms, ended.signal).then(() => undefined, () => undefined);
+  const late = sleep(ms, ended.signal).then(
+    () => undefined,
+    () => undefined,
+  );
   work.catch(() => undefined);
   // A running timer would keep the process alive.
   return Promise.race([work, late]).finally(() => ended.abort());

@@ -52,7 +52,8 @@ export function decimalsOf(ccy: string): number {
 }
 
 /** Whether it is the code of a national currency. */
-export const isFiat = (ccy: string): boolean => isCurrency(ccy) && ccy !== 'BTC' && !tokens.has(ccy);
+export const isFiat = (ccy: string): boolean =>
+  isCurrency(ccy) && ccy !== 'BTC' && !tokens.has(ccy);
 
 /** Reads a currency code in any letter case: BTC, USDT or three letters. Throws `Failure` usage for anything else. */
 export function parseCurrency(text: string): string {
@@ -65,7 +66,8 @@ export function parseCurrency(text: string): string {
 const tokens: ReadonlySet<string> = new Set(['USDT', 'USDC', 'EURT', 'EURC']);
 
 /** Whether it is a currency to the letter: `btc` and `XBT` are not. */
-export const isCurrency = (ccy: string): boolean => ccy === 'BTC' || tokens.has(ccy) || Intl.supportedValuesOf('currency').includes(ccy);
+export const isCurrency = (ccy: string): boolean =>
+  ccy === 'BTC' || tokens.has(ccy) || Intl.supportedValuesOf('currency').includes(ccy);
 
 export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
 
@@ -77,22 +79,40 @@ export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
  * unit of another currency is refused. Throws `Failure` usage, also for zero and for more decimals than the unit has.
  */
 export function parseAmount(text: string, ccy?: string): Money {
-  if (typeof text !== 'string') throw usage(`${String(text)} is not an amount. Write a text with a unit, such as ${example()}.`);
+  if (typeof text !== 'string')
+    throw usage(
+      `${String(text)} is not an amount. Write a text with a unit, such as ${example()}.`,
+    );
   const expected = ccy === undefined ? undefined : parseCurrency(ccy);
   const [, grouped, unit] = (text.length <= maxLength && amountPattern.exec(text)) || [];
-  if (grouped === undefined || unit === undefined || (unit === '' && text.endsWith(' ')) || /^k(?:sats?)?$/i.test(unit)) {
+  if (
+    grouped === undefined ||
+    unit === undefined ||
+    (unit === '' && text.endsWith(' ')) ||
+    /^k(?:sats?)?$/i.test(unit)
+  ) {
     const meant = spelled(text);
-    if (meant !== undefined) throw usage(`"${clip(text)}" contains "${meant.sign}", which an amount cannot have. Write ${meant.spelling}.`);
-    const seen = /[^ -~]/.test(text) ? ' It has a character in it that only looks like a digit, a letter or a space.' : '';
-    throw usage(`"${clip(text)}" is not an amount.${seen} Write digits and a unit, such as ${example(expected)}.`);
+    if (meant !== undefined)
+      throw usage(
+        `"${clip(text)}" contains "${meant.sign}", which an amount cannot have. Write ${meant.spelling}.`,
+      );
+    const seen = /[^ -~]/.test(text)
+      ? ' It has a character in it that only looks like a digit, a letter or a space.'
+      : '';
+    throw usage(
+      `"${clip(text)}" is not an amount.${seen} Write digits and a unit, such as ${example(expected)}.`,
+    );
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
-  if (unit === '' && (expected === undefined || expected === 'BTC')) throw bareNumber(digits, expected);
+  if (unit === '' && (expected === undefined || expected === 'BTC'))
+    throw bareNumber(digits, expected);
 
   const inSats = /^sats?$/i.test(unit);
-  const actual = unit === '' ? expected ?? 'BTC' : inSats ? 'BTC' : parseUnit(unit, text);
+  const actual = unit === '' ? (expected ?? 'BTC') : inSats ? 'BTC' : parseUnit(unit, text);
   if (expected !== undefined && actual !== expected) {
-    throw usage(`"${text}" is an amount of ${actual}, but ${expected} is needed here. Write ${example(expected)}.`);
+    throw usage(
+      `"${text}" is an amount of ${actual}, but ${expected} is needed here. Write ${example(expected)}.`,
+    );
   }
   checkDecimals(text, digits, inSats ? 0 : decimalsOf(actual), inSats ? 'sat' : actual);
   const value = inSats ? new Big(digits).times(btcPerSat) : new Big(digits);
@@ -136,7 +156,10 @@ export const givenFromWire = (n: WireNumber | null | undefined): Big | undefined
   n === null || n === undefined ? undefined : fromWire(n);
 
 /** The amount of a side; undefined without the number or the currency. */
-export const moneyFromWire = (ccy: string | null | undefined, n: WireNumber | null | undefined): Money | undefined =>
+export const moneyFromWire = (
+  ccy: string | null | undefined,
+  n: WireNumber | null | undefined,
+): Money | undefined =>
   n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));
 
 /** A finite number as text in fixed notation, exact: without a decimal in between, since an export writes a million. */
@@ -171,7 +194,8 @@ export const formatSats = (value: Big): string => `${group(fixed(value.times(sat
 export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), value, 'satoshis');
 
 /** Millisatoshis of a value in BTC. Throws `Failure` usage unless it is a whole number. */
-export const msatOf = (value: Big): bigint => whole(value.times(msatPerBtc), value, 'millisatoshis');
+export const msatOf = (value: Big): bigint =>
+  whole(value.times(msatPerBtc), value, 'millisatoshis');
 
 /** The value in BTC of an amount in millisatoshis. */
 export const btcFromMsat = (msat: bigint): Big => new Big(msat).times('1e-11');
@@ -185,24 +209,41 @@ function whole(scaled: Big, value: Big, unit: string): bigint {
 function parseUnit(unit: string, text: string): string {
   const ccy = unit.toUpperCase();
   if (ccy === 'USDT' || ccy.length === 3) return ccy;
-  throw usage(`"${unit}" in "${text}" is not a unit. Write sat, btc, usdt or a currency code such as vnd.`);
+  throw usage(
+    `"${unit}" in "${text}" is not a unit. Write sat, btc, usdt or a currency code such as vnd.`,
+  );
 }
 
-const signs: Readonly<Record<string, string>> = { '€': 'eur', $: 'usd', '£': 'gbp', '¥': 'jpy', '₫': 'vnd', '₦': 'ngn', '₹': 'inr', '₿': 'btc' };
+const signs: Readonly<Record<string, string>> = {
+  '€': 'eur',
+  $: 'usd',
+  '£': 'gbp',
+  '¥': 'jpy',
+  '₫': 'vnd',
+  '₦': 'ngn',
+  '₹': 'inr',
+  '₿': 'btc',
+};
 
 /** Other common notations of an amount, and ours: `10€`, `$10`, `50k`, `50,000sat`. */
 function spelled(text: string): { readonly sign: string; readonly spelling: string } | undefined {
   const trimmed = text.trim();
   const unit = entryOf(signs, trimmed.charAt(0)) ?? entryOf(signs, trimmed.at(-1) ?? '');
-  const sign = entryOf(signs, trimmed.charAt(0)) === undefined ? trimmed.at(-1) ?? '' : trimmed.charAt(0);
+  const sign =
+    entryOf(signs, trimmed.charAt(0)) === undefined ? (trimmed.at(-1) ?? '') : trimmed.charAt(0);
   const bare = unit === undefined ? '' : trimmed.replace(sign, '').trim();
-  if (unit !== undefined && /^\d{1,15}(?:\.\d{1,8})?$/.test(bare)) return { sign, spelling: bare + unit };
-  const [, whole, rest = '', named] = /^([1-9]\d{0,2}(?:,\d{3}){1,5})(\.\d{1,8})? ?([a-z]{0,4})$/i.exec(trimmed) ?? [];
-  if (whole !== undefined) return { sign: ',', spelling: `${whole.replaceAll(',', '')}${rest}${named || 'sat'}` };
+  if (unit !== undefined && /^\d{1,15}(?:\.\d{1,8})?$/.test(bare))
+    return { sign, spelling: bare + unit };
+  const [, whole, rest = '', named] =
+    /^([1-9]\d{0,2}(?:,\d{3}){1,5})(\.\d{1,8})? ?([a-z]{0,4})$/i.exec(trimmed) ?? [];
+  if (whole !== undefined)
+    return { sign: ',', spelling: `${whole.replaceAll(',', '')}${rest}${named || 'sat'}` };
   const [, units, decimals, after] = /^(\d{1,15}),(\d{1,8}) ?([a-z]{0,4})$/i.exec(trimmed) ?? [];
   if (units !== undefined) return { sign: ',', spelling: `${units}.${decimals}${after || 'btc'}` };
   const [, thousands, of] = /^(\d{1,12}(?:\.\d{1,3})?) ?k ?([a-z]{0,4})$/i.exec(trimmed) ?? [];
-  return thousands === undefined ? undefined : { sign: 'k', spelling: `${fixed(new Big(thousands).times(1000))}${of || 'sat'}` };
+  return thousands === undefined
+    ? undefined
+    : { sign: 'k', spelling: `${fixed(new Big(thousands).times(1000))}${of || 'sat'}` };
 }
 
 /** An amount of tens of thousands of bitcoin is a mistake. */
@@ -216,7 +257,8 @@ function bareNumber(digits: string, expected: string | undefined): Failure {
 function checkDecimals(text: string, digits: string, allowed: number, unit: string): void {
   const written = digits.split('.')[1]?.length ?? 0;
   if (written <= allowed) return;
-  const rule = allowed === 0 ? `${unit} has no decimals` : `${unit} has at most ${allowed} decimals`;
+  const rule =
+    allowed === 0 ? `${unit} has no decimals` : `${unit} has at most ${allowed} decimals`;
   throw usage(`"${text}" has ${written} decimals, but ${rule}.`);
 }
 

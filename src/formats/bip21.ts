@@ -34,7 +34,10 @@ const knownKeys = [...singleKeys, ...segwitKeys, ...otherMethodKeys];
 export function parseBip21(uri: string): Bip21 {
   const [, address, query = ''] = /^bitcoin:([0-9a-z]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(uri) ?? [];
   if (address === undefined) throw broken('it is not of the form bitcoin:ADDRESS?amount=…');
-  const parameters = query.split('&').filter((part) => part !== '').map(readParameter);
+  const parameters = query
+    .split('&')
+    .filter((part) => part !== '')
+    .map(readParameter);
   const unknown = parameters.find(({ key, required }) => required && !knownKeys.includes(key));
   if (unknown) throw broken(`it requires "req-${unknown.key}", which is not supported`);
 
@@ -50,10 +53,13 @@ export function parseBip21(uri: string): Bip21 {
     label: single('label'),
     message: single('message'),
     lightning: single('lightning'),
-    segwitAddresses: segwitKeys.flatMap((key) => valuesOf(key).map((value) => checkPrefix(key, value))),
+    segwitAddresses: segwitKeys.flatMap((key) =>
+      valuesOf(key).map((value) => checkPrefix(key, value)),
+    ),
     otherMethods: otherMethodKeys.filter((key) => single(key) !== undefined),
   };
-  const ways = result.address ?? result.lightning ?? result.segwitAddresses[0] ?? result.otherMethods[0];
+  const ways =
+    result.address ?? result.lightning ?? result.segwitAddresses[0] ?? result.otherMethods[0];
   if (ways === undefined) throw broken('it has no address and no invoice');
   return result;
 }
@@ -85,9 +91,13 @@ function readAmount(text: string): Big {
 }
 
 function checkPrefix(key: string, value: string): string {
-  if (!value.toLowerCase().startsWith(`${key}1`)) throw broken(`"${key}" in it holds an address of another network`);
+  if (!value.toLowerCase().startsWith(`${key}1`))
+    throw broken(`"${key}" in it holds an address of another network`);
   return value;
 }
 
 const broken = (what: string): Failure =>
-  new Failure('usage', `This bitcoin: URI cannot be used: ${what}. Ask for a new one or the address alone.`);
+  new Failure(
+    'usage',
+    `This bitcoin: URI cannot be used: ${what}. Ask for a new one or the address alone.`,
+  );

@@ -18,7 +18,11 @@ export function parseZone(text: string): string {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
   } catch (cause) {
-    throw new Failure('usage', `"${clip(text)}" is not a time zone. Write a name such as UTC or Asia/Ho_Chi_Minh.`, { cause });
+    throw new Failure(
+      'usage',
+      `"${clip(text)}" is not a time zone. Write a name such as UTC or Asia/Ho_Chi_Minh.`,
+      { cause },
+    );
   }
 }
 
@@ -33,16 +37,26 @@ export interface CalendarDate {
 /** Reads `2026-10-01`, or `2026-10` for the whole month. Throws `Failure` usage. */
 export function parseDate(text: string): CalendarDate {
   const [, year, month, day] = /^(19[7-9]\d|[2-9]\d{3})-(\d\d)(?:-(\d\d))?$/.exec(text) ?? [];
-  const date = { year: Number(year), month: Number(month), day: day === undefined ? undefined : Number(day) };
+  const date = {
+    year: Number(year),
+    month: Number(month),
+    day: day === undefined ? undefined : Number(day),
+  };
   const found = new Date(Date.UTC(date.year, date.month - 1, date.day ?? 1));
   const exists = found.getUTCMonth() === date.month - 1 && found.getUTCDate() === (date.day ?? 1);
   if (year !== undefined && exists) return date;
-  throw new Failure('usage', `"${clip(text)}" is not a date. Write a day such as 2026-10-01, or a month such as 2026-10.`);
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" is not a date. Write a day such as 2026-10-01, or a month such as 2026-10.`,
+  );
 }
 
 export function spanOf({ year, month, day }: CalendarDate, zone: string): Span {
   const first = startOf(Date.UTC(year, month - 1, day ?? 1), zone);
-  const end = startOf(day === undefined ? Date.UTC(year, month, 1) : Date.UTC(year, month - 1, day + 1), zone);
+  const end = startOf(
+    day === undefined ? Date.UTC(year, month, 1) : Date.UTC(year, month - 1, day + 1),
+    zone,
+  );
   return { first, end };
 }
 
@@ -86,4 +100,5 @@ export function dayWriter(zone: string): (at: number) => string {
 }
 
 /** `2026-11-01` after `2026-10-31`. */
-export const nextDay = (day: string): string => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
+export const nextDay = (day: string): string =>
+  new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);

@@ -17,8 +17,12 @@ export const countryCodes: readonly string[] = (
 export function parseCountryCode(text: string): string {
   const code = text.trim().toUpperCase();
   if (countryCodes.includes(code)) return code;
-  throw new Failure('usage', `"${clip(text)}" is not a country code. Write two letters, as in VN or DE.`);
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" is not a country code. Write two letters, as in VN or DE.`,
+  );
 }
 
 /** The English name of a country; the code if the platform has no name. */
-export const countryName = (code: string): string => new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code;
+export const countryName = (code: string): string =>
+  new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code;

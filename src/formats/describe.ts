@@ -15,7 +15,11 @@ export function describeDestination(destination: Destination, now: number) {
     case 'tron-address':
       return { kind: destination.kind, address: destination.value.address };
     case 'evm-address':
-      return { kind: destination.kind, address: destination.value.address, checksummed: destination.value.checksummed };
+      return {
+        kind: destination.kind,
+        address: destination.value.address,
+        checksummed: destination.value.checksummed,
+      };
     case 'lnurl':
       return { kind: destination.kind, url: destination.value.url };
     case 'lightning-address':
@@ -26,7 +30,16 @@ export function describeDestination(destination: Destination, now: number) {
 }
 
 function describeInvoice(invoice: Invoice, now: number) {
-  const { network, paymentHash, payee, description, descriptionHash, timestamp, expiry, expiresAt } = invoice;
+  const {
+    network,
+    paymentHash,
+    payee,
+    description,
+    descriptionHash,
+    timestamp,
+    expiry,
+    expiresAt,
+  } = invoice;
   const { minFinalCltvExpiry, features, routeHints, fallbackAddress } = invoice;
   return {
     network,

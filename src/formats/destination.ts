@@ -33,7 +33,10 @@ const longestPaste = 8 * maxLength;
  * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix, and with the line breaks, indents and
  * blanks from copying. Throws `Failure` usage with the reason, for instance a wrong checksum.
  */
-export function detectDestination(input: string, readInvoice: (text: string) => Invoice = decodeInvoice): Destination {
+export function detectDestination(
+  input: string,
+  readInvoice: (text: string) => Invoice = decodeInvoice,
+): Destination {
   const text = input.length > longestPaste ? input : unbroken(input);
   if (text.length > maxLength) {
     throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
@@ -41,7 +44,9 @@ export function detectDestination(input: string, readInvoice: (text: string) => 
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
   // Some wallets append a query. It is ignored, because the invoice itself is signed.
   const [, inUri] = /^lightning:(?:\/\/)?([^?#]*?)\/?(?:[?#].*)?$/is.exec(text) ?? [];
-  const found = detectLightning(inUri ?? lnurlInWeb(text) ?? text, readInvoice) ?? (inUri === undefined ? detectAddress(text) : undefined);
+  const found =
+    detectLightning(inUri ?? lnurlInWeb(text) ?? text, readInvoice) ??
+    (inUri === undefined ? detectAddress(text) : undefined);
   if (found === undefined) throw notDestination(text);
   return found;
 }
@@ -51,26 +56,36 @@ const blanks = /[\s\u200B-\u200D\u2060\uFEFF]+/g;
 
 /** The text without blanks: only texts in a URI may have some, and a blank ends a Lightning Address. */
 function unbroken(input: string): string {
-  const joined = input.split('\n').map((line) => line.trim()).join('');
+  const joined = input
+    .split('\n')
+    .map((line) => line.trim())
+    .join('');
   if (joined.includes('@')) return joined;
   if (!/^bitcoin:/i.test(joined)) return joined.replace(blanks, '');
   const parts = joined.split(/(?=[?&])/);
-  return parts.map((part) => (/^[?&](?:label|message)=/i.test(part) ? part : part.replace(blanks, ''))).join('');
+  return parts
+    .map((part) => (/^[?&](?:label|message)=/i.test(part) ? part : part.replace(blanks, '')))
+    .join('');
 }
 
 /** LUD-17 and the fallback of LUD-01: `lnurlp://domain/path`, and `https://...?lightning=LNURL1...`. */
 function lnurlInWeb(text: string): string | undefined {
   const [, rest] = /^lnurlp:\/\/(.+)$/is.exec(text) ?? [];
-  if (rest !== undefined) return encodeLnurl(`${/^[^/?#]*\.onion(?:[:/?#]|$)/i.test(rest) ? 'http' : 'https'}://${rest}`);
+  if (rest !== undefined)
+    return encodeLnurl(`${/^[^/?#]*\.onion(?:[:/?#]|$)/i.test(rest) ? 'http' : 'https'}://${rest}`);
   return /^https?:\/\/[^?#]*\?(?:[^#]*&)?lightning=(lnurl1[a-z0-9]+)/i.exec(text)?.[1];
 }
 
-function detectLightning(text: string, readInvoice: (text: string) => Invoice): Destination | undefined {
+function detectLightning(
+  text: string,
+  readInvoice: (text: string) => Invoice,
+): Destination | undefined {
   if (text.includes('@')) {
     const value = parseLightningAddress(text);
     return { kind: 'lightning-address', text: value.address, value };
   }
-  if (/^lnurl1/i.test(text)) return { kind: 'lnurl', text: text.toUpperCase(), value: { url: decodeLnurl(text) } };
+  if (/^lnurl1/i.test(text))
+    return { kind: 'lnurl', text: text.toUpperCase(), value: { url: decodeLnurl(text) } };
   if (/^ln[a-z]{2,5}\d/i.test(text)) {
     const value = readInvoice(text);
     return { kind: 'bolt11', text: value.invoice, value };
@@ -101,11 +116,20 @@ function checkBip21(uri: Bip21): Bip21Destination {
   const invoice = uri.lightning === undefined ? null : decodeInvoice(uri.lightning);
   const [bitcoin = null] = addresses;
   if (bitcoin === null && invoice === null) {
-    throw new Failure('usage', 'This bitcoin: URI has no address and no Lightning invoice. Ask for one of those.');
+    throw new Failure(
+      'usage',
+      'This bitcoin: URI has no address and no Lightning invoice. Ask for one of those.',
+    );
   }
-  const nets = [...addresses.map(({ network }) => network), ...(invoice ? [addressNetwork(invoice)] : [])];
+  const nets = [
+    ...addresses.map(({ network }) => network),
+    ...(invoice ? [addressNetwork(invoice)] : []),
+  ];
   if (new Set(nets).size > 1) {
-    throw new Failure('usage', 'The parts of this bitcoin: URI are for different networks. Ask for a new one.');
+    throw new Failure(
+      'usage',
+      'The parts of this bitcoin: URI are for different networks. Ask for a new one.',
+    );
   }
   const invoiced = invoice?.amountMsat == null ? undefined : btcFromMsat(invoice.amountMsat);
   if (invoiced && uri.amount && !uri.amount.eq(invoiced)) {
@@ -119,13 +143,17 @@ function checkBip21(uri: Bip21): Bip21Destination {
 }
 
 /** Signet invoices go with testnet addresses. */
-const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] => network === 'signet' ? 'testnet' : network;
+const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] =>
+  network === 'signet' ? 'testnet' : network;
 
 const recognised: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\d[\d. ]{0,20}(?:[a-z]{3,4})?$/i, 'an amount: the destination comes first, then the amount'],
   [/^lno1/i, 'a BOLT12 offer, which is impossible paid here. Ask for a Lightning invoice'],
   [/^t?sp1/i, 'a silent payment address, which is impossible paid here. Ask for a Bitcoin address'],
-  [/^(?:https?|lnurlp|keyauth):/i, 'a web address. Copy the invoice, the LNURL or the address from its page'],
+  [
+    /^(?:https?|lnurlp|keyauth):/i,
+    'a web address. Copy the invoice, the LNURL or the address from its page',
+  ],
   [/^[0-9a-f]{40}$/i, 'not a destination. If it is an Ethereum address, write 0x before it'],
   [/^$/, 'empty. Give an invoice, an address, an LNURL or a Lightning Address'],
 ];
@@ -133,7 +161,10 @@ const recognised: ReadonlyArray<readonly [RegExp, string]> = [
 function notDestination(text: string): Failure {
   const what = recognised.find(([pattern]) => pattern.test(text))?.[1];
   const shown = `"${clip(text)}"`;
-  return new Failure('usage', what === undefined
-    ? `${shown} is not a destination: not an invoice, address, LNURL or Lightning Address.`
-    : `${text === '' ? 'The destination' : shown} is ${what}.`);
+  return new Failure(
+    'usage',
+    what === undefined
+      ? `${shown} is not a destination: not an invoice, address, LNURL or Lightning Address.`
+      : `${text === '' ? 'The destination' : shown} is ${what}.`,
+  );
 }

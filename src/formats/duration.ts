@@ -17,16 +17,21 @@ const maxDuration = 36_500 * 86_400_000;
  * Throws `Failure` usage, also for a bare number and for more than a hundred years.
  */
 export function parseDuration(text: string): number {
-  const pattern = /^(?:(\d{1,6})d)?(?:(\d{1,7})h)?(?:(\d{1,9})m)?(?:(\d{1,10})s)?(?:(\d{1,13})ms)?$/i;
+  const pattern =
+    /^(?:(\d{1,6})d)?(?:(\d{1,7})h)?(?:(\d{1,9})m)?(?:(\d{1,10})s)?(?:(\d{1,13})ms)?$/i;
   const match = text === '' ? null : pattern.exec(text);
   if (match === null) {
     const bare = /^\d{1,20}$/.test(text);
-    throw new Failure('usage', bare
-      ? `"${text}" has no unit. Write ${text}s, ${text}m, ${text}h or ${text}d.`
-      : `"${clip(text)}" is not a duration. Write one such as 90s, 10m, 2h, 1d or 1h30m.`);
+    throw new Failure(
+      'usage',
+      bare
+        ? `"${text}" has no unit. Write ${text}s, ${text}m, ${text}h or ${text}d.`
+        : `"${clip(text)}" is not a duration. Write one such as 90s, 10m, 2h, 1d or 1h30m.`,
+    );
   }
   const total = units.reduce((sum, [, size], i) => sum + Number(match[i + 1] ?? 0) * size, 0);
-  if (total > maxDuration) throw new Failure('usage', `"${text}" is longer than a hundred years. Write a shorter one.`);
+  if (total > maxDuration)
+    throw new Failure('usage', `"${text}" is longer than a hundred years. Write a shorter one.`);
   return total;
 }
 
@@ -42,7 +47,9 @@ export function formatDuration(ms: number): string {
   if (minutes < 60) return `${minutes}:${String(seconds % 60).padStart(2, '0')}`;
   const hours = Math.floor(minutes / 60);
   if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
-  return hours % 24 === 0 ? `${Math.floor(hours / 24)} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  return hours % 24 === 0
+    ? `${Math.floor(hours / 24)} d`
+    : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 /** A duration for a sentence, in its largest unit: `48 minutes`, `1 hour`, `less than a second`. */

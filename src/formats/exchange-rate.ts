@@ -26,8 +26,10 @@ export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | un
 /** If both amounts are known: whether the rate is inverted. */
 function isInverse(given: Big, source: Side, dest: Side): boolean {
   const [sent, gets] = [amountMoved(source), amountMoved(dest)];
-  if (sent.gt(0) && gets.gt(0)) return (given.gt(1) && gets.lt(sent)) || (given.lt(1) && gets.gt(sent));
+  if (sent.gt(0) && gets.gt(0))
+    return (given.gt(1) && gets.lt(sent)) || (given.lt(1) && gets.gt(sent));
   return (source.ccy === 'BTC' && given.lt(1)) || (dest.ccy === 'BTC' && given.gt(1));
 }
 
-const amountMoved = ({ amtRequested, amtSettled }: Side): Big => fromWire(amtRequested ?? amtSettled ?? 0);
+const amountMoved = ({ amtRequested, amtSettled }: Side): Big =>
+  fromWire(amtRequested ?? amtSettled ?? 0);

@@ -30,8 +30,23 @@ export type FailureKind = keyof typeof exitCodes;
 
 /** The next step, for the program to express: the command line names one of its commands. */
 export type NextStep =
-  | { readonly do: 'sign-in' | 'see-wallets' | 'see-rates' | 'see-limits' | 'see-profiles' | 'see-payout-methods' }
-  | { readonly do: 'see-history' | 'see-open-payments' | 'check-installation' | 'set-journal-aside' | 'upgrade-database' }
+  | {
+      readonly do:
+        | 'sign-in'
+        | 'see-wallets'
+        | 'see-rates'
+        | 'see-limits'
+        | 'see-profiles'
+        | 'see-payout-methods';
+    }
+  | {
+      readonly do:
+        | 'see-history'
+        | 'see-open-payments'
+        | 'check-installation'
+        | 'set-journal-aside'
+        | 'upgrade-database';
+    }
   /** A transaction by its id, or a payment without a transaction by its reference. */
   | { readonly do: 'show' | 'watch' | 'confirm' | 'resume' | 'retry'; readonly id: string }
   | { readonly do: 'accept-database'; readonly id: string }
@@ -72,7 +87,8 @@ export class Failure extends Error {
     this.status = details.status;
     this.code = details.code;
     this.txnId = details.txnId;
-    this.requestId = details.requestId ?? (details.cause instanceof Failure ? details.cause.requestId : undefined);
+    this.requestId =
+      details.requestId ?? (details.cause instanceof Failure ? details.cause.requestId : undefined);
   }
 
   get exitCode(): number {
@@ -87,7 +103,10 @@ export class Failure extends Error {
 }
 
 /** The result of an optional look-up: undefined after a Failure, except for an interruption. */
-export async function ifAvailable<T>(lookUp: Promise<T>, onFailure: (why: string) => void = () => undefined): Promise<T | undefined> {
+export async function ifAvailable<T>(
+  lookUp: Promise<T>,
+  onFailure: (why: string) => void = () => undefined,
+): Promise<T | undefined> {
   try {
     return await lookUp;
   } catch (error) {
@@ -99,5 +118,6 @@ export async function ifAvailable<T>(lookUp: Promise<T>, onFailure: (why: string
 
 /** Throws Failure `usage` unless it is a whole number from `least` on: programs pass NaN by mistake. */
 export function checkCount(name: string, count: number, least: number): void {
-  if (!Number.isSafeInteger(count) || count < least) throw new Failure('usage', `${name} is ${count}: a whole number from ${least} on is needed.`);
+  if (!Number.isSafeInteger(count) || count < least)
+    throw new Failure('usage', `${name} is ${count}: a whole number from ${least} on is needed.`);
 }

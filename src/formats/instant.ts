@@ -6,7 +6,8 @@ import { clip } from './text.js';
 /** How long ago, or the first and the last millisecond (epoch ms): a date is its whole day. */
 export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
 
-const pattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+const pattern =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /**
  * Reads `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`; the default is the local time zone.
@@ -18,13 +19,20 @@ export function parseInstant(text: string): Instant {
   const [, year, month, day, hour = 0, minute = 0, second = 0, zone] = match;
   const [y, m, d] = [Number(year), Number(month), Number(day)];
   if (!isDay(y, m, d) || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) {
-    throw new Failure('usage', `"${text}" does not exist in the calendar. Write a date such as 2026-03-01.`);
+    throw new Failure(
+      'usage',
+      `"${text}" does not exist in the calendar. Write a date such as 2026-03-01.`,
+    );
   }
   if (match[4] === undefined) {
-    return { first: new Date(y, m - 1, d).getTime(), last: new Date(y, m - 1, d + 1).getTime() - 1 };
+    return {
+      first: new Date(y, m - 1, d).getTime(),
+      last: new Date(y, m - 1, d + 1).getTime() - 1,
+    };
   }
   const at = Date.parse(text.replace(' ', 'T').toUpperCase());
-  if (Number.isNaN(at)) throw new Failure('usage', `"${zone}" in "${text}" is not a time zone. Write Z or +02:00.`);
+  if (Number.isNaN(at))
+    throw new Failure('usage', `"${zone}" in "${text}" is not a time zone. Write Z or +02:00.`);
   return { first: at, last: at };
 }
 

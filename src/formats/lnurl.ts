@@ -19,8 +19,10 @@ const maxLength = 4096;
  * Throws `Failure` usage.
  */
 export function decodeLnurl(text: string): string {
-  if (text.length > maxLength) throw new Failure('usage', 'This is too long for an LNURL. Copy the LNURL alone.');
-  if (!/^lnurl/i.test(text)) throw new Failure('usage', 'This is not an LNURL: those begin with LNURL1.');
+  if (text.length > maxLength)
+    throw new Failure('usage', 'This is too long for an LNURL. Copy the LNURL alone.');
+  if (!/^lnurl/i.test(text))
+    throw new Failure('usage', 'This is not an LNURL: those begin with LNURL1.');
   const decoded = bech32.decodeUnsafe(normaliseBech32(text, noun), false);
   if (!decoded || decoded.prefix !== 'lnurl') throw changed(noun, 'its checksum is wrong');
   const bytes = bech32.fromWordsUnsafe(decoded.words);
@@ -54,7 +56,8 @@ export function parseLightningAddress(text: string): LightningAddress {
 }
 
 /** The URL of a Lightning Address (LUD-16). */
-export const payUrl = ({ user, domain }: LightningAddress): string => `https://${domain}/.well-known/lnurlp/${user}`;
+export const payUrl = ({ user, domain }: LightningAddress): string =>
+  `https://${domain}/.well-known/lnurlp/${user}`;
 
 /** The URL of a Lightning Address or an LNURL, equal for all spellings; other texts are returned unchanged. */
 export function lnurlTarget(text: string): string {

@@ -16,7 +16,8 @@ export function parsePhone(text: string): string {
 /** Like `parsePhone` for a given country, whose code may omit the `+`. */
 export function parsePhoneIn(text: string, callingCode: string): string {
   const number = withoutMarks(text).replace(/^\+/, '');
-  if (new RegExp(`^${callingCode}\\d{6,12}$`).test(number) && number.length <= longestNumber) return `+${number}`;
+  if (new RegExp(`^${callingCode}\\d{6,12}$`).test(number) && number.length <= longestNumber)
+    return `+${number}`;
   throw new Failure(
     'usage',
     `"${clip(text)}" is not a mobile number with the country code: it has to begin with +${callingCode}.`,

@@ -9,7 +9,8 @@ const isUnreadable = (text: string): boolean => /[\0\uFFFD\p{Cs}]/u.test(text);
 /** Throws Failure `usage` for a text that cannot be a reference. Blanks around it belong to the reference. */
 export function parseReference(given: string): string {
   const marksAttempt = /~\d{1,15}$/.test(given);
-  if (given.trim() !== '' && given.length <= longest && !marksAttempt && !isUnreadable(given)) return given;
+  if (given.trim() !== '' && given.length <= longest && !marksAttempt && !isUnreadable(given))
+    return given;
   throw new Failure('usage', `"${given}" cannot be a reference.`, {
     hint: isUnreadable(given)
       ? 'Write it in UTF-8.'

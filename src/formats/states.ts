@@ -49,7 +49,8 @@ export const hasLapsed = (txnState: string): boolean => lapsedStates.has(txnStat
 export const isRetriable = (txnState: string): boolean => retriableStates.has(txnState);
 
 /** Final, and nothing moved according to the service. After a confirmation, a lapsed state may be a stale read. */
-export const movedNothing = (txnState: string): boolean => hasLapsed(txnState) || isRetriable(txnState);
+export const movedNothing = (txnState: string): boolean =>
+  hasLapsed(txnState) || isRetriable(txnState);
 
 /** Waits for a confirmation; nothing was sent to the network. */
 export const isQuoted = (txnState: string): boolean => txnState === 'quoted';

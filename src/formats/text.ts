@@ -1,15 +1,19 @@
 // Small text helpers: counts in words, clipped quotes, column names, cells.
 
 /** `1 row`, `2 rows`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+export const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** As much of it as a message quotes. */
-export const clip = (text: string, longest = 40): string => (text.length <= longest ? text : `${text.slice(0, longest)}…`);
+export const clip = (text: string, longest = 40): string =>
+  text.length <= longest ? text : `${text.slice(0, longest)}…`;
 
 /** The column of a database or a file for a field: `txn_id` for `txnId`. */
-export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const columnOf = (field: string): string =>
+  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-export const fieldOf = (column: string): string => column.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+export const fieldOf = (column: string): string =>
+  column.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 
 const opensFormula = /^'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
@@ -17,12 +21,14 @@ const opensFormula = /^'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 export const asPlainCell = (text: string): string => (opensFormula.test(text) ? `'${text}` : text);
 
 /** The text that {@link asPlainCell} made a cell of. */
-export const fromPlainCell = (cell: string): string => (cell.startsWith("'") && opensFormula.test(cell) ? cell.slice(1) : cell);
+export const fromPlainCell = (cell: string): string =>
+  cell.startsWith("'") && opensFormula.test(cell) ? cell.slice(1) : cell;
 
 const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** Text escaped for HTML, XML or OFX. */
-export const escapeMarkup = (text: string): string => text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');
+export const escapeMarkup = (text: string): string =>
+  text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');
 
 /** Not empty, not `.` or `..`, which name other endpoints, and without half surrogate pairs. */
 export const isPathSegment = (text: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(text);

@@ -1,9 +1,11 @@
 // Reads values of unknown type: caught errors, possible JSON.
 
 /** The message of any thrown value. */
-export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+export const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
 
-export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+export const errorOf = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));
 
 /** The code of a system or library error, such as `ENOENT`; empty if it has none. */
 export const codeOf = (thrown: unknown): string =>

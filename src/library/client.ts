@@ -5,7 +5,12 @@ import { ServiceClient } from '../api/client.js';
 import type { NetworkTransport } from '../api/network/exchange.js';
 import { networkTransport } from '../api/network/network.js';
 import { hidden, withoutSecrets } from '../api/redact.js';
-import { NetworkError, type HttpRequest, type HttpResponse, type Transport } from '../api/transport.js';
+import {
+  NetworkError,
+  type HttpRequest,
+  type HttpResponse,
+  type Transport,
+} from '../api/transport.js';
 import type { Token, TokenStore } from '../api/types.js';
 import { timerMs } from '../formats/duration.js';
 import { checkCount } from '../formats/failure.js';
@@ -55,10 +60,22 @@ export class WalletClient extends ServiceClient {
 
   /** Throws `Failure` usage for options that cannot be, such as a base URL of plain http to another machine. */
   constructor(options: WalletClientOptions) {
-    const { baseUrl, apiKey, apiSecret, accountId, signal, log, timeoutMs = 30_000, retries } = options;
+    const {
+      baseUrl,
+      apiKey,
+      apiSecret,
+      accountId,
+      signal,
+      log,
+      timeoutMs = 30_000,
+      retries,
+    } = options;
     checkCount('timeoutMs', timeoutMs, 1);
     checkCount('retries', retries ?? 0, 0);
-    const transport = options.transport === undefined ? networkTransport({ env: process.env, timeoutMs }) : notOwned(options.transport);
+    const transport =
+      options.transport === undefined
+        ? networkTransport({ env: process.env, timeoutMs })
+        : notOwned(options.transport);
     super({
       baseUrl,
       credentials: { apiKey, apiSecret },
@@ -70,7 +87,9 @@ export class WalletClient extends ServiceClient {
       clock: () => Date.now(),
       sleep: (ms, signal) => delay(timerMs(ms), undefined, signal === undefined ? {} : { signal }),
       random: () => Math.random(),
-      signal, log, timeoutMs,
+      signal,
+      log,
+      timeoutMs,
       userAgent: [options.userAgent, `svcpay/${packageJson.version}`].filter(Boolean).join(' '),
     });
     this.#close = transport.close;
@@ -83,7 +102,8 @@ export class WalletClient extends ServiceClient {
 }
 
 /** The caller closes a transport that the caller made. */
-const notOwned = (transport: Transport): NetworkTransport => Object.assign((request: HttpRequest) => transport(request), { close: async () => undefined });
+const notOwned = (transport: Transport): NetworkTransport =>
+  Object.assign((request: HttpRequest) => transport(request), { close: async () => undefined });
 
 function hooked(transport: Transport, { onRequest, onResponse }: WalletClientOptions): Transport {
   return async (request) => {

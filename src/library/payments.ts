@@ -16,7 +16,12 @@ import { journalOf, ownName, type Journal } from '../store/journal/handle.js';
 import { latest, status, type Payment, type PaymentStatus } from '../store/journal/payment.js';
 import { readLimits, type Limits, type Network } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
-import type { Answer, Approval as CoreApproval, PaymentDeps, PaymentEvent as CoreEvent } from '../wallet/payment/contract.js';
+import type {
+  Answer,
+  Approval as CoreApproval,
+  PaymentDeps,
+  PaymentEvent as CoreEvent,
+} from '../wallet/payment/contract.js';
 import { receiveBody, swapOrder, type Order } from '../wallet/order/orders.js';
 import { pay } from '../wallet/payment/payment.js';
 import { resumeAll } from '../wallet/payment/resume-all.js';
@@ -196,25 +201,31 @@ export function openPayments(options: PaymentsOptions): Payments {
   const journal = journalOf(options.journal);
   const limits = readLimits(options.limits ?? noLimits);
   const network = options.network ?? (client.baseUrl.startsWith('https:') ? 'mainnet' : 'any');
-  const guard = ownAddressGuard(async () => ({ client }), () => undefined);
+  const guard = ownAddressGuard(
+    async () => ({ client }),
+    () => undefined,
+  );
 
   /** What a call works with: its requests and its pauses stop at its signal. */
   const begin = ({ signal, on }: Pick<CallOptions, 'signal' | 'on'>) => {
     const stop = AbortSignal.any([signal, options.signal].filter((each) => each !== undefined));
     const service = client.until(stop);
-    const report = (event: PaymentEvent): void => [options.on, on].forEach((each) => {
-      try {
-        each?.(event);
-      } catch (error) {
-        process.emitWarning(errorOf(error));
-      }
-    });
+    const report = (event: PaymentEvent): void =>
+      [options.on, on].forEach((each) => {
+        try {
+          each?.(event);
+        } catch (error) {
+          process.emitWarning(errorOf(error));
+        }
+      });
     return {
-      service, report,
+      service,
+      report,
       signal: stop,
       now: () => Date.now(),
       newId: () => randomUUID(),
-      sleep: (ms: number, until?: AbortSignal) => delay(timerMs(ms), undefined, until === undefined ? {} : { signal: until }),
+      sleep: (ms: number, until?: AbortSignal) =>
+        delay(timerMs(ms), undefined, until === undefined ? {} : { signal: until }),
       every: (ms: number, action: () => void) => {
         const timer = setInterval(action, ms);
         return () => clearInterval(timer);
@@ -222,19 +233,45 @@ export function openPayments(options: PaymentsOptions): Payments {
     };
   };
 
-  const payOrder = async (order: Order, { ref, note, maxFee, maxRateLoss, approve, wait = usualWaitMs, retry = false, ...call }: PayOptions): Promise<Transaction> => {
+  const payOrder = async (
+    order: Order,
+    {
+      ref,
+      note,
+      maxFee,
+      maxRateLoss,
+      approve,
+      wait = usualWaitMs,
+      retry = false,
+      ...call
+    }: PayOptions,
+  ): Promise<Transaction> => {
     const noted = note === undefined ? order : { ...order, body: { ...order.body, note } };
-    const request = { order: noted, ref: given(ref), terms: { maxFee, maxRateLoss }, consent: approve === undefined ? 'standing' : 'none' } as const;
+    const request = {
+      order: noted,
+      ref: given(ref),
+      terms: { maxFee, maxRateLoss },
+      consent: approve === undefined ? 'standing' : 'none',
+    } as const;
     return pay(request, { wait, retry }, await depsOf(call, approve));
   };
 
-  const depsOf = async (call: CallOptions, approve?: PayOptions['approve']): Promise<PaymentDeps> => {
+  const depsOf = async (
+    call: CallOptions,
+    approve?: PayOptions['approve'],
+  ): Promise<PaymentDeps> => {
     const { service, report, ...rest } = begin(call);
     const account = await accountOf(service);
     return {
-      ...rest, service, journal, limits, account,
-      scope: account, owner: ownName(),
-      approve: approve === undefined ? async () => false : (approval) => approve(approvalOf(approval)),
+      ...rest,
+      service,
+      journal,
+      limits,
+      account,
+      scope: account,
+      owner: ownName(),
+      approve:
+        approve === undefined ? async () => false : (approval) => approve(approvalOf(approval)),
       on: (event) => report(eventOf(event)),
     };
   };
@@ -248,44 +285,87 @@ export function openPayments(options: PaymentsOptions): Payments {
     async swap(swap) {
       const { amount, from, to, receive = false, ...terms } = checked('swap', swap);
       const [source, dest] = [parseCurrency(from), parseCurrency(to)];
-      if (source === dest) throw new Failure('usage', `Not sent: a swap needs two different wallets, and both are ${source}.`);
-      return payOrder(swapOrder(source, dest, parseAmount(amount, receive ? dest : source), receive ? 'dest' : 'source'), terms);
+      if (source === dest)
+        throw new Failure(
+          'usage',
+          `Not sent: a swap needs two different wallets, and both are ${source}.`,
+        );
+      return payOrder(
+        swapOrder(
+          source,
+          dest,
+          parseAmount(amount, receive ? dest : source),
+          receive ? 'dest' : 'source',
+        ),
+        terms,
+      );
     },
     async payout(payout) {
       const { body, ...terms } = checked('payout', payout);
       const { order, method, ref, note } = readPayoutFile(wireJson(body), client.maker);
       const { institutionCode } = payeeOf(order.body);
-      const institutions = await ifAvailable(begin(terms).service.institutions(method.country.code));
+      const institutions = await ifAvailable(
+        begin(terms).service.institutions(method.country.code),
+      );
       if (institutions !== undefined) findInstitution(institutionCode, method, institutions);
       return payOrder(order, { ...terms, ref: terms.ref ?? ref, note: terms.note ?? note });
     },
     async receive(request) {
-      const { amount: text, method = 'lightning', ref, note, ...call } = checked('receive', request);
+      const {
+        amount: text,
+        method = 'lightning',
+        ref,
+        note,
+        ...call
+      } = checked('receive', request);
       const { report, ...deps } = begin(call);
       await accountOf(deps.service);
-      const asked = method === 'lightning' ? await readAsked(text, () => deps.service.rates()) : { amount: parseAmount(text, 'BTC') };
+      const asked =
+        method === 'lightning'
+          ? await readAsked(text, () => deps.service.rates())
+          : { amount: parseAmount(text, 'BTC') };
       const body = { ...receiveBody(method, asked.amount), note };
-      const { txn, amount } = await requestMoney(body, given(ref), 'worth' in asked && asked.worth !== undefined, { ...deps, onRead: (count) => report(eventOf({ type: 'searching', count })) });
+      const { txn, amount } = await requestMoney(
+        body,
+        given(ref),
+        'worth' in asked && asked.worth !== undefined,
+        { ...deps, onRead: (count) => report(eventOf({ type: 'searching', count })) },
+      );
       report({ type: 'state', transaction: txn });
       return { transaction: txn, ...payable(txn, amount, method) };
     },
     async resume(given = {}) {
       const { wait = usualWaitMs, ref, ...call } = checked('resume', given);
       const deps = await depsOf(call);
-      const open = (await journal.open(deps.scope)).filter((each) => ref === undefined || each.ref === ref);
+      const open = (await journal.open(deps.scope)).filter(
+        (each) => ref === undefined || each.ref === ref,
+      );
       const resumed = await resumeAll(open, wait, async () => deps);
-      return resumed.map(({ payment, txn, failure }) => ({ ref: payment.ref, transaction: txn, failure }));
+      return resumed.map(({ payment, txn, failure }) => ({
+        ref: payment.ref,
+        transaction: txn,
+        failure,
+      }));
     },
     async pending(given = {}) {
-      return (await journal.open(await accountOf(begin(checked('pending', given)).service))).map(reportOf);
+      return (await journal.open(await accountOf(begin(checked('pending', given)).service))).map(
+        reportOf,
+      );
     },
     async status(ref, given = {}) {
-      const known = await journal.find(await accountOf(begin(checked('status', { ...given, ref })).service), ref);
+      const known = await journal.find(
+        await accountOf(begin(checked('status', { ...given, ref })).service),
+        ref,
+      );
       return known?.ref === ref ? reportOf(known) : undefined;
     },
   };
 
-  function payable(txn: Transaction, amount: Money, method: 'lightning' | 'on-chain'): Omit<Received, 'transaction'> {
+  function payable(
+    txn: Transaction,
+    amount: Money,
+    method: 'lightning' | 'on-chain',
+  ): Omit<Received, 'transaction'> {
     const now = client.serviceNow();
     if (method === 'on-chain') {
       const { address, uri, expiresAt } = checkedOnchainRequest(txn, amount, network, now);
@@ -300,29 +380,55 @@ export function openPayments(options: PaymentsOptions): Payments {
 async function accountOf(service: ServiceClient): Promise<string> {
   const [own, chosen] = [await service.ownAccountId(), await service.accountId()];
   if (chosen === own) return own;
-  throw new Failure('usage', `Not sent: the service acts for ${chosen} only with an API key of that account.`);
+  throw new Failure(
+    'usage',
+    `Not sent: the service acts for ${chosen} only with an API key of that account.`,
+  );
 }
 
-const given = (ref: string | undefined): string | undefined => (ref === undefined ? undefined : parseReference(ref));
+const given = (ref: string | undefined): string | undefined =>
+  ref === undefined ? undefined : parseReference(ref);
 
 function reportOf(payment: Payment): PaymentReport {
   const { ref, kind, openedAt, updatedAt } = payment;
   const { txnId, txnState } = latest(payment);
-  return { ref, kind, status: status(payment), txnId: txnId ?? undefined, txnState: txnState ?? undefined, openedAt, updatedAt };
+  return {
+    ref,
+    kind,
+    status: status(payment),
+    txnId: txnId ?? undefined,
+    txnState: txnState ?? undefined,
+    openedAt,
+    updatedAt,
+  };
 }
 
-const approvalOf = ({ order: { kind, destination }, txn: transaction, ...rest }: CoreApproval): Approval => ({ kind, destination, transaction, ...rest });
+const approvalOf = ({
+  order: { kind, destination },
+  txn: transaction,
+  ...rest
+}: CoreApproval): Approval => ({ kind, destination, transaction, ...rest });
 
 function eventOf(event: CoreEvent): PaymentEvent {
   switch (event.type) {
     case 'following':
-    case 'submitting': return { type: event.type, payment: reportOf(event.payment) };
-    case 'quoted': return { type: 'quoted', approval: approvalOf(event.approval) };
-    case 'rate-unchecked': return { type: 'warning', message: event.why };
+    case 'submitting':
+      return { type: event.type, payment: reportOf(event.payment) };
+    case 'quoted':
+      return { type: 'quoted', approval: approvalOf(event.approval) };
+    case 'rate-unchecked':
+      return { type: 'warning', message: event.why };
     case 'journal-failed':
-    case 'refused': return { type: 'warning', message: event.error.message };
-    case 'exceeded': return { type: 'warning', message: event.failure.message };
-    case 'searching': return { type: 'warning', message: `Read ${event.count} transactions to look up the reference.` };
-    default: return { type: event.type, transaction: event.txn };
+    case 'refused':
+      return { type: 'warning', message: event.error.message };
+    case 'exceeded':
+      return { type: 'warning', message: event.failure.message };
+    case 'searching':
+      return {
+        type: 'warning',
+        message: `Read ${event.count} transactions to look up the reference.`,
+      };
+    default:
+      return { type: event.type, transaction: event.txn };
   }
 }

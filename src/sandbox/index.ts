@@ -10,7 +10,6 @@ import type { Service, ServiceOptions } from './service.js';
 import { listSnapshots, type Snapshot } from './control/snapshots.js';
 import type { State } from './wire/states.js';
 
-
 export type { ServiceOptions as SandboxOptions } from './service.js';
 
 /** The service's own clock, which governs settlement, expiry and retries. */
@@ -93,12 +92,16 @@ const status: v.GenericSchema<unknown, SandboxStatus> = v.object({
   accountId: v.string(),
   clock: v.object({ now: v.number(), frozen: v.boolean() }),
   autoPay: v.union([v.number(), v.literal('off')]),
-  accounts: v.array(v.object({
-    accountId: v.string(),
-    accountDisplayName: v.string(),
-    parentAccountId: v.nullable(v.string()),
-    wallets: v.array(v.object({ ccy: v.string(), amount: v.number(), availableBalance: v.number() })),
-  })),
+  accounts: v.array(
+    v.object({
+      accountId: v.string(),
+      accountDisplayName: v.string(),
+      parentAccountId: v.nullable(v.string()),
+      wallets: v.array(
+        v.object({ ccy: v.string(), amount: v.number(), availableBalance: v.number() }),
+      ),
+    }),
+  ),
   transactions: v.record(v.string(), v.number()),
   faults: v.number(),
   deliveries: v.record(v.string(), v.number()),
@@ -124,7 +127,10 @@ export interface Sandbox {
   /** Mines blocks on every chain (default 1). */
   mine(blocks?: number): Promise<void>;
   /** An external BOLT11 invoice to pay: `invoice('1000sat')`; bare digits are BTC. */
-  invoice(amount: string, terms?: { description?: string; expiry?: string | number }): Promise<string>;
+  invoice(
+    amount: string,
+    terms?: { description?: string; expiry?: string | number },
+  ): Promise<string>;
   /** Sets how long after its creation a payment request is paid automatically. */
   autoPay(after: string | number | 'off'): Promise<void>;
   readonly faults: SandboxFaults;
@@ -143,8 +149,14 @@ export interface Sandbox {
 
 const time = v.object({ now: v.number() });
 const paid = v.union([
-  v.pipe(v.object({ txnId: v.string() }), v.transform(({ txnId }) => txnId)),
-  v.pipe(v.object({ depositId: v.string() }), v.transform(({ depositId }) => depositId)),
+  v.pipe(
+    v.object({ txnId: v.string() }),
+    v.transform(({ txnId }) => txnId),
+  ),
+  v.pipe(
+    v.object({ depositId: v.string() }),
+    v.transform(({ depositId }) => depositId),
+  ),
 ]);
 const made = v.object({ invoice: v.string() });
 const numbered = v.object({ id: v.number() });
@@ -154,7 +166,8 @@ const opened = v.object({ apiKey: v.string(), apiSecret: v.string(), accountId: 
 export async function startSandbox(options: ServiceOptions = {}): Promise<Sandbox> {
   const server = await startServer(options);
   const control = controller(server.service);
-  const tell = async (method: string, path: string, body?: object): Promise<void> => void (await control(method, path, body));
+  const tell = async (method: string, path: string, body?: object): Promise<void> =>
+    void (await control(method, path, body));
   const clock = async (method: string, path: string, body?: object): Promise<number> =>
     v.parse(time, await control(method, path, body)).now;
   return {
@@ -170,7 +183,8 @@ export async function startSandbox(options: ServiceOptions = {}): Promise<Sandbo
     fund: (ccy, amount, accountId) => tell('POST', 'fund', { ccy, amount, accountId }),
     pay: async (target, amount) => v.parse(paid, await control('POST', 'pay', { target, amount })),
     mine: (blocks) => tell('POST', 'mine', { n: blocks }),
-    invoice: async (amount, terms) => v.parse(made, await control('POST', 'invoice', { amount, ...terms })).invoice,
+    invoice: async (amount, terms) =>
+      v.parse(made, await control('POST', 'invoice', { amount, ...terms })).invoice,
     autoPay: (after) => tell('PUT', 'auto-pay', { after }),
     faults: {
       async add(fault) {
@@ -212,7 +226,8 @@ function controller(service: Service) {
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
     });
-    if (answer.status !== 200) throw new Error(`The sandbox refused ${method} ${path}: ${answer.body}`);
+    if (answer.status !== 200)
+      throw new Error(`The sandbox refused ${method} ${path}: ${answer.body}`);
     return JSON.parse(answer.body);
   };
 }

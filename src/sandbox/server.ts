@@ -56,17 +56,24 @@ export async function startServer(options: ServiceOptions) {
 }
 
 async function serve(
-  service: Service, request: IncomingMessage, response: ServerResponse, stopping: AbortSignal,
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+  stopping: AbortSignal,
 ): Promise<void> {
   try {
     const body = await readAll(request);
     if (!isMeant(request)) return await send(response, misdirected, stopping);
-    await send(response, await service.handle({
-      method: request.method ?? 'GET',
-      target: pathOf(request.url ?? '/'),
-      headers: singleHeaders(request),
-      body,
-    }), stopping);
+    await send(
+      response,
+      await service.handle({
+        method: request.method ?? 'GET',
+        target: pathOf(request.url ?? '/'),
+        headers: singleHeaders(request),
+        body,
+      }),
+      stopping,
+    );
   } catch {
     // The client disconnected, or a fault or shutdown cut off the answer.
     response.destroy();
@@ -87,10 +94,17 @@ function isMeant({ headers, socket }: IncomingMessage): boolean {
 /** A client behind a proxy sends the whole URL. */
 const pathOf = (target: string): string => target.replace(/^http:\/\/[^/?]+\/?/i, '/');
 
-const misdirected = jsonAnswer(421, { error: 'misdirected request', message: 'the Host is not this machine and this port' });
+const misdirected = jsonAnswer(421, {
+  error: 'misdirected request',
+  message: 'the Host is not this machine and this port',
+});
 
 /** Sends the answer, or the part that a fault leaves of it. Throws to cut the connection. */
-async function send(response: ServerResponse, outgoing: Outgoing, stopping: AbortSignal): Promise<void> {
+async function send(
+  response: ServerResponse,
+  outgoing: Outgoing,
+  stopping: AbortSignal,
+): Promise<void> {
   const { status, headers, body, delay = 0, mishap } = outgoing;
   if (delay > 0) await pause(timerMs(delay), undefined, { signal: stopping });
   if (mishap === 'silence' && !response.closed) await once(response, 'close', { signal: stopping });
@@ -120,12 +134,19 @@ function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {
 
 function singleHeaders(request: IncomingMessage): Record<string, string | undefined> {
   return Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+    Object.entries(request.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : value,
+    ]),
   );
 }
 
 /** Runs due actions between requests. Does not keep the process alive. */
-async function keepTime(service: Service, signal: AbortSignal, onError: ServiceOptions['onError']): Promise<void> {
+async function keepTime(
+  service: Service,
+  signal: AbortSignal,
+  onError: ServiceOptions['onError'],
+): Promise<void> {
   for (;;) {
     const next = Math.min(service.nextDueIn() ?? longestWaitMs, longestWaitMs);
     await pause(next, undefined, { ref: false, signal }).catch(() => undefined);

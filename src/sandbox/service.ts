@@ -13,7 +13,14 @@ import { deliveryActions } from './deliveries/deliveries.js';
 import { injectFault } from './http/inject-fault.js';
 import { endpoints } from './endpoints/endpoints.js';
 import { alwaysFault, takeAnswerFault, takeSightFaults, type Sight } from './world/faults.js';
-import { assertContentType, controlPrefix, jsonAnswer, router, type Incoming, type Outgoing } from './http/routing.js';
+import {
+  assertContentType,
+  controlPrefix,
+  jsonAnswer,
+  router,
+  type Incoming,
+  type Outgoing,
+} from './http/routing.js';
 import { dueActions } from './kinds/index.js';
 import { shapedEdge } from './live-shapes/apply.js';
 import { readShapeNames } from './live-shapes/table.js';
@@ -83,15 +90,31 @@ export type Service = ReturnType<typeof openService>;
 
 /** Opens the service on its file. `baseUrl` is its address as clients see it, without a trailing slash. */
 export function openService(options: ServiceOptions, baseUrl: () => string) {
-  const { file = ':memory:', openFile, now: machineTime = Date.now, random = randomBytes, onAnswer } = options;
+  const {
+    file = ':memory:',
+    openFile,
+    now: machineTime = Date.now,
+    random = randomBytes,
+    onAnswer,
+  } = options;
   const onError = options.onError ?? (() => undefined);
   const maker = makerNames(options.maker ?? 'service');
   const shapes = new Set(readShapeNames(options.liveShapes ?? []));
   const edge = shapedEdge(shapes, maker, machineTime);
   const contextOn = (store: Store): Context => ({
-    store, random, maker, now: readClock(store, machineTime()).now, baseUrl: baseUrl(), liveShapes: shapes,
+    store,
+    random,
+    maker,
+    now: readClock(store, machineTime()).now,
+    baseUrl: baseUrl(),
+    liveShapes: shapes,
   });
-  const store = openStore({ file, openFile, verify: verifyBooks, initialise: (fresh) => initialise(contextOn(fresh), options) });
+  const store = openStore({
+    file,
+    openFile,
+    verify: verifyBooks,
+    initialise: (fresh) => initialise(contextOn(fresh), options),
+  });
 
   const lateRequest: DueAction = (ctx, subject) => {
     const incoming = readKept(subject);
@@ -131,14 +154,18 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
         return jsonAnswer(200, route.answer({ ...call, account }));
       });
     } catch (error) {
-      if (error instanceof Refusal) return { ...jsonAnswer(error.status, error.body), note: error.note };
+      if (error instanceof Refusal)
+        return { ...jsonAnswer(error.status, error.body), note: error.note };
       onError(error);
       return serverError;
     }
   }
 
   /** `genuine` is the service's own answer, if no fault applied. */
-  function perform(incoming: Incoming): { readonly outgoing: Outgoing; readonly genuine?: Outgoing } {
+  function perform(incoming: Incoming): {
+    readonly outgoing: Outgoing;
+    readonly genuine?: Outgoing;
+  } {
     const ctx = contextOn(store);
     carryOut(ctx, actions);
     if (!isForClients(incoming)) {
@@ -148,15 +175,29 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     const fault = takeAnswerFault(store, incoming);
     const sight = takeSightFaults(store, incoming);
     let genuine: Outgoing | undefined;
-    const respond = (asked: Incoming): Outgoing => edge.shape(asked, genuine = answer(ctx, asked, sight));
+    const respond = (asked: Incoming): Outgoing =>
+      edge.shape(asked, (genuine = answer(ctx, asked, sight)));
     const carried = (): Outgoing => edge.refuse() ?? respond(incoming);
-    const outgoing = dated(fault === undefined ? carried() : injectFault(fault, {
-      carryOut: carried,
-      carryOutLater: (after) => schedule(ctx, lateAction, keep(incoming), ctx.now + after),
-      show: () => respond({ ...incoming, method: 'GET', target: incoming.target.replace(/\/\w+$/, '') }),
-    }), ctx.now);
+    const outgoing = dated(
+      fault === undefined
+        ? carried()
+        : injectFault(fault, {
+            carryOut: carried,
+            carryOutLater: (after) => schedule(ctx, lateAction, keep(incoming), ctx.now + after),
+            show: () =>
+              respond({
+                ...incoming,
+                method: 'GET',
+                target: incoming.target.replace(/\/\w+$/, ''),
+              }),
+          }),
+      ctx.now,
+    );
     logRequest(ctx, incoming, outgoing, fault?.kind ?? sight?.kind);
-    return { outgoing, ...(genuine !== undefined && fault === undefined && sight === undefined && { genuine }) };
+    return {
+      outgoing,
+      ...(genuine !== undefined && fault === undefined && sight === undefined && { genuine }),
+    };
   }
 
   return {
@@ -211,10 +252,18 @@ const keptRequest = v.object({
   method: v.string(),
   target: v.string(),
   headers: v.record(v.string(), v.string()),
-  body: v.optional(v.pipe(v.string(), v.transform((text): Uint8Array => Buffer.from(text, 'base64')))),
+  body: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text): Uint8Array => Buffer.from(text, 'base64')),
+    ),
+  ),
 });
 
-const readKept = (text: string): Incoming => ({ body: undefined, ...v.parse(keptRequest, JSON.parse(text)) });
+const readKept = (text: string): Incoming => ({
+  body: undefined,
+  ...v.parse(keptRequest, JSON.parse(text)),
+});
 
 function initialise(ctx: Context, options: ServiceOptions): void {
   const { apiKey, apiSecret, autoPay, seed, webhookCa, allowHttpCallbacks } = options;
@@ -222,7 +271,12 @@ function initialise(ctx: Context, options: ServiceOptions): void {
   if (options.allowDoublePayment) alwaysFault(ctx.store, 'double-payment');
   seedStore(ctx, seed ?? 'demo');
   const { webhookMethod: method, webhookEvents: events } = options;
-  changeWebhookOptions(ctx.store, { ca: webhookCa, allowHttpLoopback: allowHttpCallbacks, method, events });
+  changeWebhookOptions(ctx.store, {
+    ca: webhookCa,
+    allowHttpLoopback: allowHttpCallbacks,
+    method,
+    events,
+  });
   if (autoPay !== undefined) writeAutoPay(ctx.store, autoPay);
   if (apiKey !== undefined && apiSecret !== undefined) {
     setCredentials(ctx.store, readCredentials(ctx.store).accountId, apiKey, apiSecret);

@@ -32,7 +32,11 @@ export const durations = {
 } as const;
 
 /** Between confirmations. */
-export const blockTimes = { bitcoin: 10 * minute, tron: 3 * second, ethereum: 2.5 * minute } as const;
+export const blockTimes = {
+  bitcoin: 10 * minute,
+  tron: 3 * second,
+  ethereum: 2.5 * minute,
+} as const;
 
 /**
  * How many confirmations a transfer needs, in or out. TRON 1 ("about 3 s"), Ethereum 6 ("about 15 min"), Bitcoin "typically
@@ -45,7 +49,10 @@ export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big)
 }
 
 /** Fields in `reqDetails` of the blockchain side, from its broadcast on. */
-export const confirmationFields = { seen: 'confirmations', needed: 'requiredConfirmations' } as const;
+export const confirmationFields = {
+  seen: 'confirmations',
+  needed: 'requiredConfirmations',
+} as const;
 
 /**
  * "Which state changes trigger a delivery, and retry or time-out behaviour: not shown." All of them do, the quote too.
@@ -79,7 +86,10 @@ export const maxPageSize = 100;
  */
 export function listValues(query: URLSearchParams, name: string): string[] {
   const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
-  return values.flatMap((value) => value.split(',')).map((value) => value.trim()).filter((value) => value !== '');
+  return values
+    .flatMap((value) => value.split(','))
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
 }
 
 /** Longest body that is read, in bytes, and the longest texts in it. */
@@ -126,14 +136,17 @@ const unreachable = {
 type Fate = (typeof unreachable)[keyof typeof unreachable];
 
 /** `hash` is hex; only its first 20 bytes count. */
-export const fateOfAddress = (hash: string): Fate | undefined => (/^0{40}/.test(hash) ? unreachable.address : undefined);
+export const fateOfAddress = (hash: string): Fate | undefined =>
+  /^0{40}/.test(hash) ? unreachable.address : undefined;
 
-export const fateOfAccount = (number: string): Fate | undefined => (/^0+$/.test(number) ? unreachable.account : undefined);
+export const fateOfAccount = (number: string): Fate | undefined =>
+  /^0+$/.test(number) ? unreachable.account : undefined;
 
 export const fateOfInvoice = (description: string | null): Fate | undefined =>
   description === 'no route' ? unreachable.route : undefined;
 
-export const fateOfLnurlUser = (user: string): Fate | undefined => (user === 'no-route' ? unreachable.route : undefined);
+export const fateOfLnurlUser = (user: string): Fate | undefined =>
+  user === 'no-route' ? unreachable.route : undefined;
 
 /** Limits of LNURL-pay in millisatoshis. The user name is the account id. */
 export const lnurlSendable = { min: 1_000, max: 100_000_000_000 } as const;
@@ -175,7 +188,9 @@ export const cancelSuffix = 'cancel';
 
 /** A used `extRefId` and a send without funds are refused at the quote with status 400. */
 export const duplicateExtRefId = {
-  status: 400, error: 'bad request', message: 'extRefId has already been used',
+  status: 400,
+  error: 'bad request',
+  message: 'extRefId has already been used',
 } as const;
 export const insufficientBalance = { status: 400, error: 'insufficient balance' } as const;
 
@@ -183,12 +198,14 @@ export const insufficientBalance = { status: 400, error: 'insufficient balance' 
  * Error texts of the statuses whose bodies are not shown: the words of HTTP. An unknown path or method
  * is a 404; a content type other than JSON and a body that is too long are a 400.
  */
-export const otherError = (status: number): string => (STATUS_CODES[status] ?? 'unknown').toLowerCase();
+export const otherError = (status: number): string =>
+  (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
 /** Like a wrong signature, with the cause. */
 export const reusedSignature = {
   error: 'invalid api signature',
-  message: 'this signature was used before: sign another body, or start the sandbox with --allow-signature-reuse',
+  message:
+    'this signature was used before: sign another body, or start the sandbox with --allow-signature-reuse',
 } as const;
 
 /** Names inside `errorMetadata.params` of code 2005, as live services use them: "holds the state and transaction id". */
@@ -201,11 +218,22 @@ export const reqStatusOf = (txnState: string): string => (txnState === 'complete
 
 /** Fields kept in the "reduced sourceReq and destReq" of a list item. */
 export const reducedSideFields: ReadonlySet<string> = new Set([
-  'ccy', 'method', 'amtRequested', 'amtSettled', 'servicepayFees', 'networkFees', 'reqStatus',
+  'ccy',
+  'method',
+  'amtRequested',
+  'amtSettled',
+  'servicepayFees',
+  'networkFees',
+  'reqStatus',
 ]);
 
 /** Account record fields: those of other responses of the specification, and those of live services. */
-export function accountRecord(account: { id: string; displayName: string; parentId: string | null; createdAt: number }) {
+export function accountRecord(account: {
+  id: string;
+  displayName: string;
+  parentId: string | null;
+  createdAt: number;
+}) {
   return {
     accountId: account.id,
     accountDisplayName: account.displayName,

@@ -39,20 +39,29 @@ export function failureLines(failure: Failure, { money, canvas }: FailureViewOpt
 function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
   if (canvas === undefined || widthOf(advice) + 2 <= canvas.columns) return [`  ${advice}`];
   const parts = advice.split(/ (?=svcpay )/);
-  return parts.flatMap((part) => (part.startsWith('svcpay ') ? [part] : wrap(part, canvas.columns - 2))).map((line) => `  ${line}`);
+  return parts
+    .flatMap((part) => (part.startsWith('svcpay ') ? [part] : wrap(part, canvas.columns - 2)))
+    .map((line) => `  ${line}`);
 }
 
 /** `✗` and the paragraph, its lines under each other; what is still on its way is no failure yet and has a yellow `●`. */
 function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas): string[] {
   const [first = '', ...rest] = wrap(paragraph, columns - mark.length);
-  return [`${kind === 'pending' ? style.yellow('●') : style.red('✗')} ${first}`, ...rest.map((line) => `  ${line}`)];
+  return [
+    `${kind === 'pending' ? style.yellow('●') : style.red('✗')} ${first}`,
+    ...rest.map((line) => `  ${line}`),
+  ];
 }
 
 const mark = '✗ ';
 
 function withFate({ kind, message }: Failure): string {
   const fate = fates[kind];
-  if (fate === undefined || /^(?:(?:Not|Nothing|Paid|Sent)\b[^.]*:|Not sent\.)|: nothing moved\.$/.test(message)) return message;
+  if (
+    fate === undefined ||
+    /^(?:(?:Not|Nothing|Paid|Sent)\b[^.]*:|Not sent\.)|: nothing moved\.$/.test(message)
+  )
+    return message;
   return `${fate}: ${message.replace(/^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted)\b/, (word) => word.toLowerCase())}`;
 }
 

@@ -4,7 +4,10 @@ import { asciiGlyphs } from './glyphs.js';
 import type { Terminal } from './terminal.js';
 
 /** Calls `onKey` for every key, Ctrl-C too, until the returned function is called. */
-export function takeKeys({ stdin: input }: Pick<Terminal, 'stdin'>, onKey: (key: Key) => void): () => void {
+export function takeKeys(
+  { stdin: input }: Pick<Terminal, 'stdin'>,
+  onKey: (key: Key) => void,
+): () => void {
   const stdin = input.open();
   const listener = (_: unknown, key: Key): void => onKey(key);
   emitKeypressEvents(stdin);

@@ -22,4 +22,5 @@ const ascii: Readonly<Record<string, string>> = {
 const ours = new RegExp(`[${Object.keys(ascii).join('')}]`, 'g');
 
 /** Of equal width, so that columns stay aligned. */
-export const asciiGlyphs = (line: string): string => line.replace(ours, (glyph) => ascii[glyph] ?? glyph);
+export const asciiGlyphs = (line: string): string =>
+  line.replace(ours, (glyph) => ascii[glyph] ?? glyph);

@@ -15,8 +15,14 @@ export function jsonLog(stderr: OutputStream, now: () => number, run: string): L
   let unfinished = '';
 
   const entry: LogStream['entry'] = (level, message, { error, ...facts } = {}) => {
-    const { reference = null, txnId = null, requestId = null } = { ...(isOne ? known : {}), ...facts };
-    stderr.write(`${toJson({ time: new Date(now()).toISOString(), level, run, reference, txnId, requestId, message, error })}\n`);
+    const {
+      reference = null,
+      txnId = null,
+      requestId = null,
+    } = { ...(isOne ? known : {}), ...facts };
+    stderr.write(
+      `${toJson({ time: new Date(now()).toISOString(), level, run, reference, txnId, requestId, message, error })}\n`,
+    );
   };
   const stream = new Writable({
     decodeStrings: false,
@@ -38,6 +44,7 @@ export function jsonLog(stderr: OutputStream, now: () => number, run: string): L
 }
 
 function isSame(one: LogFacts, other: LogFacts): boolean {
-  if (one.reference !== undefined && other.reference !== undefined) return one.reference === other.reference;
+  if (one.reference !== undefined && other.reference !== undefined)
+    return one.reference === other.reference;
   return one.txnId === undefined || other.txnId === undefined || one.txnId === other.txnId;
 }

@@ -179,7 +179,10 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
       isEnabled: true,
       discardStdin: false,
       color: false,
-      spinner: { interval: frameMs, frames: spinnerFrames(unicode).map((frame) => margin + cyan(frame)) },
+      spinner: {
+        interval: frameMs,
+        frames: spinnerFrames(unicode).map((frame) => margin + cyan(frame)),
+      },
     });
     update();
   };

@@ -25,8 +25,17 @@ const commands: Readonly<Record<NextStep['do'], string>> = {
 };
 
 export function commandFor(step: NextStep): string {
-  const about = 'id' in step ? step.id : 'destination' in step ? step.destination : 'country' in step ? step.country : undefined;
-  return ['svcpay', commands[step.do], ...(about === undefined ? [] : [shellArgument(about)])].join(' ');
+  const about =
+    'id' in step
+      ? step.id
+      : 'destination' in step
+        ? step.destination
+        : 'country' in step
+          ? step.country
+          : undefined;
+  return ['svcpay', commands[step.do], ...(about === undefined ? [] : [shellArgument(about)])].join(
+    ' ',
+  );
 }
 
 /** The advice for a failure: text, command, or both. */
@@ -39,7 +48,9 @@ export function adviceOf({ hint, next }: Pick<Failure, 'hint' | 'next'>): string
 export function shellWord(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./~-]*$/.test(text)) return text;
   // Invisible characters are written by their codes.
-  return sanitize(text) === text ? `'${text.replaceAll("'", "'\\''")}'` : `$'${[...text].map(escaped).join('')}'`;
+  return sanitize(text) === text
+    ? `'${text.replaceAll("'", "'\\''")}'`
+    : `$'${[...text].map(escaped).join('')}'`;
 }
 
 function escaped(character: string): string {
@@ -49,4 +60,5 @@ function escaped(character: string): string {
 }
 
 /** A quoted argument, with `--` before it if it looks like an option. */
-export const shellArgument = (text: string): string => (text.startsWith('-') ? `-- ${shellWord(text)}` : shellWord(text));
+export const shellArgument = (text: string): string =>
+  text.startsWith('-') ? `-- ${shellWord(text)}` : shellWord(text);

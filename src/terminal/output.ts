@@ -6,13 +6,28 @@ import { cellText, fieldColumns } from './rows/cell.js';
 import { asciiGlyphs } from './glyphs.js';
 import { toJson } from './rows/json.js';
 import { checkNames } from './rows/fields.js';
-import { besideTable, listRows, listTable, namesOf, rowWriter, type RowOptions } from './rows/list.js';
+import {
+  besideTable,
+  listRows,
+  listTable,
+  namesOf,
+  rowWriter,
+  type RowOptions,
+} from './rows/list.js';
 import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import { isLog, type Canvas, type OutputStream, type Terminal } from './terminal.js';
 import { widthOf, wrap } from './text.js';
-import type { Column, Format, ListView, RecordView, Rows, RowView, StreamView } from './rows/view.js';
+import type {
+  Column,
+  Format,
+  ListView,
+  RecordView,
+  Rows,
+  RowView,
+  StreamView,
+} from './rows/view.js';
 
 export interface OutputOptions {
   /** `-o`; by default a table on a terminal, tsv in a pipe. */
@@ -68,7 +83,13 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const asked = askedFormat(options);
   const format = asked ?? (terminal.stdoutIsTty ? 'table' : 'tsv');
   // `-q` prints its one value, and silences the remarks.
-  const rowOptions: RowOptions = { terminal, format, fields, onlyValue: quiet, rawCells: options.rawCells === true };
+  const rowOptions: RowOptions = {
+    terminal,
+    format,
+    fields,
+    onlyValue: quiet,
+    rawCells: options.rawCells === true,
+  };
   const forPeople = format === 'table' && !rowOptions.onlyValue;
   const isJson = format === 'json' || format === 'jsonl';
   let lastChange = '';
@@ -82,17 +103,24 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const log = isLog(terminal.stderr) ? terminal.stderr : undefined;
   const say = (line: string, facts?: LogFacts): void => {
     if (log !== undefined && !quiet) log.entry('info', sanitize(line.trim()), facts);
-    else if (!quiet) toStderr(terminal.stderrIsTty ? remark(sanitize(line), terminal.stderrCanvas) : [sanitize(line)]);
+    else if (!quiet)
+      toStderr(
+        terminal.stderrIsTty ? remark(sanitize(line), terminal.stderrCanvas) : [sanitize(line)],
+      );
   };
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
   /** Names accepted before the action are not refused afterwards. */
-  const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(view: V): V => ({
+  const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
+    view: V,
+  ): V => ({
     ...view,
     fields: [...(view.fields ?? []), ...offered],
   });
-  const names = <T extends object>(row: T | undefined, view: Pick<RowView<T>, 'columns' | 'fields'>): void =>
-    print(terminal.stdout, namesOf(row, view).map(sanitize));
+  const names = <T extends object>(
+    row: T | undefined,
+    view: Pick<RowView<T>, 'columns' | 'fields'>,
+  ): void => print(terminal.stdout, namesOf(row, view).map(sanitize));
 
   return {
     format,
@@ -107,9 +135,12 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
     async list(rows, given) {
       if (asksForNames) return names(await firstOf(rows), given);
       const view = withOffered(given);
-      const hasRows = forPeople ? await listTable(rowOptions, rows, view, toStdout) : await listRows(rowOptions, rows, view);
+      const hasRows = forPeople
+        ? await listTable(rowOptions, rows, view, toStdout)
+        : await listRows(rowOptions, rows, view);
       if (!hasRows && !isJson) say(view.empty);
-      if (hasRows && forPeople && view.footer !== undefined) toStdout(besideTable(view.footer, terminal));
+      if (hasRows && forPeople && view.footer !== undefined)
+        toStdout(besideTable(view.footer, terminal));
     },
     async stream(rows, view) {
       if (asksForNames) return names(undefined, view);
@@ -119,15 +150,24 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       }
       for await (const row of rows) {
         if (terminal.stdoutClosed()) return;
-        toStdout(fields === undefined ? view.lines(row, terminal) : fieldLines(row, fields, view.columns, terminal));
+        toStdout(
+          fields === undefined
+            ? view.lines(row, terminal)
+            : fieldLines(row, fields, view.columns, terminal),
+        );
       }
     },
     async record(result, view) {
       if (asksForNames) return names(result, view);
       if (fields !== undefined) checkNames(fields, namesOf(result, withOffered(view)));
       if (forPeople)
-        return toStdout(fields === undefined ? view.screen(terminal) : fieldLines(result, fields, view.columns, terminal));
-      if (format === 'json') return void terminal.stdout.write(`${document(result, view.columns, rowOptions)}\n`);
+        return toStdout(
+          fields === undefined
+            ? view.screen(terminal)
+            : fieldLines(result, fields, view.columns, terminal),
+        );
+      if (format === 'json')
+        return void terminal.stdout.write(`${document(result, view.columns, rowOptions)}\n`);
       const writer = await rowWriter(rowOptions, view);
       const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
       // The last state change of a payment is its result: printed once.
@@ -155,7 +195,8 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       if (forPeople) toStdout(typeof draw === 'function' ? draw(terminal) : draw);
     },
     card(draw) {
-      if ((terminal.stderrIsTty || asked === 'table') && !quiet && !isJson) toStderr(draw(terminal.stderrCanvas));
+      if ((terminal.stderrIsTty || asked === 'table') && !quiet && !isJson)
+        toStderr(draw(terminal.stderrCanvas));
     },
     say,
     warn(line, facts) {
@@ -173,14 +214,20 @@ function remark(line: string, { columns }: Canvas): string[] {
   const indent = ' '.repeat(line.length - line.trimStart().length);
   const at = line.indexOf('svcpay ');
   const [text, command] = at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at)];
-  const lines = text.trim() === '' ? [] : wrap(text.trim(), columns - indent.length).map((part) => indent + part);
+  const lines =
+    text.trim() === ''
+      ? []
+      : wrap(text.trim(), columns - indent.length).map((part) => indent + part);
   return command === '' ? lines : [...lines, `${indent}  ${command}`];
 }
 
 function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | undefined {
   const asked = json === true ? '--json' : format === undefined ? undefined : `-o ${format}`;
   if (quiet === true && asked !== undefined) {
-    throw new Failure('usage', `-q prints one bare value, and ${asked} prints another format. Remove one of them.`);
+    throw new Failure(
+      'usage',
+      `-q prints one bare value, and ${asked} prints another format. Remove one of them.`,
+    );
   }
   if (quiet === true && fields !== undefined) {
     throw new Failure('usage', '-q and --fields exclude each other. Remove one of them.', {
@@ -192,8 +239,11 @@ function askedFormat({ format, json, quiet, fields }: OutputOptions): Format | u
   throw new Failure('usage', `--json and -o ${format} are two formats. Remove one of them.`);
 }
 
-const document = <T extends object>(result: T, columns: readonly Column<T>[], { terminal, fields }: RowOptions): string =>
-  toJson(picked(result, fields, columns), { indent: terminal.stdoutIsTty ? 2 : 0 });
+const document = <T extends object>(
+  result: T,
+  columns: readonly Column<T>[],
+  { terminal, fields }: RowOptions,
+): string => toJson(picked(result, fields, columns), { indent: terminal.stdoutIsTty ? 2 : 0 });
 
 const fieldLines = <T extends object>(
   result: T,
@@ -202,7 +252,10 @@ const fieldLines = <T extends object>(
   canvas: Canvas,
 ): string[] =>
   factLines(
-    fieldColumns<T>(fields, columns).map(({ title, value }) => ({ label: title, value: cellText(value(result)) })),
+    fieldColumns<T>(fields, columns).map(({ title, value }) => ({
+      label: title,
+      value: cellText(value(result)),
+    })),
     canvas,
   );
 

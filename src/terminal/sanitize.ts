@@ -2,7 +2,8 @@
 
 // Variation selectors of emoji are harmless; all other invisible and control characters are escaped. Plain text
 // is skipped first.
-const harmful = /(?![ -~])(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const harmful =
+  /(?![ -~])(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -13,13 +14,16 @@ const isPlain = (text: string): boolean => !/[^ -~]/.test(text);
  * Shows every control, escape, bidirectional and zero-width character, and every line break, as a visible escape
  * (`\n`, `\x1b`, `\u202e`), so that the text stays on its line and has no effect on the terminal.
  */
-export const sanitize = (text: string): string => isPlain(text) ? text : text.replace(harmful, visible);
+export const sanitize = (text: string): string =>
+  isPlain(text) ? text : text.replace(harmful, visible);
 
 function visible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
   if (code > 0xffff) return `\\u{${hex}}`;
-  return short[character] ?? (code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`);
+  return (
+    short[character] ?? (code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`)
+  );
 }
 
 /** These characters as JSON escapes: the document is equivalent, and safe on a terminal. */
@@ -29,6 +33,9 @@ export function sanitizeJson(json: string): string {
   return json.replace(harmful, (character) => {
     // A line feed separates lines of an indented document; within a string JSON has already escaped it.
     if (character === '\n') return character;
-    return character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    return character.replace(
+      /[^]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
   });
 }

@@ -4,7 +4,10 @@ import type { LogFacts } from '../api/options.js';
 import { Chalk, type ChalkInstance } from 'chalk';
 
 /** `setRawMode(true)` hides typed input; only a terminal has it. */
-export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
+export type InputStream = Readable & {
+  readonly isTTY?: boolean;
+  setRawMode?(isRaw: boolean): unknown;
+};
 /** Opened only for reading: opening it loads a large part of Node. */
 export interface Input {
   readonly isTTY: boolean;
@@ -17,7 +20,11 @@ export interface Input {
 
 /** Accepts lines with their data; plain text is split into lines. */
 export type LogStream = OutputStream & {
-  entry(level: 'debug' | 'info' | 'warning' | 'error', message: string, facts?: LogFacts & { readonly error?: object }): void;
+  entry(
+    level: 'debug' | 'info' | 'warning' | 'error',
+    message: string,
+    facts?: LogFacts & { readonly error?: object },
+  ): void;
   /** Later lines belong to this payment and request by default. */
   note(facts: LogFacts): void;
 };
@@ -86,15 +93,27 @@ export interface TerminalSource {
 
 type Env = TerminalSource['env'];
 
-export function openTerminal({ stdin, stdout, stderr, env, flags, explorerOf }: TerminalSource): Terminal {
+export function openTerminal({
+  stdin,
+  stdout,
+  stderr,
+  env,
+  flags,
+  explorerOf,
+}: TerminalSource): Terminal {
   const isTty = (stream: OutputStream): boolean => stream.isTTY === true;
   const ttys = [stdout, stderr].filter(isTty);
   // A pseudo-terminal without a size reports 0 columns: width is then unknown, not zero.
   const widest = (side: 'columns' | 'rows', fallback: number): number =>
-    ttys.map((stream) => stream[side]).find((cells) => cells !== undefined && cells > 0) ?? fallback;
+    ttys.map((stream) => stream[side]).find((cells) => cells !== undefined && cells > 0) ??
+    fallback;
   const canvasOf = (stream: OutputStream): Canvas => ({
     style: new Chalk({ level: colorLevel(isTty(stream), env, flags.noColor === true) }),
-    blocks: (isTty(stream) || isOn(env['FORCE_COLOR'])) && unicode && env['TERM'] !== 'dumb' && flags.noColor !== true,
+    blocks:
+      (isTty(stream) || isOn(env['FORCE_COLOR'])) &&
+      unicode &&
+      env['TERM'] !== 'dumb' &&
+      flags.noColor !== true,
     get explorer() {
       return isTty(stream) && env['TERM'] !== 'dumb' ? explorerOf?.() : undefined;
     },
@@ -120,15 +139,22 @@ export function openTerminal({ stdin, stdout, stderr, env, flags, explorerOf }: 
     canPrompt: whyNoPrompt === undefined,
     isDumb: env['TERM'] === 'dumb',
     whyNoPrompt,
-    canAnimate: isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']),
-    hasTaskbar: isTty(stderr) && (isSet(env['WT_SESSION']) || env['ConEmuANSI'] === 'ON' || /^(?:WezTerm|ghostty)$/.test(env['TERM_PROGRAM'] ?? '')),
+    canAnimate:
+      isTty(stderr) && (stderr.columns ?? 0) > 0 && env['TERM'] !== 'dumb' && !isOn(env['CI']),
+    hasTaskbar:
+      isTty(stderr) &&
+      (isSet(env['WT_SESSION']) ||
+        env['ConEmuANSI'] === 'ON' ||
+        /^(?:WezTerm|ghostty)$/.test(env['TERM_PROGRAM'] ?? '')),
     // oxlint-disable-next-line no-underscore-dangle
-    measure: () => ttys.filter(({ destroyed }) => !destroyed).forEach((stream) => stream._refreshSize?.()),
+    measure: () =>
+      ttys.filter(({ destroyed }) => !destroyed).forEach((stream) => stream._refreshSize?.()),
     stdoutClosed: watchForClosedReader(stdout),
   });
 }
 
-const isOn = (value: string | undefined): boolean => value !== undefined && !['', '0', 'false'].includes(value);
+const isOn = (value: string | undefined): boolean =>
+  value !== undefined && !['', '0', 'false'].includes(value);
 
 function colorLevel(isTty: boolean, env: Env, noColor: boolean): 0 | 1 | 2 | 3 {
   if (noColor || isSet(env['NO_COLOR'])) return 0;

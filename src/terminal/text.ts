@@ -8,9 +8,11 @@ const resetStyle = '\u001B[0m';
 
 export const widthOf = (text: string): number => stringWidth(text);
 
-export const padRight = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
+export const padRight = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
-export const padLeft = (text: string, width: number): string => ' '.repeat(Math.max(0, width - widthOf(text))) + text;
+export const padLeft = (text: string, width: number): string =>
+  ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 
 /** Truncates a line of ours, colours included, with an ellipsis, preferably before parentheses. */
 export function truncate(line: string, width: number): string {
@@ -30,7 +32,8 @@ export const oneLine = (text: string, width: number): string =>
   truncate(sanitize(text.trim().replace(/\s+/g, ' ')), width);
 
 /** The blank within `50 000 sat` and `5 %`, and that between a flag and its value. */
-const tied = / (?:(?<=\d )(?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))|(?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z])))/g;
+const tied =
+  / (?:(?<=\d )(?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))|(?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z])))/g;
 
 /** Wraps between words, and within a word only if it is wider than the line; numbers are not split. */
 export function wrap(text: string, width: number): string[] {

@@ -71,7 +71,8 @@ export function startDispatcher(options: DispatchOptions) {
 
   function pump(): void {
     if (isStopping) return;
-    if (mayHaveMore && queues.ready() < options.concurrency && queues.held() < mostHeld) filling ??= fill();
+    if (mayHaveMore && queues.ready() < options.concurrency && queues.held() < mostHeld)
+      filling ??= fill();
     // While the consumer is down, one delivery at a time probes it.
     const most = trouble.exists() ? 1 : options.concurrency;
     while (running.size < most && !trouble.isPausing() && lease.isSafe()) {
@@ -115,12 +116,17 @@ export function startDispatcher(options: DispatchOptions) {
     trouble.end();
     if (verdict.kind === 'delivered') counts.delivered += 1;
     else counts.failed += 1;
-    if (verdict.kind === 'failed' && typeof event === 'object') options.onFailed(event, verdict.reason);
+    if (verdict.kind === 'failed' && typeof event === 'object')
+      options.onFailed(event, verdict.reason);
     settler.add(id);
     queues.advance(queue);
   }
 
-  function tryLater(queue: Queue, { scope, reason }: Verdict & { kind: 'retry' }, startedAt: number): void {
+  function tryLater(
+    queue: Queue,
+    { scope, reason }: Verdict & { kind: 'retry' },
+    startedAt: number,
+  ): void {
     counts.retried += 1;
     if (isStopping) return;
     if (scope === 'consumer') {
@@ -164,10 +170,18 @@ export function startDispatcher(options: DispatchOptions) {
   };
 }
 
-async function verdictOn(event: StoredEvent | 'unread' | undefined, { deliver }: DispatchOptions, signal: AbortSignal): Promise<Verdict> {
-  if (event === 'unread') return { kind: 'retry', scope: 'consumer', reason: 'the event store cannot be read' };
+async function verdictOn(
+  event: StoredEvent | 'unread' | undefined,
+  { deliver }: DispatchOptions,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  if (event === 'unread')
+    return { kind: 'retry', scope: 'consumer', reason: 'the event store cannot be read' };
   if (event === undefined) return { kind: 'delivered' };
-  return deliver(event, signal).catch((error: unknown) => ({ kind: 'failed', reason: String(error) }));
+  return deliver(event, signal).catch((error: unknown) => ({
+    kind: 'failed',
+    reason: String(error),
+  }));
 }
 
 /** Backs off from a consumer that is down. */

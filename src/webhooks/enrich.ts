@@ -29,7 +29,11 @@ export async function* enriched(
   yield* ahead(events, ask, readsAtOnce);
 }
 
-async function answered(txnId: string, lookUp: LookUp, onFailed: OnFailed): Promise<Transaction | undefined> {
+async function answered(
+  txnId: string,
+  lookUp: LookUp,
+  onFailed: OnFailed,
+): Promise<Transaction | undefined> {
   try {
     return await lookUp(txnId);
   } catch (error) {
@@ -39,7 +43,11 @@ async function answered(txnId: string, lookUp: LookUp, onFailed: OnFailed): Prom
 }
 
 /** Works on several items at once and yields the results in the order of the items. */
-async function* ahead<T, R>(items: AsyncIterable<T>, work: (item: T) => Promise<R>, most: number): AsyncGenerator<R> {
+async function* ahead<T, R>(
+  items: AsyncIterable<T>,
+  work: (item: T) => Promise<R>,
+  most: number,
+): AsyncGenerator<R> {
   const source = items[Symbol.asyncIterator]();
   const under: Promise<R>[] = [];
   let next: Promise<IteratorResult<T>> | undefined = source.next();
@@ -83,7 +91,8 @@ export async function missedSince(
   const missed: Missed[] = [];
   for (const earlier of await store.unfinished(now - lookBackMs, finalStates, askedMost)) {
     const transaction = await answered(earlier.txnId, lookUp, onFailed);
-    if (transaction !== undefined && transaction.txnState !== earlier.txnState) missed.push({ ...earlier, transaction });
+    if (transaction !== undefined && transaction.txnState !== earlier.txnState)
+      missed.push({ ...earlier, transaction });
   }
   return missed;
 }

@@ -24,7 +24,11 @@ export interface ReadEvent {
   readonly payload: WebhookEvent | undefined;
 }
 
-const table = [['extRefId', text], ['msg', text], ['updatedAt', instant]] as const;
+const table = [
+  ['extRefId', text],
+  ['msg', text],
+  ['updatedAt', instant],
+] as const;
 
 const utf8 = new TextDecoder();
 

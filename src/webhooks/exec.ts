@@ -24,7 +24,11 @@ const lastWordsMs = 500;
 export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver {
   return (event, signal) =>
     new Promise<Verdict>((resolve) => {
-      const child = spawn(command, { shell: true, env: environmentOf(event, env), stdio: ['pipe', 'pipe', 'pipe'] });
+      const child = spawn(command, {
+        shell: true,
+        env: environmentOf(event, env),
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
       let timer: NodeJS.Timeout | undefined;
       const interrupt = (): void => {
         child.kill('SIGTERM');
@@ -36,7 +40,9 @@ export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver
         signal.removeEventListener('abort', interrupt);
         resolve(verdict);
       };
-      child.on('error', (error) => end({ kind: 'retry', scope: 'consumer', reason: error.message }));
+      child.on('error', (error) =>
+        end({ kind: 'retry', scope: 'consumer', reason: error.message }),
+      );
       // A command that did not start has no streams.
       if (child.pid === undefined) return;
       child.stdout.on('data', onOutput);
@@ -53,9 +59,18 @@ export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver
     });
 }
 
-function verdictOf(code: number | null, killer: NodeJS.Signals | null, isStopping: boolean): Verdict {
+function verdictOf(
+  code: number | null,
+  killer: NodeJS.Signals | null,
+  isStopping: boolean,
+): Verdict {
   if (code === 0) return { kind: 'delivered' };
-  if (code === retryCode || isStopping) return { kind: 'retry', scope: 'transaction', reason: `exit code ${retryCode} asks for a retry` };
+  if (code === retryCode || isStopping)
+    return {
+      kind: 'retry',
+      scope: 'transaction',
+      reason: `exit code ${retryCode} asks for a retry`,
+    };
   return { kind: 'failed', reason: killer === null ? `exit code ${code}` : `ended by ${killer}` };
 }
 
@@ -76,11 +91,17 @@ export function environmentOf(event: StoredEvent, env: NodeJS.ProcessEnv): NodeJ
     SVCPAY_OUT_OF_ORDER: event.outOfOrder ? '1' : '0',
     SVCPAY_SIGNATURE: event.signature,
   };
-  const inherited = Object.fromEntries(Object.entries(env).filter(([name, value = '']) => !isSecret(name, value)));
-  const texts = Object.entries(facts).map(([name, value]) => [name, `${value ?? ''}`.replaceAll('\0', '').slice(0, longestText)]);
+  const inherited = Object.fromEntries(
+    Object.entries(env).filter(([name, value = '']) => !isSecret(name, value)),
+  );
+  const texts = Object.entries(facts).map(([name, value]) => [
+    name,
+    `${value ?? ''}`.replaceAll('\0', '').slice(0, longestText),
+  ]);
   return { ...inherited, ...Object.fromEntries(texts) };
 }
 
 /** Secrets are not passed on; the address of a database may contain a password. */
 const isSecret = (name: string, value: string): boolean =>
-  /^(SVCPAY_.*(SECRET|TOKEN|PASSWORD)|PGPASSWORD$)/i.test(name) || /^\w+:\/\/[^/@\s]*:[^/@\s]+@/.test(value);
+  /^(SVCPAY_.*(SECRET|TOKEN|PASSWORD)|PGPASSWORD$)/i.test(name) ||
+  /^\w+:\/\/[^/@\s]*:[^/@\s]+@/.test(value);

@@ -29,33 +29,49 @@ export function explainSignature(
     timingSafeEqual(digestOf(candidate, key), claimed.digest);
 
   if (fits(body, secret)) {
-    return { cause: 'encoding', reason: `the digest is right but written as ${claimed.written}, not as lowercase hex` };
+    return {
+      cause: 'encoding',
+      reason: `the digest is right but written as ${claimed.written}, not as lowercase hex`,
+    };
   }
-  const key = [...variantsOfSecret(secret), ...others.map((other) => ({ ...other, key: other.secret }))].find((variant) =>
-    fits(body, variant.key),
-  );
+  const key = [
+    ...variantsOfSecret(secret),
+    ...others.map((other) => ({ ...other, key: other.secret })),
+  ].find((variant) => fits(body, variant.key));
   if (key !== undefined) return { cause: 'secret', reason: `it was made with ${key.name}` };
   const changed = variantsOfBody(body).find((variant) => fits(variant.body, secret));
-  if (changed !== undefined) return { cause: 'body', reason: `the body was changed on the way: ${changed.name}` };
+  if (changed !== undefined)
+    return { cause: 'body', reason: `the body was changed on the way: ${changed.name}` };
   return {
     cause: 'unknown',
-    reason: 'it was made with another secret or over another body; a signature alone cannot tell which',
+    reason:
+      'it was made with another secret or over another body; a signature alone cannot tell which',
   };
 }
 
 /** The 32 bytes that a text encodes in a common way, and the name of the encoding. */
 function readDigest(signature: string) {
   const bare = signature.trim();
-  if (isSignature(bare)) return { digest: Buffer.from(bare, 'hex'), written: 'hex with white space around it' };
-  if (/^[0-9a-f]{64}$/i.test(bare)) return { digest: Buffer.from(bare, 'hex'), written: 'uppercase hex' };
+  if (isSignature(bare))
+    return { digest: Buffer.from(bare, 'hex'), written: 'hex with white space around it' };
+  if (/^[0-9a-f]{64}$/i.test(bare))
+    return { digest: Buffer.from(bare, 'hex'), written: 'uppercase hex' };
   const prefixed = /^(?:sha256|v1|hmac)[=:]\s*([0-9a-f]{64})$/i.exec(bare)?.[1];
-  if (prefixed !== undefined) return { digest: Buffer.from(prefixed, 'hex'), written: 'hex with a prefix' };
-  if (/^[A-Za-z0-9+/]{43}=?$/.test(bare)) return { digest: Buffer.from(bare, 'base64'), written: 'base64' };
-  if (/^[A-Za-z0-9_-]{43}=?$/.test(bare)) return { digest: Buffer.from(bare, 'base64url'), written: 'base64url' };
+  if (prefixed !== undefined)
+    return { digest: Buffer.from(prefixed, 'hex'), written: 'hex with a prefix' };
+  if (/^[A-Za-z0-9+/]{43}=?$/.test(bare))
+    return { digest: Buffer.from(bare, 'base64'), written: 'base64' };
+  if (/^[A-Za-z0-9_-]{43}=?$/.test(bare))
+    return { digest: Buffer.from(bare, 'base64url'), written: 'base64url' };
   return undefined;
 }
 
-const otherHashes: Readonly<Record<number, string>> = { 32: 'MD5', 40: 'SHA-1', 96: 'SHA-384', 128: 'SHA-512' };
+const otherHashes: Readonly<Record<number, string>> = {
+  32: 'MD5',
+  40: 'SHA-1',
+  96: 'SHA-384',
+  128: 'SHA-512',
+};
 
 function formOf(signature: string): string {
   const bare = signature.trim();
@@ -69,7 +85,9 @@ function formOf(signature: string): string {
 function variantsOfSecret(secret: string): { name: string; key: string | Uint8Array }[] {
   const trimmed = secret.trim();
   return [
-    ...(trimmed === secret ? [] : [{ name: 'the same secret without the white space around it', key: trimmed }]),
+    ...(trimmed === secret
+      ? []
+      : [{ name: 'the same secret without the white space around it', key: trimmed }]),
     { name: 'the same secret followed by a line break', key: `${secret}\n` },
     ...(/^(?:[0-9a-f]{2})+$/i.test(trimmed)
       ? [{ name: 'the same secret read as hex', key: Buffer.from(trimmed, 'hex') }]
@@ -83,11 +101,17 @@ function variantsOfSecret(secret: string): { name: string; key: string | Uint8Ar
 function variantsOfBody(body: Uint8Array): { name: string; body: Uint8Array }[] {
   const text = Buffer.from(body).toString('utf8');
   const variants = (name: string, ...texts: string[]): { name: string; body: Uint8Array }[] =>
-    texts.filter((each) => each !== text).map((each) => ({ name, body: Buffer.from(each, 'utf8') }));
+    texts
+      .filter((each) => each !== text)
+      .map((each) => ({ name, body: Buffer.from(each, 'utf8') }));
   return [
     ...variants('white space was added at its end', text.trimEnd()),
     ...variants('the line break at its end is gone', `${text}\n`, `${text}\r\n`),
-    ...variants('its line breaks were converted', text.replaceAll('\r\n', '\n'), text.replace(/\r?\n/g, '\r\n')),
+    ...variants(
+      'its line breaks were converted',
+      text.replaceAll('\r\n', '\n'),
+      text.replace(/\r?\n/g, '\r\n'),
+    ),
     ...variants('a byte order mark was put before it', withoutMark(text)),
     ...variants('its JSON was rewritten', ...rewritten(text)),
   ];
@@ -108,10 +132,16 @@ function rewritten(text: string): string[] {
 }
 
 const asciiOnly = (json: string): string =>
-  json.replace(/[\u0080-\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  json.replace(
+    /[\u0080-\uFFFF]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** `{"a": 1, "b": 2}`, as Python writes it. */
 function spaced(value: object): string {
   const lines = JSON.stringify(value, null, 1);
-  return lines.replace(/\n\s*/g, ' ').replace(/([[{]) /g, '$1').replace(/ ([\]}])/g, '$1');
+  return lines
+    .replace(/\n\s*/g, ' ')
+    .replace(/([[{]) /g, '$1')
+    .replace(/ ([\]}])/g, '$1');
 }

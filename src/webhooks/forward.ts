@@ -24,13 +24,17 @@ const answerMs = 15_000;
 export function parseTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new Failure('usage', `"${text}" is not an address to send to. Write an address such as http://localhost:3000/hooks.`);
+    throw new Failure(
+      'usage',
+      `"${text}" is not an address to send to. Write an address such as http://localhost:3000/hooks.`,
+    );
   }
   return url;
 }
 
 /** The displayed and stored name of a target, without user name and password. */
-export const nameOf = ({ origin, pathname, search }: URL): string => `${origin}${pathname}${search}`;
+export const nameOf = ({ origin, pathname, search }: URL): string =>
+  `${origin}${pathname}${search}`;
 
 export function openForwarder({ target, signatureHeader, connections }: ForwardOptions) {
   const options = { keepAlive: true, maxSockets: connections };
@@ -41,9 +45,21 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
     post: ({ body, signature }: Delivery, signal?: AbortSignal): Promise<number> =>
       new Promise((resolve, reject) => {
         const send = secure ? httpsRequest : httpRequest;
-        const headers = { 'content-type': 'application/json', 'content-length': body.length, [signatureHeader]: signature };
-        const request = send(target, { method: 'POST', agent, headers, ...(signal !== undefined && { signal }) });
-        const timer = setTimeout(() => request.destroy(new Error('no answer came in time')), answerMs);
+        const headers = {
+          'content-type': 'application/json',
+          'content-length': body.length,
+          [signatureHeader]: signature,
+        };
+        const request = send(target, {
+          method: 'POST',
+          agent,
+          headers,
+          ...(signal !== undefined && { signal }),
+        });
+        const timer = setTimeout(
+          () => request.destroy(new Error('no answer came in time')),
+          answerMs,
+        );
         request.on('response', (response) => {
           // The body is ignored, and may be endless.
           response.on('end', () => resolve(response.statusCode ?? 0));
@@ -59,14 +75,19 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
 }
 
 /** Statuses about the event rather than the target: only this event waits. */
-const aboutEvent = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
+const aboutEvent = (status: number): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 export function forwardTo(forwarder: Forwarder): Deliver {
   return async (event, signal): Promise<Verdict> => {
     try {
       const status = await forwarder.post(event, signal);
       if (status >= 200 && status < 300) return { kind: 'delivered' };
-      return { kind: 'retry', scope: aboutEvent(status) ? 'transaction' : 'consumer', reason: `it answers ${status}` };
+      return {
+        kind: 'retry',
+        scope: aboutEvent(status) ? 'transaction' : 'consumer',
+        reason: `it answers ${status}`,
+      };
     } catch (error) {
       return { kind: 'retry', scope: 'consumer', reason: reasonOf(error) };
     }
@@ -91,7 +112,10 @@ export interface Replayed {
 }
 
 /** Sends stored events again, in sequence. */
-export async function* replay(events: Iterable<StoredEvent>, forwarder: Pick<Forwarder, 'post'>): AsyncGenerator<Replayed> {
+export async function* replay(
+  events: Iterable<StoredEvent>,
+  forwarder: Pick<Forwarder, 'post'>,
+): AsyncGenerator<Replayed> {
   for (const event of events) yield await sendOnce(event, forwarder);
 }
 

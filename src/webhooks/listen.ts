@@ -12,7 +12,10 @@ import { startRetention, type RetentionOptions } from './retention.js';
 import { createTail } from './tail.js';
 
 /** Reports while listening. */
-export interface ListenReports extends Pick<ReceiverOptions, 'onWrongSignature' | 'onUnwritten'>, Pick<RetentionOptions, 'onUnpruned'> {
+export interface ListenReports
+  extends
+    Pick<ReceiverOptions, 'onWrongSignature' | 'onUnwritten'>,
+    Pick<RetentionOptions, 'onUnpruned'> {
   /** A consumer takes nothing from now on, for this reason, or takes events again (`undefined`). */
   readonly onTrouble: (consumer: string, reason: string | undefined) => void;
   readonly onFailed: (consumer: string, event: StoredEvent, reason: string) => void;
@@ -21,7 +24,10 @@ export interface ListenReports extends Pick<ReceiverOptions, 'onWrongSignature' 
 }
 
 export interface ListenOptions
-  extends Omit<ReceiverOptions, 'consumers' | `on${string}`>, Pick<DispatchOptions, 'worker' | 'random'>, Pick<RetentionOptions, 'every'> {
+  extends
+    Omit<ReceiverOptions, 'consumers' | `on${string}`>,
+    Pick<DispatchOptions, 'worker' | 'random'>,
+    Pick<RetentionOptions, 'every'> {
   readonly store: EventStore;
   readonly forwardTo: readonly URL[];
   /** A command line to run for each event. */
@@ -61,7 +67,9 @@ export async function startListener(options: ListenOptions) {
   const retention = startRetention({ ...options, ...reports });
   /** Every event from now on, in the order of arrival. Can be read once. */
   const events: AsyncIterable<Enriched> =
-    options.lookUp === undefined ? tail.events() : enriched(tail.events(), options.lookUp, reports.onLookUpFailed);
+    options.lookUp === undefined
+      ? tail.events()
+      : enriched(tail.events(), options.lookUp, reports.onLookUpFailed);
   return {
     url: receiver.url,
     probes: receiver.probes,
@@ -83,10 +91,18 @@ interface Outlet extends Pick<DispatchOptions, 'consumer' | 'deliver' | 'concurr
   readonly close?: () => void;
 }
 
-function outletsOf({ forwardTo: targets, signatureHeader, exec, env, reports }: ListenOptions, { exits }: Tally): Outlet[] {
+function outletsOf(
+  { forwardTo: targets, signatureHeader, exec, env, reports }: ListenOptions,
+  { exits }: Tally,
+): Outlet[] {
   const forwards = targets.map((target): Outlet => {
     const forwarder = openForwarder({ target, signatureHeader, connections: forwardsAtOnce });
-    return { consumer: nameOf(target), deliver: forwardTo(forwarder), concurrency: forwardsAtOnce, close: forwarder.close };
+    return {
+      consumer: nameOf(target),
+      deliver: forwardTo(forwarder),
+      concurrency: forwardsAtOnce,
+      close: forwarder.close,
+    };
   });
   if (exec === undefined) return forwards;
   const onExit = (code: string): void => void exits.set(code, (exits.get(code) ?? 0) + 1);
@@ -94,7 +110,10 @@ function outletsOf({ forwardTo: targets, signatureHeader, exec, env, reports }: 
   return [...forwards, { consumer: `exec ${exec}`, deliver, concurrency: commandsAtOnce }];
 }
 
-function dispatch(outlet: Outlet, { worker, store, elapsed, random, reports }: ListenOptions): Dispatcher {
+function dispatch(
+  outlet: Outlet,
+  { worker, store, elapsed, random, reports }: ListenOptions,
+): Dispatcher {
   return startDispatcher({
     ...outlet,
     worker,
@@ -118,13 +137,18 @@ function count(events: readonly ReadEvent[], tally: Tally): void {
   for (const { event } of events) {
     if (event.duplicateOf !== null) tally.duplicates += 1;
     if (event.outOfOrder) tally.outOfOrder += 1;
-    if (event.missing.length > 0 && event.txnId !== null && tally.gapped.size < mostGaps) tally.gapped.add(event.txnId);
+    if (event.missing.length > 0 && event.txnId !== null && tally.gapped.size < mostGaps)
+      tally.gapped.add(event.txnId);
   }
 }
 
 export type Totals = ReturnType<typeof totalsOf>;
 
-const totalsOf = ({ counts }: Receiver, dispatchers: readonly Dispatcher[], { duplicates, outOfOrder, exits }: Tally) => ({
+const totalsOf = (
+  { counts }: Receiver,
+  dispatchers: readonly Dispatcher[],
+  { duplicates, outOfOrder, exits }: Tally,
+) => ({
   ...counts,
   duplicates,
   outOfOrder,
@@ -136,7 +160,10 @@ async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
   const backlog = new Map((await store.backlog()).map(({ consumer, count }) => [consumer, count]));
   // An event that came late may have closed the gap.
   const gaps = await Promise.all(
-    [...gapped].map(async (txnId) => ({ txnId, missing: gapsOf(momentsOf(await store.ofTransaction(txnId))) })),
+    [...gapped].map(async (txnId) => ({
+      txnId,
+      missing: gapsOf(momentsOf(await store.ofTransaction(txnId))),
+    })),
   );
   return {
     ...totals,
@@ -148,6 +175,8 @@ async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
 
 function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedAt: number }[] {
   return events.flatMap(({ txnState, updatedAt, duplicateOf }) =>
-    txnState === null || updatedAt === null || duplicateOf !== null ? [] : [{ txnState, updatedAt }],
+    txnState === null || updatedAt === null || duplicateOf !== null
+      ? []
+      : [{ txnState, updatedAt }],
   );
 }

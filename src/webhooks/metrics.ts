@@ -27,18 +27,59 @@ export function createMetrics() {
     new Counter({ name: `svcpay_${name}`, help, labelNames, ...shared });
   const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Gauge({ name: `svcpay_${name}`, help, labelNames, ...shared });
-  const requests = counter('webhook_requests_total', 'Requests received, by what became of them', 'result');
-  const duplicates = counter('webhook_duplicates_total', 'Events that had been received before; they are stored and not delivered');
-  const deliveries = counter('webhook_deliveries_total', 'Attempts to deliver an event, by target and result', 'consumer', 'result');
-  const exits = counter('exec_exits_total', 'Commands run for events, by exit code or signal', 'code');
+  const requests = counter(
+    'webhook_requests_total',
+    'Requests received, by what became of them',
+    'result',
+  );
+  const duplicates = counter(
+    'webhook_duplicates_total',
+    'Events that had been received before; they are stored and not delivered',
+  );
+  const deliveries = counter(
+    'webhook_deliveries_total',
+    'Attempts to deliver an event, by target and result',
+    'consumer',
+    'result',
+  );
+  const exits = counter(
+    'exec_exits_total',
+    'Commands run for events, by exit code or signal',
+    'code',
+  );
   const waiting = gauge('webhook_backlog', 'Events that wait to be delivered', 'consumer');
-  const oldestEvent = gauge('webhook_backlog_oldest_seconds', 'Age of the oldest event that waits', 'consumer');
-  const payments = gauge('payments', 'Unfinished payments of the journal, by status and age', 'status', 'age');
-  const oldestPayment = gauge('payments_oldest_seconds', 'Age of the oldest unfinished payment', 'status');
-  const databaseUp = gauge('database_up', 'Whether the figures of the inbox and of the journal could be read');
-  const service = new Histogram({ name: 'svcpay_service_seconds', help: 'Time of a request to the service', buckets: seconds, ...shared });
+  const oldestEvent = gauge(
+    'webhook_backlog_oldest_seconds',
+    'Age of the oldest event that waits',
+    'consumer',
+  );
+  const payments = gauge(
+    'payments',
+    'Unfinished payments of the journal, by status and age',
+    'status',
+    'age',
+  );
+  const oldestPayment = gauge(
+    'payments_oldest_seconds',
+    'Age of the oldest unfinished payment',
+    'status',
+  );
+  const databaseUp = gauge(
+    'database_up',
+    'Whether the figures of the inbox and of the journal could be read',
+  );
+  const service = new Histogram({
+    name: 'svcpay_service_seconds',
+    help: 'Time of a request to the service',
+    buckets: seconds,
+    ...shared,
+  });
   const database = new Histogram({
-    name: 'svcpay_database_seconds', help: 'Time of a call of the inbox', labelNames: ['call'], buckets: seconds, ...shared,
+    name: 'svcpay_database_seconds',
+    help: 'Time of a call of the inbox',
+    labelNames: ['call'],
+    buckets: seconds,
+    ...shared,
   });
 
   /** Wraps a function to measure its calls. */
@@ -53,7 +94,8 @@ export function createMetrics() {
       }
     };
 
-  const forgetStored = (): void => [waiting, oldestEvent, payments, oldestPayment].forEach((each) => each.reset());
+  const forgetStored = (): void =>
+    [waiting, oldestEvent, payments, oldestPayment].forEach((each) => each.reset());
 
   async function collectStored({ backlog, unfinished, now }: MetricSources): Promise<void> {
     const [events, unfinishedPayments] = await Promise.all([backlog(), unfinished()]);
@@ -64,25 +106,42 @@ export function createMetrics() {
     }
     for (const { status, age, count } of unfinishedPayments) payments.inc({ status, age }, count);
     for (const status of new Set(unfinishedPayments.map((each) => each.status))) {
-      const oldest = Math.min(...unfinishedPayments.filter((each) => each.status === status).map((each) => each.oldest));
+      const oldest = Math.min(
+        ...unfinishedPayments.filter((each) => each.status === status).map((each) => each.oldest),
+      );
       oldestPayment.set({ status }, ageOf(oldest, now()));
     }
   }
 
-  function collectCounts({ received, wrongSignatures, refused, unwritten, duplicates: repeated, consumers, exits: ended }: Totals): void {
+  function collectCounts({
+    received,
+    wrongSignatures,
+    refused,
+    unwritten,
+    duplicates: repeated,
+    consumers,
+    exits: ended,
+  }: Totals): void {
     for (const each of [requests, duplicates, deliveries, exits]) each.reset();
-    for (const [result, count] of Object.entries({ stored: received, wrong_signature: wrongSignatures, refused, not_stored: unwritten })) {
+    for (const [result, count] of Object.entries({
+      stored: received,
+      wrong_signature: wrongSignatures,
+      refused,
+      not_stored: unwritten,
+    })) {
       requests.inc({ result }, count);
     }
     duplicates.inc(repeated);
     for (const { name, delivered, failed, retried } of consumers) {
-      for (const [result, count] of Object.entries({ delivered, failed, retried })) deliveries.inc({ consumer: labelOf(name), result }, count);
+      for (const [result, count] of Object.entries({ delivered, failed, retried }))
+        deliveries.inc({ consumer: labelOf(name), result }, count);
     }
     for (const [code, count] of ended) exits.inc({ code }, count);
   }
 
   return {
-    timedLookUp: <A extends unknown[], R>(lookUp: (...args: A) => Promise<R>) => timed(lookUp, () => service.startTimer()),
+    timedLookUp: <A extends unknown[], R>(lookUp: (...args: A) => Promise<R>) =>
+      timed(lookUp, () => service.startTimer()),
     timedStore: (store: EventStore): EventStore => ({
       ...store,
       append: timed(store.append, () => database.startTimer({ call: 'append' })),
@@ -90,7 +149,10 @@ export function createMetrics() {
     }),
     async page(sources: MetricSources): Promise<Page> {
       collectCounts(sources.totals());
-      const inTime = Promise.race([collectStored(sources).then(() => 1), delay(collectMs, 0, { ref: false })]);
+      const inTime = Promise.race([
+        collectStored(sources).then(() => 1),
+        delay(collectMs, 0, { ref: false }),
+      ]);
       const isUp = await inTime.catch(() => 0);
       databaseUp.set(isUp);
       if (isUp === 0) forgetStored();
@@ -100,6 +162,7 @@ export function createMetrics() {
 }
 
 /** Omits possible secrets: the query of an address, and the words of a command. */
-const labelOf = (consumer: string): string => (consumer.startsWith('exec ') ? 'exec' : consumer.replace(/\?.*/s, ''));
+const labelOf = (consumer: string): string =>
+  consumer.startsWith('exec ') ? 'exec' : consumer.replace(/\?.*/s, '');
 
 const ageOf = (since: number, now: number): number => Math.max(0, (now - since) / 1_000);

@@ -22,26 +22,40 @@ export function createProbes(check: () => Promise<void>, elapsed: () => number):
   let last: { readonly page: Promise<Page>; until: number } | undefined;
   const readiness = (): Promise<Page> => {
     if (last !== undefined && elapsed() < last.until) return last.page;
-    const page = check().then(() => ({ status: 200 }), () => ({ status: 503, body: 'events cannot be stored now\n' }));
+    const page = check().then(
+      () => ({ status: 200 }),
+      () => ({ status: 503, body: 'events cannot be stored now\n' }),
+    );
     const own = { page, until: Infinity };
     void page.then(() => (own.until = elapsed() + cachedMs));
     last = own;
     return page;
   };
-  return async (path) => (path === '/healthz' ? { status: 200 } : path === '/readyz' ? readiness() : undefined);
+  return async (path) =>
+    path === '/healthz' ? { status: 200 } : path === '/readyz' ? readiness() : undefined;
 }
 
 /** Answers a GET of a page; `otherwise` gets every other request. */
-export const serve = (pages: Pages, otherwise: RequestListener): RequestListener => (request, response) => {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return otherwise(request, response);
-  const answer = (page: Page | undefined): void => {
-    if (page === undefined) return otherwise(request, response);
-    const { status, type = 'text/plain', body = 'ok\n' } = page;
-    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body), connection: 'close' }).end(body);
+export const serve =
+  (pages: Pages, otherwise: RequestListener): RequestListener =>
+  (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return otherwise(request, response);
+    const answer = (page: Page | undefined): void => {
+      if (page === undefined) return otherwise(request, response);
+      const { status, type = 'text/plain', body = 'ok\n' } = page;
+      response
+        .writeHead(status, {
+          'content-type': type,
+          'content-length': Buffer.byteLength(body),
+          connection: 'close',
+        })
+        .end(body);
+    };
+    const path = (request.url ?? '').replace(/\?.*/s, '');
+    void pages(path)
+      .catch((error: unknown): Page => ({ status: 500, body: `${String(error)}\n` }))
+      .then(answer);
   };
-  const path = (request.url ?? '').replace(/\?.*/s, '');
-  void pages(path).catch((error: unknown): Page => ({ status: 500, body: `${String(error)}\n` })).then(answer);
-};
 
 interface Place {
   readonly host: string;
@@ -58,7 +72,9 @@ export async function listenOn(server: Server, { host, port }: Place): Promise<s
 }
 
 export async function startPages(place: Place, pages: Pages) {
-  const server = createServer(serve(pages, (_request, response) => void response.writeHead(404).end()));
+  const server = createServer(
+    serve(pages, (_request, response) => void response.writeHead(404).end()),
+  );
   const url = await listenOn(server, place);
   return {
     url,

@@ -19,7 +19,10 @@ const rankOf = (state: string): number => (isFinal(state) ? ranks.length : ranks
 const first: EventPlace = { duplicateOf: null, outOfOrder: false, missing: [] };
 
 /** @param earlier the earlier events of the same transaction, in any order, without duplicates */
-export function placeOf({ txnState, updatedAt }: ReceivedEvent, earlier: readonly EarlierEvent[]): EventPlace {
+export function placeOf(
+  { txnState, updatedAt }: ReceivedEvent,
+  earlier: readonly EarlierEvent[],
+): EventPlace {
   if (txnState === null || updatedAt === null || earlier.length === 0) return first;
   const same = earlier.find((each) => each.txnState === txnState && each.updatedAt === updatedAt);
   if (same !== undefined) return { ...first, duplicateOf: same.id };

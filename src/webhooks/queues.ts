@@ -65,9 +65,13 @@ export interface LeaseOptions {
 }
 
 /** The leases of this worker, and their certain end. */
-export function createLease({ consumer, worker, store, elapsed }: LeaseOptions, queues: ReturnType<typeof createQueues>) {
+export function createLease(
+  { consumer, worker, store, elapsed }: LeaseOptions,
+  queues: ReturnType<typeof createQueues>,
+) {
   let leaseUntil = 0;
-  const release = (): Promise<void> => store.leases.release(consumer, worker).catch(() => undefined);
+  const release = (): Promise<void> =>
+    store.leases.release(consumer, worker).catch(() => undefined);
   return {
     isSafe: (): boolean => elapsed() < leaseUntil - marginMs,
     release,

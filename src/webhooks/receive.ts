@@ -100,21 +100,34 @@ const methods: readonly string[] = ['POST', 'PUT'];
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts: ReceiverCounts): Handler {
+function createHandler(
+  options: ReceiverOptions,
+  limits: ReceiverLimits,
+  counts: ReceiverCounts,
+): Handler {
   const header = options.signatureHeader.toLowerCase();
   const write = createGroupWriter(options, counts);
   const intake = createIntake(limits, options.elapsed);
 
-  const refuse = (request: IncomingMessage, response: ServerResponse, status: number, headers: Record<string, string> = {}): void => {
+  const refuse = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    status: number,
+    headers: Record<string, string> = {},
+  ): void => {
     if (status === 401) counts.wrongSignatures += 1;
     else counts.refused += 1;
     // Unread bytes would be parsed as the next request of this connection.
     response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers });
-    if (request.complete || request.headers['content-length'] === undefined) return void response.end();
+    if (request.complete || request.headers['content-length'] === undefined)
+      return void response.end();
     // Closing while the sender still sends would lose the response.
     response.flushHeaders();
     const timer = setTimeout(() => response.end(), lingerMs);
-    request.once('end', () => response.end()).once('close', () => clearTimeout(timer)).resume();
+    request
+      .once('end', () => response.end())
+      .once('close', () => clearTimeout(timer))
+      .resume();
   };
   const wrong = (request: IncomingMessage, response: ServerResponse): void => {
     intake.noteWrong();
@@ -123,12 +136,14 @@ function createHandler(options: ReceiverOptions, limits: ReceiverLimits, counts:
   };
 
   return (request, response) => {
-    if (!methods.includes(request.method ?? '')) return refuse(request, response, 405, { allow: methods.join(', ') });
+    if (!methods.includes(request.method ?? ''))
+      return refuse(request, response, 405, { allow: methods.join(', ') });
     const signature = request.headers[header];
     if (typeof signature !== 'string' || !isSignature(signature)) return wrong(request, response);
     const length = Number(request.headers['content-length'] ?? Infinity);
     const no = intake.refusal(length);
-    if (no !== undefined) return refuse(request, response, no, no === 413 ? {} : { 'retry-after': '1' });
+    if (no !== undefined)
+      return refuse(request, response, no, no === 413 ? {} : { 'retry-after': '1' });
     readBody(request, intake, (body) => {
       if (typeof body === 'number') return refuse(request, response, body);
       if (!verifyBody(body, signature, options.secret)) return wrong(request, response);
@@ -160,7 +175,9 @@ function readBody(
     if (no !== undefined) return finish(no);
     chunks.push(chunk);
   });
-  request.on('end', () => finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+  request.on('end', () =>
+    finish(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+  );
   request.on('close', () => finish());
 }
 
@@ -180,14 +197,19 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
     const group = waiting;
     waiting = [];
     try {
-      const stored = await options.store.append(group.map(({ event }) => event), options.consumers, placeOf);
+      const stored = await options.store.append(
+        group.map(({ event }) => event),
+        options.consumers,
+        placeOf,
+      );
       counts.received += group.length;
       for (const { response } of group) response.writeHead(200, { 'content-length': 0 }).end();
       // The store returns them in the order of the call.
       options.onStored(stored.map((event, index) => ({ event, payload: group[index]?.payload })));
     } catch (error) {
       counts.unwritten += group.length;
-      for (const { response } of group) response.writeHead(503, { 'content-length': 0, 'retry-after': '5' }).end();
+      for (const { response } of group)
+        response.writeHead(503, { 'content-length': 0, 'retry-after': '5' }).end();
       options.onUnwritten(error);
     }
   };

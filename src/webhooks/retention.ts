@@ -19,9 +19,13 @@ export function startRetention({ store, now, every, onUnpruned }: RetentionOptio
   async function prune(): Promise<void> {
     const before = now() - keptMs;
     let after: number | undefined = 0;
-    while (after !== undefined && !stopping.signal.aborted) after = await store.prune(before, after);
+    while (after !== undefined && !stopping.signal.aborted)
+      after = await store.prune(before, after);
   }
-  const start = (): void => void (running ??= prune().catch(onUnpruned).finally(() => (running = undefined)));
+  const start = (): void =>
+    void (running ??= prune()
+      .catch(onUnpruned)
+      .finally(() => (running = undefined)));
   const stopHourly = every(hourMs, start);
   start();
   return {

@@ -2,7 +2,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The lowercase hex signature of a body; the secret is UTF-8. */
-export const signBody = (body: Uint8Array, secret: string): string => digestOf(body, secret).toString('hex');
+export const signBody = (body: Uint8Array, secret: string): string =>
+  digestOf(body, secret).toString('hex');
 
 /** Compares in constant time, and accepts lowercase hex only. */
 export function verifyBody(body: Uint8Array, signature: string, secret: string): boolean {

@@ -49,14 +49,21 @@ describe.for(['service', 'acme'])('with the brand %s', (maker) => {
       extRefId: `swap-${maker}`,
       sourceReq: { method: 'servicepay', amtRequested: 0.0001, servicepayFees: expect.any(Number) },
     });
-    expect(await client.confirmTransaction(quote.txnId)).toMatchObject({ txnId: quote.txnId, txnState: 'completed' });
+    expect(await client.confirmTransaction(quote.txnId)).toMatchObject({
+      txnId: quote.txnId,
+      txnState: 'completed',
+    });
     expect(await client.transaction(quote.txnId)).toMatchObject({ txnState: 'completed' });
 
     const listed: string[] = [];
-    const swaps = client.eachTransaction({ txnStatuses: ['failed', 'completed'], srcMethods: 'servicepay' });
+    const swaps = client.eachTransaction({
+      txnStatuses: ['failed', 'completed'],
+      srcMethods: 'servicepay',
+    });
     for await (const { txnId } of swaps) listed.push(txnId);
     expect(listed).toContain(quote.txnId);
-    const btc = (wallets: typeof before): number => Number(wallets.find(({ ccy }) => ccy === 'BTC')?.availableBalance);
+    const btc = (wallets: typeof before): number =>
+      Number(wallets.find(({ ccy }) => ccy === 'BTC')?.availableBalance);
     expect(btc(await client.wallets())).toBeLessThan(btc(before));
   });
 
@@ -70,7 +77,10 @@ describe.for(['service', 'acme'])('with the brand %s', (maker) => {
     const { txnId } = await client.createTransaction({
       sourceReq: { ccy: 'USDT', method: 'servicepay', reqDetails: {} },
       destReq: {
-        ccy: 'USDT', method: 'tron', amtRequested: 100, reqDetails: { address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' },
+        ccy: 'USDT',
+        method: 'tron',
+        amtRequested: 100,
+        reqDetails: { address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' },
       },
       [flag]: true,
     });
@@ -104,7 +114,9 @@ describe('sign-in', () => {
   });
 
   test('fails with a wrong secret', async () => {
-    const client = clientOf(sandbox, { credentials: { apiKey: sandbox.apiKey, apiSecret: 'wrong' } });
+    const client = clientOf(sandbox, {
+      credentials: { apiKey: sandbox.apiKey, apiSecret: 'wrong' },
+    });
     await expect(client.authenticate()).rejects.toMatchObject({
       kind: 'authentication',
       next: { do: 'sign-in' },
@@ -113,7 +125,8 @@ describe('sign-in', () => {
 
   test('is repeated once after the service rejects the token as expired', async () => {
     const client = clientOf(sandbox);
-    const signIns = (): number => sandbox.requests('POST', '/api/v2/authentication/token-signature').length;
+    const signIns = (): number =>
+      sandbox.requests('POST', '/api/v2/authentication/token-signature').length;
     await client.wallets();
     const before = signIns();
     await sandbox.clock.advance('30d');
@@ -133,5 +146,8 @@ test('reading an unknown id fails with not-found', async () => {
   const sandbox = await startCheckedSandbox();
   onTestFinished(() => sandbox.stop());
   const client = clientOf(sandbox);
-  await expect(client.transaction('no-such-id')).rejects.toMatchObject({ kind: 'not-found', reason: 'not found' });
+  await expect(client.transaction('no-such-id')).rejects.toMatchObject({
+    kind: 'not-found',
+    reason: 'not found',
+  });
 });

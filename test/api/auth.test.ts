@@ -4,7 +4,16 @@ import { describe, expect, test } from 'vitest';
 import type { HttpRequest, Transport } from '../../src/api/transport.js';
 import type { Token } from '../../src/api/types.js';
 import { answer } from '../support/fake-transport.js';
-import { credentials, kept, lost, start, tokenAnswer, tokenPath, transaction, world } from './support/client.js';
+import {
+  credentials,
+  kept,
+  lost,
+  start,
+  tokenAnswer,
+  tokenPath,
+  transaction,
+  world,
+} from './support/client.js';
 
 const walletPath = '/api/v2/account/ne01-7f3a/wallet/';
 const wallets = answer(200, { data: [] });
@@ -14,7 +23,9 @@ function expectSigned({ headers, body }: HttpRequest): void {
   expect(headers).toMatchObject({
     'content-type': 'application/json',
     'x-api-key': credentials.apiKey,
-    'x-api-signature': createHmac('sha256', credentials.apiSecret).update(text, 'utf8').digest('hex'),
+    'x-api-signature': createHmac('sha256', credentials.apiSecret)
+      .update(text, 'utf8')
+      .digest('hex'),
   });
   expect(headers['x-api-signature']).toMatch(/^[0-9a-f]{64}$/);
   expect(JSON.parse(body ?? '')).toBeTypeOf('object');
@@ -45,7 +56,11 @@ describe('the token request', () => {
 
   test('never repeats a body, even with a stopped clock and a constant random source', async () => {
     const { client, service } = world();
-    service.on('POST', tokenPath, ...Array.from({ length: 5 }, (_, index) => tokenAnswer(`fresh-${index}`)));
+    service.on(
+      'POST',
+      tokenPath,
+      ...Array.from({ length: 5 }, (_, index) => tokenAnswer(`fresh-${index}`)),
+    );
     for (let count = 0; count < 5; count += 1) await client.authenticate();
     expect(new Set(service.requests().map(({ body }) => body)).size).toBe(5);
     service.requests().forEach(expectSigned);
@@ -54,14 +69,26 @@ describe('the token request', () => {
   const shapes = [
     ['expiredAt', { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' }],
     ['expiresAt', { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' }],
-    ['data around expiredAt', { data: { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' } }],
-    ['data around expiresAt', { data: { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' } }],
+    [
+      'data around expiredAt',
+      { data: { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' } },
+    ],
+    [
+      'data around expiresAt',
+      { data: { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' } },
+    ],
     ['ISO 8601', { accessToken: 'a.b.c', expiredAt: '2025-01-15T13:00:00Z', accountId: 'ne01-1' }],
-    ['ISO 8601 without a zone', { accessToken: 'a.b.c', expiredAt: '2025-01-15 13:00:00', accountId: 'ne01-1' }],
+    [
+      'ISO 8601 without a zone',
+      { accessToken: 'a.b.c', expiredAt: '2025-01-15 13:00:00', accountId: 'ne01-1' },
+    ],
     ['epoch seconds', { accessToken: 'a.b.c', expiredAt: 1_736_946_000, accountId: 'ne01-1' }],
     ['a numeric text', { accessToken: 'a.b.c', expiredAt: '1736946000000', accountId: 'ne01-1' }],
     ['no expiry at all, which is an hour', { accessToken: 'a.b.c', accountId: 'ne01-1' }],
-    ['an expiry that makes no sense', { accessToken: 'a.b.c', expiredAt: 'soon', accountId: 'ne01-1' }],
+    [
+      'an expiry that makes no sense',
+      { accessToken: 'a.b.c', expiredAt: 'soon', accountId: 'ne01-1' },
+    ],
   ] as const;
   test.for(shapes)('accepts an answer with %s', async ([, body]) => {
     const { client, service, tokens } = world({ token: null });
@@ -74,18 +101,28 @@ describe('the token request', () => {
   test('reads the expiry from the token if the answer has none', async () => {
     const { client, service } = world({ token: null });
     const claims = Buffer.from(JSON.stringify({ exp: 1_736_942_460 })).toString('base64url');
-    service.on('POST', tokenPath, answer(200, { accessToken: `a.${claims}.c`, accountId: 'ne01-1' }));
+    service.on(
+      'POST',
+      tokenPath,
+      answer(200, { accessToken: `a.${claims}.c`, accountId: 'ne01-1' }),
+    );
     expect(await client.authenticate()).toMatchObject({ expiresAt: 1_736_942_460_000 });
   });
 
   test.for([
     ['no account', { accessToken: 'a.b.c', expiredAt: 1 }],
-    ['a token that no header can carry', { accessToken: 'a\r\nb', expiredAt: 1, accountId: 'ne01-1' }],
+    [
+      'a token that no header can carry',
+      { accessToken: 'a\r\nb', expiredAt: 1, accountId: 'ne01-1' },
+    ],
   ] as const)('refuses an answer with %s, without showing the token', async ([, body]) => {
     const { client, service, tokens } = world({ token: null });
     service.on('POST', tokenPath, answer(200, body));
     const failure = await client.authenticate().catch((error: unknown) => error);
-    expect(failure).toMatchObject({ kind: 'unexpected', message: expect.not.stringMatching(/a\.b\.c|a\r\nb/) });
+    expect(failure).toMatchObject({
+      kind: 'unexpected',
+      message: expect.not.stringMatching(/a\.b\.c|a\r\nb/),
+    });
     expect(tokens.token).toBeUndefined();
   });
 
@@ -95,7 +132,9 @@ describe('the token request', () => {
     service.on('POST', tokenPath, ...failing, tokenAnswer('fresh'));
     expect(await client.authenticate()).toMatchObject({ accessToken: 'fresh' });
     expect(pauses).toHaveLength(3);
-    expect(new Set(service.requests().map(({ headers }) => headers['x-api-signature'])).size).toBe(4);
+    expect(new Set(service.requests().map(({ headers }) => headers['x-api-signature'])).size).toBe(
+      4,
+    );
     service.requests().forEach(expectSigned);
   });
 
@@ -116,7 +155,11 @@ describe('the token request', () => {
 
   test('answered with 404 is an error about the base URL', async () => {
     const { client, service } = world();
-    service.on('POST', tokenPath, answer(404, '<h1>Not Found</h1>', { 'content-type': 'text/html' }));
+    service.on(
+      'POST',
+      tokenPath,
+      answer(404, '<h1>Not Found</h1>', { 'content-type': 'text/html' }),
+    );
     await expect(client.authenticate()).rejects.toMatchObject({
       kind: 'not-found',
       hint: expect.stringContaining('base URL'),
@@ -140,19 +183,21 @@ describe('the token', () => {
     await client.wallets();
     await client.wallets();
     expect(tokens.token).toMatchObject({ accessToken: 'fresh', accountId: 'ne01-7f3a' });
-    for (const { headers } of service.requests('GET')) expect(headers['authorization']).toBe('Bearer fresh');
+    for (const { headers } of service.requests('GET'))
+      expect(headers['authorization']).toBe('Bearer fresh');
   });
 
-  test.for([[-1, 1], [9_000, 1], [11_000, 0]] as const)(
-    'that expires in %i ms is renewed before use %i times',
-    async ([left, renewals]) => {
-      const { client, service } = world({ token: { ...kept, expiresAt: start + left } });
-      if (renewals > 0) service.on('POST', tokenPath, tokenAnswer('fresh'));
-      service.on('GET', walletPath, wallets);
-      await client.wallets();
-      expect(service.requests('POST')).toHaveLength(renewals);
-    },
-  );
+  test.for([
+    [-1, 1],
+    [9_000, 1],
+    [11_000, 0],
+  ] as const)('that expires in %i ms is renewed before use %i times', async ([left, renewals]) => {
+    const { client, service } = world({ token: { ...kept, expiresAt: start + left } });
+    if (renewals > 0) service.on('POST', tokenPath, tokenAnswer('fresh'));
+    service.on('GET', walletPath, wallets);
+    await client.wallets();
+    expect(service.requests('POST')).toHaveLength(renewals);
+  });
 
   test('expires by the clock of the service, not of the machine', async () => {
     const { client, service } = world();
@@ -167,19 +212,37 @@ describe('the token', () => {
     ]);
   });
 
-  const claims = (life: object): string => `a.${Buffer.from(JSON.stringify(life)).toString('base64url')}.c`;
+  const claims = (life: object): string =>
+    `a.${Buffer.from(JSON.stringify(life)).toString('base64url')}.c`;
   test.for([
-    ['ahead of the expiry that it comes with', { date: new Date(start + 7_200_000).toUTCString() }, 'opaque', 3_600_000],
-    ['ahead of it, and says how long it lives', { date: new Date(start + 7_200_000).toUTCString() }, claims({ iat: 1, exp: 1801 }), 1_800_000],
-  ] as const)('is valid for its lifetime if the Date of its answer is %s', async ([, headers, accessToken, life]) => {
-    const { client, service, tokens } = world({ token: null });
-    service.on('POST', tokenPath, answer(200, { accessToken, expiredAt: start + 3_600_000, accountId: 'ne01-7f3a' }, headers));
-    service.on('GET', walletPath, wallets, wallets);
-    await client.wallets();
-    await client.wallets();
-    expect(service.requests('POST')).toHaveLength(1);
-    expect(tokens.token?.expiresAt).toBe(start + 7_200_000 + life);
-  });
+    [
+      'ahead of the expiry that it comes with',
+      { date: new Date(start + 7_200_000).toUTCString() },
+      'opaque',
+      3_600_000,
+    ],
+    [
+      'ahead of it, and says how long it lives',
+      { date: new Date(start + 7_200_000).toUTCString() },
+      claims({ iat: 1, exp: 1801 }),
+      1_800_000,
+    ],
+  ] as const)(
+    'is valid for its lifetime if the Date of its answer is %s',
+    async ([, headers, accessToken, life]) => {
+      const { client, service, tokens } = world({ token: null });
+      service.on(
+        'POST',
+        tokenPath,
+        answer(200, { accessToken, expiredAt: start + 3_600_000, accountId: 'ne01-7f3a' }, headers),
+      );
+      service.on('GET', walletPath, wallets, wallets);
+      await client.wallets();
+      await client.wallets();
+      expect(service.requests('POST')).toHaveLength(1);
+      expect(tokens.token?.expiresAt).toBe(start + 7_200_000 + life);
+    },
+  );
 
   test('that is new is used even if another server of the service has a clock that is ahead', async () => {
     const { client, service } = world({ token: null });
@@ -192,14 +255,23 @@ describe('the token', () => {
 
   test('that is valid for five seconds is used for half of them', async () => {
     const { client, service, time } = world({ token: null });
-    service.on('POST', tokenPath, tokenAnswer('first', start + 5_000), tokenAnswer('second', start + 8_000));
+    service.on(
+      'POST',
+      tokenPath,
+      tokenAnswer('first', start + 5_000),
+      tokenAnswer('second', start + 8_000),
+    );
     service.on('GET', walletPath, wallets, wallets, wallets);
     await client.wallets();
     time.now += 2_400;
     await client.wallets();
     time.now += 200;
     await client.wallets();
-    expect(service.requests('GET').map(({ headers }) => headers['authorization'])).toEqual(['Bearer first', 'Bearer first', 'Bearer second']);
+    expect(service.requests('GET').map(({ headers }) => headers['authorization'])).toEqual([
+      'Bearer first',
+      'Bearer first',
+      'Bearer second',
+    ]);
   });
 
   test('is requested once for concurrent requests', async () => {
@@ -232,14 +304,20 @@ function singleSession() {
     now = next!.at;
     next!.ring();
   };
-  const sleep = (ms: number): Promise<void> => new Promise((ring) => {
-    timers = [...timers, { at: now + ms, ring }];
-    setImmediate(ringNext);
-  });
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((ring) => {
+      timers = [...timers, { at: now + ms, ring }];
+      setImmediate(ringNext);
+    });
   const transport: Transport = async ({ method, headers }) => {
     await sleep(40);
     if (method === 'POST') valid = `fresh-${(signIns += 1)}`;
-    const seen = method === 'POST' ? tokenAnswer(valid) : headers['authorization'] === `Bearer ${valid}` ? wallets : expired;
+    const seen =
+      method === 'POST'
+        ? tokenAnswer(valid)
+        : headers['authorization'] === `Bearer ${valid}`
+          ? wallets
+          : expired;
     await sleep(40);
     return seen;
   };
@@ -247,7 +325,6 @@ function singleSession() {
 }
 
 describe('a 401', () => {
-
   test('signs in once with a new signature and repeats the identical request', async () => {
     const { client, service, tokens } = world();
     const path = '/api/v2/transaction';
@@ -271,16 +348,26 @@ describe('a 401', () => {
     const { client, service } = world();
     service.on('GET', walletPath, expired, expired);
     service.on('POST', tokenPath, tokenAnswer('fresh'));
-    await expect(client.wallets()).rejects.toMatchObject({ exitCode: 4, reason: 'invalid token or token expired' });
+    await expect(client.wallets()).rejects.toMatchObject({
+      exitCode: 4,
+      reason: 'invalid token or token expired',
+    });
     expect(service.requests()).toHaveLength(3);
   });
 
   test('is final after four new tokens if one has worked before, with a random pause after each', async () => {
     const { client, service, pauses } = world({ random: () => 0.999 });
     service.on('GET', walletPath, wallets, ...Array<typeof expired>(5).fill(expired));
-    service.on('POST', tokenPath, ...Array.from({ length: 4 }, (_, index) => tokenAnswer(`fresh-${index}`)));
+    service.on(
+      'POST',
+      tokenPath,
+      ...Array.from({ length: 4 }, (_, index) => tokenAnswer(`fresh-${index}`)),
+    );
     await client.wallets();
-    await expect(client.wallets()).rejects.toMatchObject({ exitCode: 4, reason: 'invalid token or token expired' });
+    await expect(client.wallets()).rejects.toMatchObject({
+      exitCode: 4,
+      reason: 'invalid token or token expired',
+    });
     expect(pauses).toEqual([1598, 2398, 3197]);
   });
 
@@ -288,7 +375,10 @@ describe('a 401', () => {
     const { client, service, pauses } = world();
     service.on('GET', walletPath, expired);
     service.on('POST', tokenPath, answer(401, { error: 'invalid api signature' }));
-    await expect(client.wallets()).rejects.toMatchObject({ exitCode: 4, reason: 'invalid api signature' });
+    await expect(client.wallets()).rejects.toMatchObject({
+      exitCode: 4,
+      reason: 'invalid api signature',
+    });
     expect(pauses).toEqual([]);
   });
 
@@ -335,10 +425,19 @@ describe('a 401', () => {
     expect(signIns).toBeLessThanOrEqual(10);
   });
 
-  test('does not fail requests if processes without a shared store end one another\'s tokens', async () => {
+  test("does not fail requests if processes without a shared store end one another's tokens", async () => {
     const { transport, clock, sleep, random } = singleSession();
-    const homes = Array.from({ length: 3 }, () => world({ token: null, transport, clock, sleep, random }).client);
-    const all = await Promise.all(homes.map(async (client) => [await client.wallets(), await client.transactions(), await client.wallets()]));
+    const homes = Array.from(
+      { length: 3 },
+      () => world({ token: null, transport, clock, sleep, random }).client,
+    );
+    const all = await Promise.all(
+      homes.map(async (client) => [
+        await client.wallets(),
+        await client.transactions(),
+        await client.wallets(),
+      ]),
+    );
     expect(all).toHaveLength(3);
   });
 

@@ -47,7 +47,9 @@ describe('a base URL', () => {
   ] as const)('%j is refused: %s', ([text, why]) => {
     const parse = (): string => parseBaseUrl(text);
     expect(parse).toThrow(Failure);
-    expect(parse).toThrow(expect.objectContaining({ kind: 'usage', message: expect.stringContaining(why) }));
+    expect(parse).toThrow(
+      expect.objectContaining({ kind: 'usage', message: expect.stringContaining(why) }),
+    );
     expect(parse).not.toThrow(/hunter2/);
   });
 });

@@ -4,16 +4,36 @@ import { describe, expect, test } from 'vitest';
 import type { ServiceClient } from '../../src/api/client.js';
 import type { ListedTransaction, TransactionFilter } from '../../src/api/types.js';
 import { answer } from '../support/fake-transport.js';
-import { baseUrl, credentials, lost, start, tokenAnswer, tokenPath, transaction, world } from './support/client.js';
+import {
+  baseUrl,
+  credentials,
+  lost,
+  start,
+  tokenAnswer,
+  tokenPath,
+  transaction,
+  world,
+} from './support/client.js';
 
 const wallet = {
-  id: 'w1', ccy: 'BTC', amount: 1.25, availableBalance: 1.245, accountId: 'ne01-7f3a',
-  createdAt: '2025-01-01T00:00:00.000Z', updatedAt: '2025-01-02T00:00:00.000Z', color: 'orange',
+  id: 'w1',
+  ccy: 'BTC',
+  amount: 1.25,
+  availableBalance: 1.245,
+  accountId: 'ne01-7f3a',
+  createdAt: '2025-01-01T00:00:00.000Z',
+  updatedAt: '2025-01-02T00:00:00.000Z',
+  color: 'orange',
 };
 const webhook = { id: 'wh1', callback: 'https://shop.example/hook', createdAt: start };
 const bank = { institutionCode: '970436', institutionType: 'bank', institutionName: 'Vietcombank' };
 const mobile = { institutionCode: 'MPESA', institutionType: 'mobile', institutionName: 'M-Pesa' };
-const usdt = { staticOnchainAddress: 'TXYZ', walletCcy: 'USDT', chainId: 'TRON', accountId: 'ne01-7f3a' };
+const usdt = {
+  staticOnchainAddress: 'TXYZ',
+  walletCcy: 'USDT',
+  chainId: 'TRON',
+  accountId: 'ne01-7f3a',
+};
 const page = { data: [transaction()], pagination: { page: 1, limit: 20, total: 1 } };
 
 type Case = [
@@ -26,20 +46,57 @@ type Case = [
 const reads: Case[] = [
   ['/api/v2/account/ne01-7f3a/wallet/', (client) => client.wallets(), { data: [wallet] }, [wallet]],
   ['/api/v2/account/ne01-sub/wallet/', (client) => client.wallets('ne01-sub'), { data: [] }, []],
-  ['/api/v2/account/ne01-7f3a', (client) => client.account(), { id: 'x', more: { a: 1 } }, { id: 'x', more: { a: 1 } }],
-  ['/api/v2/account/onchain-address', (client) => client.bitcoinAddress(), { staticOnchainAddress: 'bc1q' },
-    { staticOnchainAddress: 'bc1q' }],
-  ['/api/v2/account/stablecoin-onchain-address?walletCcy=USDT&chainId=TRON', (client) => client.usdtAddress('TRON'),
-    { resultStatus: 'success', data: usdt }, usdt],
+  [
+    '/api/v2/account/ne01-7f3a',
+    (client) => client.account(),
+    { id: 'x', more: { a: 1 } },
+    { id: 'x', more: { a: 1 } },
+  ],
+  [
+    '/api/v2/account/onchain-address',
+    (client) => client.bitcoinAddress(),
+    { staticOnchainAddress: 'bc1q' },
+    { staticOnchainAddress: 'bc1q' },
+  ],
+  [
+    '/api/v2/account/stablecoin-onchain-address?walletCcy=USDT&chainId=TRON',
+    (client) => client.usdtAddress('TRON'),
+    { resultStatus: 'success', data: usdt },
+    usdt,
+  ],
   ['/api/v2/transaction/t1', (client) => client.transaction('t1'), transaction(), transaction()],
-  ['/api/v2/transaction/a%2Fb%3Fc', (client) => client.transaction('a/b?c'), transaction(), transaction()],
+  [
+    '/api/v2/transaction/a%2Fb%3Fc',
+    (client) => client.transaction('a/b?c'),
+    transaction(),
+    transaction(),
+  ],
   ['/api/v2/transaction', (client) => client.transactions(), page, page],
   ['/api/v2/webhook', (client) => client.webhooks(), { data: [webhook] }, [webhook]],
-  ['/api/v2/reference/fiat-institution/by-country/VN', (client) => client.institutions('VN'),
-    { banks: [bank], mobiles: [mobile] }, [bank, mobile]],
-  ['/api/v2/reference/fiat-institution/by-country/AQ', (client) => client.institutions('AQ'), '', []],
-  ['/api/v2/reference/fiat-institution/by-country/AQ', (client) => client.institutions('AQ'), {}, []],
-  ['/api/v2/rate', (client) => client.rates(), { data: { BTCUSD: 70796.845 } }, { BTCUSD: 70796.845 }],
+  [
+    '/api/v2/reference/fiat-institution/by-country/VN',
+    (client) => client.institutions('VN'),
+    { banks: [bank], mobiles: [mobile] },
+    [bank, mobile],
+  ],
+  [
+    '/api/v2/reference/fiat-institution/by-country/AQ',
+    (client) => client.institutions('AQ'),
+    '',
+    [],
+  ],
+  [
+    '/api/v2/reference/fiat-institution/by-country/AQ',
+    (client) => client.institutions('AQ'),
+    {},
+    [],
+  ],
+  [
+    '/api/v2/rate',
+    (client) => client.rates(),
+    { data: { BTCUSD: 70796.845 } },
+    { BTCUSD: 70796.845 },
+  ],
 ];
 
 describe('a read', () => {
@@ -50,23 +107,34 @@ describe('a read', () => {
     const [request] = service.requests();
     expect(request).toMatchObject({
       url: baseUrl + path,
-      headers: { accept: 'application/json', authorization: 'Bearer kept-token', 'user-agent': 'svcpay/1.2.3' },
+      headers: {
+        accept: 'application/json',
+        authorization: 'Bearer kept-token',
+        'user-agent': 'svcpay/1.2.3',
+      },
       body: undefined,
     });
     expect(request!.headers).not.toHaveProperty('content-type');
   });
 
-  test.for(['', '.', '..', 'half a \ud83d'])('refuses "%s" as an id, since it changes the path', async (id) => {
-    const { client, service } = world();
-    await expect(client.transaction(id)).rejects.toMatchObject({ kind: 'usage', exitCode: 2 });
-    expect(service.requests()).toEqual([]);
-  });
+  test.for(['', '.', '..', 'half a \ud83d'])(
+    'refuses "%s" as an id, since it changes the path',
+    async (id) => {
+      const { client, service } = world();
+      await expect(client.transaction(id)).rejects.toMatchObject({ kind: 'usage', exitCode: 2 });
+      expect(service.requests()).toEqual([]);
+    },
+  );
 
   test('of wallets and account uses the account of the options, everything else the account of the token', async () => {
     const { client, service } = world({ accountId: 'ne01-sub' });
     service.on('GET', '/api/v2/account/ne01-sub/wallet/', answer(200, { data: [] }));
     service.on('GET', '/api/v2/account/ne01-sub', answer(200, {}));
-    service.on('GET', '/api/v2/account/onchain-address', answer(200, { staticOnchainAddress: 'bc1q' }));
+    service.on(
+      'GET',
+      '/api/v2/account/onchain-address',
+      answer(200, { staticOnchainAddress: 'bc1q' }),
+    );
     await client.wallets();
     await client.account();
     await client.bitcoinAddress();
@@ -79,7 +147,12 @@ describe('a write', () => {
     service.on('POST', '/api/v2/transaction', answer(200, transaction()));
     const created = await client.createTransaction({
       sourceReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {} },
-      destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: new Big('0.00001'), reqDetails: { address: 'bc1q' } },
+      destReq: {
+        ccy: 'BTC',
+        method: 'on-chain',
+        amtRequested: new Big('0.00001'),
+        reqDetails: { address: 'bc1q' },
+      },
       extRefId: 'order-118',
       note: undefined,
       deductNetworkFeesFromDest: true,
@@ -100,34 +173,48 @@ describe('a write', () => {
     ['all the bitcoin there is', new Big('20999999.9769'), '20999999.9769'],
     ['more digits than a float has', new Big('123456789012.12345678'), '123456789012.12345678'],
     ['a large whole number', 1e21, '1000000000000000000000'],
-  ] as const)('sends the amount %s exactly, without an exponent', async ([, amtRequested, text]) => {
-    const { client, service } = world();
-    service.on('POST', '/api/v2/transaction', answer(200, transaction()));
-    await client.createTransaction({
-      sourceReq: { ccy: 'BTC', method: 'lightning' },
-      destReq: { ccy: 'BTC', method: 'servicepay', amtRequested },
-    });
-    expect(service.requests()[0]!.body).toContain(`"amtRequested":${text}}`);
-  });
+  ] as const)(
+    'sends the amount %s exactly, without an exponent',
+    async ([, amtRequested, text]) => {
+      const { client, service } = world();
+      service.on('POST', '/api/v2/transaction', answer(200, transaction()));
+      await client.createTransaction({
+        sourceReq: { ccy: 'BTC', method: 'lightning' },
+        destReq: { ccy: 'BTC', method: 'servicepay', amtRequested },
+      });
+      expect(service.requests()[0]!.body).toContain(`"amtRequested":${text}}`);
+    },
+  );
 
   test('an invalid amount is refused before anything is sent', async () => {
     const { client } = world();
     const sourceReq = { ccy: 'BTC', method: 'servicepay', amtRequested: Number.NaN };
     const destReq = { ccy: 'USDT', method: 'servicepay' };
-    await expect(client.createTransaction({ sourceReq, destReq })).rejects.toThrow('NaN cannot be sent');
+    await expect(client.createTransaction({ sourceReq, destReq })).rejects.toThrow(
+      'NaN cannot be sent',
+    );
   });
 
   test('PUT confirm has no body, but the content type JSON', async () => {
     const { client, service } = world();
-    service.on('PUT', '/api/v2/transaction/t%201/confirm', answer(200, transaction({ txnState: 'srccreated' })));
+    service.on(
+      'PUT',
+      '/api/v2/transaction/t%201/confirm',
+      answer(200, transaction({ txnState: 'srccreated' })),
+    );
     expect(await client.confirmTransaction('t 1')).toMatchObject({ txnState: 'srccreated' });
-    expect(service.requests()[0]).toMatchObject({ headers: { 'content-type': 'application/json' }, body: undefined });
+    expect(service.requests()[0]).toMatchObject({
+      headers: { 'content-type': 'application/json' },
+      body: undefined,
+    });
   });
 
   test('POST webhook', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/webhook', answer(200, webhook));
-    expect(await client.createWebhook({ callback: webhook.callback, secret: 'hush' })).toEqual(webhook);
+    expect(await client.createWebhook({ callback: webhook.callback, secret: 'hush' })).toEqual(
+      webhook,
+    );
     expect(service.requests()[0]!.body).toBe(`{"callback":"${webhook.callback}","secret":"hush"}`);
   });
 
@@ -140,7 +227,10 @@ describe('a write', () => {
       await client.updateWebhook('wh1', { secret: 'new' });
       await client.removeWebhook('wh1');
       const [update, removal] = service.requests();
-      expect(update).toMatchObject({ body: '{"secret":"new"}', headers: { 'content-type': 'application/json' } });
+      expect(update).toMatchObject({
+        body: '{"secret":"new"}',
+        headers: { 'content-type': 'application/json' },
+      });
       expect(removal!.body).toBeUndefined();
       expect(removal!.headers).not.toHaveProperty('content-type');
     },
@@ -157,7 +247,10 @@ describe('the list', () => {
     ],
     [{ txnStatuses: ['quoted', 'expired'] }, '?txnStatuses=quoted&txnStatuses=expired'],
     [{ txnStatuses: [] }, ''],
-    [{ srcMethods: 'servicepay', destMethods: 'on-chain' }, '?srcMethods=servicepay&destMethods=on-chain'],
+    [
+      { srcMethods: 'servicepay', destMethods: 'on-chain' },
+      '?srcMethods=servicepay&destMethods=on-chain',
+    ],
     [
       { excludedSrcMethods: 'lnurl', excludedDestMethods: 'tron' },
       '?excludedSrcMethods=lnurl&excludedDestMethods=tron',
@@ -178,13 +271,17 @@ describe('the list', () => {
   });
 
   const pageOf = (ids: string[], number: number, total: number, limit = 2) =>
-    answer(200, { data: ids.map((txnId) => transaction({ txnId })), pagination: { page: number, limit, total } });
+    answer(200, {
+      data: ids.map((txnId) => transaction({ txnId })),
+      pagination: { page: number, limit, total },
+    });
   const idsOf = async (all: AsyncIterable<ListedTransaction>): Promise<string[]> => {
     const ids: string[] = [];
     for await (const { txnId } of all) ids.push(txnId);
     return ids;
   };
-  const listPath = (number: number, limit = 2) => `/api/v2/transaction?limit=${limit}&time=1y&page=${number}`;
+  const listPath = (number: number, limit = 2) =>
+    `/api/v2/transaction?limit=${limit}&time=1y&page=${number}`;
 
   test('is read to its end, page by page', async () => {
     const { client, service } = world();
@@ -192,7 +289,13 @@ describe('the list', () => {
     service.on('GET', listPath(2), pageOf(['c', 'd'], 2, 5));
     service.on('GET', listPath(3), pageOf(['e'], 3, 5));
     service.on('GET', listPath(4), pageOf([], 4, 5));
-    expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+    ]);
   });
 
   test('is read from a given page', async () => {
@@ -216,29 +319,43 @@ describe('the list', () => {
     ['refuses 1,000 rows', answer(400, { error: 'limit too large' }), hundred, 100],
     ['answers 1,000 rows with its default of 20', pageOf(twenty, 1, 101), hundred, 100],
     ['never gives more than 20', pageOf(twenty, 1, 21), twenty, 1_000],
-  ] as const)('of a service that %s is requested with 100 once, and later with its limit', async ([, large, rows, size]) => {
-    const saved: number[] = [];
-    const pageSizes = { load: async () => saved.at(-1), save: async (kept: number) => void saved.push(kept) };
-    const { client, service } = world({ pageSizes });
-    const total = rows.length + 1;
-    service.on('GET', '/api/v2/transaction?limit=1000&page=1', large);
-    service.on('GET', '/api/v2/transaction?limit=100&page=1', pageOf(rows, 1, total));
-    const listTheRest = (): void => {
-      service.on('GET', `/api/v2/transaction?limit=${size}&page=2`, pageOf(['last'], 2, total));
-      service.on('GET', `/api/v2/transaction?limit=${size}&page=3`, pageOf([], 3, total));
-    };
-    listTheRest();
-    expect(await idsOf(client.eachTransaction())).toHaveLength(total);
-    expect(saved).toEqual([size]);
-    service.on('GET', `/api/v2/transaction?limit=${size}&page=1`, pageOf(rows, 1, total));
-    listTheRest();
-    expect(await idsOf(client.eachTransaction())).toHaveLength(total);
-  });
+  ] as const)(
+    'of a service that %s is requested with 100 once, and later with its limit',
+    async ([, large, rows, size]) => {
+      const saved: number[] = [];
+      const pageSizes = {
+        load: async () => saved.at(-1),
+        save: async (kept: number) => void saved.push(kept),
+      };
+      const { client, service } = world({ pageSizes });
+      const total = rows.length + 1;
+      service.on('GET', '/api/v2/transaction?limit=1000&page=1', large);
+      service.on('GET', '/api/v2/transaction?limit=100&page=1', pageOf(rows, 1, total));
+      const listTheRest = (): void => {
+        service.on('GET', `/api/v2/transaction?limit=${size}&page=2`, pageOf(['last'], 2, total));
+        service.on('GET', `/api/v2/transaction?limit=${size}&page=3`, pageOf([], 3, total));
+      };
+      listTheRest();
+      expect(await idsOf(client.eachTransaction())).toHaveLength(total);
+      expect(saved).toEqual([size]);
+      service.on('GET', `/api/v2/transaction?limit=${size}&page=1`, pageOf(rows, 1, total));
+      listTheRest();
+      expect(await idsOf(client.eachTransaction())).toHaveLength(total);
+    },
+  );
 
   test('that is refused is an error after a smaller page is refused too', async () => {
     const { client, service } = world();
-    service.on('GET', '/api/v2/transaction?limit=1000&page=1', answer(400, { error: 'bad request' }));
-    service.on('GET', '/api/v2/transaction?limit=100&page=1', answer(400, { error: 'bad request' }));
+    service.on(
+      'GET',
+      '/api/v2/transaction?limit=1000&page=1',
+      answer(400, { error: 'bad request' }),
+    );
+    service.on(
+      'GET',
+      '/api/v2/transaction?limit=100&page=1',
+      answer(400, { error: 'bad request' }),
+    );
     await expect(idsOf(client.eachTransaction())).rejects.toMatchObject({ kind: 'refused' });
   });
 
@@ -272,7 +389,8 @@ describe('the list', () => {
     service.on('GET', listPath(2), answer(400, { error: 'bad request' }));
     const seen: string[] = [];
     const walk = async (): Promise<void> => {
-      for await (const { txnId } of client.eachTransaction({ limit: 2, time: '1y' })) seen.push(txnId);
+      for await (const { txnId } of client.eachTransaction({ limit: 2, time: '1y' }))
+        seen.push(txnId);
     };
     await expect(walk()).rejects.toMatchObject({ kind: 'refused' });
     expect(seen).toEqual(['a', 'b']);
@@ -310,7 +428,10 @@ describe('a service under another brand', () => {
       note: 'servicepay',
       deductServicepayFees: true,
     });
-    await client.transactions({ srcMethods: 'servicepay,lightning', excludedDestMethods: 'servicepay' });
+    await client.transactions({
+      srcMethods: 'servicepay,lightning',
+      excludedDestMethods: 'servicepay',
+    });
     expect(service.requests('POST')[0]!.body).toBe(
       '{"sourceReq":{"ccy":"BTC","method":"acmepay","amtRequested":0.00000001},' +
         '"destReq":{"ccy":"USDT","method":"acmepay"},"note":"servicepay","deductAcmepayFees":true}',
@@ -355,7 +476,11 @@ test('the log has method, path, status and time of every exchange, and no secret
   service.on('POST', '/api/v2/transaction', answer(200, transaction()));
   service.on('GET', '/api/v2/x?code=query-secret', answer(200, 'secret-in-body'));
   await client.createTransaction({
-    sourceReq: { ccy: 'BTC', method: 'servicepay', kyc: { type: 'individual', details: kycDetails } },
+    sourceReq: {
+      ccy: 'BTC',
+      method: 'servicepay',
+      kyc: { type: 'individual', details: kycDetails },
+    },
     destReq: { ccy: 'VND', method: 'vnd-instant' },
   });
   await client.request('GET', '/api/v2/x?code=query-secret');

@@ -9,40 +9,80 @@ import { lost, refused, start, tokenPath, transaction, world } from './support/c
 const path = '/api/v2/transaction/t1';
 
 async function failureOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(() => expect.fail('it did not fail'), (error: unknown) => error);
+  return promise.then(
+    () => expect.fail('it did not fail'),
+    (error: unknown) => error,
+  );
 }
 
 describe('an error body', () => {
   const shapes = [
-    ['{error, message}', { error: 'bad request', message: 'destReq.ccy is missing' }, {
-      reason: 'bad request: destReq.ccy is missing',
-      message: 'The service refused: bad request: destReq.ccy is missing (400).',
-    }],
-    ['{error}', { error: 'failed to get account' }, { reason: 'failed to get account', code: undefined }],
-    ['the detailed form', {
-      resultStatus: 'error',
-      code: '2005',
-      error: 'transaction t1 already in final state completed',
-      errorMetadata: { params: '{"state":"completed","txnId":"t1"}' },
-    }, {
-      reason: 'transaction t1 already in final state completed',
-      code: '2005',
-      params: { state: 'completed', txnId: 't1' },
-      message: 'The service refused: transaction t1 already in final state completed (400, code 2005).',
-    }],
-    ['the same words twice', { error: 'not allowed', message: 'not allowed' }, { reason: 'not allowed' }],
+    [
+      '{error, message}',
+      { error: 'bad request', message: 'destReq.ccy is missing' },
+      {
+        reason: 'bad request: destReq.ccy is missing',
+        message: 'The service refused: bad request: destReq.ccy is missing (400).',
+      },
+    ],
+    [
+      '{error}',
+      { error: 'failed to get account' },
+      { reason: 'failed to get account', code: undefined },
+    ],
+    [
+      'the detailed form',
+      {
+        resultStatus: 'error',
+        code: '2005',
+        error: 'transaction t1 already in final state completed',
+        errorMetadata: { params: '{"state":"completed","txnId":"t1"}' },
+      },
+      {
+        reason: 'transaction t1 already in final state completed',
+        code: '2005',
+        params: { state: 'completed', txnId: 't1' },
+        message:
+          'The service refused: transaction t1 already in final state completed (400, code 2005).',
+      },
+    ],
+    [
+      'the same words twice',
+      { error: 'not allowed', message: 'not allowed' },
+      { reason: 'not allowed' },
+    ],
     ['a message alone', { message: 'too small' }, { reason: 'too small' }],
     ['a code that is a number', { error: 'x', code: 2005 }, { code: '2005' }],
-    ['params that are not JSON', { error: 'x', errorMetadata: { params: '{oops' } }, { params: '{oops' }],
-    ['params that are an object', { error: 'x', errorMetadata: { params: { a: 1 } } }, { params: { a: 1 } }],
+    [
+      'params that are not JSON',
+      { error: 'x', errorMetadata: { params: '{oops' } },
+      { params: '{oops' },
+    ],
+    [
+      'params that are an object',
+      { error: 'x', errorMetadata: { params: { a: 1 } } },
+      { params: { a: 1 } },
+    ],
     ['no params', { error: 'x', errorMetadata: {} }, { params: undefined }],
-    ['errorMetadata of null', { error: 'x', errorMetadata: null }, { reason: 'x', params: undefined }],
-    ['an error that is no text', { error: { deep: true }, message: 7 }, { reason: 'no explanation' }],
+    [
+      'errorMetadata of null',
+      { error: 'x', errorMetadata: null },
+      { reason: 'x', params: undefined },
+    ],
+    [
+      'an error that is no text',
+      { error: { deep: true }, message: 7 },
+      { reason: 'no explanation' },
+    ],
     ['a list', [1], { reason: 'no explanation' }],
     ['nothing', '', { reason: 'nothing' }],
-    ['HTML', '<html><head><style>b{}</style><title>Oops</title></head><body>Not  here</body></html>', {
-      reason: 'something that is not JSON (application/json): "Oops Not here"',
-    }],
+    [
+      'HTML',
+      '<html><head><style>b{}</style><title>Oops</title></head><body>Not  here</body></html>',
+      {
+        reason: 'something that is not JSON (application/json): "Oops Not here"',
+      },
+    ],
   ] as const;
   test.for(shapes)('%s', async ([, body, expected]) => {
     const { client, service } = world();
@@ -53,7 +93,7 @@ describe('an error body', () => {
   });
 });
 
-describe('a failure\'s kind', () => {
+describe("a failure's kind", () => {
   test.for([
     [400, 'refused', 3],
     [402, 'refused', 3],
@@ -64,13 +104,28 @@ describe('a failure\'s kind', () => {
   ] as const)('status %i is %s', async ([status, kind, exitCode]) => {
     const { client, service } = world();
     service.on('GET', path, answer(status, { error: 'no' }));
-    await expect(client.transaction('t1')).rejects.toMatchObject({ name: 'ServiceError', status, kind, exitCode });
+    await expect(client.transaction('t1')).rejects.toMatchObject({
+      name: 'ServiceError',
+      status,
+      kind,
+      exitCode,
+    });
   });
 
-  test.for([[429, 8], [500, 4], [502, 4], [503, 4], [504, 4]] as const)('is temporary after repeated status %i', async ([status, times]) => {
+  test.for([
+    [429, 8],
+    [500, 4],
+    [502, 4],
+    [503, 4],
+    [504, 4],
+  ] as const)('is temporary after repeated status %i', async ([status, times]) => {
     const { client, service } = world();
     service.on('GET', path, ...Array(times).fill(answer(status, { error: 'later' })));
-    await expect(client.transaction('t1')).rejects.toMatchObject({ status, kind: 'temporary', exitCode: 75 });
+    await expect(client.transaction('t1')).rejects.toMatchObject({
+      status,
+      kind: 'temporary',
+      exitCode: 75,
+    });
   });
 
   test('names an unknown transaction', async () => {
@@ -95,14 +150,19 @@ describe('a failure\'s kind', () => {
       kind: 'temporary',
       hint: 'Try again; if it persists, check the base URL.',
       status: 302,
-      message: 'The service redirects to another host, where the token must not go: https://elsewhere.example/ (302).',
+      message:
+        'The service redirects to another host, where the token must not go: https://elsewhere.example/ (302).',
     });
   });
 
   test('is temporary for repeated HTML, and shows its type and first words', async () => {
     const { client, service } = world();
     const page = `<html><body>${'Welcome to the guest network. '.repeat(9)}</body></html>`;
-    service.on('GET', path, ...Array(4).fill(answer(200, page, { 'content-type': 'text/html; charset=utf-8' })));
+    service.on(
+      'GET',
+      path,
+      ...Array(4).fill(answer(200, page, { 'content-type': 'text/html; charset=utf-8' })),
+    );
     await expect(client.transaction('t1')).rejects.toMatchObject({
       kind: 'temporary',
       message:
@@ -142,7 +202,11 @@ describe('the outcome of a creation and of a confirmation', () => {
   const untouched = { name: 'NoAnswer', mayHaveArrived: false, kind: 'temporary', exitCode: 75 };
   const fates: [string, FakeAnswer, Record<string, unknown>][] = [
     ['a refused connection', refused(), untouched],
-    ['an unknown host', new NetworkError('there is no host of that name', { requestSent: false }), untouched],
+    [
+      'an unknown host',
+      new NetworkError('there is no host of that name', { requestSent: false }),
+      untouched,
+    ],
     ['a lost answer', lost(), unknown],
     ['500', answer(500, { error: 'internal' }), { ...unknown, status: 500 }],
     ['502 with HTML', answer(502, '<h1>Bad Gateway</h1>'), { ...unknown, status: 502 }],
@@ -152,16 +216,35 @@ describe('the outcome of a creation and of a confirmation', () => {
     ['JSON that breaks off', answer(200, '{"txnId":"t1","txnState":"srccr'), unknown],
     ['nothing with 200', answer(200, ''), unknown],
     ['JSON of another shape', answer(200, { txnId: 't1', txnState: [] }), unknown],
-    ["the service's own 429", answer(429, { error: 'too many' }), { name: 'ServiceError', kind: 'temporary', status: 429, exitCode: 75 }],
-    ['400', answer(400, { error: 'bad request' }), { name: 'ServiceError', kind: 'refused', status: 400 }],
-    ['403', answer(403, { error: 'Permission denied' }), { name: 'ServiceError', kind: 'authentication', status: 403 }],
-    ['404', answer(404, { error: 'not found' }), { name: 'ServiceError', kind: 'not-found', status: 404 }],
+    [
+      "the service's own 429",
+      answer(429, { error: 'too many' }),
+      { name: 'ServiceError', kind: 'temporary', status: 429, exitCode: 75 },
+    ],
+    [
+      '400',
+      answer(400, { error: 'bad request' }),
+      { name: 'ServiceError', kind: 'refused', status: 400 },
+    ],
+    [
+      '403',
+      answer(403, { error: 'Permission denied' }),
+      { name: 'ServiceError', kind: 'authentication', status: 403 },
+    ],
+    [
+      '404',
+      answer(404, { error: 'not found' }),
+      { name: 'ServiceError', kind: 'not-found', status: 404 },
+    ],
   ];
 
   test.for(fates)('%s after a creation', async ([, trouble, expected]) => {
     const { client, service } = world();
     service.on('POST', '/api/v2/transaction', trouble);
-    const sides = { sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'USDT', method: 'servicepay' } };
+    const sides = {
+      sourceReq: { ccy: 'BTC', method: 'servicepay' },
+      destReq: { ccy: 'USDT', method: 'servicepay' },
+    };
     const kind = expected['mayHaveArrived'] === true ? { kind: 'temporary', exitCode: 75 } : {};
     await expect(client.createTransaction(sides)).rejects.toMatchObject({ ...expected, ...kind });
   });
@@ -170,18 +253,28 @@ describe('the outcome of a creation and of a confirmation', () => {
     const { client, service } = world();
     service.on('PUT', '/api/v2/transaction/t1/confirm', trouble);
     const known = expected['mayHaveArrived'] !== true;
-    const kind = known ? {} : { kind: 'pending', exitCode: 8, txnId: 't1', next: { do: 'resume', id: 't1' } };
+    const kind = known
+      ? {}
+      : { kind: 'pending', exitCode: 8, txnId: 't1', next: { do: 'resume', id: 't1' } };
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ ...expected, ...kind });
   });
 
-  test("a 429 of a gateway after a confirmation does not come from the service", async () => {
+  test('a 429 of a gateway after a confirmation does not come from the service', async () => {
     const { client, service } = world();
     service.on('PUT', '/api/v2/transaction/t1/confirm', answer(429, '<h1>Too Many Requests</h1>'));
-    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ ...unknown, status: 429, kind: 'pending', exitCode: 8 });
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({
+      ...unknown,
+      status: 429,
+      kind: 'pending',
+      exitCode: 8,
+    });
   });
 
   test('a confirmation interrupted after sending has an unknown outcome, before sending it is an interruption', async () => {
-    for (const [requestSent, kind] of [[true, 'pending'], [false, 'interrupted']] as const) {
+    for (const [requestSent, kind] of [
+      [true, 'pending'],
+      [false, 'interrupted'],
+    ] as const) {
       const interruption = new AbortController();
       const { client } = world({
         signal: interruption.signal,
@@ -234,7 +327,11 @@ describe('a cancellation', () => {
 
   test('that the service refuses is a refusal', async () => {
     const { client, service } = world();
-    service.on('PUT', cancelPath, answer(400, { error: 'transaction t1 already in final state', code: '2005' }));
+    service.on(
+      'PUT',
+      cancelPath,
+      answer(400, { error: 'transaction t1 already in final state', code: '2005' }),
+    );
     const failure = await failureOf(client.cancelTransaction('t1'));
     expect(failure).not.toBeInstanceOf(CancelNotOffered);
     expect(failure).toMatchObject({ kind: 'refused', code: '2005' });
@@ -243,13 +340,19 @@ describe('a cancellation', () => {
   test('returns the transaction of the answer', async () => {
     const { client, service } = world();
     service.on('PUT', cancelPath, answer(200, transaction({ txnState: 'usercanceled' })));
-    expect(await client.cancelTransaction('t1')).toMatchObject({ txnState: 'usercanceled', createdAt: start });
+    expect(await client.cancelTransaction('t1')).toMatchObject({
+      txnState: 'usercanceled',
+      createdAt: start,
+    });
   });
 
-  test.for(['', { resultStatus: 'success' }] as const)('answered with %j is followed by a read', async (body) => {
-    const { client, service } = world();
-    service.on('PUT', cancelPath, answer(200, body));
-    service.on('GET', path, answer(200, transaction({ txnState: 'usercanceled' })));
-    expect(await client.cancelTransaction('t1')).toMatchObject({ txnState: 'usercanceled' });
-  });
+  test.for(['', { resultStatus: 'success' }] as const)(
+    'answered with %j is followed by a read',
+    async (body) => {
+      const { client, service } = world();
+      service.on('PUT', cancelPath, answer(200, body));
+      service.on('GET', path, answer(200, transaction({ txnState: 'usercanceled' })));
+      expect(await client.cancelTransaction('t1')).toMatchObject({ txnState: 'usercanceled' });
+    },
+  );
 });

@@ -24,12 +24,16 @@ test('any number is written in digits only and read back unchanged', () => {
 
 test('a decimal keeps every digit', () => {
   fc.assert(
-    fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.integer({ min: 0, max: 18 }), (digits, scale) => {
-      const decimal = new Big(`${digits}e-${scale}`);
-      const text = wireJson({ amtRequested: decimal });
-      expect(text).toMatch(/^\{"amtRequested":\d+(\.\d*[1-9])?\}$/);
-      expect(new Big(text.slice(16, -1)).eq(decimal)).toBe(true);
-    }),
+    fc.property(
+      fc.bigInt({ min: 0n, max: 10n ** 30n }),
+      fc.integer({ min: 0, max: 18 }),
+      (digits, scale) => {
+        const decimal = new Big(`${digits}e-${scale}`);
+        const text = wireJson({ amtRequested: decimal });
+        expect(text).toMatch(/^\{"amtRequested":\d+(\.\d*[1-9])?\}$/);
+        expect(new Big(text.slice(16, -1)).eq(decimal)).toBe(true);
+      },
+    ),
   );
 });
 

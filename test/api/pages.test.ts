@@ -16,7 +16,8 @@ interface ListService {
 function listService({ rows, cap, total, beyond = 'nothing' }: ListService, size = 100) {
   const all = Array.from({ length: rows }, (_, index) => `t${index}`);
   const asked: number[] = [];
-  const take = (page: number): string[] => all.slice((page - 1) * Math.min(cap, size), page * Math.min(cap, size));
+  const take = (page: number): string[] =>
+    all.slice((page - 1) * Math.min(cap, size), page * Math.min(cap, size));
   const fetch = async (page: number): Promise<Page<string>> => {
     asked.push(page);
     if (asked.length > 500) throw new Error('it never ends');
@@ -61,8 +62,13 @@ test('any list is read completely and once, with any cap, size and total', async
     fc.asyncProperty(shape, async ({ rows, cap, size, said, beyond }) => {
       // Said to be more than there are, a page that comes again is a list that is not whole.
       const total = beyond === 'nothing' || (said ?? 0) <= rows ? said : undefined;
-      const { all, fetch } = listService({ rows, cap, total: () => total, beyond: rows === 0 ? 'nothing' : beyond }, size);
-      expect(await rowsOf(eachRow({ fetch, idOf: (row) => row, from: { page: 1, size } }))).toEqual(all);
+      const { all, fetch } = listService(
+        { rows, cap, total: () => total, beyond: rows === 0 ? 'nothing' : beyond },
+        size,
+      );
+      expect(await rowsOf(eachRow({ fetch, idOf: (row) => row, from: { page: 1, size } }))).toEqual(
+        all,
+      );
     }),
   );
 });
@@ -76,13 +82,21 @@ test('a service that repeats its first page although it announces more is detect
 });
 
 test('a service without pages returns everything with the first', async () => {
-  const { asked, fetch } = listService({ rows: 30, cap: 1_000, total: () => undefined, beyond: 'the first page' }, 1_000);
-  expect(await rowsOf(eachRow({ fetch, idOf: (row) => row, from: { page: 1, size: 100 } }))).toHaveLength(30);
+  const { asked, fetch } = listService(
+    { rows: 30, cap: 1_000, total: () => undefined, beyond: 'the first page' },
+    1_000,
+  );
+  expect(
+    await rowsOf(eachRow({ fetch, idOf: (row) => row, from: { page: 1, size: 100 } })),
+  ).toHaveLength(30);
   expect(asked).toEqual([1, 2, 3]);
 });
 
 test('a repeated page hides no later page', async () => {
-  const fetch = async (page: number): Promise<Page<string>> => ({ rows: [['a', 'b'], ['c', 'd'], ['c', 'd'], ['e']][page - 1] ?? [], total: undefined });
+  const fetch = async (page: number): Promise<Page<string>> => ({
+    rows: [['a', 'b'], ['c', 'd'], ['c', 'd'], ['e']][page - 1] ?? [],
+    total: undefined,
+  });
   expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 

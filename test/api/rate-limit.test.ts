@@ -8,7 +8,11 @@ import { start, transaction, world } from './support/client.js';
 const path = '/api/v2/transaction/t1';
 const good = answer(200, transaction());
 const full = (reset: string | number, more: Record<string, string> = {}) =>
-  answer(429, { error: 'rate limited' }, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset), ...more });
+  answer(
+    429,
+    { error: 'rate limited' },
+    { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset), ...more },
+  );
 
 describe('after a 429', () => {
   test.for([
@@ -33,7 +37,10 @@ describe('after a 429', () => {
     await client.transaction('t1');
     expect(pauses).toEqual([50_000, 50_000]);
     service.on('GET', path, full(50), full(50), full(50));
-    await expect(client.transaction('t1')).rejects.toMatchObject({ exitCode: 75, hint: 'Try again in 50 s.' });
+    await expect(client.transaction('t1')).rejects.toMatchObject({
+      exitCode: 75,
+      hint: 'Try again in 50 s.',
+    });
   });
 
   test('a service without Retry-After is asked at growing intervals', async () => {
@@ -46,7 +53,10 @@ describe('after a 429', () => {
   test('a creation and a confirmation are not repeated, but report the time to wait', async () => {
     const { client, service, pauses } = world({ rateLimitWaitMs: 120_000 });
     service.on('PUT', `${path}/confirm`, full(7));
-    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ status: 429, retryAfterMs: 7_000 });
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({
+      status: 429,
+      retryAfterMs: 7_000,
+    });
     expect(pauses).toEqual([]);
   });
 });
@@ -63,7 +73,14 @@ function countedService(perMinute: number, clock: () => number) {
       tooMany += 1;
       return full(reset);
     }
-    return { ...good, headers: { ...good.headers, 'x-ratelimit-remaining': String(perMinute - count), 'x-ratelimit-reset': reset } };
+    return {
+      ...good,
+      headers: {
+        ...good.headers,
+        'x-ratelimit-remaining': String(perMinute - count),
+        'x-ratelimit-reset': reset,
+      },
+    };
   };
   return { transport, tooMany: () => tooMany };
 }
@@ -87,11 +104,17 @@ test('requests in flight count against the quota', () => {
   const rateLimit = trackRateLimit();
   rateLimit.sent();
   rateLimit.sent();
-  rateLimit.observe(answer(200, {}, { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }), start);
+  rateLimit.observe(
+    answer(200, {}, { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }),
+    start,
+  );
   // The one that is left belongs to the other, which is on its way.
   expect(rateLimit.before(start)).toBe(30_000);
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
-  rateLimit.observe(answer(200, {}, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' }), start);
+  rateLimit.observe(
+    answer(200, {}, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '30' }),
+    start,
+  );
   expect(rateLimit.before(start + 30_000)).toBe(0);
   // The count starts anew: one goes first, and its answer tells how many may follow.
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
@@ -99,7 +122,10 @@ test('requests in flight count against the quota', () => {
 
 test('a request is sent without quota if the quota is renewed too late', async () => {
   const { client, service, pauses } = world();
-  const closed = answer(200, transaction(), { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '86400' });
+  const closed = answer(200, transaction(), {
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': '86400',
+  });
   service.on('GET', path, closed, closed);
   await client.transaction('t1');
   await client.transaction('t1');

@@ -35,14 +35,26 @@ const fields: readonly { path: Path; text: unknown; nonsense: unknown }[] = [
     { path: [side, 'reqStatus'] as const, text: 0, nonsense: [] },
     { path: [side, 'expiresAt'] as const, text: String(start), nonsense: 'soon' },
     { path: [side, 'createAt'] as const, text: start / 1000, nonsense: -1 },
-    { path: [side, 'updatedAt'] as const, text: iso.replace('Z', '+00:00'), nonsense: '2025-13-40' },
+    {
+      path: [side, 'updatedAt'] as const,
+      text: iso.replace('Z', '+00:00'),
+      nonsense: '2025-13-40',
+    },
   ]),
 ];
 
 const needed = new Set(['txnId', 'txnState']);
 
-function changed([first, second]: Path, place: Place, { text, nonsense }: { text: unknown; nonsense: unknown }) {
-  const whole: Record<string, unknown> = structuredClone({ ...transaction(), sourceOfFunds: { purpose: 1 }, deductNetworkFeesFromDest: false });
+function changed(
+  [first, second]: Path,
+  place: Place,
+  { text, nonsense }: { text: unknown; nonsense: unknown },
+) {
+  const whole: Record<string, unknown> = structuredClone({
+    ...transaction(),
+    sourceOfFunds: { purpose: 1 },
+    deductNetworkFeesFromDest: false,
+  });
   const inner = second === undefined ? whole : (whole[first] as Record<string, unknown>);
   const name = second ?? first;
   if (place === 'missing') delete inner[name];
@@ -58,7 +70,13 @@ const cases = fields.flatMap((field) =>
     const name = field.path.at(-1) ?? '';
     const isBad = place === 'nonsense' || (place === 'wrapped' && !isObject.has(name));
     const isGone = isBad || place === 'missing' || place === 'null';
-    return { name: field.path.join('.'), place, isBad, isGone, row: changed(field.path, place, field) };
+    return {
+      name: field.path.join('.'),
+      place,
+      isBad,
+      isGone,
+      row: changed(field.path, place, field),
+    };
   }),
 );
 
@@ -73,31 +91,47 @@ describe('a status', () => {
     service.on('GET', '/api/v2/transaction/t1', answer(200, row));
     const read = client.transaction('t1');
     if (needed.has(name) && isGone) {
-      await expect(read).rejects.toMatchObject({ kind: 'unexpected', message: expect.stringContaining(name) });
+      await expect(read).rejects.toMatchObject({
+        kind: 'unexpected',
+        message: expect.stringContaining(name),
+      });
       return;
     }
     const txn = await read;
-    expect(doubts).toEqual(isBad ? [expect.stringMatching(`^${name} is (missing|.+, .+ was expected)`)] : []);
+    expect(doubts).toEqual(
+      isBad ? [expect.stringMatching(`^${name} is (missing|.+, .+ was expected)`)] : [],
+    );
     expect(txn[misread]).toEqual(isBad ? doubts : undefined);
   });
 });
 
 describe('a list row', () => {
-  test.for(cases)('whose $name is $place is listed with the others', async ({ name, isBad, isGone, row }) => {
-    const { client, service, doubts } = doubting();
-    service.on('GET', '/api/v2/transaction', answer(200, { data: [row, transaction({ txnId: 't2' })] }));
-    const { data } = await client.transactions();
-    expect(data).toHaveLength(2);
-    expect(data[1]).toMatchObject({ txnId: 't2' });
-    expect(doubts).toHaveLength(isBad || (needed.has(name) && isGone) ? 1 : 0);
-    if (needed.has(name) && isGone) expect(data[0]).toMatchObject({ [name]: '' });
-  });
+  test.for(cases)(
+    'whose $name is $place is listed with the others',
+    async ({ name, isBad, isGone, row }) => {
+      const { client, service, doubts } = doubting();
+      service.on(
+        'GET',
+        '/api/v2/transaction',
+        answer(200, { data: [row, transaction({ txnId: 't2' })] }),
+      );
+      const { data } = await client.transactions();
+      expect(data).toHaveLength(2);
+      expect(data[1]).toMatchObject({ txnId: 't2' });
+      expect(doubts).toHaveLength(isBad || (needed.has(name) && isGone) ? 1 : 0);
+      if (needed.has(name) && isGone) expect(data[0]).toMatchObject({ [name]: '' });
+    },
+  );
 });
 
 describe('values read from texts', () => {
   const read = async (change: Record<string, unknown>): Promise<Transaction> => {
     const { client, service } = world();
-    service.on('GET', '/api/v2/transaction/t1', answer(200, { txnId: 't1', txnState: 'x', ...change }));
+    service.on(
+      'GET',
+      '/api/v2/transaction/t1',
+      answer(200, { txnId: 't1', txnState: 'x', ...change }),
+    );
     return client.transaction('t1');
   };
 
@@ -117,18 +151,42 @@ describe('values read from texts', () => {
     expect(fixed(fromWire(fxRate ?? 0))).toBe('0.1234567890123456789');
   });
 
-  test.for(['', 'abc', '1,000.00', '0x10', 'NaN', 'Infinity', '1 2', '1e999', '--1', '1'.repeat(80)])('"%s" is not a number', async (text) => {
+  test.for([
+    '',
+    'abc',
+    '1,000.00',
+    '0x10',
+    'NaN',
+    'Infinity',
+    '1 2',
+    '1e999',
+    '--1',
+    '1'.repeat(80),
+  ])('"%s" is not a number', async (text) => {
     expect((await read({ fxRate: text })).fxRate).toBeNull();
   });
 
   test.for([
-    start, start / 1000, start + 0.25, String(start), String(start / 1000), iso, iso.slice(0, -1), iso.replace('T', ' '),
-    '2025-01-15T12:00:00', '2025-01-15 12:00', '2025-01-15T14:00:00+02:00', '2025-01-15T14:00:00.000000+0200',
+    start,
+    start / 1000,
+    start + 0.25,
+    String(start),
+    String(start / 1000),
+    iso,
+    iso.slice(0, -1),
+    iso.replace('T', ' '),
+    '2025-01-15T12:00:00',
+    '2025-01-15 12:00',
+    '2025-01-15T14:00:00+02:00',
+    '2025-01-15T14:00:00.000000+0200',
   ])('%j is a valid instant', async (createdAt) => {
     expect((await read({ createdAt })).createdAt).toBe(start);
   });
 
-  test.for([['COMPLETED', 'completed'], ['UserCanceled', 'usercanceled']])('%s is the state %s', async ([txnState, known]) => {
+  test.for([
+    ['COMPLETED', 'completed'],
+    ['UserCanceled', 'usercanceled'],
+  ])('%s is the state %s', async ([txnState, known]) => {
     expect((await read({ txnState })).txnState).toBe(known);
   });
 
@@ -136,19 +194,37 @@ describe('values read from texts', () => {
     expect((await read({ sourceReq: { ccy: 'usdt' } })).sourceReq.ccy).toBe('USDT');
   });
 
-  test.for([[true, true], ['true', true], ['FALSE', false], [1, null], ['yes', null]])('the fee flag %j is read as %j', async ([told, known]) => {
-    expect((await read({ deductNetworkFeesFromDest: told }))['deductNetworkFeesFromDest']).toBe(known);
+  test.for([
+    [true, true],
+    ['true', true],
+    ['FALSE', false],
+    [1, null],
+    ['yes', null],
+  ])('the fee flag %j is read as %j', async ([told, known]) => {
+    expect((await read({ deductNetworkFeesFromDest: told }))['deductNetworkFeesFromDest']).toBe(
+      known,
+    );
   });
 
   test('are not read from a number that has lost digits', async () => {
     const { client, service } = world();
-    service.on('GET', '/api/v2/transaction/t1', answer(200, '{"txnId":90071992547409931,"txnState":"quoted"}'));
-    await expect(client.transaction('t1')).rejects.toThrow(/txnId is 90071992547409940, a text was expected/);
+    service.on(
+      'GET',
+      '/api/v2/transaction/t1',
+      answer(200, '{"txnId":90071992547409931,"txnState":"quoted"}'),
+    );
+    await expect(client.transaction('t1')).rejects.toThrow(
+      /txnId is 90071992547409940, a text was expected/,
+    );
   });
 
   test('show a number that is too large', async () => {
     const { client, service, doubts } = doubting();
-    service.on('GET', '/api/v2/transaction/t1', answer(200, '{"txnId":"t1","txnState":"quoted","fxRate":1e999}'));
+    service.on(
+      'GET',
+      '/api/v2/transaction/t1',
+      answer(200, '{"txnId":"t1","txnState":"quoted","fxRate":1e999}'),
+    );
     await client.transaction('t1');
     expect(doubts).toEqual(['fxRate is Infinity, a number was expected']);
   });
@@ -167,11 +243,19 @@ describe('wrappers', () => {
     ['bare', [wallet], [wallet]],
     ['in a result', { resultStatus: 'success', data: [wallet] }, [wallet]],
     ['wrapped twice', { data: { data: [wallet] } }, [wallet]],
-    ['wrapped once more', { data: { resultStatus: 'success', data: { data: { data: [wallet] } } } }, [wallet]],
+    [
+      'wrapped once more',
+      { data: { resultStatus: 'success', data: { data: { data: [wallet] } } } },
+      [wallet],
+    ],
     ['with its currency in small letters', [{ ...wallet, ccy: 'btc' }], [wallet]],
     ['of null', { data: null }, []],
     ['of nothing', null, []],
-    ['with amounts as texts', { data: [{ ccy: 'BTC', amount: '1.5', availableBalance: '1.0' }] }, [wallet]],
+    [
+      'with amounts as texts',
+      { data: [{ ccy: 'BTC', amount: '1.5', availableBalance: '1.0' }] },
+      [wallet],
+    ],
     ['with one that is none', { data: [7, wallet] }, [wallet]],
   ] as const)('a list %s', async ([, body, expected]) => {
     const { client, service } = world();
@@ -181,19 +265,28 @@ describe('wrappers', () => {
 
   test('with status 204 are empty lists; an empty 200 is an error', async () => {
     const { client, service } = world();
-    service.on('GET', '/api/v2/webhook', answer(204, ''), ...Array.from({ length: 4 }, () => answer(200, '')));
+    service.on(
+      'GET',
+      '/api/v2/webhook',
+      answer(204, ''),
+      ...Array.from({ length: 4 }, () => answer(200, '')),
+    );
     expect(await client.webhooks()).toEqual([]);
     await expect(client.webhooks()).rejects.toMatchObject({ kind: 'temporary' });
   });
 
-  test.for([{}, { data: 'abc' }, 7, { list: [wallet] }, { data: {} }, { data: [{ amount: 1 }] }] as const)(
-    'an unreadable list is an error, never an empty list: %j',
-    async (body) => {
-      const { client, service } = world();
-      service.on('GET', walletsPath, answer(200, body));
-      await expect(client.wallets()).rejects.toMatchObject({ kind: 'unexpected' });
-    },
-  );
+  test.for([
+    {},
+    { data: 'abc' },
+    7,
+    { list: [wallet] },
+    { data: {} },
+    { data: [{ amount: 1 }] },
+  ] as const)('an unreadable list is an error, never an empty list: %j', async (body) => {
+    const { client, service } = world();
+    service.on('GET', walletsPath, answer(200, body));
+    await expect(client.wallets()).rejects.toMatchObject({ kind: 'unexpected' });
+  });
 
   test.for([
     { data: [transaction()] },
@@ -220,12 +313,15 @@ describe('wrappers', () => {
   test.for([
     ['/api/v2/webhook', 'webhooks'],
     ['/api/v2/reference/fiat-institution/by-country/VN', 'institutions'],
-  ] as const)("the service's 404 for %s means an empty list; a gateway's does not", async ([path, what]) => {
-    const { client, service } = world();
-    service.on('GET', path, missing, answer(404, '<h1>Not Found</h1>'));
-    expect(await client[what]('VN')).toEqual([]);
-    await expect(client[what]('VN')).rejects.toMatchObject({ kind: 'not-found' });
-  });
+  ] as const)(
+    "the service's 404 for %s means an empty list; a gateway's does not",
+    async ([path, what]) => {
+      const { client, service } = world();
+      service.on('GET', path, missing, answer(404, '<h1>Not Found</h1>'));
+      expect(await client[what]('VN')).toEqual([]);
+      await expect(client[what]('VN')).rejects.toMatchObject({ kind: 'not-found' });
+    },
+  );
 
   const bitcoin = '/api/v2/account/onchain-address';
   test.for([
@@ -238,11 +334,14 @@ describe('wrappers', () => {
     expect(await client.bitcoinAddress()).toMatchObject({ staticOnchainAddress: 'bc1q' });
   });
 
-  test.for([{}, { data: null }, [], { staticOnchainAddress: {} }, { staticOnchainAddress: '' }])('no address in %j', async (body) => {
-    const { client, service } = world();
-    service.on('GET', bitcoin, answer(200, body));
-    await expect(client.bitcoinAddress()).rejects.toMatchObject({ kind: 'unexpected' });
-  });
+  test.for([{}, { data: null }, [], { staticOnchainAddress: {} }, { staticOnchainAddress: '' }])(
+    'no address in %j',
+    async (body) => {
+      const { client, service } = world();
+      service.on('GET', bitcoin, answer(200, body));
+      await expect(client.bitcoinAddress()).rejects.toMatchObject({ kind: 'unexpected' });
+    },
+  );
 
   test('accept a USDT address without its currency and chain', async () => {
     const { client, service } = world();
@@ -251,7 +350,11 @@ describe('wrappers', () => {
     expect(await client.usdtAddress('TRON')).toMatchObject({ staticOnchainAddress: 'T1' });
   });
 
-  const bank = { institutionCode: '970436', institutionType: 'bank', institutionName: 'Vietcombank' };
+  const bank = {
+    institutionCode: '970436',
+    institutionType: 'bank',
+    institutionName: 'Vietcombank',
+  };
   const banksPath = '/api/v2/reference/fiat-institution/by-country/VN';
   test.for([
     [{ banks: [bank], mobiles: [] }, [bank]],
@@ -270,7 +373,13 @@ describe('wrappers', () => {
     expect(await client.institutions('VN')).toEqual(expected);
   });
 
-  test.for([{ list: [bank] }, { banks: 'abc' }, 7, { data: 'abc' }, { banks: [{ name: 'x' }] }] as const)('no institutions in %j', async (body) => {
+  test.for([
+    { list: [bank] },
+    { banks: 'abc' },
+    7,
+    { data: 'abc' },
+    { banks: [{ name: 'x' }] },
+  ] as const)('no institutions in %j', async (body) => {
     const { client, service } = world();
     service.on('GET', banksPath, answer(200, body));
     await expect(client.institutions('VN')).rejects.toMatchObject({ kind: 'unexpected' });
@@ -289,12 +398,19 @@ describe('wrappers', () => {
 
 describe('a created webhook', () => {
   const hook = { callback: 'https://shop.example/hooks', secret: 'word' };
-  test.for([{ message: 'OK' }, '', { data: { id: 'wh-1' } }])('that is answered with %j is found in the list', async (body) => {
-    const { client, service } = world();
-    service.on('POST', '/api/v2/webhook', answer(200, body));
-    service.on('GET', '/api/v2/webhook', answer(200, { data: [{ id: 'wh-1', callback: hook.callback }] }));
-    expect(await client.createWebhook(hook)).toMatchObject({ id: 'wh-1' });
-  });
+  test.for([{ message: 'OK' }, '', { data: { id: 'wh-1' } }])(
+    'that is answered with %j is found in the list',
+    async (body) => {
+      const { client, service } = world();
+      service.on('POST', '/api/v2/webhook', answer(200, body));
+      service.on(
+        'GET',
+        '/api/v2/webhook',
+        answer(200, { data: [{ id: 'wh-1', callback: hook.callback }] }),
+      );
+      expect(await client.createWebhook(hook)).toMatchObject({ id: 'wh-1' });
+    },
+  );
 
   test('that the service does not list is reported', async () => {
     const { client, service } = world();
@@ -308,38 +424,67 @@ describe('a confirmation', () => {
   const confirmPath = '/api/v2/transaction/t1/confirm';
   const confirmed = transaction({ txnState: 'srccreated' });
 
-  test.for([{ message: 'OK' }, { resultStatus: 'success', data: null }, {}])('that is answered with %j is read back', async (body) => {
-    const { client, service } = world();
-    service.on('PUT', confirmPath, answer(200, body));
-    service.on('GET', '/api/v2/transaction/t1', answer(200, confirmed));
-    expect(await client.confirmTransaction('t1')).toMatchObject({ txnState: 'srccreated' });
-  });
+  test.for([{ message: 'OK' }, { resultStatus: 'success', data: null }, {}])(
+    'that is answered with %j is read back',
+    async (body) => {
+      const { client, service } = world();
+      service.on('PUT', confirmPath, answer(200, body));
+      service.on('GET', '/api/v2/transaction/t1', answer(200, confirmed));
+      expect(await client.confirmTransaction('t1')).toMatchObject({ txnState: 'srccreated' });
+    },
+  );
 
   test('that cannot be read back has an unknown outcome', async () => {
     const { client, service } = world();
     service.on('PUT', confirmPath, answer(200, { message: 'OK' }));
     service.on('GET', '/api/v2/transaction/t1', answer(200, { txnId: 't1' }));
-    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ name: 'NoAnswer', mayHaveArrived: true, exitCode: 8 });
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({
+      name: 'NoAnswer',
+      mayHaveArrived: true,
+      exitCode: 8,
+    });
   });
 
   test('may be wrapped', async () => {
     const { client, service } = world();
     service.on('PUT', confirmPath, answer(200, { data: confirmed }));
-    expect(await client.confirmTransaction('t1')).toMatchObject({ txnId: 't1', txnState: 'srccreated' });
+    expect(await client.confirmTransaction('t1')).toMatchObject({
+      txnId: 't1',
+      txnState: 'srccreated',
+    });
   });
 
   const html = { 'content-type': 'text/html' };
   const own = { error: 'no' };
   test.for([
-    [400, own, true], [401, own, true], [403, own, true], [404, own, true], [400, { error: 'no', message: 'x' }, true],
-    [400, '<h1>Bad</h1>', false], [403, '', false], [404, '<h1>Not Found</h1>', false], [404, { message: 'no route' }, false],
-    [405, own, false], [408, own, false], [409, own, false], [422, own, false], [423, own, false], [425, own, false],
-    [499, own, false], [500, own, false], [200, { resultStatus: 'error', error: 'no' }, true], [200, '', false],
-    [400, { data: own }, true], [200, { data: { resultStatus: 'error', ...own } }, true],
-    [200, '{"txnId":"t1"', false], [200, '['.repeat(4000) + ']'.repeat(4000), false],
+    [400, own, true],
+    [401, own, true],
+    [403, own, true],
+    [404, own, true],
+    [400, { error: 'no', message: 'x' }, true],
+    [400, '<h1>Bad</h1>', false],
+    [403, '', false],
+    [404, '<h1>Not Found</h1>', false],
+    [404, { message: 'no route' }, false],
+    [405, own, false],
+    [408, own, false],
+    [409, own, false],
+    [422, own, false],
+    [423, own, false],
+    [425, own, false],
+    [499, own, false],
+    [500, own, false],
+    [200, { resultStatus: 'error', error: 'no' }, true],
+    [200, '', false],
+    [400, { data: own }, true],
+    [200, { data: { resultStatus: 'error', ...own } }, true],
+    [200, '{"txnId":"t1"', false],
+    [200, '['.repeat(4000) + ']'.repeat(4000), false],
   ] as const)('with %i %j comes from the service: %s', async ([status, body, isOwn]) => {
     const { client, service } = world();
-    const tokens = Array.from({ length: status === 401 ? 1 : 0 }, () => answer(200, { accessToken: 'a', accountId: 'ne01-7f3a' }));
+    const tokens = Array.from({ length: status === 401 ? 1 : 0 }, () =>
+      answer(200, { accessToken: 'a', accountId: 'ne01-7f3a' }),
+    );
     service.on('POST', '/api/v2/authentication/token-signature', ...tokens);
     const once = answer(status, body, typeof body === 'string' ? html : {});
     service.on('PUT', confirmPath, once, ...tokens.map(() => once));
@@ -359,7 +504,12 @@ describe('a refusal', () => {
 
   test('with status 200 has the message of the service', async () => {
     const body = { resultStatus: 'error', error: 'the wallet is locked', code: 2003 };
-    expect(await refused(200, body)).toMatchObject({ kind: 'refused', reason: 'the wallet is locked', code: '2003', exitCode: 3 });
+    expect(await refused(200, body)).toMatchObject({
+      kind: 'refused',
+      reason: 'the wallet is locked',
+      code: '2003',
+      exitCode: 3,
+    });
   });
 
   test.for([
@@ -367,28 +517,46 @@ describe('a refusal', () => {
     [200, { data: { resultStatus: 'ERROR', error: 'the wallet is locked', code: 2003 } }],
     [200, { resultStatus: 'error', data: { message: 'the wallet is locked', code: '2003' } }],
   ] as const)('may be inside data: %i %j', async ([status, body]) => {
-    expect(await refused(status, body)).toMatchObject({ kind: 'refused', reason: 'the wallet is locked', code: '2003' });
+    expect(await refused(status, body)).toMatchObject({
+      kind: 'refused',
+      reason: 'the wallet is locked',
+      code: '2003',
+    });
   });
 
   test.for([
-    ['1001', 'authentication'], ['1002', 'authentication'], ['2001', 'limit'], ['2002', 'refused'], ['2005', 'refused'],
-    ['2006', 'refused'], ['3002', 'refused'],
+    ['1001', 'authentication'],
+    ['1002', 'authentication'],
+    ['2001', 'limit'],
+    ['2002', 'refused'],
+    ['2005', 'refused'],
+    ['2006', 'refused'],
+    ['3002', 'refused'],
   ] as const)('with code %s is %s, whatever its text', async ([code, kind]) => {
     expect(await refused(400, { error: 'insufficient words', code })).toMatchObject({ kind, code });
   });
 
   test('has the request id', async () => {
-    expect(await refused(400, { error: 'no' }, { 'x-request-id': 'req-7' })).toMatchObject({ requestId: 'req-7' });
+    expect(await refused(400, { error: 'no' }, { 'x-request-id': 'req-7' })).toMatchObject({
+      requestId: 'req-7',
+    });
   });
 
   test.for([
     [400, { error: 'token expired', code: '1003' }],
     [200, { resultStatus: 'error', error: 'token expired', code: 1003 }],
-  ] as const)('of an expired token, by its code, leads to a new one: %i', async ([status, body]) => {
-    const { client, service } = world();
-    const path = '/api/v2/transaction/t1';
-    service.on('GET', path, answer(status, body), answer(200, transaction()));
-    service.on('POST', '/api/v2/authentication/token-signature', answer(200, { accessToken: 'a', accountId: 'ne01-7f3a' }));
-    expect(await client.transaction('t1')).toMatchObject({ txnId: 't1' });
-  });
+  ] as const)(
+    'of an expired token, by its code, leads to a new one: %i',
+    async ([status, body]) => {
+      const { client, service } = world();
+      const path = '/api/v2/transaction/t1';
+      service.on('GET', path, answer(status, body), answer(200, transaction()));
+      service.on(
+        'POST',
+        '/api/v2/authentication/token-signature',
+        answer(200, { accessToken: 'a', accountId: 'ne01-7f3a' }),
+      );
+      expect(await client.transaction('t1')).toMatchObject({ txnId: 't1' });
+    },
+  );
 });

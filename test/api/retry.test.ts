@@ -8,7 +8,9 @@ import { lost, refused, start, transaction, world } from './support/client.js';
 
 const path = '/api/v2/transaction/t1';
 const good = answer(200, transaction());
-const html = answer(200, '<html><title>Sign in to Wi-Fi</title></html>', { 'content-type': 'text/html' });
+const html = answer(200, '<html><title>Sign in to Wi-Fi</title></html>', {
+  'content-type': 'text/html',
+});
 const busy = (retryAfter: string): HttpResponse =>
   answer(429, { error: 'rate limited' }, { 'retry-after': retryAfter });
 const inSeconds = (seconds: number): string => new Date(start + seconds * 1000).toUTCString();
@@ -38,7 +40,11 @@ describe('a read', () => {
   ] as const)('with random %f waits %j ms, then gives up', async ([chance, expected]) => {
     const { client, service, pauses } = world({ random: () => chance });
     service.on('GET', path, refused(), refused(), refused(), refused());
-    await expect(client.transaction('t1')).rejects.toMatchObject({ name: 'NoAnswer', kind: 'temporary', exitCode: 75 });
+    await expect(client.transaction('t1')).rejects.toMatchObject({
+      name: 'NoAnswer',
+      kind: 'temporary',
+      exitCode: 75,
+    });
     expect(pauses).toEqual(expected);
   });
 
@@ -101,28 +107,49 @@ describe('a read', () => {
       },
     });
     service.on('GET', path, refused());
-    await expect(client.transaction('t1')).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
+    await expect(client.transaction('t1')).rejects.toMatchObject({
+      kind: 'interrupted',
+      exitCode: 130,
+    });
   });
 
   test('logs each attempt with its time', async () => {
     const { client, service, log } = world();
     service.on('GET', path, refused(), good);
     await client.transaction('t1');
-    expect(log).toEqual([`GET ${path} ECONNREFUSED 0 ms`, 'retry 1 of 3 in 188 ms', `GET ${path} 200 0 ms`]);
+    expect(log).toEqual([
+      `GET ${path} ECONNREFUSED 0 ms`,
+      'retry 1 of 3 in 188 ms',
+      `GET ${path} 200 0 ms`,
+    ]);
   });
 });
 
 describe('a write is sent once', () => {
-  const sides = { sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'USDT', method: 'servicepay' } };
+  const sides = {
+    sourceReq: { ccy: 'BTC', method: 'servicepay' },
+    destReq: { ccy: 'USDT', method: 'servicepay' },
+  };
   const changes: [string, string, (client: ServiceClient) => Promise<unknown>][] = [
     ['POST', '/api/v2/transaction', (client) => client.createTransaction(sides)],
     ['PUT', '/api/v2/transaction/t1/confirm', (client) => client.confirmTransaction('t1')],
     ['PUT', '/api/v2/transaction/t1/cancel', (client) => client.cancelTransaction('t1')],
-    ['POST', '/api/v2/webhook', (client) => client.createWebhook({ callback: 'https://x.example', secret: 's' })],
+    [
+      'POST',
+      '/api/v2/webhook',
+      (client) => client.createWebhook({ callback: 'https://x.example', secret: 's' }),
+    ],
     ['PUT', '/api/v2/webhook/w1', (client) => client.updateWebhook('w1', { secret: 's' })],
     ['DELETE', '/api/v2/webhook/w1', (client) => client.removeWebhook('w1')],
   ];
-  const troubles = [refused(), lost(), answer(500, ''), answer(503, ''), answer(429, '', { 'retry-after': '1' }), html];
+  const troubles = [
+    refused(),
+    lost(),
+    answer(500, ''),
+    answer(503, ''),
+    answer(429, '', { 'retry-after': '1' }),
+    html,
+  ];
 
   test.for(changes)('%s %s', async ([method, where, change]) => {
     for (const trouble of troubles) {
@@ -135,7 +162,11 @@ describe('a write is sent once', () => {
   });
 
   test('except a settings change on a closed connection, which is repeated once', async () => {
-    const closed = new NetworkError('the connection broke off', { requestSent: true, code: 'ECONNRESET', wasClosed: true });
+    const closed = new NetworkError('the connection broke off', {
+      requestSent: true,
+      code: 'ECONNRESET',
+      wasClosed: true,
+    });
     for (const [method, where, change] of changes) {
       const isSetting = where !== '/api/v2/transaction' && !where.endsWith('/confirm');
       const { client, service } = world();
@@ -148,7 +179,9 @@ describe('a write is sent once', () => {
   test('a raw POST', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/anything', answer(503, 'busy'));
-    expect(await client.request('post', '/api/v2/anything', '{}', { retry: true })).toMatchObject({ status: 503 });
+    expect(await client.request('post', '/api/v2/anything', '{}', { retry: true })).toMatchObject({
+      status: 503,
+    });
   });
 });
 
@@ -156,12 +189,17 @@ describe('a raw GET', () => {
   test('is repeated like other reads', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/anything', answer(503, ''), answer(200, 'plain'));
-    expect(await client.request('get', '/api/v2/anything')).toMatchObject({ status: 200, body: 'plain' });
+    expect(await client.request('get', '/api/v2/anything')).toMatchObject({
+      status: 200,
+      body: 'plain',
+    });
   });
 
   test('is sent once with retry: false', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/anything', answer(503, 'busy'));
-    expect(await client.request('GET', '/api/v2/anything', undefined, { retry: false })).toMatchObject({ status: 503 });
+    expect(
+      await client.request('GET', '/api/v2/anything', undefined, { retry: false }),
+    ).toMatchObject({ status: 503 });
   });
 });

@@ -11,7 +11,12 @@ test.for([
   ['a date in the same second changes nothing', date(noon), 0, 0],
   ['a service an hour ahead is followed', date(noon + 3_600_000), 0, 3_600_000],
   ['a service an hour behind is followed', date(noon - 3_600_000), 0, -3_600_000 + 999],
-  ['a date that was long on its way back is not taken for a slow clock', date(noon - 2_000), 2_000, 0],
+  [
+    'a date that was long on its way back is not taken for a slow clock',
+    date(noon - 2_000),
+    2_000,
+    0,
+  ],
 ] as const)('%s', ([, header, onTheWay, expected]) => {
   const clock = createServiceClock(() => noon);
   clock.observe(header, noon - onTheWay);

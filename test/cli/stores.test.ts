@@ -9,7 +9,12 @@ test('stores are created once', async () => {
 });
 
 test.each([
-  { how: 'throws', fail: (): Promise<number> => { throw new Error('away'); } },
+  {
+    how: 'throws',
+    fail: (): Promise<number> => {
+      throw new Error('away');
+    },
+  },
   { how: 'rejects', fail: (): Promise<number> => Promise.reject(new Error('away')) },
 ])('an attempt that first $how is repeated', async ({ fail }) => {
   let times = 0;

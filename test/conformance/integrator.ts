@@ -15,7 +15,12 @@ export interface Answer {
 export interface Integrator {
   readonly sandbox: Sandbox;
   readonly accountId: string;
-  readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  readonly call: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => Promise<Answer>;
   readonly get: (path: string) => Promise<Answer>;
   /** Creates and expects a quote. */
   readonly quote: (body: object) => Promise<Said>;
@@ -28,9 +33,15 @@ export interface Integrator {
   readonly renew: () => Promise<void>;
 }
 
-export const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('hex');
+export const hmac = (secret: string, text: string): string =>
+  createHmac('sha256', secret).update(text).digest('hex');
 
-export async function request(url: string, method: string, headers: Record<string, string>, body?: string): Promise<Answer> {
+export async function request(
+  url: string,
+  method: string,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<Answer> {
   const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
@@ -53,27 +64,40 @@ export function authenticate(
   changes: Record<string, string> = {},
 ): Promise<Answer> {
   const signature = hmac(apiSecret, `${apiKey}&payload=${body}`);
-  const headers = { 'content-type': 'application/json', 'x-api-key': apiKey, 'x-api-signature': signature, ...changes };
+  const headers = {
+    'content-type': 'application/json',
+    'x-api-key': apiKey,
+    'x-api-signature': signature,
+    ...changes,
+  };
   return request(url + tokenPath, 'POST', headers, body);
 }
 
 export async function integrator(sandbox: Sandbox, keys: Keys = sandbox): Promise<Integrator> {
   let token = (await authenticate(sandbox, keys)).json;
   const call: Integrator['call'] = (method, path, body, headers = {}) => {
-    const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
-    const typed = text !== undefined || method === 'PUT' ? { 'content-type': 'application/json' } : {};
+    const text =
+      body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+    const typed =
+      text !== undefined || method === 'PUT' ? { 'content-type': 'application/json' } : {};
     const all = { authorization: `Bearer ${token.accessToken}`, ...typed, ...headers };
     return request(`${sandbox.url}/api/v2${path}`, method, all, text);
   };
   const get: Integrator['get'] = (path) => call('GET', path);
   const quote: Integrator['quote'] = async (body) => {
     const answer = await call('POST', '/transaction', body);
-    if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text} for ${JSON.stringify(body)}`);
+    if (answer.status !== 200)
+      throw new Error(`${answer.status} ${answer.text} for ${JSON.stringify(body)}`);
     return answer.json;
   };
   const confirm: Integrator['confirm'] = (txnId) => call('PUT', `/transaction/${txnId}/confirm`);
   return {
-    sandbox, accountId: token.accountId, call, get, quote, confirm,
+    sandbox,
+    accountId: token.accountId,
+    call,
+    get,
+    quote,
+    confirm,
     run: async (body) => (await confirm((await quote(body)).txnId)).json,
     read: async (txnId) => (await get(`/transaction/${txnId}`)).json,
     wallet: async (ccy) => {
@@ -86,7 +110,10 @@ export async function integrator(sandbox: Sandbox, keys: Keys = sandbox): Promis
   };
 }
 
-export async function withSandbox(options: SandboxOptions, use: (client: Integrator) => Promise<void>): Promise<void> {
+export async function withSandbox(
+  options: SandboxOptions,
+  use: (client: Integrator) => Promise<void>,
+): Promise<void> {
   const sandbox = await startCheckedSandbox({ autoPay: 'off', ...options });
   try {
     await use(await integrator(sandbox));
@@ -96,28 +123,61 @@ export async function withSandbox(options: SandboxOptions, use: (client: Integra
 }
 
 const wallet = (ccy: string, more: object = {}): object => ({ ccy, method: 'servicepay', ...more });
-const kyc = (countryCode: string): object => ({ type: 'individual', details: { legalFullName: 'Ann Example', countryCode } });
+const kyc = (countryCode: string): object => ({
+  type: 'individual',
+  details: { legalFullName: 'Ann Example', countryCode },
+});
 const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
 /** A creation body of every kind, by the rules of endpoint 6. */
 export const bodies = {
-  receiveLightning: (amtRequested = 0.0001) =>
-    ({ sourceReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} }, destReq: wallet('BTC', { amtRequested }) }),
-  receiveOnchain: (amtRequested = 0.001) =>
-    ({ sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} }, destReq: wallet('BTC', { amtRequested }) }),
-  sendLightning: (paymentRequest: string) =>
-    ({ sourceReq: wallet('BTC'), destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest } } }),
-  sendLnurl: (address = 'ann@example.com', amtRequested = 0.00001) =>
-    ({ sourceReq: wallet('BTC', { amtRequested }), destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address } } }),
-  sendOnchain: (address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', amtRequested = 0.00001) =>
-    ({ sourceReq: wallet('BTC'), destReq: { ccy: 'BTC', method: 'on-chain', amtRequested, reqDetails: { address } } }),
-  sendUsdt: (from = 'USDT', amtRequested = 25) =>
-    ({ sourceReq: wallet(from), destReq: { ccy: 'USDT', method: 'tron', amtRequested, reqDetails: { address: tronAddress } } }),
-  swap: (amtRequested = 25) => ({ sourceReq: wallet('USDT', { amtRequested }), destReq: wallet('BTC') }),
-  swapInto: (amtRequested = 0.0001) => ({ sourceReq: wallet('USDT'), destReq: wallet('BTC', { amtRequested }) }),
-  payout: (institutionCode: string, reqDetails: object = { bankAcctNum: '0123456789', institutionCode }) => ({
+  receiveLightning: (amtRequested = 0.0001) => ({
+    sourceReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
+    destReq: wallet('BTC', { amtRequested }),
+  }),
+  receiveOnchain: (amtRequested = 0.001) => ({
+    sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
+    destReq: wallet('BTC', { amtRequested }),
+  }),
+  sendLightning: (paymentRequest: string) => ({
+    sourceReq: wallet('BTC'),
+    destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest } },
+  }),
+  sendLnurl: (address = 'ann@example.com', amtRequested = 0.00001) => ({
+    sourceReq: wallet('BTC', { amtRequested }),
+    destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address } },
+  }),
+  sendOnchain: (
+    address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    amtRequested = 0.00001,
+  ) => ({
+    sourceReq: wallet('BTC'),
+    destReq: { ccy: 'BTC', method: 'on-chain', amtRequested, reqDetails: { address } },
+  }),
+  sendUsdt: (from = 'USDT', amtRequested = 25) => ({
+    sourceReq: wallet(from),
+    destReq: { ccy: 'USDT', method: 'tron', amtRequested, reqDetails: { address: tronAddress } },
+  }),
+  swap: (amtRequested = 25) => ({
+    sourceReq: wallet('USDT', { amtRequested }),
+    destReq: wallet('BTC'),
+  }),
+  swapInto: (amtRequested = 0.0001) => ({
+    sourceReq: wallet('USDT'),
+    destReq: wallet('BTC', { amtRequested }),
+  }),
+  payout: (
+    institutionCode: string,
+    reqDetails: object = { bankAcctNum: '0123456789', institutionCode },
+  ) => ({
     sourceReq: wallet('BTC', { kyc: kyc('US') }),
-    destReq: { ccy: 'VND', method: 'vnd-instant', amtRequested: 500000, reqDetails, kyc: kyc('VN') },
+    destReq: {
+      ccy: 'VND',
+      method: 'vnd-instant',
+      amtRequested: 500000,
+      reqDetails,
+      kyc: kyc('VN'),
+    },
     sourceOfFunds: { purpose: 1, source: 1, relationship: 1 },
   }),
 };

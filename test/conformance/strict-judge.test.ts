@@ -1,6 +1,12 @@
 // The judge itself: a request that departs from the specification in one thing is one finding.
 import { expect, test } from 'vitest';
-import { judgeCreation, judgeEnvelope, judgeListQuery, judgeWebhook, type Received } from './strict-judge.js';
+import {
+  judgeCreation,
+  judgeEnvelope,
+  judgeListQuery,
+  judgeWebhook,
+  type Received,
+} from './strict-judge.js';
 
 const wallet = { ccy: 'BTC', method: 'servicepay' };
 const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
@@ -15,42 +21,102 @@ const payout = {
 const { sourceOfFunds: _funds, ...withoutFunds } = payout;
 
 test.for([
-  { body: { sourceReq: wallet, destReq: onchain, extRefId: 'a', note: 'b', deductNetworkFeesFromDest: true } },
+  {
+    body: {
+      sourceReq: wallet,
+      destReq: onchain,
+      extRefId: 'a',
+      note: 'b',
+      deductNetworkFeesFromDest: true,
+    },
+  },
   { body: payout },
-  { body: { sourceReq: { ...wallet, amtRequested: 1 }, destReq: { ccy: 'USDT', method: 'servicepay', reqDetails: {} } } },
+  {
+    body: {
+      sourceReq: { ...wallet, amtRequested: 1 },
+      destReq: { ccy: 'USDT', method: 'servicepay', reqDetails: {} },
+    },
+  },
 ])('accepts a body that follows the rules', ({ body }) => {
   expect(judgeCreation(body)).toEqual([]);
 });
 
 test.for([
   { why: 'an unknown field', body: { sourceReq: wallet, destReq: onchain, memo: 'a' } },
-  { why: 'an unknown field of a side', body: { sourceReq: { ...wallet, amount: 1 }, destReq: onchain } },
-  { why: 'amounts on both sides', body: { sourceReq: { ...wallet, amtRequested: 1 }, destReq: onchain } },
-  { why: 'an amount as text', body: { sourceReq: wallet, destReq: { ...onchain, amtRequested: '0.1' } } },
-  { why: 'too little on-chain', body: { sourceReq: wallet, destReq: { ...onchain, amtRequested: 0.00000999 } } },
-  { why: 'an amount on the wrong side', body: { sourceReq: wallet, destReq: { ...onchain, method: 'lnurl', reqDetails: { address: 'a@b' } } } },
-  { why: 'KYC where there is no payout', body: { sourceReq: { ...wallet, kyc }, destReq: onchain } },
-  { why: 'an unknown detail', body: { sourceReq: wallet, destReq: { ...onchain, reqDetails: { address, tag: '1' } } } },
-  { why: 'a swap into the same currency', body: { sourceReq: { ...wallet, amtRequested: 1 }, destReq: wallet } },
-  { why: 'a payout in another currency', body: { ...payout, destReq: { ...payout.destReq, ccy: 'KES' } } },
+  {
+    why: 'an unknown field of a side',
+    body: { sourceReq: { ...wallet, amount: 1 }, destReq: onchain },
+  },
+  {
+    why: 'amounts on both sides',
+    body: { sourceReq: { ...wallet, amtRequested: 1 }, destReq: onchain },
+  },
+  {
+    why: 'an amount as text',
+    body: { sourceReq: wallet, destReq: { ...onchain, amtRequested: '0.1' } },
+  },
+  {
+    why: 'too little on-chain',
+    body: { sourceReq: wallet, destReq: { ...onchain, amtRequested: 0.00000999 } },
+  },
+  {
+    why: 'an amount on the wrong side',
+    body: {
+      sourceReq: wallet,
+      destReq: { ...onchain, method: 'lnurl', reqDetails: { address: 'a@b' } },
+    },
+  },
+  {
+    why: 'KYC where there is no payout',
+    body: { sourceReq: { ...wallet, kyc }, destReq: onchain },
+  },
+  {
+    why: 'an unknown detail',
+    body: { sourceReq: wallet, destReq: { ...onchain, reqDetails: { address, tag: '1' } } },
+  },
+  {
+    why: 'a swap into the same currency',
+    body: { sourceReq: { ...wallet, amtRequested: 1 }, destReq: wallet },
+  },
+  {
+    why: 'a payout in another currency',
+    body: { ...payout, destReq: { ...payout.destReq, ccy: 'KES' } },
+  },
   { why: 'a payout without source of funds', body: withoutFunds },
   { why: 'a payout without KYC', body: { ...payout, sourceReq: wallet } },
 ])('finds $why', ({ body }) => {
   expect(judgeCreation(body)).toHaveLength(1);
 });
 
-test.for(['time=other&startTime=2026-01-01T00:00:00Z', 'txnStatuses=failed&txnStatuses=expired', 'limit=100&page=2', ''])(
-  'accepts the list query "%s"',
-  (query) => expect(judgeListQuery(new URLSearchParams(query))).toEqual([]),
+test.for([
+  'time=other&startTime=2026-01-01T00:00:00Z',
+  'txnStatuses=failed&txnStatuses=expired',
+  'limit=100&page=2',
+  '',
+])('accepts the list query "%s"', (query) =>
+  expect(judgeListQuery(new URLSearchParams(query))).toEqual([]),
 );
 
-test.for(['time=2d', 'startTime=2026-01-01T00:00:00Z', 'time=other&endTime=2026-01-01', 'limit=0', 'txnStatuses=paid', 'page=1&page=2', 'sort=asc'])(
-  'refuses the list query "%s"',
-  (query) => expect(judgeListQuery(new URLSearchParams(query))).toHaveLength(1),
+test.for([
+  'time=2d',
+  'startTime=2026-01-01T00:00:00Z',
+  'time=other&endTime=2026-01-01',
+  'limit=0',
+  'txnStatuses=paid',
+  'page=1&page=2',
+  'sort=asc',
+])('refuses the list query "%s"', (query) =>
+  expect(judgeListQuery(new URLSearchParams(query))).toHaveLength(1),
 );
 
-const envelope = (changes: Partial<Received>): Received =>
-  ({ method: 'GET', path: '/api/v2/webhook', query: new URLSearchParams(), headers: {}, body: '', ...changes });
+const envelope = (changes: Partial<Received>): Received => ({
+  method: 'GET',
+  path: '/api/v2/webhook',
+  query: new URLSearchParams(),
+  headers: {},
+  body: '',
+  ...changes,
+});
 const json = { 'content-type': 'application/json' };
 
 test.for([
@@ -59,7 +125,10 @@ test.for([
   { why: 'a content type on a GET', request: envelope({ headers: json }) },
   { why: 'a body on a DELETE', request: envelope({ method: 'DELETE', headers: json, body: '{}' }) },
   { why: 'the secret in a header', request: envelope({ headers: { 'x-debug': 'hush' } }) },
-  { why: 'the API key beyond the token endpoint', request: envelope({ headers: { 'x-api-key': 'k' } }) },
+  {
+    why: 'the API key beyond the token endpoint',
+    request: envelope({ headers: { 'x-api-key': 'k' } }),
+  },
 ])('finds $why', ({ request }) => {
   expect(judgeEnvelope(request, 'hush')).toHaveLength(1);
 });

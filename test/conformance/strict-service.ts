@@ -15,7 +15,16 @@ import {
   type Received,
 } from './strict-judge.js';
 import { createGathering, evenTemper, meet, type Temper } from './strict-temper.js';
-import { advance, confirmed, invoiceFor, ledger, quote, reducedView, view, type Txn } from './strict-transactions.js';
+import {
+  advance,
+  confirmed,
+  invoiceFor,
+  ledger,
+  quote,
+  reducedView,
+  view,
+  type Txn,
+} from './strict-transactions.js';
 
 /** What the specification leaves open, or writes in two ways. */
 export interface Dialect {
@@ -45,9 +54,20 @@ export interface Dialect {
 }
 
 export const literal: Dialect = {
-  tokenField: 'expiredAt', tokenWrapped: false, computedAmounts: false, inverseRates: false, invoices: 'testnet',
-  pageSize: 1000, oldestFirst: false, listedAmounts: true, emptyWebhookAnswers: true, cancel: false, rates: false, noInstitutions: '',
-  payer: false, tokenUses: Infinity,
+  tokenField: 'expiredAt',
+  tokenWrapped: false,
+  computedAmounts: false,
+  inverseRates: false,
+  invoices: 'testnet',
+  pageSize: 1000,
+  oldestFirst: false,
+  listedAmounts: true,
+  emptyWebhookAnswers: true,
+  cancel: false,
+  rates: false,
+  noInstitutions: '',
+  payer: false,
+  tokenUses: Infinity,
 };
 
 export interface StrictService {
@@ -76,7 +96,10 @@ interface Answer {
 }
 
 const ok = (body: unknown): Answer => ({ status: 200, body: JSON.stringify(body) });
-const refusal = (status: number, error: string): Answer => ({ status, body: JSON.stringify({ error }) });
+const refusal = (status: number, error: string): Answer => ({
+  status,
+  body: JSON.stringify({ error }),
+});
 const sub = 'ne01-child';
 
 export async function startStrictService(changes: Partial<Dialect> = {}): Promise<StrictService> {
@@ -91,13 +114,21 @@ export async function startStrictService(changes: Partial<Dialect> = {}): Promis
       const request = await receive(incoming);
       requests.push(request);
       await gathered(request);
-      const meeting = meet(temper, request, (path) => service.transactions.get(path.split('/')[4] ?? '')?.body['extRefId']);
-      if (typeof meeting?.effect === 'number') setTimeout(() => service.answer(request), meeting.effect);
-      const answered = meeting === undefined || meeting.effect === 'at once' ? service.answer(request) : undefined;
+      const meeting = meet(
+        temper,
+        request,
+        (path) => service.transactions.get(path.split('/')[4] ?? '')?.body['extRefId'],
+      );
+      if (typeof meeting?.effect === 'number')
+        setTimeout(() => service.answer(request), meeting.effect);
+      const answered =
+        meeting === undefined || meeting.effect === 'at once' ? service.answer(request) : undefined;
       const { status, body } = meeting ?? answered ?? refusal(500, 'internal');
       if (status === 'broken off') return void outgoing.destroy();
       const type = meeting === undefined || body.startsWith('{') ? 'application/json' : 'text/html';
-      outgoing.writeHead(status, { 'content-type': type, ...(meeting?.headers ?? temper.headers()) }).end(temper.carries(request, body));
+      outgoing
+        .writeHead(status, { 'content-type': type, ...(meeting?.headers ?? temper.headers()) })
+        .end(temper.carries(request, body));
     })();
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
@@ -109,7 +140,10 @@ export async function startStrictService(changes: Partial<Dialect> = {}): Promis
     findings,
     requests,
     temper,
-    moved: () => [...service.transactions.values()].filter(({ state }) => ['srccreated', 'destsent', 'completed'].includes(state)),
+    moved: () =>
+      [...service.transactions.values()].filter(({ state }) =>
+        ['srccreated', 'destsent', 'completed'].includes(state),
+      ),
     stop: () =>
       new Promise((done) => {
         server.close(() => done());
@@ -155,7 +189,8 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
       return refusal(401, 'invalid api signature');
     }
     signatures.add(String(signature));
-    const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const part = (value: unknown): string =>
+      Buffer.from(JSON.stringify(value)).toString('base64url');
     const accessToken = `${part({ alg: 'HS256' })}.${part({ n: signatures.size })}.${randomBytes(9).toString('base64url')}`;
     tokens.set(accessToken, dialect.tokenUses);
     const token = { accessToken, [dialect.tokenField]: Date.now() + 600_000, accountId };
@@ -176,15 +211,18 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
   };
 
   const visible = (id: string): Answer | undefined =>
-    id === accountId || id === sub ? undefined
-    : id.startsWith('ne01-') ? refusal(401, 'you are not authorized to view this account')
-    : refusal(400, 'failed to get account');
+    id === accountId || id === sub
+      ? undefined
+      : id.startsWith('ne01-')
+        ? refusal(401, 'you are not authorized to view this account')
+        : refusal(400, 'failed to get account');
 
   const create: Handler = (request) => {
     const body = parseObject(request.body);
     if (!judge(request, judgeCreation(body)) || !body) return refusal(400, 'bad request');
     const ref = body['extRefId'];
-    const isUsed = ref !== undefined && [...transactions.values()].some((txn) => txn.body['extRefId'] === ref);
+    const isUsed =
+      ref !== undefined && [...transactions.values()].some((txn) => txn.body['extRefId'] === ref);
     if (isUsed && !temper.takesUsedReferences) return refusal(400, 'bad request');
     const txn = quote(body, accountId, Date.now());
     if (txn === undefined) return refusal(400, 'bad request');
@@ -192,16 +230,26 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
     return ok(temper.makes(view(txn, dialect)));
   };
 
-  const withTransaction = (act: (txn: Txn) => Answer): Handler => (_, id) => {
-    const txn = transactions.get(id);
-    return txn ? act(txn) : refusal(404, 'not found');
-  };
+  const withTransaction =
+    (act: (txn: Txn) => Answer): Handler =>
+    (_, id) => {
+      const txn = transactions.get(id);
+      return txn ? act(txn) : refusal(404, 'not found');
+    };
 
   const confirm = withTransaction((txn) => {
     if (txn.state !== 'quoted') {
       const params = JSON.stringify({ state: txn.state, transactionId: txn.txnId });
       const error = `transaction ${txn.txnId} already in final state ${txn.state}`;
-      return { status: 400, body: JSON.stringify({ resultStatus: 'error', code: '2005', error, errorMetadata: { params } }) };
+      return {
+        status: 400,
+        body: JSON.stringify({
+          resultStatus: 'error',
+          code: '2005',
+          error,
+          errorMetadata: { params },
+        }),
+      };
     }
     confirmed(txn, funds, dialect);
     return ok(temper.makes(view(txn, dialect)));
@@ -212,17 +260,28 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
     const { query } = request;
     const limit = Math.min(Number(query.get('limit') ?? 20), dialect.pageSize);
     const page = Number(query.get('page') ?? 1);
-    const found = [...transactions.values()].filter((txn) => matches(txn, query) && temper.lists(txn));
+    const found = [...transactions.values()].filter(
+      (txn) => matches(txn, query) && temper.lists(txn),
+    );
     if (!dialect.oldestFirst) found.reverse();
-    const data = found.slice((page - 1) * limit, page * limit).map((txn) => reducedView(txn, dialect));
+    const data = found
+      .slice((page - 1) * limit, page * limit)
+      .map((txn) => reducedView(txn, dialect));
     return ok({ data, pagination: temper.echoes({ page, limit, total: found.length }) });
   };
 
   const bare = (request: Received): Received['query'] | undefined =>
-    judge(request, [...request.query.keys()].map((name) => `unknown parameter ${name}`)) ? request.query : undefined;
+    judge(
+      request,
+      [...request.query.keys()].map((name) => `unknown parameter ${name}`),
+    )
+      ? request.query
+      : undefined;
 
-  const plain = (handle: Handler): Handler => (request, id) =>
-    bare(request) ? handle(request, id) : refusal(400, 'bad request');
+  const plain =
+    (handle: Handler): Handler =>
+    (request, id) =>
+      bare(request) ? handle(request, id) : refusal(400, 'bad request');
 
   const changeWebhook: Handler = (request, id) => {
     if (webhook?.id !== id) return refusal(404, 'not found');
@@ -235,58 +294,107 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
 
   const routes: readonly Route[] = [
     ['GET', /^\/account\/onchain-address$/, plain(() => ok({ staticOnchainAddress: btcAddress }))],
-    ['GET', /^\/account\/stablecoin-onchain-address$/, ({ query }) => {
-      const chainId = query.get('chainId') ?? '';
-      const staticOnchainAddress = { TRON: tronAddress, ETH: ethAddress }[chainId];
-      if (query.get('walletCcy') !== 'USDT' || !staticOnchainAddress || query.size !== 2) {
-        find(`GET stablecoin address: ?${query}`);
-        return refusal(400, 'bad request');
-      }
-      return ok({ resultStatus: 'success', data: { staticOnchainAddress, walletCcy: 'USDT', chainId, accountId } });
-    }],
-    ['GET', /^\/account\/([^/]+)\/wallet\/$/, plain((_, id) => visible(id) ?? ok({ data: funds.wallets(id) }))],
-    ['GET', /^\/account\/([^/]+)$/, plain((_, id) => visible(id) ?? ok({ record: { name: 'Strict', tags: [1, 2] } }))],
+    [
+      'GET',
+      /^\/account\/stablecoin-onchain-address$/,
+      ({ query }) => {
+        const chainId = query.get('chainId') ?? '';
+        const staticOnchainAddress = { TRON: tronAddress, ETH: ethAddress }[chainId];
+        if (query.get('walletCcy') !== 'USDT' || !staticOnchainAddress || query.size !== 2) {
+          find(`GET stablecoin address: ?${query}`);
+          return refusal(400, 'bad request');
+        }
+        return ok({
+          resultStatus: 'success',
+          data: { staticOnchainAddress, walletCcy: 'USDT', chainId, accountId },
+        });
+      },
+    ],
+    [
+      'GET',
+      /^\/account\/([^/]+)\/wallet\/$/,
+      plain((_, id) => visible(id) ?? ok({ data: funds.wallets(id) })),
+    ],
+    [
+      'GET',
+      /^\/account\/([^/]+)$/,
+      plain((_, id) => visible(id) ?? ok({ record: { name: 'Strict', tags: [1, 2] } })),
+    ],
     ['POST', /^\/transaction\/?$/, plain(create)],
     ['GET', /^\/transaction$/, list],
-    ['GET', /^\/transaction\/([^/]+)$/, plain(withTransaction((txn) => {
-      const state = temper.reads(txn);
-      advance(txn, funds, dialect);
-      return state === undefined ? refusal(404, 'not found') : ok(temper.makes(view({ ...txn, state }, dialect)));
-    }))],
-    ['PUT', /^\/transaction\/([^/]+)\/confirm$/, plain((request, id) => {
-      judge(request, request.body === '' ? [] : ['confirm has no body']);
-      return confirm(request, id);
-    })],
-    ['PUT', /^\/transaction\/([^/]+)\/cancel$/, withTransaction((txn) => {
-      if (!dialect.cancel) return { status: 405, body: '' };
-      if (txn.state === 'quoted') txn.state = 'usercanceled';
-      return ok(view(txn, dialect));
-    })],
-    ['POST', /^\/webhook$/, plain((request) => {
-      const body = parseObject(request.body);
-      if (!judge(request, judgeWebhook(body, true))) return refusal(400, 'bad request');
-      webhook = { id: randomUUID(), callback: String(body?.['callback']), createdAt: Date.now() };
-      return ok(webhook);
-    })],
+    [
+      'GET',
+      /^\/transaction\/([^/]+)$/,
+      plain(
+        withTransaction((txn) => {
+          const state = temper.reads(txn);
+          advance(txn, funds, dialect);
+          return state === undefined
+            ? refusal(404, 'not found')
+            : ok(temper.makes(view({ ...txn, state }, dialect)));
+        }),
+      ),
+    ],
+    [
+      'PUT',
+      /^\/transaction\/([^/]+)\/confirm$/,
+      plain((request, id) => {
+        judge(request, request.body === '' ? [] : ['confirm has no body']);
+        return confirm(request, id);
+      }),
+    ],
+    [
+      'PUT',
+      /^\/transaction\/([^/]+)\/cancel$/,
+      withTransaction((txn) => {
+        if (!dialect.cancel) return { status: 405, body: '' };
+        if (txn.state === 'quoted') txn.state = 'usercanceled';
+        return ok(view(txn, dialect));
+      }),
+    ],
+    [
+      'POST',
+      /^\/webhook$/,
+      plain((request) => {
+        const body = parseObject(request.body);
+        if (!judge(request, judgeWebhook(body, true))) return refusal(400, 'bad request');
+        webhook = { id: randomUUID(), callback: String(body?.['callback']), createdAt: Date.now() };
+        return ok(webhook);
+      }),
+    ],
     ['GET', /^\/webhook$/, plain(() => ok({ data: webhook ? [webhook] : [] }))],
     ['PUT', /^\/webhook\/([^/]+)$/, plain(changeWebhook)],
-    ['DELETE', /^\/webhook\/([^/]+)$/, plain((_, id) => {
-      if (webhook?.id !== id) return refusal(404, 'not found');
-      webhook = undefined;
-      return dialect.emptyWebhookAnswers ? { status: 200, body: '' } : ok({});
-    })],
-    ['GET', /^\/reference\/fiat-institution\/by-country\/([A-Z]{2})$/, plain((_, country) =>
-      country === 'VN' ? ok(institutions) : { status: 200, body: dialect.noInstitutions })],
-    ['GET', /^\/rate$/, plain(() => {
-      const data = temper.rates ?? (dialect.rates ? { BTCUSD: 100000.5 } : undefined);
-      return data === undefined ? refusal(404, 'not found') : ok({ data });
-    })],
+    [
+      'DELETE',
+      /^\/webhook\/([^/]+)$/,
+      plain((_, id) => {
+        if (webhook?.id !== id) return refusal(404, 'not found');
+        webhook = undefined;
+        return dialect.emptyWebhookAnswers ? { status: 200, body: '' } : ok({});
+      }),
+    ],
+    [
+      'GET',
+      /^\/reference\/fiat-institution\/by-country\/([A-Z]{2})$/,
+      plain((_, country) =>
+        country === 'VN' ? ok(institutions) : { status: 200, body: dialect.noInstitutions },
+      ),
+    ],
+    [
+      'GET',
+      /^\/rate$/,
+      plain(() => {
+        const data = temper.rates ?? (dialect.rates ? { BTCUSD: 100000.5 } : undefined);
+        return data === undefined ? refusal(404, 'not found') : ok({ data });
+      }),
+    ],
   ];
 
   const answer = (request: Received): Answer => {
     judge(request, judgeEnvelope(request, apiSecret));
     const path = request.path.replace(/^\/api\/v2/, '');
-    if (request.method === 'POST' && path === '/authentication/token-signature') return authenticate(request, '');
+    if (request.method === 'POST' && path === '/authentication/token-signature')
+      return authenticate(request, '');
     const refused = authorize(request);
     if (refused) return refused;
     for (const [method, pattern, handle] of routes) {
@@ -301,7 +409,15 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
     const txn = quote(body, accountId, Date.now());
     if (txn !== undefined) transactions.set(txn.txnId, txn);
   };
-  return { apiKey, apiSecret, accountId, transactions, answer, add, invoice: (sat: bigint) => invoiceFor(sat, dialect) };
+  return {
+    apiKey,
+    apiSecret,
+    accountId,
+    transactions,
+    answer,
+    add,
+    invoice: (sat: bigint) => invoiceFor(sat, dialect),
+  };
 }
 
 const btcAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
@@ -314,15 +430,22 @@ const institutions = {
 
 /** The filters of endpoint 10; periods longer than this service lives are all the same. */
 function matches(txn: Txn, query: URLSearchParams): boolean {
-  const several = (name: string): string[] => query.getAll(name).flatMap((value) => value.split(','));
-  const wanted = (name: string, value: string): boolean => !query.has(name) || several(name).includes(value);
+  const several = (name: string): string[] =>
+    query.getAll(name).flatMap((value) => value.split(','));
+  const wanted = (name: string, value: string): boolean =>
+    !query.has(name) || several(name).includes(value);
   const [source, dest] = [String(txn.source['method']), String(txn.dest['method'])];
   const at = (name: string, otherwise: number): number =>
-    query.get('time') === 'other' && query.has(name) ? Date.parse(query.get(name) ?? '') : otherwise;
+    query.get('time') === 'other' && query.has(name)
+      ? Date.parse(query.get(name) ?? '')
+      : otherwise;
   return (
-    wanted('txnStatuses', txn.state) && wanted('srcMethods', source) && wanted('destMethods', dest) &&
-    !several('excludedSrcMethods').includes(source) && !several('excludedDestMethods').includes(dest) &&
-    txn.createdAt >= at('startTime', 0) && txn.createdAt <= at('endTime', Infinity)
+    wanted('txnStatuses', txn.state) &&
+    wanted('srcMethods', source) &&
+    wanted('destMethods', dest) &&
+    !several('excludedSrcMethods').includes(source) &&
+    !several('excludedDestMethods').includes(dest) &&
+    txn.createdAt >= at('startTime', 0) &&
+    txn.createdAt <= at('endTime', Infinity)
   );
 }
-

@@ -62,10 +62,16 @@ const exchanges: readonly (readonly [Meeting['exchange'], method: string, path: 
  *
  * @param refOf the reference of the transaction that a path names
  */
-export function meet({ meetings }: Temper, { method, path }: Received, refOf: (path: string) => unknown): Meeting | undefined {
+export function meet(
+  { meetings }: Temper,
+  { method, path }: Received,
+  refOf: (path: string) => unknown,
+): Meeting | undefined {
   const [exchange] = exchanges.find((each) => each[1] === method && each[2].test(path)) ?? [];
   const isFor = ({ ref }: Meeting): boolean => ref === undefined || ref === refOf(path);
-  const meeting = meetings.find((each) => each.exchange === exchange && each.times > 0 && isFor(each));
+  const meeting = meetings.find(
+    (each) => each.exchange === exchange && each.times > 0 && isFor(each),
+  );
   if (meeting !== undefined) meeting.times -= 1;
   return meeting;
 }
@@ -76,7 +82,12 @@ export function createGathering(temper: Temper): (request: Received) => Promise<
   return ({ method, path }) =>
     new Promise((goOn) => {
       const [, ofCreation, atCreation] = exchanges[0] ?? [];
-      if (temper.creationsTogether === 0 || method !== ofCreation || atCreation?.test(path) !== true) return goOn();
+      if (
+        temper.creationsTogether === 0 ||
+        method !== ofCreation ||
+        atCreation?.test(path) !== true
+      )
+        return goOn();
       waiting.push(goOn);
       if (waiting.length < temper.creationsTogether) return;
       temper.creationsTogether = 0;

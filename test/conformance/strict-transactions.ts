@@ -22,24 +22,44 @@ export interface Txn {
   added: Json;
 }
 
-const worth: Readonly<Record<string, number>> = { BTC: 100_000, USDT: 1, USD: 1, VND: 0.00004, KES: 0.0077 };
+const worth: Readonly<Record<string, number>> = {
+  BTC: 100_000,
+  USDT: 1,
+  USD: 1,
+  VND: 0.00004,
+  KES: 0.0077,
+};
 const nodeKey = new Uint8Array(32).fill(7);
-const receiveAddress = { mainnet: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', testnet: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx' };
+const receiveAddress = {
+  mainnet: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  testnet: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+};
 
 export function invoiceFor(sat: bigint, { invoices }: Dialect): string {
   const paymentHash = createHash('sha256').update(randomBytes(32)).digest('hex');
   const paymentSecret = randomBytes(32).toString('hex');
   const timestamp = Math.floor(Date.now() / 1000);
-  const fields = { amountMsat: sat * 1000n, paymentHash, paymentSecret, description: 'strict', timestamp };
+  const fields = {
+    amountMsat: sat * 1000n,
+    paymentHash,
+    paymentSecret,
+    description: 'strict',
+    timestamp,
+  };
   return encodeInvoice({ network: invoices, ...fields }, nodeKey);
 }
 
 /** Wallets with separate reserved amounts. */
 export function ledger() {
   const since = new Date().toISOString();
-  const total = new Map([['BTC', Big('0.5')], ['USDT', Big(1000)], ['USD', Big(500)]]);
+  const total = new Map([
+    ['BTC', Big('0.5')],
+    ['USDT', Big(1000)],
+    ['USD', Big(500)],
+  ]);
   const reserved = new Map<string, Big>();
-  const move = (of: Map<string, Big>, ccy: string, by: Big): void => void of.set(ccy, (of.get(ccy) ?? Big(0)).plus(by));
+  const move = (of: Map<string, Big>, ccy: string, by: Big): void =>
+    void of.set(ccy, (of.get(ccy) ?? Big(0)).plus(by));
   return {
     add: (ccy: string, by: Big): void => move(total, ccy, by),
     reserve: (ccy: string, by: Big): void => move(reserved, ccy, by),
@@ -61,7 +81,8 @@ export type Ledger = ReturnType<typeof ledger>;
 
 const side = (value: unknown): Json => (isObject(value) ? value : {});
 const isReceive = ({ source }: Txn): boolean => source['method'] !== 'servicepay';
-const isSwap = ({ source, dest }: Txn): boolean => source['method'] === 'servicepay' && dest['method'] === 'servicepay';
+const isSwap = ({ source, dest }: Txn): boolean =>
+  source['method'] === 'servicepay' && dest['method'] === 'servicepay';
 
 /** Undefined for a refused value. */
 export function quote(body: Json, accountId: string, now: number): Txn | undefined {
@@ -77,8 +98,18 @@ export function quote(body: Json, accountId: string, now: number): Txn | undefin
   };
   const pending = receive ? { reqDetails: pendingDetails[String(source['method'])] } : {};
   return {
-    txnId: randomUUID(), accountId, body, source: { ...source, ...pending }, dest, createdAt: now, updatedAt: now,
-    expiresAt: now + 60_000, amounts, fees, state: 'quoted', added: {},
+    txnId: randomUUID(),
+    accountId,
+    body,
+    source: { ...source, ...pending },
+    dest,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + 60_000,
+    amounts,
+    fees,
+    state: 'quoted',
+    added: {},
     ...(dest['method'] === 'lnurl' && { dest: { ...dest, reqDetails: lnurlDetails(dest) } }),
   };
 }
@@ -97,9 +128,10 @@ function amountsOf(source: Json, dest: Json): Txn['amounts'] | undefined {
   if (from === undefined || to === undefined) return undefined;
   const scale = (side: Json): number => (side['ccy'] === 'BTC' ? 8 : 6);
   const details = side(dest['reqDetails']);
-  const asked = dest['method'] === 'lightning'
-    ? Big(String(decodeInvoice(String(details['paymentRequest'])).amountMsat ?? 0)).div(1e11)
-    : dest['amtRequested'];
+  const asked =
+    dest['method'] === 'lightning'
+      ? Big(String(decodeInvoice(String(details['paymentRequest'])).amountMsat ?? 0)).div(1e11)
+      : dest['amtRequested'];
   if (asked !== undefined) {
     const value = Big(String(asked));
     return { dest: value, source: value.times(to).div(from).round(scale(source), Big.roundUp) };
@@ -121,8 +153,11 @@ export function confirmed(txn: Txn, funds: Ledger, dialect: Dialect): void {
     const address = receiveAddress[dialect.invoices];
     const amount = txn.amounts.dest.toNumber();
     txn.added = {
-      address, amount, invoice: `bitcoin:${address}?amount=${txn.amounts.dest.toFixed()}`,
-      invoicePageUrl: `https://pay.example/${txn.txnId}`, expiredAt: new Date(Date.now() + 3_600_000).toISOString(),
+      address,
+      amount,
+      invoice: `bitcoin:${address}?amount=${txn.amounts.dest.toFixed()}`,
+      invoicePageUrl: `https://pay.example/${txn.txnId}`,
+      expiredAt: new Date(Date.now() + 3_600_000).toISOString(),
     };
     move(txn, 'srcintent');
   } else if (funds.available(from).lt(cost(txn))) {
@@ -166,20 +201,34 @@ function fxRate({ source, dest }: Txn, { inverseRates }: Dialect): number {
   return Number((inverseRates ? to / from : from / to).toPrecision(12));
 }
 
-const settled = (txn: Txn, amount: Big): { amtSettled: number | null } =>
-  ({ amtSettled: txn.state === 'completed' ? amount.toNumber() : null });
+const settled = (txn: Txn, amount: Big): { amtSettled: number | null } => ({
+  amtSettled: txn.state === 'completed' ? amount.toNumber() : null,
+});
 
 /** The full shape: what the caller gave, and the fields that the tables name. */
 export function view(txn: Txn, dialect: Dialect): Json {
-  const { txnId, accountId, body, source, dest, amounts, fees, createdAt, expiresAt, updatedAt } = txn;
-  const computed = (amount: Big): Json => (dialect.computedAmounts ? { amtRequested: amount.toNumber() } : {});
+  const { txnId, accountId, body, source, dest, amounts, fees, createdAt, expiresAt, updatedAt } =
+    txn;
+  const computed = (amount: Big): Json =>
+    dialect.computedAmounts ? { amtRequested: amount.toNumber() } : {};
   const { sourceReq: _source, destReq: _dest, deductNetworkFeesFromDest: _deduct, ...own } = body;
   return {
-    txnId, accountId, accountDisplayName: 'Strict', ...own, txnState: txn.state,
+    txnId,
+    accountId,
+    accountDisplayName: 'Strict',
+    ...own,
+    txnState: txn.state,
     sourceReq: {
-      ...computed(amounts.source), ...source, reqDetails: { ...side(source['reqDetails']), ...txn.added },
-      ...settled(txn, amounts.source), servicepayFees: fees.service.toNumber(), networkFees: fees.network.toNumber(),
-      reqStatus: txn.state === 'completed' ? '2' : '0', expiresAt, createAt: createdAt, updatedAt,
+      ...computed(amounts.source),
+      ...source,
+      reqDetails: { ...side(source['reqDetails']), ...txn.added },
+      ...settled(txn, amounts.source),
+      servicepayFees: fees.service.toNumber(),
+      networkFees: fees.network.toNumber(),
+      reqStatus: txn.state === 'completed' ? '2' : '0',
+      expiresAt,
+      createAt: createdAt,
+      updatedAt,
     },
     destReq: { ...computed(amounts.dest), ...dest, ...settled(txn, amounts.dest) },
     fxRate: fxRate(txn, dialect),
@@ -196,4 +245,3 @@ export function reducedView(txn: Txn, dialect: Dialect): Json {
   };
   return { ...rest, sourceReq: reduced(sourceReq), destReq: reduced(destReq) };
 }
-

@@ -12,42 +12,70 @@ import { webhookSecret } from '../support/webhooks.js';
 /** `refused`: exit 2. `child`: shows the subaccount. `same`: the same answer for every account. `local`: asks the service for nothing. */
 type Result = 'refused' | 'child' | 'same' | 'local';
 
-const body = { sourceReq: { ccy: 'BTC', method: 'lightning' }, destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.0001 } };
+const body = {
+  sourceReq: { ccy: 'BTC', method: 'lightning' },
+  destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.0001 },
+};
 const id = 'ad79a67a-5e07-4094-92cd-1aeb3fbe8297';
 const address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 const payout = [
-  '--country', 'VN', '--institution', '970436', '--acct-num', '0123456789', '--acct-name', 'Nguyen Van A', '--amount', '500000vnd',
-  '--purpose', '1', '--source', '1', '--relationship', '1', '--sender-type', 'individual', '--sender-name', 'Ann', '--sender-country', 'CA',
-  '--recipient-type', 'individual', '--recipient-name', 'Nguyen Van A', '--recipient-country', 'VN',
+  '--country',
+  'VN',
+  '--institution',
+  '970436',
+  '--acct-num',
+  '0123456789',
+  '--acct-name',
+  'Nguyen Van A',
+  '--amount',
+  '500000vnd',
+  '--purpose',
+  '1',
+  '--source',
+  '1',
+  '--relationship',
+  '1',
+  '--sender-type',
+  'individual',
+  '--sender-name',
+  'Ann',
+  '--sender-country',
+  'CA',
+  '--recipient-type',
+  'individual',
+  '--recipient-name',
+  'Nguyen Van A',
+  '--recipient-country',
+  'VN',
 ];
 
 /** Every command of the table with words that it takes; FILE is a batch of one row. */
 const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
-  'receive': ['refused'],
+  receive: ['refused'],
   'receive lightning': ['refused', '1000sat'],
   'receive onchain': ['refused', '0.001btc'],
   'receive address': ['refused', 'btc'],
-  'send': ['refused', address, '5usdt'],
+  send: ['refused', address, '5usdt'],
   'send lightning': ['refused', 'INVOICE'],
   'send lnurl': ['refused', 'ann@example.com', '1000sat'],
   'send onchain': ['refused', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.001btc'],
   'send usdt': ['refused', address, '5usdt'],
-  'swap': ['refused', '10usdt', 'BTC'],
-  'payout': ['refused', ...payout],
+  swap: ['refused', '10usdt', 'BTC'],
+  payout: ['refused', ...payout],
   'payout methods': ['local'],
   'payout institutions': ['same', 'VN'],
-  'batch': ['refused', 'FILE'],
+  batch: ['refused', 'FILE'],
   'recipients list': ['local'],
   'recipients add': ['local', 'ann'],
   'recipients remove': ['local', 'ann'],
-  'limits': ['local'],
+  limits: ['local'],
   'limits list': ['local'],
   'limits set': ['local', '--per-day', '1000sat'],
   'limits allow': ['local', address],
   'limits disallow': ['local', address],
   'limits clear': ['local'],
-  'wallets': ['child'],
-  'watch': ['local'],
+  wallets: ['child'],
+  watch: ['local'],
   'tx list': ['refused'],
   'tx get': ['refused', id],
   'tx watch': ['refused', id],
@@ -56,12 +84,12 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'tx pending': ['refused'],
   'tx resume': ['refused'],
   'tx export': ['refused', '--format', 'csv'],
-  'rates': ['same'],
-  'account': ['child'],
-  'history': ['refused'],
-  'login': ['local'],
-  'logout': ['local'],
-  'whoami': ['local'],
+  rates: ['same'],
+  account: ['child'],
+  history: ['refused'],
+  login: ['local'],
+  logout: ['local'],
+  whoami: ['local'],
   'profiles list': ['local'],
   'profiles use': ['local', 'default'],
   'profiles remove': ['local', 'default'],
@@ -73,15 +101,15 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'db status': ['local'],
   'db upgrade': ['local'],
   'db move': ['local'],
-  'statement': ['refused'],
+  statement: ['refused'],
   'statement close': ['refused', '2026-01'],
-  'reconcile': ['refused'],
-  'doctor': ['child'],
-  'completion': ['local', 'bash'],
-  'schema': ['local'],
-  'help': ['local'],
-  'decode': ['local', address],
-  'api': ['refused', 'POST', '/api/v2/transaction', '-d', JSON.stringify(body)],
+  reconcile: ['refused'],
+  doctor: ['child'],
+  completion: ['local', 'bash'],
+  schema: ['local'],
+  help: ['local'],
+  decode: ['local', address],
+  api: ['refused', 'POST', '/api/v2/transaction', '-d', JSON.stringify(body)],
   'webhook list': ['refused'],
   'webhook set': ['refused', 'https://shop.example/hooks'],
   'webhook update': ['refused', id, '--callback', 'https://shop.example/hooks'],
@@ -91,16 +119,23 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'webhook sign': ['local'],
   'webhook replay': ['local', '--to', 'http://127.0.0.1:9/', id],
   'webhook trigger': ['local', 'completed'],
-  'mcp': ['refused'],
+  mcp: ['refused'],
 };
 
 /** These act on a sandbox itself, for which there is no account to choose, or print what the table holds. */
 const ofTheSandbox = /^(sandbox |demo$|__generate$)/;
 
-const pathsOf = (branches: readonly Branch[], parent = '', counts: (branch: Branch) => boolean = ({ load }) => load !== undefined): string[] =>
+const pathsOf = (
+  branches: readonly Branch[],
+  parent = '',
+  counts: (branch: Branch) => boolean = ({ load }) => load !== undefined,
+): string[] =>
   branches.flatMap((branch) => {
     const path = `${parent}${branch.name}`;
-    return [...(counts(branch) ? [path] : []), ...pathsOf(branch.branches ?? [], `${path} `, counts)];
+    return [
+      ...(counts(branch) ? [path] : []),
+      ...pathsOf(branch.branches ?? [], `${path} `, counts),
+    ];
   });
 
 /** These act for a subaccount, or for nobody, with some of their words. */
@@ -108,60 +143,118 @@ const byWords = ['api', 'webhook listen'];
 
 describe('--account with a subaccount', () => {
   plain('is tried with every command of the table', () => {
-    expect(pathsOf(tree.branches ?? []).filter((path) => !ofTheSandbox.test(path)).toSorted()).toEqual(Object.keys(commands).toSorted());
+    expect(
+      pathsOf(tree.branches ?? [])
+        .filter((path) => !ofTheSandbox.test(path))
+        .toSorted(),
+    ).toEqual(Object.keys(commands).toSorted());
   });
 
-  test.for(Object.entries(commands))('svcpay %s does not act on the parent', async ([path, [result, ...words]], { around }) => {
-    const { sandbox, home } = around;
-    const { accountId } = await sandbox.account('Child');
-    const file = join(home, 'rows.csv');
-    writeFileSync(file, `to,amount\n${address},5usdt\n`);
-    const invoice = words.includes('INVOICE') ? await sandbox.invoice('1000sat') : '';
-    const given = words.map((word) => (word === 'FILE' ? file : word === 'INVOICE' ? invoice : word));
-    const run = await svcpay([...path.split(' '), ...given, '--account', accountId, '--yes', '--no-input'], {
-      ...around, env: { SVCPAY_WEBHOOK_SECRET: webhookSecret }, input: '',
-    });
-    const asked = sandbox.requests().filter(({ path: asked, status }) => status !== 401 && !/\/token-signature$|^\/_sandbox/.test(asked));
-    const ofChild = asked.filter(({ path: asked }) => asked.startsWith(`/api/v2/account/${accountId}`));
-    const ofNobody = asked.filter(({ path: asked }) => /\/(rate|fiat-institution\/.*)$/.test(asked));
-    expect(asked.filter((each) => ![...ofChild, ...ofNobody].includes(each))).toEqual([]);
-    expect(asked.filter(({ method }) => method !== 'GET')).toEqual([]);
-    if (result === 'refused') {
-      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(run.stderr).toContain(`acts for ${accountId} only with an API key of that account`);
-    } else expect([ofChild.length > 0, ofNobody.length > 0]).toEqual([result === 'child', result === 'same']);
-  });
+  test.for(Object.entries(commands))(
+    'svcpay %s does not act on the parent',
+    async ([path, [result, ...words]], { around }) => {
+      const { sandbox, home } = around;
+      const { accountId } = await sandbox.account('Child');
+      const file = join(home, 'rows.csv');
+      writeFileSync(file, `to,amount\n${address},5usdt\n`);
+      const invoice = words.includes('INVOICE') ? await sandbox.invoice('1000sat') : '';
+      const given = words.map((word) =>
+        word === 'FILE' ? file : word === 'INVOICE' ? invoice : word,
+      );
+      const run = await svcpay(
+        [...path.split(' '), ...given, '--account', accountId, '--yes', '--no-input'],
+        {
+          ...around,
+          env: { SVCPAY_WEBHOOK_SECRET: webhookSecret },
+          input: '',
+        },
+      );
+      const asked = sandbox
+        .requests()
+        .filter(
+          ({ path: asked, status }) =>
+            status !== 401 && !/\/token-signature$|^\/_sandbox/.test(asked),
+        );
+      const ofChild = asked.filter(({ path: asked }) =>
+        asked.startsWith(`/api/v2/account/${accountId}`),
+      );
+      const ofNobody = asked.filter(({ path: asked }) =>
+        /\/(rate|fiat-institution\/.*)$/.test(asked),
+      );
+      expect(asked.filter((each) => ![...ofChild, ...ofNobody].includes(each))).toEqual([]);
+      expect(asked.filter(({ method }) => method !== 'GET')).toEqual([]);
+      if (result === 'refused') {
+        expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+        expect(run.stderr).toContain(`acts for ${accountId} only with an API key of that account`);
+      } else
+        expect([ofChild.length > 0, ofNobody.length > 0]).toEqual([
+          result === 'child',
+          result === 'same',
+        ]);
+    },
+  );
 
   plain('is marked in the table for every command that refuses it', () => {
-    const refusing = Object.entries(commands).filter(([path, [result]]) => result === 'refused' && !byWords.includes(path)).map(([path]) => path);
-    expect(pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true).toSorted()).toEqual(refusing.toSorted());
+    const refusing = Object.entries(commands)
+      .filter(([path, [result]]) => result === 'refused' && !byWords.includes(path))
+      .map(([path]) => path);
+    expect(
+      pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true).toSorted(),
+    ).toEqual(refusing.toSorted());
   });
 
-  test.for(pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true))('svcpay %s refuses it, whatever the other arguments', async (path, { around }) => {
-    const { accountId } = await around.sandbox.account('Child');
-    for (const words of [[], ['a', 'b', 'c', 'd', '--no-such-option']]) {
-      const run = await svcpay([...path.split(' '), ...words, '--account', accountId, '--no-input'], { ...around, input: '' });
-      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(run.stderr).toContain(`acts for ${accountId} only with an API key of that account`);
-    }
-    expect((await svcpay([...path.split(' '), '--no-such-option', '--account', around.sandbox.accountId], around)).stderr).toContain('here is no option');
-  });
+  test.for(pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true))(
+    'svcpay %s refuses it, whatever the other arguments',
+    async (path, { around }) => {
+      const { accountId } = await around.sandbox.account('Child');
+      for (const words of [[], ['a', 'b', 'c', 'd', '--no-such-option']]) {
+        const run = await svcpay(
+          [...path.split(' '), ...words, '--account', accountId, '--no-input'],
+          { ...around, input: '' },
+        );
+        expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+        expect(run.stderr).toContain(`acts for ${accountId} only with an API key of that account`);
+      }
+      expect(
+        (
+          await svcpay(
+            [...path.split(' '), '--no-such-option', '--account', around.sandbox.accountId],
+            around,
+          )
+        ).stderr,
+      ).toContain('here is no option');
+    },
+  );
 
-  test.for(['send', 'swap', 'payout', 'receive'])('is refused by svcpay %s on a terminal before any question', async (path, { around }) => {
-    const { accountId } = await around.sandbox.account('Child');
-    const tty = svcpayTty([path, '--account', accountId], { ...around, columns: 200 });
-    expect(await tty.ended).toBe(2);
-    expect(tty.text()).toContain(`acts for ${accountId} only with an API key of that account`);
-    expect(tty.text()).not.toContain('?');
-  });
+  test.for(['send', 'swap', 'payout', 'receive'])(
+    'is refused by svcpay %s on a terminal before any question',
+    async (path, { around }) => {
+      const { accountId } = await around.sandbox.account('Child');
+      const tty = svcpayTty([path, '--account', accountId], { ...around, columns: 200 });
+      expect(await tty.ended).toBe(2);
+      expect(tty.text()).toContain(`acts for ${accountId} only with an API key of that account`);
+      expect(tty.text()).not.toContain('?');
+    },
+  );
 
-  test('shows the subaccount\'s wallets and does not change the parent\'s webhook', async ({ around }) => {
+  test("shows the subaccount's wallets and does not change the parent's webhook", async ({
+    around,
+  }) => {
     const { accountId } = await around.sandbox.account('Child');
     await around.sandbox.fund('BTC', '0.25', accountId);
     const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
     await svcpay(['webhook', 'set', 'https://shop.example/hooks', '--yes'], { ...around, env });
-    expect(await svcpay(['webhook', 'set', 'https://evil.example/', '--yes', '--account', accountId], { ...around, env })).toMatchObject({ exitCode: 2 });
-    expect((await svcpay(['webhook', 'list', '--json'], around)).json()).toMatchObject([{ callback: 'https://shop.example/hooks' }]);
-    expect((await svcpay(['wallets', 'BTC', '--json', '--account', accountId], around)).json()).toMatchObject([{ accountId, amount: 0.25 }]);
+    expect(
+      await svcpay(['webhook', 'set', 'https://evil.example/', '--yes', '--account', accountId], {
+        ...around,
+        env,
+      }),
+    ).toMatchObject({ exitCode: 2 });
+    expect((await svcpay(['webhook', 'list', '--json'], around)).json()).toMatchObject([
+      { callback: 'https://shop.example/hooks' },
+    ]);
+    expect(
+      (await svcpay(['wallets', 'BTC', '--json', '--account', accountId], around)).json(),
+    ).toMatchObject([{ accountId, amount: 0.25 }]);
   });
 });

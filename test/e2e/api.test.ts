@@ -12,7 +12,9 @@ const swap = {
 };
 
 describe('svcpay api', () => {
-  test('prints the body unchanged, and status and headers before it with -i', async ({ around }) => {
+  test('prints the body unchanged, and status and headers before it with -i', async ({
+    around,
+  }) => {
     const path = '/api/v2/account/{accountId}/wallet/';
     const plain = await svcpay(['api', 'GET', path], around);
     const withHead = await svcpay(['api', 'get', path, '-i'], around);
@@ -32,7 +34,9 @@ describe('svcpay api', () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')[0]?.requestBody).toBe(body);
   });
 
-  test('writes body and reason of a failure to stderr, and nothing to stdout', async ({ around }) => {
+  test('writes body and reason of a failure to stderr, and nothing to stdout', async ({
+    around,
+  }) => {
     const run = await svcpay(['api', 'GET', 'transaction/nobody', '--json'], around);
     expect(run).toMatchObject({ exitCode: 5, stdout: '' });
     expect(run.stderr.split('\n')[0]).toBe('{"error":"not found"}');
@@ -40,7 +44,10 @@ describe('svcpay api', () => {
   });
 
   test('asks before a request that moves money', async ({ around }) => {
-    const quote = await svcpay(['api', 'POST', 'transaction', '-d', '-'], { ...around, input: JSON.stringify(swap) });
+    const quote = await svcpay(['api', 'POST', 'transaction', '-d', '-'], {
+      ...around,
+      input: JSON.stringify(swap),
+    });
     const { txnId } = inside(quote.json()) as { txnId: string };
     const confirm = ['api', 'PUT', `transaction/${txnId}/confirm`];
     expect(await svcpay(confirm, around)).toMatchObject({ exitCode: 9, stdout: '' });
@@ -49,16 +56,24 @@ describe('svcpay api', () => {
     await tty.waitFor('Send it?');
     tty.type('\r');
     expect(await tty.ended).toBe(9);
-    expect(inside((await svcpay([...confirm, '--yes'], around)).json()))
-      .toMatchObject(comesIn('confirm-ok') ? { message: 'OK' } : { txnId, txnState: 'completed' });
+    expect(inside((await svcpay([...confirm, '--yes'], around)).json())).toMatchObject(
+      comesIn('confirm-ok') ? { message: 'OK' } : { txnId, txnState: 'completed' },
+    );
   });
 
   test('repeats only failed GETs', async ({ around }) => {
     const { sandbox } = around;
     await sandbox.faults.add({ kind: 'status', status: 500, method: 'GET' });
     expect(await svcpay(['api', 'GET', 'transaction'], around)).toMatchObject({ exitCode: 0 });
-    await sandbox.faults.add({ kind: 'status', status: 500, method: 'POST', path: '/api/v2/transaction' });
-    expect(await svcpay(['api', 'POST', 'transaction', '-d', JSON.stringify(swap)], around)).toMatchObject({ exitCode: 75 });
+    await sandbox.faults.add({
+      kind: 'status',
+      status: 500,
+      method: 'POST',
+      path: '/api/v2/transaction',
+    });
+    expect(
+      await svcpay(['api', 'POST', 'transaction', '-d', JSON.stringify(swap)], around),
+    ).toMatchObject({ exitCode: 75 });
     expect(sandbox.requests('GET')).toHaveLength(2);
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(1);
   });
@@ -68,7 +83,10 @@ describe('svcpay api', () => {
     const quote = await svcpay(['api', 'POST', 'transaction', '-d', JSON.stringify(swap)], around);
     const { txnId } = inside(quote.json()) as { txnId: string };
     await sandbox.faults.add({ kind: 'drop-after-commit', method: 'PUT' });
-    const run = await svcpay(['api', 'PUT', `transaction/${txnId}/confirm`, '--yes', '--json'], around);
+    const run = await svcpay(
+      ['api', 'PUT', `transaction/${txnId}/confirm`, '--yes', '--json'],
+      around,
+    );
     expect(run).toMatchObject({ exitCode: 8, stdout: '' });
     expect(run.error()).toMatchObject({ kind: 'pending', txnId, hint: `svcpay tx get ${txnId}` });
     expect(sandbox.requests('PUT')).toHaveLength(1);
@@ -78,7 +96,10 @@ describe('svcpay api', () => {
     const body = JSON.stringify(swap);
     await svcpay(['api', 'POST', 'transaction', '-d', body], around);
     await svcpay(['api', 'POST', 'transaction', '-d', body], around);
-    const run = await svcpay(['api', 'GET', 'transaction?limit=1', '--paginate', '--fields', 'txnState'], around);
+    const run = await svcpay(
+      ['api', 'GET', 'transaction?limit=1', '--paginate', '--fields', 'txnState'],
+      around,
+    );
     expect(run.json()).toEqual([{ txnState: 'quoted' }, { txnState: 'quoted' }]);
     // Full pages say nothing of what comes after them.
     expect(around.sandbox.requests('GET', '/api/v2/transaction')).toHaveLength(3);

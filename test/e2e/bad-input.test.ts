@@ -38,11 +38,31 @@ interface Case {
 }
 
 const refusedHere: readonly Case[] = [
-  { why: 'a field that no payment has', args: (it) => ['send', 'lightning', it, '--yes', '--json', '--fields', 'txnStat'], message: /txnStat.* is not a field/ },
-  { why: 'two services at once', args: () => ['wallets', '--sandbox', '--base-url', 'https://pay.example'], message: /--sandbox and --base-url exclude each other/ },
-  { why: '--no-wait with --wait-timeout', args: (it) => ['send', it, '--yes', '--no-wait', '--wait-timeout', '5m'], message: /--no-wait and --wait-timeout exclude each other/ },
-  { why: 'tx resume --no-wait with --wait-timeout', args: () => ['tx', 'resume', '--no-wait', '--wait-timeout', '5s'], message: /--no-wait and --wait-timeout exclude each other/ },
-  { why: 'an invoice with one character changed', args: (it) => ['send', 'lightning', changeOne(it)], message: /checksum is wrong/ },
+  {
+    why: 'a field that no payment has',
+    args: (it) => ['send', 'lightning', it, '--yes', '--json', '--fields', 'txnStat'],
+    message: /txnStat.* is not a field/,
+  },
+  {
+    why: 'two services at once',
+    args: () => ['wallets', '--sandbox', '--base-url', 'https://pay.example'],
+    message: /--sandbox and --base-url exclude each other/,
+  },
+  {
+    why: '--no-wait with --wait-timeout',
+    args: (it) => ['send', it, '--yes', '--no-wait', '--wait-timeout', '5m'],
+    message: /--no-wait and --wait-timeout exclude each other/,
+  },
+  {
+    why: 'tx resume --no-wait with --wait-timeout',
+    args: () => ['tx', 'resume', '--no-wait', '--wait-timeout', '5s'],
+    message: /--no-wait and --wait-timeout exclude each other/,
+  },
+  {
+    why: 'an invoice with one character changed',
+    args: (it) => ['send', 'lightning', changeOne(it)],
+    message: /checksum is wrong/,
+  },
   {
     why: 'an expired invoice',
     args: () => ['send', 'lightning', invoice('testnet', inSeconds(Date.now()) - 840)],
@@ -54,28 +74,56 @@ const refusedHere: readonly Case[] = [
     env: { SVCPAY_NETWORK: 'mainnet' },
     message: /testnet invoice.*mainnet/,
   },
-  { why: 'a bare BTC number', args: () => ['receive', 'lightning', '50000'], message: /50000 has no unit\. Write 50000sat \(0\.0005 BTC\)/ },
-  { why: 'nine decimals', args: () => ['receive', 'lightning', '0.000000001btc'], message: /9 decimals.*at most 8/ },
-  { why: 'a swap of a bare number of bitcoin', args: () => ['swap', '1', 'BTC', 'USDT'], message: /1 has no unit/ },
-  { why: 'a swap of a wallet with itself', args: () => ['swap', '1btc', 'BTC'], message: /two different wallets/ },
+  {
+    why: 'a bare BTC number',
+    args: () => ['receive', 'lightning', '50000'],
+    message: /50000 has no unit\. Write 50000sat \(0\.0005 BTC\)/,
+  },
+  {
+    why: 'nine decimals',
+    args: () => ['receive', 'lightning', '0.000000001btc'],
+    message: /9 decimals.*at most 8/,
+  },
+  {
+    why: 'a swap of a bare number of bitcoin',
+    args: () => ['swap', '1', 'BTC', 'USDT'],
+    message: /1 has no unit/,
+  },
+  {
+    why: 'a swap of a wallet with itself',
+    args: () => ['swap', '1btc', 'BTC'],
+    message: /two different wallets/,
+  },
   { why: 'an unknown command', args: () => ['wallet'], message: /Did you mean wallets/ },
   { why: 'an unknown option', args: () => ['wallets', '--jsn'], message: /Did you mean --json/ },
-  { why: 'a reference that marks a further attempt', args: (it) => ['send', 'lightning', it, '--ref', 'a~2'], message: /cannot be a reference/ },
+  {
+    why: 'a reference that marks a further attempt',
+    args: (it) => ['send', 'lightning', it, '--ref', 'a~2'],
+    message: /cannot be a reference/,
+  },
 ];
 
 describe('bad input', () => {
-  test.for(refusedHere)('refuses $why before anything is sent', async ({ args, message, env }, { around }) => {
-    const fresh = await around.sandbox.invoice('1000sat');
-    const run = await svcpay([...args(fresh), '--yes'], { ...around, ...(env && { env }) });
-    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toMatch(message);
-    expect(creations(around.sandbox)).toHaveLength(0);
-  });
+  test.for(refusedHere)(
+    'refuses $why before anything is sent',
+    async ({ args, message, env }, { around }) => {
+      const fresh = await around.sandbox.invoice('1000sat');
+      const run = await svcpay([...args(fresh), '--yes'], { ...around, ...(env && { env }) });
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(run.stderr).toMatch(message);
+      expect(creations(around.sandbox)).toHaveLength(0);
+    },
+  );
 
-  test('refuses a reference that is not UTF-8, since two could look identical', async ({ around }) => {
+  test('refuses a reference that is not UTF-8, since two could look identical', async ({
+    around,
+  }) => {
     const fresh = await around.sandbox.invoice('1000sat');
     for (const byte of ['376', '377']) {
-      const run = await runProcess(['send', 'lightning', fresh, '--yes'], { ...around, redirect: `--ref "$(printf 'a\\${byte}')"` });
+      const run = await runProcess(['send', 'lightning', fresh, '--yes'], {
+        ...around,
+        redirect: `--ref "$(printf 'a\\${byte}')"`,
+      });
       expect(run).toMatchObject({ exitCode: 2, stdout: '' });
       expect(run.stderr).toContain('UTF-8');
     }
@@ -85,7 +133,11 @@ describe('bad input', () => {
   test('ends stderr with one line of JSON with --json', async ({ around }) => {
     const run = await svcpay(['receive', 'lightning', '50000', '--json'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error()).toMatchObject({ kind: 'usage', exitCode: 2, message: expect.stringContaining('50000 has no unit.') });
+    expect(run.error()).toMatchObject({
+      kind: 'usage',
+      exitCode: 2,
+      message: expect.stringContaining('50000 has no unit.'),
+    });
   });
 });
 
@@ -96,29 +148,57 @@ describe('blanks and line ends around a copied value', () => {
     const asked = await svcpay(['receive', 'lightning', padded('1000sat'), '--json'], around);
     expect(asked.json()).toMatchObject({ destReq: { amtRequested: 0.00001 } });
     const fresh = await around.sandbox.invoice('1000sat');
-    const paid = await svcpay(['send', 'lightning', padded(fresh), '--max-fee', padded('9sat'), '--ref', 'r-2', '--yes', '-q'], around);
+    const paid = await svcpay(
+      [
+        'send',
+        'lightning',
+        padded(fresh),
+        '--max-fee',
+        padded('9sat'),
+        '--ref',
+        'r-2',
+        '--yes',
+        '-q',
+      ],
+      around,
+    );
     expect(paid).toMatchObject({ exitCode: 0 });
-    const lines = [['tx', 'get', padded(paid.stdout.trim())], ['wallets', padded('btc')]];
+    const lines = [
+      ['tx', 'get', padded(paid.stdout.trim())],
+      ['wallets', padded('btc')],
+    ];
     for (const line of lines) expect(await svcpay(line, around)).toMatchObject({ exitCode: 0 });
   });
 
   test('are part of a reference: a blank makes it a different payment', async ({ around }) => {
-    const send = async (ref: string) => svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--ref', ref, '--yes', '-q'], around);
+    const send = async (ref: string) =>
+      svcpay(
+        ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--ref', ref, '--yes', '-q'],
+        around,
+      );
     const [one, other] = [await send('order-1'), await send(' order-1')];
     expect([one.exitCode, other.exitCode]).toEqual([0, 0]);
-    for (const [ref, { stdout }] of [['order-1', one], [' order-1', other]] as const) {
+    for (const [ref, { stdout }] of [
+      ['order-1', one],
+      [' order-1', other],
+    ] as const) {
       expect(await svcpay(['tx', 'get', ref, '-q'], around)).toMatchObject({ exitCode: 0, stdout });
       expect(await svcpay(['tx', 'resume', ref, '-q'], around)).toMatchObject({ exitCode: 0 });
     }
     expect(new Set([one.stdout, other.stdout]).size).toBe(2);
     const rows = await Promise.all([0, 1].map(() => around.sandbox.invoice('1000sat')));
     const file = `ref,to\nrow,${rows[0]}\n"row ",${rows[1]}\n`;
-    expect(await svcpay(['batch', '-', '--yes'], { ...around, input: file })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['batch', '-', '--yes'], { ...around, input: file })).toMatchObject({
+      exitCode: 0,
+    });
     expect(creations(around.sandbox)).toHaveLength(4);
   });
 
   test('are part of a file name', async ({ around }) => {
-    const run = await svcpay(['receive', 'lightning', '1000sat', '--qr-file', `${around.home}/a.svg `], around);
+    const run = await svcpay(
+      ['receive', 'lightning', '1000sat', '--qr-file', `${around.home}/a.svg `],
+      around,
+    );
     expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('must end in') });
   });
 });
@@ -137,7 +217,10 @@ describe('wrong credentials', () => {
   test('a login with a wrong secret stores nothing', async ({ around, home }) => {
     const { url, apiKey } = around.sandbox;
     const login = ['login', '--base-url', url, '--api-key', apiKey, '--api-secret-stdin'];
-    expect(await svcpay(login, { home, input: 'wrong\n' })).toMatchObject({ exitCode: 4, stdout: '' });
+    expect(await svcpay(login, { home, input: 'wrong\n' })).toMatchObject({
+      exitCode: 4,
+      stdout: '',
+    });
     const after = await svcpay(['whoami'], { home });
     expect(after).toMatchObject({ exitCode: 4, stdout: '' });
     expect(after.stderr).toContain('not logged in');
@@ -152,7 +235,11 @@ describe('a wrong service address', () => {
   });
 
   test('http to a remote host: exit 2, no request sent', async ({ home }) => {
-    const env = { SVCPAY_BASE_URL: 'http://pay.example', SVCPAY_API_KEY: 'k', SVCPAY_API_SECRET: 's' };
+    const env = {
+      SVCPAY_BASE_URL: 'http://pay.example',
+      SVCPAY_API_KEY: 'k',
+      SVCPAY_API_SECRET: 's',
+    };
     const run = await svcpay(['wallets'], { home, env });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain('https');
@@ -161,17 +248,35 @@ describe('a wrong service address', () => {
   test.for([
     ['HTML', 200, /"Welcome"/],
     ['a redirect', 302, /redirects to another host.*https:\/\/login\.example\//],
-  ] as const)('answering %s: exit 75 before anything is sent, with an excerpt of the answer', async ([, status, message], { home }) => {
-    const server = createServer((_request, response) => {
-      const headers = { 'content-type': 'text/html', location: 'https://login.example/?from=here' };
-      response.writeHead(status, headers).end('<html><body>Welcome</body></html>');
-    });
-    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const around = { home, env: { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'k', SVCPAY_API_SECRET: 's' }, ...quickTime() };
-    for (const line of [['wallets'], ['send', 'ann@pay.example', '1000sat', '--yes'], ['tx', 'list']]) {
-      expect(await svcpay(line, around)).toMatchObject({ exitCode: 75, stdout: '', stderr: expect.stringMatching(message) });
-    }
-    server.close();
-  });
+  ] as const)(
+    'answering %s: exit 75 before anything is sent, with an excerpt of the answer',
+    async ([, status, message], { home }) => {
+      const server = createServer((_request, response) => {
+        const headers = {
+          'content-type': 'text/html',
+          location: 'https://login.example/?from=here',
+        };
+        response.writeHead(status, headers).end('<html><body>Welcome</body></html>');
+      });
+      await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const around = {
+        home,
+        env: { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: 'k', SVCPAY_API_SECRET: 's' },
+        ...quickTime(),
+      };
+      for (const line of [
+        ['wallets'],
+        ['send', 'ann@pay.example', '1000sat', '--yes'],
+        ['tx', 'list'],
+      ]) {
+        expect(await svcpay(line, around)).toMatchObject({
+          exitCode: 75,
+          stdout: '',
+          stderr: expect.stringMatching(message),
+        });
+      }
+      server.close();
+    },
+  );
 });

@@ -9,13 +9,18 @@ import { startSvcpay, svcpayTty, test } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 
 /** Resolves when the service has been asked to confirm so often. */
-const confirmed = (sandbox: { requests(method: string): unknown[] }, count: number): Promise<void> =>
-  until(() => sandbox.requests('PUT').length >= count);
+const confirmed = (
+  sandbox: { requests(method: string): unknown[] },
+  count: number,
+): Promise<void> => until(() => sandbox.requests('PUT').length >= count);
 
 describe('svcpay batch', () => {
-  test('pays sends of every kind and a payout, and records the outcome of each row', async ({ around }) => {
+  test('pays sends of every kind and a payout, and records the outcome of each row', async ({
+    around,
+  }) => {
     const { home, sandbox } = around;
-    const parties = 'recipient_type,recipient_name,recipient_country,sender_type,sender_name,sender_country';
+    const parties =
+      'recipient_type,recipient_name,recipient_country,sender_type,sender_name,sender_country';
     const head = `ref,to,amount,currency,note,method,institution,acct_num,acct_name,${parties},purpose,source,relationship`;
     const none = ','.repeat(13);
     const file = batchFile(
@@ -31,10 +36,19 @@ describe('svcpay batch', () => {
     );
     const run = await svcpay(['batch', file, '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.json()).toMatchObject({ rows: 5, paid: 2, sent: 3, failed: 0, unknown: 0, notBegun: 0 });
+    expect(run.json()).toMatchObject({
+      rows: 5,
+      paid: 2,
+      sent: 3,
+      failed: 0,
+      unknown: 0,
+      notBegun: 0,
+    });
     expect(outcomes(file)).toEqual({ a: 'paid', b: 'paid', c: 'sent', d: 'sent', e: 'sent' });
     expect(await paidReferences(around)).toEqual(['a', 'b', 'c', 'd', 'e']);
-    const bodies = sandbox.requests('POST', '/api/v2/transaction').map(({ requestBody }) => requestBody);
+    const bodies = sandbox
+      .requests('POST', '/api/v2/transaction')
+      .map(({ requestBody }) => requestBody);
     expect(bodies).toContainEqual(expect.stringContaining(JSON.stringify('for "b", twice')));
   });
 
@@ -65,14 +79,22 @@ describe('svcpay batch', () => {
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
-  test('a megabyte of blank lines is one problem, without a warning of the platform', async ({ around }) => {
-    const run = await startSvcpay(['batch', '-', '--yes'], { ...around, input: '\n'.repeat(1_000_000) }).ended;
+  test('a megabyte of blank lines is one problem, without a warning of the platform', async ({
+    around,
+  }) => {
+    const run = await startSvcpay(['batch', '-', '--yes'], {
+      ...around,
+      input: '\n'.repeat(1_000_000),
+    }).ended;
     expect(run.exitCode).toBe(2);
     expect(run.stderr).not.toContain('Warning');
   });
 
   test('shows the totals in a dry run and sends nothing', async ({ around }) => {
-    const file = batchFile(around.home, [...lightningRows(3), 'x,TJRabPrwbZy45sbavfcjinPJC18kjpRTv8,25,usdt,']);
+    const file = batchFile(around.home, [
+      ...lightningRows(3),
+      'x,TJRabPrwbZy45sbavfcjinPJC18kjpRTv8,25,usdt,',
+    ]);
     const run = await svcpay(['batch', file, '--dry-run', '--json'], around);
     expect(run.json()).toMatchObject({
       dryRun: true,
@@ -81,9 +103,16 @@ describe('svcpay batch', () => {
         { from: 'BTC', ccy: 'BTC', rows: 3, amount: 0.00003003, available: 1 },
         { from: 'USDT', ccy: 'USDT', rows: 1, amount: 25, available: 10_000 },
       ],
-      list: [{ line: 2, ref: 'row-1', to: 'user1@example.com' }, {}, {}, { line: 5, method: 'tron' }],
+      list: [
+        { line: 2, ref: 'row-1', to: 'user1@example.com' },
+        {},
+        {},
+        { line: 5, method: 'tron' },
+      ],
     });
-    expect((await svcpay(['batch', file, '--dry-run'], around)).stdout.trimEnd().split('\n')).toHaveLength(4);
+    expect(
+      (await svcpay(['batch', file, '--dry-run'], around)).stdout.trimEnd().split('\n'),
+    ).toHaveLength(4);
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
@@ -96,89 +125,196 @@ describe('svcpay batch', () => {
   test('recognises rows already paid by another command, batch or home', async ({ around }) => {
     const { home, sandbox } = around;
     const invoice = await sandbox.invoice('1000sat');
-    expect(await svcpay(['send', invoice, '--yes', '--ref', 'elsewhere'], around)).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(['send', 'user1@example.com', '1000sat', '--yes', '--ref', 'row-1'], around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['send', invoice, '--yes', '--ref', 'elsewhere'], around)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(
+      await svcpay(['send', 'user1@example.com', '1000sat', '--yes', '--ref', 'row-1'], around),
+    ).toMatchObject({ exitCode: 0 });
     const file = batchFile(home, [`x,${invoice},,,`, ...lightningRows(1)]);
     const here = await svcpay(['batch', file, '--yes', '--json'], around);
     expect(here).toMatchObject({ exitCode: 0 });
     expect(here.json()).toMatchObject({ rows: 2, paid: 2, paidBefore: 2, failed: 0 });
-    const other = await svcpay(['batch', batchFile(home, lightningRows(1)), '--yes', '--json'], { ...around, env: { SVCPAY_HOME: `${home}/other` } });
+    const other = await svcpay(['batch', batchFile(home, lightningRows(1)), '--yes', '--json'], {
+      ...around,
+      env: { SVCPAY_HOME: `${home}/other` },
+    });
     expect(other.json()).toMatchObject({ rows: 1, paid: 1, paidBefore: 1, failed: 0 });
   });
 
   test.for([
-    { what: 'the wallet', rows: ['a,a@example.com,0.9btc,,', 'b,b@example.com,0.2btc,,'], limits: [], message: /1\.10000000 BTC/ },
-    { what: 'the limit per day', rows: lightningRows(3), limits: ['--per-day', '2500sat'], message: /All rows: .*over your daily limit/ },
-    { what: 'the limit per payment', rows: lightningRows(3), limits: ['--per-payment', '1001sat'], message: /^Line 4: .*over your per-payment limit/ },
-  ])('stops before the first row if the batch exceeds $what', async ({ rows, limits, message }, { around }) => {
-    if (limits.length > 0) await svcpay(['limits', 'set', ...limits], around);
-    const run = await svcpay(['batch', batchFile(around.home, rows), '--yes'], around);
-    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
-    expect(run.stderr).toMatch(message);
-    expect(creations(around.sandbox)).toHaveLength(0);
-  });
+    {
+      what: 'the wallet',
+      rows: ['a,a@example.com,0.9btc,,', 'b,b@example.com,0.2btc,,'],
+      limits: [],
+      message: /1\.10000000 BTC/,
+    },
+    {
+      what: 'the limit per day',
+      rows: lightningRows(3),
+      limits: ['--per-day', '2500sat'],
+      message: /All rows: .*over your daily limit/,
+    },
+    {
+      what: 'the limit per payment',
+      rows: lightningRows(3),
+      limits: ['--per-payment', '1001sat'],
+      message: /^Line 4: .*over your per-payment limit/,
+    },
+  ])(
+    'stops before the first row if the batch exceeds $what',
+    async ({ rows, limits, message }, { around }) => {
+      if (limits.length > 0) await svcpay(['limits', 'set', ...limits], around);
+      const run = await svcpay(['batch', batchFile(around.home, rows), '--yes'], around);
+      expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+      expect(run.stderr).toMatch(message);
+      expect(creations(around.sandbox)).toHaveLength(0);
+    },
+  );
 
-  test('continues after a failed row, and repeats only that row in the next run', async ({ around }) => {
-    const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,nobody@example.com,1000sat,,', 'c,c@example.com,1000sat,,']);
+  test('continues after a failed row, and repeats only that row in the next run', async ({
+    around,
+  }) => {
+    const file = batchFile(around.home, [
+      'a,a@example.com,1000sat,,',
+      'b,nobody@example.com,1000sat,,',
+      'c,c@example.com,1000sat,,',
+    ]);
     const run = await svcpay(['batch', file, '--yes', '-o', 'jsonl'], around);
     expect(run).toMatchObject({ exitCode: 3 });
-    const lines = run.stdout.trimEnd().split('\n').map((line): unknown => JSON.parse(line));
+    const lines = run.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
     expect(lines).toHaveLength(3);
-    expect(lines).toContainEqual(expect.objectContaining({ line: 3, ref: 'b', outcome: 'failed', error: 'refused' }));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ line: 3, ref: 'b', outcome: 'failed', error: 'refused' }),
+    );
     const again = await svcpay(['batch', file, '--yes', '--json'], around);
     expect(again).toMatchObject({ exitCode: 3 });
     expect(again.json()).toMatchObject({ paid: 2, paidBefore: 2, failed: 1 });
     expect(creations(around.sandbox)).toHaveLength(4);
-    expect(readFileSync(`${file}.result.csv`, 'utf8').match(/,paid,.*,completed,/g)).toHaveLength(2);
+    expect(readFileSync(`${file}.result.csv`, 'utf8').match(/,paid,.*,completed,/g)).toHaveLength(
+      2,
+    );
   });
 
   test('writes one line per row to the result file, with its latest state', async ({ around }) => {
-    const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,b@example.com,1000sat,,', '"c, d",nobody@example.com,1000sat,,']);
-    const lines = (): string[][] => parse(readFileSync(`${file}.result.csv`, 'utf8'), { from_line: 2 });
-    await svcpay(['sandbox', 'fault', 'add', 'status', '--status', '503', '--method', 'POST', '--path', '**/transaction', '--nth', '2', '--times', '9'], around);
+    const file = batchFile(around.home, [
+      'a,a@example.com,1000sat,,',
+      'b,b@example.com,1000sat,,',
+      '"c, d",nobody@example.com,1000sat,,',
+    ]);
+    const lines = (): string[][] =>
+      parse(readFileSync(`${file}.result.csv`, 'utf8'), { from_line: 2 });
+    await svcpay(
+      [
+        'sandbox',
+        'fault',
+        'add',
+        'status',
+        '--status',
+        '503',
+        '--method',
+        'POST',
+        '--path',
+        '**/transaction',
+        '--nth',
+        '2',
+        '--times',
+        '9',
+      ],
+      around,
+    );
     await svcpay(['batch', file, '--yes', '--concurrency', '1'], around);
-    const before = lines().map(([line, , , , outcome]) => [line, outcome]).toSorted();
-    expect(before).toEqual([['2', 'paid'], ['3', 'failed'], ['4', 'failed']]);
+    const before = lines()
+      .map(([line, , , , outcome]) => [line, outcome])
+      .toSorted();
+    expect(before).toEqual([
+      ['2', 'paid'],
+      ['3', 'failed'],
+      ['4', 'failed'],
+    ]);
     await svcpay(['sandbox', 'fault', 'clear'], around);
     expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 3 });
-    const after = lines().map(([line, ref, , , outcome]) => [line, ref, outcome]).toSorted();
-    expect(after).toEqual([['2', 'a', 'paid'], ['3', 'b', 'paid'], ['4', 'c, d', 'failed']]);
+    const after = lines()
+      .map(([line, ref, , , outcome]) => [line, ref, outcome])
+      .toSorted();
+    expect(after).toEqual([
+      ['2', 'a', 'paid'],
+      ['3', 'b', 'paid'],
+      ['4', 'c, d', 'failed'],
+    ]);
     expect(readdirSync(around.home).filter((name) => name.includes('.result.csv'))).toHaveLength(1);
   });
 
-  test('suggests a rerun after an unanswered row, and --retry after a failed payment', async ({ around }) => {
+  test('suggests a rerun after an unanswered row, and --retry after a failed payment', async ({
+    around,
+  }) => {
     const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,b@example.com,1000sat,,']);
     const fault = (...words: string[]) => svcpay(['sandbox', 'fault', 'add', ...words], around);
-    await fault('status', '--status', '503', '--method', 'POST', '--path', '**/transaction', '--nth', '2', '--times', '9');
+    await fault(
+      'status',
+      '--status',
+      '503',
+      '--method',
+      'POST',
+      '--path',
+      '**/transaction',
+      '--nth',
+      '2',
+      '--times',
+      '9',
+    );
     const run = await svcpay(['batch', file, '--yes', '--concurrency', '1'], around);
-    expect(run).toMatchObject({ exitCode: 8, stderr: expect.stringContaining('Run the same command again') });
+    expect(run).toMatchObject({
+      exitCode: 8,
+      stderr: expect.stringContaining('Run the same command again'),
+    });
     await svcpay(['sandbox', 'fault', 'clear'], around);
     await fault('payment', '--outcome', 'no-route');
     const again = await svcpay(['batch', file, '--yes'], around);
-    expect(again).toMatchObject({ exitCode: 6, stderr: expect.stringContaining(`svcpay batch ${file} --retry`) });
-    expect(await svcpay(['batch', file, '--yes', '--retry'], around)).toMatchObject({ exitCode: 0 });
+    expect(again).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining(`svcpay batch ${file} --retry`),
+    });
+    expect(await svcpay(['batch', file, '--yes', '--retry'], around)).toMatchObject({
+      exitCode: 0,
+    });
   });
 
   test('with --on-error stop starts no row after a failure', async ({ around }) => {
     const file = batchFile(around.home, ['a,nobody@example.com,1000sat,,', ...lightningRows(6)]);
-    const run = await svcpay(['batch', file, '--yes', '--json', '--on-error', 'stop', '--concurrency', '1'], around);
+    const run = await svcpay(
+      ['batch', file, '--yes', '--json', '--on-error', 'stop', '--concurrency', '1'],
+      around,
+    );
     expect(run).toMatchObject({ exitCode: 3 });
     expect(run.json()).toMatchObject({ paid: 0, failed: 1, notBegun: 6 });
   });
 
-  test('pays rows without a reference once, even from a pipe, moved, sorted or spelled differently', async ({ around }) => {
+  test('pays rows without a reference once, even from a pipe, moved, sorted or spelled differently', async ({
+    around,
+  }) => {
     const first = 'to,amount\na@example.com,1000sat\nb@example.com,2000sat\n';
-    const second = 'note,amount,currency,to\nlater,2000,sat,B@example.com\n,0.00001,btc,a@example.com\n';
+    const second =
+      'note,amount,currency,to\nlater,2000,sat,B@example.com\n,0.00001,btc,a@example.com\n';
     const run = await svcpay(['batch', '-', '--yes', '--json'], { ...around, input: first });
     expect(run.json()).toMatchObject({ paid: 2, paidBefore: 0, result: null });
     const again = await svcpay(['batch', '-', '--yes', '--json'], { ...around, input: second });
     expect(again.json()).toMatchObject({ paid: 2, paidBefore: 2 });
-    const named = await svcpay(['batch', '-', '--yes', '--json', '--name', 'december'], { ...around, input: second });
+    const named = await svcpay(['batch', '-', '--yes', '--json', '--name', 'december'], {
+      ...around,
+      input: second,
+    });
     expect(named.json()).toMatchObject({ paid: 2, paidBefore: 0 });
     expect(await paidReferences(around)).toHaveLength(4);
   });
 
-  test('finds the payments of another machine at the service if there is no journal', async ({ around, home }) => {
+  test('finds the payments of another machine at the service if there is no journal', async ({
+    around,
+    home,
+  }) => {
     const file = batchFile(home, lightningRows(2));
     await svcpay(['batch', file, '--yes'], around);
     const elsewhere = { ...around, home: `${home}/elsewhere` };
@@ -206,7 +342,9 @@ describe('svcpay batch', () => {
     expect(new Set(Object.values(outcomes(file)))).toEqual(new Set(['paid']));
   });
 
-  test('finishes the current rows on interruption, reports the rest, and continues in the next run', async ({ around }) => {
+  test('finishes the current rows on interruption, reports the rest, and continues in the next run', async ({
+    around,
+  }) => {
     const file = batchFile(around.home, lightningRows(6));
     const running = startSvcpay(['batch', file, '--yes', '--json', '--concurrency', '2'], around);
     await confirmed(around.sandbox, 1);
@@ -220,17 +358,38 @@ describe('svcpay batch', () => {
     expect(await paidReferences(around)).toHaveLength(6);
   });
 
-  test('quotes cells that a spreadsheet would execute in the result file, and reads them back', async ({ around }) => {
+  test('quotes cells that a spreadsheet would execute in the result file, and reads them back', async ({
+    around,
+  }) => {
     const refs = ['=HYPERLINK("https://evil.example")', "'=1+1", '@SUM(A1)', '-2+3', '+1', 'plain'];
-    const file = batchFile(around.home, await Promise.all(refs.map(async (ref) => `"${ref.replaceAll('"', '""')}",${await around.sandbox.invoice('1000sat')}`)), 'ref,to');
+    const file = batchFile(
+      around.home,
+      await Promise.all(
+        refs.map(
+          async (ref) =>
+            `"${ref.replaceAll('"', '""')}",${await around.sandbox.invoice('1000sat')}`,
+        ),
+      ),
+      'ref,to',
+    );
     expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 0 });
     const result = readFileSync(`${file}.result.csv`, 'utf8');
     const cells: string[][] = parse(result);
     expect(cells.flat().filter((cell) => /^[=+@-]/.test(cell))).toEqual([]);
-    expect(cells.slice(1).map(([, ref]) => ref).toSorted()).toEqual(refs.map((ref) => (ref === 'plain' ? ref : `'${ref}`)).toSorted());
-    expect((await svcpay(['batch', file, '--yes', '--json'], around)).json()).toMatchObject({ paid: 6, paidBefore: 6 });
+    expect(
+      cells
+        .slice(1)
+        .map(([, ref]) => ref)
+        .toSorted(),
+    ).toEqual(refs.map((ref) => (ref === 'plain' ? ref : `'${ref}`)).toSorted());
+    expect((await svcpay(['batch', file, '--yes', '--json'], around)).json()).toMatchObject({
+      paid: 6,
+      paidBefore: 6,
+    });
     expect(readFileSync(`${file}.result.csv`, 'utf8')).toBe(result);
-    expect((await svcpay(['reconcile', `${file}.result.csv`, '--json'], around)).json()).toEqual([]);
+    expect((await svcpay(['reconcile', `${file}.result.csv`, '--json'], around)).json()).toEqual(
+      [],
+    );
     const raw = ['batch', file, '--yes', '--raw-cells', '--result', `${file}.raw.csv`];
     expect(await svcpay(raw, around)).toMatchObject({ exitCode: 0 });
     expect(readFileSync(`${file}.raw.csv`, 'utf8')).toContain('\n2,"=HYPERLINK');
@@ -239,13 +398,21 @@ describe('svcpay batch', () => {
   test('does not overwrite a result file with other content', async ({ around }) => {
     const file = batchFile(around.home, lightningRows(1));
     writeFileSync(`${file}.result.csv`, 'my own notes\n');
-    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+    });
     expect(readFileSync(`${file}.result.csv`, 'utf8')).toBe('my own notes\n');
     expect(creations(around.sandbox)).toHaveLength(0);
   });
 
-  test('asks once at a terminal, after the totals, and shows one progress line', async ({ around }) => {
-    const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(6))], { ...around, columns: 60 });
+  test('asks once at a terminal, after the totals, and shows one progress line', async ({
+    around,
+  }) => {
+    const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(6))], {
+      ...around,
+      columns: 60,
+    });
     await tty.waitFor(/6 rows to pay/);
     await tty.waitFor(/From BTC\s+0\.00006015 BTC in 6 rows/);
     await tty.waitFor(/You pay\s+0\.0000\d+ BTC\s+fees included, as quoted/);
@@ -260,22 +427,41 @@ describe('svcpay batch', () => {
   });
 
   test('moves nothing after a no, or without a terminal and --yes', async ({ around }) => {
-    const file = batchFile(around.home, [...lightningRows(2), 'row-3,nobody@example.com,1000sat,,']);
+    const file = batchFile(around.home, [
+      ...lightningRows(2),
+      'row-3,nobody@example.com,1000sat,,',
+    ]);
     const tty = svcpayTty(['batch', file], around);
-    await tty.waitFor(/Line 4\s+Nothing moved: [^]*no such\s+Lightning Address[^]*Pay 0\.0000200\d BTC in 2 rows from/);
+    await tty.waitFor(
+      /Line 4\s+Nothing moved: [^]*no such\s+Lightning Address[^]*Pay 0\.0000200\d BTC in 2 rows from/,
+    );
     tty.type('\r');
     expect(await tty.ended).toBe(9);
     expect(await svcpay(['batch', file], around)).toMatchObject({ exitCode: 9, stdout: '' });
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('asks for a highest fee per row instead of quotes for more than 100 rows', async ({ around }) => {
-    const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(101)), '--on-error', 'stop', '--concurrency', '1'], around);
+  test('asks for a highest fee per row instead of quotes for more than 100 rows', async ({
+    around,
+  }) => {
+    const tty = svcpayTty(
+      [
+        'batch',
+        batchFile(around.home, lightningRows(101)),
+        '--on-error',
+        'stop',
+        '--concurrency',
+        '1',
+      ],
+      around,
+    );
     await tty.waitFor(/Fees\s+extra, quoted per row/);
     await tty.waitFor(/Highest fee per row/);
     expect(creations(around.sandbox)).toHaveLength(0);
     tty.type('0sat\r');
-    await tty.waitFor(/Pay 0\.00106050 BTC plus at most 0\.00000000 BTC of fees per row in 101 rows\s+from/);
+    await tty.waitFor(
+      /Pay 0\.00106050 BTC plus at most 0\.00000000 BTC of fees per row in 101 rows\s+from/,
+    );
     tty.type('y\r');
     expect(await tty.ended).toBe(7);
     expect(tty.text()).toMatch(/0 of 101 rows paid · 1 not paid · 100 not started/);
@@ -283,7 +469,10 @@ describe('svcpay batch', () => {
   });
 
   test('asks nothing if every row is refused, and reports why', async ({ around }) => {
-    const tty = svcpayTty(['batch', batchFile(around.home, ['row-1,nobody@example.com,1000sat,,'])], around);
+    const tty = svcpayTty(
+      ['batch', batchFile(around.home, ['row-1,nobody@example.com,1000sat,,'])],
+      around,
+    );
     expect(await tty.ended).toBe(3);
     expect(tty.text()).toMatch(/no such\s+Lightning Address/);
     expect(tty.text()).not.toContain('(y/N)');

@@ -21,9 +21,17 @@ describe('svcpay doctor', () => {
   test('finds no problem and creates no journal', async ({ around }) => {
     const { run, all } = await checks(around);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(all.map(({ check }) => check)).toEqual(
-      ['Node', 'Files', 'Settings', 'Journal', 'Limits', 'Secret', 'Service', 'Clock', 'Token'],
-    );
+    expect(all.map(({ check }) => check)).toEqual([
+      'Node',
+      'Files',
+      'Settings',
+      'Journal',
+      'Limits',
+      'Secret',
+      'Service',
+      'Clock',
+      'Token',
+    ]);
     expect(readdirSync(around.home)).not.toContain('journal.db');
   });
 
@@ -45,11 +53,16 @@ describe('svcpay doctor', () => {
 
   test('finds a damaged journal', async ({ around }) => {
     writeFileSync(join(around.home, 'journal.db'), 'not a database', { mode: 0o600 });
-    expect((await checks(around)).problems).toMatchObject([{ check: 'Journal', advice: expect.stringContaining('tx resume') }]);
+    expect((await checks(around)).problems).toMatchObject([
+      { check: 'Journal', advice: expect.stringContaining('tx resume') },
+    ]);
   });
 
   test('finds an emptied journal', async ({ around }) => {
-    await svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--no-wait'], around);
+    await svcpay(
+      ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--no-wait'],
+      around,
+    );
     expect((await checks(around)).problems).toEqual([]);
     writeFileSync(join(around.home, 'journal.db'), '');
     expect((await checks(around)).problems).toMatchObject([{ check: 'Journal' }]);
@@ -57,20 +70,44 @@ describe('svcpay doctor', () => {
 
   test('shows the limits and the proxy', async ({ around }) => {
     await svcpay(['limits', 'set', '--per-day', '5000sat'], around);
-    const env = { SVCPAY_BASE_URL: 'https://127.0.0.2.example', HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: 'other.example' };
+    const env = {
+      SVCPAY_BASE_URL: 'https://127.0.0.2.example',
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+      NO_PROXY: 'other.example',
+    };
     const { all } = await checks({ ...around, env });
-    expect(all).toContainEqual({ check: 'Limits', state: 'ok', detail: '1 on amounts, any destination', advice: null });
-    expect(all).toContainEqual(expect.objectContaining({ check: 'Proxy', detail: 'requests go through 127.0.0.1:9, but not to other.example' }));
+    expect(all).toContainEqual({
+      check: 'Limits',
+      state: 'ok',
+      detail: '1 on amounts, any destination',
+      advice: null,
+    });
+    expect(all).toContainEqual(
+      expect.objectContaining({
+        check: 'Proxy',
+        detail: 'requests go through 127.0.0.1:9, but not to other.example',
+      }),
+    );
   });
 
-  test('finds that the service does not answer, and omits the checks that need it', async ({ around }) => {
-    const { all, problems } = await checks({ ...around, sandbox: { ...around.sandbox, url: 'http://127.0.0.1:9' } });
+  test('finds that the service does not answer, and omits the checks that need it', async ({
+    around,
+  }) => {
+    const { all, problems } = await checks({
+      ...around,
+      sandbox: { ...around.sandbox, url: 'http://127.0.0.1:9' },
+    });
     expect(problems).toMatchObject([{ check: 'Service' }]);
     expect(all.at(-1)?.check).toBe('Service');
   });
 
   test('finds a key that the service refuses', async ({ around }) => {
-    const { problems } = await checks({ ...around, sandbox: { ...around.sandbox, apiSecret: 'wrong' } });
-    expect(problems).toMatchObject([{ check: 'Token', advice: expect.stringContaining('svcpay login') }]);
+    const { problems } = await checks({
+      ...around,
+      sandbox: { ...around.sandbox, apiSecret: 'wrong' },
+    });
+    expect(problems).toMatchObject([
+      { check: 'Token', advice: expect.stringContaining('svcpay login') },
+    ]);
   });
 });

@@ -8,18 +8,35 @@ import { inside } from '../support/shapes.js';
 import { startSvcpay, svcpay as started, svcpayTty, test } from '../support/svcpay.js';
 
 const login = (sandbox: Sandbox, home: string) =>
-  started(['login', '--base-url', sandbox.url, '--api-key', sandbox.apiKey, '--api-secret-stdin', '--json'], {
-    home,
-    input: `${sandbox.apiSecret}\n`,
-  });
+  started(
+    [
+      'login',
+      '--base-url',
+      sandbox.url,
+      '--api-key',
+      sandbox.apiKey,
+      '--api-secret-stdin',
+      '--json',
+    ],
+    {
+      home,
+      input: `${sandbox.apiSecret}\n`,
+    },
+  );
 
 const mode = (path: string): number => statSync(path).mode & 0o777;
 
 describe('svcpay login', () => {
-  test('stores the secret in a file readable only by its owner, and shows its path', async ({ sandbox, home }) => {
+  test('stores the secret in a file readable only by its owner, and shows its path', async ({
+    sandbox,
+    home,
+  }) => {
     const run = await login(sandbox, home);
     expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.json()).toMatchObject({ accountId: sandbox.accountId, secretIn: expect.stringContaining('secrets.json') });
+    expect(run.json()).toMatchObject({
+      accountId: sandbox.accountId,
+      secretIn: expect.stringContaining('secrets.json'),
+    });
     expect(run.stdout + run.stderr).not.toContain(sandbox.apiSecret);
     expect(mode(home)).toBe(0o700);
     expect(readdirSync(home).map((file) => [file, mode(join(home, file))])).toEqual(
@@ -27,7 +44,10 @@ describe('svcpay login', () => {
     );
   });
 
-  test('asks for address, key and secret at a terminal, with the secret hidden', async ({ sandbox, home }) => {
+  test('asks for address, key and secret at a terminal, with the secret hidden', async ({
+    sandbox,
+    home,
+  }) => {
     const tty = svcpayTty(['login'], { home });
     await tty.waitFor('Address of the service');
     tty.type(`${sandbox.url}\r`);
@@ -42,12 +62,18 @@ describe('svcpay login', () => {
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toContain(sandbox.accountId);
     expect(tty.raw()).not.toContain(sandbox.apiSecret);
-    expect(await svcpay(['wallets', 'BTC', '-q'], { home })).toMatchObject({ exitCode: 0, stdout: '1\n' });
+    expect(await svcpay(['wallets', 'BTC', '-q'], { home })).toMatchObject({
+      exitCode: 0,
+      stdout: '1\n',
+    });
   });
 
   test('changes a profile of the embedded sandbox to a service', async ({ sandbox, home }) => {
     await svcpay(['login', '--sandbox'], { home });
-    const blind = await svcpay(['login', '--api-key', sandbox.apiKey, '--api-secret-stdin'], { home, input: sandbox.apiSecret });
+    const blind = await svcpay(['login', '--api-key', sandbox.apiKey, '--api-secret-stdin'], {
+      home,
+      input: sandbox.apiSecret,
+    });
     expect(blind).toMatchObject({ exitCode: 9, stdout: '' });
     const tty = svcpayTty(['login', '--api-key', sandbox.apiKey], { home });
     await tty.waitFor('Address of the service');
@@ -57,7 +83,10 @@ describe('svcpay login', () => {
     await tty.waitFor('API secret');
     tty.type(`${sandbox.apiSecret}\r`);
     expect(await tty.ended).toBe(0);
-    expect((await svcpay(['whoami', '--json'], { home })).json()).toMatchObject({ accountId: sandbox.accountId, baseUrl: sandbox.url });
+    expect((await svcpay(['whoami', '--json'], { home })).json()).toMatchObject({
+      accountId: sandbox.accountId,
+      baseUrl: sandbox.url,
+    });
   });
 
   test('signs in once: the next command uses the stored token', async ({ sandbox, home }) => {
@@ -75,7 +104,9 @@ describe('svcpay login', () => {
   test('is undone by logout', async ({ sandbox, home }) => {
     await login(sandbox, home);
     expect(await svcpay(['logout', '--yes'], { home })).toMatchObject({ exitCode: 0 });
-    const kept = readdirSync(home).map((file) => readFileSync(join(home, file), 'utf8')).join('');
+    const kept = readdirSync(home)
+      .map((file) => readFileSync(join(home, file), 'utf8'))
+      .join('');
     expect(kept).not.toContain(sandbox.apiSecret);
     expect(await svcpay(['wallets'], { home })).toMatchObject({ exitCode: 4, stdout: '' });
   });
@@ -94,16 +125,25 @@ describe('svcpay wallets', () => {
     expect(run.stdout.split('\n')[0]).toBe('BTC\t1\t0\t1');
   });
 
-  test("prints the service's objects with --json, with global options before or after", async ({ around }) => {
+  test("prints the service's objects with --json, with global options before or after", async ({
+    around,
+  }) => {
     const after = await svcpay(['wallets', '--json'], around);
     const before = await svcpay(['--json', 'wallets'], around);
     expect(after.json()).toEqual(before.json());
-    expect(after.json()).toContainEqual(expect.objectContaining({ ccy: 'BTC', availableBalance: 1 }));
+    expect(after.json()).toContainEqual(
+      expect.objectContaining({ ccy: 'BTC', availableBalance: 1 }),
+    );
   });
 
-  test('uses the names of the brand in requests and those of the specification in its output', async ({ home }) => {
+  test('uses the names of the brand in requests and those of the specification in its output', async ({
+    home,
+  }) => {
     const env = { SVCPAY_MAKER: 'acme' };
-    const run = await svcpay(['--sandbox', 'swap', '25usdt', 'BTC', '--yes', '--json'], { home, env });
+    const run = await svcpay(['--sandbox', 'swap', '25usdt', 'BTC', '--yes', '--json'], {
+      home,
+      env,
+    });
     expect(run.json()).toMatchObject({
       txnState: 'completed',
       sourceReq: { method: 'servicepay', servicepayFees: expect.any(Number) },
@@ -119,7 +159,9 @@ describe('svcpay receive lightning', () => {
     expect(run.stderr).toBe('');
   });
 
-  test('shows the invoice and its page with a countdown, and ends on payment', async ({ around }) => {
+  test('shows the invoice and its page with a countdown, and ends on payment', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat'], around);
     await tty.waitFor(/lntb500u1/);
     await tty.waitFor(/Page\s+http/);
@@ -132,21 +174,35 @@ describe('svcpay receive lightning', () => {
   });
 
   test('shows text if the window is too small for the QR code', async ({ around }) => {
-    const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-wait'], { ...around, columns: 40, rows: 20 });
+    const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-wait'], {
+      ...around,
+      columns: 40,
+      rows: 20,
+    });
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toContain('too small');
     expect(tty.text()).not.toContain('▀');
   });
 
   test('prints a line for every change of state with -o jsonl', async ({ around }) => {
-    const { child, ended, stdout } = startSvcpay(['receive', 'lightning', '50000sat', '--wait', '-o', 'jsonl'], around);
-    await new Promise<void>((seen) => child.stdout.on('data', () => stdout().includes('\n') && seen()));
+    const { child, ended, stdout } = startSvcpay(
+      ['receive', 'lightning', '50000sat', '--wait', '-o', 'jsonl'],
+      around,
+    );
+    await new Promise<void>((seen) =>
+      child.stdout.on('data', () => stdout().includes('\n') && seen()),
+    );
     await around.sandbox.pay(JSON.parse(stdout()).txnId);
-    const states = (await ended).stdout.trim().split('\n').map((line) => JSON.parse(line).txnState);
+    const states = (await ended).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).txnState);
     expect(states).toEqual(['srccreated', 'completed']);
   });
 
-  test('ends with 8 on interruption and suggests the command that continues to watch', async ({ around }) => {
+  test('ends with 8 on interruption and suggests the command that continues to watch', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat'], around);
     await tty.waitFor('Waiting for the payment');
     tty.type('\u0003');
@@ -209,7 +265,10 @@ describe('svcpay tx', () => {
   });
 
   test('get of an unknown id ends with exit 5', async ({ around }) => {
-    expect(await svcpay(['tx', 'get', 'nobody'], around)).toMatchObject({ exitCode: 5, stdout: '' });
+    expect(await svcpay(['tx', 'get', 'nobody'], around)).toMatchObject({
+      exitCode: 5,
+      stdout: '',
+    });
   });
 
   test('watch ends with the outcome of the transaction', async ({ around }) => {

@@ -50,7 +50,9 @@ describe('a guided flow', () => {
     expect(tty.text()).toContain('USDT');
   });
 
-  test('of receive asks for method and amount, and shows the expiry when the wait is left', async ({ around }) => {
+  test('of receive asks for method and amount, and shows the expiry when the wait is left', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['receive'], { ...around, columns: 140, rows: 45 });
     await tty.waitFor('Over Lightning');
     tty.type(enter);
@@ -65,10 +67,14 @@ describe('a guided flow', () => {
     await tty.waitFor('Waiting for the payment');
     tty.type(interrupt);
     expect(await tty.ended).toBe(8);
-    expect(tty.text()).toMatch(/Stopped waiting\. The invoice can be paid until \d\d:\d\d\.\s+svcpay tx watch [0-9a-f-]{36}/);
+    expect(tty.text()).toMatch(
+      /Stopped waiting\. The invoice can be paid until \d\d:\d\d\.\s+svcpay tx watch [0-9a-f-]{36}/,
+    );
   });
 
-  test('of config set asks for a setting, and asks again after an invalid value', async ({ around }) => {
+  test('of config set asks for a setting, and asks again after an invalid value', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['config', 'set'], { ...around, rows: 24 });
     await tty.waitFor('Which setting?');
     tty.type('country');
@@ -83,8 +89,12 @@ describe('a guided flow', () => {
     await tty.waitFor('testnet');
     tty.type(`${down}${enter}`);
     expect(await tty.ended).toBe(0);
-    expect(await svcpay(['config', 'get', 'network'], around)).toMatchObject({ stdout: 'testnet\n' });
-    expect(await svcpay(['config', 'get', 'sender.country'], around)).toMatchObject({ exitCode: 5 });
+    expect(await svcpay(['config', 'get', 'network'], around)).toMatchObject({
+      stdout: 'testnet\n',
+    });
+    expect(await svcpay(['config', 'get', 'sender.country'], around)).toMatchObject({
+      exitCode: 5,
+    });
   });
 
   test('of send asks on the terminal if the destination comes from a pipe', async ({ around }) => {
@@ -100,7 +110,9 @@ describe('a guided flow', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('of tx cancel and tx watch ends at once without a transaction to choose', async ({ around }) => {
+  test('of tx cancel and tx watch ends at once without a transaction to choose', async ({
+    around,
+  }) => {
     for (const command of ['cancel', 'watch']) {
       const tty = svcpayTty(['tx', command], around);
       expect(await tty.ended).toBe(5);
@@ -108,7 +120,9 @@ describe('a guided flow', () => {
     }
   });
 
-  test('of recipients add asks for the method, and stores a destination for send', async ({ around }) => {
+  test('of recipients add asks for the method, and stores a destination for send', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['recipients', 'add', 'ada'], { ...around, columns: 60, rows: 20 });
     await tty.waitFor('How are they paid?');
     tty.type(`${down}${enter}`);
@@ -116,13 +130,18 @@ describe('a guided flow', () => {
     tty.type(`ada@example.com${enter}`);
     await tty.waitFor('svcpay send ada');
     expect(await tty.ended).toBe(0);
-    expect((await svcpay(['recipients', 'list', '--json'], around)).json()).toEqual([{ name: 'ada', destination: 'ada@example.com' }]);
+    expect((await svcpay(['recipients', 'list', '--json'], around)).json()).toEqual([
+      { name: 'ada', destination: 'ada@example.com' },
+    ]);
   });
 
   const lacking: [line: string, missing: string][] = [
     ['config set', 'Missing KEY and VALUE:'],
     ['config set network', 'Missing VALUE:'],
-    ['send', 'Not sent: missing DESTINATION and --yes: no question can be asked, stdin is not a terminal.'],
+    [
+      'send',
+      'Not sent: missing DESTINATION and --yes: no question can be asked, stdin is not a terminal.',
+    ],
     ['send lightning --yes', 'Not sent: missing INVOICE:'],
     ['send onchain', 'Not sent: missing ADDRESS, AMOUNT (e.g. 50000sat) and --yes:'],
     ['send alice@example.com --yes', 'missing AMOUNT (e.g. 50000sat):'],

@@ -8,39 +8,113 @@ import { svcpay } from '../support/in-process.js';
 import { svcpay as started, svcpayTty, test } from '../support/svcpay.js';
 
 describe('svcpay schema', () => {
-  interface Schema { command: string; money: string; fields: string[]; arguments: { name: string; required: boolean }[]; options: Record<string, { flag: string; type: string; enum?: string[] }> }
+  interface Schema {
+    command: string;
+    money: string;
+    fields: string[];
+    arguments: { name: string; required: boolean }[];
+    options: Record<string, { flag: string; type: string; enum?: string[] }>;
+  }
 
-  test('prints every command with its options, its effect on money, and the exit codes', async ({ home }) => {
-    const whole = (await svcpay(['schema'], { home })).json() as { commands: Schema[]; exitCodes: { code: number }[]; globalOptions: object };
-    const leaves = (branches: readonly Branch[], path = ''): string[] => branches.filter(({ hidden }) => hidden !== true).flatMap(({ name, load, branches: below = [] }) =>
-      [...(load === undefined ? [] : [`${path}${name}`]), ...leaves(below, `${path}${name} `)]);
+  test('prints every command with its options, its effect on money, and the exit codes', async ({
+    home,
+  }) => {
+    const whole = (await svcpay(['schema'], { home })).json() as {
+      commands: Schema[];
+      exitCodes: { code: number }[];
+      globalOptions: object;
+    };
+    const leaves = (branches: readonly Branch[], path = ''): string[] =>
+      branches
+        .filter(({ hidden }) => hidden !== true)
+        .flatMap(({ name, load, branches: below = [] }) => [
+          ...(load === undefined ? [] : [`${path}${name}`]),
+          ...leaves(below, `${path}${name} `),
+        ]);
     expect(whole.commands.map(({ command }) => command)).toEqual(leaves(tree.branches ?? []));
-    const moving = whole.commands.filter(({ money }) => money === 'moves').map(({ command }) => command);
-    expect(moving).toEqual(expect.arrayContaining(['send', 'swap', 'payout', 'batch', 'tx confirm', 'tx resume']));
+    const moving = whole.commands
+      .filter(({ money }) => money === 'moves')
+      .map(({ command }) => command);
+    expect(moving).toEqual(
+      expect.arrayContaining(['send', 'swap', 'payout', 'batch', 'tx confirm', 'tx resume']),
+    );
     expect(moving).not.toContain('tx get');
-    expect(whole.commands.filter(({ money }) => money === 'depends').map(({ command }) => command)).toEqual(['api', 'mcp']);
-    const withoutFields = whole.commands.filter(({ fields }) => fields.length === 0).map(({ command }) => command);
+    expect(
+      whole.commands.filter(({ money }) => money === 'depends').map(({ command }) => command),
+    ).toEqual(['api', 'mcp']);
+    const withoutFields = whole.commands
+      .filter(({ fields }) => fields.length === 0)
+      .map(({ command }) => command);
     expect(withoutFields).toEqual([
-      'recipients remove', 'watch', 'tx export', 'logout', 'profiles use', 'profiles remove', 'config set', 'config unset', 'db upgrade',
-      'completion', 'help', 'schema', 'api', 'sandbox run', 'sandbox reset', 'mcp', 'demo',
+      'recipients remove',
+      'watch',
+      'tx export',
+      'logout',
+      'profiles use',
+      'profiles remove',
+      'config set',
+      'config unset',
+      'db upgrade',
+      'completion',
+      'help',
+      'schema',
+      'api',
+      'sandbox run',
+      'sandbox reset',
+      'mcp',
+      'demo',
     ]);
-    expect(whole.exitCodes.map(({ code }) => code)).toEqual(expect.arrayContaining([0, 2, 6, 8, 75]));
+    expect(whole.exitCodes.map(({ code }) => code)).toEqual(
+      expect.arrayContaining([0, 2, 6, 8, 75]),
+    );
     expect(whole.globalOptions).toMatchObject({ input: { flag: '--no-input', type: 'boolean' } });
   });
 
-  const reading = ['wallets', 'tx list', 'tx pending', 'rates', 'payout methods', 'payout institutions VN', 'profiles list', 'config list', 'config get maker', 'config path', 'db status',
-    'doctor', 'whoami', 'webhook list', 'sandbox log', 'sandbox deliveries', 'decode bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'account', 'sandbox status', 'recipients list'];
+  const reading = [
+    'wallets',
+    'tx list',
+    'tx pending',
+    'rates',
+    'payout methods',
+    'payout institutions VN',
+    'profiles list',
+    'config list',
+    'config get maker',
+    'config path',
+    'db status',
+    'doctor',
+    'whoami',
+    'webhook list',
+    'sandbox log',
+    'sandbox deliveries',
+    'decode bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    'account',
+    'sandbox status',
+    'recipients list',
+  ];
   test.for(reading)('names the fields that svcpay %s prints', async (line, { around }) => {
-    const names = (await svcpay([...line.split(' '), '--fields', 'help'], around)).stdout.trim().split('\n');
+    const names = (await svcpay([...line.split(' '), '--fields', 'help'], around)).stdout
+      .trim()
+      .split('\n');
     const { commands } = (await svcpay(['schema'], around)).json() as { commands: Schema[] };
-    const fields = commands.findLast(({ command }) => `${line} `.startsWith(`${command} `))?.fields ?? [];
+    const fields =
+      commands.findLast(({ command }) => `${line} `.startsWith(`${command} `))?.fields ?? [];
     // A count by state has the states that occur.
-    expect(names.filter((name) => !fields.includes(name) && !/^(transactions|deliveries)\./.test(name))).toEqual([]);
+    expect(
+      names.filter((name) => !fields.includes(name) && !/^(transactions|deliveries)\./.test(name)),
+    ).toEqual([]);
   });
 
   test('prints one command, those of a group, and suggests a name', async ({ home }) => {
     const one = (await svcpay(['schema', 'tx', 'list'], { home })).json() as Schema;
-    expect(one).toMatchObject({ exitCodes: expect.arrayContaining([expect.objectContaining({ code: 8 })]), command: 'tx list', options: { state: { flag: '--state', type: 'array' }, limit: { type: 'integer', minimum: 1, maximum: 1000 } } });
+    expect(one).toMatchObject({
+      exitCodes: expect.arrayContaining([expect.objectContaining({ code: 8 })]),
+      command: 'tx list',
+      options: {
+        state: { flag: '--state', type: 'array' },
+        limit: { type: 'integer', minimum: 1, maximum: 1000 },
+      },
+    });
     const group = (await svcpay(['schema', 'limits'], { home })).json() as Schema[];
     expect(group.map(({ command }) => command)).toContain('limits set');
     expect((await svcpay(['schema', 'sned'], { home })).stderr).toContain('Did you mean send?');
@@ -62,10 +136,17 @@ describe.concurrent('an unknown name', () => {
     { line: ['wallets', 'BTC', 'USDT'], message: 'wallets takes 1 argument (got 2).' },
     { line: ['send', 'a@b.com', '-5sat'], message: 'Not sent: there is no option "-5sat".' },
     { line: ['send', 'a@b.com', '1sat', '--yes=no'], message: 'Not sent: --yes takes no value.' },
-    { line: ['send', 'a@b.com', '1sat', '--quote-only=false'], message: 'Not sent: --quote-only takes no value.' },
+    {
+      line: ['send', 'a@b.com', '1sat', '--quote-only=false'],
+      message: 'Not sent: --quote-only takes no value.',
+    },
     { line: ['wallets', '--timeout'], message: '--timeout needs DURATION after it.' },
     { line: ['config', 'unset'], message: 'KEY is missing.' },
-    { line: ['sandbox', 'clock'], message: '"sandbox clock" needs one of: show, advance, freeze, thaw.\n  svcpay sandbox clock --help' },
+    {
+      line: ['sandbox', 'clock'],
+      message:
+        '"sandbox clock" needs one of: show, advance, freeze, thaw.\n  svcpay sandbox clock --help',
+    },
   ];
   test.for(meant)('svcpay $line is refused: $message', async ({ line, message }, { home }) => {
     const run = await svcpay(line, { home });
@@ -79,9 +160,18 @@ describe.concurrent('other common names', () => {
     [['-v'], ['--version']],
     [['help'], ['--help']],
     [['-V'], ['--version']],
-    [['pay', 'lightning', '--help'], ['send', 'lightning', '--help']],
-    [['balance', '-q'], ['wallets', '-q']],
-    [['history', '-q'], ['tx', 'list', '-q']],
+    [
+      ['pay', 'lightning', '--help'],
+      ['send', 'lightning', '--help'],
+    ],
+    [
+      ['balance', '-q'],
+      ['wallets', '-q'],
+    ],
+    [
+      ['history', '-q'],
+      ['tx', 'list', '-q'],
+    ],
   ] as const;
   test.for(pairs)('%s is %s', async ([other, name], { around }) => {
     // As processes: some of it is answered before the program is loaded.
@@ -92,13 +182,23 @@ describe.concurrent('other common names', () => {
 });
 
 describe.concurrent('help', () => {
-  test('shows the commands under headings, with examples, within the window width', async ({ home }) => {
+  test('shows the commands under headings, with examples, within the window width', async ({
+    home,
+  }) => {
     for (const columns of [60, 80, 140]) {
       const tty = svcpayTty(['--help'], { home, columns });
       expect(await tty.ended).toBe(0);
       const lines = tty.text().split('\n');
       const headings = lines.filter((line) => /^[A-Z][a-z ]+:$/.test(line));
-      expect(headings).toEqual(['Options:', 'Money in:', 'Money out:', 'Look back:', 'Set up:', 'Build:', 'Examples:']);
+      expect(headings).toEqual([
+        'Options:',
+        'Money in:',
+        'Money out:',
+        'Look back:',
+        'Set up:',
+        'Build:',
+        'Examples:',
+      ]);
       expect(lines.filter((line) => line.length > Math.min(columns, 100))).toEqual([]);
     }
   });
@@ -113,14 +213,22 @@ describe.concurrent('help', () => {
     const { stdout } = await started(['--help'], { home });
     for (const topic of ['amounts', 'environment', 'exit-codes', 'fields', 'scripting']) {
       expect(stdout).toContain(topic);
-      expect(await svcpay(['help', topic], { home })).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/\S{3}/) });
+      expect(await svcpay(['help', topic], { home })).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringMatching(/\S{3}/),
+      });
     }
   });
 
   test('lists every environment variable that the program reads', async ({ home }) => {
     const source = resolve(import.meta.dirname, '../../src');
-    const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-    const read = files.flatMap((file) => readFileSync(join(source, file), 'utf8').match(/(?<=env\[')SVCPAY_\w+(?='\])/g) ?? []);
+    const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    );
+    const read = files.flatMap(
+      (file) =>
+        readFileSync(join(source, file), 'utf8').match(/(?<=env\[')SVCPAY_\w+(?='\])/g) ?? [],
+    );
     const { stdout } = await svcpay(['help', 'environment'], { home });
     expect([...new Set(read)].filter((name) => !stdout.includes(name))).toEqual([]);
   });

@@ -13,13 +13,19 @@ const test = base.extend<{ quote: string }>({
     await svcpay(['swap', '25', 'USDT', 'BTC', '--yes', '--ref', 'first'], around);
     await around.sandbox.clock.advance('3h');
     await svcpay(['swap', '10usdt', 'BTC', '--yes', '--ref', 'second'], around);
-    const { stdout } = await svcpay(['swap', '5usdt', 'BTC', '--quote-only', '-q', '--ref', 'third'], around);
+    const { stdout } = await svcpay(
+      ['swap', '5usdt', 'BTC', '--quote-only', '-q', '--ref', 'third'],
+      around,
+    );
     await use(stdout.trim());
   },
 });
 
 const refs = async (args: readonly string[], around: Environment): Promise<string[]> => {
-  const { stdout } = await svcpay(['tx', 'list', ...args, '-o', 'tsv', '--fields', 'extRefId'], around);
+  const { stdout } = await svcpay(
+    ['tx', 'list', ...args, '-o', 'tsv', '--fields', 'extRefId'],
+    around,
+  );
   return stdout.split('\n').filter((line) => line !== '');
 };
 
@@ -29,18 +35,42 @@ describe('svcpay tx list', () => {
     expect(await refs([], around)).toEqual(['third', 'second', 'first']);
     expect(await refs(['--since', '1h'], around)).toEqual(['third', 'second']);
     expect(await refs(['--until', '1h'], around)).toEqual(['first']);
-    expect(await refs(['--state', 'completed', '--state', 'failed'], around)).toEqual(['second', 'first']);
+    expect(await refs(['--state', 'completed', '--state', 'failed'], around)).toEqual([
+      'second',
+      'first',
+    ]);
     expect(await refs(['--src-method', 'lightning'], around)).toEqual([]);
-    expect(await refs(['--dest-method', 'servicepay', '--exclude-src-method', 'lightning'], around)).toHaveLength(3);
+    expect(
+      await refs(['--dest-method', 'servicepay', '--exclude-src-method', 'lightning'], around),
+    ).toHaveLength(3);
     expect(await refs(['--limit', '1', '--page', '2'], around)).toEqual(['second']);
     expect(await refs(['--all', '--time', '1y'], around)).toEqual(['third', 'second', 'first']);
   });
 
   test('sends every filter of endpoint 10 under its specified name', async ({ around }) => {
-    const filters = ['--state', 'quoted', '--state', 'failed', '--src-method', 'servicepay', '--dest-method', 'tron'];
-    const excluded = ['--exclude-src-method', 'lightning', '--exclude-dest-method', 'lnurl', '--exclude-dest-method', 'eth'];
+    const filters = [
+      '--state',
+      'quoted',
+      '--state',
+      'failed',
+      '--src-method',
+      'servicepay',
+      '--dest-method',
+      'tron',
+    ];
+    const excluded = [
+      '--exclude-src-method',
+      'lightning',
+      '--exclude-dest-method',
+      'lnurl',
+      '--exclude-dest-method',
+      'eth',
+    ];
     const period = ['--since', '2026-03-01T00:00:00Z', '--until', '2026-03-31T23:59:59Z'];
-    await svcpay(['tx', 'list', ...filters, ...excluded, ...period, '--limit', '5', '--page', '2'], around);
+    await svcpay(
+      ['tx', 'list', ...filters, ...excluded, ...period, '--limit', '5', '--page', '2'],
+      around,
+    );
     const [request] = around.sandbox.requests('GET', '/api/v2/transaction');
     expect([...new URL(request?.path ?? '', around.sandbox.url).searchParams]).toEqual(
       expect.arrayContaining([
@@ -59,12 +89,24 @@ describe('svcpay tx list', () => {
     );
   });
 
-  test('shows a page with head and foot at a terminal, newest last, and accepts its short ids', async ({ around, quote }) => {
+  test('shows a page with head and foot at a terminal, newest last, and accepts its short ids', async ({
+    around,
+    quote,
+  }) => {
     const rows = await svcpay(['tx', 'list'], around);
-    expect(rows.stdout).toMatch(asSpecified ? /^\d{4}-\d{2}-\d{2}T[\d:.]+Z\tSwap\t/ : /^\d{4}-\d{2}-\d{2}T[\d:.]+Z\t/);
+    expect(rows.stdout).toMatch(
+      asSpecified ? /^\d{4}-\d{2}-\d{2}T[\d:.]+Z\tSwap\t/ : /^\d{4}-\d{2}-\d{2}T[\d:.]+Z\t/,
+    );
     const tty = svcpayTty(['tx', 'list', '--limit', '2'], { ...around, columns: 120 });
-    await tty.waitFor(comesIn('list-without-pagination', 'list-bare') ? 'Last 2 · all of history' : 'Last 2 of 3 · all of history · newest last');
-    if (asSpecified) await tty.waitFor(/now +⇄ Swap +10\.00 USDT +→ 10 000 sat .* done .*\n.* 5\.00 USDT .* quoted +[\w-]+\n/);
+    await tty.waitFor(
+      comesIn('list-without-pagination', 'list-bare')
+        ? 'Last 2 · all of history'
+        : 'Last 2 of 3 · all of history · newest last',
+    );
+    if (asSpecified)
+      await tty.waitFor(
+        /now +⇄ Swap +10\.00 USDT +→ 10 000 sat .* done .*\n.* 5\.00 USDT .* quoted +[\w-]+\n/,
+      );
     await tty.waitFor(/svcpay tx get [\w-]+ · --page 2 · --all/);
     expect(await tty.ended).toBe(0);
     const [, short = ''] = /svcpay tx get ([\w-]+)/.exec(tty.text()) ?? [];
@@ -77,9 +119,15 @@ describe('svcpay tx list', () => {
   test('accepts a reference instead of a transaction id', async ({ around, quote }) => {
     expect((await svcpay(['tx', 'get', 'third', '-q'], around)).stdout).toBe(`${quote}\n`);
     await svcpay(['receive', 'lightning', '1000sat', '--ref', 'invoice-118'], around);
-    const got = await svcpay(['tx', 'get', 'invoice-118', '--json', '--fields', 'extRefId'], around);
+    const got = await svcpay(
+      ['tx', 'get', 'invoice-118', '--json', '--fields', 'extRefId'],
+      around,
+    );
     expect(got.json()).toEqual({ extRefId: 'invoice-118' });
-    expect(await svcpay(['tx', 'get', 'nobody-knows'], around)).toMatchObject({ exitCode: 5, stdout: '' });
+    expect(await svcpay(['tx', 'get', 'nobody-knows'], around)).toMatchObject({
+      exitCode: 5,
+      stdout: '',
+    });
   });
 
   // Without the methods nobody can tell a quote that lapsed from an invoice that did.
@@ -93,16 +141,30 @@ describe('svcpay tx list', () => {
   });
 
   test('accepts a state by any name that a service may use', async ({ around }) => {
-    expect(await svcpay(['tx', 'list', '--state', 'BeingReviewed', '--json'], around)).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(
+      await svcpay(['tx', 'list', '--state', 'BeingReviewed', '--json'], around),
+    ).toMatchObject({ exitCode: 3, stdout: '' });
     const asked = await svcpay(['sandbox', 'log', '--json'], around);
     expect(asked.stdout).toContain('txnStatuses=BeingReviewed');
   });
 
   test.for([
     ['two kinds of period', ['--time', '7d', '--since', '2h'], /either --time or --since/],
-    ['a period that ends before it begins', ['--since', '1h', '--until', '2h'], /--since is later than --until/],
-    ['a mistyped state', ['--state', 'complted'], /"complted" is not a state\. Did you mean completed\?/],
-    ['what is no word for a state', ['--state', 'a b'], /"a b" is not a state\. Write one of quoted/],
+    [
+      'a period that ends before it begins',
+      ['--since', '1h', '--until', '2h'],
+      /--since is later than --until/,
+    ],
+    [
+      'a mistyped state',
+      ['--state', 'complted'],
+      /"complted" is not a state\. Did you mean completed\?/,
+    ],
+    [
+      'what is no word for a state',
+      ['--state', 'a b'],
+      /"a b" is not a state\. Write one of quoted/,
+    ],
     ['a page of everything', ['--all', '--page', '2'], /--all lists everything/],
     ['a time that is none', ['--since', 'yesterday'], /"yesterday" is not a time.*2h or 7d/],
   ] as const)('refuses %s', async ([, args, message], { around }) => {
@@ -112,7 +174,9 @@ describe('svcpay tx list', () => {
   });
 });
 
-test('svcpay tx get shows a receipt with the hash that proves a Lightning payment', async ({ around }) => {
+test('svcpay tx get shows a receipt with the hash that proves a Lightning payment', async ({
+  around,
+}) => {
   const invoice = await around.sandbox.invoice('1000sat');
   const paid = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
   const decoded = await svcpay(['decode', invoice, '--json', '--fields', 'paymentHash'], around);
@@ -145,13 +209,22 @@ describe('svcpay tx confirm', () => {
     expect(around.sandbox.requests('PUT', `/api/v2/transaction/${quote}/confirm`)).toHaveLength(0);
   });
 
-  test('confirms a quote that is not in the journal, within the limits', async ({ around, sandbox, quote }) => {
+  test('confirms a quote that is not in the journal, within the limits', async ({
+    around,
+    sandbox,
+    quote,
+  }) => {
     const elsewhere = { ...around, home: `${around.home}/elsewhere` };
-    const limited = await svcpay(['tx', 'confirm', quote, '--yes', '--max-fee', '0.01usdt'], elsewhere);
+    const limited = await svcpay(
+      ['tx', 'confirm', quote, '--yes', '--max-fee', '0.01usdt'],
+      elsewhere,
+    );
     expect(limited).toMatchObject({ exitCode: 7, stdout: '' });
     const run = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], elsewhere);
     expect(confirmed(run)).toMatchObject({ txnState: 'completed' });
-    expect(sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(
+      sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200),
+    ).toHaveLength(3);
   });
 
   test('requests no other quote after an expired one', async ({ around, sandbox, quote }) => {
@@ -159,7 +232,9 @@ describe('svcpay tx confirm', () => {
     const run = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 6, stdout: '' });
     expect(run.error().message).toMatch(/ended as expired/);
-    expect(sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(
+      sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200),
+    ).toHaveLength(3);
   });
 });
 
@@ -168,43 +243,69 @@ describe('svcpay tx cancel', () => {
     const run = await svcpay(['tx', 'cancel', quote, '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: called('usercanceled') });
-    expect(await svcpay(['tx', 'confirm', quote, '--yes'], around)).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(await svcpay(['tx', 'confirm', quote, '--yes'], around)).toMatchObject({
+      exitCode: 6,
+      stdout: '',
+    });
   });
 
   test('reports an unknown transaction and a late cancellation', async ({ around, quote }) => {
-    expect(await svcpay(['tx', 'cancel', 'no-such-id'], around)).toMatchObject({ exitCode: 5, stdout: '' });
+    expect(await svcpay(['tx', 'cancel', 'no-such-id'], around)).toMatchObject({
+      exitCode: 5,
+      stdout: '',
+    });
     await svcpay(['tx', 'confirm', quote, '--yes'], around);
     const late = await svcpay(['tx', 'cancel', quote], around);
     expect(late).toMatchObject({ exitCode: 3, stdout: '' });
-    expect(late.stderr).toMatch(/^Not cancelled: this transaction is completed, and only a quote can be cancelled/);
+    expect(late.stderr).toMatch(
+      /^Not cancelled: this transaction is completed, and only a quote can be cancelled/,
+    );
   });
 });
 
 describe('svcpay tx watch', () => {
-  test('accepts a unique start of an id, and lists the matches of an ambiguous one', async ({ around }) => {
+  test('accepts a unique start of an id, and lists the matches of an ambiguous one', async ({
+    around,
+  }) => {
     const file = join(around.home, 'many.csv');
-    writeFileSync(file, ['to,amount', ...Array.from({ length: 17 }, (_, i) => `ada${i}@example.com,100sat`)].join('\n'));
+    writeFileSync(
+      file,
+      ['to,amount', ...Array.from({ length: 17 }, (_, i) => `ada${i}@example.com,100sat`)].join(
+        '\n',
+      ),
+    );
     await svcpay(['batch', file, '--no-wait', '--yes'], around);
     const ids = (await svcpay(['tx', 'list', '-q'], around)).stdout.trim().split('\n');
-    const shared = ids.map((id) => id.slice(0, 1)).find((start, i, all) => all.indexOf(start) !== i) ?? '';
+    const shared =
+      ids.map((id) => id.slice(0, 1)).find((start, i, all) => all.indexOf(start) !== i) ?? '';
     const matches = ids.filter((id) => id.startsWith(shared)).map((id) => id.slice(0, 8));
     for (const home of [around.home, join(around.home, 'elsewhere')]) {
       const several = await svcpay(['tx', 'get', shared], { ...around, home });
       expect(several).toMatchObject({ exitCode: 2, stdout: '' });
       expect(matches.filter((id) => several.stderr.includes(id)).length).toBeGreaterThan(1);
-      const one = await svcpay(['tx', 'get', ids[3]?.slice(0, 7).toUpperCase() ?? '', '-q'], { ...around, home });
+      const one = await svcpay(['tx', 'get', ids[3]?.slice(0, 7).toUpperCase() ?? '', '-q'], {
+        ...around,
+        home,
+      });
       expect(one).toMatchObject({ exitCode: 0, stdout: `${ids[3]}\n` });
     }
   });
 
   test('follows several at once, with a line each, until all have ended', async ({ around }) => {
     const asked = async (amount: string): Promise<string> => {
-      const run = await svcpay(['receive', 'lightning', amount, '--json', '--fields', 'txnId'], around);
+      const run = await svcpay(
+        ['receive', 'lightning', amount, '--json', '--fields', 'txnId'],
+        around,
+      );
       return v.parse(v.object({ txnId: v.string() }), run.json()).txnId;
     };
     const [first, second] = [await asked('1000sat'), await asked('2000sat')];
     const tty = svcpayTty(['tx', 'watch', first, second], { ...around, columns: 100 });
-    await tty.waitFor(new RegExp(`${first.slice(0, 8)}  ✓ quoted ── ● invoice ready ── ○ received\\s+${second.slice(0, 8)}  ✓ quoted ── ● invoice ready ── ○ received`));
+    await tty.waitFor(
+      new RegExp(
+        `${first.slice(0, 8)}  ✓ quoted ── ● invoice ready ── ○ received\\s+${second.slice(0, 8)}  ✓ quoted ── ● invoice ready ── ○ received`,
+      ),
+    );
     await around.sandbox.pay(second);
     await around.sandbox.pay(first);
     expect(await tty.ended).toBe(0);
@@ -221,7 +322,18 @@ describe('svcpay tx watch', () => {
 
 describe('svcpay tx resume', () => {
   test('shows the progress of a payment that is already in flight', async ({ around }) => {
-    await svcpay(['send', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.001btc', '--yes', '--no-wait', '--ref', 'fourth'], around);
+    await svcpay(
+      [
+        'send',
+        'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+        '0.001btc',
+        '--yes',
+        '--no-wait',
+        '--ref',
+        'fourth',
+      ],
+      around,
+    );
     const tty = svcpayTty(['tx', 'resume'], around);
     // Of a state that is new the steps after it are not known.
     await tty.waitFor(/✓ quoted ── ● (?:confirmed|0 of 1)/);

@@ -12,24 +12,29 @@ const escape = '\u001B';
 
 describe('svcpay alone', { timeout: 60_000 }, () => {
   // A list without the other side does not say to whom.
-  test.skipIf(!asSpecified)('shows balances, their worth and payments in flight, and returns after each choice', async ({ around }) => {
-    const invoice = await around.sandbox.invoice('2500sat');
-    await around.sandbox.clock.freeze();
-    expect(await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait'], around)).toMatchObject({ exitCode: 0 });
-    const tty = svcpayTty([], { ...around, columns: 100 });
-    await tty.waitFor(/default · 127\.0\.0\.1:\d+ · ne01-\w+ +as of \d\d:\d\d:\d\d/);
-    await tty.waitFor(/BTC +0\.9999\d+ +≈ [\d ]+ USD/);
-    await tty.waitFor(/On its way: 2 500 sat over Lightning to .*, confirmed/);
-    await tty.waitFor('What next?');
-    tty.type(`${down}${down}${down}${down}${enter}`);
-    await tty.waitFor(/Open which one\?[^]*↑ Lightning +−2 500 sat .* confirmed/);
-    tty.type(enter);
-    await tty.waitFor(/Lightning send +confirmed[^]*Open which one\?/);
-    tty.type(escape);
-    await tty.waitFor(/as of[^]*What next\?/);
-    tty.type(escape);
-    expect(await tty.ended).toBe(0);
-  });
+  test.skipIf(!asSpecified)(
+    'shows balances, their worth and payments in flight, and returns after each choice',
+    async ({ around }) => {
+      const invoice = await around.sandbox.invoice('2500sat');
+      await around.sandbox.clock.freeze();
+      expect(
+        await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait'], around),
+      ).toMatchObject({ exitCode: 0 });
+      const tty = svcpayTty([], { ...around, columns: 100 });
+      await tty.waitFor(/default · 127\.0\.0\.1:\d+ · ne01-\w+ +as of \d\d:\d\d:\d\d/);
+      await tty.waitFor(/BTC +0\.9999\d+ +≈ [\d ]+ USD/);
+      await tty.waitFor(/On its way: 2 500 sat over Lightning to .*, confirmed/);
+      await tty.waitFor('What next?');
+      tty.type(`${down}${down}${down}${down}${enter}`);
+      await tty.waitFor(/Open which one\?[^]*↑ Lightning +−2 500 sat .* confirmed/);
+      tty.type(enter);
+      await tty.waitFor(/Lightning send +confirmed[^]*Open which one\?/);
+      tty.type(escape);
+      await tty.waitFor(/as of[^]*What next\?/);
+      tty.type(escape);
+      expect(await tty.ended).toBe(0);
+    },
+  );
 
   test('accepts an invoice pasted with line breaks and indents', async ({ around }) => {
     const invoice = await around.sandbox.invoice('2500sat');
@@ -41,13 +46,20 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     await tty.ended;
   });
 
-  test.for([[80, 24], [60, 20], [140, 45]] as const)('and the history fit a window of %dx%d', async ([columns, rows], { around }) => {
+  test.for([
+    [80, 24],
+    [60, 20],
+    [140, 45],
+  ] as const)('and the history fit a window of %dx%d', async ([columns, rows], { around }) => {
     await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
-    const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+    const widest = (text: string): number =>
+      Math.max(...text.split('\n').map((line) => line.length));
     const list = svcpayTty(['tx', 'list'], { ...around, columns, rows });
     expect(await list.ended).toBe(0);
     const row = asSpecified ? '.*⇄ Swap +25\\.00 USDT .*' : '.*';
-    expect(list.text()).toMatch(new RegExp(`All 1 · all of history · newest last\n.*\n${row}done +[0-9a-f]{8}\n`));
+    expect(list.text()).toMatch(
+      new RegExp(`All 1 · all of history · newest last\n.*\n${row}done +[0-9a-f]{8}\n`),
+    );
     const home = svcpayTty([], { ...around, columns, rows });
     await home.waitFor(/BTC[^]*What next\?/);
     home.type(escape);
@@ -55,23 +67,34 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(Math.max(widest(list.text()), widest(home.text()))).toBeLessThanOrEqual(columns);
   });
 
-  test('shows the service\'s state of a payment that has settled in the meantime', async ({ around }) => {
+  test("shows the service's state of a payment that has settled in the meantime", async ({
+    around,
+  }) => {
     const invoice = await around.sandbox.invoice('2500sat');
     await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait', '--ref', 'tea'], around);
     await around.sandbox.clock.advance('1m');
     const run = await svcpayTty(['--json'], around);
     expect(await run.ended).toBe(0);
-    expect(JSON.parse(run.text())).toMatchObject({ pending: [], unfinished: [], recent: [{ txnState: 'completed' }] });
+    expect(JSON.parse(run.text())).toMatchObject({
+      pending: [],
+      unfinished: [],
+      recent: [{ txnState: 'completed' }],
+    });
     const pending = await svcpay(['tx', 'pending', '--json'], around);
     expect(pending.json()).toEqual([]);
   });
 
-  test('checks all payments of a batch with one list request, and shows none that have ended as in flight', async ({ around, sandbox }) => {
+  test('checks all payments of a batch with one list request, and shows none that have ended as in flight', async ({
+    around,
+    sandbox,
+  }) => {
     const rows = Array.from({ length: 30 }, (_, i) => `ada${i}@example.com,100sat,r${i}`);
     const file = join(around.home, 'payroll.csv');
     writeFileSync(file, ['to,amount,ref', ...rows].join('\n'));
     await sandbox.clock.freeze();
-    expect(await svcpay(['batch', file, '--no-wait', '--yes'], around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['batch', file, '--no-wait', '--yes'], around)).toMatchObject({
+      exitCode: 0,
+    });
     await sandbox.clock.advance('5m');
     const readsBefore = sandbox.requests('GET').length;
     const home = svcpayTty([], { ...around, rows: 24 });
@@ -83,21 +106,40 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect((await svcpay(['tx', 'pending', '--json'], around)).json()).toEqual([]);
   });
 
-  test('and the history show the local data with its age while the service is down', async ({ around, sandbox }) => {
+  test('and the history show the local data with its age while the service is down', async ({
+    around,
+    sandbox,
+  }) => {
     const invoice = await sandbox.invoice('2500sat', { description: 'Coffee House' });
     await sandbox.clock.freeze();
     await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait', '--ref', 'tea'], around);
     await sandbox.faults.add({ kind: 'status', status: 503, times: 'always' });
     const hasty = (...args: readonly string[]) => svcpay([...args, '--timeout', '500ms'], around);
-    const [got, pending, rows] = [await hasty('tx', 'get', 'tea'), await hasty('tx', 'pending'), await hasty('tx', 'list')];
-    expect(got).toMatchObject({ exitCode: 75, stdout: '', stderr: expect.stringMatching(/last seen as confirmed \(last checked \d{4}-/) });
-    expect(pending).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('tea'), stderr: expect.stringMatching(/last checked \d{4}-/) });
+    const [got, pending, rows] = [
+      await hasty('tx', 'get', 'tea'),
+      await hasty('tx', 'pending'),
+      await hasty('tx', 'list'),
+    ];
+    expect(got).toMatchObject({
+      exitCode: 75,
+      stdout: '',
+      stderr: expect.stringMatching(/last seen as confirmed \(last checked \d{4}-/),
+    });
+    expect(pending).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('tea'),
+      stderr: expect.stringMatching(/last checked \d{4}-/),
+    });
     expect(rows).toMatchObject({ exitCode: 75, stdout: '' });
     const list = svcpayTty(['tx', 'list', '--timeout', '500ms'], around);
-    await list.waitFor(/Service not reached · payments from this home · last checked \d{4}-[^]*−2 500 sat +Coffee House +confirmed/);
+    await list.waitFor(
+      /Service not reached · payments from this home · last checked \d{4}-[^]*−2 500 sat +Coffee House +confirmed/,
+    );
     expect(await list.ended).toBe(75);
     const home = svcpayTty(['--timeout', '500ms'], { ...around, rows: 24 });
-    await home.waitFor(/service not reached[^]*Not checked: 2 500 sat over Lightning to Coffee House, last seen confirmed\s+last checked \d{4}-[^]*❯ Try again/);
+    await home.waitFor(
+      /service not reached[^]*Not checked: 2 500 sat over Lightning to Coffee House, last seen confirmed\s+last checked \d{4}-[^]*❯ Try again/,
+    );
     await sandbox.faults.clear();
     home.type(enter);
     await home.waitFor(/BTC +0\.99[^]*What next\?/);
@@ -135,11 +177,19 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
   test('is one document with --json, without a menu', async ({ around }) => {
     const tty = svcpayTty(['--json'], around);
     expect(await tty.ended).toBe(0);
-    expect(JSON.parse(tty.text())).toMatchObject({ profile: 'default', pending: [], unfinished: [] });
+    expect(JSON.parse(tty.text())).toMatchObject({
+      profile: 'default',
+      pending: [],
+      unfinished: [],
+    });
   });
 
   test('is a usage error in a pipe, with the help', async ({ around }) => {
     const run = await svcpay([], around);
-    expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('Usage: svcpay') });
+    expect(run).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Usage: svcpay'),
+    });
   });
 });

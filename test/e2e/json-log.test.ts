@@ -17,17 +17,32 @@ interface Line {
   error?: { kind: string; exitCode: number };
 }
 
-const linesOf = (stderr: string): Line[] => stderr.trimEnd().split('\n').map((line): Line => JSON.parse(line));
+const linesOf = (stderr: string): Line[] =>
+  stderr
+    .trimEnd()
+    .split('\n')
+    .map((line): Line => JSON.parse(line));
 
 /** A service that names its requests, as those behind a gateway do. */
 async function namingRequests(url: string): Promise<string> {
   let count = 0;
   const server = createServer((incoming, outgoing) => {
-    const { method, headers: { host: _own, ...headers }, url: path = '' } = incoming;
-    const forwarded = request(new URL(path, url), { method: method ?? 'GET', headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 0, { ...answer.headers, 'x-request-id': `req-${(count += 1)}` });
-      answer.pipe(outgoing);
-    });
+    const {
+      method,
+      headers: { host: _own, ...headers },
+      url: path = '',
+    } = incoming;
+    const forwarded = request(
+      new URL(path, url),
+      { method: method ?? 'GET', headers },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 0, {
+          ...answer.headers,
+          'x-request-id': `req-${(count += 1)}`,
+        });
+        answer.pipe(outgoing);
+      },
+    );
     incoming.pipe(forwarded);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -36,36 +51,76 @@ async function namingRequests(url: string): Promise<string> {
 }
 
 describe('--log-format json', () => {
-  test('adds time, level, reference, transaction and request to each line of a payment', async ({ around }) => {
+  test('adds time, level, reference, transaction and request to each line of a payment', async ({
+    around,
+  }) => {
     const env = { SVCPAY_BASE_URL: await namingRequests(around.sandbox.url) };
     const invoice = await around.sandbox.invoice('1000sat');
-    const run = await svcpay(['send', 'lightning', invoice, '--ref', 'order-1', '--yes', '--json', '--debug', '--log-format', 'json'], { ...around, env });
+    const run = await svcpay(
+      [
+        'send',
+        'lightning',
+        invoice,
+        '--ref',
+        'order-1',
+        '--yes',
+        '--json',
+        '--debug',
+        '--log-format',
+        'json',
+      ],
+      { ...around, env },
+    );
     expect(run).toMatchObject({ exitCode: 0 });
     const { txnId } = run.json() as { txnId: string };
     const lines = linesOf(run.stderr);
     const confirmed = lines.findIndex(({ message }) => message.includes('/confirm'));
     expect(confirmed).toBeGreaterThan(0);
     for (const line of lines.slice(confirmed)) {
-      expect(line).toMatchObject({ reference: 'order-1', txnId, requestId: expect.stringMatching(/^req-\d+$/), run: lines[0]?.run });
+      expect(line).toMatchObject({
+        reference: 'order-1',
+        txnId,
+        requestId: expect.stringMatching(/^req-\d+$/),
+        run: lines[0]?.run,
+      });
       expect(new Date(line.time).toISOString()).toBe(line.time);
     }
-    expect(lines[0]).toMatchObject({ level: 'debug', reference: null, txnId: null, requestId: 'req-1' });
+    expect(lines[0]).toMatchObject({
+      level: 'debug',
+      reference: null,
+      txnId: null,
+      requestId: 'req-1',
+    });
   });
 
   test('adds the row to each line of a batch, but not to other lines', async ({ around }) => {
     const file = batchFile(around.home, lightningRows(4));
-    const run = await svcpay(['batch', file, '--yes', '-o', 'csv'], { ...around, env: { SVCPAY_LOG_FORMAT: 'json' } });
+    const run = await svcpay(['batch', file, '--yes', '-o', 'csv'], {
+      ...around,
+      env: { SVCPAY_LOG_FORMAT: 'json' },
+    });
     expect(run.exitCode).toBe(0);
     const lines = linesOf(run.stderr);
     const rows = lines.filter(({ reference }) => reference !== null);
-    expect(rows.map(({ reference }) => reference).toSorted()).toEqual(lightningRows(4).map((row) => row.split(',')[0]).toSorted());
-    for (const { message, txnId } of rows) expect([message.includes('paid'), txnId]).toEqual([true, expect.any(String)]);
+    expect(rows.map(({ reference }) => reference).toSorted()).toEqual(
+      lightningRows(4)
+        .map((row) => row.split(',')[0])
+        .toSorted(),
+    );
+    for (const { message, txnId } of rows)
+      expect([message.includes('paid'), txnId]).toEqual([true, expect.any(String)]);
   });
 
   test('reports a failure in its last line, even for an invalid command line', async ({ home }) => {
     const run = await svcpay(['tx', 'lst', '--log-format=json'], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(linesOf(run.stderr)).toMatchObject([{ level: 'error', message: expect.stringContaining('tx list'), error: { kind: 'usage', exitCode: 2 } }]);
+    expect(linesOf(run.stderr)).toMatchObject([
+      {
+        level: 'error',
+        message: expect.stringContaining('tx list'),
+        error: { kind: 'usage', exitCode: 2 },
+      },
+    ]);
     expect(run.error()).toMatchObject({ exitCode: 2 });
   });
 });

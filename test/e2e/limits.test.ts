@@ -5,36 +5,60 @@ import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { startSvcpay, svcpayTty, test, type Run, type Environment } from '../support/svcpay.js';
 
-const set = (around: Environment, ...limits: string[]): Promise<Run> => svcpay(['limits', 'set', ...limits], around);
-const confirmations = (around: Environment & { sandbox: { requests(method: string): unknown[] } }): number =>
-  around.sandbox.requests('PUT').length;
+const set = (around: Environment, ...limits: string[]): Promise<Run> =>
+  svcpay(['limits', 'set', ...limits], around);
+const confirmations = (
+  around: Environment & { sandbox: { requests(method: string): unknown[] } },
+): number => around.sandbox.requests('PUT').length;
 
 describe('svcpay limits', () => {
-  test('allows only one of two concurrent payments if the day\'s limit covers one', async ({ around }) => {
+  test("allows only one of two concurrent payments if the day's limit covers one", async ({
+    around,
+  }) => {
     await set(around, '--per-day', '1500sat');
-    const invoices = await Promise.all([around.sandbox.invoice('1000sat'), around.sandbox.invoice('1000sat')]);
-    const runs = await Promise.all(invoices.map((invoice) => startSvcpay(['send', 'lightning', invoice, '--yes'], around).ended));
+    const invoices = await Promise.all([
+      around.sandbox.invoice('1000sat'),
+      around.sandbox.invoice('1000sat'),
+    ]);
+    const runs = await Promise.all(
+      invoices.map((invoice) => startSvcpay(['send', 'lightning', invoice, '--yes'], around).ended),
+    );
     expect(runs.map(({ exitCode }) => exitCode).toSorted()).toEqual([0, 7]);
     expect(confirmations(around)).toBe(1);
   });
 
-  const mistyped = [['perPayment', 'btc', '0.000001'], ['perDay', 'XBT', '0.000001'], ['perDay', 'BTC', 'little']] as const;
-  test.for(mistyped)('refuses a limit %s in %s of %s in the settings, without showing or applying it', async ([rule, ccy, amount], { around }) => {
-    await set(around, '--per-day', '5usdt');
-    const file = join(around.home, 'config.json');
-    const config: { profiles: { default: { limits: Record<string, object> } } } = JSON.parse(readFileSync(file, 'utf8'));
-    config.profiles.default.limits[rule] = { [ccy]: amount };
-    writeFileSync(file, JSON.stringify(config));
-    const sent = await svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes'], around);
-    for (const run of [sent, await svcpay(['limits', 'list'], around)]) {
-      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(run.stderr).toContain(`"${amount === 'little' ? amount : ccy}"`);
-    }
-    expect(confirmations(around)).toBe(0);
-  });
+  const mistyped = [
+    ['perPayment', 'btc', '0.000001'],
+    ['perDay', 'XBT', '0.000001'],
+    ['perDay', 'BTC', 'little'],
+  ] as const;
+  test.for(mistyped)(
+    'refuses a limit %s in %s of %s in the settings, without showing or applying it',
+    async ([rule, ccy, amount], { around }) => {
+      await set(around, '--per-day', '5usdt');
+      const file = join(around.home, 'config.json');
+      const config: { profiles: { default: { limits: Record<string, object> } } } = JSON.parse(
+        readFileSync(file, 'utf8'),
+      );
+      config.profiles.default.limits[rule] = { [ccy]: amount };
+      writeFileSync(file, JSON.stringify(config));
+      const sent = await svcpay(
+        ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes'],
+        around,
+      );
+      for (const run of [sent, await svcpay(['limits', 'list'], around)]) {
+        expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+        expect(run.stderr).toContain(`"${amount === 'little' ? amount : ccy}"`);
+      }
+      expect(confirmations(around)).toBe(0);
+    },
+  );
 
   test('refuses a limit in an unknown currency', async ({ around }) => {
-    expect(await set(around, '--per-day', '5xbt')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('XBT is not a currency') });
+    expect(await set(around, '--per-day', '5xbt')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('XBT is not a currency'),
+    });
   });
 
   test('stops a payment above the limit before it is created', async ({ around }) => {
@@ -61,7 +85,10 @@ describe('svcpay limits', () => {
 
   test('counts the received amount if only the sent amount is fixed', async ({ around }) => {
     await set(around, '--per-payment', '10usdt');
-    const run = await svcpay(['send', 'usdt', 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', '--spend', '2500000vnd', '--yes'], around);
+    const run = await svcpay(
+      ['send', 'usdt', 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', '--spend', '2500000vnd', '--yes'],
+      around,
+    );
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
     expect(confirmations(around)).toBe(0);
   });
@@ -80,16 +107,28 @@ describe('svcpay limits', () => {
     const line = ['send', 'satoshi@example.com', '1000sat'];
     expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 0 });
     const quoted = await svcpay([...line, '--quote-only', '--json'], around);
-    expect(quoted).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/your limits stop this payment: 0\.0000100\d BTC is over your daily limit of 0\.00001500 BTC/) });
+    expect(quoted).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(
+        /your limits stop this payment: 0\.0000100\d BTC is over your daily limit of 0\.00001500 BTC/,
+      ),
+    });
     expect(quoted.json()).toMatchObject({ txnState: 'quoted' });
     expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 7, stdout: '' });
     await svcpay(['limits', 'allow', 'ada@example.com'], around);
-    expect((await svcpay([...line, '--quote-only'], around)).stderr).toContain('your limits stop this payment: satoshi@example.com is not among');
+    expect((await svcpay([...line, '--quote-only'], around)).stderr).toContain(
+      'your limits stop this payment: satoshi@example.com is not among',
+    );
     expect(confirmations(around)).toBe(1);
   });
 
-  test('allows the node of an allowed invoice, and stops every other destination', async ({ around }) => {
-    const invoices = await Promise.all([around.sandbox.invoice('1000sat'), around.sandbox.invoice('1000sat')]);
+  test('allows the node of an allowed invoice, and stops every other destination', async ({
+    around,
+  }) => {
+    const invoices = await Promise.all([
+      around.sandbox.invoice('1000sat'),
+      around.sandbox.invoice('1000sat'),
+    ]);
     const allowed = await svcpay(['limits', 'allow', invoices[0], '-q'], around);
     expect(allowed.stdout).toMatch(/^0[23][0-9a-f]{64}\n$/);
     const paid = await svcpay(['send', 'lightning', invoices[1], '--yes'], around);
@@ -99,16 +138,25 @@ describe('svcpay limits', () => {
     expect(other.stderr).toContain('svcpay limits allow satoshi@example.com');
   });
 
-  test('counts the received amount of a payout, and pays an allowed account', async ({ around }) => {
+  test('counts the received amount of a payout, and pays an allowed account', async ({
+    around,
+  }) => {
     await set(around, '--per-day', '600000vnd');
     await svcpay(['limits', 'allow', '970436:0123456789'], around);
     const parties =
       '--recipient-type individual --recipient-name Le --recipient-country VN --sender-type individual --sender-name Jane'
-        .concat(' --sender-country CA --purpose 1 --source 1 --relationship 1 --amount 500000vnd --yes --no-wait')
+        .concat(
+          ' --sender-country CA --purpose 1 --source 1 --relationship 1 --amount 500000vnd --yes --no-wait',
+        )
         .split(' ');
     const payout = (account: string): Promise<Run> =>
       svcpay(
-        [...`payout --country VN --institution 970436 --acct-num ${account} --acct-name Le`.split(' '), ...parties],
+        [
+          ...`payout --country VN --institution 970436 --acct-num ${account} --acct-name Le`.split(
+            ' ',
+          ),
+          ...parties,
+        ],
         around,
       );
     expect(await payout('9876543210')).toMatchObject({ exitCode: 7 });
@@ -122,10 +170,18 @@ describe('svcpay limits', () => {
   test('removes the last allowed destination only with a yes', async ({ around }) => {
     await svcpay(['limits', 'allow', 'a@example.com'], around);
     await svcpay(['limits', 'allow', 'b@example.com'], around);
-    expect(await svcpay(['limits', 'disallow', 'a@example.com'], around)).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(['limits', 'disallow', 'b@example.com'], around)).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(await svcpay(['limits', 'disallow', 'a@example.com'], around)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await svcpay(['limits', 'disallow', 'b@example.com'], around)).toMatchObject({
+      exitCode: 9,
+      stdout: '',
+    });
     expect((await svcpay(['limits', 'list', '-q'], around)).stdout).toBe('b@example.com\n');
-    expect(await svcpay(['limits', 'disallow', 'b@example.com', '--yes'], around)).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(await svcpay(['limits', 'disallow', 'b@example.com', '--yes'], around)).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+    });
   });
 
   test('lists used and remaining amounts as JSON', async ({ around }) => {
@@ -147,10 +203,15 @@ describe('svcpay limits', () => {
     expect(cleared.stdout).toBe('[]\n');
   });
 
-  test.for([[[]], [['--per-day', '5000']], [['--per-day', '0sat']], [['--per-day', '1sat', '--per-day', '2sat']]])(
-    'refuses to set %j',
-    async ([flags], { home }) => {
-      expect(await svcpay(['limits', 'set', ...(flags ?? [])], { home })).toMatchObject({ exitCode: 2, stdout: '' });
-    },
-  );
+  test.for([
+    [[]],
+    [['--per-day', '5000']],
+    [['--per-day', '0sat']],
+    [['--per-day', '1sat', '--per-day', '2sat']],
+  ])('refuses to set %j', async ([flags], { home }) => {
+    expect(await svcpay(['limits', 'set', ...(flags ?? [])], { home })).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+    });
+  });
 });

@@ -1,7 +1,16 @@
 // What the hot commands load, of the program and of Node: the time they take follows from it, on any machine.
 import { execFile } from 'node:child_process';
 import {
-  cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -36,11 +45,23 @@ interface Loaded {
 
 async function loadedBy(args: readonly string[], env: Record<string, string>): Promise<Loaded> {
   const file = join(folder, `${args.join('_')}.json`);
-  await promisify(execFile)(process.execPath, ['--require', join(folder, 'probe.cjs'), program, ...args], {
-    env: { PATH: process.env['PATH'], HOME: folder, SVCPAY_HOME: folder, PROBE_FILE: file, ...env },
-  });
+  await promisify(execFile)(
+    process.execPath,
+    ['--require', join(folder, 'probe.cjs'), program, ...args],
+    {
+      env: {
+        PATH: process.env['PATH'],
+        HOME: folder,
+        SVCPAY_HOME: folder,
+        PROBE_FILE: file,
+        ...env,
+      },
+    },
+  );
   const { read, modules } = v.parse(probeSchema, JSON.parse(readFileSync(file, 'utf8')));
-  const parts = read.filter((path) => path.startsWith(join(root, 'dist')) && !path.includes('compiled'));
+  const parts = read.filter(
+    (path) => path.startsWith(join(root, 'dist')) && !path.includes('compiled'),
+  );
   const bytes = parts.reduce((sum, path) => sum + statSync(path).size, 0);
   return { parts: parts.length, kilobytes: Math.ceil(bytes / 1024), modules };
 }
@@ -62,16 +83,22 @@ describe('only needed modules are loaded', () => {
   test('by --help with a command: the command table, and no Node streams', async () => {
     const { kilobytes, modules } = await loadedBy(['--no-color', '--help'], {});
     expect(kilobytes).toBeLessThanOrEqual(110);
-    for (const heavy of ['stream', 'net', 'tty', 'http', 'crypto']) expect(modules).not.toContain(`NativeModule ${heavy}`);
+    for (const heavy of ['stream', 'net', 'tty', 'http', 'crypto'])
+      expect(modules).not.toContain(`NativeModule ${heavy}`);
   });
 
   test('by a completion: the command pages and few Node modules', async () => {
     const { kilobytes, modules } = await loadedBy(['__complete', 'bash', 'tx', ''], {});
     expect(kilobytes).toBeLessThanOrEqual(150);
-    for (const heavy of ['stream', 'net', 'tty', 'http', 'crypto', 'child_process']) expect(modules).not.toContain(`NativeModule ${heavy}`);
+    for (const heavy of ['stream', 'net', 'tty', 'http', 'crypto', 'child_process'])
+      expect(modules).not.toContain(`NativeModule ${heavy}`);
   });
 
-  test('by wallets with a stored token: one request with Node only', async ({ sandbox, around, home }) => {
+  test('by wallets with a stored token: one request with Node only', async ({
+    sandbox,
+    around,
+    home,
+  }) => {
     expect(await svcpay(['wallets', '--json'], around)).toMatchObject({ exitCode: 0 });
     const { kilobytes, modules } = await loadedBy(['wallets', '--json'], {
       SVCPAY_HOME: home,
@@ -87,13 +114,17 @@ describe('only needed modules are loaded', () => {
 });
 
 test('the prepared --help page is identical to the generated one', async ({ home }) => {
-  const [ready, drawn] = await Promise.all([svcpay(['--help'], { home }), svcpay(['--no-color', '--help'], { home })]);
+  const [ready, drawn] = await Promise.all([
+    svcpay(['--help'], { home }),
+    svcpay(['--no-color', '--help'], { home }),
+  ]);
   expect(drawn.stdout).toMatch(/wallets/);
   expect(ready.stdout).toBe(drawn.stdout);
 });
 
 test('SQLite is found if only libsql can locate its native module', async ({ home }) => {
-  for (const each of ['bin', 'dist', 'package.json']) cpSync(join(root, each), join(home, each), { recursive: true });
+  for (const each of ['bin', 'dist', 'package.json'])
+    cpSync(join(root, each), join(home, each), { recursive: true });
   mkdirSync(join(home, 'node_modules'));
   symlinkSync(join(root, 'node_modules/libsql'), join(home, 'node_modules/libsql'));
   const env = { PATH: process.env['PATH'], HOME: home, SVCPAY_HOME: join(home, 'own') };
@@ -103,16 +134,24 @@ test('SQLite is found if only libsql can locate its native module', async ({ hom
 
 describe('compiled code is cached beside the program', () => {
   const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-  const decode = async (installed: string, { text = address, flags = [] as string[] } = {}): Promise<string> => {
+  const decode = async (
+    installed: string,
+    { text = address, flags = [] as string[] } = {},
+  ): Promise<string> => {
     const args = [...flags, join(installed, 'bin/svcpay.js'), 'decode', text, '-q'];
     const env = { PATH: process.env['PATH'], HOME: folder, SVCPAY_HOME: folder };
     return (await promisify(execFile)(process.execPath, args, { env })).stdout;
   };
   const filesIn = (kept: string): string[] =>
-    readdirSync(kept, { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? join(entry.parentPath, entry.name) : []));
+    readdirSync(kept, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() ? join(entry.parentPath, entry.name) : [],
+    );
 
-  test('once, never replaced, and optional: it may be damaged or the folder read-only', async ({ home }) => {
-    for (const each of ['bin', 'dist', 'package.json']) cpSync(join(root, each), join(home, each), { recursive: true });
+  test('once, never replaced, and optional: it may be damaged or the folder read-only', async ({
+    home,
+  }) => {
+    for (const each of ['bin', 'dist', 'package.json'])
+      cpSync(join(root, each), join(home, each), { recursive: true });
     const kept = join(home, 'dist/compiled');
     rmSync(kept, { recursive: true, force: true });
     const answers = await Promise.all(Array.from({ length: 4 }, () => decode(home)));
@@ -132,10 +171,13 @@ describe('compiled code is cached beside the program', () => {
   });
 
   test('per version and flags, after the first successful run', async ({ home }) => {
-    for (const each of ['bin', 'dist', 'package.json']) cpSync(join(root, each), join(home, each), { recursive: true });
+    for (const each of ['bin', 'dist', 'package.json'])
+      cpSync(join(root, each), join(home, each), { recursive: true });
     const kept = join(home, 'dist/compiled');
     rmSync(kept, { recursive: true, force: true });
-    await expect(decode(home, { text: 'nothing-that-can-be-decoded' })).rejects.toMatchObject({ code: 2 });
+    await expect(decode(home, { text: 'nothing-that-can-be-decoded' })).rejects.toMatchObject({
+      code: 2,
+    });
     const early = filesIn(kept);
     expect(early.length).toBeGreaterThan(1);
     expect(early.every((path) => path.endsWith('.refused'))).toBe(true);
@@ -145,7 +187,9 @@ describe('compiled code is cached beside the program', () => {
     const grown = early.filter((path) => sizeOf(path.replace('.refused', '')) > sizeOf(path));
     expect(grown).not.toEqual([]);
     const before = filesIn(kept).map((path) => [path, statSync(path).mtimeMs]);
-    await expect(decode(home, { text: 'nothing-that-can-be-decoded' })).rejects.toMatchObject({ code: 2 });
+    await expect(decode(home, { text: 'nothing-that-can-be-decoded' })).rejects.toMatchObject({
+      code: 2,
+    });
     await decode(home, { flags: ['--no-opt'] });
     await decode(home);
     expect(new Set(filesIn(kept).map((path) => dirname(path))).size).toBe(2);

@@ -26,16 +26,27 @@ let ca = '';
 beforeAll(async () => {
   const { key, cert } = makeCertificate(mkdtempSync(`${tmpdir()}/svcpay-tls-`), host);
   ca = cert;
-  const service = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, answer) => {
-    const isToken = request.url?.includes('token-signature') === true;
-    answer.setHeader('content-type', 'application/json');
-    answer.end(JSON.stringify(isToken ? { accessToken: 't', expiredAt: Date.now() + 3_600_000, accountId: 'ne01-x' } : wallets));
-  });
+  const service = createTlsServer(
+    { key: readFileSync(key), cert: readFileSync(cert) },
+    (request, answer) => {
+      const isToken = request.url?.includes('token-signature') === true;
+      answer.setHeader('content-type', 'application/json');
+      answer.end(
+        JSON.stringify(
+          isToken
+            ? { accessToken: 't', expiredAt: Date.now() + 3_600_000, accountId: 'ne01-x' }
+            : wallets,
+        ),
+      );
+    },
+  );
   const servicePort = await listening(service);
   const tunnel = createServer((_request, answer) => answer.writeHead(405).end());
   tunnel.on('connect', (request, socket) => {
     asked.push(`${request.method} ${request.url}`);
-    const onward = connect(servicePort, '127.0.0.1', () => socket.write('HTTP/1.1 200 Connection established\r\n\r\n'));
+    const onward = connect(servicePort, '127.0.0.1', () =>
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n'),
+    );
     socket.on('error', () => onward.destroy());
     onward.on('error', () => socket.destroy());
     socket.pipe(onward).pipe(socket);
@@ -48,36 +59,58 @@ afterAll(() => servers.forEach((server) => server.close()));
 const sandbox = { url: `https://${host}`, apiKey: 'k', apiSecret: 's' };
 
 describe('through HTTPS_PROXY', () => {
-  test('the service is reached through a tunnel if its certificate is trusted, and output has colours', async ({ home }) => {
+  test('the service is reached through a tunnel if its certificate is trusted, and output has colours', async ({
+    home,
+  }) => {
     const env = { HTTPS_PROXY: proxy, NODE_EXTRA_CA_CERTS: ca };
     const plain = await svcpay(['wallets', '--json'], { home, sandbox, env });
     expect(plain).toMatchObject({ exitCode: 0, stderr: '' });
     expect(plain.json()).toEqual(wallets);
     expect(asked).toContain(`CONNECT ${host}:443`);
-    const coloured = await svcpay(['wallets', '-o', 'table'], { home, sandbox, env: { ...env, FORCE_COLOR: '1' } });
+    const coloured = await svcpay(['wallets', '-o', 'table'], {
+      home,
+      sandbox,
+      env: { ...env, FORCE_COLOR: '1' },
+    });
     expect(coloured).toMatchObject({ exitCode: 0 });
     // oxlint-disable-next-line no-control-regex
     expect(coloured.stdout).toMatch(/\u001b\[\d+m[^]*1\.25/);
   });
 
   test('an untrusted certificate is refused with an explanation', async ({ home }) => {
-    const run = await svcpay(['wallets', '--json', '--timeout', '10s'], { home, sandbox, env: { HTTPS_PROXY: proxy } });
+    const run = await svcpay(['wallets', '--json', '--timeout', '10s'], {
+      home,
+      sandbox,
+      env: { HTTPS_PROXY: proxy },
+    });
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
     expect(run.error().message).toContain('certificate is not trusted');
   });
 
-  test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused, unless --insecure accepts it', async ({ home }) => {
+  test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused, unless --insecure accepts it', async ({
+    home,
+  }) => {
     const env = { HTTPS_PROXY: proxy, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
     const before = asked.length;
     const run = await svcpay(['wallets', '--json'], { home, sandbox, env });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error().message).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0');
-    expect(await svcpay(['send', 'lnurl', 'shop@example.com', '1000sat', '--yes'], { home, sandbox, env })).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(
+      await svcpay(['send', 'lnurl', 'shop@example.com', '1000sat', '--yes'], {
+        home,
+        sandbox,
+        env,
+      }),
+    ).toMatchObject({ exitCode: 2, stdout: '' });
     expect(asked).toHaveLength(before);
     const doctor = await svcpay(['doctor', '--json'], { home, sandbox, env });
     expect(doctor.exitCode).toBe(1);
-    expect(doctor.json()).toContainEqual(expect.objectContaining({ check: 'TLS', state: 'problem' }));
-    expect(await svcpay(['wallets', '--json', '--insecure'], { home, sandbox, env })).toMatchObject({ exitCode: 0 });
+    expect(doctor.json()).toContainEqual(
+      expect.objectContaining({ check: 'TLS', state: 'problem' }),
+    );
+    expect(await svcpay(['wallets', '--json', '--insecure'], { home, sandbox, env })).toMatchObject(
+      { exitCode: 0 },
+    );
   });
 
   test('a host in NO_PROXY is reached directly', async ({ home }) => {
@@ -94,8 +127,14 @@ test('a terminal shows the name of a slow service until it answers', async ({ ho
   const released = new Promise<void>((resolve) => void (release = resolve));
   const slow = createServer((request, answer) => {
     const isToken = request.url?.includes('token-signature') === true;
-    const body = JSON.stringify(isToken ? { accessToken: 't', expiredAt: Date.now() + 3_600_000, accountId: 'ne01-x' } : wallets);
-    void (isToken ? Promise.resolve() : released).then(() => answer.setHeader('content-type', 'application/json').end(body));
+    const body = JSON.stringify(
+      isToken
+        ? { accessToken: 't', expiredAt: Date.now() + 3_600_000, accountId: 'ne01-x' }
+        : wallets,
+    );
+    void (isToken ? Promise.resolve() : released).then(() =>
+      answer.setHeader('content-type', 'application/json').end(body),
+    );
   });
   const url = `http://127.0.0.1:${await listening(slow)}`;
   const env = environment({ home, sandbox: { url, apiKey: 'k', apiSecret: 's' } });

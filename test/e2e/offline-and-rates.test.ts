@@ -16,11 +16,19 @@ describe('svcpay decode', () => {
   test('reads an invoice from a pipe without any service', async ({ home }) => {
     const run = await svcpay(['decode', '-', '--json'], { home, input: `${invoice}\n` });
     expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.json()).toMatchObject({ kind: 'bolt11', amountMsat: '250000000', description: '1 cup coffee', expired: true });
+    expect(run.json()).toMatchObject({
+      kind: 'bolt11',
+      amountMsat: '250000000',
+      description: '1 cup coffee',
+      expired: true,
+    });
   });
 
   test('shows an address as a card at a terminal', async ({ home }) => {
-    const tty = svcpayTty(['decode', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'], { home });
+    const tty = svcpayTty(
+      ['decode', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'],
+      { home },
+    );
     await tty.waitFor('Bitcoin address');
     await tty.waitFor(/Network\s+mainnet/);
     await tty.waitFor(/Type\s+P2TR, taproot/);
@@ -61,6 +69,11 @@ describe('svcpay rates', () => {
 
 test('svcpay account prints the unchanged record of the service', async ({ around }) => {
   const run = await svcpay(['account', '--json'], around);
-  expect(run.json()).toMatchObject({ [comesIn('account-record') ? 'id' : 'accountId']: around.sandbox.accountId });
-  expect(await svcpay(['account', 'ne01-strange'], around)).toMatchObject({ exitCode: 5, stdout: '' });
+  expect(run.json()).toMatchObject({
+    [comesIn('account-record') ? 'id' : 'accountId']: around.sandbox.accountId,
+  });
+  expect(await svcpay(['account', 'ne01-strange'], around)).toMatchObject({
+    exitCode: 5,
+    stdout: '',
+  });
 });

@@ -1,6 +1,16 @@
 // The package as npm would publish it: packed, unpacked beside its dependencies alone, compiled against, run.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { formatMessage } from 'publint/utils';
@@ -9,7 +19,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
 const modules = join(root, 'node_modules');
-const packageJson: { dependencies: Record<string, string> } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const packageJson: { dependencies: Record<string, string> } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
 
 let project: string;
 let tarball: string;
@@ -21,27 +33,48 @@ const run = (file: string, args: readonly string[], cwd: string): string =>
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), 'svcpay-consumer-'));
   const [packed]: [{ filename: string }] = JSON.parse(
-    run('npm', ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destination', project], root),
+    run(
+      'npm',
+      ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destination', project],
+      root,
+    ),
   );
   tarball = join(project, packed.filename);
   mkdirSync(join(project, 'node_modules', 'svcpay'), { recursive: true });
-  run('tar', ['-xzf', tarball, '--strip-components=1', '-C', join(project, 'node_modules', 'svcpay')], project);
+  run(
+    'tar',
+    ['-xzf', tarball, '--strip-components=1', '-C', join(project, 'node_modules', 'svcpay')],
+    project,
+  );
   for (const name of [...Object.keys(packageJson.dependencies), '@types/node']) {
     const link = join(project, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(modules, name), link);
   }
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
-  copyFileSync(join(import.meta.dirname, 'fixtures/consumer/consumer.ts'), join(project, 'consumer.ts'));
+  copyFileSync(
+    join(import.meta.dirname, 'fixtures/consumer/consumer.ts'),
+    join(project, 'consumer.ts'),
+  );
 });
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 describe('the package', () => {
   test('compiles in a strict project that also checks library types', () => {
-    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
+    const strict = [
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--noUncheckedIndexedAccess',
+      '--skipLibCheck',
+      'false',
+    ];
     const target = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
-    run(process.execPath, [join(modules, 'typescript/bin/tsc'), ...strict, ...target, 'consumer.ts'], project);
+    run(
+      process.execPath,
+      [join(modules, 'typescript/bin/tsc'), ...strict, ...target, 'consumer.ts'],
+      project,
+    );
   });
 
   test('documents every public name', () => {
@@ -54,9 +87,14 @@ describe('the package', () => {
   test('has every file that its README and docs/library.md link to', () => {
     const installed = join(project, 'node_modules/svcpay');
     const dead = ['README.md', 'docs/library.md', 'docs/agents.md'].flatMap((page) =>
-      [...readFileSync(join(installed, page), 'utf8').matchAll(/(?:\]\(|src=")(?!https?:)([^)#"\s]+)/g)]
+      [
+        ...readFileSync(join(installed, page), 'utf8').matchAll(
+          /(?:\]\(|src=")(?!https?:)([^)#"\s]+)/g,
+        ),
+      ]
         .map(([, link = '']) => link)
-        .filter((link) => !existsSync(join(installed, dirname(page), link))));
+        .filter((link) => !existsSync(join(installed, dirname(page), link))),
+    );
     expect(dead).toEqual([]);
   });
 
@@ -72,18 +110,46 @@ describe('the package', () => {
   });
 
   test('contains the licence of every bundled package', () => {
-    const notices = readFileSync(join(project, 'node_modules/svcpay/dist/THIRD-PARTY-NOTICES.txt'), 'utf8');
-    const named = [...notices.matchAll(/^(\S+) \d+\.\d+\.\d+\S* \([^)]+\)\n\n\S/gm)].map(([, name]) => name);
+    const notices = readFileSync(
+      join(project, 'node_modules/svcpay/dist/THIRD-PARTY-NOTICES.txt'),
+      'utf8',
+    );
+    const named = [...notices.matchAll(/^(\S+) \d+\.\d+\.\d+\S* \([^)]+\)\n\n\S/gm)].map(
+      ([, name]) => name,
+    );
     const apart = ['libsql', 'pg', '@types/big.js'];
-    expect(Object.keys(packageJson.dependencies).filter((name) => !named.includes(name) && !apart.includes(name))).toEqual([]);
+    expect(
+      Object.keys(packageJson.dependencies).filter(
+        (name) => !named.includes(name) && !apart.includes(name),
+      ),
+    ).toEqual([]);
   });
 
   test('has no dependencies that only the bundle needs, except those of the command line', () => {
     const dist = join(project, 'node_modules/svcpay/dist');
-    const files = ['index.js', 'sandbox.js', ...readdirSync(join(dist, 'library')).map((name) => `library/${name}`)];
+    const files = [
+      'index.js',
+      'sandbox.js',
+      ...readdirSync(join(dist, 'library')).map((name) => `library/${name}`),
+    ];
     const imported = files.flatMap((file) =>
-      [...readFileSync(join(dist, file), 'utf8').matchAll(/(?:from|import\()\s*"((?:@[\w-]+\/)?[a-z][\w.-]*)/g)].map(([, name]) => name));
-    const commandLine = ['commander', '@inquirer/prompts', 'ora', 'chalk', 'cli-table3', 'conf', 'qrcode-terminal', 'undici', '@types/big.js'];
+      [
+        ...readFileSync(join(dist, file), 'utf8').matchAll(
+          /(?:from|import\()\s*"((?:@[\w-]+\/)?[a-z][\w.-]*)/g,
+        ),
+      ].map(([, name]) => name),
+    );
+    const commandLine = [
+      'commander',
+      '@inquirer/prompts',
+      'ora',
+      'chalk',
+      'cli-table3',
+      'conf',
+      'qrcode-terminal',
+      'undici',
+      '@types/big.js',
+    ];
     const needed = new Set([...imported, ...commandLine]);
     expect(Object.keys(packageJson.dependencies).filter((name) => !needed.has(name))).toEqual([]);
   });
@@ -91,11 +157,20 @@ describe('the package', () => {
   test('has a program that starts', () => {
     const bin = join(project, 'node_modules/svcpay/bin/svcpay.js');
     expect(run(process.execPath, [bin, '--version'], project)).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect(run(process.execPath, [bin, 'decode', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', '-q'], project)).not.toBe('');
+    expect(
+      run(
+        process.execPath,
+        [bin, 'decode', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', '-q'],
+        project,
+      ),
+    ).not.toBe('');
   });
 
   test('passes publint', async () => {
-    const { messages, pkg } = await publint({ pack: { tarball: contentOf(tarball) }, strict: true });
+    const { messages, pkg } = await publint({
+      pack: { tarball: contentOf(tarball) },
+      strict: true,
+    });
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
 });
@@ -111,17 +186,22 @@ interface PublicName {
 /** What a declaration file exports, its own and that of others. */
 function namesOf(file: string): PublicName[] {
   const text = readFileSync(file, 'utf8');
-  const own = [...text.matchAll(/^export (?:declare )?(?:class|function|const|interface|type) (\w+)/gm)];
+  const own = [
+    ...text.matchAll(/^export (?:declare )?(?:class|function|const|interface|type) (\w+)/gm),
+  ];
   const others = [...text.matchAll(/^export (?:type )?\{([^}]+)\} from '(.+)\.js';/gm)];
   return [
     ...own.map(([, name = '']) => ({ name, file })),
     ...others.flatMap(([, names = '', from = '']) =>
-      [...names.matchAll(/(\w+)(?: as \w+)?/g)].map(([, name = '']) => ({ name, file: join(dirname(file), `${from}.d.ts`) })),
+      [...names.matchAll(/(\w+)(?: as \w+)?/g)].map(([, name = '']) => ({
+        name,
+        file: join(dirname(file), `${from}.d.ts`),
+      })),
     ),
   ];
 }
 
 const isDocumented = ({ name, file }: PublicName): boolean =>
-  new RegExp(`\\*/\\n(?:export )?(?:declare )?(?:class|function|const|interface|type) ${name}\\b`).test(
-    readFileSync(file, 'utf8'),
-  );
+  new RegExp(
+    `\\*/\\n(?:export )?(?:declare )?(?:class|function|const|interface|type) ${name}\\b`,
+  ).test(readFileSync(file, 'utf8'));

@@ -11,7 +11,10 @@ import { test as base } from '../support/svcpay.js';
 const executablePath = process.env['SVCPAY_CHROMIUM'] ?? '/usr/bin/chromium';
 // Where all is checked, a browser that is not there is a failure.
 const found = existsSync(executablePath) || process.env['CI'] === 'true';
-if (!found) console.warn(`SKIPPED: there is no browser at ${executablePath}; the payment page was not looked at.`);
+if (!found)
+  console.warn(
+    `SKIPPED: there is no browser at ${executablePath}; the payment page was not looked at.`,
+  );
 
 let browser: Browser;
 beforeAll(async () => {
@@ -41,7 +44,8 @@ const test = base.extend<{ page: Page; sandboxOptions: SandboxOptions }>({
   },
 });
 
-const receive = async (sandbox: Sandbox, body: object) => (await connect(fetch, sandbox.url, sandbox)).run(body);
+const receive = async (sandbox: Sandbox, body: object) =>
+  (await connect(fetch, sandbox.url, sandbox)).run(body);
 const pageUrl = (txn: { sourceReq: { reqDetails: { invoicePageUrl: string } } }): string =>
   txn.sourceReq.reqDetails.invoicePageUrl;
 const heading = (page: Page) => page.locator('.status h2:visible');
@@ -52,7 +56,9 @@ const pixels = v.object({ width: v.number(), height: v.number(), data: v.string(
 async function scan(page: Page): Promise<string | undefined> {
   const picture = (await page.locator('.qr').screenshot()).toString('base64');
   const blank = await browser.newPage();
-  const read = v.parse(pixels, await blank.evaluate(`(async () => {
+  const read = v.parse(
+    pixels,
+    await blank.evaluate(`(async () => {
     const image = await createImageBitmap(await (await fetch('data:image/png;base64,${picture}')).blob());
     const canvas = new OffscreenCanvas(image.width, image.height).getContext('2d');
     canvas.drawImage(image, 0, 0);
@@ -60,9 +66,14 @@ async function scan(page: Page): Promise<string | undefined> {
     let text = '';
     for (const byte of data) text += String.fromCharCode(byte);
     return { width, height, data: btoa(text) };
-  })()`));
+  })()`),
+  );
   await blank.close();
-  return jsqr.default(Uint8ClampedArray.from(Buffer.from(read.data, 'base64')), read.width, read.height)?.data;
+  return jsqr.default(
+    Uint8ClampedArray.from(Buffer.from(read.data, 'base64')),
+    read.width,
+    read.height,
+  )?.data;
 }
 
 describe.skipIf(!found)('the payment page', () => {
@@ -71,8 +82,12 @@ describe.skipIf(!found)('the payment page', () => {
     await page.goto(pageUrl(txn));
     expect(await page.locator('.amount').textContent()).toBe('0.00050000 BTC');
     expect(await page.locator('.left').textContent()).toMatch(/^(59:\d\d|1:00:00) left$/);
-    expect((await scan(page))?.toLowerCase()).toBe(`lightning:${txn.sourceReq.reqDetails.paymentRequest}`);
-    await expect.poll(() => page.locator('.left').textContent()).not.toBe(await page.locator('.left').textContent());
+    expect((await scan(page))?.toLowerCase()).toBe(
+      `lightning:${txn.sourceReq.reqDetails.paymentRequest}`,
+    );
+    await expect
+      .poll(() => page.locator('.left').textContent())
+      .not.toBe(await page.locator('.left').textContent());
   });
 
   test('shows the payment as soon as it is paid', async ({ sandbox, page }) => {
@@ -133,13 +148,18 @@ describe.skipIf(!found)('the payment page', () => {
   });
 
   const themes = ['light', 'dark'] as const;
-  test.for(themes)('fits a narrow phone, readable when %s', async (colorScheme, { sandbox, page }) => {
-    const txn = await receive(sandbox, lightningReceive(0.12345678));
-    await page.emulateMedia({ colorScheme });
-    await page.goto(pageUrl(txn));
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-    expect((await scan(page))?.toLowerCase()).toBe(`lightning:${txn.sourceReq.reqDetails.paymentRequest}`);
-  });
+  test.for(themes)(
+    'fits a narrow phone, readable when %s',
+    async (colorScheme, { sandbox, page }) => {
+      const txn = await receive(sandbox, lightningReceive(0.12345678));
+      await page.emulateMedia({ colorScheme });
+      await page.goto(pageUrl(txn));
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+      expect((await scan(page))?.toLowerCase()).toBe(
+        `lightning:${txn.sourceReq.reqDetails.paymentRequest}`,
+      );
+    },
+  );
 
   test('shows a name as text, whatever its content', async ({ sandbox, page }) => {
     const displayName = '<img src=x onerror=alert(1)> & "Söhne"';

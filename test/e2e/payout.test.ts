@@ -40,7 +40,12 @@ const body = {
     reqDetails: {},
     kyc: {
       type: 'business',
-      details: { legalFullName: 'Acme Ltd', countryCode: 'DE', contactNumber: '+4915112345678', address1: '1 High St' },
+      details: {
+        legalFullName: 'Acme Ltd',
+        countryCode: 'DE',
+        contactNumber: '+4915112345678',
+        address1: '1 High St',
+      },
     },
   },
   destReq: {
@@ -65,7 +70,10 @@ describe('svcpay payout with flags', () => {
   test('sends the body of rule 7, and does not log personal data', async ({ around }) => {
     const run = await svcpay([...withFlags(), '--yes', '--no-wait', '--json', '--debug'], around);
     expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.json()).toMatchObject({ txnState: called('srccreated'), destReq: { amtRequested: 500000 } });
+    expect(run.json()).toMatchObject({
+      txnState: called('srccreated'),
+      destReq: { amtRequested: 500000 },
+    });
     expect(sentBody(around.sandbox)).toEqual({ ...body, extRefId: reference });
     expect(run.stderr).toContain('POST /api/v2/transaction 200');
     expect(run.stderr).not.toMatch(/Acme|Le Van|4915112345678/);
@@ -73,14 +81,21 @@ describe('svcpay payout with flags', () => {
 
   test('waits for an instant payout', async ({ around }) => {
     const { child, ended, stdout } = startSvcpay([...withFlags(), '--yes', '-o', 'jsonl'], around);
-    await new Promise<void>((confirmed) => child.stdout.on('data', () => /srccreated|srcpendconfirmfill/.test(stdout()) && confirmed()));
+    await new Promise<void>((confirmed) =>
+      child.stdout.on('data', () => /srccreated|srcpendconfirmfill/.test(stdout()) && confirmed()),
+    );
     await around.sandbox.clock.advance('5m');
     expect(await ended).toMatchObject({ exitCode: 0 });
     expect(stdout().trim().split('\n').at(-1)).toContain('"txnState":"completed"');
   });
 
   test('does not wait for a bank transfer', async ({ around }) => {
-    const changes = { '--country': 'NG', '--method': 'ng-ngn-bank', '--institution': '011', '--amount': '5000ngn' };
+    const changes = {
+      '--country': 'NG',
+      '--method': 'ng-ngn-bank',
+      '--institution': '011',
+      '--amount': '5000ngn',
+    };
     const run = await svcpay([...withFlags(changes), '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: called('srccreated') });
@@ -89,48 +104,94 @@ describe('svcpay payout with flags', () => {
   test('lists every missing answer, and sends nothing', async ({ around }) => {
     const run = await svcpay(['payout', '--country', 'VN', '--json'], around);
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
-    for (const flag of ['--institution CODE', '--acct-num', '--sender-name', '--purpose N', '--amount', '--yes']) {
+    for (const flag of [
+      '--institution CODE',
+      '--acct-num',
+      '--sender-name',
+      '--purpose N',
+      '--amount',
+      '--yes',
+    ]) {
       expect(run.error().message).toContain(flag);
     }
     expect(around.sandbox.requests()).toHaveLength(0);
   });
 
   test('reports an insufficient balance', async ({ around }) => {
-    const run = await svcpay([...withFlags({ '--amount': '90000000000vnd' }), '--yes', '--json'], around);
+    const run = await svcpay(
+      [...withFlags({ '--amount': '90000000000vnd' }), '--yes', '--json'],
+      around,
+    );
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
   });
 
   const bad: { why: string; changes: Readonly<Record<string, string>>; message: RegExp }[] = [
-    { why: 'an unknown country', changes: { '--country': 'FR' }, message: /Payout countries: CA, IN/ },
-    { why: 'an unknown method', changes: { '--method': 'sepa' }, message: /no payout method "sepa"/ },
-    { why: 'an institution that is not in the look-up', changes: { '--institution': '999' }, message: /no institution "999" in Vietnam/ },
+    {
+      why: 'an unknown country',
+      changes: { '--country': 'FR' },
+      message: /Payout countries: CA, IN/,
+    },
+    {
+      why: 'an unknown method',
+      changes: { '--method': 'sepa' },
+      message: /no payout method "sepa"/,
+    },
+    {
+      why: 'an institution that is not in the look-up',
+      changes: { '--institution': '999' },
+      message: /no institution "999" in Vietnam/,
+    },
     {
       why: 'a wallet where a bank is needed',
-      changes: { '--country': 'MY', '--method': 'myr-bank', '--institution': 'TNGD', '--amount': '5myr' },
+      changes: {
+        '--country': 'MY',
+        '--method': 'myr-bank',
+        '--institution': 'TNGD',
+        '--amount': '5myr',
+      },
       message: /Touch 'n Go eWallet \(TNGD\) is of the type mobile: myr-bank does not pay to it/,
     },
-    { why: 'a phone without country code', changes: { '--recipient-phone': '0912345678' }, message: /as in \+84/ },
-    { why: 'an amount in another currency', changes: { '--amount': '500usd' }, message: /VND is needed/ },
+    {
+      why: 'a phone without country code',
+      changes: { '--recipient-phone': '0912345678' },
+      message: /as in \+84/,
+    },
+    {
+      why: 'an amount in another currency',
+      changes: { '--amount': '500usd' },
+      message: /VND is needed/,
+    },
   ];
 
-  test.for(bad)('refuses $why before anything is created', async ({ changes, message }, { around }) => {
-    const run = await svcpay([...withFlags(changes), '--yes', '--json'], around);
-    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error().message).toMatch(message);
-    expect(creations(around.sandbox)).toHaveLength(0);
-  });
+  test.for(bad)(
+    'refuses $why before anything is created',
+    async ({ changes, message }, { around }) => {
+      const run = await svcpay([...withFlags(changes), '--yes', '--json'], around);
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(run.error().message).toMatch(message);
+      expect(creations(around.sandbox)).toHaveLength(0);
+    },
+  );
 });
 
 describe('svcpay payout --from-file', () => {
   test('sends the body from stdin unchanged', async ({ around }) => {
     const input = JSON.stringify({ ...body, extRefId: 'rent-7' });
-    const run = await svcpay(['payout', '--from-file', '-', '--yes', '--no-wait', '--json'], { ...around, input });
+    const run = await svcpay(['payout', '--from-file', '-', '--yes', '--no-wait', '--json'], {
+      ...around,
+      input,
+    });
     expect(run).toMatchObject({ exitCode: 0 });
     expect(sentBody(around.sandbox)).toEqual({ ...body, extRefId: 'rent-7' });
   });
 
-  test('pays once under the reference of the file, and accepts the other set of fields', async ({ around }) => {
-    const destReq = { ...body.destReq, reqDetails: { bankAcctNum: '0123456789', institutionCode: '970436' } };
+  test('pays once under the reference of the file, and accepts the other set of fields', async ({
+    around,
+  }) => {
+    const destReq = {
+      ...body.destReq,
+      reqDetails: { bankAcctNum: '0123456789', institutionCode: '970436' },
+    };
     const file = join(around.home, 'payout.json');
     // An editor may have put a byte order mark before it.
     writeFileSync(file, `\uFEFF${JSON.stringify({ ...body, destReq, extRefId: 'rent-8' })}`);
@@ -146,15 +207,24 @@ describe('svcpay payout --from-file', () => {
   test('refuses incomplete KYC before anything is created', async ({ around }) => {
     const kyc = { type: 'individual', details: { countryCode: 'VN' } };
     const input = JSON.stringify({ ...body, destReq: { ...body.destReq, kyc } });
-    const run = await svcpay(['payout', '--from-file', '-', '--yes', '--json'], { ...around, input });
+    const run = await svcpay(['payout', '--from-file', '-', '--yes', '--json'], {
+      ...around,
+      input,
+    });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error().message).toContain('destReq.kyc.details.legalFullName: It is missing.');
     expect(around.sandbox.requests()).toHaveLength(0);
   });
 
   test('accepts no other answers', async ({ around }) => {
-    const run = await svcpay(['payout', '--from-file', 'x.json', '--amount', '5vnd', '--from', 'BTC'], around);
-    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Remove --amount, --from') });
+    const run = await svcpay(
+      ['payout', '--from-file', 'x.json', '--amount', '5vnd', '--from', 'BTC'],
+      around,
+    );
+    expect(run).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Remove --amount, --from'),
+    });
   });
 });
 
@@ -162,7 +232,10 @@ const enter = '\r';
 const escape = '\u001B';
 
 /** Answers questions one after the other: each is waited for, then typed into. */
-async function answer(tty: TtyRun, dialogue: readonly (readonly [question: string, ...keys: string[]])[]): Promise<void> {
+async function answer(
+  tty: TtyRun,
+  dialogue: readonly (readonly [question: string, ...keys: string[]])[],
+): Promise<void> {
   for (const [question, ...keys] of dialogue) {
     await tty.waitFor(`? ${question}`);
     for (const key of keys) tty.type(key);
@@ -177,10 +250,14 @@ async function choose(tty: TtyRun, question: string, typed: string, found: strin
   tty.type(enter);
 }
 
-const party = (whose: string, name: string): [string, ...string[]][] => [[`${whose} full legal name`, `${name}${enter}`]];
+const party = (whose: string, name: string): [string, ...string[]][] => [
+  [`${whose} full legal name`, `${name}${enter}`],
+];
 
 describe('svcpay payout at a terminal', () => {
-  test('goes through every question and back, pays after a yes, and remembers permitted answers', async ({ around }) => {
+  test('goes through every question and back, pays after a yes, and remembers permitted answers', async ({
+    around,
+  }) => {
     await around.sandbox.clock.freeze();
     const tty = svcpayTty(['payout'], { ...around, rows: 24 });
     await choose(tty, 'Country to pay out to', 'kenya', 'Kenya');
@@ -200,7 +277,11 @@ describe('svcpay payout at a terminal', () => {
     ]);
     await tty.waitFor('"0912" has no country code.');
     tty.type(`${'\u007F'.repeat(4)}${enter}`);
-    await answer(tty, [["Recipient's street address", enter], ['You, the sender:', enter], ...party('Your', 'Jane Roe')]);
+    await answer(tty, [
+      ["Recipient's street address", enter],
+      ['You, the sender:', enter],
+      ...party('Your', 'Jane Roe'),
+    ]);
     await choose(tty, 'Your country', 'germ', 'Germany (DE)');
     await answer(tty, [
       ['Your phone', enter],
@@ -225,20 +306,42 @@ describe('svcpay payout at a terminal', () => {
     tty.type('\u0003');
     expect(await tty.ended).toBe(8);
     expect(tty.text()).toContain('Saved in your address book: svcpay payout --recipient');
-    expect(sentBody(around.sandbox)).toMatchObject({ destReq: body.destReq, sourceReq: { kyc: { details: { legalFullName: 'Jane Roe' } } } });
+    expect(sentBody(around.sandbox)).toMatchObject({
+      destReq: body.destReq,
+      sourceReq: { kyc: { details: { legalFullName: 'Jane Roe' } } },
+    });
     const config = join(around.home, 'config.json');
     expect(statSync(config).mode & 0o077).toBe(0);
     expect(JSON.parse(readFileSync(config, 'utf8'))).toMatchObject({
-      profiles: { default: { sender: { legalFullName: 'Jane Roe' }, codes: { purpose: { last: 1 }, relationship: { last: 3 } } } },
+      profiles: {
+        default: {
+          sender: { legalFullName: 'Jane Roe' },
+          codes: { purpose: { last: 1 }, relationship: { last: 3 } },
+        },
+      },
       recipients: {
-        'Anh A': { acctNum: '0123456789', party: { legalFullName: 'Le Van A' }, codes: { purpose: 1, source: 2, relationship: 3 } },
+        'Anh A': {
+          acctNum: '0123456789',
+          party: { legalFullName: 'Le Van A' },
+          codes: { purpose: 1, source: 2, relationship: 3 },
+        },
       },
     });
-    const changed = await svcpay(['recipients', 'add', 'Anh A', '--acct-name', 'LE VAN ANH', '--json'], around);
-    expect(changed.json()).toMatchObject({ acctNum: '0123456789', acctName: 'LE VAN ANH', party: { legalFullName: 'Le Van A' } });
+    const changed = await svcpay(
+      ['recipients', 'add', 'Anh A', '--acct-name', 'LE VAN ANH', '--json'],
+      around,
+    );
+    expect(changed.json()).toMatchObject({
+      acctNum: '0123456789',
+      acctName: 'LE VAN ANH',
+      party: { legalFullName: 'Le Van A' },
+    });
 
     const codes = ['--purpose', '1', '--source', '2', '--relationship', '3'];
-    const again = await svcpay(['payout', '--recipient', 'Anh A', '--amount', '70000', ...codes, '--yes', '--no-wait', '-q'], around);
+    const again = await svcpay(
+      ['payout', '--recipient', 'Anh A', '--amount', '70000', ...codes, '--yes', '--no-wait', '-q'],
+      around,
+    );
     expect(again).toMatchObject({ exitCode: 0 });
     expect(creations(around.sandbox)).toHaveLength(2);
 
@@ -254,14 +357,32 @@ describe('svcpay payout at a terminal', () => {
 
   test('folds answers above the next question, in every window', async ({ around }) => {
     const { home, sandbox } = around;
-    const env = { SVCPAY_HOME: home, SVCPAY_BASE_URL: sandbox.url, SVCPAY_API_KEY: sandbox.apiKey, SVCPAY_API_SECRET: sandbox.apiSecret };
-    const account = ['--institution', '970436', '--acct-num', '0123456789', '--acct-name', 'LE VAN A'];
+    const env = {
+      SVCPAY_HOME: home,
+      SVCPAY_BASE_URL: sandbox.url,
+      SVCPAY_API_KEY: sandbox.apiKey,
+      SVCPAY_API_SECRET: sandbox.apiSecret,
+    };
+    const account = [
+      '--institution',
+      '970436',
+      '--acct-num',
+      '0123456789',
+      '--acct-name',
+      'LE VAN A',
+    ];
     const size = { columns: 80, rows: 24 };
-    const tty = startInPty(process.execPath, ['bin/svcpay.js', 'payout', ...account], { ...size, env });
+    const tty = startInPty(process.execPath, ['bin/svcpay.js', 'payout', ...account], {
+      ...size,
+      env,
+    });
     const folded = (title: string, ...lines: string[]): void => {
       const shown = tty.screen();
       const at = shown.findIndex((line) => line.startsWith('  Payout'));
-      expect(shown.slice(at, at + 1 + lines.length)).toEqual([`  Payout · step ${title}`, ...lines]);
+      expect(shown.slice(at, at + 1 + lines.length)).toEqual([
+        `  Payout · step ${title}`,
+        ...lines,
+      ]);
       expect(shown.filter((line) => line.includes(' · step '))).toHaveLength(1);
       expect(shown.findLastIndex((line) => line !== '')).toBeLessThan(size.rows);
     };
@@ -269,20 +390,30 @@ describe('svcpay payout at a terminal', () => {
     folded('1 of 6 · Where to', '  ✓ 970436 · 0123456789 · LE VAN A');
     tty.type(`viet${enter}`);
     await tty.shows('a person');
-    folded('3 of 6 · Recipient', '  ✓ Vietnam · vnd-instant · within minutes', '  ✓ 970436 · 0123456789 · LE VAN A');
+    folded(
+      '3 of 6 · Recipient',
+      '  ✓ Vietnam · vnd-instant · within minutes',
+      '  ✓ 970436 · 0123456789 · LE VAN A',
+    );
     Object.assign(size, { columns: 60, rows: 20 });
     tty.resize(size.columns, size.rows);
     tty.type(enter);
     await tty.shows("Recipient's full legal name");
     tty.type(enter);
     await tty.shows(/Recipient's country[^]*❯ Vietnam/);
-    const where = ['  ✓ Vietnam · vnd-instant · within minutes', '  ✓ 970436 · 0123456789 · LE VAN A'];
+    const where = [
+      '  ✓ Vietnam · vnd-instant · within minutes',
+      '  ✓ 970436 · 0123456789 · LE VAN A',
+    ];
     folded('3 of 6 · Recipient', ...where, '  … LE VAN A');
     Object.assign(size, { columns: 140, rows: 45 });
     tty.resize(size.columns, size.rows);
     tty.type(escape);
     await tty.shows("Recipient's full legal name");
-    folded('3 of 6 · Recipient', '  ✓ Vietnam · vnd-instant · within minutes                             ✓ 970436 · 0123456789 · LE VAN A');
+    folded(
+      '3 of 6 · Recipient',
+      '  ✓ Vietnam · vnd-instant · within minutes                             ✓ 970436 · 0123456789 · LE VAN A',
+    );
     tty.type('\u0003');
     expect(await tty.exit).toBe(130);
   });
@@ -314,21 +445,36 @@ describe('the payout catalogue', () => {
 
   test('is searched by country', async ({ around }) => {
     const vietnam = await svcpay(['payout', 'institutions', 'VN', '--json'], around);
-    expect(vietnam.json()).toContainEqual({ institutionCode: '970436', institutionType: 'bank', institutionName: 'Vietcombank' });
+    expect(vietnam.json()).toContainEqual({
+      institutionCode: '970436',
+      institutionType: 'bank',
+      institutionName: 'Vietcombank',
+    });
     const france = await svcpay(['payout', 'institutions', 'fr', '--json'], around);
     expect(france).toMatchObject({ exitCode: 0, stdout: '[]\n' });
     const words = await svcpay(['payout', 'institutions', 'FR'], around);
-    expect(words).toMatchObject({ exitCode: 0, stdout: '', stderr: expect.stringContaining('payouts there are not available') });
+    expect(words).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+      stderr: expect.stringContaining('payouts there are not available'),
+    });
   });
 
   test('includes the address book', async ({ around }) => {
-    const destination = Object.entries(answers).filter(([flag]) => /^--(country|institution|acct|recipient)/.test(flag));
+    const destination = Object.entries(answers).filter(([flag]) =>
+      /^--(country|institution|acct|recipient)/.test(flag),
+    );
     const added = await svcpay(['recipients', 'add', 'Anh A', ...destination.flat()], around);
     expect(added).toMatchObject({ exitCode: 0 });
     const listed = await svcpay(['recipients', 'list'], around);
     expect(listed.stdout).toBe('Anh A\tLE VAN A\t970436\t0123456789\tvnd-instant\n');
-    expect(await svcpay(['recipients', 'remove', 'Anh A', '--yes'], around)).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(['recipients', 'list', '--json'], around)).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+    expect(await svcpay(['recipients', 'remove', 'Anh A', '--yes'], around)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await svcpay(['recipients', 'list', '--json'], around)).toMatchObject({
+      exitCode: 0,
+      stdout: '[]\n',
+    });
     expect(await svcpay(['recipients', 'remove', 'Anh A'], around)).toMatchObject({ exitCode: 5 });
   });
 });

@@ -8,10 +8,15 @@ import { svcpayTty, test } from '../support/svcpay.js';
 import { comesIn } from '../support/shapes.js';
 
 describe('svcpay receive onchain', () => {
-  test('sends the body of rule 4 and prints the transaction with its address', async ({ around }) => {
+  test('sends the body of rule 4 and prints the transaction with its address', async ({
+    around,
+  }) => {
     const run = await svcpay(['receive', 'onchain', '0.01btc', '--json', '--note', 'rent'], around);
     expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.json()).toMatchObject({ txnState: 'srcintent', sourceReq: { reqDetails: { amount: 0.01 } } });
+    expect(run.json()).toMatchObject({
+      txnState: 'srcintent',
+      sourceReq: { reqDetails: { amount: 0.01 } },
+    });
     const [request] = around.sandbox.requests('POST', '/api/v2/transaction');
     expect(JSON.parse(request?.requestBody ?? '')).toEqual({
       sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
@@ -21,7 +26,9 @@ describe('svcpay receive onchain', () => {
     });
   });
 
-  test('prints only the address with -q, and writes the QR code of its URI to a file', async ({ around }) => {
+  test('prints only the address with -q, and writes the QR code of its URI to a file', async ({
+    around,
+  }) => {
     const file = join(around.home, 'code.svg');
     const run = await svcpay(['receive', 'onchain', '0.01btc', '-q', '--qr-file', file], around);
     expect(run.stdout).toMatch(/^tb1q[0-9a-z]{38}\n$/);
@@ -33,10 +40,14 @@ describe('svcpay receive onchain', () => {
     const [first, second] = [await svcpay(args, around), await svcpay(args, around)];
     expect(second.stdout).toBe(first.stdout);
     // The second creation is refused, which some services do with status 200.
-    expect(around.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200)).toHaveLength(comesIn('error-in-200') ? 2 : 1);
+    expect(
+      around.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200),
+    ).toHaveLength(comesIn('error-in-200') ? 2 : 1);
   });
 
-  test('shows a QR code at a terminal, then the detected payment, then the confirmed one', async ({ around }) => {
+  test('shows a QR code at a terminal, then the detected payment, then the confirmed one', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['receive', 'onchain', '0.005btc'], around);
     await tty.waitFor('Receive 0.00500000 BTC (500 000 sat) on-chain');
     await tty.waitFor('▀');
@@ -50,7 +61,9 @@ describe('svcpay receive onchain', () => {
     expect(tty.text()).toContain('✓ Received 0.00500000 BTC');
   });
 
-  test('in a low window shows the QR code of an invoice full screen on Enter, and copies the invoice on c', async ({ around }) => {
+  test('in a low window shows the QR code of an invoice full screen on Enter, and copies the invoice on c', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat'], { ...around, rows: 24 });
     await tty.waitFor('too small for the QR code: Enter shows it on the full screen');
     const invoice = /\n(lntb\w+)\n/.exec(tty.text())?.[1] ?? '';
@@ -58,12 +71,17 @@ describe('svcpay receive onchain', () => {
     tty.type('\r');
     await tty.waitFor('any key back');
     const page = tty.raw().slice(tty.raw().indexOf('\u001B[?1049h'));
-    const drawn = page.split('\r\n').filter((line) => line.includes('48;5;231m')).map((line) => line.replace(/^.*?(?=\u001B\[38;5;16;48;5;231m)/, '').replace('\u001B[K', ''));
+    const drawn = page
+      .split('\r\n')
+      .filter((line) => line.includes('48;5;231m'))
+      .map((line) => line.replace(/^.*?(?=\u001B\[38;5;16;48;5;231m)/, '').replace('\u001B[K', ''));
     expect(drawn.length).toBeLessThan(24);
     expect(scan(await sextantPixelsOf(drawn))).toBe(invoice.toUpperCase());
     tty.type('q');
     await tty.waitFor('Waiting for the payment');
-    expect(tty.raw().lastIndexOf('\u001B[?1049l')).toBeGreaterThan(tty.raw().lastIndexOf('\u001B[?1049h'));
+    expect(tty.raw().lastIndexOf('\u001B[?1049l')).toBeGreaterThan(
+      tty.raw().lastIndexOf('\u001B[?1049h'),
+    );
     tty.type('c');
     await tty.waitFor('invoice copied, if the terminal allows it');
     expect(tty.raw()).toContain(`\u001B]52;c;${Buffer.from(invoice).toString('base64')}\u0007`);
@@ -72,16 +90,24 @@ describe('svcpay receive onchain', () => {
     await around.sandbox.pay(invoice);
     await tty.waitFor('Received 0.00050000 BTC');
     expect(await tty.ended).toBe(0);
-    expect(tty.raw().lastIndexOf('\u001B[?1049l')).toBeLessThan(tty.raw().lastIndexOf('Received 0.00050000 BTC'));
+    expect(tty.raw().lastIndexOf('\u001B[?1049l')).toBeLessThan(
+      tty.raw().lastIndexOf('Received 0.00050000 BTC'),
+    );
   });
 
-  test('links an address to the explorer of the profile, only on a terminal', async ({ around }) => {
-    expect(await svcpay(['config', 'set', 'explorer', 'javascript:alert(1)'], around)).toMatchObject({ exitCode: 2, stdout: '' });
+  test('links an address to the explorer of the profile, only on a terminal', async ({
+    around,
+  }) => {
+    expect(
+      await svcpay(['config', 'set', 'explorer', 'javascript:alert(1)'], around),
+    ).toMatchObject({ exitCode: 2, stdout: '' });
     await svcpay(['config', 'set', 'explorer', 'https://mempool.space/testnet/'], around);
     const tty = svcpayTty(['receive', 'address', 'btc'], around);
     expect(await tty.ended).toBe(0);
     const address = /tb1q[0-9a-z]{38}/.exec(tty.text())?.[0] ?? '';
-    expect(tty.raw()).toContain(`\u001B]8;;https://mempool.space/testnet/address/${address}\u001B\\${address}\u001B]8;;\u001B\\`);
+    expect(tty.raw()).toContain(
+      `\u001B]8;;https://mempool.space/testnet/address/${address}\u001B\\${address}\u001B]8;;\u001B\\`,
+    );
     const decoded = svcpayTty(['decode', address], around);
     expect(await decoded.ended).toBe(0);
     expect(decoded.raw()).toContain(`/address/${address}\u001B\\${address}`);
@@ -91,7 +117,10 @@ describe('svcpay receive onchain', () => {
   });
 
   test('reads no keys if it is not interactive', async ({ around }) => {
-    const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-input'], { ...around, rows: 24 });
+    const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-input'], {
+      ...around,
+      rows: 24,
+    });
     await tty.waitFor('too small for the QR code: --qr-file');
     await tty.waitFor('Waiting for the payment');
     expect(tty.text()).not.toContain('copies');
@@ -99,27 +128,38 @@ describe('svcpay receive onchain', () => {
     expect(await tty.ended).toBe(8);
   });
 
-  test('reports a detected payment when the wait for confirmations is interrupted', async ({ around }) => {
+  test('reports a detected payment when the wait for confirmations is interrupted', async ({
+    around,
+  }) => {
     const args = ['receive', 'onchain', '0.01btc', '--ref', 'seen'];
     const asked = await svcpay([...args, '-q'], around);
     await around.sandbox.pay(asked.stdout.trim());
     const run = await svcpay([...args, '--wait', '--wait-timeout', '1s'], around);
     expect(run).toMatchObject({ exitCode: 8, stdout: '' });
-    expect(run.stderr).toContain('Stopped waiting. The payment was seen and waits for confirmations.');
+    expect(run.stderr).toContain(
+      'Stopped waiting. The payment was seen and waits for confirmations.',
+    );
   });
 
   test('ends with 6 if the request of its reference has expired unpaid', async ({ around }) => {
     const asked = await svcpay(['receive', 'onchain', '0.01btc', '-q', '--ref', 'late'], around);
     expect(asked.exitCode).toBe(0);
     await around.sandbox.clock.advance('61m');
-    const run = await svcpay(['receive', 'onchain', '0.01btc', '-o', 'jsonl', '--ref', 'late'], around);
+    const run = await svcpay(
+      ['receive', 'onchain', '0.01btc', '-o', 'jsonl', '--ref', 'late'],
+      around,
+    );
     expect(run).toMatchObject({ exitCode: 6, stdout: '' });
     expect(run.stderr).toContain('it expired unpaid');
   });
 
   test.for([
     ['an amount of another currency', ['0.01usdt'], /amount of USDT, but BTC is needed/],
-    ['a file that is no picture', ['0.01btc', '--qr-file', 'code.pdf'], /must end in \.svg or \.png/],
+    [
+      'a file that is no picture',
+      ['0.01btc', '--qr-file', 'code.pdf'],
+      /must end in \.svg or \.png/,
+    ],
   ] as const)('refuses %s before the first question', async ([, args, message], { around }) => {
     const run = await svcpay(['receive', 'onchain', ...args], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -129,28 +169,49 @@ describe('svcpay receive onchain', () => {
 });
 
 describe('a request on a screen', () => {
-  test.for([[80, 24], [60, 20], [140, 45]] as const)('of %dx%d can be scanned and copied whole, and shows the expiry when left', async ([columns, rows], { around }) => {
-    const asked = async (...words: readonly string[]) => {
-      const tty = svcpayTty(['receive', ...words], { ...around, columns, rows });
-      await tty.waitFor(/Waiting for the payment +expires in/);
-      tty.type('\u0003');
-      expect(await tty.ended).toBe(8);
-      return tty;
-    };
-    const onchain = await asked('onchain', '0.01btc');
-    const [uri = '', address = ''] = /bitcoin:(tb1q[0-9a-z]{38})\?amount=0\.01/.exec(onchain.text()) ?? [];
-    expect(await scanned(onchain.raw())).toBe(uri.replace(address, address.toUpperCase()).replace('bitcoin', 'BITCOIN'));
-    expect(onchain.text()).toMatch(new RegExp(`▀[^\\n]*\\n(?: *\\n)*${address}\\n`));
-    expect(onchain.text()).toMatch(/[✗●•!] Stopped waiting\. The address can be paid until \d\d:\d\d\.\n {2}svcpay tx watch [0-9a-f-]{36}\n/);
+  test.for([
+    [80, 24],
+    [60, 20],
+    [140, 45],
+  ] as const)(
+    'of %dx%d can be scanned and copied whole, and shows the expiry when left',
+    async ([columns, rows], { around }) => {
+      const asked = async (...words: readonly string[]) => {
+        const tty = svcpayTty(['receive', ...words], { ...around, columns, rows });
+        await tty.waitFor(/Waiting for the payment +expires in/);
+        tty.type('\u0003');
+        expect(await tty.ended).toBe(8);
+        return tty;
+      };
+      const onchain = await asked('onchain', '0.01btc');
+      const [uri = '', address = ''] =
+        /bitcoin:(tb1q[0-9a-z]{38})\?amount=0\.01/.exec(onchain.text()) ?? [];
+      expect(await scanned(onchain.raw())).toBe(
+        uri.replace(address, address.toUpperCase()).replace('bitcoin', 'BITCOIN'),
+      );
+      expect(onchain.text()).toMatch(new RegExp(`▀[^\\n]*\\n(?: *\\n)*${address}\\n`));
+      expect(onchain.text()).toMatch(
+        /[✗●•!] Stopped waiting\. The address can be paid until \d\d:\d\d\.\n {2}svcpay tx watch [0-9a-f-]{36}\n/,
+      );
 
-    const lightning = await asked('lightning', '50000sat', '--qr-file', join(around.home, 'code.png'));
-    const invoice = /\n(lntb\w+)\n/.exec(lightning.text())?.[1] ?? '';
-    expect(lightning.raw()).toContain(`\n${invoice}\r\n`);
-    expect(await scanned(lightning.raw())).toBe(columns === 140 ? invoice.toUpperCase() : undefined);
-    expect(lightning.text().match(/too small for the QR code/g) ?? []).toHaveLength(columns === 140 ? 0 : 1);
-    expect(lightning.text().replace(/\s+/g, ' ')).toContain('QR code written to');
-    expect(lightning.text()).toMatch(/The invoice can be paid until \d\d:\d\d\./);
-  });
+      const lightning = await asked(
+        'lightning',
+        '50000sat',
+        '--qr-file',
+        join(around.home, 'code.png'),
+      );
+      const invoice = /\n(lntb\w+)\n/.exec(lightning.text())?.[1] ?? '';
+      expect(lightning.raw()).toContain(`\n${invoice}\r\n`);
+      expect(await scanned(lightning.raw())).toBe(
+        columns === 140 ? invoice.toUpperCase() : undefined,
+      );
+      expect(lightning.text().match(/too small for the QR code/g) ?? []).toHaveLength(
+        columns === 140 ? 0 : 1,
+      );
+      expect(lightning.text().replace(/\s+/g, ' ')).toContain('QR code written to');
+      expect(lightning.text()).toMatch(/The invoice can be paid until \d\d:\d\d\./);
+    },
+  );
 });
 
 describe('svcpay receive address', () => {
@@ -166,7 +227,13 @@ describe('svcpay receive address', () => {
 
   test('prints the object of the service with --json', async ({ around }) => {
     const run = await svcpay(['receive', 'address', 'usdt', '--chain', 'tron', '--json'], around);
-    expect(run.json()).toMatchObject({ ...(!comesIn('usdt-address-renamed', 'usdt-address-bare') && { walletCcy: 'USDT', chainId: 'TRON' }), staticOnchainAddress: expect.stringMatching(/^T/) });
+    expect(run.json()).toMatchObject({
+      ...(!comesIn('usdt-address-renamed', 'usdt-address-bare') && {
+        walletCcy: 'USDT',
+        chainId: 'TRON',
+      }),
+      staticOnchainAddress: expect.stringMatching(/^T/),
+    });
   });
 
   test('asks for the chain at a terminal and shows a QR code', async ({ around }) => {

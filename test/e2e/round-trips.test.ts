@@ -23,7 +23,11 @@ beforeAll(async () => {
   tripMs = Math.max(tripMs, performance.now() - begun);
   far = await startFarService(forwardTo(sandbox.url), tripMs);
   const env = { NODE_EXTRA_CA_CERTS: far.certificate, SVCPAY_NETWORK: 'testnet' };
-  around = { home: mkdtempSync(join(tmpdir(), 'far-home-')), sandbox: { ...sandbox, url: far.url }, env };
+  around = {
+    home: mkdtempSync(join(tmpdir(), 'far-home-')),
+    sandbox: { ...sandbox, url: far.url },
+    env,
+  };
   await run(['wallets']);
 });
 afterAll(async () => {
@@ -54,13 +58,18 @@ async function count({ args, most }: FarCommand): Promise<void> {
 }
 
 test('payments with a stored token', { timeout: 120_000 }, async () => {
-  for (const command of await payingCommands(() => sandbox.invoice('1000sat'))) await count(command);
+  for (const command of await payingCommands(() => sandbox.invoice('1000sat')))
+    await count(command);
 });
 
-test('reads, with several payments open and several ended in the meantime', { timeout: 120_000 }, async () => {
-  const txnId = sandbox.requests('PUT').at(-1)?.path.split('/')[4] ?? '';
-  for (const command of readingCommands(txnId)) await count(command);
-});
+test(
+  'reads, with several payments open and several ended in the meantime',
+  { timeout: 120_000 },
+  async () => {
+    const txnId = sandbox.requests('PUT').at(-1)?.path.split('/')[4] ?? '';
+    for (const command of readingCommands(txnId)) await count(command);
+  },
+);
 
 test('connections are opened before the arguments are parsed, but not for help', async () => {
   far.reset();
@@ -74,7 +83,10 @@ test('connections are opened before the arguments are parsed, but not for help',
 });
 
 test('a connection closed during a question is reopened on the first key of the answer', async () => {
-  const tty = svcpayTty(['send', 'lightning', await sandbox.invoice('1000sat'), '--no-wait'], { ...around, columns: 100 });
+  const tty = svcpayTty(['send', 'lightning', await sandbox.invoice('1000sat'), '--no-wait'], {
+    ...around,
+    columns: 100,
+  });
   await tty.waitFor('(y/N)');
   far.cut();
   await expect.poll(() => far.connections()).toBe(0);
@@ -94,13 +106,21 @@ test('a connection closed during a question is reopened on the first key of the 
 });
 
 test('--debug logs the timing of each request and the total wait of the command', async () => {
-  const { stderr } = await svcpay(['receive', 'lightning', '1000sat', '--no-wait', '--debug'], around);
+  const { stderr } = await svcpay(
+    ['receive', 'lightning', '1000sat', '--no-wait', '--debug'],
+    around,
+  );
   const lines = stderr.trimEnd().split('\n');
-  expect(lines[0]).toMatch(/^POST \/api\/v2\/transaction 200 \d+ ms \((connect \d+, )?(TLS \d+, )?first byte \d+, total \d+\)$/);
-  expect(lines[1]).toMatch(/^PUT \/api\/v2\/transaction\/[\w-]+\/confirm 200 \d+ ms \(first byte (\d+), total \d+\)$/);
+  expect(lines[0]).toMatch(
+    /^POST \/api\/v2\/transaction 200 \d+ ms \((connect \d+, )?(TLS \d+, )?first byte \d+, total \d+\)$/,
+  );
+  expect(lines[1]).toMatch(
+    /^PUT \/api\/v2\/transaction\/[\w-]+\/confirm 200 \d+ ms \(first byte (\d+), total \d+\)$/,
+  );
   const [, firstByte = 0] = /first byte (\d+)/.exec(lines[1] ?? '') ?? [];
   expect(Number(firstByte)).toBeGreaterThanOrEqual(tripMs - 10);
-  const [, whole = 0, waited = 0] = /^command (\d+) ms, of which (\d+) ms waiting for 2 requests$/.exec(lines.at(-1) ?? '') ?? [];
+  const [, whole = 0, waited = 0] =
+    /^command (\d+) ms, of which (\d+) ms waiting for 2 requests$/.exec(lines.at(-1) ?? '') ?? [];
   expect(Number(waited)).toBeGreaterThan(2 * tripMs - 20);
   expect(Number(whole)).toBeGreaterThan(Number(waited));
 });

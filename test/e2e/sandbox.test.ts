@@ -11,11 +11,15 @@ const node = process.execPath;
 
 describe('svcpay sandbox run', () => {
   test('passes all arguments after the command on, including options', async ({ home }) => {
-    const run = await started(['sandbox', 'run', '--auto-pay', 'off', '-q', node, '--version'], { home });
+    const run = await started(['sandbox', 'run', '--auto-pay', 'off', '-q', node, '--version'], {
+      home,
+    });
     expect(run).toMatchObject({ exitCode: 0, stdout: `${process.version}\n` });
   });
 
-  test('runs a command with a sandbox, ends with its exit code, and stops the sandbox', async ({ home }) => {
+  test('runs a command with a sandbox, ends with its exit code, and stops the sandbox', async ({
+    home,
+  }) => {
     const script = `
       const { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: key, SVCPAY_API_SECRET: secret } = process.env;
       const { accountId } = await (await fetch(url + '/_sandbox/status')).json();
@@ -24,13 +28,30 @@ describe('svcpay sandbox run', () => {
       console.log(JSON.stringify({ url, key, secret, accountId, message, args: process.argv.slice(1) }));
       process.exit(7);`;
     const run = await started(
-      ['sandbox', 'run', '--seed', 'empty', '--', node, '--input-type=module', '-e', script, '--', '--json', 'x y'],
+      [
+        'sandbox',
+        'run',
+        '--seed',
+        'empty',
+        '--',
+        node,
+        '--input-type=module',
+        '-e',
+        script,
+        '--',
+        '--json',
+        'x y',
+      ],
       { home, env: { SVCPAY_ACCOUNT: 'ne01-elsewhere' } },
     );
     expect([run.exitCode, run.stderr]).toEqual([7, '']);
     const told = JSON.parse(run.stdout);
     // In words, whatever the classes of the built program are called.
-    expect(told).toMatchObject({ key: expect.stringMatching(/^sandbox_/), message: 'n: a number is needed', args: ['--json', 'x y'] });
+    expect(told).toMatchObject({
+      key: expect.stringMatching(/^sandbox_/),
+      message: 'n: a number is needed',
+      args: ['--json', 'x y'],
+    });
     await expect(fetch(told.url)).rejects.toThrow('fetch failed');
   });
 
@@ -68,20 +89,31 @@ describe('svcpay sandbox run', () => {
 });
 
 describe('svcpay sandbox', () => {
-  test('uses the sandbox without --sandbox, even if a real service is configured', async ({ home }) => {
+  test('uses the sandbox without --sandbox, even if a real service is configured', async ({
+    home,
+  }) => {
     const env = { SVCPAY_BASE_URL: 'https://wallet.example', SVCPAY_ACCOUNT: 'ne01-real' };
     const funded = await svcpay(['sandbox', 'fund', '1btc', '-q'], { home, env });
     expect(funded).toMatchObject({ exitCode: 0, stdout: '2\n' });
-    expect(await svcpay(['webhook', 'trigger', 'completed'], { home, env })).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await svcpay(['webhook', 'trigger', 'completed'], { home, env })).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+    });
   });
 
   test('shows, freezes and moves the clock', async ({ around }) => {
     const frozen = (await svcpay(['sandbox', 'clock', 'freeze', '--json'], around)).json();
     expect(frozen).toEqual({ now: expect.any(Number), frozen: true });
     const { now } = Object(frozen);
-    expect((await svcpay(['sandbox', 'clock', 'advance', '2h', '-q'], around)).stdout).toBe(`${now + 7_200_000}\n`);
+    expect((await svcpay(['sandbox', 'clock', 'advance', '2h', '-q'], around)).stdout).toBe(
+      `${now + 7_200_000}\n`,
+    );
     const status = await svcpay(['sandbox', 'status', '--json'], around);
-    expect(status.json()).toMatchObject({ clock: { now: now + 7_200_000, frozen: true }, autoPay: 'off', faults: 0 });
+    expect(status.json()).toMatchObject({
+      clock: { now: now + 7_200_000, frozen: true },
+      autoPay: 'off',
+      faults: 0,
+    });
   });
 
   test('adds a fault, shows when it applies, and lists it', async ({ around }) => {
@@ -91,16 +123,27 @@ describe('svcpay sandbox', () => {
     expect(added.stdout).toBe(`  Fault 1: status 403 strikes ${pattern}, once.\n`);
     expect(await svcpay(['wallets'], around)).toMatchObject({ exitCode: 4, stdout: '' });
     expect((await svcpay(['wallets'], around)).exitCode).toBe(0);
-    const log = await svcpay(['sandbox', 'log', '--method', 'GET', '--json', '--fields', 'status,fault'], around);
-    expect(log.json()).toEqual([{ status: 403, fault: 'status' }, { status: 200, fault: null }]);
-    expect((await svcpay(['sandbox', 'fault', 'list', '--json'], around)).json())
-      .toMatchObject([{ id: 1, applied: 1, spent: true }]);
+    const log = await svcpay(
+      ['sandbox', 'log', '--method', 'GET', '--json', '--fields', 'status,fault'],
+      around,
+    );
+    expect(log.json()).toEqual([
+      { status: 403, fault: 'status' },
+      { status: 200, fault: null },
+    ]);
+    expect((await svcpay(['sandbox', 'fault', 'list', '--json'], around)).json()).toMatchObject([
+      { id: 1, applied: 1, spent: true },
+    ]);
     expect((await svcpay(['sandbox', 'fault', 'clear', '--json'], around)).json()).toEqual([]);
   });
 
   test.for([
     { args: ['latency'], exit: 3, message: 'delay: this kind of fault needs it' },
-    { args: ['truncate', '--status', '500'], exit: 3, message: 'status: this kind of fault has no such field' },
+    {
+      args: ['truncate', '--status', '500'],
+      exit: 3,
+      message: 'status: this kind of fault has no such field',
+    },
     { args: ['fire'], exit: 2, message: 'is not one of' },
     { args: ['truncate', '--times', 'often'], exit: 2, message: 'not a number of times' },
     { args: ['status', '--status', '500', '--body', '{'], exit: 2, message: '--body is not JSON' },
@@ -117,10 +160,15 @@ describe('svcpay sandbox', () => {
     expect((await sandbox('sandbox', 'snapshot', 'load', 'before')).exitCode).toBe(0);
     expect((await sandbox('tx', 'list', '--json')).json()).toEqual([]);
     expect((await sandbox('sandbox', 'snapshot', 'list', '-q')).stdout).toBe('before\n');
-    expect(await sandbox('sandbox', 'snapshot', 'load', 'after')).toMatchObject({ exitCode: 5, stdout: '' });
+    expect(await sandbox('sandbox', 'snapshot', 'load', 'after')).toMatchObject({
+      exitCode: 5,
+      stdout: '',
+    });
   });
 
-  test('drops an answer after the effect in the embedded sandbox: the payment is found, once', async ({ home }) => {
+  test('drops an answer after the effect in the embedded sandbox: the payment is found, once', async ({
+    home,
+  }) => {
     const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
     await sandbox('sandbox', 'fault', 'add', 'drop-after-commit', '--path', '**/confirm');
     const run = await sandbox('swap', '25', 'USDT', 'BTC', '--yes', '--json');
@@ -132,25 +180,41 @@ describe('svcpay sandbox', () => {
   test('accepts a reference instead of a transaction id', async ({ home }) => {
     const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
     await sandbox('receive', 'onchain', '0.001btc', '--ref', 'rent', '--no-wait', '-q');
-    expect((await sandbox('sandbox', 'pay', 'rent', '-q')).stdout).toBe((await sandbox('tx', 'get', 'rent', '-q')).stdout);
-    expect(await sandbox('sandbox', 'deliveries', '--txn', 'rent', '--json')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+    expect((await sandbox('sandbox', 'pay', 'rent', '-q')).stdout).toBe(
+      (await sandbox('tx', 'get', 'rent', '-q')).stdout,
+    );
+    expect(await sandbox('sandbox', 'deliveries', '--txn', 'rent', '--json')).toMatchObject({
+      exitCode: 0,
+      stdout: '[]\n',
+    });
     expect(await sandbox('sandbox', 'pay', 'lease')).toMatchObject({ exitCode: 3, stdout: '' });
   });
 
-  test('delivers to an https receiver with a configured certificate authority', async ({ home, onTestFinished }) => {
+  test('delivers to an https receiver with a configured certificate authority', async ({
+    home,
+    onTestFinished,
+  }) => {
     const tls = makeCertificate(home);
-    const receiver = await startReceiver({ key: readFileSync(tls.key, 'utf8'), cert: readFileSync(tls.cert, 'utf8') });
+    const receiver = await startReceiver({
+      key: readFileSync(tls.key, 'utf8'),
+      cert: readFileSync(tls.cert, 'utf8'),
+    });
     onTestFinished(() => receiver.close());
     const own = ['--port', '0', '--file', join(home, 'own.db'), '--webhook-ca', tls.cert];
     const server = startSvcpay(['sandbox', 'start', ...own, '--json'], { home });
     await expect.poll(server.stdout).toContain('\n');
     const around = { home, sandbox: JSON.parse(server.stdout()) };
-    await svcpay(['webhook', 'set', receiver.url, '--secret-stdin'], { ...around, input: 'secret' });
+    await svcpay(['webhook', 'set', receiver.url, '--secret-stdin'], {
+      ...around,
+      input: 'secret',
+    });
     await svcpay(['webhook', 'trigger', 'completed', '--ref', 'order-1'], around);
     await expect.poll(receiver.states).toEqual(['completed']);
     const delivered = async (...args: string[]) =>
       (await svcpay(['sandbox', 'deliveries', '--json', ...args], around)).json();
-    await expect.poll(() => delivered()).toMatchObject([{ id: 1, status: 'delivered', attempts: [{ status: 200 }] }]);
+    await expect
+      .poll(() => delivered())
+      .toMatchObject([{ id: 1, status: 'delivered', attempts: [{ status: 200 }] }]);
     await delivered('--replay', '1');
     await expect.poll(receiver.states).toEqual(['completed', 'completed']);
     server.child.kill('SIGTERM');

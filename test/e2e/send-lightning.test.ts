@@ -23,7 +23,9 @@ describe('svcpay send lightning', () => {
     });
   });
 
-  test('asks nothing and sends nothing without a terminal and without --yes', async ({ around }) => {
+  test('asks nothing and sends nothing without a terminal and without --yes', async ({
+    around,
+  }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const run = await svcpay(['send', 'lightning', invoice], around);
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
@@ -32,7 +34,9 @@ describe('svcpay send lightning', () => {
   });
 
   test('shows the full cost at a terminal, asks, and pays after a yes', async ({ around }) => {
-    const invoice = await around.sandbox.invoice('2500sat', { description: 'Coffee House, order 118' });
+    const invoice = await around.sandbox.invoice('2500sat', {
+      description: 'Coffee House, order 118',
+    });
     const tty = svcpayTty(['send', 'lightning', invoice], around);
     await tty.waitFor('Coffee House, order 118');
     await tty.waitFor(/You pay\s+0\.00002507 BTC/);

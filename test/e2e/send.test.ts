@@ -39,7 +39,12 @@ const kinds = [
     args: ['onchain', bitcoin.toUpperCase(), '100000sat'],
     wire: {
       sourceReq: walletSide('BTC'),
-      destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { address: bitcoin }, amtRequested: 0.001 },
+      destReq: {
+        ccy: 'BTC',
+        method: 'on-chain',
+        reqDetails: { address: bitcoin },
+        amtRequested: 0.001,
+      },
     },
   },
   {
@@ -47,7 +52,12 @@ const kinds = [
     args: ['onchain', bitcoin, '0.001btc', '--deduct-fees', '--note', 'rent'],
     wire: {
       sourceReq: walletSide('BTC'),
-      destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { address: bitcoin }, amtRequested: 0.001 },
+      destReq: {
+        ccy: 'BTC',
+        method: 'on-chain',
+        reqDetails: { address: bitcoin },
+        amtRequested: 0.001,
+      },
       deductNetworkFeesFromDest: true,
       note: 'rent',
     },
@@ -89,12 +99,18 @@ const kinds = [
 ];
 
 describe('svcpay send, in a script', () => {
-  test.for(kinds)('pays $kind with exactly the body of its rule', async ({ args, wire }, { around }) => {
-    const run = await svcpay(['send', ...args, '--yes', '--no-wait', '--json'], around);
-    expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.json()).toMatchObject({ txnState: called('srccreated'), destReq: { method: wire.destReq.method } });
-    expect(creations(around.sandbox)).toEqual([{ ...wire, extRefId }]);
-  });
+  test.for(kinds)(
+    'pays $kind with exactly the body of its rule',
+    async ({ args, wire }, { around }) => {
+      const run = await svcpay(['send', ...args, '--yes', '--no-wait', '--json'], around);
+      expect(run).toMatchObject({ exitCode: 0 });
+      expect(run.json()).toMatchObject({
+        txnState: called('srccreated'),
+        destReq: { method: wire.destReq.method },
+      });
+      expect(creations(around.sandbox)).toEqual([{ ...wire, extRefId }]);
+    },
+  );
 
   test.for([
     ['a Lightning Address', ['bob@example.com', '5000sat'], 'lnurl'],
@@ -116,7 +132,10 @@ describe('svcpay send, in a script', () => {
 
   test('pays a URI with two methods over Lightning by default', async ({ around }) => {
     const uri = `bitcoin:${bitcoin}?amount=0.00001&lightning=${await around.sandbox.invoice('1000sat')}`;
-    const chain = await svcpay(['send', uri, '--via', 'onchain', '--yes', '--quote-only', '--json'], around);
+    const chain = await svcpay(
+      ['send', uri, '--via', 'onchain', '--yes', '--quote-only', '--json'],
+      around,
+    );
     expect(chain.json()).toMatchObject({ txnState: 'quoted', destReq: { method: 'on-chain' } });
     const run = await svcpay(['send', uri, '--yes', '--json'], around);
     expect(run.json()).toMatchObject({ txnState: 'completed', destReq: { method: 'lightning' } });
@@ -126,12 +145,21 @@ describe('svcpay send, in a script', () => {
   });
 
   test('accepts an amount as printed on screen, even as separate arguments', async ({ around }) => {
-    const run = await svcpay(['send', 'bob@example.com', '5', '000', 'sat', '--yes', '--json'], around);
-    expect(run.json()).toMatchObject({ txnState: 'completed', sourceReq: { amtRequested: 0.00005 } });
+    const run = await svcpay(
+      ['send', 'bob@example.com', '5', '000', 'sat', '--yes', '--json'],
+      around,
+    );
+    expect(run.json()).toMatchObject({
+      txnState: 'completed',
+      sourceReq: { amtRequested: 0.00005 },
+    });
   });
 
   test('refuses to pay to the own deposit address', async ({ around }) => {
-    const { stdout } = await svcpay(['receive', 'address', 'usdt', '--chain', 'tron', '-q'], around);
+    const { stdout } = await svcpay(
+      ['receive', 'address', 'usdt', '--chain', 'tron', '-q'],
+      around,
+    );
     const run = await svcpay(['send', 'usdt', stdout.trim(), '5usdt', '--yes'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^Not sent: this is your own deposit address/);
@@ -146,7 +174,8 @@ describe('svcpay send, in a script', () => {
   });
 });
 
-const changed = (address: string): string => `${address.slice(0, -1)}${address.endsWith('x') ? 'z' : 'x'}`;
+const changed = (address: string): string =>
+  `${address.slice(0, -1)}${address.endsWith('x') ? 'z' : 'x'}`;
 
 const amountless = encodeInvoice(
   {
@@ -169,27 +198,112 @@ interface Bad {
 }
 
 const bad: readonly Bad[] = [
-  { why: 'a Bitcoin address with a wrong checksum', args: () => ['onchain', changed(bitcoin), '1000sat'], message: /checksum is wrong/ },
-  { why: 'a TRON address with a wrong checksum', args: () => [changed(tron), '5usdt'], message: /checksum is wrong/ },
-  { why: 'an Ethereum address with a wrong checksum', args: () => [ethereum.replace('aA', 'aa'), '5usdt'], message: /checksum/ },
-  { why: 'an LNURL with a wrong checksum', args: () => ['lnurl', changed(lnurl.toLowerCase()), '5sat'], message: /checksum is wrong/ },
-  { why: 'an address of another network', args: () => [bitcoin, '1000sat'], network: 'mainnet', message: /testnet address.*mainnet/s },
-  { why: 'an amount that is not that of the invoice', args: (it) => [it, '999sat'], message: /this invoice is for 0\.00001000 BTC, not for 999sat/ },
-  { why: 'an amount that is not that of the URI', args: () => [`bitcoin:${bitcoin}?amount=0.1`, '0.2btc'], message: /for 0\.10000000 BTC, not for 0\.2btc/ },
-  { why: 'an invoice without an amount', args: () => [amountless, '1000sat'], message: /no amount.*Ask for an invoice with an amount/s },
-  { why: 'an amount in USDT for a Bitcoin address', args: () => [bitcoin, '5usdt'], message: /amount of USDT, but BTC is needed.*50000sat/ },
-  { why: 'an amount in bitcoin for a TRON address', args: () => ['usdt', tron, '5000sat'], message: /amount of BTC, but USDT is needed.*25usdt/ },
-  { why: 'less than 1 000 sat on-chain', args: () => ['onchain', bitcoin, '999sat'], message: /999 sat is too little.*at least 1000sat/s },
-  { why: 'the contract of the token', args: () => ['usdt', tokenContract, '5usdt'], message: /contract of USDT/ },
-  { why: 'USDT on Ethereum', args: () => ['usdt', ethereum, '5usdt', '--chain', 'eth'], message: /announced.*not yet available.*TRON/s },
-  { why: 'a TRON address where a Bitcoin address belongs', args: () => ['onchain', tron, '1000sat'], message: /a TRON address, and a Bitcoin address is needed/ },
-  { why: 'fees taken out of an invoice', args: (it) => [it, '--deduct-fees'], message: /an invoice fixes the amount received/ },
-  { why: 'an amount of another wallet as what arrives in USDT', args: () => ['usdt', tron, '250000vnd'], message: /amount of VND.*To fix the amount debited, give 250000vnd/s },
-  { why: 'both an amount and what to spend', args: () => ['usdt', tron, '25usdt', '--spend', '250000vnd'], message: /either the amount received or the amount debited/ },
-  { why: 'what to spend on-chain', args: () => [bitcoin, '--spend', '5usdt'], message: /need the amount received/ },
-  { why: 'a highest fee of another wallet', args: (it) => [it, '--max-fee', '1usdt'], message: /--max-fee 1usdt is in USDT.*Write it in BTC, e\.g\. 100sat/s },
-  { why: 'an amount before the destination', args: () => ['50000sat', 'bob@example.com'], message: /"50000sat" is an amount: the destination comes first/ },
-  { why: 'a word that is no destination', args: () => ['somewhere', '5sat'], message: /"somewhere" is not a destination/ },
+  {
+    why: 'a Bitcoin address with a wrong checksum',
+    args: () => ['onchain', changed(bitcoin), '1000sat'],
+    message: /checksum is wrong/,
+  },
+  {
+    why: 'a TRON address with a wrong checksum',
+    args: () => [changed(tron), '5usdt'],
+    message: /checksum is wrong/,
+  },
+  {
+    why: 'an Ethereum address with a wrong checksum',
+    args: () => [ethereum.replace('aA', 'aa'), '5usdt'],
+    message: /checksum/,
+  },
+  {
+    why: 'an LNURL with a wrong checksum',
+    args: () => ['lnurl', changed(lnurl.toLowerCase()), '5sat'],
+    message: /checksum is wrong/,
+  },
+  {
+    why: 'an address of another network',
+    args: () => [bitcoin, '1000sat'],
+    network: 'mainnet',
+    message: /testnet address.*mainnet/s,
+  },
+  {
+    why: 'an amount that is not that of the invoice',
+    args: (it) => [it, '999sat'],
+    message: /this invoice is for 0\.00001000 BTC, not for 999sat/,
+  },
+  {
+    why: 'an amount that is not that of the URI',
+    args: () => [`bitcoin:${bitcoin}?amount=0.1`, '0.2btc'],
+    message: /for 0\.10000000 BTC, not for 0\.2btc/,
+  },
+  {
+    why: 'an invoice without an amount',
+    args: () => [amountless, '1000sat'],
+    message: /no amount.*Ask for an invoice with an amount/s,
+  },
+  {
+    why: 'an amount in USDT for a Bitcoin address',
+    args: () => [bitcoin, '5usdt'],
+    message: /amount of USDT, but BTC is needed.*50000sat/,
+  },
+  {
+    why: 'an amount in bitcoin for a TRON address',
+    args: () => ['usdt', tron, '5000sat'],
+    message: /amount of BTC, but USDT is needed.*25usdt/,
+  },
+  {
+    why: 'less than 1 000 sat on-chain',
+    args: () => ['onchain', bitcoin, '999sat'],
+    message: /999 sat is too little.*at least 1000sat/s,
+  },
+  {
+    why: 'the contract of the token',
+    args: () => ['usdt', tokenContract, '5usdt'],
+    message: /contract of USDT/,
+  },
+  {
+    why: 'USDT on Ethereum',
+    args: () => ['usdt', ethereum, '5usdt', '--chain', 'eth'],
+    message: /announced.*not yet available.*TRON/s,
+  },
+  {
+    why: 'a TRON address where a Bitcoin address belongs',
+    args: () => ['onchain', tron, '1000sat'],
+    message: /a TRON address, and a Bitcoin address is needed/,
+  },
+  {
+    why: 'fees taken out of an invoice',
+    args: (it) => [it, '--deduct-fees'],
+    message: /an invoice fixes the amount received/,
+  },
+  {
+    why: 'an amount of another wallet as what arrives in USDT',
+    args: () => ['usdt', tron, '250000vnd'],
+    message: /amount of VND.*To fix the amount debited, give 250000vnd/s,
+  },
+  {
+    why: 'both an amount and what to spend',
+    args: () => ['usdt', tron, '25usdt', '--spend', '250000vnd'],
+    message: /either the amount received or the amount debited/,
+  },
+  {
+    why: 'what to spend on-chain',
+    args: () => [bitcoin, '--spend', '5usdt'],
+    message: /need the amount received/,
+  },
+  {
+    why: 'a highest fee of another wallet',
+    args: (it) => [it, '--max-fee', '1usdt'],
+    message: /--max-fee 1usdt is in USDT.*Write it in BTC, e\.g\. 100sat/s,
+  },
+  {
+    why: 'an amount before the destination',
+    args: () => ['50000sat', 'bob@example.com'],
+    message: /"50000sat" is an amount: the destination comes first/,
+  },
+  {
+    why: 'a word that is no destination',
+    args: () => ['somewhere', '5sat'],
+    message: /"somewhere" is not a destination/,
+  },
 ];
 
 describe('svcpay send with invalid input', () => {
@@ -206,9 +320,21 @@ describe('svcpay send with invalid input', () => {
 
 describe('svcpay send, at a terminal', () => {
   test.for([
-    ['a Lightning Address', ['alice@example.com', '5000sat'], ['To        alice@example.com', /You pay\s+0\.00005013 BTC/]],
-    ['an LNURL', [lnurl, '5usdt', '--from', 'USDT'], ['service.com   where the LNURL leads', 'Rate', /1 BTC ≈/, /You pay\s+5\.0125 USDT/]],
-    ['a TRON address', ['usdt', tron, '25usdt'], [tron, /Network fee\s+1\.00 USDT/, /You pay\s+26\.05 USDT/]],
+    [
+      'a Lightning Address',
+      ['alice@example.com', '5000sat'],
+      ['To        alice@example.com', /You pay\s+0\.00005013 BTC/],
+    ],
+    [
+      'an LNURL',
+      [lnurl, '5usdt', '--from', 'USDT'],
+      ['service.com   where the LNURL leads', 'Rate', /1 BTC ≈/, /You pay\s+5\.0125 USDT/],
+    ],
+    [
+      'a TRON address',
+      ['usdt', tron, '25usdt'],
+      [tron, /Network fee\s+1\.00 USDT/, /You pay\s+26\.05 USDT/],
+    ],
   ] as const)('shows the cost of paying %s, asks, pays', async ([, args, shown], { around }) => {
     const tty = svcpayTty(['send', ...args], around);
     for (const each of shown) await tty.waitFor(each);
@@ -219,7 +345,9 @@ describe('svcpay send, at a terminal', () => {
   });
 
   test('follows an on-chain payment until it is confirmed', async ({ around }) => {
-    const env = { NODE_OPTIONS: `--import=${new URL('../support/quick-time.mjs', import.meta.url).href}` };
+    const env = {
+      NODE_OPTIONS: `--import=${new URL('../support/quick-time.mjs', import.meta.url).href}`,
+    };
     const tty = svcpayTty(['send', 'onchain', bitcoin, '100000sat'], { ...around, env });
     await tty.waitFor(/You pay\s+0\.00100500 BTC\s+100 500 sat/);
     await tty.waitFor(/Pay .*\? /);
@@ -236,10 +364,19 @@ describe('svcpay send, at a terminal', () => {
     expect(tty.text()).toContain('✓ Paid 0.00100500 BTC');
   });
 
-  test('renews a quote that expired during the question, with a notice, in every window', async ({ around }) => {
-    const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], { ...around, columns: 80, rows: 24 });
+  test('renews a quote that expired during the question, with a notice, in every window', async ({
+    around,
+  }) => {
+    const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], {
+      ...around,
+      columns: 80,
+      rows: 24,
+    });
     await tty.waitFor(/Pay .*\? /);
-    for (const [columns, rows] of [[60, 20], [140, 45]] as const) {
+    for (const [columns, rows] of [
+      [60, 20],
+      [140, 45],
+    ] as const) {
       await tty.waitFor(/quote valid 5\d s/);
       tty.resize(columns, rows);
     }
@@ -256,56 +393,96 @@ describe('svcpay send, at a terminal', () => {
     const paid = svcpayTty(['send', invoice, '--yes'], { ...around, inBackground: true });
     await paid.waitFor('Paid');
     expect(await paid.ended).toBe(0);
-    const asked = svcpayTty(['receive', 'lightning', '1000sat', '--wait-timeout', '1s'], { ...around, inBackground: true });
+    const asked = svcpayTty(['receive', 'lightning', '1000sat', '--wait-timeout', '1s'], {
+      ...around,
+      inBackground: true,
+    });
     await asked.waitFor('Stopped waiting');
     expect(await asked.ended).toBe(8);
   });
 
-  test.for(['--quote-only', '--yes'])('shows the whole card for a reused quote without a question: %s', async (flag, { around }) => {
-    const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
-    expect(await svcpay([...line, '--quote-only'], around)).toMatchObject({ exitCode: 0 });
-    const tty = svcpayTty([...line, flag], around);
-    expect(await tty.ended).toBe(0);
-    expect(tty.text()).toMatch(/Recipient gets +0\.00005000 BTC[^]*≈ 5 USD[^]*Left in wallet +0\.9999\d+ BTC/);
-    expect(creations(around.sandbox)).toHaveLength(1);
-  });
+  test.for(['--quote-only', '--yes'])(
+    'shows the whole card for a reused quote without a question: %s',
+    async (flag, { around }) => {
+      const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
+      expect(await svcpay([...line, '--quote-only'], around)).toMatchObject({ exitCode: 0 });
+      const tty = svcpayTty([...line, flag], around);
+      expect(await tty.ended).toBe(0);
+      expect(tty.text()).toMatch(
+        /Recipient gets +0\.00005000 BTC[^]*≈ 5 USD[^]*Left in wallet +0\.9999\d+ BTC/,
+      );
+      expect(creations(around.sandbox)).toHaveLength(1);
+    },
+  );
 
-  test.for([[80, 24], [60, 20], [140, 45]] as const)('shows the whole card for a reused quote, at %dx%d', async ([columns, rows], { around }) => {
-    const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
-    expect(await svcpay([...line, '--quote-only', '--yes'], around)).toMatchObject({ exitCode: 0 });
-    const tty = svcpayTty(line, { ...around, columns, rows });
-    await tty.waitFor(/Recipient gets +0\.00005000 BTC[^]*≈ 5 USD[^]*Left in wallet +0\.9999\d+ BTC[^]*Pay .*\? /);
-    tty.type('n\r');
-    expect(await tty.ended).toBe(9);
-    expect(creations(around.sandbox)).toHaveLength(1);
-  });
+  test.for([
+    [80, 24],
+    [60, 20],
+    [140, 45],
+  ] as const)(
+    'shows the whole card for a reused quote, at %dx%d',
+    async ([columns, rows], { around }) => {
+      const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
+      expect(await svcpay([...line, '--quote-only', '--yes'], around)).toMatchObject({
+        exitCode: 0,
+      });
+      const tty = svcpayTty(line, { ...around, columns, rows });
+      await tty.waitFor(
+        /Recipient gets +0\.00005000 BTC[^]*≈ 5 USD[^]*Left in wallet +0\.9999\d+ BTC[^]*Pay .*\? /,
+      );
+      tty.type('n\r');
+      expect(await tty.ended).toBe(9);
+      expect(creations(around.sandbox)).toHaveLength(1);
+    },
+  );
 
-  test('pays a contact, and converts a foreign amount for the bitcoin wallet once per reference', async ({ around }) => {
-    expect(await svcpay(['recipients', 'add', 'ada', 'ada@example.com', '-q'], around)).toMatchObject({ exitCode: 0, stdout: 'ada\n' });
+  test('pays a contact, and converts a foreign amount for the bitcoin wallet once per reference', async ({
+    around,
+  }) => {
+    expect(
+      await svcpay(['recipients', 'add', 'ada', 'ada@example.com', '-q'], around),
+    ).toMatchObject({ exitCode: 0, stdout: 'ada\n' });
     const line = ['send', 'ada', '10usd', '--from', 'btc', '--ref', 'ten'];
     const tty = svcpayTty(line, { ...around, columns: 60, rows: 20 });
-    await tty.waitFor(/Contact +ada\s+To +ada@example\.com\s+Worth +10\.00 USD +at 1 BTC = 100 000\.00 USD[^]*You pay +0\.00010025 BTC[^]*\? /);
+    await tty.waitFor(
+      /Contact +ada\s+To +ada@example\.com\s+Worth +10\.00 USD +at 1 BTC = 100 000\.00 USD[^]*You pay +0\.00010025 BTC[^]*\? /,
+    );
     tty.type('n\r');
     expect(await tty.ended).toBe(9);
-    expect(creations(around.sandbox)).toMatchObject([{ sourceReq: { ccy: 'BTC', amtRequested: 0.0001 } }]);
+    expect(creations(around.sandbox)).toMatchObject([
+      { sourceReq: { ccy: 'BTC', amtRequested: 0.0001 } },
+    ]);
     expect(await svcpay([...line, '--yes', '--no-wait'], around)).toMatchObject({ exitCode: 0 });
     expect(creations(around.sandbox)).toHaveLength(1);
-    const onchain = await svcpay(['send', bitcoin, '10usd', '--from', 'btc', '--quote-only', '--json'], around);
+    const onchain = await svcpay(
+      ['send', bitcoin, '10usd', '--from', 'btc', '--quote-only', '--json'],
+      around,
+    );
     expect(onchain.json()).toMatchObject({ destReq: { ccy: 'BTC', amtRequested: 0.0001 } });
     await svcpay(['recipients', 'remove', 'ada', '--yes'], around);
     expect(await svcpay(['send', 'ada', '10usd', '--yes'], around)).toMatchObject({ exitCode: 2 });
-    expect(await svcpay(['recipients', 'add', bitcoin, 'ada@example.com'], around)).toMatchObject({ exitCode: 2 });
+    expect(await svcpay(['recipients', 'add', bitcoin, 'ada@example.com'], around)).toMatchObject({
+      exitCode: 2,
+    });
   });
 
   test('accepts the maximum conversion loss as a percentage', async ({ around }) => {
     const args = ['swap', '25', 'USDT', 'BTC', '--max-rate-loss'];
-    expect(await svcpay([...args, '2%', '--yes', '--quote-only'], around)).toMatchObject({ exitCode: 0 });
-    expect(await svcpay([...args, 'much', '--yes'], around)).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await svcpay([...args, '2%', '--yes', '--quote-only'], around)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await svcpay([...args, 'much', '--yes'], around)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+    });
   });
 
   test('asks for one of two methods of a URI', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
-    const tty = svcpayTty(['send', `bitcoin:${bitcoin}?amount=0.00001&lightning=${invoice}&label=Shop%1b[31m`], around);
+    const tty = svcpayTty(
+      ['send', `bitcoin:${bitcoin}?amount=0.00001&lightning=${invoice}&label=Shop%1b[31m`],
+      around,
+    );
     await tty.waitFor('over Lightning or on-chain');
     tty.type('\u001B[B\r');
     await tty.waitFor('as the URI says');

@@ -5,40 +5,66 @@ import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test } from '../support/svcpay.js';
 
-const recipient = '--country VN --institution 970436 --acct-num 0123456789 --acct-name Le --recipient-type individual --recipient-name Le'
-  .concat(' --recipient-country VN')
-  .split(' ');
+const recipient =
+  '--country VN --institution 970436 --acct-num 0123456789 --acct-name Le --recipient-type individual --recipient-name Le'
+    .concat(' --recipient-country VN')
+    .split(' ');
 
 const lines = (text: string): string[] => text.trim().split('\n');
 
 describe('svcpay config', () => {
   test('stores validated values in a file readable only by its owner', async ({ home }) => {
-    expect(await svcpay(['config', 'set', 'sender.country', 'Germany'], { home })).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(await svcpay(['config', 'set', 'sender.country', 'de'], { home })).toMatchObject({ exitCode: 0, stdout: '' });
-    expect(await svcpay(['config', 'get', 'sender.country'], { home })).toMatchObject({ exitCode: 0, stdout: 'DE\n' });
+    expect(await svcpay(['config', 'set', 'sender.country', 'Germany'], { home })).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+    });
+    expect(await svcpay(['config', 'set', 'sender.country', 'de'], { home })).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+    });
+    expect(await svcpay(['config', 'get', 'sender.country'], { home })).toMatchObject({
+      exitCode: 0,
+      stdout: 'DE\n',
+    });
     const path = lines((await svcpay(['config', 'path'], { home })).stdout)[0] ?? '';
     expect(statSync(path).mode & 0o077).toBe(0);
-    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ profiles: { default: { sender: { countryCode: 'DE' } } } });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({
+      profiles: { default: { sender: { countryCode: 'DE' } } },
+    });
   });
 
   test('reports a missing setting, and removes one', async ({ home }) => {
     await svcpay(['config', 'set', 'network', 'testnet'], { home });
-    expect(await svcpay(['config', 'set', 'network', '--unset'], { home })).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(['config', 'get', 'base-url', '--json'], { home })).toMatchObject({ exitCode: 5, stdout: '' });
+    expect(await svcpay(['config', 'set', 'network', '--unset'], { home })).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await svcpay(['config', 'get', 'base-url', '--json'], { home })).toMatchObject({
+      exitCode: 5,
+      stdout: '',
+    });
   });
 
   test('lists neither secret nor key', async ({ around }) => {
     const run = await svcpay(['config', 'list', '--json'], around);
-    expect(run.json()).toContainEqual({ key: 'base-url', value: around.sandbox.url, from: 'environment' });
+    expect(run.json()).toContainEqual({
+      key: 'base-url',
+      value: around.sandbox.url,
+      from: 'environment',
+    });
     expect(run.stdout).not.toContain(around.sandbox.apiKey);
     expect(run.stdout).not.toContain(around.sandbox.apiSecret);
   });
 });
 
-test('a damaged token file stops no command, and is reported only with --debug', async ({ around }) => {
+test('a damaged token file stops no command, and is reported only with --debug', async ({
+  around,
+}) => {
   const path = join(around.home, 'tokens.json');
   writeFileSync(path, '{"accessToken":');
-  expect(await svcpay(['wallets', '--debug'], around)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('tokens.json is damaged') });
+  expect(await svcpay(['wallets', '--debug'], around)).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('tokens.json is damaged'),
+  });
   writeFileSync(path, 'not JSON');
   expect(await svcpay(['whoami'], around)).toMatchObject({ exitCode: 0, stderr: '' });
   expect(JSON.parse(readFileSync(path, 'utf8'))).not.toEqual({});
@@ -47,18 +73,37 @@ test('a damaged token file stops no command, and is reported only with --debug',
 describe('the environment', () => {
   test('may have Windows line ends after its values', async ({ home, sandbox }) => {
     const env = {
-      SVCPAY_BASE_URL: `${sandbox.url}\r`, SVCPAY_API_KEY: `${sandbox.apiKey}\r`, SVCPAY_API_SECRET: `${sandbox.apiSecret}\r\n`,
-      SVCPAY_NETWORK: 'testnet\r', SVCPAY_MAKER: ' service\r', SVCPAY_WEBHOOK_SECRET: 'whsec\r',
+      SVCPAY_BASE_URL: `${sandbox.url}\r`,
+      SVCPAY_API_KEY: `${sandbox.apiKey}\r`,
+      SVCPAY_API_SECRET: `${sandbox.apiSecret}\r\n`,
+      SVCPAY_NETWORK: 'testnet\r',
+      SVCPAY_MAKER: ' service\r',
+      SVCPAY_WEBHOOK_SECRET: 'whsec\r',
     };
-    expect(await svcpay(['wallets', 'BTC', '-q'], { home, env })).toMatchObject({ exitCode: 0, stdout: '1\n' });
-    const sign = (secret: string) => svcpay(['webhook', 'sign', '-q'], { home, env: { ...env, SVCPAY_WEBHOOK_SECRET: secret }, input: '{}' });
+    expect(await svcpay(['wallets', 'BTC', '-q'], { home, env })).toMatchObject({
+      exitCode: 0,
+      stdout: '1\n',
+    });
+    const sign = (secret: string) =>
+      svcpay(['webhook', 'sign', '-q'], {
+        home,
+        env: { ...env, SVCPAY_WEBHOOK_SECRET: secret },
+        input: '{}',
+      });
     expect((await sign('whsec\r')).stdout).toBe((await sign('whsec')).stdout);
   });
 
-  test.for(['schlüssel', 'a\nb', '…'])('with an invalid key is refused without a question: %j', async (SVCPAY_API_KEY, { home, sandbox }) => {
-    const run = await svcpay(['wallets'], { home, sandbox, env: { SVCPAY_API_KEY } });
-    expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('API key') });
-  });
+  test.for(['schlüssel', 'a\nb', '…'])(
+    'with an invalid key is refused without a question: %j',
+    async (SVCPAY_API_KEY, { home, sandbox }) => {
+      const run = await svcpay(['wallets'], { home, sandbox, env: { SVCPAY_API_KEY } });
+      expect(run).toMatchObject({
+        exitCode: 2,
+        stdout: '',
+        stderr: expect.stringContaining('API key'),
+      });
+    },
+  );
 });
 
 describe('with --json', () => {
@@ -84,45 +129,84 @@ describe('with --json', () => {
 describe('svcpay profiles', () => {
   test('lists, selects and removes profiles with their secrets', async ({ home, sandbox }) => {
     const login = (name: string) =>
-      svcpay(['login', '--profile', name, '--base-url', sandbox.url, '--api-key', sandbox.apiKey, '--api-secret-stdin'], {
-        home,
-        input: sandbox.apiSecret,
-      });
+      svcpay(
+        [
+          'login',
+          '--profile',
+          name,
+          '--base-url',
+          sandbox.url,
+          '--api-key',
+          sandbox.apiKey,
+          '--api-secret-stdin',
+        ],
+        {
+          home,
+          input: sandbox.apiSecret,
+        },
+      );
     const secrets = (): string => readFileSync(join(home, 'secrets.json'), 'utf8');
     await login('one');
     await login('two');
     expect(await svcpay(['profiles', 'use', 'one'], { home })).toMatchObject({ exitCode: 0 });
-    expect((await svcpay(['profiles', 'list', '--fields', 'name,current'], { home })).stdout).toBe('one\ttrue\ntwo\tfalse\n');
+    expect((await svcpay(['profiles', 'list', '--fields', 'name,current'], { home })).stdout).toBe(
+      'one\ttrue\ntwo\tfalse\n',
+    );
     expect(await svcpay(['profiles', 'use', 'three'], { home })).toMatchObject({ exitCode: 5 });
 
     expect(await svcpay(['profiles', 'remove', 'one'], { home })).toMatchObject({ exitCode: 9 });
-    expect(await svcpay(['profiles', 'remove', 'one', '--yes'], { home })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['profiles', 'remove', 'one', '--yes'], { home })).toMatchObject({
+      exitCode: 0,
+    });
     expect(secrets()).toContain(sandbox.apiSecret);
-    expect(await svcpay(['profiles', 'remove', 'two', '--yes'], { home })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['profiles', 'remove', 'two', '--yes'], { home })).toMatchObject({
+      exitCode: 0,
+    });
     expect(secrets()).not.toContain(sandbox.apiSecret);
     expect(readFileSync(join(home, 'tokens.json'), 'utf8')).not.toContain('accessToken');
-    expect(await svcpay(['profiles', 'list', '--json'], { home })).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+    expect(await svcpay(['profiles', 'list', '--json'], { home })).toMatchObject({
+      exitCode: 0,
+      stdout: '[]\n',
+    });
   });
 });
 
 describe('a change that is hard to undo', () => {
-  const lines = [['logout'], ['limits', 'clear'], ['recipients', 'remove', 'Anh A'], ['webhook', 'remove', 'any']];
-  test.for(lines)('svcpay %s %s asks first, and requires --yes in a script', async (line, { around }) => {
-    await svcpay(['limits', 'set', '--per-day', '5000sat'], around);
-    await svcpay(['recipients', 'add', 'Anh A', ...recipient], around);
-    const before = readFileSync(join(around.home, 'config.json'), 'utf8');
-    const run = await svcpay(line, around);
-    expect(run).toMatchObject({ exitCode: 9, stdout: '', stderr: expect.stringContaining('--yes') });
-    expect(readFileSync(join(around.home, 'config.json'), 'utf8')).toBe(before);
-    expect(around.sandbox.requests('DELETE')).toEqual([]);
-  });
+  const lines = [
+    ['logout'],
+    ['limits', 'clear'],
+    ['recipients', 'remove', 'Anh A'],
+    ['webhook', 'remove', 'any'],
+  ];
+  test.for(lines)(
+    'svcpay %s %s asks first, and requires --yes in a script',
+    async (line, { around }) => {
+      await svcpay(['limits', 'set', '--per-day', '5000sat'], around);
+      await svcpay(['recipients', 'add', 'Anh A', ...recipient], around);
+      const before = readFileSync(join(around.home, 'config.json'), 'utf8');
+      const run = await svcpay(line, around);
+      expect(run).toMatchObject({
+        exitCode: 9,
+        stdout: '',
+        stderr: expect.stringContaining('--yes'),
+      });
+      expect(readFileSync(join(around.home, 'config.json'), 'utf8')).toBe(before);
+      expect(around.sandbox.requests('DELETE')).toEqual([]);
+    },
+  );
 
   test('a limit is raised only if the amount is typed again, or with --yes', async ({ home }) => {
     const limit = async () => (await svcpay(['limits', 'list', '-q'], { home })).stdout;
     await svcpay(['limits', 'set', '--per-day', '5000sat'], { home });
     const low = await limit();
-    expect(await svcpay(['limits', 'set', '--per-day', '50000sat'], { home })).toMatchObject({ exitCode: 9 });
-    const tty = svcpayTty(['limits', 'set', '--per-day', '50000sat'], { home, columns: 60, rows: 20 });
+    expect(await svcpay(['limits', 'set', '--per-day', '50000sat'], { home })).toMatchObject({
+      exitCode: 9,
+    });
+    const tty = svcpayTty(['limits', 'set', '--per-day', '50000sat'], {
+      home,
+      columns: 60,
+      rows: 20,
+    });
     await tty.waitFor(/raises the limit per day from 0\.00005000 BTC to\s+0\.00050000 BTC/);
     tty.resize(140, 45);
     tty.type('5000sat\r');
@@ -130,22 +214,38 @@ describe('a change that is hard to undo', () => {
     tty.type('\u007F'.repeat(7) + '50000sat\r');
     expect(await tty.ended).toBe(0);
     expect(await limit()).not.toBe(low);
-    expect(await svcpay(['limits', 'set', '--per-day', '5000sat'], { home })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['limits', 'set', '--per-day', '5000sat'], { home })).toMatchObject({
+      exitCode: 0,
+    });
     expect(await limit()).toBe(low);
-    expect(await svcpay(['limits', 'set', '--per-day', '50000sat', '--yes'], { home })).toMatchObject({ exitCode: 0 });
+    expect(
+      await svcpay(['limits', 'set', '--per-day', '50000sat', '--yes'], { home }),
+    ).toMatchObject({ exitCode: 0 });
   });
 
-  test('a login replaces a profile of another service only with a yes, and keeps its limits', async ({ around, home }) => {
+  test('a login replaces a profile of another service only with a yes, and keeps its limits', async ({
+    around,
+    home,
+  }) => {
     const { url, apiKey, apiSecret } = around.sandbox;
     const config = () => JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'));
     const login = ['login', '--base-url', url, '--api-key', apiKey, '--api-secret-stdin'];
     const first = await svcpay(login, { home, input: apiSecret });
-    expect(first).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Saved as profile "default"') });
+    expect(first).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('Saved as profile "default"'),
+    });
     expect(await svcpay(login, { home, input: apiSecret })).toMatchObject({ exitCode: 0 });
     await svcpay(['limits', 'set', '--per-day', '5000sat'], { home });
-    expect(await svcpay(['login', '--sandbox'], { home })).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(await svcpay(['login', '--sandbox'], { home })).toMatchObject({
+      exitCode: 9,
+      stdout: '',
+    });
     expect(config().profiles.default).toMatchObject({ apiKey });
     expect(await svcpay(['login', '--sandbox', '--yes'], { home })).toMatchObject({ exitCode: 0 });
-    expect(config().profiles.default).toEqual({ sandbox: true, limits: { perPayment: {}, perDay: { BTC: '0.00005' }, destinations: [] } });
+    expect(config().profiles.default).toEqual({
+      sandbox: true,
+      limits: { perPayment: {}, perDay: { BTC: '0.00005' }, destinations: [] },
+    });
   });
 });

@@ -8,7 +8,11 @@ describe('svcpay swap', () => {
   test.for([
     { line: '25 USDT BTC', from: walletSide('USDT', 25), to: walletSide('BTC') },
     { line: '25usdt btc', from: walletSide('USDT', 25), to: walletSide('BTC') },
-    { line: '100000sat USDT BTC --receive', from: walletSide('USDT'), to: walletSide('BTC', 0.001) },
+    {
+      line: '100000sat USDT BTC --receive',
+      from: walletSide('USDT'),
+      to: walletSide('BTC', 0.001),
+    },
     { line: '50 USD VND', from: walletSide('USD', 50), to: walletSide('VND') },
   ])('of $line sends exactly the body of rule 8', async ({ line, from, to }, { around }) => {
     const run = await svcpay(['swap', ...line.split(' '), '--yes', '--json'], around);
@@ -22,7 +26,9 @@ describe('svcpay swap', () => {
     });
   });
 
-  test('shows the rate in both directions at a terminal, and the received amount', async ({ around }) => {
+  test('shows the rate in both directions at a terminal, and the received amount', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['swap', '25', 'USDT', 'BTC'], around);
     await tty.waitFor(/1 USDT = 0\.00001000 BTC\s+1 BTC ≈ 100 000\.00 USDT/);
     await tty.waitFor(/You get\s+0\.00025000 BTC/);
@@ -34,8 +40,16 @@ describe('svcpay swap', () => {
   });
 
   test.for([
-    ['an amount of what arrives', ['100000sat', 'USDT', 'BTC'], /what arrives in the BTC wallet\.\s+Add --receive/],
-    ['an amount of what leaves', ['25usdt', 'USDT', 'BTC', '--receive'], /what leaves the USDT wallet\.\s+Leave --receive out/],
+    [
+      'an amount of what arrives',
+      ['100000sat', 'USDT', 'BTC'],
+      /what arrives in the BTC wallet\.\s+Add --receive/,
+    ],
+    [
+      'an amount of what leaves',
+      ['25usdt', 'USDT', 'BTC', '--receive'],
+      /what leaves the USDT wallet\.\s+Leave --receive out/,
+    ],
     ['an amount of neither', ['5eur', 'USDT', 'BTC'], /amount of EUR, but USDT is needed/],
   ] as const)('refuses %s on the wrong side', async ([, args, message], { around }) => {
     const run = await svcpay(['swap', ...args, '--yes'], around);

@@ -7,7 +7,11 @@ import { startInPty } from '../support/pty.js';
 import { comesIn } from '../support/shapes.js';
 import { environment, svcpayTty, test } from '../support/svcpay.js';
 
-const sizes = [[80, 24], [60, 20], [140, 45]] as const;
+const sizes = [
+  [80, 24],
+  [60, 20],
+  [140, 45],
+] as const;
 const enter = '\r';
 const escape = '\u001B';
 const interrupt = '\u0003';
@@ -15,7 +19,10 @@ const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
 const down = '\u001B[B';
 
 describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
-  test('a wait names the host and reads no key: only input at the question answers it', async ({ around, sandbox }) => {
+  test('a wait names the host and reads no key: only input at the question answers it', async ({
+    around,
+    sandbox,
+  }) => {
     await sandbox.faults.add({ kind: 'latency', delay: '1500ms', times: 3 });
     const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], { ...around, columns, rows });
     await tty.waitFor(/Waiting for 127\.0\.0\.1:\d+/);
@@ -28,23 +35,41 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test.skipIf(comesIn('list-abbreviated'))('the overview appears without slow rates, and does not change under its menu', async ({ around, sandbox }) => {
-    await svcpay(['send', 'alice@example.com', '120000sat', '--yes', '--no-wait'], around);
-    await sandbox.clock.advance('5m');
-    await sandbox.faults.add({ kind: 'latency', path: '/api/v2/rate', times: 'always', delay: '60s' });
-    const tty = svcpayTty([], { ...around, columns, rows });
-    await tty.waitFor('What next?');
-    tty.type(`${down}${down}`);
-    await tty.waitFor('❯ Swap');
-    const [above = '', menu = ''] = tty.text().split('What next?');
-    expect(above).toMatch(/BTC +0\.99\d+ +Last +(5 min +)?\S+ +120 000 sat/);
-    expect(Math.max(...above.split('\n').filter((line) => !line.includes('Waiting')).map((line) => line.length))).toBeLessThanOrEqual(columns);
-    expect(menu).not.toContain('Waiting');
-    tty.type(escape);
-    expect(await tty.ended).toBe(0);
-  });
+  test.skipIf(comesIn('list-abbreviated'))(
+    'the overview appears without slow rates, and does not change under its menu',
+    async ({ around, sandbox }) => {
+      await svcpay(['send', 'alice@example.com', '120000sat', '--yes', '--no-wait'], around);
+      await sandbox.clock.advance('5m');
+      await sandbox.faults.add({
+        kind: 'latency',
+        path: '/api/v2/rate',
+        times: 'always',
+        delay: '60s',
+      });
+      const tty = svcpayTty([], { ...around, columns, rows });
+      await tty.waitFor('What next?');
+      tty.type(`${down}${down}`);
+      await tty.waitFor('❯ Swap');
+      const [above = '', menu = ''] = tty.text().split('What next?');
+      expect(above).toMatch(/BTC +0\.99\d+ +Last +(5 min +)?\S+ +120 000 sat/);
+      expect(
+        Math.max(
+          ...above
+            .split('\n')
+            .filter((line) => !line.includes('Waiting'))
+            .map((line) => line.length),
+        ),
+      ).toBeLessThanOrEqual(columns);
+      expect(menu).not.toContain('Waiting');
+      tty.type(escape);
+      expect(await tty.ended).toBe(0);
+    },
+  );
 
-  test('login accepts a host name, checks it before it asks for a key, and asks again after a wrong key', async ({ home, sandbox }) => {
+  test('login accepts a host name, checks it before it asks for a key, and asks again after a wrong key', async ({
+    home,
+    sandbox,
+  }) => {
     const tty = svcpayTty(['login'], { home, columns, rows });
     await tty.waitFor('Address of the service');
     tty.type(`localhost:1${enter}`);
@@ -72,7 +97,11 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
   });
 
   test('a withdrawn answer disappears from the screen, with --no-color too', async ({ around }) => {
-    const pty = startInPty(process.execPath, ['bin/svcpay.js', 'swap', '--no-color'], { columns, rows, env: environment(around) });
+    const pty = startInPty(process.execPath, ['bin/svcpay.js', 'swap', '--no-color'], {
+      columns,
+      rows,
+      env: environment(around),
+    });
     await pty.shows(/\? From[^]*❯ 1\.0/);
     pty.type(enter);
     await pty.shows(/✓ from BTC[^]*\? To/);
@@ -91,7 +120,11 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
   });
 
   test('pasted text replaces a refused answer', async ({ around }) => {
-    const pty = startInPty(process.execPath, ['bin/svcpay.js', 'send'], { columns, rows, env: environment(around) });
+    const pty = startInPty(process.execPath, ['bin/svcpay.js', 'send'], {
+      columns,
+      rows,
+      env: environment(around),
+    });
     await pty.shows('Pay to');
     pty.type(`${tron.slice(0, -1)}X${enter}`);
     await pty.shows('checksum');
@@ -102,42 +135,66 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await pty.exit).toBe(130);
   });
 
-  test('a listener without a webhook secret creates one, shows it and stores it', async ({ around }) => {
+  test('a listener without a webhook secret creates one, shows it and stores it', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['webhook', 'listen', '--port', '0'], { ...around, columns, rows });
     await tty.waitFor(/Made a webhook secret[^]*whsec_\S+[^]*Listening on/);
     tty.type(interrupt);
     await tty.ended;
     const [, made = ''] = /(whsec_\S+)/.exec(tty.text()) ?? [];
-    expect(await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).toMatchObject({ stdout: `${made}\n` });
+    expect(await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).toMatchObject({
+      stdout: `${made}\n`,
+    });
   });
 
-  test.skipIf(comesIn('list-abbreviated'))('a missing id is selected from the history, filtered by typing', async ({ around, sandbox }) => {
-    await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
-    await svcpay(['send', 'alice@example.com', '5000sat', '--yes', '--no-wait'], around);
-    await sandbox.clock.advance('1m');
-    const tty = svcpayTty(['tx', 'get'], { ...around, columns, rows });
-    await tty.waitFor(/Which transaction\?[^]*Lightning/);
-    tty.type('swp');
-    await tty.waitFor(/❯ [^\n]*Swap/);
-    tty.type(enter);
-    await tty.waitFor(/Swap +done/);
-    expect(await tty.ended).toBe(0);
-    expect(await svcpay(['tx', 'get'], around)).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('Missing ID') });
-  });
+  test.skipIf(comesIn('list-abbreviated'))(
+    'a missing id is selected from the history, filtered by typing',
+    async ({ around, sandbox }) => {
+      await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
+      await svcpay(['send', 'alice@example.com', '5000sat', '--yes', '--no-wait'], around);
+      await sandbox.clock.advance('1m');
+      const tty = svcpayTty(['tx', 'get'], { ...around, columns, rows });
+      await tty.waitFor(/Which transaction\?[^]*Lightning/);
+      tty.type('swp');
+      await tty.waitFor(/❯ [^\n]*Swap/);
+      tty.type(enter);
+      await tty.waitFor(/Swap +done/);
+      expect(await tty.ended).toBe(0);
+      expect(await svcpay(['tx', 'get'], around)).toMatchObject({
+        exitCode: 9,
+        stderr: expect.stringContaining('Missing ID'),
+      });
+    },
+  );
 
-  test.skipIf(comesIn('list-without-pagination', 'list-bare'))('an export to a file shows its progress, and the last row on interruption', async ({ around, sandbox }) => {
-    await sandbox.seed('history', 12);
-    await sandbox.faults.add({ kind: 'latency', method: 'GET', path: '/api/v2/transaction', nth: 3, times: 'always', delay: '60s' });
-    const file = join(around.home, 'export.csv');
-    const line = `exec "${process.execPath}" bin/svcpay.js tx export -o csv > "${file}"`;
-    const pty = startInPty('sh', ['-c', line], { columns, rows, env: environment(around) });
-    await pty.shows(/Writing 100 of \d{3} transactions/);
-    pty.type('\u0003');
-    expect(await pty.exit).toBe(130);
-    const shown = pty.screen().join(' ').replaceAll(/\s+/g, ' ');
-    const rowsWritten = readFileSync(file, 'utf8').trimEnd().split('\n');
-    expect(rowsWritten).toHaveLength(101);
-    const [, last = ''] = rowsWritten.at(-1)?.split(',') ?? [];
-    expect(shown).toMatch(new RegExp(`The export is incomplete: it has 100 of \\d{3} transactions, the last one ${last} of 20`));
-  });
+  test.skipIf(comesIn('list-without-pagination', 'list-bare'))(
+    'an export to a file shows its progress, and the last row on interruption',
+    async ({ around, sandbox }) => {
+      await sandbox.seed('history', 12);
+      await sandbox.faults.add({
+        kind: 'latency',
+        method: 'GET',
+        path: '/api/v2/transaction',
+        nth: 3,
+        times: 'always',
+        delay: '60s',
+      });
+      const file = join(around.home, 'export.csv');
+      const line = `exec "${process.execPath}" bin/svcpay.js tx export -o csv > "${file}"`;
+      const pty = startInPty('sh', ['-c', line], { columns, rows, env: environment(around) });
+      await pty.shows(/Writing 100 of \d{3} transactions/);
+      pty.type('\u0003');
+      expect(await pty.exit).toBe(130);
+      const shown = pty.screen().join(' ').replaceAll(/\s+/g, ' ');
+      const rowsWritten = readFileSync(file, 'utf8').trimEnd().split('\n');
+      expect(rowsWritten).toHaveLength(101);
+      const [, last = ''] = rowsWritten.at(-1)?.split(',') ?? [];
+      expect(shown).toMatch(
+        new RegExp(
+          `The export is incomplete: it has 100 of \\d{3} transactions, the last one ${last} of 20`,
+        ),
+      );
+    },
+  );
 });

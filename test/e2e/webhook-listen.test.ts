@@ -9,12 +9,23 @@ import { svcpayTty, test } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 import { deliver, startApplication, startListening, webhookSecret } from '../support/webhooks.js';
 
-const event = (txnId: string, txnState: string, updatedAt: number) => ({ txnId, txnState, msg: '', updatedAt });
+const event = (txnId: string, txnState: string, updatedAt: number) => ({
+  txnId,
+  txnState,
+  msg: '',
+  updatedAt,
+});
 
-const rows = (stdout: string): unknown[] => stdout.trim().split('\n').map((line): unknown => JSON.parse(line));
+const rows = (stdout: string): unknown[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
 
 describe('svcpay webhook listen', () => {
-  test('prints pure JSON lines, marks special events, refuses unsigned ones and prints totals', async ({ home }) => {
+  test('prints pure JSON lines, marks special events, refuses unsigned ones and prints totals', async ({
+    home,
+  }) => {
     const listener = await startListening(['--json'], { home });
     expect(await deliver(listener.url, event('t1', 'quoted', 1))).toBe(200);
     expect(await deliver(listener.url, event('t1', 'quoted', 1))).toBe(200);
@@ -26,7 +37,15 @@ describe('svcpay webhook listen', () => {
     const run = await listener.ended;
     expect(run.exitCode).toBe(0);
     expect(rows(run.stdout)).toMatchObject([
-      { txnId: 't1', txnState: 'quoted', updatedAt: 1, eventId: 1, duplicateOf: null, outOfOrder: false, missing: [] },
+      {
+        txnId: 't1',
+        txnState: 'quoted',
+        updatedAt: 1,
+        eventId: 1,
+        duplicateOf: null,
+        outOfOrder: false,
+        missing: [],
+      },
       { eventId: 2, duplicateOf: 1 },
       { txnState: 'destsent', missing: ['srccreated'] },
       { txnId: 't2', txnState: 'completed' },
@@ -37,13 +56,19 @@ describe('svcpay webhook listen', () => {
     expect(existsSync(listener.readyFile)).toBe(false);
   });
 
-  test('forwards to every target and runs the command, each with the received bytes', async ({ home }) => {
+  test('forwards to every target and runs the command, each with the received bytes', async ({
+    home,
+  }) => {
     const [first, second] = [await startApplication(() => 200), await startApplication(() => 200)];
     const command = 'echo "got $SVCPAY_TXN_STATE: $(cat)"';
     const targets = ['--forward-to', first.url, '--forward-to', second.url, '--exec', command];
     const listener = await startListening([...targets, '-o', 'jsonl'], { home });
     await deliver(listener.url, event('t1', 'completed', 1));
-    await until(() => first.bodies.length + second.bodies.length === 2 && listener.stderr().includes('got completed'));
+    await until(
+      () =>
+        first.bodies.length + second.bodies.length === 2 &&
+        listener.stderr().includes('got completed'),
+    );
     listener.child.kill('SIGINT');
     const run = await listener.ended;
     expect(first.bodies).toEqual([JSON.stringify(event('t1', 'completed', 1))]);
@@ -61,12 +86,17 @@ describe('svcpay webhook listen', () => {
     await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void application.close());
     const target = `http://127.0.0.1:${(application.address() as AddressInfo).port}/`;
-    expect(await svcpay(['config', 'set', 'signature-header', 'no header'], { home })).toMatchObject({ exitCode: 2 });
-    expect(await svcpay(['config', 'set', 'signature-header', 'X-Shop-Signature'], { home })).toMatchObject({ exitCode: 0 });
+    expect(
+      await svcpay(['config', 'set', 'signature-header', 'no header'], { home }),
+    ).toMatchObject({ exitCode: 2 });
+    expect(
+      await svcpay(['config', 'set', 'signature-header', 'X-Shop-Signature'], { home }),
+    ).toMatchObject({ exitCode: 0 });
     const listener = await startListening(['--forward-to', target], { home });
     const body = JSON.stringify(event('t1', 'completed', 1));
     const signature = signBody(Buffer.from(body), webhookSecret);
-    const send = (header: string) => fetch(listener.url, { method: 'PUT', body, headers: { [header]: signature } });
+    const send = (header: string) =>
+      fetch(listener.url, { method: 'PUT', body, headers: { [header]: signature } });
     expect((await send('X-Servicepay-Signature')).status).toBe(401);
     expect((await send('X-Shop-Signature')).status).toBe(200);
     await until(() => seen.length === 1);
@@ -102,7 +132,9 @@ describe('svcpay webhook listen', () => {
     ]);
   });
 
-  test('shows one line per event on a terminal, without control characters from outside', async ({ home }) => {
+  test('shows one line per event on a terminal, without control characters from outside', async ({
+    home,
+  }) => {
     const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
     const tty = svcpayTty(['webhook', 'listen', '--port', '0'], { home, env });
     await tty.waitFor(/Listening on http:\/\/127\.0\.0\.1:\d+/);
@@ -125,15 +157,28 @@ describe('svcpay webhook replay', () => {
   test('resends stored events with identical bytes and signature', async ({ home }) => {
     const application = await startApplication(() => 200);
     const listener = await startListening(['--forward-to', application.url], { home });
-    for (const txnState of ['quoted', 'completed']) await deliver(listener.url, event('t1', txnState, 1));
+    for (const txnState of ['quoted', 'completed'])
+      await deliver(listener.url, event('t1', txnState, 1));
     await until(() => application.bodies.length === 2);
     listener.child.kill('SIGINT');
     await listener.ended;
-    const byTime = await svcpay(['webhook', 'replay', '--since', '10m', '--to', application.url, '--json'], { home });
-    expect([byTime.exitCode, JSON.parse(byTime.stdout)]).toMatchObject([0, [{ eventId: 1, status: 200 }, { eventId: 2, status: 200 }]]);
+    const byTime = await svcpay(
+      ['webhook', 'replay', '--since', '10m', '--to', application.url, '--json'],
+      { home },
+    );
+    expect([byTime.exitCode, JSON.parse(byTime.stdout)]).toMatchObject([
+      0,
+      [
+        { eventId: 1, status: 200 },
+        { eventId: 2, status: 200 },
+      ],
+    ]);
     const byId = await svcpay(['webhook', 'replay', '2', '--to', application.url, '-q'], { home });
     expect(byId).toMatchObject({ exitCode: 0, stdout: 't1\n' });
-    expect(application.bodies.slice(2)).toEqual([...application.bodies.slice(0, 2), application.bodies[1]]);
+    expect(application.bodies.slice(2)).toEqual([
+      ...application.bodies.slice(0, 2),
+      application.bodies[1],
+    ]);
     expect(application.signatures.slice(2, 4)).toEqual(application.signatures.slice(0, 2));
   });
 
@@ -142,8 +187,12 @@ describe('svcpay webhook replay', () => {
     await deliver(listener.url, event('t1', 'completed', 1));
     listener.child.kill('SIGINT');
     await listener.ended;
-    expect(await svcpay(['webhook', 'replay', 't1', '--to', listener.url, '--json'], { home })).toMatchObject({ exitCode: 75, stdout: '' });
-    expect(await svcpay(['webhook', 'replay', 't9', '--to', listener.url], { home })).toMatchObject({ exitCode: 5 });
+    expect(
+      await svcpay(['webhook', 'replay', 't1', '--to', listener.url, '--json'], { home }),
+    ).toMatchObject({ exitCode: 75, stdout: '' });
+    expect(await svcpay(['webhook', 'replay', 't9', '--to', listener.url], { home })).toMatchObject(
+      { exitCode: 5 },
+    );
     expect(await svcpay(['webhook', 'replay'], { home })).toMatchObject({ exitCode: 2 });
   });
 });

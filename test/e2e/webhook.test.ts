@@ -15,7 +15,10 @@ const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
 describe('svcpay webhook set, list, update, remove', () => {
   test('manage the webhook of the account, and store its secret for listen', async ({ around }) => {
     const set = await svcpay(['webhook', 'set', callback, '--generate-secret', '--json'], around);
-    expect(set.json()).toMatchObject({ callback, secret: expect.stringMatching(/^whsec_[\w-]{43}$/) });
+    expect(set.json()).toMatchObject({
+      callback,
+      secret: expect.stringMatching(/^whsec_[\w-]{43}$/),
+    });
     const { id, secret } = set.json() as { id: string; secret: string };
     const printed = await svcpay(['webhook', 'listen', '--print-secret', '-q'], around);
     expect(printed.stdout).toBe(`${secret}\n`);
@@ -24,12 +27,20 @@ describe('svcpay webhook set, list, update, remove', () => {
     expect(listed.json()).toEqual([{ id, callback, createdAt: expect.any(Number) }]);
 
     const input = 'another secret\n';
-    const updated = await svcpay(['webhook', 'update', id, '--secret-stdin', '--callback', `${callback}/2`, '--json'], { ...around, input });
+    const updated = await svcpay(
+      ['webhook', 'update', id, '--secret-stdin', '--callback', `${callback}/2`, '--json'],
+      { ...around, input },
+    );
     expect(updated.json()).toMatchObject({ id, callback: `${callback}/2` });
     expect(updated.stdout).not.toContain('another secret');
-    expect((await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).stdout).toBe(input);
+    expect((await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).stdout).toBe(
+      input,
+    );
 
-    expect(await svcpay(['webhook', 'remove', id, '--yes'], around)).toMatchObject({ exitCode: 0, stdout: `${id}\n` });
+    expect(await svcpay(['webhook', 'remove', id, '--yes'], around)).toMatchObject({
+      exitCode: 0,
+      stdout: `${id}\n`,
+    });
     expect((await svcpay(['webhook', 'list', '--json'], around)).json()).toEqual([]);
     expect(await svcpay(['webhook', 'remove', id, '--yes'], around)).toMatchObject({ exitCode: 5 });
   });
@@ -58,7 +69,13 @@ describe('svcpay webhook set, list, update, remove', () => {
     ['shop.example'],
     ['https://user:word@shop.example'],
   ])('refuse %s before anything is sent', async ([url = '', base], { around }) => {
-    const args = ['webhook', 'set', url, '--generate-secret', ...(base === undefined ? [] : ['--base-url', base])];
+    const args = [
+      'webhook',
+      'set',
+      url,
+      '--generate-secret',
+      ...(base === undefined ? [] : ['--base-url', base]),
+    ];
     expect(await svcpay(args, around)).toMatchObject({ exitCode: 2, stdout: '' });
     expect(around.sandbox.requests()).toHaveLength(0);
   });
@@ -78,10 +95,16 @@ describe('a service that does not replace a webhook', () => {
         response.writeHead(status, { 'content-type': 'application/json' });
         response.end(body === undefined ? '' : JSON.stringify(body));
       };
-      if (url.includes('token')) return answer(200, { accessToken: 'a', expiredAt: Date.now() + 1e6, accountId: 'ne01' });
+      if (url.includes('token'))
+        return answer(200, { accessToken: 'a', expiredAt: Date.now() + 1e6, accountId: 'ne01' });
       seen.push(method);
       if (method === 'GET') return answer(200, { data: (lists += 1) === 1 ? [] : [existing] });
-      if (method === 'POST') return answer(400, { resultStatus: 'error', code: '3002', error: 'webhook already exists' });
+      if (method === 'POST')
+        return answer(400, {
+          resultStatus: 'error',
+          code: '3002',
+          error: 'webhook already exists',
+        });
       if (method === 'DELETE') return answer(200, undefined);
       Object.assign(existing, JSON.parse(Buffer.concat(chunks).toString()));
       return answer(200, { message: 'OK' });
@@ -92,7 +115,9 @@ describe('a service that does not replace a webhook', () => {
     return { url: `http://127.0.0.1:${port}`, apiKey: 'k', apiSecret: 's', seen };
   }
 
-  test('has the existing webhook updated after a yes, and may answer with little data', async ({ home }) => {
+  test('has the existing webhook updated after a yes, and may answer with little data', async ({
+    home,
+  }) => {
     const sandbox = await startService();
     const set = ['webhook', 'set', 'https://other.example/', '--json'];
     const asked = await svcpay(set, { home, sandbox, env });
@@ -104,7 +129,9 @@ describe('a service that does not replace a webhook', () => {
     expect(agreed).toMatchObject({ exitCode: 0 });
     expect(agreed.json()).toMatchObject({ id: 'wh-1', callback: 'https://other.example/' });
     expect(sandbox.seen.filter((method) => method === 'PUT')).toHaveLength(1);
-    expect(await svcpay(['webhook', 'remove', 'wh-1', '--yes'], { home, sandbox })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['webhook', 'remove', 'wh-1', '--yes'], { home, sandbox })).toMatchObject({
+      exitCode: 0,
+    });
   });
 });
 
@@ -118,14 +145,24 @@ describe('svcpay webhook sign and verify', () => {
     writeFileSync(file, body);
     const args = ['webhook', 'verify', '--signature', signed.stdout.trim(), file];
     expect(await svcpay(args, { home, env })).toMatchObject({ exitCode: 0 });
-    expect(await svcpay([...args, '--secret-stdin'], { home, input: `${webhookSecret}\n` })).toMatchObject({ exitCode: 0 });
+    expect(
+      await svcpay([...args, '--secret-stdin'], { home, input: `${webhookSecret}\n` }),
+    ).toMatchObject({ exitCode: 0 });
   });
 
   test('end with 3 and explain a wrong signature', async ({ home }) => {
     const signature = signBody(Buffer.from(body.trimEnd()), webhookSecret);
-    const run = await svcpay(['webhook', 'verify', '--signature', signature, '--json'], { home, env, input: body });
+    const run = await svcpay(['webhook', 'verify', '--signature', signature, '--json'], {
+      home,
+      env,
+      input: body,
+    });
     expect(run).toMatchObject({ exitCode: 3, stdout: '' });
-    expect(run.error()).toMatchObject({ kind: 'refused', code: 'wrong-body', message: expect.stringContaining('white space') });
+    expect(run.error()).toMatchObject({
+      kind: 'refused',
+      code: 'wrong-body',
+      message: expect.stringContaining('white space'),
+    });
   });
 
   test('read body or secret from stdin, but not both', async ({ home }) => {
@@ -137,7 +174,10 @@ describe('svcpay webhook sign and verify', () => {
 describe('svcpay webhook trigger', () => {
   test('delivers a signed event to a listener', async ({ home }) => {
     const listener = await startListening(['-o', 'jsonl'], { home });
-    const run = await svcpay(['webhook', 'trigger', 'completed', '--to', listener.url, '--ref', 'order-1'], { home, env });
+    const run = await svcpay(
+      ['webhook', 'trigger', 'completed', '--to', listener.url, '--ref', 'order-1'],
+      { home, env },
+    );
     expect(run).toMatchObject({ exitCode: 0 });
     expect(await deliver(listener.url, { txnId: 't', txnState: 'quoted', updatedAt: 1 })).toBe(200);
     listener.child.kill('SIGINT');

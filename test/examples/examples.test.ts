@@ -15,13 +15,20 @@ interface Ended {
 }
 
 /** Runs a program with `svcpay` in its path, in an empty folder of its own. */
-function run(file: string, args: readonly string[], { home, sandbox }: Environment): Promise<Ended> {
+function run(
+  file: string,
+  args: readonly string[],
+  { home, sandbox }: Environment,
+): Promise<Ended> {
   const bin = join(home, 'bin');
   const cwd = join(home, 'work');
   mkdirSync(bin, { recursive: true });
   mkdirSync(cwd, { recursive: true });
   const svcpay = join(bin, 'svcpay');
-  writeFileSync(svcpay, `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin/svcpay.js')}' "$@"\n`);
+  writeFileSync(
+    svcpay,
+    `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin/svcpay.js')}' "$@"\n`,
+  );
   chmodSync(svcpay, 0o755);
   const env = {
     PATH: `${bin}:${process.env['PATH']}`,
@@ -39,20 +46,41 @@ function run(file: string, args: readonly string[], { home, sandbox }: Environme
   });
 }
 
-const payments = (around: Environment & { sandbox: { requests(method: string): unknown[] } }): number =>
-  around.sandbox.requests('PUT').length;
+const payments = (
+  around: Environment & { sandbox: { requests(method: string): unknown[] } },
+): number => around.sandbox.requests('PUT').length;
 
 describe('the examples', () => {
-  test.for([['shop', 3], ['withdrawals', 4]] as const)('%s passes its own %i tests', async ([name, count], { home }) => {
-    const { exitCode, stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', join(example(name), `${name}.test.mjs`)], { home });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringContaining(`# pass ${count}`) });
+  test.for([
+    ['shop', 3],
+    ['withdrawals', 4],
+  ] as const)('%s passes its own %i tests', async ([name, count], { home }) => {
+    const { exitCode, stdout } = await run(
+      process.execPath,
+      ['--test', '--test-reporter=tap', join(example(name), `${name}.test.mjs`)],
+      { home },
+    );
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: expect.stringContaining(`# pass ${count}`),
+    });
   });
 
   test('a withdrawal is paid once if its program runs twice', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
-    const first = await run(process.execPath, [example('withdrawals/withdrawals.mjs'), 'w-1', invoice], around);
-    expect(first).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^\{"id":"w-1","txnId":".*","state":"completed"\}\n$/), stderr: '' });
-    expect(await run(process.execPath, [example('withdrawals/withdrawals.mjs'), 'w-1', invoice], around)).toEqual(first);
+    const first = await run(
+      process.execPath,
+      [example('withdrawals/withdrawals.mjs'), 'w-1', invoice],
+      around,
+    );
+    expect(first).toEqual({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^\{"id":"w-1","txnId":".*","state":"completed"\}\n$/),
+      stderr: '',
+    });
+    expect(
+      await run(process.execPath, [example('withdrawals/withdrawals.mjs'), 'w-1', invoice], around),
+    ).toEqual(first);
     expect(payments(around)).toBe(1);
   });
 
@@ -60,7 +88,11 @@ describe('the examples', () => {
     const invoice = await around.sandbox.invoice('1000sat');
     const first = await run(example('pay-invoice.sh'), ['118', invoice], around);
     const second = await run(example('pay-invoice.sh'), ['118', invoice], around);
-    expect(first).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/), stderr: '' });
+    expect(first).toEqual({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/),
+      stderr: '',
+    });
     expect(second).toEqual(first);
     expect(payments(around)).toBe(1);
   });
@@ -70,7 +102,10 @@ describe('the examples', () => {
     expect(unpaid).toMatchObject({ exitCode: 2, stdout: '' });
     expect(unpaid.stderr).toContain('order 118: not paid (exit code 2');
     const invoice = await around.sandbox.invoice('5btc');
-    expect(await run(example('pay-invoice.sh'), ['119', invoice], around)).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(await run(example('pay-invoice.sh'), ['119', invoice], around)).toMatchObject({
+      exitCode: 7,
+      stdout: '',
+    });
     expect(payments(around)).toBe(0);
   });
 
@@ -80,9 +115,13 @@ describe('the examples', () => {
     expect(payments(around)).toBe(3);
     const result = readFileSync(join(around.home, 'work/payroll-2026-11.csv'), 'utf8');
     expect(result).toContain('2026-11-ana');
-    expect(await run(example('payroll/payroll.sh'), ['2026-11'], around)).toMatchObject({ exitCode: 0 });
+    expect(await run(example('payroll/payroll.sh'), ['2026-11'], around)).toMatchObject({
+      exitCode: 0,
+    });
     expect(payments(around)).toBe(3);
-    expect(await run(example('payroll/payroll.sh'), ['2026-12'], around)).toMatchObject({ exitCode: 0 });
+    expect(await run(example('payroll/payroll.sh'), ['2026-12'], around)).toMatchObject({
+      exitCode: 0,
+    });
     expect(payments(around)).toBe(6);
   });
 });

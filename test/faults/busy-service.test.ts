@@ -19,24 +19,44 @@ function patient(): Time & { readonly pauses: number[] } {
   };
 }
 
-const meeting = (exchange: Meeting['exchange'], status: number, body: string, times: number, headers = {}): Meeting =>
-  ({ exchange, status, body, effect: 'none', times, headers });
+const meeting = (
+  exchange: Meeting['exchange'],
+  status: number,
+  body: string,
+  times: number,
+  headers = {},
+): Meeting => ({ exchange, status, body, effect: 'none', times, headers });
 
 const reads = ({ service }: Strict): number =>
-  service.requests.filter(({ method, path }) => method === 'GET' && /\/transaction\/[^/]+$/.test(path)).length;
+  service.requests.filter(
+    ({ method, path }) => method === 'GET' && /\/transaction\/[^/]+$/.test(path),
+  ).length;
 
 describe('a state that cannot be read', { concurrent: true }, () => {
-  const nonsense = ['{"data":{"of":"no use"}}', '{"txnId":"another","txnState":"completed"}', '"completed"', '{"txnState":{}}'];
-  test.for(nonsense)('three times in a row (%s) ends the wait with exit 8 and the cause; resume reports the outcome', async (body, { strict }) => {
-    strict.service.temper.meetings.push(meeting('read', 200, body, 3));
-    const end = await strict.run(shop);
-    expect(end).toMatchObject({ exitCode: 8, stdout: '' });
-    expect(end.error()).toMatchObject({ kind: 'pending', hint: expect.stringMatching(/^svcpay tx resume /) });
-    expect(end.error().message).toMatch(/its state cannot be read: .*(txnId is missing|answered with another|an object was expected)/);
-    expect(reads(strict)).toBe(3);
-    expect(await strict.run('tx resume --json')).toMatchObject({ exitCode: 0 });
-    expect(strict.service.moved()).toHaveLength(1);
-  });
+  const nonsense = [
+    '{"data":{"of":"no use"}}',
+    '{"txnId":"another","txnState":"completed"}',
+    '"completed"',
+    '{"txnState":{}}',
+  ];
+  test.for(nonsense)(
+    'three times in a row (%s) ends the wait with exit 8 and the cause; resume reports the outcome',
+    async (body, { strict }) => {
+      strict.service.temper.meetings.push(meeting('read', 200, body, 3));
+      const end = await strict.run(shop);
+      expect(end).toMatchObject({ exitCode: 8, stdout: '' });
+      expect(end.error()).toMatchObject({
+        kind: 'pending',
+        hint: expect.stringMatching(/^svcpay tx resume /),
+      });
+      expect(end.error().message).toMatch(
+        /its state cannot be read: .*(txnId is missing|answered with another|an object was expected)/,
+      );
+      expect(reads(strict)).toBe(3);
+      expect(await strict.run('tx resume --json')).toMatchObject({ exitCode: 0 });
+      expect(strict.service.moved()).toHaveLength(1);
+    },
+  );
 
   test('twice in a row does not end the wait', async ({ strict }) => {
     strict.service.temper.meetings.push(meeting('read', 200, '{}', 2));
@@ -51,41 +71,65 @@ const asked: readonly (readonly [string, () => Record<string, string>])[] = [
   ['Retry-After in seconds', () => ({ 'retry-after': `${seconds}` })],
   ['Retry-After as a date', () => ({ 'retry-after': new Date(inSeconds()).toUTCString() })],
   ['X-RateLimit-Reset in seconds', () => ({ 'x-ratelimit-reset': `${seconds}` })],
-  ['X-RateLimit-Reset as an instant in seconds', () => ({ 'x-ratelimit-reset': `${Math.round(inSeconds() / 1_000)}` })],
+  [
+    'X-RateLimit-Reset as an instant in seconds',
+    () => ({ 'x-ratelimit-reset': `${Math.round(inSeconds() / 1_000)}` }),
+  ],
   ['X-RateLimit-Reset as an instant in ms', () => ({ 'x-ratelimit-reset': `${inSeconds()}` })],
-  ['X-RateLimit-Reset as ISO 8601', () => ({ 'x-ratelimit-reset': new Date(inSeconds()).toISOString() })],
+  [
+    'X-RateLimit-Reset as ISO 8601',
+    () => ({ 'x-ratelimit-reset': new Date(inSeconds()).toISOString() }),
+  ],
 ];
 
 describe('a service that limits requests', { concurrent: true }, () => {
-  test.for(asked)('by %s makes the command wait, with the time on a line', async ([, headers], { strict }) => {
-    const time = patient();
-    strict.service.temper.meetings.push(meeting('list', 429, '{"error":"too many"}', 1, headers()));
-    const run = await strict.run('tx list --json', 'home', time);
-    expect(run).toMatchObject({ exitCode: 0, stdout: '[]\n' });
-    expect(time.pauses).toHaveLength(1);
-    expect(time.pauses[0]).toBeGreaterThan((seconds - 2) * 1_000);
-    expect(time.pauses[0]).toBeLessThanOrEqual((seconds + 1) * 1_000);
-    expect(run.stderr).toMatch(/Rate limit of the service: waiting [5-8] s/);
-  });
+  test.for(asked)(
+    'by %s makes the command wait, with the time on a line',
+    async ([, headers], { strict }) => {
+      const time = patient();
+      strict.service.temper.meetings.push(
+        meeting('list', 429, '{"error":"too many"}', 1, headers()),
+      );
+      const run = await strict.run('tx list --json', 'home', time);
+      expect(run).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+      expect(time.pauses).toHaveLength(1);
+      expect(time.pauses[0]).toBeGreaterThan((seconds - 2) * 1_000);
+      expect(time.pauses[0]).toBeLessThanOrEqual((seconds + 1) * 1_000);
+      expect(run.stderr).toMatch(/Rate limit of the service: waiting [5-8] s/);
+    },
+  );
 
-  test('for longer than the timeout ends the command: exit 75 and the time of a retry', async ({ strict }) => {
-    strict.service.temper.meetings.push(meeting('list', 429, '{"error":"too many"}', 9, { 'retry-after': '7' }));
+  test('for longer than the timeout ends the command: exit 75 and the time of a retry', async ({
+    strict,
+  }) => {
+    strict.service.temper.meetings.push(
+      meeting('list', 429, '{"error":"too many"}', 9, { 'retry-after': '7' }),
+    );
     const run = await strict.run('tx list --json --timeout 3s');
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
     expect(run.error().hint).toContain('7 s');
   });
 
-  test.for(['creation', 'confirmation'] as const)('by 429 to a %s is paid once, after the requested time', async (exchange, { strict }) => {
-    const time = patient();
-    strict.service.temper.meetings.push(meeting(exchange, 429, '{"error":"too many"}', 2, { 'retry-after': '2' }));
-    expect(await strict.run(shop, 'home', time)).toMatchObject({ exitCode: 0 });
-    // Less what passed since the answer, which is next to nothing.
-    for (const pause of time.pauses.slice(0, 2)) expect(Math.abs(pause - 2_000)).toBeLessThan(100);
-    expect(strict.service.moved()).toHaveLength(1);
-  });
+  test.for(['creation', 'confirmation'] as const)(
+    'by 429 to a %s is paid once, after the requested time',
+    async (exchange, { strict }) => {
+      const time = patient();
+      strict.service.temper.meetings.push(
+        meeting(exchange, 429, '{"error":"too many"}', 2, { 'retry-after': '2' }),
+      );
+      expect(await strict.run(shop, 'home', time)).toMatchObject({ exitCode: 0 });
+      // Less what passed since the answer, which is next to nothing.
+      for (const pause of time.pauses.slice(0, 2))
+        expect(Math.abs(pause - 2_000)).toBeLessThan(100);
+      expect(strict.service.moved()).toHaveLength(1);
+    },
+  );
 
   test('by 429 to an executed confirmation is paid once', async ({ strict }) => {
-    strict.service.temper.meetings.push({ ...meeting('confirmation', 429, '', 1, { 'retry-after': '2' }), effect: 'at once' });
+    strict.service.temper.meetings.push({
+      ...meeting('confirmation', 429, '', 1, { 'retry-after': '2' }),
+      effect: 'at once',
+    });
     expect(await strict.run(shop, 'home', patient())).toMatchObject({ exitCode: 0 });
     expect(strict.service.moved()).toHaveLength(1);
   });
@@ -96,7 +140,10 @@ describe('a service with a request quota', () => {
 
   test('receives no request above its quota', async ({ strict }) => {
     const { service, run } = strict;
-    const body = { sourceReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' } };
+    const body = {
+      sourceReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 },
+      destReq: { ccy: 'BTC', method: 'servicepay' },
+    };
     for (let index = 0; index < 95; index += 1) service.add({ ...body, extRefId: `old-${index}` });
     const time = patient();
     // Five requests in each six seconds, of which other programs have used two.
@@ -105,7 +152,10 @@ describe('a service with a request quota', () => {
       if (time.now() >= endsAt) [left, endsAt] = [5, time.now() + 6_000];
       if (left === 0) tooMany += 1;
       left = Math.max(left - 1, 0);
-      return { 'x-ratelimit-remaining': `${left}`, 'x-ratelimit-reset': `${Math.ceil((endsAt - time.now()) / 1_000)}` };
+      return {
+        'x-ratelimit-remaining': `${left}`,
+        'x-ratelimit-reset': `${Math.ceil((endsAt - time.now()) / 1_000)}`,
+      };
     };
     const end = await run('tx list --all --json', 'home', time);
     expect(JSON.parse(end.stdout)).toHaveLength(95);

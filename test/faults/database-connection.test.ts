@@ -16,7 +16,10 @@ beforeAll(async () => {
   if (!hasPostgres) return;
   server = await startPostgres({ password });
   there = `localhost:${server.port}${new URL(server.database()).pathname}`;
-  for (const [name, mode] of [['.pgpass', 0o600], ['open', 0o644]] as const) {
+  for (const [name, mode] of [
+    ['.pgpass', 0o600],
+    ['open', 0o644],
+  ] as const) {
     writeFileSync(join(home, name), `localhost:*:*:owner:${password.replace(':', '\\:')}\n`);
     chmodSync(join(home, name), mode);
   }
@@ -28,24 +31,100 @@ afterAll(async () => {
 
 type Env = Readonly<Record<string, string>>;
 const root = (): string => join(server.folder, 'cert.pem');
-const alone = (): Env => ({ PGHOST: 'localhost', PGPORT: String(server.port), PGUSER: 'owner', PGDATABASE: there.split('/')[1] ?? '' });
+const alone = (): Env => ({
+  PGHOST: 'localhost',
+  PGPORT: String(server.port),
+  PGUSER: 'owner',
+  PGDATABASE: there.split('/')[1] ?? '',
+});
 
-const connections: readonly [what: string, make: () => Env, exitCode: number, message?: RegExp][] = [
-  ['a password with special characters', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@${there}` }), 0],
-  ['a socket in place of a host', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@${encodeURIComponent(server.folder)}:${there.split(':')[1]}` }), 0],
-  ['PGPASSWORD', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSWORD: password }), 0],
-  ['variables only', () => ({ SVCPAY_DATABASE_URL: 'postgres://', ...alone(), PGPASSWORD: password }), 0],
-  ['.pgpass', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}` }), 0],
-  ['a trusted certificate', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full&sslrootcert=${root()}` }), 0],
-  ['a trusted certificate in variables', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGSSLMODE: 'verify-full', PGSSLROOTCERT: root() }), 0],
-  ['an untrusted certificate', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full` }), 2, /certificate/],
-  ['a certificate for another host', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there.replace('localhost', '127.0.0.1')}?sslmode=verify-full&sslrootcert=${root()}`, PGPASSWORD: password }), 2, /altnames/],
-  ['a wrong password', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:wrong@${there}` }), 4, /refuses the user or the password/],
-  ['no password', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'none') }), 4, /needs a password/],
-  ['a password file that others may read', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'open') }), 4, /needs a password/],
-  ['a password without percent-encoding', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${password}@${there}` }), 2, /not the address/],
-  ['several hosts', () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@localhost:1,${there}` }), 2, /not the address/],
-];
+const connections: readonly [what: string, make: () => Env, exitCode: number, message?: RegExp][] =
+  [
+    [
+      'a password with special characters',
+      () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@${there}` }),
+      0,
+    ],
+    [
+      'a socket in place of a host',
+      () => ({
+        SVCPAY_DATABASE_URL: `postgres://owner:${written}@${encodeURIComponent(server.folder)}:${there.split(':')[1]}`,
+      }),
+      0,
+    ],
+    [
+      'PGPASSWORD',
+      () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSWORD: password }),
+      0,
+    ],
+    [
+      'variables only',
+      () => ({ SVCPAY_DATABASE_URL: 'postgres://', ...alone(), PGPASSWORD: password }),
+      0,
+    ],
+    ['.pgpass', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}` }), 0],
+    [
+      'a trusted certificate',
+      () => ({
+        SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full&sslrootcert=${root()}`,
+      }),
+      0,
+    ],
+    [
+      'a trusted certificate in variables',
+      () => ({
+        SVCPAY_DATABASE_URL: `postgres://owner@${there}`,
+        PGSSLMODE: 'verify-full',
+        PGSSLROOTCERT: root(),
+      }),
+      0,
+    ],
+    [
+      'an untrusted certificate',
+      () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full` }),
+      2,
+      /certificate/,
+    ],
+    [
+      'a certificate for another host',
+      () => ({
+        SVCPAY_DATABASE_URL: `postgres://owner@${there.replace('localhost', '127.0.0.1')}?sslmode=verify-full&sslrootcert=${root()}`,
+        PGPASSWORD: password,
+      }),
+      2,
+      /altnames/,
+    ],
+    [
+      'a wrong password',
+      () => ({ SVCPAY_DATABASE_URL: `postgres://owner:wrong@${there}` }),
+      4,
+      /refuses the user or the password/,
+    ],
+    [
+      'no password',
+      () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'none') }),
+      4,
+      /needs a password/,
+    ],
+    [
+      'a password file that others may read',
+      () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'open') }),
+      4,
+      /needs a password/,
+    ],
+    [
+      'a password without percent-encoding',
+      () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${password}@${there}` }),
+      2,
+      /not the address/,
+    ],
+    [
+      'several hosts',
+      () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@localhost:1,${there}` }),
+      2,
+      /not the address/,
+    ],
+  ];
 
 describe.skipIf(!hasPostgres).concurrent('the connection to a database', () => {
   test.each(connections)('with %s', async (_what, make, exitCode, message) => {

@@ -20,13 +20,20 @@ describe('a limit per day counts a payment for one day', { concurrent: true }, (
       const now = (): number => Date.now() + answer * round;
       const dates = (isWrong: (count: number) => boolean): void => {
         let count = 0;
-        service.temper.headers = () => ({ date: new Date(isWrong((count += 1)) ? wrong() : now()).toUTCString() });
+        service.temper.headers = () => ({
+          date: new Date(isWrong((count += 1)) ? wrong() : now()).toUTCString(),
+        });
       };
       // Each answer of a payment in turn, so that the last before its confirmation is among them.
       dates((count) => answer <= rounds && (count === answer || !isOnly));
-      expect(await run(`${lnurl('shop')} --ref day-${answer}`, 'home', { now })).toMatchObject({ exitCode: 0 });
+      expect(await run(`${lnurl('shop')} --ref day-${answer}`, 'home', { now })).toMatchObject({
+        exitCode: 0,
+      });
       dates(() => false);
-      expect(await run(`${lnurl('shop')} --ref more-${answer}`, 'home', { now })).toMatchObject({ exitCode: 7, stdout: '' });
+      expect(await run(`${lnurl('shop')} --ref more-${answer}`, 'home', { now })).toMatchObject({
+        exitCode: 7,
+        stdout: '',
+      });
     }
   });
 });

@@ -12,23 +12,50 @@ interface End {
   readonly stderr: string;
 }
 
-const limited = (most: number, args: readonly string[], env: Record<string, string>, redirection = ''): Promise<End> =>
+const limited = (
+  most: number,
+  args: readonly string[],
+  env: Record<string, string>,
+  redirection = '',
+): Promise<End> =>
   new Promise((done) => {
-    const words = ['-c', `ulimit -n ${most}; exec "$0" "$@" ${redirection}`, process.execPath, program, ...args];
-    execFile('bash', words, { env, timeout: 20_000, killSignal: 'SIGKILL' }, (error, stdout, stderr) => done({ isKilled: error?.killed === true, stdout, stderr }));
+    const words = [
+      '-c',
+      `ulimit -n ${most}; exec "$0" "$@" ${redirection}`,
+      process.execPath,
+      program,
+      ...args,
+    ];
+    execFile(
+      'bash',
+      words,
+      { env, timeout: 20_000, killSignal: 'SIGKILL' },
+      (error, stdout, stderr) => done({ isKilled: error?.killed === true, stdout, stderr }),
+    );
   });
 
 // With fewer Node does not start; with more the payment is made.
-test.for([19, 21, 23, 25, 26, 27, 29])('a payment with %d descriptors ends within seconds with an explanation', { timeout: 40_000 }, async (most, { around }) => {
-  const send = ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--json'];
-  const { isKilled, stdout, stderr } = await limited(most, send, environment(around));
-  expect(isKilled).toBe(false);
-  if (stdout === '') expect(stderr).not.toBe('');
-  if (stderr.includes('cannot be used: Too many open files')) expect(stderr).toContain('ulimit -n');
-  expect(around.sandbox.requests('PUT').length).toBeLessThanOrEqual(stdout === '' ? 0 : 1);
-});
+test.for([19, 21, 23, 25, 26, 27, 29])(
+  'a payment with %d descriptors ends within seconds with an explanation',
+  { timeout: 40_000 },
+  async (most, { around }) => {
+    const send = ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--json'];
+    const { isKilled, stdout, stderr } = await limited(most, send, environment(around));
+    expect(isKilled).toBe(false);
+    if (stdout === '') expect(stderr).not.toBe('');
+    if (stderr.includes('cannot be used: Too many open files'))
+      expect(stderr).toContain('ulimit -n');
+    expect(around.sandbox.requests('PUT').length).toBeLessThanOrEqual(stdout === '' ? 0 : 1);
+  },
+);
 
-test.for([25, 27])('a payment with %d descriptors ends within seconds if stderr cannot be written either', { timeout: 40_000 }, async (most, { around }) => {
-  const send = ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--json'];
-  expect(await limited(most, send, environment(around), '2>/dev/full')).toMatchObject({ isKilled: false });
-});
+test.for([25, 27])(
+  'a payment with %d descriptors ends within seconds if stderr cannot be written either',
+  { timeout: 40_000 },
+  async (most, { around }) => {
+    const send = ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--json'];
+    expect(await limited(most, send, environment(around), '2>/dev/full')).toMatchObject({
+      isKilled: false,
+    });
+  },
+);

@@ -16,23 +16,52 @@ const inPage = (said: string): string => said.replaceAll('&', '&amp;').replaceAl
 
 /** Where an answer puts what the request said. */
 const echoes: Readonly<Record<string, Echo>> = {
-  error: (said) => ({ status: 400, body: JSON.stringify({ error: 'bad request', message: said, code: said }) }),
+  error: (said) => ({
+    status: 400,
+    body: JSON.stringify({ error: 'bad request', message: said, code: said }),
+  }),
   'upper case': (said) => ({ status: 400, body: JSON.stringify({ error: said.toUpperCase() }) }),
-  'JSON in JSON': (said) => ({ status: 403, body: JSON.stringify({ error: JSON.stringify({ said }) }) }),
-  escaped: (said) => ({ status: 404, body: `{"error":"${[...said].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"}` }),
-  'a field name': (said) => ({ status: 400, body: JSON.stringify({ error: 'bad request', [said]: true }) }),
-  'a form': (said) => ({ status: 400, body: JSON.stringify({ error: `${new URLSearchParams({ said })}` }) }),
+  'JSON in JSON': (said) => ({
+    status: 403,
+    body: JSON.stringify({ error: JSON.stringify({ said }) }),
+  }),
+  escaped: (said) => ({
+    status: 404,
+    body: `{"error":"${[...said].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"}`,
+  }),
+  'a field name': (said) => ({
+    status: 400,
+    body: JSON.stringify({ error: 'bad request', [said]: true }),
+  }),
+  'a form': (said) => ({
+    status: 400,
+    body: JSON.stringify({ error: `${new URLSearchParams({ said })}` }),
+  }),
   'text of a page': (said) => ({ status: 400, body: JSON.stringify({ error: inPage(said) }) }),
   'a page': (said) => ({ status: 502, body: `<h1>${said.slice(0, 78)}</h1>` }),
-  'a redirect': (said) => ({ status: 302, body: '', headers: { location: `/${encodeURIComponent(said)}` } }),
-  'the id of the request': (said) => ({ status: 500, body: '{"error":"internal"}', headers: { 'x-request-id': encodeURIComponent(said).slice(0, 79) } }),
-  'a success in name': (said) => ({ status: 200, body: JSON.stringify({ resultStatus: 'error', code: '9', error: said }) }),
+  'a redirect': (said) => ({
+    status: 302,
+    body: '',
+    headers: { location: `/${encodeURIComponent(said)}` },
+  }),
+  'the id of the request': (said) => ({
+    status: 500,
+    body: '{"error":"internal"}',
+    headers: { 'x-request-id': encodeURIComponent(said).slice(0, 79) },
+  }),
+  'a success in name': (said) => ({
+    status: 200,
+    body: JSON.stringify({ resultStatus: 'error', code: '9', error: said }),
+  }),
   'data of another form': (said) => ({ status: 200, body: JSON.stringify({ data: said }) }),
 };
 
 interface Fixtures {
   /** Starts a service that lets sign-ins pass, or echoes them as well: each secret of a run alone. A run has a path of its own. */
-  readonly echoing: (echo: Echo, signsIn: boolean) => Promise<{ url: string; sent: (path: string) => Set<string> }>;
+  readonly echoing: (
+    echo: Echo,
+    signsIn: boolean,
+  ) => Promise<{ url: string; sent: (path: string) => Set<string> }>;
 }
 
 const test = base.extend<Fixtures>({
@@ -40,20 +69,35 @@ const test = base.extend<Fixtures>({
     const stops: (() => void)[] = [];
     await use(async (echo, signsIn) => {
       const runs = new Map<string, Set<string>>();
-      const sent = (path: string): Set<string> => runs.get(path) ?? runs.set(path, new Set([apiSecret])).get(path)!;
+      const sent = (path: string): Set<string> =>
+        runs.get(path) ?? runs.set(path, new Set([apiSecret])).get(path)!;
       let turn = 0;
       const answer = async (request: IncomingMessage): Promise<ReturnType<Echo>> => {
         const [, path = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(request.url ?? '') ?? [];
         const secrets = sent(path);
         const body = await text(request);
-        for (const secret of [request.headers['x-api-signature'], request.headers.authorization?.slice(7)]) if (secret !== undefined) secrets.add(String(secret));
+        for (const secret of [
+          request.headers['x-api-signature'],
+          request.headers.authorization?.slice(7),
+        ])
+          if (secret !== undefined) secrets.add(String(secret));
         if (body.includes(webhookSecret)) secrets.add(webhookSecret);
         const isToken = signsIn && rest.includes('token-signature');
-        if (isToken) return { status: 200, body: JSON.stringify({ accessToken: token, accountId: 'ne01-a', expiredAt: Date.now() + 1e6 }) };
+        if (isToken)
+          return {
+            status: 200,
+            body: JSON.stringify({
+              accessToken: token,
+              accountId: 'ne01-a',
+              expiredAt: Date.now() + 1e6,
+            }),
+          };
         return echo([...secrets][(turn += 1) % secrets.size] ?? '');
       };
       const server = createServer((request, response) => {
-        void answer(request).then(({ status, body, headers }) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body));
+        void answer(request).then(({ status, body, headers }) =>
+          response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body),
+        );
       });
       await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
       stops.push(() => (server.close(), server.closeAllConnections()));
@@ -74,18 +118,41 @@ const commands: readonly (readonly [line: string, input?: string])[] = [
 ];
 
 describe('a service that echoes requests', { concurrent: true }, () => {
-  test.for(Object.entries(echoes).flatMap(([where, echo]) => [true, false].map((signsIn) => ({ where, echo, signsIn }))))(
+  test.for(
+    Object.entries(echoes).flatMap(([where, echo]) =>
+      [true, false].map((signsIn) => ({ where, echo, signsIn })),
+    ),
+  )(
     'in $where (signs in: $signsIn): no message shows a secret',
     async ({ where, echo, signsIn }, { home, echoing }) => {
       const { url, sent } = await echoing(echo, signsIn);
       let all = '';
       // Each of the secrets has its turn.
       for (const [at, [line, input]] of [...commands, ...commands, ...commands].entries()) {
-        const env = { SVCPAY_BASE_URL: `${url}/${at}`, SVCPAY_API_KEY: 'key', SVCPAY_API_SECRET: apiSecret };
-        const run = await svcpay([...line.split(' '), '--timeout', '2s'], { home, env, ...quickTime(), ...(input !== undefined && { input }) });
+        const env = {
+          SVCPAY_BASE_URL: `${url}/${at}`,
+          SVCPAY_API_KEY: 'key',
+          SVCPAY_API_SECRET: apiSecret,
+        };
+        const run = await svcpay([...line.split(' '), '--timeout', '2s'], {
+          home,
+          env,
+          ...quickTime(),
+          ...(input !== undefined && { input }),
+        });
         const shown = `${line}\n${run.stdout}${run.stderr}`;
-        const spellings = [...sent(`${at}`)].flatMap((each) => [each, encodeURIComponent(each), JSON.stringify(each).slice(1, -1), inPage(each), `${new URLSearchParams({ '': each })}`.slice(1)]);
-        expect(spellings.filter((each) => shown.toLowerCase().includes(each.toLowerCase())).map((each) => ({ each, shown }))).toEqual([]);
+        const spellings = [...sent(`${at}`)].flatMap((each) => [
+          each,
+          encodeURIComponent(each),
+          JSON.stringify(each).slice(1, -1),
+          inPage(each),
+          `${new URLSearchParams({ '': each })}`.slice(1),
+        ]);
+        expect(
+          spellings
+            .filter((each) => shown.toLowerCase().includes(each.toLowerCase()))
+            .map((each) => ({ each, shown })),
+        ).toEqual([]);
         all += shown;
       }
       // A sign-in of another form is reported without what came.
@@ -95,10 +162,26 @@ describe('a service that echoes requests', { concurrent: true }, () => {
 });
 
 describe('an address of a database', () => {
-  const addresses = ['svc:s3cret@db/pay', '//svc:s3cret@db/pay', 'postgres//svc:s3cret@db/pay', 'host=db user=svc password=s3cret', "password = 's3 s3cret'", 'postgres://svc:a@s3cret@db/pay'];
+  const addresses = [
+    'svc:s3cret@db/pay',
+    '//svc:s3cret@db/pay',
+    'postgres//svc:s3cret@db/pay',
+    'host=db user=svc password=s3cret',
+    "password = 's3 s3cret'",
+    'postgres://svc:a@s3cret@db/pay',
+  ];
   test.for(addresses)('%s is shown without its password', async (address, { around }) => {
-    for (const line of ['config list', 'config get database-url', 'doctor', 'wallets --debug', 'db status']) {
-      const run = await runProcess(line.split(' '), { ...around, env: { SVCPAY_DATABASE_URL: address } });
+    for (const line of [
+      'config list',
+      'config get database-url',
+      'doctor',
+      'wallets --debug',
+      'db status',
+    ]) {
+      const run = await runProcess(line.split(' '), {
+        ...around,
+        env: { SVCPAY_DATABASE_URL: address },
+      });
       expect(`${line}\n${run.stdout}${run.stderr}`).not.toContain('s3cret');
     }
   });

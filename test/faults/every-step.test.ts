@@ -41,20 +41,34 @@ function mortal<T extends object>(target: T, death: Death): T {
       const value: unknown = Reflect.get(from, name);
       if (typeof value === 'function') {
         const call = value.bind(from);
-        return name === 'serviceNow' || name === 'eachTransaction' ? call : (...args: unknown[]) => death.meets(() => call(...args));
+        return name === 'serviceNow' || name === 'eachTransaction'
+          ? call
+          : (...args: unknown[]) => death.meets(() => call(...args));
       }
       return typeof value === 'object' && value !== null ? mortal(value, death) : value;
     },
   });
 }
 
-async function machine(on: Bench, owner: string, skewMs: number, address: string): Promise<PaymentDeps> {
-  const database = postgresDatabase({ url: address, source: 'the test', clock: () => performance.now() });
+async function machine(
+  on: Bench,
+  owner: string,
+  skewMs: number,
+  address: string,
+): Promise<PaymentDeps> {
+  const database = postgresDatabase({
+    url: address,
+    source: 'the test',
+    clock: () => performance.now(),
+  });
   onTestFinished(() => database.close());
   await prepareTables(database, 'the test', journalPart);
   const journal = openPostgresJournal(database, (each) => !each.startsWith('dead'));
   // Who follows another looks again after a while, by the clock on the wall.
-  const sleep = (ms: number): Promise<void> => (on.time += ms, new Promise((done) => setTimeout(done, 1)));
+  const sleep = (ms: number): Promise<void> => (
+    (on.time += ms),
+    new Promise((done) => setTimeout(done, 1))
+  );
   return { ...on.deps, journal, owner, sleep, now: () => on.time + skewMs };
 }
 
@@ -62,24 +76,41 @@ const send = (ref: string, deps: PaymentDeps): Promise<Transaction> =>
   pay({ order, ref, terms: {}, consent: 'standing' }, { wait: 'forever', retry: false }, deps);
 
 const paid = ({ transactions }: Bench, ref: string): number =>
-  transactions.filter(({ txnState, extRefId }) => txnState !== 'quoted' && extRefId?.split('~')[0] === ref).length;
+  transactions.filter(
+    ({ txnState, extRefId }) => txnState !== 'quoted' && extRefId?.split('~')[0] === ref,
+  ).length;
 
 describe.skipIf(!hasPostgres)('a payment on a shared database', { timeout: 300_000 }, () => {
-  test.each([2, 10])('is paid once by %d processes that resume it together, after any step of another', async (others) => {
-    const [on, url] = [bench(), server().database()];
-    const dying = await machine(on, 'dead', hourMs, url);
-    const alive = await Promise.all(Array.from({ length: others }, (_, n) => machine(on, `alive ${n}`, (n - 1) * hourMs, url)));
-    let step = 0;
-    for (let isOver = false; !isOver; ) {
-      const [ref, death] = [`step ${(step += 1)}`, new Death(step)];
-      const mortals = { journal: mortal(dying.journal, death), service: mortal(dying.service, death) };
-      isOver = await Promise.race([send(ref, { ...dying, ...mortals }).then(() => true), death.came.then(() => false)]);
-      const told = await Promise.all(alive.map((deps) => send(ref, deps)));
-      expect([step, new Set(told.map(({ txnId }) => txnId)).size, paid(on, ref)]).toEqual([step, 1, 1]);
-    }
-    // Each step of the machine is one at least: it is quoted, let go, confirmed and ended.
-    expect(step).toBeGreaterThan(12);
-  });
+  test.each([2, 10])(
+    'is paid once by %d processes that resume it together, after any step of another',
+    async (others) => {
+      const [on, url] = [bench(), server().database()];
+      const dying = await machine(on, 'dead', hourMs, url);
+      const alive = await Promise.all(
+        Array.from({ length: others }, (_, n) => machine(on, `alive ${n}`, (n - 1) * hourMs, url)),
+      );
+      let step = 0;
+      for (let isOver = false; !isOver;) {
+        const [ref, death] = [`step ${(step += 1)}`, new Death(step)];
+        const mortals = {
+          journal: mortal(dying.journal, death),
+          service: mortal(dying.service, death),
+        };
+        isOver = await Promise.race([
+          send(ref, { ...dying, ...mortals }).then(() => true),
+          death.came.then(() => false),
+        ]);
+        const told = await Promise.all(alive.map((deps) => send(ref, deps)));
+        expect([step, new Set(told.map(({ txnId }) => txnId)).size, paid(on, ref)]).toEqual([
+          step,
+          1,
+          1,
+        ]);
+      }
+      // Each step of the machine is one at least: it is quoted, let go, confirmed and ended.
+      expect(step).toBeGreaterThan(12);
+    },
+  );
 
   test('is paid once, whichever answer to a commit is lost', async () => {
     const [on, url] = [bench(), server().database()];
@@ -87,7 +118,7 @@ describe.skipIf(!hasPostgres)('a payment on a shared database', { timeout: 300_0
     onTestFinished(() => proxy.stop());
     const cut = await machine(on, 'cut', 0, proxy.through(url));
     let commit = 0;
-    for (let cuts = -1; cuts !== proxy.cuts(); ) {
+    for (let cuts = -1; cuts !== proxy.cuts();) {
       cuts = proxy.cuts();
       const ref = `cut ${commit}`;
       proxy.cutCommits(1, commit++);

@@ -19,34 +19,50 @@ async function withJournal({ sandbox, around }: Payment): Promise<Buffer> {
 /** As a process: what it has open is closed when it ends. */
 const send = ({ command, around }: Payment): Promise<Run> => svcpay(command, around);
 
-const created = ({ sandbox }: Payment, since: number): number => sandbox.requests('POST', '/api/v2/transaction').length - since;
+const created = ({ sandbox }: Payment, since: number): number =>
+  sandbox.requests('POST', '/api/v2/transaction').length - since;
 
 const damages: readonly { what: string; damage: (whole: Buffer) => Buffer }[] = [
-  { what: 'is not a database', damage: () => Buffer.from('These are not the payments you are looking for.'.repeat(200)) },
+  {
+    what: 'is not a database',
+    damage: () => Buffer.from('These are not the payments you are looking for.'.repeat(200)),
+  },
   { what: 'lacks its end', damage: (whole) => whole.subarray(0, Math.floor(whole.length / 2)) },
   { what: 'has a page overwritten', damage: (whole) => Buffer.from(whole).fill(0xff, 4096, 8192) },
   { what: 'has a torn header', damage: (whole) => Buffer.from(whole).fill(0, 0, 16) },
 ];
 
 describe.concurrent('a damaged journal', () => {
-  test.for(damages)('($what) is not changed, and stops payments until it is replaced', async ({ damage }, { payment }) => {
-    const file = journalIn(payment.around.home);
-    const damaged = damage(await withJournal(payment));
-    writeFileSync(file, damaged);
-    const run = await send(payment);
-    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error()).toMatchObject({ message: expect.stringContaining('damaged'), hint: expect.stringContaining('--new-journal') });
-    expect(created(payment, 1)).toBe(0);
-    expect(readFileSync(file).equals(damaged)).toBe(true);
+  test.for(damages)(
+    '($what) is not changed, and stops payments until it is replaced',
+    async ({ damage }, { payment }) => {
+      const file = journalIn(payment.around.home);
+      const damaged = damage(await withJournal(payment));
+      writeFileSync(file, damaged);
+      const run = await send(payment);
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(run.error()).toMatchObject({
+        message: expect.stringContaining('damaged'),
+        hint: expect.stringContaining('--new-journal'),
+      });
+      expect(created(payment, 1)).toBe(0);
+      expect(readFileSync(file).equals(damaged)).toBe(true);
 
-    expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({ exitCode: 0 });
-    const aside = readdirSync(payment.around.home).find((name) => name.startsWith('journal.db.damaged-')) ?? '';
-    expect(readFileSync(join(payment.around.home, aside)).equals(damaged)).toBe(true);
-    expect(await send(payment)).toMatchObject({ exitCode: 0 });
-    expect(await payment.timesPaid()).toBe(1);
-  });
+      expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({
+        exitCode: 0,
+      });
+      const aside =
+        readdirSync(payment.around.home).find((name) => name.startsWith('journal.db.damaged-')) ??
+        '';
+      expect(readFileSync(join(payment.around.home, aside)).equals(damaged)).toBe(true);
+      expect(await send(payment)).toMatchObject({ exitCode: 0 });
+      expect(await payment.timesPaid()).toBe(1);
+    },
+  );
 
-  test('replaced after a payment does not pay twice: the reference is found at the service', async ({ payment }) => {
+  test('replaced after a payment does not pay twice: the reference is found at the service', async ({
+    payment,
+  }) => {
     const first = await send(payment);
     writeFileSync(journalIn(payment.around.home), 'damaged');
     await svcpay(['tx', 'resume', '--new-journal'], payment.around);
@@ -57,7 +73,9 @@ describe.concurrent('a damaged journal', () => {
 
   test('is not replaced while it is valid', async ({ payment }) => {
     const whole = await withJournal(payment);
-    expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({ exitCode: 2 });
+    expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({
+      exitCode: 2,
+    });
     expect(readFileSync(journalIn(payment.around.home)).equals(whole)).toBe(true);
   });
 });
@@ -109,7 +127,11 @@ describe.concurrent('a journal', () => {
 
 /** Bind mounts and small disks need rights that a test run may not have; the limit on file sizes below needs none. */
 function canMount(): boolean {
-  return process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
+  return (
+    process.platform === 'linux' &&
+    process.getuid?.() === 0 &&
+    spawnSync('unshare', ['-m', 'true']).status === 0
+  );
 }
 
 async function mounted<T>(args: readonly string[], action: () => Promise<T>): Promise<T> {
@@ -127,20 +149,30 @@ const hasLimits = existsSync('/bin/sh') && process.platform !== 'win32';
 describe.skipIf(!hasLimits)('a disk that fills up', { concurrent: true }, () => {
   // Blocks of 512 bytes: from no room for the tables at all, step by step, to room for the whole payment.
   const room = [16, 64, 128, 144, 152, 160, 168, 176, 184, 192, 256];
-  test.for(room)('after %d blocks pays at most once, reports it, and resumes when there is space', async (blocks, { payment }) => {
-    const run = await limited(payment, blocks);
-    expect([0, 2]).toContain(run.exitCode);
-    expect(await payment.timesPaid()).toBe(run.exitCode === 0 ? 1 : 0);
-    if (run.exitCode === 2) expect(run.error().message).toContain('cannot be written');
-    const { resumed, pending } = await payment.settled();
-    expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
-    expect(await payment.send()).toMatchObject({ exitCode: 0 });
-    expect(await payment.timesPaid()).toBe(1);
-  });
+  test.for(room)(
+    'after %d blocks pays at most once, reports it, and resumes when there is space',
+    async (blocks, { payment }) => {
+      const run = await limited(payment, blocks);
+      expect([0, 2]).toContain(run.exitCode);
+      expect(await payment.timesPaid()).toBe(run.exitCode === 0 ? 1 : 0);
+      if (run.exitCode === 2) expect(run.error().message).toContain('cannot be written');
+      const { resumed, pending } = await payment.settled();
+      expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+      expect(await payment.send()).toMatchObject({ exitCode: 0 });
+      expect(await payment.timesPaid()).toBe(1);
+    },
+  );
 });
 
 function limited({ command, around }: Payment, blocks: number): Promise<Run> {
-  const line = ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', process.execPath, program, ...command];
+  const line = [
+    '-c',
+    `ulimit -f ${blocks}; exec "$@"`,
+    'sh',
+    process.execPath,
+    program,
+    ...command,
+  ];
   const { home, sandbox } = around;
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -154,9 +186,12 @@ function limited({ command, around }: Payment, blocks: number): Promise<Run> {
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const error = (): ReturnType<Run['error']> => JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error;
+  const error = (): ReturnType<Run['error']> =>
+    JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error;
   return new Promise((done, fail) => {
     child.on('error', fail);
-    child.on('close', (code) => done({ exitCode: code ?? 1, stdout, stderr, error, json: () => JSON.parse(stdout) }));
+    child.on('close', (code) =>
+      done({ exitCode: code ?? 1, stdout, stderr, error, json: () => JSON.parse(stdout) }),
+    );
   });
 }

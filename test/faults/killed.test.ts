@@ -32,28 +32,36 @@ async function finish(payment: Payment): Promise<void> {
 }
 
 describe.concurrent('kill -9', () => {
-  test.for([...steps, ...lateSteps])('$when the $exchange (late: $late) leaves a payment that resume completes', async (step, { payment }) => {
-    const held = payment.proxy.hold(step.exchange, step.when);
-    const running = startSvcpay(payment.command, payment.around);
-    const { release } = await held;
-    running.child.kill('SIGKILL');
-    expect(await running.ended).toMatchObject({ exitCode: 137, stdout: '' });
-    if (!step.late) return finish(payment);
-    await finish(payment);
-    await release();
-    await finish(payment);
-  });
+  test.for([...steps, ...lateSteps])(
+    '$when the $exchange (late: $late) leaves a payment that resume completes',
+    async (step, { payment }) => {
+      const held = payment.proxy.hold(step.exchange, step.when);
+      const running = startSvcpay(payment.command, payment.around);
+      const { release } = await held;
+      running.child.kill('SIGKILL');
+      expect(await running.ended).toMatchObject({ exitCode: 137, stdout: '' });
+      if (!step.late) return finish(payment);
+      await finish(payment);
+      await release();
+      await finish(payment);
+    },
+  );
 
   const moments = Array.from({ length: 8 }, (_, index) => 60 + index * 55);
-  test.for(moments)('%d ms after the start leaves a payment that resume completes', async (after, { payment }) => {
-    const running = startSvcpay(payment.command, payment.around);
-    const timer = setTimeout(() => running.child.kill('SIGKILL'), after);
-    await running.ended;
-    clearTimeout(timer);
-    await finish(payment);
-  });
+  test.for(moments)(
+    '%d ms after the start leaves a payment that resume completes',
+    async (after, { payment }) => {
+      const running = startSvcpay(payment.command, payment.around);
+      const timer = setTimeout(() => running.child.kill('SIGKILL'), after);
+      await running.ended;
+      clearTimeout(timer);
+      await finish(payment);
+    },
+  );
 
-  test('of several payments leaves payments that one resume completes, with one exit code', async ({ payment }) => {
+  test('of several payments leaves payments that one resume completes, with one exit code', async ({
+    payment,
+  }) => {
     const { proxy, around, sandbox } = payment;
     const others = [await sandbox.invoice('2000sat'), await sandbox.invoice('3000sat')];
     for (const invoice of others) {
@@ -64,9 +72,15 @@ describe.concurrent('kill -9', () => {
       await running.ended;
     }
     const pending = await svcpay(['tx', 'pending', '--json'], around);
-    expect(pending.json()).toMatchObject([{ step: 'submitting', agreed: true }, { step: 'submitting', agreed: true }]);
+    expect(pending.json()).toMatchObject([
+      { step: 'submitting', agreed: true },
+      { step: 'submitting', agreed: true },
+    ]);
     const resumed = await svcpay(['tx', 'resume', '--json'], around);
     expect(resumed).toMatchObject({ exitCode: 0 });
-    expect(resumed.json()).toMatchObject([{ txnState: 'completed', exitCode: 0 }, { txnState: 'completed', exitCode: 0 }]);
+    expect(resumed.json()).toMatchObject([
+      { txnState: 'completed', exitCode: 0 },
+      { txnState: 'completed', exitCode: 0 },
+    ]);
   });
 });

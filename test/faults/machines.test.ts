@@ -10,7 +10,12 @@ import { batchFile, lightningRows, paidReferences } from '../support/batch.js';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.js';
 import { expectSameTransaction, test, type Payment } from '../support/faults.js';
 import { svcpay as svcpayHere, type Here } from '../support/in-process.js';
-import { hasPgBouncer, hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
+import {
+  hasPgBouncer,
+  hasPostgres,
+  startPostgres,
+  type PostgresServer,
+} from '../support/postgres.js';
 import { preparedDatabase } from '../support/prepared-database.js';
 import { startSvcpay, svcpay, type Run } from '../support/svcpay.js';
 import { until } from '../support/until.js';
@@ -42,7 +47,8 @@ const machine = (around: Here, url: string, env: Record<string, string> = {}): H
   env: { ...env, SVCPAY_DATABASE_URL: url },
 });
 
-const several = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, (_, n) => make(n)));
+const several = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
 async function proxied(): Promise<DatabaseProxy> {
   const proxy = await startDatabaseProxy(server.port);
@@ -50,9 +56,11 @@ async function proxied(): Promise<DatabaseProxy> {
   return proxy;
 }
 
-const sendOn = ({ command, around }: Payment, url: string): Promise<Run> => svcpay([...command, ...timeoutFlags], machine(around, url));
+const sendOn = ({ command, around }: Payment, url: string): Promise<Run> =>
+  svcpay([...command, ...timeoutFlags], machine(around, url));
 /** In this process, where no other one is at it meanwhile. */
-const sendHere = ({ command, around }: Payment, url: string): Promise<Run> => svcpayHere([...command, ...timeoutFlags], machine(around, url));
+const sendHere = ({ command, around }: Payment, url: string): Promise<Run> =>
+  svcpayHere([...command, ...timeoutFlags], machine(around, url));
 
 describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () => {
   test('ten pay a reference once, and all report its payment', async ({ payment }) => {
@@ -65,19 +73,41 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
   test('four pay an invoice once with different references', async ({ payment }) => {
     const url = await preparedDatabase(server);
     const runs = await several(4, (n) =>
-      svcpay(['send', 'lightning', payment.invoice, '--ref', `own-${n}`, '--yes', '--json', ...timeoutFlags], machine(payment.around, url)),
+      svcpay(
+        [
+          'send',
+          'lightning',
+          payment.invoice,
+          '--ref',
+          `own-${n}`,
+          '--yes',
+          '--json',
+          ...timeoutFlags,
+        ],
+        machine(payment.around, url),
+      ),
     );
     expect(runs.filter(({ exitCode }) => exitCode === 0)).toHaveLength(1);
-    for (const run of runs) if (run.exitCode !== 0) expect(run.error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('already') });
+    for (const run of runs)
+      if (run.exitCode !== 0)
+        expect(run.error()).toMatchObject({
+          exitCode: 2,
+          message: expect.stringContaining('already'),
+        });
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('two programs of an integrator and the command line pay a reference once', async ({ sandbox }) => {
+  test('two programs of an integrator and the command line pay a reference once', async ({
+    sandbox,
+  }) => {
     const url = await preparedDatabase(server);
     const to = await sandbox.invoice('1000sat');
     const { apiKey, apiSecret, url: baseUrl } = sandbox;
     const pay = async (): Promise<{ txnId: string; txnState: string }> => {
-      const [journal, client] = [await openPostgresJournal(url), new WalletClient({ baseUrl, apiKey, apiSecret })];
+      const [journal, client] = [
+        await openPostgresJournal(url),
+        new WalletClient({ baseUrl, apiKey, apiSecret }),
+      ];
       const payments = openPayments({ client, journal });
       const paid = await payments.send({ to, ref: 'order-1' });
       expect(await payments.resume()).toEqual([]);
@@ -86,7 +116,10 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     };
     const [one, other] = await Promise.all([pay(), pay()]);
     expect(one).toMatchObject({ txnId: other.txnId, txnState: 'completed' });
-    const told = await svcpayHere(['send', 'lightning', to, '--ref', 'order-1', '--yes', '--json'], machine({ home: '', sandbox }, url));
+    const told = await svcpayHere(
+      ['send', 'lightning', to, '--ref', 'order-1', '--yes', '--json'],
+      machine({ home: '', sandbox }, url),
+    );
     expect(told.json()).toMatchObject({ txnId: one.txnId });
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });
@@ -95,33 +128,46 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     const url = await preparedDatabase(server);
     const runs = await several(6, async (n) => {
       const jump = String([0, 3_600_000, -3_600_000, 90_000_000, 0, 60_000][n]);
-      const around = machine(payment.around, url, { NODE_OPTIONS: `--import=${jumpingClock}`, CLOCK_JUMP_MS: jump, CLOCK_JUMPS_AFTER_MS: '0' });
-      await svcpayHere(['limits', 'set', '--per-day', '2500sat', '-q'], { ...around, env: { SVCPAY_DATABASE_URL: url } });
+      const around = machine(payment.around, url, {
+        NODE_OPTIONS: `--import=${jumpingClock}`,
+        CLOCK_JUMP_MS: jump,
+        CLOCK_JUMPS_AFTER_MS: '0',
+      });
+      await svcpayHere(['limits', 'set', '--per-day', '2500sat', '-q'], {
+        ...around,
+        env: { SVCPAY_DATABASE_URL: url },
+      });
       const invoice = await payment.sandbox.invoice('1000sat', { expiry: '2d' });
       return svcpay(['send', 'lightning', invoice, '--yes', '--json', ...timeoutFlags], around);
     });
     const paid = runs.filter(({ exitCode }) => exitCode === 0);
     expect({ paid: paid.length, times: await payment.timesPaid() }).toEqual({ paid: 2, times: 2 });
-    for (const run of runs) if (run.exitCode !== 0) expect(run.error()).toMatchObject({ exitCode: 7 });
+    for (const run of runs)
+      if (run.exitCode !== 0) expect(run.error()).toMatchObject({ exitCode: 7 });
   });
 
   test.for([
     ['creation', 'after'],
     ['confirmation', 'before'],
     ['confirmation', 'after'],
-  ] as const)('another resumes where one was killed (%s, %s)', async ([exchange, when], { payment }) => {
-    const url = await preparedDatabase(server);
-    const held = payment.proxy.hold(exchange, when);
-    const running = startSvcpay(payment.command, machine(payment.around, url));
-    await held;
-    running.child.kill('SIGKILL');
-    await running.ended;
-    payment.proxy.mend();
-    const other = machine(payment.around, url);
-    expect(await svcpayHere(['tx', 'resume', '--json', '--timeout', '2s'], other)).toMatchObject({ exitCode: 0 });
-    expect((await sendHere(payment, url)).json()).toMatchObject({ txnState: 'completed' });
-    expect(await payment.timesPaid()).toBe(1);
-  });
+  ] as const)(
+    'another resumes where one was killed (%s, %s)',
+    async ([exchange, when], { payment }) => {
+      const url = await preparedDatabase(server);
+      const held = payment.proxy.hold(exchange, when);
+      const running = startSvcpay(payment.command, machine(payment.around, url));
+      await held;
+      running.child.kill('SIGKILL');
+      await running.ended;
+      payment.proxy.mend();
+      const other = machine(payment.around, url);
+      expect(await svcpayHere(['tx', 'resume', '--json', '--timeout', '2s'], other)).toMatchObject({
+        exitCode: 0,
+      });
+      expect((await sendHere(payment, url)).json()).toMatchObject({ txnState: 'completed' });
+      expect(await payment.timesPaid()).toBe(1);
+    },
+  );
 
   test('one with lost answers to commits finds their outcome', async ({ payment }) => {
     const url = await preparedDatabase(server);
@@ -134,7 +180,9 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect([proxy.cuts(), await payment.timesPaid()]).toEqual([4, 1]);
   });
 
-  test('one completes a confirmed payment without the database, with a notice', async ({ payment }) => {
+  test('one completes a confirmed payment without the database, with a notice', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
     const proxy = await proxied();
     const held = payment.proxy.hold('confirmation', 'before');
@@ -143,7 +191,10 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     await proxy.stop();
     await release();
     const run = await running;
-    expect(run).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('SVCPAY_DATABASE_URL') });
+    expect(run).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('SVCPAY_DATABASE_URL'),
+    });
     expect(run.json()).toMatchObject({ txnState: 'completed' });
     expectSameTransaction([run, await sendHere(payment, url)]);
     expect(await payment.timesPaid()).toBe(1);
@@ -158,11 +209,14 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test.skipIf(!hasPgBouncer)('three pay a reference once through a pooler without sessions', async ({ payment }) => {
-    const url = (await server.pooler()).through(await preparedDatabase(server));
-    expectSameTransaction(await several(3, () => sendOn(payment, url)));
-    expect(await payment.timesPaid()).toBe(1);
-  });
+  test.skipIf(!hasPgBouncer)(
+    'three pay a reference once through a pooler without sessions',
+    async ({ payment }) => {
+      const url = (await server.pooler()).through(await preparedDatabase(server));
+      expectSameTransaction(await several(3, () => sendOn(payment, url)));
+      expect(await payment.timesPaid()).toBe(1);
+    },
+  );
 });
 
 /** Whatever is entered fails so. */
@@ -170,10 +224,25 @@ const fails = (code: string, message: string): string =>
   `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$;
    CREATE TRIGGER failing BEFORE INSERT ON svcpay.payments EXECUTE FUNCTION fail()`;
 
-const refused: readonly [what: string, sql: string, url: (url: string) => string, exitCode: number][] = [
+const refused: readonly [
+  what: string,
+  sql: string,
+  url: (url: string) => string,
+  exitCode: number,
+][] = [
   ['of a newer version', 'UPDATE svcpay.versions SET version = 99', (url) => url, 2],
-  ['that may only be read', 'CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA svcpay TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA svcpay TO reader', (url) => url.replace('owner@', 'reader@'), 4],
-  ['that is full', fails('53100', 'could not extend file: No space left on device'), (url) => url, 75],
+  [
+    'that may only be read',
+    'CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA svcpay TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA svcpay TO reader',
+    (url) => url.replace('owner@', 'reader@'),
+    4,
+  ],
+  [
+    'that is full',
+    fails('53100', 'could not extend file: No space left on device'),
+    (url) => url,
+    75,
+  ],
   ['that is not there', 'SELECT 1', (url) => `${url}-not`, 2],
   ['that was damaged', 'ALTER TABLE svcpay.attempts DROP COLUMN txn_state', (url) => url, 2],
   ['of another kind', 'SELECT 1', (url) => url.replace('postgres:', 'mysql:'), 2],
@@ -182,14 +251,17 @@ const refused: readonly [what: string, sql: string, url: (url: string) => string
 ];
 
 describe.skipIf(!hasPostgres).concurrent('a database', () => {
-  test.for(refused)('%s pays nothing, and names the setting', async ([_what, sql, change, exitCode], { payment }) => {
-    const url = await preparedDatabase(server);
-    server.sql(sql, new URL(url).pathname.slice(1));
-    const run = await sendHere(payment, change(url));
-    expect(run).toMatchObject({ exitCode, stdout: '' });
-    expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
-    expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
-  });
+  test.for(refused)(
+    '%s pays nothing, and names the setting',
+    async ([_what, sql, change, exitCode], { payment }) => {
+      const url = await preparedDatabase(server);
+      server.sql(sql, new URL(url).pathname.slice(1));
+      const run = await sendHere(payment, change(url));
+      expect(run).toMatchObject({ exitCode, stdout: '' });
+      expect(run.error().message).toContain('SVCPAY_DATABASE_URL');
+      expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+    },
+  );
 });
 
 describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
@@ -205,49 +277,75 @@ describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
   });
 });
 
-test.skipIf(!hasPostgres)('three machines with one batch file pay each row once, with equal reports', async ({ sandbox }) => {
-  const url = await preparedDatabase(server);
-  const machines = Array.from({ length: 3 }, () => machine({ home: '', sandbox }, url));
-  const files = machines.map(({ home }) => batchFile(home, lightningRows(12)));
-  const runs = await several(3, (n) => svcpay(['batch', files[n] ?? '', '--yes', '--json', ...timeoutFlags], machines[n] ?? { home: '' }));
-  expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
-  const expected = lightningRows(12).map((line) => line.split(',')[0]).toSorted();
-  expect(await paidReferences(machines[0] ?? { home: '' })).toEqual(expected);
-  const [first, ...others] = files.map(told);
-  expect(Object.keys(first ?? {}).toSorted()).toEqual(expected);
-  for (const other of others) expect(other).toEqual(first);
-});
+test.skipIf(!hasPostgres)(
+  'three machines with one batch file pay each row once, with equal reports',
+  async ({ sandbox }) => {
+    const url = await preparedDatabase(server);
+    const machines = Array.from({ length: 3 }, () => machine({ home: '', sandbox }, url));
+    const files = machines.map(({ home }) => batchFile(home, lightningRows(12)));
+    const runs = await several(3, (n) =>
+      svcpay(
+        ['batch', files[n] ?? '', '--yes', '--json', ...timeoutFlags],
+        machines[n] ?? { home: '' },
+      ),
+    );
+    expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+    const expected = lightningRows(12)
+      .map((line) => line.split(',')[0])
+      .toSorted();
+    expect(await paidReferences(machines[0] ?? { home: '' })).toEqual(expected);
+    const [first, ...others] = files.map(told);
+    expect(Object.keys(first ?? {}).toSorted()).toEqual(expected);
+    for (const other of others) expect(other).toEqual(first);
+  },
+);
 
 /** What a result file says of each reference: how it ended, the transaction, and what it took. */
 function told(file: string): Record<string, string[]> {
   const [head = '', ...lines] = readFileSync(`${file}.result.csv`, 'utf8').trimEnd().split('\n');
   const at = (name: string): number => head.split(',').indexOf(name);
   const cells = (line: string): string[] => line.split(',');
-  return Object.fromEntries(lines.map((line) => [cells(line)[at('ref')], ['outcome', 'txnId', 'paid', 'paidCcy'].map((name) => cells(line)[at(name)] ?? '')]));
+  return Object.fromEntries(
+    lines.map((line) => [
+      cells(line)[at('ref')],
+      ['outcome', 'txnId', 'paid', 'paidCcy'].map((name) => cells(line)[at(name)] ?? ''),
+    ]),
+  );
 }
 
-test.skipIf(!hasPostgres)('two receivers on one database deliver every event in order, even if one is killed', async () => {
-  const url = await preparedDatabase(server);
-  const application = await startApplication(() => 200);
-  const listen = () => startListening(['--forward-to', application.url, '-q'], { home: newHome(), env: { SVCPAY_DATABASE_URL: url } });
-  const first = await listen();
-  const second = await listen();
-  const course = ['quoted', 'srccreated', 'destsent', 'completed'];
-  const transactions = 12;
-  await several(transactions, async (n) => {
-    for (const [at, txnState] of course.entries()) {
-      const event = { txnId: `t${n}`, txnState, updatedAt: at };
-      // As the service does: to one of them, and again until it is taken.
-      let turn = n + at;
-      await until(async () => (await deliver([first, second][(turn += 1) % 2]?.url ?? '', event)) === 200);
-      if (n === 5 && at === 2) first.child.kill('SIGKILL');
+test.skipIf(!hasPostgres)(
+  'two receivers on one database deliver every event in order, even if one is killed',
+  async () => {
+    const url = await preparedDatabase(server);
+    const application = await startApplication(() => 200);
+    const listen = () =>
+      startListening(['--forward-to', application.url, '-q'], {
+        home: newHome(),
+        env: { SVCPAY_DATABASE_URL: url },
+      });
+    const first = await listen();
+    const second = await listen();
+    const course = ['quoted', 'srccreated', 'destsent', 'completed'];
+    const transactions = 12;
+    await several(transactions, async (n) => {
+      for (const [at, txnState] of course.entries()) {
+        const event = { txnId: `t${n}`, txnState, updatedAt: at };
+        // As the service does: to one of them, and again until it is taken.
+        let turn = n + at;
+        await until(
+          async () => (await deliver([first, second][(turn += 1) % 2]?.url ?? '', event)) === 200,
+        );
+        if (n === 5 && at === 2) first.child.kill('SIGKILL');
+      }
+    });
+    await until(() => new Set(application.bodies).size === transactions * course.length);
+    second.child.kill('SIGINT');
+    expect((await second.ended).exitCode).toBe(0);
+    for (let n = 0; n < transactions; n += 1) {
+      const own = [...new Set(application.bodies)]
+        .map((body): { txnId: string; txnState: string } => JSON.parse(body))
+        .filter(({ txnId }) => txnId === `t${n}`);
+      expect(own.map(({ txnState }) => txnState)).toEqual(course);
     }
-  });
-  await until(() => new Set(application.bodies).size === transactions * course.length);
-  second.child.kill('SIGINT');
-  expect((await second.ended).exitCode).toBe(0);
-  for (let n = 0; n < transactions; n += 1) {
-    const own = [...new Set(application.bodies)].map((body): { txnId: string; txnState: string } => JSON.parse(body)).filter(({ txnId }) => txnId === `t${n}`);
-    expect(own.map(({ txnState }) => txnState)).toEqual(course);
-  }
-});
+  },
+);

@@ -11,17 +11,22 @@ import { deliver, startApplication, startListening } from '../support/webhooks.j
 async function metricsAt(url: string): Promise<Map<string, number>> {
   const response = await fetch(url);
   expect(response.headers.get('content-type')).toContain('text/plain; version=0.0.4');
-  const lines = (await response.text()).split('\n').filter((line) => line !== '' && !/^# (HELP|TYPE) svcpay_\w+ /.test(line));
+  const lines = (await response.text())
+    .split('\n')
+    .filter((line) => line !== '' && !/^# (HELP|TYPE) svcpay_\w+ /.test(line));
   return new Map(
     lines.map((line) => {
-      const [, name = `not a sample: ${line}`, value = ''] = /^(svcpay_\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})?) (\d[\d.e+-]*)$/.exec(line) ?? [];
+      const [, name = `not a sample: ${line}`, value = ''] =
+        /^(svcpay_\w+(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})?) (\d[\d.e+-]*)$/.exec(line) ?? [];
       expect(name).not.toContain('not a sample');
       return [name, Number(value)];
     }),
   );
 }
 
-test('a payment whose process was killed is found from the journal alone, with its host and process', async ({ payment }) => {
+test('a payment whose process was killed is found from the journal alone, with its host and process', async ({
+  payment,
+}) => {
   const { home } = payment.around;
   const held = payment.proxy.hold('confirmation', 'after');
   const running = startSvcpay(payment.command, payment.around);
@@ -32,13 +37,20 @@ test('a payment whose process was killed is found from the journal alone, with i
 
   const found = await svcpay(['tx', 'pending', '--older-than', '0s', '--fail', '--json'], { home });
   expect(found).toMatchObject({ exitCode: 8 });
-  expect(found.json()).toMatchObject([{ step: 'submitting', host: hostname(), pid: running.child.pid }]);
+  expect(found.json()).toMatchObject([
+    { step: 'submitting', host: hostname(), pid: running.child.pid },
+  ]);
   expect(found.error().message).toContain(`process ${running.child.pid} on ${hostname()}`);
-  const young = await svcpay(['tx', 'pending', '--older-than', '10m', '--fail', '--json'], { home });
+  const young = await svcpay(['tx', 'pending', '--older-than', '10m', '--fail', '--json'], {
+    home,
+  });
   expect([young.exitCode, young.json()]).toEqual([0, []]);
 
   const status = await svcpay(['db', 'status', '--json'], { home });
-  expect(status.json()).toMatchObject([{ unfinished: [{ status: 'in-flight', age: '1m', count: 1 }] }, {}]);
+  expect(status.json()).toMatchObject([
+    { unfinished: [{ status: 'in-flight', age: '1m', count: 1 }] },
+    {},
+  ]);
   const listener = await startListening(['--metrics', '0'], { home });
   const metrics = await metricsAt(listener.metricsUrl);
   expect(metrics.get('svcpay_payments{status="in-flight",age="1m"}')).toBe(1);
@@ -49,29 +61,41 @@ test('a payment whose process was killed is found from the journal alone, with i
 atHome('metrics count requests, refusals, deliveries and what waits', async ({ home }) => {
   let isUp = false;
   const application = await startApplication(() => (isUp ? 200 : 503));
-  const listener = await startListening(['--metrics', '0', '--forward-to', `${application.url}?token=secret`, '--exec', 'exit 3'], { home });
+  const listener = await startListening(
+    ['--metrics', '0', '--forward-to', `${application.url}?token=secret`, '--exec', 'exit 3'],
+    { home },
+  );
   const target = application.url;
   const event = { txnId: 't1', txnState: 'completed', updatedAt: 1 };
   for (const secret of ['wrong', undefined, undefined]) await deliver(listener.url, event, secret);
   let before = new Map<string, number>();
-  const isRun = (): boolean => before.has('svcpay_exec_exits_total{code="3"}') && !before.has('svcpay_webhook_backlog{consumer="exec"}');
+  const isRun = (): boolean =>
+    before.has('svcpay_exec_exits_total{code="3"}') &&
+    !before.has('svcpay_webhook_backlog{consumer="exec"}');
   await until(async () => ((before = await metricsAt(listener.metricsUrl)), isRun()));
-  expect(Object.fromEntries([...before].filter(([name]) => /requests|duplicates|backlog\{|failed|up/.test(name)))).toEqual({
+  expect(
+    Object.fromEntries(
+      [...before].filter(([name]) => /requests|duplicates|backlog\{|failed|up/.test(name)),
+    ),
+  ).toEqual({
     'svcpay_webhook_requests_total{result="stored"}': 2,
     'svcpay_webhook_requests_total{result="wrong_signature"}': 1,
     'svcpay_webhook_requests_total{result="refused"}': 0,
     'svcpay_webhook_requests_total{result="not_stored"}': 0,
-    'svcpay_webhook_duplicates_total': 1,
+    svcpay_webhook_duplicates_total: 1,
     [`svcpay_webhook_deliveries_total{consumer="${target}",result="failed"}`]: 0,
     'svcpay_webhook_deliveries_total{consumer="exec",result="failed"}': 1,
     [`svcpay_webhook_backlog{consumer="${target}"}`]: 1,
-    'svcpay_database_up': 1,
+    svcpay_database_up: 1,
   });
   expect(before.get('svcpay_database_seconds_count{call="append"}')).toBe(2);
-  expect(before.get(`svcpay_webhook_backlog_oldest_seconds{consumer="${target}"}`)).toBeLessThan(60);
+  expect(before.get(`svcpay_webhook_backlog_oldest_seconds{consumer="${target}"}`)).toBeLessThan(
+    60,
+  );
   isUp = true;
   const isDelivered = (now: Map<string, number>): boolean =>
-    now.get(`svcpay_webhook_deliveries_total{consumer="${target}",result="delivered"}`) === 1 && !now.has(`svcpay_webhook_backlog{consumer="${target}"}`);
+    now.get(`svcpay_webhook_deliveries_total{consumer="${target}",result="delivered"}`) === 1 &&
+    !now.has(`svcpay_webhook_backlog{consumer="${target}"}`);
   await until(async () => isDelivered(await metricsAt(listener.metricsUrl)));
   const status = await svcpay(['db', 'status', '--json'], { home });
   expect(status.json()).toMatchObject([{}, { backlog: [] }]);

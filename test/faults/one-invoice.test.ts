@@ -8,17 +8,53 @@ const batch = ({ home }: Strict, name: string, invoice: string): string => {
   writeFileSync(file, `to\n${invoice}\n`);
   return `batch ${file} --yes --json`;
 };
-const send = (invoice: string, ref = ''): string => `send lightning ${invoice} --yes --json${ref && ` --ref ${ref}`}`;
+const send = (invoice: string, ref = ''): string =>
+  `send lightning ${invoice} --yes --json${ref && ` --ref ${ref}`}`;
 
 /** Two commands for one invoice, one after the other; the second must find the payment of the first. */
-const ways: readonly { what: string; first: (invoice: string, strict: Strict) => Promise<unknown>; second: (invoice: string, strict: Strict) => Promise<unknown> }[] = [
-  { what: 'without references, from two homes', first: (invoice, { run }) => run(send(invoice)), second: (invoice, { run }) => run(send(invoice), 'elsewhere') },
-  { what: 'without a reference, where one with a reference was', first: (invoice, { run }) => run(send(invoice, 'a')), second: (invoice, { run }) => run(send(invoice)) },
-  { what: 'under two references, from one home', first: (invoice, { run }) => run(send(invoice, 'b')), second: (invoice, { run }) => run(send(invoice, 'c')) },
-  { what: 'by another name of the host', first: (invoice, { run }) => run(send(invoice)), second: (invoice, strict) => strict.run(send(invoice), 'home', { sandbox: { ...strict.service, url: strict.service.url.replace('127.0.0.1', 'localhost') } }) },
-  { what: 'by another name of the account', first: (invoice, { run }) => run(send(invoice)), second: (invoice, { run, service }) => run(`${send(invoice)} --account ${service.accountId}`) },
-  { what: 'in a batch after it was paid alone', first: (invoice, { run }) => run(send(invoice)), second: (invoice, strict) => strict.run(batch(strict, 'after', invoice)) },
-  { what: 'alone after it was paid in a batch, from another home', first: (invoice, strict) => strict.run(batch(strict, 'before', invoice)), second: (invoice, { run }) => run(send(invoice), 'elsewhere') },
+const ways: readonly {
+  what: string;
+  first: (invoice: string, strict: Strict) => Promise<unknown>;
+  second: (invoice: string, strict: Strict) => Promise<unknown>;
+}[] = [
+  {
+    what: 'without references, from two homes',
+    first: (invoice, { run }) => run(send(invoice)),
+    second: (invoice, { run }) => run(send(invoice), 'elsewhere'),
+  },
+  {
+    what: 'without a reference, where one with a reference was',
+    first: (invoice, { run }) => run(send(invoice, 'a')),
+    second: (invoice, { run }) => run(send(invoice)),
+  },
+  {
+    what: 'under two references, from one home',
+    first: (invoice, { run }) => run(send(invoice, 'b')),
+    second: (invoice, { run }) => run(send(invoice, 'c')),
+  },
+  {
+    what: 'by another name of the host',
+    first: (invoice, { run }) => run(send(invoice)),
+    second: (invoice, strict) =>
+      strict.run(send(invoice), 'home', {
+        sandbox: { ...strict.service, url: strict.service.url.replace('127.0.0.1', 'localhost') },
+      }),
+  },
+  {
+    what: 'by another name of the account',
+    first: (invoice, { run }) => run(send(invoice)),
+    second: (invoice, { run, service }) => run(`${send(invoice)} --account ${service.accountId}`),
+  },
+  {
+    what: 'in a batch after it was paid alone',
+    first: (invoice, { run }) => run(send(invoice)),
+    second: (invoice, strict) => strict.run(batch(strict, 'after', invoice)),
+  },
+  {
+    what: 'alone after it was paid in a batch, from another home',
+    first: (invoice, strict) => strict.run(batch(strict, 'before', invoice)),
+    second: (invoice, { run }) => run(send(invoice), 'elsewhere'),
+  },
 ];
 
 describe('an invoice', { concurrent: true }, () => {
@@ -35,12 +71,18 @@ describe('an invoice', { concurrent: true }, () => {
     expect(tried).toEqual(ways.map(({ what }) => ({ what, paid: 1 })));
   });
 
-  test('is paid once by concurrent homes, because the service refuses a used reference', async ({ strict }) => {
+  test('is paid once by concurrent homes, because the service refuses a used reference', async ({
+    strict,
+  }) => {
     const { service, run } = strict;
     Object.assign(service.temper, { creationsTogether: 3 });
     const invoice = service.invoice(1000n);
-    const ends = await Promise.all(['a', 'b', 'c'].map((at) => run(`${send(invoice)} --timeout 10s`, at)));
-    expect(ends.map(({ exitCode }) => exitCode).every((code) => [0, 2, 8].includes(code))).toBe(true);
+    const ends = await Promise.all(
+      ['a', 'b', 'c'].map((at) => run(`${send(invoice)} --timeout 10s`, at)),
+    );
+    expect(ends.map(({ exitCode }) => exitCode).every((code) => [0, 2, 8].includes(code))).toBe(
+      true,
+    );
     expect(ends.some(({ exitCode }) => exitCode === 0)).toBe(true);
     expect(service.moved()).toHaveLength(1);
   });

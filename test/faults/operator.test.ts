@@ -20,15 +20,20 @@ afterAll(() => server?.stop());
 
 const at = (around: Here, url: string): Here => ({ ...around, env: { SVCPAY_DATABASE_URL: url } });
 const nameOf = (url: string): string => new URL(url).pathname.slice(1);
-const tablesIn = (url: string): string => server.sql(`SELECT count(*) FROM pg_tables WHERE schemaname = 'svcpay'`, nameOf(url)).trim();
-const send = ({ command, around }: Payment, url: string): Promise<Run> => svcpay(command, at(around, url));
+const tablesIn = (url: string): string =>
+  server.sql(`SELECT count(*) FROM pg_tables WHERE schemaname = 'svcpay'`, nameOf(url)).trim();
+const send = ({ command, around }: Payment, url: string): Promise<Run> =>
+  svcpay(command, at(around, url));
 
 describe.skipIf(!hasPostgres)('a home and its database', () => {
   test('pays nothing from an empty database, and creates no table in it', async ({ payment }) => {
     const empty = server.database();
     const run = await send(payment, empty);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error()).toMatchObject({ message: expect.stringContaining('is empty'), hint: expect.stringContaining('svcpay db upgrade') });
+    expect(run.error()).toMatchObject({
+      message: expect.stringContaining('is empty'),
+      hint: expect.stringContaining('svcpay db upgrade'),
+    });
     expect([tablesIn(empty), await payment.timesPaid()]).toEqual(['0', 0]);
   });
 
@@ -37,31 +42,51 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
     expect(await send(payment, first)).toMatchObject({ exitCode: 0 });
     const run = await send(payment, second);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    const [known, other] = [first, second].map((url) => server.sql('SELECT DISTINCT database_id FROM svcpay.versions', nameOf(url)).trim());
+    const [known, other] = [first, second].map((url) =>
+      server.sql('SELECT DISTINCT database_id FROM svcpay.versions', nameOf(url)).trim(),
+    );
     expect(run.error().message).toContain(known);
     expect(run.error().message).toContain(other);
     expect(await send(payment, first)).toMatchObject({ exitCode: 0 });
     expect(await payment.timesPaid()).toBe(1);
-    const wayOut = /svcpay (config set database-id \S+)/.exec(run.error().hint ?? '')?.[1]?.split(' ') ?? [];
+    const wayOut =
+      /svcpay (config set database-id \S+)/.exec(run.error().hint ?? '')?.[1]?.split(' ') ?? [];
     expect(await svcpay(wayOut, at(payment.around, second))).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(['tx', 'pending', '--json'], at(payment.around, second))).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['tx', 'pending', '--json'], at(payment.around, second))).toMatchObject({
+      exitCode: 0,
+    });
   });
 
-  test('db status and doctor show the id, the rows, and whether a write succeeds', async ({ payment }) => {
+  test('db status and doctor show the id, the rows, and whether a write succeeds', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
     await send(payment, url);
     const id = server.sql('SELECT DISTINCT database_id FROM svcpay.versions', nameOf(url)).trim();
-    const status = async (): Promise<unknown> => (await svcpay(['db', 'status', '--json'], at(payment.around, url))).json();
-    expect(await status()).toMatchObject([{ part: 'journal', id, rows: 1, writable: true }, { part: 'inbox', id, rows: 0, writable: true }]);
+    const status = async (): Promise<unknown> =>
+      (await svcpay(['db', 'status', '--json'], at(payment.around, url))).json();
+    expect(await status()).toMatchObject([
+      { part: 'journal', id, rows: 1, writable: true },
+      { part: 'inbox', id, rows: 0, writable: true },
+    ]);
     const doctor = await svcpay(['doctor', '--json'], at(payment.around, url));
-    expect(doctor.json()).toContainEqual(expect.objectContaining({ check: 'Journal', state: 'ok', detail: expect.stringContaining(`database ${id}: intact, 1 payment, 0 events`) }));
+    expect(doctor.json()).toContainEqual(
+      expect.objectContaining({
+        check: 'Journal',
+        state: 'ok',
+        detail: expect.stringContaining(`database ${id}: intact, 1 payment, 0 events`),
+      }),
+    );
     server.sql(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
     expect(await status()).toMatchObject([{ id, rows: 1, writable: false }, { writable: false }]);
   });
 
   test('db status counts the payments in files of a home', async ({ payment }) => {
     await payment.send();
-    expect((await svcpay(['db', 'status', '--json'], payment.around)).json()).toMatchObject([{ rows: 1, writable: true }, { version: 0 }]);
+    expect((await svcpay(['db', 'status', '--json'], payment.around)).json()).toMatchObject([
+      { rows: 1, writable: true },
+      { version: 0 },
+    ]);
   });
 });
 
@@ -73,26 +98,45 @@ describe.skipIf(!hasPostgres)('limits of an account in a database', () => {
       onTestFinished(() => rmSync(home, { recursive: true, force: true }));
       return { ...payment.around, home, env: { SVCPAY_DATABASE_URL: url, ...env } };
     };
-    const limit = (where: Here, ...args: string[]): Promise<Run> => svcpay(['limits', ...args, '--json'], where);
+    const limit = (where: Here, ...args: string[]): Promise<Run> =>
+      svcpay(['limits', ...args, '--json'], where);
     expect(await limit(fresh(), 'set', '--per-payment', '900sat')).toMatchObject({ exitCode: 0 });
     expect(await svcpay(payment.command, fresh())).toMatchObject({ exitCode: 7, stdout: '' });
-    expect(await svcpay(payment.command, fresh({ SVCPAY_LIMIT_PER_PAYMENT: '5000sat' }))).toMatchObject({ exitCode: 7 });
-    expect(await limit(fresh(), 'set', '--per-payment', '5000sat', '--yes')).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(payment.command, fresh({ SVCPAY_LIMIT_PER_DAY: '900sat,1usdt' }))).toMatchObject({ exitCode: 7 });
-    expect((await svcpay(payment.command, fresh({ SVCPAY_LIMIT_PER_DAY: 'much' }))).error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('SVCPAY_LIMIT_PER_DAY') });
+    expect(
+      await svcpay(payment.command, fresh({ SVCPAY_LIMIT_PER_PAYMENT: '5000sat' })),
+    ).toMatchObject({ exitCode: 7 });
+    expect(await limit(fresh(), 'set', '--per-payment', '5000sat', '--yes')).toMatchObject({
+      exitCode: 0,
+    });
+    expect(
+      await svcpay(payment.command, fresh({ SVCPAY_LIMIT_PER_DAY: '900sat,1usdt' })),
+    ).toMatchObject({ exitCode: 7 });
+    expect(
+      (await svcpay(payment.command, fresh({ SVCPAY_LIMIT_PER_DAY: 'much' }))).error(),
+    ).toMatchObject({ exitCode: 2, message: expect.stringContaining('SVCPAY_LIMIT_PER_DAY') });
     expect(await payment.timesPaid()).toBe(0);
     expect(await svcpay(payment.command, fresh())).toMatchObject({ exitCode: 0 });
     expect(await limit(fresh(), 'clear', '--yes')).toMatchObject({ exitCode: 0 });
     expect((await limit(fresh(), 'list')).json()).toEqual([]);
   });
 
-  test('include those of the settings from the first change on, with the lower one of each', async ({ payment }) => {
+  test('include those of the settings from the first change on, with the lower one of each', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
-    await svcpay(['limits', 'set', '--per-payment', '900sat', '--per-day', '1usdt'], payment.around);
+    await svcpay(
+      ['limits', 'set', '--per-payment', '900sat', '--per-day', '1usdt'],
+      payment.around,
+    );
     await svcpay(['limits', 'set', '--per-day', '2000sat'], at(payment.around, url));
     const home = mkdtempSync(join(tmpdir(), 'svcpay-fresh-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-    const listed = (await svcpay(['limits', 'list', '--json', '--fields', 'rule,ccy,amount'], at({ ...payment.around, home }, url))).json();
+    const listed = (
+      await svcpay(
+        ['limits', 'list', '--json', '--fields', 'rule,ccy,amount'],
+        at({ ...payment.around, home }, url),
+      )
+    ).json();
     expect(listed).toEqual([
       { rule: 'per payment', ccy: 'BTC', amount: 0.000009 },
       { rule: 'per day', ccy: 'USDT', amount: 1 },
@@ -102,7 +146,9 @@ describe.skipIf(!hasPostgres)('limits of an account in a database', () => {
 });
 
 describe.skipIf(!hasPostgres)('a database that refuses', () => {
-  test('writes temporarily, as in a failover, ends with 75 and moves nothing', async ({ payment }) => {
+  test('writes temporarily, as in a failover, ends with 75 and moves nothing', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
     server.sql(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
     const run = await send(payment, url);
@@ -111,7 +157,9 @@ describe.skipIf(!hasPostgres)('a database that refuses', () => {
     expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('a role without privileges leads to a list of GRANTs, which are sufficient', async ({ payment }) => {
+  test('a role without privileges leads to a list of GRANTs, which are sufficient', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
     server.sql('CREATE ROLE payer LOGIN', nameOf(url));
     onTestFinished(() => void server.sql('DROP OWNED BY payer; DROP ROLE payer', nameOf(url)));
@@ -121,7 +169,10 @@ describe.skipIf(!hasPostgres)('a database that refuses', () => {
     const grants = /As the owner of the tables: (.*)$/.exec(run.error().hint ?? '')?.[1] ?? '';
     server.sql(grants, nameOf(url));
     expect(await send(payment, asPayer)).toMatchObject({ exitCode: 0 });
-    const upgrade = await svcpay(['db', 'upgrade', '--json'], at(payment.around, server.database().replace('owner@', 'payer@')));
+    const upgrade = await svcpay(
+      ['db', 'upgrade', '--json'],
+      at(payment.around, server.database().replace('owner@', 'payer@')),
+    );
     expect(upgrade.error().hint).toContain('GRANT CREATE ON DATABASE');
   });
 });
@@ -140,17 +191,22 @@ describe.skipIf(!hasPostgres)('a starting database', () => {
 });
 
 describe.skipIf(!hasPostgres)('an upgrade', () => {
-  test('may take longer than a payment\'s timeout, with a notice', async ({ home }) => {
+  test("may take longer than a payment's timeout, with a notice", async ({ home }) => {
     const url = server.database();
     const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
     onTestFinished(() => database.close());
     await upgradeTables(database, 'the test', { ...inboxPart, steps: inboxPart.steps.slice(0, 2) });
     // One statement takes longer than those of a payment may.
-    server.sql(`CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN IF current_query() LIKE '%leases RENAME COLUMN%' THEN PERFORM pg_sleep(6.5); END IF; END $$;
-      CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION slow()`, nameOf(url));
+    server.sql(
+      `CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN IF current_query() LIKE '%leases RENAME COLUMN%' THEN PERFORM pg_sleep(6.5); END IF; END $$;
+      CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION slow()`,
+      nameOf(url),
+    );
     const run = await svcpay(['db', 'upgrade'], at({ home }, url));
     expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.stderr).toMatch(/Upgrading the inbox from version 2 to 3: receivers on this database store no events meanwhile, about a second/);
+    expect(run.stderr).toMatch(
+      /Upgrading the inbox from version 2 to 3: receivers on this database store no events meanwhile, about a second/,
+    );
   });
 
   test('builds indexes of existing tables without blocking writes, and completes an interrupted build', async () => {
@@ -158,7 +214,10 @@ describe.skipIf(!hasPostgres)('an upgrade', () => {
     const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
     onTestFinished(() => database.close());
     await upgradeTables(database, 'the test', { ...inboxPart, steps: inboxPart.steps.slice(0, 2) });
-    server.sql(`CREATE INDEX backlog_event ON svcpay.backlog (event_id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'svcpay.backlog_event'::regclass`, nameOf(url));
+    server.sql(
+      `CREATE INDEX backlog_event ON svcpay.backlog (event_id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'svcpay.backlog_event'::regclass`,
+      nameOf(url),
+    );
     await upgradeTables(database, 'the test', inboxPart);
     const index = `SELECT indisvalid FROM pg_index WHERE indexrelid = 'svcpay.backlog_event'::regclass`;
     expect(server.sql(index, nameOf(url)).trim()).toBe('t');

@@ -15,29 +15,51 @@ import { environment, runOf, test, type Environment, type Run } from '../support
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 const temporary = mkdtempSync(join(tmpdir(), 'svcpay-read-only-'));
 afterAll(() => rmSync(temporary, { recursive: true }));
-const canMount = process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
+const canMount =
+  process.platform === 'linux' &&
+  process.getuid?.() === 0 &&
+  spawnSync('unshare', ['-m', 'true']).status === 0;
 
 /** Runs a command line that can write nowhere else than in an empty temporary folder. */
 async function onReadOnlyRoot(args: readonly string[], around: Environment): Promise<Run> {
-  const readOnly = 'mount -t tmpfs tmpfs "$TMPDIR" && mount -o remount,bind,ro / && ! touch /var/tmp/x 2>/dev/null && exec "$0" "$@"';
+  const readOnly =
+    'mount -t tmpfs tmpfs "$TMPDIR" && mount -o remount,bind,ro / && ! touch /var/tmp/x 2>/dev/null && exec "$0" "$@"';
   const env = { ...environment(around), TMPDIR: temporary };
-  const child = spawn('unshare', ['-m', 'sh', '-c', readOnly, process.execPath, program, ...args], { env });
+  const child = spawn('unshare', ['-m', 'sh', '-c', readOnly, process.execPath, program, ...args], {
+    env,
+  });
   child.stdin.end(around.input ?? '');
-  const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  const [stdout, stderr, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
   return runOf({ exitCode: Number(exitCode), stdout, stderr });
 }
 
-test.skipIf(!hasPostgres || !canMount)('batch and send pay once on a read-only root', { timeout: 60_000 }, async ({ around, home }) => {
-  const server = await sharedPostgres();
-  const env = { SVCPAY_DATABASE_URL: server.database() };
-  expect(await svcpayHere(['db', 'upgrade'], { home, env })).toMatchObject({ exitCode: 0 });
-  const container = { ...around, home: '/var/lib/svcpay-read-only', env };
-  const input = [batchHead, ...lightningRows(3)].join('\n');
-  for (let turn = 0; turn < 2; turn += 1) {
-    const batch = await onReadOnlyRoot(['batch', '-', '--yes', '--result', join(temporary, 'result.csv'), '--json'], { ...container, input });
-    expect(batch).toMatchObject({ exitCode: 0 });
-  }
-  const invoice = await around.sandbox.invoice('1000sat');
-  expect(await onReadOnlyRoot(['send', 'lightning', invoice, '--ref', 'row-4', '--yes', '-q'], container)).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(await paidReferences(around)).toEqual(['row-1', 'row-2', 'row-3', 'row-4']);
-});
+test.skipIf(!hasPostgres || !canMount)(
+  'batch and send pay once on a read-only root',
+  { timeout: 60_000 },
+  async ({ around, home }) => {
+    const server = await sharedPostgres();
+    const env = { SVCPAY_DATABASE_URL: server.database() };
+    expect(await svcpayHere(['db', 'upgrade'], { home, env })).toMatchObject({ exitCode: 0 });
+    const container = { ...around, home: '/var/lib/svcpay-read-only', env };
+    const input = [batchHead, ...lightningRows(3)].join('\n');
+    for (let turn = 0; turn < 2; turn += 1) {
+      const batch = await onReadOnlyRoot(
+        ['batch', '-', '--yes', '--result', join(temporary, 'result.csv'), '--json'],
+        { ...container, input },
+      );
+      expect(batch).toMatchObject({ exitCode: 0 });
+    }
+    const invoice = await around.sandbox.invoice('1000sat');
+    expect(
+      await onReadOnlyRoot(
+        ['send', 'lightning', invoice, '--ref', 'row-4', '--yes', '-q'],
+        container,
+      ),
+    ).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await paidReferences(around)).toEqual(['row-1', 'row-2', 'row-3', 'row-4']);
+  },
+);

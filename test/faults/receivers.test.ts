@@ -45,7 +45,12 @@ async function inFile(): Promise<Inbox> {
   };
   return {
     sql: (text) => void opened((db) => db.exec(text)),
-    count: (table) => Number(Object.values(opened((db) => db.prepare(`SELECT count(*) FROM ${table}`).get()) as object)[0]),
+    count: (table) =>
+      Number(
+        Object.values(
+          opened((db) => db.prepare(`SELECT count(*) FROM ${table}`).get()) as object,
+        )[0],
+      ),
     around: () => ({ home }),
   };
 }
@@ -54,7 +59,8 @@ async function inPostgres(): Promise<Inbox> {
   const url = await preparedDatabase(server());
   const env = { SVCPAY_DATABASE_URL: url };
   expect(await svcpay(['db', 'upgrade'], { home: newHome(), env })).toMatchObject({ exitCode: 0 });
-  const sql = (text: string): string => server().sql(`SET search_path = svcpay; ${text}`, new URL(url).pathname.slice(1));
+  const sql = (text: string): string =>
+    server().sql(`SET search_path = svcpay; ${text}`, new URL(url).pathname.slice(1));
   return {
     sql: (text) => void sql(text),
     count: (table) => Number(sql(`SELECT count(*) FROM ${table}`)),
@@ -63,8 +69,10 @@ async function inPostgres(): Promise<Inbox> {
 }
 
 const oldEvents = 12_000;
-const row = (id: string, body: string): string => `${id}, 1, ${body}, '', 'old', 'completed', 0, ''`;
-const columns = 'INSERT INTO events (id, received_at, body, signature, txn_id, txn_state, out_of_order, missing)';
+const row = (id: string, body: string): string =>
+  `${id}, 1, ${body}, '', 'old', 'completed', 0, ''`;
+const columns =
+  'INSERT INTO events (id, received_at, body, signature, txn_id, txn_state, out_of_order, missing)';
 
 /** Old events, of which one still waits; how deleting fails; and how deleting many in one statement fails, as by a time limit. */
 const inboxes = [
@@ -90,88 +98,121 @@ const inboxes = [
   },
 ] as const;
 
-const event = (txnId: string, txnState = 'completed', updatedAt = 1) => ({ txnId, txnState, updatedAt });
-
-describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))('receivers with their inbox in $name', ({ open, fill, limited, failing }) => {
-  test('delete old events in pieces after they started to listen', async () => {
-    const inbox = await open();
-    inbox.sql(fill);
-    inbox.sql(limited);
-    const listener = await startListening([], inbox.around());
-    expect(await deliver(listener.url, event('new'))).toBe(200);
-    // The newest event stays, and which one that was depends on the moment.
-    await until(() => inbox.count('events') <= 3);
-    expect(inbox.count("events WHERE id = 7 OR txn_id = 'new'")).toBe(2);
-    listener.child.kill('SIGINT');
-    expect((await listener.ended).stderr).not.toContain('Warning');
-  });
-
-  test('start and receive if old events cannot be deleted, with a warning', async () => {
-    const inbox = await open();
-    inbox.sql(fill);
-    inbox.sql(failing);
-    const listener = await startListening([], inbox.around());
-    expect(await deliver(listener.url, event('new'))).toBe(200);
-    await until(() => listener.stderr().includes('Old events could not be deleted'));
-    listener.child.kill('SIGINT');
-    expect(await listener.ended).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('the disk is gone') });
-    expect(inbox.count('events')).toBe(oldEvents + 1);
-  });
-
-  withSandbox('listen on when the inbox cannot be searched for what they missed, with a warning', async ({ sandbox }) => {
-    const inbox = await open();
-    inbox.sql('ALTER TABLE events RENAME COLUMN updated_at TO elsewhere');
-    const listener = await startListening(['--enrich'], { ...inbox.around(), sandbox });
-    await until(() => listener.stderr().includes('The inbox could not be searched'));
-    inbox.sql('ALTER TABLE events RENAME COLUMN elsewhere TO updated_at');
-    await until(async () => (await deliver(listener.url, event('new'))) === 200);
-    listener.child.kill('SIGINT');
-    expect(await listener.ended).toMatchObject({ exitCode: 0 });
-  });
-
-  test('are ready only while events can be stored', async () => {
-    const inbox = await open();
-    const listener = await startListening(['--metrics', '0'], inbox.around());
-    const isReady = async (): Promise<boolean> => (await fetch(`${listener.url}/readyz`)).status === 200;
-    expect(await isReady()).toBe(true);
-    inbox.sql('ALTER TABLE backlog RENAME TO elsewhere');
-    await until(async () => !(await isReady()));
-    expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 0');
-    expect((await fetch(`${listener.url}/healthz`)).status).toBe(200);
-    inbox.sql('ALTER TABLE elsewhere RENAME TO backlog');
-    await until(isReady);
-    expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 1');
-  });
-
-  test('on one database deliver each of 2,000 events once, even while two of four are stopped', { timeout: 240_000 }, async () => {
-    const inbox = await open();
-    const application = await startApplication(() => 200);
-    const start = () => startListening(['--forward-to', application.url, '-q'], { ...inbox.around(), deadlineMs: 220_000 });
-    const listeners = await Promise.all(Array.from({ length: 4 }, start));
-    const states = ['quoted', 'srccreated', 'destsent', 'completed'];
-    const transactions = 500;
-    let sent = 0;
-    let next = 0;
-    /** As the service does: to the next receiver until one of them takes it. */
-    const send = async (): Promise<void> => {
-      while (next < transactions) {
-        const n = (next += 1);
-        for (const [at, txnState] of states.entries()) {
-          await until(async () => (await deliver(listeners[(sent += 1) % 4]?.url ?? '', event(`t${n}`, txnState, at))) === 200);
-        }
-        if (n === transactions / 2) for (const { child } of listeners.slice(0, 2)) child.kill('SIGTERM');
-      }
-    };
-    await Promise.all(Array.from({ length: 16 }, send));
-    await until(() => new Set(application.bodies).size === transactions * states.length);
-    for (const { child, ended } of listeners) {
-      child.kill('SIGINT');
-      expect(await ended).toMatchObject({ exitCode: 0 });
-    }
-    expect(application.bodies).toHaveLength(transactions * states.length);
-    const arrived = application.bodies.map((body): { txnId: string; txnState: string } => JSON.parse(body));
-    for (let n = 1; n <= transactions; n += 1) {
-      expect(arrived.filter(({ txnId }) => txnId === `t${n}`).map(({ txnState }) => txnState)).toEqual(states);
-    }
-  });
+const event = (txnId: string, txnState = 'completed', updatedAt = 1) => ({
+  txnId,
+  txnState,
+  updatedAt,
 });
+
+describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))(
+  'receivers with their inbox in $name',
+  ({ open, fill, limited, failing }) => {
+    test('delete old events in pieces after they started to listen', async () => {
+      const inbox = await open();
+      inbox.sql(fill);
+      inbox.sql(limited);
+      const listener = await startListening([], inbox.around());
+      expect(await deliver(listener.url, event('new'))).toBe(200);
+      // The newest event stays, and which one that was depends on the moment.
+      await until(() => inbox.count('events') <= 3);
+      expect(inbox.count("events WHERE id = 7 OR txn_id = 'new'")).toBe(2);
+      listener.child.kill('SIGINT');
+      expect((await listener.ended).stderr).not.toContain('Warning');
+    });
+
+    test('start and receive if old events cannot be deleted, with a warning', async () => {
+      const inbox = await open();
+      inbox.sql(fill);
+      inbox.sql(failing);
+      const listener = await startListening([], inbox.around());
+      expect(await deliver(listener.url, event('new'))).toBe(200);
+      await until(() => listener.stderr().includes('Old events could not be deleted'));
+      listener.child.kill('SIGINT');
+      expect(await listener.ended).toMatchObject({
+        exitCode: 0,
+        stderr: expect.stringContaining('the disk is gone'),
+      });
+      expect(inbox.count('events')).toBe(oldEvents + 1);
+    });
+
+    withSandbox(
+      'listen on when the inbox cannot be searched for what they missed, with a warning',
+      async ({ sandbox }) => {
+        const inbox = await open();
+        inbox.sql('ALTER TABLE events RENAME COLUMN updated_at TO elsewhere');
+        const listener = await startListening(['--enrich'], { ...inbox.around(), sandbox });
+        await until(() => listener.stderr().includes('The inbox could not be searched'));
+        inbox.sql('ALTER TABLE events RENAME COLUMN elsewhere TO updated_at');
+        await until(async () => (await deliver(listener.url, event('new'))) === 200);
+        listener.child.kill('SIGINT');
+        expect(await listener.ended).toMatchObject({ exitCode: 0 });
+      },
+    );
+
+    test('are ready only while events can be stored', async () => {
+      const inbox = await open();
+      const listener = await startListening(['--metrics', '0'], inbox.around());
+      const isReady = async (): Promise<boolean> =>
+        (await fetch(`${listener.url}/readyz`)).status === 200;
+      expect(await isReady()).toBe(true);
+      inbox.sql('ALTER TABLE backlog RENAME TO elsewhere');
+      await until(async () => !(await isReady()));
+      expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 0');
+      expect((await fetch(`${listener.url}/healthz`)).status).toBe(200);
+      inbox.sql('ALTER TABLE elsewhere RENAME TO backlog');
+      await until(isReady);
+      expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 1');
+    });
+
+    test(
+      'on one database deliver each of 2,000 events once, even while two of four are stopped',
+      { timeout: 240_000 },
+      async () => {
+        const inbox = await open();
+        const application = await startApplication(() => 200);
+        const start = () =>
+          startListening(['--forward-to', application.url, '-q'], {
+            ...inbox.around(),
+            deadlineMs: 220_000,
+          });
+        const listeners = await Promise.all(Array.from({ length: 4 }, start));
+        const states = ['quoted', 'srccreated', 'destsent', 'completed'];
+        const transactions = 500;
+        let sent = 0;
+        let next = 0;
+        /** As the service does: to the next receiver until one of them takes it. */
+        const send = async (): Promise<void> => {
+          while (next < transactions) {
+            const n = (next += 1);
+            for (const [at, txnState] of states.entries()) {
+              await until(
+                async () =>
+                  (await deliver(
+                    listeners[(sent += 1) % 4]?.url ?? '',
+                    event(`t${n}`, txnState, at),
+                  )) === 200,
+              );
+            }
+            if (n === transactions / 2)
+              for (const { child } of listeners.slice(0, 2)) child.kill('SIGTERM');
+          }
+        };
+        await Promise.all(Array.from({ length: 16 }, send));
+        await until(() => new Set(application.bodies).size === transactions * states.length);
+        for (const { child, ended } of listeners) {
+          child.kill('SIGINT');
+          expect(await ended).toMatchObject({ exitCode: 0 });
+        }
+        expect(application.bodies).toHaveLength(transactions * states.length);
+        const arrived = application.bodies.map((body): { txnId: string; txnState: string } =>
+          JSON.parse(body),
+        );
+        for (let n = 1; n <= transactions; n += 1) {
+          expect(
+            arrived.filter(({ txnId }) => txnId === `t${n}`).map(({ txnState }) => txnState),
+          ).toEqual(states);
+        }
+      },
+    );
+  },
+);

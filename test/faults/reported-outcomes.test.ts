@@ -11,12 +11,18 @@ const day = 86_400_000;
 
 /** Quotes from outside of the program, so that they cost no process each. */
 function fill({ service }: Strict, count: number): void {
-  const body = { sourceReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' } };
+  const body = {
+    sourceReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 },
+    destReq: { ccy: 'BTC', method: 'servicepay' },
+  };
   for (let index = 0; index < count; index += 1) service.add({ ...body, extRefId: `old-${index}` });
 }
 
 const echoes = [
-  { what: 'the requested limit echoed', echo: (asked: object) => ({ ...asked, limit: 100, total: 95 }) },
+  {
+    what: 'the requested limit echoed',
+    echo: (asked: object) => ({ ...asked, limit: 100, total: 95 }),
+  },
   { what: 'a total of 0', echo: (asked: object) => ({ ...asked, total: 0 }) },
   { what: 'the page size as total', echo: (asked: object) => ({ ...asked, total: 20 }) },
 ];
@@ -29,7 +35,9 @@ describe.concurrent('a list in pages of 20', () => {
     fill(strict, 95);
     service.temper.echoes = echo;
     const [listed, exported, raw] = await Promise.all([
-      run('tx list --all --json'), run('tx export --format jsonl', 'books'), run('api GET /api/v2/transaction?limit=100 --paginate', 'raw'),
+      run('tx list --all --json'),
+      run('tx export --format jsonl', 'books'),
+      run('api GET /api/v2/transaction?limit=100 --paginate', 'raw'),
     ]);
     expect(JSON.parse(listed.stdout)).toHaveLength(95);
     expect(exported.stdout.trim().split('\n')).toHaveLength(95);
@@ -46,17 +54,26 @@ describe.concurrent('a journal', () => {
     const end = await run(`${lnurl('other')} --ref order-2`);
     expect(end).toMatchObject({ exitCode: 2, stdout: '' });
     expect(end.error().message).toMatch(/damaged/);
-    expect(readdirSync(home('home')).filter((name) => name.startsWith('journal.db'))).not.toEqual([]);
+    expect(readdirSync(home('home')).filter((name) => name.startsWith('journal.db'))).not.toEqual(
+      [],
+    );
     expect(existsSync(file)).toBe(true);
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('that another process uses during a question leaves an unknown outcome', async ({ strict }) => {
+  test('that another process uses during a question leaves an unknown outcome', async ({
+    strict,
+  }) => {
     const { service, run, home } = strict;
-    const tty = svcpayTty('send lnurl shop@example.com 1000sat --ref order-1'.split(' '), { home: home('home'), sandbox: service });
+    const tty = svcpayTty('send lnurl shop@example.com 1000sat --ref order-1'.split(' '), {
+      home: home('home'),
+      sandbox: service,
+    });
     await tty.waitFor(/Pay 0\.0000/);
     // Another process whose clock is ahead takes the lease for over, and pays.
-    expect(await run(`${lnurl('shop')} --ref order-1`, 'home', { now: ahead(3_600_000) })).toMatchObject({ exitCode: 0 });
+    expect(
+      await run(`${lnurl('shop')} --ref order-1`, 'home', { now: ahead(3_600_000) }),
+    ).toMatchObject({ exitCode: 0 });
     tty.type('\u0003');
     expect([0, 8]).toContain(await tty.ended);
     expect(tty.text()).not.toMatch(/Not sent|[Nn]othing moved/);
@@ -82,7 +99,10 @@ describe.concurrent('a limit per day', () => {
 
   test('cannot be avoided with an unknown profile', async ({ strict }) => {
     const { run, service } = strict;
-    const ends = [await run(`${lnurl('shop')} --profile nosuch`), await run(lnurl('shop'), 'home', { env: { SVCPAY_PROFILE: 'nosuch' } })];
+    const ends = [
+      await run(`${lnurl('shop')} --profile nosuch`),
+      await run(lnurl('shop'), 'home', { env: { SVCPAY_PROFILE: 'nosuch' } }),
+    ];
     expect(ends.map(({ exitCode }) => exitCode)).not.toContain(0);
     expect(service.moved()).toHaveLength(0);
   });
@@ -90,7 +110,10 @@ describe.concurrent('a limit per day', () => {
 
 test('an answer nested 4,000 levels deep does not stop a payment', async ({ strict }) => {
   const { service, run } = strict;
-  service.temper.makes = (view) => ({ ...view, deep: JSON.parse(`${'['.repeat(4_000)}${']'.repeat(4_000)}`) });
+  service.temper.makes = (view) => ({
+    ...view,
+    deep: JSON.parse(`${'['.repeat(4_000)}${']'.repeat(4_000)}`),
+  });
   expect(await run(lnurl('shop'))).toMatchObject({ exitCode: 0 });
   expect(service.moved()).toHaveLength(1);
 });
@@ -98,17 +121,35 @@ test('an answer nested 4,000 levels deep does not stop a payment', async ({ stri
 const deep = `${'{"error":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 
 describe.concurrent('an error that is 20,000 levels deep', () => {
-  test.for([['creation', 75, 0], ['read', 8, 1]] as const)('in answer to a %s ends with exit %d', async ([exchange, exitCode, moved], { strict }) => {
-    const { service, run } = strict;
-    service.temper.meetings.push({ exchange, status: 500, body: deep, effect: 'none', times: 99 });
-    service.temper.reads = ({ state }) => (state === 'quoted' ? 'quoted' : 'srccreated');
-    expect(await run(`${lnurl('shop')} --wait-timeout 5s`, 'home', quickTime())).toMatchObject({ exitCode, stdout: '' });
-    expect(service.moved()).toHaveLength(moved);
-  });
+  test.for([
+    ['creation', 75, 0],
+    ['read', 8, 1],
+  ] as const)(
+    'in answer to a %s ends with exit %d',
+    async ([exchange, exitCode, moved], { strict }) => {
+      const { service, run } = strict;
+      service.temper.meetings.push({
+        exchange,
+        status: 500,
+        body: deep,
+        effect: 'none',
+        times: 99,
+      });
+      service.temper.reads = ({ state }) => (state === 'quoted' ? 'quoted' : 'srccreated');
+      expect(await run(`${lnurl('shop')} --wait-timeout 5s`, 'home', quickTime())).toMatchObject({
+        exitCode,
+        stdout: '',
+      });
+      expect(service.moved()).toHaveLength(moved);
+    },
+  );
 
   test('as the address of a quote ends with exit 3', async ({ strict }) => {
     const { service, run } = strict;
-    service.temper.makes = (view) => ({ ...view, destReq: { ...Object(view['destReq']), reqDetails: { address: '\u2603' } } });
+    service.temper.makes = (view) => ({
+      ...view,
+      destReq: { ...Object(view['destReq']), reqDetails: { address: '\u2603' } },
+    });
     service.temper.carries = (_request, body) => body.replace('"\u2603"', deep);
     expect(await run(lnurl('shop'))).toMatchObject({ exitCode: 3, stdout: '' });
     expect(service.moved()).toHaveLength(0);
@@ -118,7 +159,13 @@ describe.concurrent('an error that is 20,000 levels deep', () => {
 test('an error of 1 MB is cut, and its code too', async ({ strict }) => {
   const { service, run } = strict;
   const long = 'x'.repeat(1_000_000);
-  service.temper.meetings.push({ exchange: 'creation', status: 400, body: JSON.stringify({ error: long, message: long, code: long }), effect: 'none', times: 9 });
+  service.temper.meetings.push({
+    exchange: 'creation',
+    status: 400,
+    body: JSON.stringify({ error: long, message: long, code: long }),
+    effect: 'none',
+    times: 9,
+  });
   const end = await run(lnurl('shop'));
   expect(end).toMatchObject({ exitCode: 3 });
   expect(end.stderr.length).toBeLessThan(4_000);

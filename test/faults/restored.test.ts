@@ -36,19 +36,38 @@ async function inDatabase({ around }: Payment): Promise<Keeping> {
 
 const kept: [string, (payment: Payment) => Promise<Keeping>][] = [
   ['a file', inFile],
-  ...(hasPostgres ? [['PostgreSQL', inDatabase] satisfies [string, (payment: Payment) => Promise<Keeping>]] : []),
+  ...(hasPostgres
+    ? [['PostgreSQL', inDatabase] satisfies [string, (payment: Payment) => Promise<Keeping>]]
+    : []),
 ];
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
 describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
   test('contains all later payments after reconcile --import', async ({ payment }) => {
     const { around, backUp, restored } = await keep(payment);
-    const pay = (args: readonly string[], where: Here) => svcpay([...args, '--yes', '--json', '--no-wait'], where);
-    const toInvoice = (ref: string): string[] => ['send', 'lightning', payment.invoice, '--ref', ref];
-    const toAddress = (amount: string): string[] => ['send', 'onchain', address, amount, '--deduct-fees', '--ref', 'chain'];
+    const pay = (args: readonly string[], where: Here) =>
+      svcpay([...args, '--yes', '--json', '--no-wait'], where);
+    const toInvoice = (ref: string): string[] => [
+      'send',
+      'lightning',
+      payment.invoice,
+      '--ref',
+      ref,
+    ];
+    const toAddress = (amount: string): string[] => [
+      'send',
+      'onchain',
+      address,
+      amount,
+      '--deduct-fees',
+      '--ref',
+      'chain',
+    ];
     await svcpay(['limits', 'set', '--per-day', '9000sat', '-q'], around);
     const early = await payment.sandbox.invoice('2000sat', { expiry: '2d' });
-    expect(await pay(['send', 'lightning', early, '--ref', 'early'], around)).toMatchObject({ exitCode: 0 });
+    expect(await pay(['send', 'lightning', early, '--ref', 'early'], around)).toMatchObject({
+      exitCode: 0,
+    });
     backUp();
     expect(await pay(toInvoice('since'), around)).toMatchObject({ exitCode: 0 });
     const first = await pay(toAddress('3000sat'), around);
@@ -61,12 +80,20 @@ describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
 
     const quoted = payment.sandbox.requests('POST', '/api/v2/transaction').length;
     const elsewhere = await pay(toInvoice('another'), after);
-    expect([elsewhere.exitCode, elsewhere.error().message]).toEqual([2, expect.stringContaining('under the reference since')]);
-    expect((await pay(toAddress('4000sat'), after)).error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('different payment') });
+    expect([elsewhere.exitCode, elsewhere.error().message]).toEqual([
+      2,
+      expect.stringContaining('under the reference since'),
+    ]);
+    expect((await pay(toAddress('4000sat'), after)).error()).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('different payment'),
+    });
     expect((await pay(toAddress('3000sat'), after)).json()).toMatchObject({ extRefId: 'chain' });
     expect((await pay(toInvoice('since'), after)).json()).toMatchObject({ extRefId: 'since' });
     const more = await payment.sandbox.invoice('4000sat', { expiry: '2d' });
-    expect((await pay(['send', 'lightning', more, '--ref', 'more'], after)).error()).toMatchObject({ exitCode: 7 });
+    expect((await pay(['send', 'lightning', more, '--ref', 'more'], after)).error()).toMatchObject({
+      exitCode: 7,
+    });
     expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(quoted);
   });
 });

@@ -13,7 +13,12 @@ const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 const rounds = 5;
 const clients = 6;
 
-const ready = v.object({ url: v.string(), apiKey: v.string(), apiSecret: v.string(), accountId: v.string() });
+const ready = v.object({
+  url: v.string(),
+  apiKey: v.string(),
+  apiSecret: v.string(),
+  accountId: v.string(),
+});
 
 interface Running {
   readonly child: ChildProcess;
@@ -21,9 +26,20 @@ interface Running {
 }
 
 async function start(home: string): Promise<Running> {
-  const args = ['sandbox', 'start', '--port', '0', '--json', '--file', join(home, 'sandbox.db'), '--auto-pay', '1s'];
+  const args = [
+    'sandbox',
+    'start',
+    '--port',
+    '0',
+    '--json',
+    '--file',
+    join(home, 'sandbox.db'),
+    '--auto-pay',
+    '1s',
+  ];
   const child = spawn(process.execPath, [program, ...args], {
-    env: { ...process.env, SVCPAY_HOME: home }, stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, SVCPAY_HOME: home },
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(createInterface(child.stdout), 'line');
   const { url, ...credentials } = v.parse(ready, JSON.parse(String(line)));
@@ -43,7 +59,8 @@ type Kind = 'receive' | 'send' | 'swap';
 const bodies: Record<Kind, (client: Client) => Promise<object>> = {
   receive: async () => lightningReceive(0.00001),
   swap: async () => swap(1, 'USDT', 'USD'),
-  send: async (client) => lightningSend((await client.control('POST', 'invoice', { amount: '1000sat' })).body.invoice),
+  send: async (client) =>
+    lightningSend((await client.control('POST', 'invoice', { amount: '1000sat' })).body.invoice),
 };
 
 /** Creates and confirms without end; stops when the sandbox does not answer any more. */
@@ -68,9 +85,12 @@ const onwards: Record<string, readonly string[]> = {
   completed: ['completed'],
 };
 
-test('a sandbox killed under load loses nothing that it answered, and continues', async ({ home }) => {
+test('a sandbox killed under load loses nothing that it answered, and continues', async ({
+  home,
+}) => {
   const [delays = []] = fc.sample(
-    fc.array(fc.noBias(fc.integer({ min: 0, max: 200 })), { minLength: rounds, maxLength: rounds }), 1,
+    fc.array(fc.noBias(fc.integer({ min: 0, max: 200 })), { minLength: rounds, maxLength: rounds }),
+    1,
   );
   console.info(`killed after ${delays.join(', ')} ms of load`);
   const told: Told = new Map();
@@ -79,7 +99,9 @@ test('a sandbox killed under load loses nothing that it answered, and continues'
     await assertKept(client, told);
     const before = told.size;
     const kinds: readonly Kind[] = ['send', 'swap', 'receive'];
-    const working = Array.from({ length: clients }, (_, i) => load(client, [...kinds.slice(i % 3), ...kinds], told));
+    const working = Array.from({ length: clients }, (_, i) =>
+      load(client, [...kinds.slice(i % 3), ...kinds], told),
+    );
     await expect.poll(() => told.size, { interval: 1 }).toBeGreaterThan(before);
     await new Promise((resolve) => setTimeout(resolve, delay));
     await kill(child);
@@ -117,8 +139,13 @@ async function assertFinished(client: Client, told: Told): Promise<void> {
   const sats = Math.round((await client.wallet('BTC')).amount * 1e8);
   // A send of 1000 sat costs 2 sat of the service and 1 sat of the network.
   expect(sats).toBe(1e8 + 1000 * received - 1003 * sent);
-  expect(await client.wallet('USD')).toMatchObject({ amount: 5000 + swapped, availableBalance: 5000 + swapped });
+  expect(await client.wallet('USD')).toMatchObject({
+    amount: 5000 + swapped,
+    availableBalance: 5000 + swapped,
+  });
   const { due, transactions } = (await client.control('GET', 'status')).body;
   expect(due).toBe(0);
-  expect(Object.keys(transactions).filter((state) => !['completed', 'expired'].includes(state))).toEqual([]);
+  expect(
+    Object.keys(transactions).filter((state) => !['completed', 'expired'].includes(state)),
+  ).toEqual([]);
 }

@@ -5,7 +5,10 @@ import { test, type Strict } from '../support/strict.js';
 import type { Json } from '../conformance/strict-judge.js';
 
 const side = (view: Json, name: string): Json => Object(view[name]);
-const feeOf100Sat = (view: Json): Json => ({ ...view, sourceReq: { ...side(view, 'sourceReq'), servicepayFees: 0.000001 } });
+const feeOf100Sat = (view: Json): Json => ({
+  ...view,
+  sourceReq: { ...side(view, 'sourceReq'), servicepayFees: 0.000001 },
+});
 
 /** What is created is completed at once, and looks like this in every answer. */
 function completesAtOnce({ service }: Strict, change: (view: Json) => Json = (view) => view): void {
@@ -16,38 +19,69 @@ function completesAtOnce({ service }: Strict, change: (view: Json) => Json = (vi
   };
 }
 
-const send = (invoice: string, ref: string): string => `send lightning ${invoice} --yes --json --ref ${ref}`;
+const send = (invoice: string, ref: string): string =>
+  `send lightning ${invoice} --yes --json --ref ${ref}`;
 
 describe.concurrent('a payment that the service starts without a confirmation', () => {
-  test('is paid, warned of above --max-fee, and counts against the limit of the day', async ({ strict }) => {
+  test('is paid, warned of above --max-fee, and counts against the limit of the day', async ({
+    strict,
+  }) => {
     const { service, run } = strict;
     expect(await run('limits set --per-day 1500sat')).toMatchObject({ exitCode: 0 });
     completesAtOnce(strict, feeOf100Sat);
     const paid = await run(`${send(service.invoice(1000n), 'one')} --max-fee 1sat`);
-    expect(paid).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('The service started the payment without a confirmation: the fee is') });
+    expect(paid).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining(
+        'The service started the payment without a confirmation: the fee is',
+      ),
+    });
     expect(await run(send(service.invoice(1000n), 'two'))).toMatchObject({ exitCode: 7 });
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('is warned of when earlier payments leave too little of the day, also in a batch', async ({ strict }) => {
+  test('is warned of when earlier payments leave too little of the day, also in a batch', async ({
+    strict,
+  }) => {
     const { service, run } = strict;
     expect(await run('limits set --per-day 2000sat')).toMatchObject({ exitCode: 0 });
     completesAtOnce(strict, feeOf100Sat);
     expect(await run(send(service.invoice(900n), 'one'))).toMatchObject({ exitCode: 0 });
     const row = `ref,to\ntwo,${service.invoice(900n)}\n`;
     const end = await run('batch - --yes --json', 'home', { input: row });
-    expect(end).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/started the payment without a confirmation: .* over your daily limit of/) });
-    expect(end.json()).toMatchObject({ paid: 1, paidBefore: 0, spent: [{ ccy: 'BTC', amount: expect.any(Number) }] });
+    expect(end).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(
+        /started the payment without a confirmation: .* over your daily limit of/,
+      ),
+    });
+    expect(end.json()).toMatchObject({
+      paid: 1,
+      paidBefore: 0,
+      spent: [{ ccy: 'BTC', amount: expect.any(Number) }],
+    });
     expect(service.moved()).toHaveLength(2);
   });
 
-  test('counts against the limit of the day when the answer to its creation was lost', async ({ strict }) => {
+  test('counts against the limit of the day when the answer to its creation was lost', async ({
+    strict,
+  }) => {
     const { service, run } = strict;
     expect(await run('limits set --per-day 1500sat')).toMatchObject({ exitCode: 0 });
     completesAtOnce(strict);
-    service.temper.meetings.push({ exchange: 'creation', status: 'broken off', body: '', effect: 'at once', times: 1 });
-    expect(await run('send lnurl shop@example.com 1000sat --yes --json --ref one')).toMatchObject({ exitCode: 0 });
-    expect(await run('send lnurl shop@example.com 1000sat --yes --json --ref two')).toMatchObject({ exitCode: 7 });
+    service.temper.meetings.push({
+      exchange: 'creation',
+      status: 'broken off',
+      body: '',
+      effect: 'at once',
+      times: 1,
+    });
+    expect(await run('send lnurl shop@example.com 1000sat --yes --json --ref one')).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await run('send lnurl shop@example.com 1000sat --yes --json --ref two')).toMatchObject({
+      exitCode: 7,
+    });
     expect(service.moved()).toHaveLength(1);
   });
 
@@ -55,27 +89,49 @@ describe.concurrent('a payment that the service starts without a confirmation', 
     ['another reference', (view) => ({ ...view, extRefId: 'other' })],
     ['no reference', ({ extRefId: _ref, ...view }) => view],
     ['another account', (view) => ({ ...view, accountId: 'ne01-other' })],
-    ['another invoice', (view) => ({ ...view, destReq: { ...side(view, 'destReq'), reqDetails: { paymentRequest: 'lnbc1other' } } })],
-    ['a fee below zero', (view) => ({ ...view, sourceReq: { ...side(view, 'sourceReq'), servicepayFees: -1 } })],
+    [
+      'another invoice',
+      (view) => ({
+        ...view,
+        destReq: { ...side(view, 'destReq'), reqDetails: { paymentRequest: 'lnbc1other' } },
+      }),
+    ],
+    [
+      'a fee below zero',
+      (view) => ({ ...view, sourceReq: { ...side(view, 'sourceReq'), servicepayFees: -1 } }),
+    ],
   ];
-  test.for(others)('with %s is unknown in every run, and blocks its invoice and the limit of the day', async ([, change], { strict }) => {
-    const { service, run } = strict;
-    expect(await run('limits set --per-day 1500sat')).toMatchObject({ exitCode: 0 });
-    completesAtOnce(strict, change);
-    const invoice = service.invoice(1000n);
-    const first = await run(send(invoice, 'one'), 'home', quickTime());
-    expect(first).toMatchObject({ exitCode: 8, stdout: '' });
-    expect(first.error().message).toMatch(/^Outcome unknown: .* is not what was asked for\.$/);
-    const { txnId } = first.error();
-    for (const line of [send(invoice, 'one'), 'tx resume one --json', `tx get ${txnId}`, 'tx resume one --json']) {
-      expect([line, (await run(line, 'home', quickTime())).exitCode]).toEqual([line, line.startsWith('tx get') ? 0 : 8]);
-    }
-    expect(await run(send(invoice, 'two'))).toMatchObject({ exitCode: 2 });
-    expect(await run(send(service.invoice(1000n), 'three'))).toMatchObject({ exitCode: 7 });
-    expect(service.moved()).toHaveLength(1);
-  });
+  test.for(others)(
+    'with %s is unknown in every run, and blocks its invoice and the limit of the day',
+    async ([, change], { strict }) => {
+      const { service, run } = strict;
+      expect(await run('limits set --per-day 1500sat')).toMatchObject({ exitCode: 0 });
+      completesAtOnce(strict, change);
+      const invoice = service.invoice(1000n);
+      const first = await run(send(invoice, 'one'), 'home', quickTime());
+      expect(first).toMatchObject({ exitCode: 8, stdout: '' });
+      expect(first.error().message).toMatch(/^Outcome unknown: .* is not what was asked for\.$/);
+      const { txnId } = first.error();
+      for (const line of [
+        send(invoice, 'one'),
+        'tx resume one --json',
+        `tx get ${txnId}`,
+        'tx resume one --json',
+      ]) {
+        expect([line, (await run(line, 'home', quickTime())).exitCode]).toEqual([
+          line,
+          line.startsWith('tx get') ? 0 : 8,
+        ]);
+      }
+      expect(await run(send(invoice, 'two'))).toMatchObject({ exitCode: 2 });
+      expect(await run(send(service.invoice(1000n), 'three'))).toMatchObject({ exitCode: 7 });
+      expect(service.moved()).toHaveLength(1);
+    },
+  );
 
-  test('is paid if only the answer to its creation was about another reference', async ({ strict }) => {
+  test('is paid if only the answer to its creation was about another reference', async ({
+    strict,
+  }) => {
     const { service, run } = strict;
     let isFirst = true;
     completesAtOnce(strict, (view) => (isFirst ? { ...view, extRefId: 'other' } : view));

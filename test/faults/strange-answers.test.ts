@@ -21,10 +21,46 @@ function randomOf(seed: number): (below: number) => number {
 
 /** As JSON, because `__proto__` is a name there like any other. */
 const strange = [
-  'null', '{}', '[]', '""', '" "', 'true', 'false', '0', '-0', '-1', '1e308', '1e-9', '0.1', '253402300800000', '-62135596800001', '8640000000000001',
-  '{"toString":1}', '{"toString":1}', '{"toString":1}', '{"toString":1,"valueOf":1}', '[{"toString":1}]', '{"__proto__":{"toString":1}}', '{"length":-1}', '{"then":1}', '{"toJSON":1}',
-  '"NaN"', '"Infinity"', '"1e400"', '"-1"', '"0x10"', '"\\u0000"', '"\\ud800"', '"\\u202e"', '"__proto__"', '"constructor"', '"toString"', '"2026-13-45"',
-  JSON.stringify('9'.repeat(70)), JSON.stringify('x'.repeat(10_000)), `${'['.repeat(500)}${']'.repeat(500)}`,
+  'null',
+  '{}',
+  '[]',
+  '""',
+  '" "',
+  'true',
+  'false',
+  '0',
+  '-0',
+  '-1',
+  '1e308',
+  '1e-9',
+  '0.1',
+  '253402300800000',
+  '-62135596800001',
+  '8640000000000001',
+  '{"toString":1}',
+  '{"toString":1}',
+  '{"toString":1}',
+  '{"toString":1,"valueOf":1}',
+  '[{"toString":1}]',
+  '{"__proto__":{"toString":1}}',
+  '{"length":-1}',
+  '{"then":1}',
+  '{"toJSON":1}',
+  '"NaN"',
+  '"Infinity"',
+  '"1e400"',
+  '"-1"',
+  '"0x10"',
+  '"\\u0000"',
+  '"\\ud800"',
+  '"\\u202e"',
+  '"__proto__"',
+  '"constructor"',
+  '"toString"',
+  '"2026-13-45"',
+  JSON.stringify('9'.repeat(70)),
+  JSON.stringify('x'.repeat(10_000)),
+  `${'['.repeat(500)}${']'.repeat(500)}`,
 ];
 
 const tron = encodeTronAddress(new Uint8Array(20).fill(5));
@@ -43,7 +79,17 @@ const payments = [
   'swap 2usdt BTC --max-rate-loss 5%',
   payout,
 ] as const;
-const others = ['receive lightning 1000sat', 'tx list', 'tx export --format csv', 'tx pending', 'wallets', 'rates', 'whoami', 'payout institutions VN', 'receive address btc'] as const;
+const others = [
+  'receive lightning 1000sat',
+  'tx list',
+  'tx export --format csv',
+  'tx pending',
+  'wallets',
+  'rates',
+  'whoami',
+  'payout institutions VN',
+  'receive address btc',
+] as const;
 
 const exchanges = [
   ['creation', 'POST', /\/transaction\/?$/],
@@ -58,24 +104,57 @@ const exchanges = [
 type Path = readonly string[];
 
 const pathsIn = (value: unknown): Path[] =>
-  typeof value !== 'object' || value === null ? [] : Object.entries(value).flatMap(([name, inner]) => [[name], ...pathsIn(inner).map((rest) => [name, ...rest])]);
+  typeof value !== 'object' || value === null
+    ? []
+    : Object.entries(value).flatMap(([name, inner]) => [
+        [name],
+        ...pathsIn(inner).map((rest) => [name, ...rest]),
+      ]);
 
 /** Puts another value in one place, or takes out what is there. */
 function changed(value: unknown, [name, ...rest]: Path, put: unknown): unknown {
   if (name === undefined) return put;
-  if (Array.isArray(value)) return value.flatMap((each: unknown, index) => (String(index) === name ? (rest.length === 0 && put === undefined ? [] : [changed(each, rest, put)]) : [each]));
+  if (Array.isArray(value))
+    return value.flatMap((each: unknown, index) =>
+      String(index) === name
+        ? rest.length === 0 && put === undefined
+          ? []
+          : [changed(each, rest, put)]
+        : [each],
+    );
   const entries = Object.entries({ ...Object(value), ...(rest.length === 0 && { [name]: put }) });
-  return Object.fromEntries(entries.map(([key, inner]) => [key, key === name ? changed(inner, rest, put) : inner]));
+  return Object.fromEntries(
+    entries.map(([key, inner]) => [key, key === name ? changed(inner, rest, put) : inner]),
+  );
 }
 
 /** Fields that an answer may have besides. */
 const added = [
-  'resultStatus', 'error', 'message', 'code', 'errorMetadata', 'data', 'pagination', 'accountId', 'kyc', 'reqDetails', 'amtSettled', 'amtRequested',
-  'expiresAt', 'paymentRequest', 'lnurlAddress', 'sourceOfFunds', 'toString', 'then', 'toJSON', 'confirmations',
+  'resultStatus',
+  'error',
+  'message',
+  'code',
+  'errorMetadata',
+  'data',
+  'pagination',
+  'accountId',
+  'kyc',
+  'reqDetails',
+  'amtSettled',
+  'amtRequested',
+  'expiresAt',
+  'paymentRequest',
+  'lnurlAddress',
+  'sourceOfFunds',
+  'toString',
+  'then',
+  'toJSON',
+  'confirmations',
 ];
 
 /** Where money goes, and under which name: in the answer to a creation nothing strange may stand there. */
-const decisive = /^(?:destReq\.(?:ccy|method|reqDetails\.(?!institutionName$)\w+)|sourceReq\.(?:ccy|method)|extRefId)$/;
+const decisive =
+  /^(?:destReq\.(?:ccy|method|reqDetails\.(?!institutionName$)\w+)|sourceReq\.(?:ccy|method)|extRefId)$/;
 
 /** Time that passes while the program sleeps, and no faster. */
 function timeOf(): { now: () => number; sleep: (ms: number) => Promise<void> } {
@@ -96,41 +175,84 @@ async function runSeed(seed: number, { service, run }: Strict): Promise<void> {
   const command = pick(isPayment ? payments : others);
   const [exchange, method, path] = pick(exchanges);
   const [skips, times] = [random(3) === 0 ? 1 : 0, pick([1, 1, 99])];
-  const [where, value, deletes, isTable] = [random(1_000_000), pick(strange), random(8) === 0, random(2) === 0];
+  const [where, value, deletes, isTable] = [
+    random(1_000_000),
+    pick(strange),
+    random(8) === 0,
+    random(2) === 0,
+  ];
   const add = random(3) === 0 ? [pick(added)] : [];
   let met = 0;
   const changes: string[] = [];
   service.temper.rates = random(2) === 0 ? { BTCUSDT: 100_000 } : undefined;
   service.temper.carries = (request: Received, body) => {
-    if (request.method !== method || !path.test(request.path) || request.path.includes('token-signature')) return body;
+    if (
+      request.method !== method ||
+      !path.test(request.path) ||
+      request.path.includes('token-signature')
+    )
+      return body;
     met += 1;
     if (met <= skips || met > skips + times || body === '') return body;
     const json: Json = JSON.parse(body);
-    const paths = [[], ...pathsIn(json)].filter((at) => add.length === 0 || isObject(at.reduce((value: unknown, name) => Object(value)[name], json)));
-    const at = [...(paths[add.length > 0 && where % 2 === 0 ? 0 : where % paths.length] ?? []), ...add];
+    const paths = [[], ...pathsIn(json)].filter(
+      (at) =>
+        add.length === 0 ||
+        isObject(at.reduce((value: unknown, name) => Object(value)[name], json)),
+    );
+    const at = [
+      ...(paths[add.length > 0 && where % 2 === 0 ? 0 : where % paths.length] ?? []),
+      ...add,
+    ];
     changes.push(at.join('.'));
     // What stands for nothing at all is written by hand: JSON.stringify would leave `__proto__` out.
     const mark = '"\u2603"';
-    return JSON.stringify(changed(json, at, deletes && at.length > 0 ? undefined : '\u2603')).replace(mark, () => value);
+    return JSON.stringify(
+      changed(json, at, deletes && at.length > 0 ? undefined : '\u2603'),
+    ).replace(mark, () => value);
   };
   const before = service.moved().length;
   const line = `${command}${isPayment ? ` --ref fuzz-${seed} --yes --wait-timeout 20s` : ''}${isTable ? ' -o table' : command.includes('--format') ? '' : ' --json'}`;
   const end = await run(line, 'home', timeOf());
   const moved = service.moved().length - before;
-  const told = { seed, line, exchange, changes, value: deletes ? 'deleted' : value.slice(0, 60), moved, exitCode: end.exitCode, stderr: end.stderr.slice(0, 600) };
+  const told = {
+    seed,
+    line,
+    exchange,
+    changes,
+    value: deletes ? 'deleted' : value.slice(0, 60),
+    moved,
+    exitCode: end.exitCode,
+    stderr: end.stderr.slice(0, 600),
+  };
   const replay = `FUZZ_SEED=${seed} FUZZ_RUNS=1 npm run fuzz\n${JSON.stringify(told, undefined, 1)}`;
   if (end.stderr.includes('Something unexpected')) throw new Error(`An uncaught error: ${replay}`);
   if (!isPayment) return;
   if (moved > 1) throw new Error(`Paid twice: ${replay}`);
-  if (moved === 1 && ![0, 6, 8].includes(end.exitCode)) throw new Error(`Money moved, and the exit code denies it: ${replay}`);
-  if (moved === 0 && end.exitCode === 0) throw new Error(`Nothing moved, and the exit code says paid: ${replay}`);
-  if (moved === 1 && exchange === 'creation' && skips === 0 && add.length === 0 && changes.some((at) => decisive.test(at))) throw new Error(`A strange quote was confirmed: ${replay}`);
+  if (moved === 1 && ![0, 6, 8].includes(end.exitCode))
+    throw new Error(`Money moved, and the exit code denies it: ${replay}`);
+  if (moved === 0 && end.exitCode === 0)
+    throw new Error(`Nothing moved, and the exit code says paid: ${replay}`);
+  if (
+    moved === 1 &&
+    exchange === 'creation' &&
+    skips === 0 &&
+    add.length === 0 &&
+    changes.some((at) => decisive.test(at))
+  )
+    throw new Error(`A strange quote was confirmed: ${replay}`);
 }
 
-test(`${runs} commands against strange answers`, { timeout: 60_000 + runs * 300 }, async ({ strict }) => {
-  const failures: string[] = [];
-  for (let seed = firstSeed; seed < firstSeed + runs && failures.length < 5; seed += 1) {
-    await runSeed(seed, strict).catch((error: unknown) => failures.push(error instanceof Error ? error.message : String(error)));
-  }
-  expect(failures.join('\n')).toBe('');
-});
+test(
+  `${runs} commands against strange answers`,
+  { timeout: 60_000 + runs * 300 },
+  async ({ strict }) => {
+    const failures: string[] = [];
+    for (let seed = firstSeed; seed < firstSeed + runs && failures.length < 5; seed += 1) {
+      await runSeed(seed, strict).catch((error: unknown) =>
+        failures.push(error instanceof Error ? error.message : String(error)),
+      );
+    }
+    expect(failures.join('\n')).toBe('');
+  },
+);

@@ -8,9 +8,11 @@ import { svcpay, type Run } from '../support/svcpay.js';
 import { expectSameTransaction, timeoutFlags, test, type Payment } from '../support/faults.js';
 
 /** As a process of its own: several meet in the journal. */
-const send = ({ command, around }: Payment, ...flags: string[]): Promise<Run> => svcpay([...command, ...flags], around);
+const send = ({ command, around }: Payment, ...flags: string[]): Promise<Run> =>
+  svcpay([...command, ...flags], around);
 
-const eight = <T>(make: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 8 }, make));
+const eight = <T>(make: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: 8 }, make));
 
 const elsewhere = (): string => {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-elsewhere-'));
@@ -19,39 +21,63 @@ const elsewhere = (): string => {
 };
 
 describe('a shared journal', () => {
-  test('lets eight processes with one reference pay once, and all report its transaction', async ({ payment }) => {
+  test('lets eight processes with one reference pay once, and all report its transaction', async ({
+    payment,
+  }) => {
     const runs = await eight(() => send(payment, '--timeout', '20s'));
     expectSameTransaction(runs);
     expect(await payment.timesPaid()).toBe(1);
-    const created = payment.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200);
+    const created = payment.sandbox
+      .requests('POST', '/api/v2/transaction')
+      .filter(({ status }) => status === 200);
     expect(created).toHaveLength(1);
     expect(payment.sandbox.requests('PUT')).toHaveLength(1);
   });
 
   test('lets eight processes with one invoice and no reference pay once', async ({ payment }) => {
-    const runs = await eight(() => svcpay(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around));
+    const runs = await eight(() =>
+      svcpay(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around),
+    );
     const paid = runs.filter(({ exitCode }) => exitCode === 0);
     expect(paid.length).toBeGreaterThan(0);
     expectSameTransaction(paid);
     const refused = runs.filter(({ exitCode }) => exitCode !== 0);
-    for (const run of refused) expect(run.error()).toMatchObject({ exitCode: 2, message: expect.stringContaining('already paid') });
+    for (const run of refused)
+      expect(run.error()).toMatchObject({
+        exitCode: 2,
+        message: expect.stringContaining('already paid'),
+      });
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('refuses a different payment with a used reference, and names its transaction', async ({ payment }) => {
+  test('refuses a different payment with a used reference, and names its transaction', async ({
+    payment,
+  }) => {
     const first = await payment.send();
     const other = await payment.sandbox.invoice('1000sat');
-    const run = await svcpayHere(['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json'], payment.around);
+    const run = await svcpayHere(
+      ['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json'],
+      payment.around,
+    );
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error()).toMatchObject({ txnId: idOf(first), message: expect.stringContaining('different payment') });
+    expect(run.error()).toMatchObject({
+      txnId: idOf(first),
+      message: expect.stringContaining('different payment'),
+    });
     expect(await payment.timesPaid()).toBe(1);
   });
 
   test('refuses a paid invoice, and names its transaction', async ({ payment }) => {
     const first = await payment.send();
-    const run = await svcpayHere(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around);
+    const run = await svcpayHere(
+      ['send', 'lightning', payment.invoice, '--yes', '--json'],
+      payment.around,
+    );
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error()).toMatchObject({ txnId: idOf(first), message: expect.stringContaining('already paid') });
+    expect(run.error()).toMatchObject({
+      txnId: idOf(first),
+      message: expect.stringContaining('already paid'),
+    });
     expect(await payment.timesPaid()).toBe(1);
   });
 });
@@ -59,13 +85,20 @@ describe('a shared journal', () => {
 describe('another machine', () => {
   test('reports the payment of a reference that is new to it', async ({ payment }) => {
     const first = await payment.send();
-    expectSameTransaction([first, await svcpayHere(payment.command, { ...payment.around, home: elsewhere() })]);
+    expectSameTransaction([
+      first,
+      await svcpayHere(payment.command, { ...payment.around, home: elsewhere() }),
+    ]);
     expect(await payment.timesPaid()).toBe(1);
   });
 
   test('pays once concurrently with the first', async ({ payment }) => {
     const homes = [elsewhere(), elsewhere(), elsewhere()];
-    const runs = await Promise.all(homes.map((home) => svcpay([...payment.command, '--timeout', '20s'], { ...payment.around, home })));
+    const runs = await Promise.all(
+      homes.map((home) =>
+        svcpay([...payment.command, '--timeout', '20s'], { ...payment.around, home }),
+      ),
+    );
     expectSameTransaction(runs);
     expect(await payment.timesPaid()).toBe(1);
   });
@@ -73,7 +106,16 @@ describe('another machine', () => {
   test('refuses a different payment with a reference of the first', async ({ payment }) => {
     const first = await payment.send();
     const other = await payment.sandbox.invoice('1000sat');
-    const command = ['send', 'lightning', other, '--ref', 'order-1', '--yes', '--json', ...timeoutFlags];
+    const command = [
+      'send',
+      'lightning',
+      other,
+      '--ref',
+      'order-1',
+      '--yes',
+      '--json',
+      ...timeoutFlags,
+    ];
     const run = await svcpayHere(command, { ...payment.around, home: elsewhere() });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({ txnId: idOf(first) });

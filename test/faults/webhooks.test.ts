@@ -20,7 +20,8 @@ test('every event reaches the application, each transaction in order', async ({ 
     acknowledged += 1;
   }
   const sending = Array.from({ length: transactions }, async (_, n) => {
-    for (const [at, txnState] of course.entries()) await insist({ txnId: `t${n}`, txnState, updatedAt: at });
+    for (const [at, txnState] of course.entries())
+      await insist({ txnId: `t${n}`, txnState, updatedAt: at });
   });
   for (let kill = 1; kill <= kills; kill += 1) {
     const share = (transactions * course.length * kill) / (kills + 1);
@@ -36,7 +37,9 @@ test('every event reaches the application, each transaction in order', async ({ 
   expect((await listener.ended).exitCode).toBe(0);
 
   for (let n = 0; n < transactions; n += 1) {
-    const own = [...arrived()].map((body): { txnId: string; txnState: string } => JSON.parse(body)).filter(({ txnId }) => txnId === `t${n}`);
+    const own = [...arrived()]
+      .map((body): { txnId: string; txnState: string } => JSON.parse(body))
+      .filter(({ txnId }) => txnId === `t${n}`);
     expect(own.map(({ txnState }) => txnState)).toEqual(course);
   }
 });

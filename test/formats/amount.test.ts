@@ -20,7 +20,9 @@ import {
 import { Failure } from '../../src/formats/failure.js';
 import { refusal } from './support.js';
 
-const payoutCurrencies = 'CAD INR IDR KES MYR NGN PHP RWF SGD KRW THB VND XOF GHS TWD USD'.split(' ');
+const payoutCurrencies = 'CAD INR IDR KES MYR NGN PHP RWF SGD KRW THB VND XOF GHS TWD USD'.split(
+  ' ',
+);
 const currencies = ['BTC', 'USDT', ...payoutCurrencies];
 
 /** Any amount of the currency that fits the wire, by its number of smallest units. */
@@ -28,7 +30,9 @@ const amountOf = (ccy: string) => {
   const max = ccy === 'BTC' ? 21n * 10n ** 14n : 10n ** 15n - 1n;
   return fc.bigInt(1n, max).map((units) => new Big(units).times(`1e-${decimalsOf(ccy)}`));
 };
-const anyMoney = fc.constantFrom(...currencies).chain((ccy) => amountOf(ccy).map((value) => money(ccy, value)));
+const anyMoney = fc
+  .constantFrom(...currencies)
+  .chain((ccy) => amountOf(ccy).map((value) => money(ccy, value)));
 
 describe('parseAmount', () => {
   test.for([
@@ -105,43 +109,53 @@ describe('parseAmount', () => {
   });
 
   test('refuses a number of BTC without unit even if BTC is expected', () => {
-    expect(refusal(() => parseAmount('50000', 'BTC'))).toBe('50000 has no unit. Write 50000sat (0.0005 BTC).');
+    expect(refusal(() => parseAmount('50000', 'BTC'))).toBe(
+      '50000 has no unit. Write 50000sat (0.0005 BTC).',
+    );
   });
 
   test('refuses the unit of an unexpected currency', () => {
     expect(refusal(() => parseAmount('25usdt', 'BTC'))).toBe(
       '"25usdt" is an amount of USDT, but BTC is needed here. Write 50000sat or 0.0005btc.',
     );
-    expect(refusal(() => parseAmount('5sat', 'VND'))).toContain('an amount of BTC, but VND is needed');
+    expect(refusal(() => parseAmount('5sat', 'VND'))).toContain(
+      'an amount of BTC, but VND is needed',
+    );
   });
 
   test('reads every written amount exactly', () => {
-    fc.assert(fc.property(anyMoney, ({ ccy, value }) => {
-      const unit = ccy.toLowerCase();
-      expect(parseAmount(`${fixed(value)}${unit}`)).toEqual({ ccy, value });
-      if (ccy === 'BTC') expect(parseAmount(`${satsOf(value)}sat`).value).toEqual(value);
-      else expect(parseAmount(fixed(value), ccy)).toEqual({ ccy, value });
-    }));
+    fc.assert(
+      fc.property(anyMoney, ({ ccy, value }) => {
+        const unit = ccy.toLowerCase();
+        expect(parseAmount(`${fixed(value)}${unit}`)).toEqual({ ccy, value });
+        if (ccy === 'BTC') expect(parseAmount(`${satsOf(value)}sat`).value).toEqual(value);
+        else expect(parseAmount(fixed(value), ccy)).toEqual({ ccy, value });
+      }),
+    );
   });
 
   test('returns a positive amount or a usage failure for any text', () => {
     const nearly = fc.stringMatching(/^[0-9.,eE+ -]{0,12}[a-zA-Z]{0,5}$/);
-    fc.assert(fc.property(fc.oneof(fc.string(), nearly), (text) => {
-      try {
-        expect(parseAmount(text).value.gt(0)).toBe(true);
-      } catch (error) {
-        expect(error).toSatisfy((e) => e instanceof Failure && e.kind === 'usage');
-      }
-    }));
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), nearly), (text) => {
+        try {
+          expect(parseAmount(text).value.gt(0)).toBe(true);
+        } catch (error) {
+          expect(error).toSatisfy((e) => e instanceof Failure && e.kind === 'usage');
+        }
+      }),
+    );
   });
 });
 
 describe('amounts on the wire', () => {
   test('are JSON numbers without loss in every currency', () => {
-    fc.assert(fc.property(anyMoney, ({ value }) => {
-      const parsed: unknown = JSON.parse(fixed(value));
-      expect(typeof parsed === 'number' && fromWire(parsed).eq(value)).toBe(true);
-    }));
+    fc.assert(
+      fc.property(anyMoney, ({ value }) => {
+        const parsed: unknown = JSON.parse(fixed(value));
+        expect(typeof parsed === 'number' && fromWire(parsed).eq(value)).toBe(true);
+      }),
+    );
   });
 
   test.for([
@@ -177,9 +191,11 @@ describe('amounts on screen', () => {
   });
 
   test('show every digit', () => {
-    fc.assert(fc.property(anyMoney, (amount) => {
-      expect(new Big(formatNumber(amount).replaceAll(' ', ''))).toEqual(amount.value);
-    }));
+    fc.assert(
+      fc.property(anyMoney, (amount) => {
+        expect(new Big(formatNumber(amount).replaceAll(' ', ''))).toEqual(amount.value);
+      }),
+    );
   });
 
   test('show bitcoin in satoshis, with a fraction if the invoice has one', () => {
@@ -190,14 +206,18 @@ describe('amounts on screen', () => {
 
 describe('satoshis and millisatoshis', () => {
   test('convert to BTC and back without loss', () => {
-    fc.assert(fc.property(fc.bigInt(0n, 21n * 10n ** 17n), (msat) => {
-      expect(msatOf(btcFromMsat(msat))).toBe(msat);
-    }));
+    fc.assert(
+      fc.property(fc.bigInt(0n, 21n * 10n ** 17n), (msat) => {
+        expect(msatOf(btcFromMsat(msat))).toBe(msat);
+      }),
+    );
   });
 
   test('are refused for a value with a fraction', () => {
     expect(satsOf(new Big('0.00000001'))).toBe(1n);
-    expect(refusal(() => satsOf(new Big('0.000000001')))).toBe('0.000000001 BTC is not a whole number of satoshis.');
+    expect(refusal(() => satsOf(new Big('0.000000001')))).toBe(
+      '0.000000001 BTC is not a whole number of satoshis.',
+    );
     expect(refusal(() => msatOf(new Big('0.000000000001')))).toContain('millisatoshis');
   });
 });
@@ -206,7 +226,12 @@ describe('currencies', () => {
   test('have the decimals of their money', () => {
     expect(decimalsOf('BTC')).toBe(8);
     expect(decimalsOf('USDT')).toBe(6);
-    expect(payoutCurrencies.filter((ccy) => decimalsOf(ccy) === 0)).toEqual(['RWF', 'KRW', 'VND', 'XOF']);
+    expect(payoutCurrencies.filter((ccy) => decimalsOf(ccy) === 0)).toEqual([
+      'RWF',
+      'KRW',
+      'VND',
+      'XOF',
+    ]);
   });
 
   test('are read in any letter case', () => {
@@ -223,5 +248,6 @@ test('a number of the wire has one text, with or without a decimal in between', 
       expect(plainNumber(n)).toBe(fixed(fromWire(n)));
     }),
   );
-  for (const n of [0, -0, 1e-7, 1.2e-7, -1e-8, 1e21, 123.456]) expect(plainNumber(n)).toBe(fixed(fromWire(n)));
+  for (const n of [0, -0, 1e-7, 1.2e-7, -1e-8, 1e21, 123.456])
+    expect(plainNumber(n)).toBe(fixed(fromWire(n)));
 });

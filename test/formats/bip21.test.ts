@@ -24,7 +24,9 @@ describe.for(suites)('official %s vectors', ([, vectors]) => {
       expect(read.label).toBe(label);
       expect(read.amount).toEqual(amount === undefined ? undefined : new Big(amount));
       expect(read.lightning).toBe(/lightning=([^&]*)/.exec(uri)?.[1]);
-      expect(read.segwitAddresses).toEqual([...uri.matchAll(/(?:bc|tb)=([^&]*)/gi)].map(([, address]) => address));
+      expect(read.segwitAddresses).toEqual(
+        [...uri.matchAll(/(?:bc|tb)=([^&]*)/gi)].map(([, address]) => address),
+      );
       expect(read.otherMethods).toEqual(['lno', 'sp'].filter((key) => uri.includes(`${key}=`)));
     }
   });
@@ -40,7 +42,9 @@ const address = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa';
 
 describe('parseBip21', () => {
   test('decodes percent-encoded text and keeps a plus sign', () => {
-    const read = parseBip21(`bitcoin:${address}?message=Donation%20for%20xyz&label=a+b%26c%E2%82%BF`);
+    const read = parseBip21(
+      `bitcoin:${address}?message=Donation%20for%20xyz&label=a+b%26c%E2%82%BF`,
+    );
     expect(read).toMatchObject({ address, message: 'Donation for xyz', label: 'a+b&c₿' });
   });
 
@@ -50,7 +54,11 @@ describe('parseBip21', () => {
   });
 
   test.for([
-    ['50', '50'], ['50.00', '50'], ['.5', '0.5'], ['5.', '5'], ['0.00000001', '0.00000001'],
+    ['50', '50'],
+    ['50.00', '50'],
+    ['.5', '0.5'],
+    ['5.', '5'],
+    ['0.00000001', '0.00000001'],
   ] as const)('reads the amount %s as %s BTC', ([text, value]) => {
     expect(parseBip21(`bitcoin:${address}?amount=${text}`).amount).toEqual(new Big(value));
   });
@@ -87,16 +95,28 @@ describe('parseBip21', () => {
 
   test('reads any written text', () => {
     const text = fc.option(fc.string({ unit: 'grapheme', minLength: 1 }), { nil: undefined });
-    fc.assert(fc.property(fc.record({ label: text, message: text, lightning: text }), (given) => {
-      const parameters = Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`]));
-      expect(parseBip21(`bitcoin:${address}?${parameters.join('&')}`)).toMatchObject({ address, ...given });
-    }));
+    fc.assert(
+      fc.property(fc.record({ label: text, message: text, lightning: text }), (given) => {
+        const parameters = Object.entries(given).flatMap(([key, value]) =>
+          value === undefined ? [] : [`${key}=${encodeURIComponent(value)}`],
+        );
+        expect(parseBip21(`bitcoin:${address}?${parameters.join('&')}`)).toMatchObject({
+          address,
+          ...given,
+        });
+      }),
+    );
   });
 
   test('reads the output of formatBip21', () => {
-    fc.assert(fc.property(fc.bigInt(1n, 2_100_000_000_000_000n).map((sat) => new Big(sat).times('1e-8')), (amount) => {
-      expect(parseBip21(formatBip21(address, amount))).toMatchObject({ address, amount });
-    }));
+    fc.assert(
+      fc.property(
+        fc.bigInt(1n, 2_100_000_000_000_000n).map((sat) => new Big(sat).times('1e-8')),
+        (amount) => {
+          expect(parseBip21(formatBip21(address, amount))).toMatchObject({ address, amount });
+        },
+      ),
+    );
   });
 });
 

@@ -15,28 +15,47 @@ describe('a calendar day', () => {
     ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00Z', '2018-11-05T02:00:00Z'],
     ['2026-02', 'Asia/Kathmandu', '2026-01-31T18:15:00Z', '2026-02-28T18:15:00Z'],
   ] as const)('%s in %s begins at %s and ends at %s', ([date, zone, first, end]) => {
-    expect(spanOf(parseDate(date), zone)).toEqual({ first: Date.parse(first), end: Date.parse(end) });
+    expect(spanOf(parseDate(date), zone)).toEqual({
+      first: Date.parse(first),
+      end: Date.parse(end),
+    });
   });
 
   test('contains exactly the instants with its date in the time zone, up to the next day', () => {
-    const zones = ['UTC', 'Europe/Berlin', 'America/Havana', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Asia/Tehran', 'Pacific/Apia', 'Asia/Kathmandu'];
+    const zones = [
+      'UTC',
+      'Europe/Berlin',
+      'America/Havana',
+      'America/Sao_Paulo',
+      'Australia/Lord_Howe',
+      'Asia/Tehran',
+      'Pacific/Apia',
+      'Asia/Kathmandu',
+    ];
     const from = Date.UTC(2012, 0);
     fc.assert(
-      fc.property(fc.constantFrom(...zones), fc.integer({ min: from, max: Date.UTC(2030, 0) }), (zone, at) => {
-        const day = dayWriter(zone);
-        const name = day(at);
-        const { first, end } = spanOf(parseDate(name), zone);
-        expect(first <= at && at < end).toBe(true);
-        expect([day(first), day(end - 1)]).toEqual([name, name]);
-        expect(day(first - 1) < name && day(end) > name).toBe(true);
-        expect(spanOf(parseDate(nextDay(name)), zone).first).toBe(end);
-      }),
+      fc.property(
+        fc.constantFrom(...zones),
+        fc.integer({ min: from, max: Date.UTC(2030, 0) }),
+        (zone, at) => {
+          const day = dayWriter(zone);
+          const name = day(at);
+          const { first, end } = spanOf(parseDate(name), zone);
+          expect(first <= at && at < end).toBe(true);
+          expect([day(first), day(end - 1)]).toEqual([name, name]);
+          expect(day(first - 1) < name && day(end) > name).toBe(true);
+          expect(spanOf(parseDate(nextDay(name)), zone).first).toBe(end);
+        },
+      ),
     );
   });
 
-  test.for(['2026-13', '2026-02-30', '2026-1-1', 'October', '1969-01', ''])('%s is refused', (text) => {
-    expect(() => parseDate(text)).toThrow('is not a date');
-  });
+  test.for(['2026-13', '2026-02-30', '2026-1-1', 'October', '1969-01', ''])(
+    '%s is refused',
+    (text) => {
+      expect(() => parseDate(text)).toThrow('is not a date');
+    },
+  );
 
   test('in an unknown time zone is refused', () => {
     expect(() => parseZone('Mars/Olympus')).toThrow('is not a time zone');

@@ -34,7 +34,11 @@ describe('detectDestination', () => {
     [`lightning:${invoice}`, 'bolt11', invoice],
     [`LIGHTNING:${invoice.toUpperCase()}`, 'bolt11', invoice],
     [`  ${invoice}\r\n`, 'bolt11', invoice],
-    [`${invoice.slice(0, 70)}\r\n    ${invoice.slice(70, 140)} ${invoice.slice(140)}\n`, 'bolt11', invoice],
+    [
+      `${invoice.slice(0, 70)}\r\n    ${invoice.slice(70, 140)} ${invoice.slice(140)}\n`,
+      'bolt11',
+      invoice,
+    ],
     [`lightning: ${invoice.slice(0, 9)}\u200B${invoice.slice(9)}`, 'bolt11', invoice],
     [`lightning:${invoice}?label=Coffee House&x=1`, 'bolt11', invoice],
     [`LIGHTNING://${invoice.toUpperCase()}/#top`, 'bolt11', invoice],
@@ -43,7 +47,11 @@ describe('detectDestination', () => {
     ['alice@exam\n  ple.com', 'lightning-address', 'alice@example.com'],
     [`${segwit.slice(0, 20)}\n\t${segwit.slice(20)}`, 'bitcoin-address', segwit],
     [`${tron.slice(0, 4)} ${tron.slice(4)}`, 'tron-address', tron],
-    [`bitcoin:${segwit}\n  ?amount=0.01 &label=two words`, 'bip21', `bitcoin:${segwit}?amount=0.01&label=two words`],
+    [
+      `bitcoin:${segwit}\n  ?amount=0.01 &label=two words`,
+      'bip21',
+      `bitcoin:${segwit}?amount=0.01&label=two words`,
+    ],
     [onRegtest, 'bolt11', onRegtest],
     [lnurl, 'lnurl', lnurl],
     [lnurl.toLowerCase(), 'lnurl', lnurl],
@@ -65,38 +73,64 @@ describe('detectDestination', () => {
     [evm.toLowerCase(), 'evm-address', evm],
     [`bitcoin:${segwit}`, 'bip21', `bitcoin:${segwit}`],
     [`bitcoin:?lightning=${invoice}`, 'bip21', `bitcoin:?lightning=${invoice}`],
-    [`bitcoin:${testnet}?lightning=${onSignet}`, 'bip21', `bitcoin:${testnet}?lightning=${onSignet}`],
+    [
+      `bitcoin:${testnet}?lightning=${onSignet}`,
+      'bip21',
+      `bitcoin:${testnet}?lightning=${onSignet}`,
+    ],
   ] as const)('reads %s as %s', ([text, kind, spelled]) => {
     expect(detectDestination(text)).toMatchObject({ kind, text: spelled });
   });
 
   test('finds the checked address and invoice of a bitcoin: URI', () => {
-    const both = detectDestination(`BITCOIN:${segwit.toUpperCase()}?AMOUNT=0.0005&LIGHTNING=${invoice.toUpperCase()}`);
-    expect(both).toMatchObject({ kind: 'bip21', value: { bitcoin: { address: segwit }, invoice: { invoice } } });
+    const both = detectDestination(
+      `BITCOIN:${segwit.toUpperCase()}?AMOUNT=0.0005&LIGHTNING=${invoice.toUpperCase()}`,
+    );
+    expect(both).toMatchObject({
+      kind: 'bip21',
+      value: { bitcoin: { address: segwit }, invoice: { invoice } },
+    });
     const second = detectDestination(`bitcoin:?bc=${segwit}&bc=${taproot}&lno=lno1x`);
-    expect(second).toMatchObject({ value: { bitcoin: { address: segwit }, invoice: null, otherMethods: ['lno'] } });
+    expect(second).toMatchObject({
+      value: { bitcoin: { address: segwit }, invoice: null, otherMethods: ['lno'] },
+    });
   });
 
   test.for([
-    [invoice.replace('lnbc500u', 'lnbc600u'), 'This Lightning invoice was changed or cut off: its checksum is wrong'],
+    [
+      invoice.replace('lnbc500u', 'lnbc600u'),
+      'This Lightning invoice was changed or cut off: its checksum is wrong',
+    ],
     [invoice.slice(0, -1), 'its checksum is wrong'],
     [`lightning:${segwit}`, 'is not a destination'],
     [lnurl.slice(0, -1), 'This LNURL was changed or cut off: its checksum is wrong'],
-    [segwit.replace('f3t4', 'f3t5'), 'This Bitcoin address was changed or cut off: its checksum is wrong'],
+    [
+      segwit.replace('f3t4', 'f3t5'),
+      'This Bitcoin address was changed or cut off: its checksum is wrong',
+    ],
     ['175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W', 'its checksum is wrong'],
-    ['bitcoin:175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W?amount=20.3&label=Luke-Jr', 'its checksum is wrong'],
+    [
+      'bitcoin:175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W?amount=20.3&label=Luke-Jr',
+      'its checksum is wrong',
+    ],
     [`bitcoin:${segwit}?bc=${taproot.slice(0, -1)}q`, 'its checksum is wrong'],
     ['bitcoin:?lightning=lnbc420bogusinvoice', 'the "1" after its prefix is missing'],
     ['bitcoin:?lno=lno1bogusoffer', 'no address and no Lightning invoice'],
     [`bitcoin:${testnet}?lightning=${invoice}`, 'different networks'],
     [`bitcoin:${legacy}?tb=${testnet}`, 'different networks'],
-    [`bitcoin:${segwit}?amount=0.0006&lightning=${invoice}`, 'asks for 0.0006 BTC, but its invoice for 0.0005 BTC'],
+    [
+      `bitcoin:${segwit}?amount=0.0006&lightning=${invoice}`,
+      'asks for 0.0006 BTC, but its invoice for 0.0005 BTC',
+    ],
     [`${tron.slice(0, -1)}u`, 'This TRON address was changed or cut off: its checksum is wrong'],
     [`${tron}89`, '36 characters instead of 34'],
     [evm.replace('aA', 'AA'), 'This Ethereum address was changed or cut off: its checksum'],
     ['0xff4d6793F584a473', 'is not an Ethereum address'],
     ['alice@', 'is not a Lightning Address'],
-    ['lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2', 'BOLT12 offer'],
+    [
+      'lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2',
+      'BOLT12 offer',
+    ],
     ['sp1qqgste7k9hx0qftg6qmwlkqtwuy6cycyavzmzj85c6qdfhjdpdjtdgqjuexzk', 'silent payment'],
     ['https://example.com/pay', 'is a web address'],
     ['bd839e4f6fadb293ba580df5dea7814399989983', 'write 0x before it'],
@@ -109,16 +143,31 @@ describe('detectDestination', () => {
   });
 
   test('returns a destination or a usage failure for any text', () => {
-    const starts = ['', 'bitcoin:', 'bitcoin:?', 'lightning:', 'lnbc', 'lnurl1', 'bc1q', '0x', 'T', '1', '@'];
+    const starts = [
+      '',
+      'bitcoin:',
+      'bitcoin:?',
+      'lightning:',
+      'lnbc',
+      'lnurl1',
+      'bc1q',
+      '0x',
+      'T',
+      '1',
+      '@',
+    ];
     const start = fc.constantFrom(...starts);
     const rest = fc.oneof(fc.string(), fc.webQueryParameters(), fc.stringMatching(/^\w*$/));
-    fc.assert(fc.property(start, rest, (a, b) => {
-      try {
-        expect(detectDestination(a + b).text).not.toBe('');
-      } catch (error) {
-        expect(error).toSatisfy((e) => e instanceof Failure && e.kind === 'usage');
-      }
-    }), { numRuns: 2000 });
+    fc.assert(
+      fc.property(start, rest, (a, b) => {
+        try {
+          expect(detectDestination(a + b).text).not.toBe('');
+        } catch (error) {
+          expect(error).toSatisfy((e) => e instanceof Failure && e.kind === 'usage');
+        }
+      }),
+      { numRuns: 2000 },
+    );
   });
 });
 
@@ -161,11 +210,25 @@ describe('describeDestination', () => {
     ['a@b.co', { kind: 'lightning-address', user: 'a', domain: 'b.co', address: 'a@b.co' }],
     [
       `bitcoin:${segwit.toUpperCase()}?amount=0.00000001&label=x`,
-      { kind: 'bip21', address: segwit, amount: '0.00000001', label: 'x', message: null, lightning: null },
+      {
+        kind: 'bip21',
+        address: segwit,
+        amount: '0.00000001',
+        label: 'x',
+        message: null,
+        lightning: null,
+      },
     ],
     [
       `bitcoin:?lightning=${invoice.toUpperCase()}&message=hi`,
-      { kind: 'bip21', address: null, amount: null, label: null, message: 'hi', lightning: invoice },
+      {
+        kind: 'bip21',
+        address: null,
+        amount: null,
+        label: null,
+        message: 'hi',
+        lightning: invoice,
+      },
     ],
   ] as const)('describes %s', ([text, expected]) => {
     expect(described(text)).toEqual(expected);

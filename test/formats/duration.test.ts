@@ -35,10 +35,12 @@ describe('parseDuration', () => {
 
   test('adds up its parts, each of them optional', () => {
     const parts = fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99), fc.nat(99), fc.nat(9999));
-    fc.assert(fc.property(parts, ([d, h, m, s, ms]) => {
-      const text = `${d ? `${d}d` : ''}${h ? `${h}h` : ''}${m ? `${m}m` : ''}${s ? `${s}s` : ''}${ms}ms`;
-      expect(parseDuration(text)).toBe((((d * 24 + h) * 60 + m) * 60 + s) * 1000 + ms);
-    }));
+    fc.assert(
+      fc.property(parts, ([d, h, m, s, ms]) => {
+        const text = `${d ? `${d}d` : ''}${h ? `${h}h` : ''}${m ? `${m}m` : ''}${s ? `${s}s` : ''}${ms}ms`;
+        expect(parseDuration(text)).toBe((((d * 24 + h) * 60 + m) * 60 + s) * 1000 + ms);
+      }),
+    );
   });
 });
 

@@ -3,7 +3,13 @@ import { expect, test } from 'vitest';
 import type { Transaction } from '../../src/api/types.js';
 import { exchangeRate } from '../../src/formats/exchange-rate.js';
 
-const quoted = (from: string, to: string, fxRate: number, sent?: number, gets?: number): Transaction => ({
+const quoted = (
+  from: string,
+  to: string,
+  fxRate: number,
+  sent?: number,
+  gets?: number,
+): Transaction => ({
   txnId: 't',
   txnState: 'quoted',
   fxRate,
@@ -13,11 +19,31 @@ const quoted = (from: string, to: string, fxRate: number, sent?: number, gets?: 
 
 test.for([
   { why: 'both amounts are named', txn: quoted('USDT', 'VND', 25_000, 2, 50_000), rate: '25000' },
-  { why: 'both amounts are named and the rate is the other way round', txn: quoted('USDT', 'VND', 0.00004, 2, 50_000), rate: '25000' },
-  { why: 'bitcoin is sold and the rate is its price', txn: quoted('BTC', 'USDT', 70_000), rate: '70000' },
-  { why: 'bitcoin is bought and the rate is its price', txn: quoted('USDT', 'BTC', 80_000, 25), rate: '0.0000125' },
-  { why: 'bitcoin is bought and the rate is what one unit buys', txn: quoted('USDT', 'BTC', 0.0000125, 25), rate: '0.0000125' },
-  { why: 'the rate is larger than any can be', txn: quoted('USDT', 'VND', 1e21, 2, 50_000), rate: '1000000000000000000000' },
+  {
+    why: 'both amounts are named and the rate is the other way round',
+    txn: quoted('USDT', 'VND', 0.00004, 2, 50_000),
+    rate: '25000',
+  },
+  {
+    why: 'bitcoin is sold and the rate is its price',
+    txn: quoted('BTC', 'USDT', 70_000),
+    rate: '70000',
+  },
+  {
+    why: 'bitcoin is bought and the rate is its price',
+    txn: quoted('USDT', 'BTC', 80_000, 25),
+    rate: '0.0000125',
+  },
+  {
+    why: 'bitcoin is bought and the rate is what one unit buys',
+    txn: quoted('USDT', 'BTC', 0.0000125, 25),
+    rate: '0.0000125',
+  },
+  {
+    why: 'the rate is larger than any can be',
+    txn: quoted('USDT', 'VND', 1e21, 2, 50_000),
+    rate: '1000000000000000000000',
+  },
   { why: 'nothing tells', txn: quoted('USD', 'CAD', 1.4), rate: '1.4' },
 ])('is destination units for one source unit if $why', ({ txn, rate }) => {
   expect(exchangeRate(txn)?.toFixed()).toBe(rate);

@@ -19,22 +19,34 @@ test('the official LUD-01 vector is read and written as published', () => {
 
 describe('LNURL', () => {
   test('reads every https address that it writes', () => {
-    fc.assert(fc.property(fc.webUrl({ validSchemes: ['https'], withQueryParameters: true }), (url) => {
-      expect(decodeLnurl(encodeLnurl(url))).toBe(url);
-    }));
+    fc.assert(
+      fc.property(fc.webUrl({ validSchemes: ['https'], withQueryParameters: true }), (url) => {
+        expect(decodeLnurl(encodeLnurl(url))).toBe(url);
+      }),
+    );
   });
 
   test.for([
-    'http://pay7qq3f3xyz.onion/lnurl', 'http://127.0.0.1:8080/lnurlp/alice', 'http://localhost/x', 'http://[::1]:1/x',
+    'http://pay7qq3f3xyz.onion/lnurl',
+    'http://127.0.0.1:8080/lnurlp/alice',
+    'http://localhost/x',
+    'http://[::1]:1/x',
   ])('accepts %s, which needs no certificate', (url) => {
     expect(decodeLnurl(encodeLnurl(url))).toBe(url);
   });
 
   test.for([
-    'http://example.com/x', 'http://127.0.0.1.example.com', 'http://notlocalhost', 'ftp://example.com',
-    'javascript:alert(1)', 'not a url', '',
+    'http://example.com/x',
+    'http://127.0.0.1.example.com',
+    'http://notlocalhost',
+    'ftp://example.com',
+    'javascript:alert(1)',
+    'not a url',
+    '',
   ])('refuses an LNURL of "%s"', (url) => {
-    expect(refusal(() => decodeLnurl(encodeLnurl(url)))).toContain('does not lead to an https address');
+    expect(refusal(() => decodeLnurl(encodeLnurl(url)))).toContain(
+      'does not lead to an https address',
+    );
   });
 
   test.for([
@@ -62,9 +74,22 @@ describe('Lightning Addresses', () => {
   });
 
   test.for([
-    'alice', '@example.com', 'alice@', 'alice@example', 'alice@@example.com', 'a@b.com@c.com', 'al ice@example.com',
-    'alice@-example.com', 'alice@example..com', 'alice@example.com/path', 'alice@example.com:', 'ali/ce@example.com',
-    `${'a'.repeat(65)}@example.com`, `a@${'b.'.repeat(130)}com`, 'ålice@example.com', 'bo\u212a@example.com',
+    'alice',
+    '@example.com',
+    'alice@',
+    'alice@example',
+    'alice@@example.com',
+    'a@b.com@c.com',
+    'al ice@example.com',
+    'alice@-example.com',
+    'alice@example..com',
+    'alice@example.com/path',
+    'alice@example.com:',
+    'ali/ce@example.com',
+    `${'a'.repeat(65)}@example.com`,
+    `a@${'b.'.repeat(130)}com`,
+    'ålice@example.com',
+    'bo\u212a@example.com',
   ])('refuse "%s"', (text) => {
     expect(refusal(() => parseLightningAddress(text))).toContain('is not a Lightning Address');
   });

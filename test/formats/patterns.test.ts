@@ -14,7 +14,10 @@ const bounded: ReadonlyMap<string, number> = new Map([
   // A page in place of an answer, cut before it is searched.
   [String.raw`<(style|script)\b.*?<\/\1>|<[^>]*>`, 4_000],
   // An error of a sign-in, cut alike.
-  [String.raw`signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature`, 4_000],
+  [
+    String.raw`signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature`,
+    4_000,
+  ],
   // The base URL.
   [String.raw`\/*$`, 2_000],
   [String.raw`(?:\/+api\/v2)?$`, 2_000],
@@ -30,49 +33,91 @@ interface Pattern {
 }
 
 function patternsIn(file: string): Pattern[] {
-  const { code } = transformSync(readFileSync(join(source, file), 'utf8'), { loader: 'ts', target: 'es2024' });
+  const { code } = transformSync(readFileSync(join(source, file), 'utf8'), {
+    loader: 'ts',
+    target: 'es2024',
+  });
   const found: Pattern[] = [];
   const walk = (node: unknown): void => {
     if (Array.isArray(node)) node.forEach(walk);
     if (!isFields(node)) return;
     const { regex } = node;
-    if (isFields(regex)) found.push({ file, pattern: String(regex['pattern']), flags: String(regex['flags']) });
+    if (isFields(regex))
+      found.push({ file, pattern: String(regex['pattern']), flags: String(regex['flags']) });
     Object.values(node).forEach(walk);
   };
   walk(parseAst(code));
   return found;
 }
 
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'));
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !file.endsWith('.d.ts'),
+);
 const patterns = files.flatMap(patternsIn);
 
-const usual = [' ', 'a', 'A', '0', ':', '/', '-', '.', '<', '(', '\\', '\n', '\t', "'", '"', '~', '@', 'a ', 'a.', '1.', '1 ', '<a', '?', '&', '=', '%', 'é', '\u0000', '{', ',', '+'];
+const usual = [
+  ' ',
+  'a',
+  'A',
+  '0',
+  ':',
+  '/',
+  '-',
+  '.',
+  '<',
+  '(',
+  '\\',
+  '\n',
+  '\t',
+  "'",
+  '"',
+  '~',
+  '@',
+  'a ',
+  'a.',
+  '1.',
+  '1 ',
+  '<a',
+  '?',
+  '&',
+  '=',
+  '%',
+  'é',
+  '\u0000',
+  '{',
+  ',',
+  '+',
+];
 
 /** Repetitions of what a pattern is about, at its beginning or after some of it, and with an end that it does not expect. */
 function* textsFor({ pattern }: Pattern): Generator<(length: number) => string> {
   const words = pattern.match(/[A-Za-z0-9 ='":/<@-]{2,}/g) ?? [];
   for (const piece of new Set([...usual, ...words])) {
     for (const start of ['', ...words.slice(0, 1)]) {
-      for (const end of ['', '\u0001']) yield (length) => start + piece.repeat(Math.ceil(length / piece.length)) + end;
+      for (const end of ['', '\u0001'])
+        yield (length) => start + piece.repeat(Math.ceil(length / piece.length)) + end;
     }
   }
 }
 
 function timeOf({ pattern, flags }: Pattern, text: string, times = 1): number {
   const expression = new RegExp(pattern, flags);
-  return Math.min(...Array.from({ length: times }, () => {
-    const begin = performance.now();
-    if (flags.includes('g')) text.replace(expression, '');
-    else expression.exec(text);
-    return performance.now() - begin;
-  }));
+  return Math.min(
+    ...Array.from({ length: times }, () => {
+      const begin = performance.now();
+      if (flags.includes('g')) text.replace(expression, '');
+      else expression.exec(text);
+      return performance.now() - begin;
+    }),
+  );
 }
 
 /** A text on which the pattern takes more than in proportion; a machine that was busy for a moment is asked again. */
 function slowText(pattern: Pattern): string | undefined {
   for (const text of textsFor(pattern)) {
     if (timeOf(pattern, text(5_000)) < 1) continue;
-    if (timeOf(pattern, text(5_000), 5) > 20 * Math.max(timeOf(pattern, text(500), 5), 0.02)) return text(10);
+    if (timeOf(pattern, text(5_000), 5) > 20 * Math.max(timeOf(pattern, text(500), 5), 0.02))
+      return text(10);
   }
   return undefined;
 }
@@ -81,18 +126,37 @@ describe('the patterns of the program', () => {
   test('are found', () => expect(patterns.length).toBeGreaterThan(200));
 
   test('take linear time', { timeout: 300_000 }, () => {
-    const slow = patterns.filter(({ pattern }) => !bounded.has(pattern)).flatMap((each) => slowText(each) === undefined ? [] : [{ ...each, text: slowText(each) }]);
+    const slow = patterns
+      .filter(({ pattern }) => !bounded.has(pattern))
+      .flatMap((each) => (slowText(each) === undefined ? [] : [{ ...each, text: slowText(each) }]));
     expect(slow).toEqual([]);
   });
 
   test.for([...bounded])('%s is quick on the longest possible text', ([source, longest]) => {
     const pattern = patterns.find((each) => each.pattern === source);
     if (pattern === undefined) throw new Error('No such pattern is left: take it out of the list.');
-    for (const text of textsFor(pattern)) expect(timeOf(pattern, text(longest), 3)).toBeLessThan(150);
+    for (const text of textsFor(pattern))
+      expect(timeOf(pattern, text(longest), 3)).toBeLessThan(150);
   });
 });
 
-test.for([' ', '\n', '\u200B ', 'a', '1', 'lightning:', 'bitcoin:?a=', 'bc1', 'lnbc', 'lnurl1', '@', 'a@', '0x', 'T', '.'])('120 kB of %j are refused at once', (piece) => {
+test.for([
+  ' ',
+  '\n',
+  '\u200B ',
+  'a',
+  '1',
+  'lightning:',
+  'bitcoin:?a=',
+  'bc1',
+  'lnbc',
+  'lnurl1',
+  '@',
+  'a@',
+  '0x',
+  'T',
+  '.',
+])('120 kB of %j are refused at once', (piece) => {
   const begin = performance.now();
   expect(() => detectDestination(piece.repeat(120_000 / piece.length))).toThrow();
   expect(performance.now() - begin).toBeLessThan(1_000);

@@ -6,7 +6,11 @@ import { utcWriter } from '../../src/formats/utc.js';
 test('any list of instants is formatted as toISOString formats each', () => {
   const day = 86_400_000;
   const near = fc.integer({ min: -day * 2, max: day * 2 });
-  const instant = fc.oneof(fc.date({ noInvalidDate: true }).map(Number), near, fc.constantFrom(0, day - 1, day, 0.5, -0));
+  const instant = fc.oneof(
+    fc.date({ noInvalidDate: true }).map(Number),
+    near,
+    fc.constantFrom(0, day - 1, day, 0.5, -0),
+  );
   fc.assert(
     fc.property(fc.array(instant), (instants) => {
       const write = utcWriter();

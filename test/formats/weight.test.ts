@@ -15,7 +15,9 @@ async function reach(module: string): Promise<string[]> {
     packages: 'external',
   });
   const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
-  return [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))].toSorted();
+  return [
+    ...new Set(imports.filter(({ external }) => external).map(({ path }) => path)),
+  ].toSorted();
 }
 
 test.for([

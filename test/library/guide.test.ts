@@ -15,25 +15,41 @@ const isService = (code: string): boolean => code.startsWith('// withdrawals.ts'
 const run = promisify(execFile);
 
 const options = {
-  module: 'nodenext', target: 'es2023', lib: ['es2023'], types: ['node'], typeRoots: [join(root, 'node_modules/@types')], strict: true,
-  exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true, skipLibCheck: false,
+  module: 'nodenext',
+  target: 'es2023',
+  lib: ['es2023'],
+  types: ['node'],
+  typeRoots: [join(root, 'node_modules/@types')],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noEmit: true,
+  skipLibCheck: false,
 };
 
 /** A folder of an integrator who has installed the package. */
 function projectIn(home: string): void {
   mkdirSync(join(home, 'node_modules'), { recursive: true });
   symlinkSync(root, join(home, 'node_modules/svcpay'));
-  writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['*.mts', '*.cts'] }));
+  writeFileSync(
+    join(home, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: options, include: ['*.mts', '*.cts'] }),
+  );
 }
 
 async function programIn(home: string, code: string, name: string): Promise<string> {
   const file = join(home, `${name}.mjs`);
-  writeFileSync(file, (await transform(code, { loader: 'ts', format: 'esm', target: 'node20' })).code);
+  writeFileSync(
+    file,
+    (await transform(code, { loader: 'ts', format: 'esm', target: 'node20' })).code,
+  );
   return file;
 }
 
 const compile = (home: string): Promise<string> =>
-  run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', home], { cwd: home }).then(
+  run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', home], {
+    cwd: home,
+  }).then(
     () => '',
     ({ stdout }: { stdout: string }) => stdout,
   );
@@ -47,21 +63,40 @@ describe('docs/library.md', () => {
 
   test('has types that reject mistakes and accept new values of the service', async ({ home }) => {
     projectIn(home);
-    const head = "import { openPayments, openMemoryJournal, parseWebhookEvent, WalletClient, type Transaction } from 'svcpay';\ndeclare const txn: Transaction; declare const client: WalletClient;\n";
-    const wrong = ['txn.txnStat;', 'txn.sourceReq.amtRequestd;', "await client.createTransaction({ sourceReq: { ccy: 'BTC', method: 'lightning', amtRequestd: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' } });",
-      'openPayments({ client, journal: await openMemoryJournal() }).send({ to: 1 });', 'txn.destReq.reqDetails?.paymentReqest;', '(await client.account()).displayNam;',
+    const head =
+      "import { openPayments, openMemoryJournal, parseWebhookEvent, WalletClient, type Transaction } from 'svcpay';\ndeclare const txn: Transaction; declare const client: WalletClient;\n";
+    const wrong = [
+      'txn.txnStat;',
+      'txn.sourceReq.amtRequestd;',
+      "await client.createTransaction({ sourceReq: { ccy: 'BTC', method: 'lightning', amtRequestd: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' } });",
+      'openPayments({ client, journal: await openMemoryJournal() }).send({ to: 1 });',
+      'txn.destReq.reqDetails?.paymentReqest;',
+      '(await client.account()).displayNam;',
       "await client.createTransaction({ sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { adress: 'a' } } });",
-      "parseWebhookEvent('').txnStat;"];
-    wrong.forEach((line, index) => writeFileSync(join(home, `wrong${index}.mts`), `${head}${line}\n`));
-    writeFileSync(join(home, 'right.mts'), `${head}export const words: Transaction['txnState'][] = ['completed', 'newword', txn.txnState];\n`);
+      "parseWebhookEvent('').txnStat;",
+    ];
+    wrong.forEach((line, index) =>
+      writeFileSync(join(home, `wrong${index}.mts`), `${head}${line}\n`),
+    );
+    writeFileSync(
+      join(home, 'right.mts'),
+      `${head}export const words: Transaction['txnState'][] = ['completed', 'newword', txn.txnState];\n`,
+    );
     const complaints = await compile(home);
-    expect([...complaints.matchAll(/^(\w+)\.mts/gm)].map(([, file]) => file)).toEqual(wrong.map((_, index) => `wrong${index}`));
+    expect([...complaints.matchAll(/^(\w+)\.mts/gm)].map(([, file]) => file)).toEqual(
+      wrong.map((_, index) => `wrong${index}`),
+    );
   });
 
   test('has programs that run', async ({ home }) => {
     projectIn(home);
-    const runs = programs.filter((code) => !isService(code)).map(async (code, index) =>
-      (await run(process.execPath, [await programIn(home, code, String(index))], { cwd: home })).stdout);
+    const runs = programs
+      .filter((code) => !isService(code))
+      .map(
+        async (code, index) =>
+          (await run(process.execPath, [await programIn(home, code, String(index))], { cwd: home }))
+            .stdout,
+      );
     const [client, payments, fixture] = await Promise.all(runs);
     expect(client).toMatch(/"kind":"not-found","message":"[^"]+/);
     expect(client).toContain('50000n');
@@ -69,11 +104,19 @@ describe('docs/library.md', () => {
     expect(fixture).toBe('all of it holds\n');
   });
 
-  test('has a command that bundles a program, which then needs only the native module of SQLite', async ({ home }) => {
+  test('has a command that bundles a program, which then needs only the native module of SQLite', async ({
+    home,
+  }) => {
     projectIn(home);
     const [, line = ''] = /^```sh\n(esbuild [^]*?)\n```$/m.exec(guide) ?? [];
     writeFileSync(join(home, 'app.ts'), programs[1] ?? '');
-    await run('sh', ['-c', line], { cwd: home, env: { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}` } });
+    await run('sh', ['-c', line], {
+      cwd: home,
+      env: {
+        ...process.env,
+        PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH'] ?? ''}`,
+      },
+    });
     const apart = join(home, 'apart');
     mkdirSync(join(apart, 'node_modules'), { recursive: true });
     symlinkSync(join(root, 'node_modules/@libsql'), join(apart, 'node_modules/@libsql'));
@@ -83,20 +126,39 @@ describe('docs/library.md', () => {
 
   test('can be required, as the module that import loads', async ({ home }) => {
     projectIn(home);
-    const code = "const { WalletClient } = require('svcpay'); const { startSandbox } = require('svcpay/sandbox');\n" +
+    const code =
+      "const { WalletClient } = require('svcpay'); const { startSandbox } = require('svcpay/sandbox');\n" +
       "import('svcpay').then((it) => console.log(it.WalletClient === WalletClient, typeof startSandbox));";
     writeFileSync(join(home, 'required.cjs'), code);
-    expect((await run(process.execPath, ['required.cjs'], { cwd: home })).stdout).toBe('true function\n');
-    writeFileSync(join(home, 'required.cts'), "import { WalletClient } from 'svcpay';\nimport { startSandbox, type Sandbox } from 'svcpay/sandbox';\nexport const names: [typeof WalletClient, () => Promise<Sandbox>] = [WalletClient, startSandbox];\n");
+    expect((await run(process.execPath, ['required.cjs'], { cwd: home })).stdout).toBe(
+      'true function\n',
+    );
+    writeFileSync(
+      join(home, 'required.cts'),
+      "import { WalletClient } from 'svcpay';\nimport { startSandbox, type Sandbox } from 'svcpay/sandbox';\nexport const names: [typeof WalletClient, () => Promise<Sandbox>] = [WalletClient, startSandbox];\n",
+    );
     expect(await compile(home)).toBe('');
   });
 
-  test('has a withdrawal service that pays each withdrawal once, across lost answers and a kill', async ({ home, sandbox }) => {
+  test('has a withdrawal service that pays each withdrawal once, across lost answers and a kill', async ({
+    home,
+    sandbox,
+  }) => {
     projectIn(home);
     const file = await programIn(home, programs.find(isService) ?? '', 'withdrawals');
-    const env = { BASE_URL: sandbox.url, API_KEY: sandbox.apiKey, API_SECRET: sandbox.apiSecret, WEBHOOK_SECRET: 'whsec_example', PORT: '0' };
+    const env = {
+      BASE_URL: sandbox.url,
+      API_KEY: sandbox.apiKey,
+      API_SECRET: sandbox.apiSecret,
+      WEBHOOK_SECRET: 'whsec_example',
+      PORT: '0',
+    };
     const start = async () => {
-      const child = spawn(process.execPath, [file], { cwd: home, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, [file], {
+        cwd: home,
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       onTestFinished(() => void child.kill('SIGKILL'));
       let output = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
@@ -105,8 +167,14 @@ describe('docs/library.md', () => {
       const ended = new Promise((done) => child.once('exit', done));
       const url = `http://127.0.0.1:${port}`;
       const post = async (body: object) => {
-        const response = await fetch(`${url}/withdrawals`, { method: 'POST', body: JSON.stringify(body) });
-        return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+        const response = await fetch(`${url}/withdrawals`, {
+          method: 'POST',
+          body: JSON.stringify(body),
+        });
+        return {
+          status: response.status,
+          json: (await response.json()) as Record<string, unknown>,
+        };
       };
       return { child, ended, url, post, output: () => output };
     };
@@ -117,25 +185,51 @@ describe('docs/library.md', () => {
     await sandbox.faults.add({ kind: 'drop-after-commit', method: 'PUT' });
     expect(await first.post(one)).toMatchObject({ status: 200, json: { state: 'completed' } });
     expect(await first.post(one)).toMatchObject({ status: 200, json: { state: 'completed' } });
-    expect(await first.post({ id: 'w-2', to: 'ann@example.com', amount: '200000sat' })).toMatchObject({ status: 403, json: { state: 'limit' } });
-    expect(await first.post({ id: 'w-2', to: 'ann@example.com', amount: '1000' })).toMatchObject({ status: 400, json: { state: 'usage' } });
+    expect(
+      await first.post({ id: 'w-2', to: 'ann@example.com', amount: '200000sat' }),
+    ).toMatchObject({ status: 403, json: { state: 'limit' } });
+    expect(await first.post({ id: 'w-2', to: 'ann@example.com', amount: '1000' })).toMatchObject({
+      status: 400,
+      json: { state: 'usage' },
+    });
     expect(confirmed()).toBe(1);
 
     await sandbox.faults.add({ kind: 'no-answer', method: 'PUT' });
-    const lost = first.post({ id: 'w-3', to: 'ann@example.com', amount: '1000sat' }).catch(() => undefined);
+    const lost = first
+      .post({ id: 'w-3', to: 'ann@example.com', amount: '1000sat' })
+      .catch(() => undefined);
     await expect.poll(confirmed, { timeout: 20_000 }).toBe(2);
     first.child.kill('SIGKILL');
     await lost;
 
     const second = await start();
     expect(second.output()).toContain('resumed w-3');
-    expect(await second.post({ id: 'w-3', to: 'ann@example.com', amount: '1000sat' })).toMatchObject({ status: 200, json: { state: 'completed' } });
+    expect(
+      await second.post({ id: 'w-3', to: 'ann@example.com', amount: '1000sat' }),
+    ).toMatchObject({ status: 200, json: { state: 'completed' } });
     expect(confirmed()).toBe(2);
-    expect(await (await fetch(`${second.url}/withdrawals/w-3`)).json()).toMatchObject({ ref: 'w-3', status: 'paid' });
+    expect(await (await fetch(`${second.url}/withdrawals/w-3`)).json()).toMatchObject({
+      ref: 'w-3',
+      status: 'paid',
+    });
     expect((await fetch(`${second.url}/withdrawals/none`)).status).toBe(404);
-    const event = JSON.stringify({ txnId: 't', extRefId: 'w-3', txnState: 'completed', msg: '', updatedAt: 1 });
-    const hook = (signature: string) => fetch(`${second.url}/hooks`, { method: 'POST', body: event, headers: { 'X-Servicepay-Signature': signature } });
-    expect([(await hook('00')).status, (await hook(signWebhook(event, 'whsec_example'))).status]).toEqual([401, 200]);
+    const event = JSON.stringify({
+      txnId: 't',
+      extRefId: 'w-3',
+      txnState: 'completed',
+      msg: '',
+      updatedAt: 1,
+    });
+    const hook = (signature: string) =>
+      fetch(`${second.url}/hooks`, {
+        method: 'POST',
+        body: event,
+        headers: { 'X-Servicepay-Signature': signature },
+      });
+    expect([
+      (await hook('00')).status,
+      (await hook(signWebhook(event, 'whsec_example'))).status,
+    ]).toEqual([401, 200]);
     second.child.kill('SIGTERM');
     expect(await second.ended).toBe(0);
   });

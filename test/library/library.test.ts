@@ -2,19 +2,37 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import * as library from '../../src/index.js';
-import { Failure, parseWebhookEvent, signWebhook, verifyWebhook, WalletClient } from '../../src/index.js';
+import {
+  Failure,
+  parseWebhookEvent,
+  signWebhook,
+  verifyWebhook,
+  WalletClient,
+} from '../../src/index.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { test } from '../support/svcpay.js';
 
 const secret = 'whsec_5f2b';
-const body = '{"txnId":"t1","extRefId":"order-118","txnState":"completed","msg":"","updatedAt":1736942400000}';
+const body =
+  '{"txnId":"t1","extRefId":"order-118","txnState":"completed","msg":"","updatedAt":1736942400000}';
 const signature = signWebhook(body, secret);
 
 describe('payments', () => {
-  const clientOf = (sandbox: Sandbox, more: Partial<library.WalletClientOptions> = {}): WalletClient =>
-    new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret, ...more });
+  const clientOf = (
+    sandbox: Sandbox,
+    more: Partial<library.WalletClientOptions> = {},
+  ): WalletClient =>
+    new WalletClient({
+      baseUrl: sandbox.url,
+      apiKey: sandbox.apiKey,
+      apiSecret: sandbox.apiSecret,
+      ...more,
+    });
 
-  test('are made once, with a journal on disk, and are resumed by the next program', async ({ sandbox, home }) => {
+  test('are made once, with a journal on disk, and are resumed by the next program', async ({
+    sandbox,
+    home,
+  }) => {
     const invoice = await sandbox.invoice('1000sat');
     const events: string[] = [];
     const open = async () => {
@@ -28,7 +46,9 @@ describe('payments', () => {
     expect(begun.extRefId).toBe('order-118');
     await sandbox.clock.advance('5s');
     const later = await open();
-    expect(await later.resume()).toMatchObject([{ ref: 'order-118', transaction: { txnId: begun.txnId, txnState: 'completed' } }]);
+    expect(await later.resume()).toMatchObject([
+      { ref: 'order-118', transaction: { txnId: begun.txnId, txnState: 'completed' } },
+    ]);
     expect(await later.send(payment)).toMatchObject({ txnId: begun.txnId, txnState: 'completed' });
     expect(sandbox.requests('PUT')).toHaveLength(1);
     expect(events).toContain('quoted');
@@ -40,34 +60,60 @@ describe('payments', () => {
     return library.openPayments({ client, journal, ...more });
   };
   const body: library.CreateTransaction = {
-    sourceReq: { ccy: 'BTC', method: 'servicepay', kyc: { type: 'individual', details: { legalFullName: 'Ann', countryCode: 'CA' } } },
+    sourceReq: {
+      ccy: 'BTC',
+      method: 'servicepay',
+      kyc: { type: 'individual', details: { legalFullName: 'Ann', countryCode: 'CA' } },
+    },
     destReq: {
-      ccy: 'VND', method: 'vnd-instant', amtRequested: 50_000, reqDetails: { acctName: 'Le Van A', acctNum: '0123456789', institutionCode: '970436', institutionName: 'Vietcombank' },
+      ccy: 'VND',
+      method: 'vnd-instant',
+      amtRequested: 50_000,
+      reqDetails: {
+        acctName: 'Le Van A',
+        acctNum: '0123456789',
+        institutionCode: '970436',
+        institutionName: 'Vietcombank',
+      },
       kyc: { type: 'individual', details: { legalFullName: 'Le Van A', countryCode: 'VN' } },
     },
     sourceOfFunds: { purpose: 1, source: 1, relationship: 1 },
   };
 
-  test('swap, pay out and receive once under a reference, and report their kind', async ({ sandbox }) => {
+  test('swap, pay out and receive once under a reference, and report their kind', async ({
+    sandbox,
+  }) => {
     const payments = await openIn(sandbox);
     const swap = { amount: '25', from: 'usdt', to: 'btc', ref: 'swap-1' };
     const swapped = await payments.swap(swap);
-    expect(await payments.swap(swap)).toMatchObject({ txnId: swapped.txnId, txnState: 'completed' });
+    expect(await payments.swap(swap)).toMatchObject({
+      txnId: swapped.txnId,
+      txnState: 'completed',
+    });
     const payout = { body, ref: 'payout-1', wait: false } as const;
     const { txnId } = await payments.payout(payout);
     expect((await payments.payout(payout)).txnId).toBe(txnId);
-    expect(await payments.pending()).toMatchObject([{ ref: 'payout-1', kind: 'payout', status: 'in-flight', txnId }]);
-    expect(await payments.status('swap-1')).toMatchObject({ status: 'paid', txnState: 'completed' });
+    expect(await payments.pending()).toMatchObject([
+      { ref: 'payout-1', kind: 'payout', status: 'in-flight', txnId },
+    ]);
+    expect(await payments.status('swap-1')).toMatchObject({
+      status: 'paid',
+      txnState: 'completed',
+    });
     expect(await payments.status('nothing')).toBeUndefined();
     const request = { amount: '1000sat', ref: 'receive-1' };
     const received = await payments.receive(request);
     expect(library.decodeInvoice(received.payTo)).toMatchObject({ amountMsat: 1_000_000n });
     expect((await payments.receive(request)).transaction.txnId).toBe(received.transaction.txnId);
-    expect((await payments.receive({ amount: '0.001btc', method: 'on-chain' })).uri).toMatch(/^bitcoin:tb1.*amount=0\.001/);
+    expect((await payments.receive({ amount: '0.001btc', method: 'on-chain' })).uri).toMatch(
+      /^bitcoin:tb1.*amount=0\.001/,
+    );
     expect(new Set(sandbox.requests('PUT').map(({ path }) => path)).size).toBe(4);
   });
 
-  test('are refused by the rules of the command line, before anything is sent', async ({ sandbox }) => {
+  test('are refused by the rules of the command line, before anything is sent', async ({
+    sandbox,
+  }) => {
     const payments = await openIn(sandbox);
     const own = await clientOf(sandbox).bitcoinAddress();
     const wrong = { ...body, destReq: { ...body.destReq, amtRequested: NaN } };
@@ -77,29 +123,76 @@ describe('payments', () => {
       () => payments.swap({ amount: '1usdt', from: 'USDT', to: 'usdt' }),
       () => payments.payout({ body: wrong }),
       () => payments.send({ to: 'a@b.example', amount: '1sat', ref: 'a~2' }),
-      () => payments.payout({ body: { ...body, destReq: { ...body.destReq, reqDetails: { ...body.destReq.reqDetails, institutionCode: 'none' } } } }),
+      () =>
+        payments.payout({
+          body: {
+            ...body,
+            destReq: {
+              ...body.destReq,
+              reqDetails: { ...body.destReq.reqDetails, institutionCode: 'none' },
+            },
+          },
+        }),
     ];
     for (const each of refused) await expect(each()).rejects.toMatchObject({ kind: 'usage' });
-    await expect(clientOf(sandbox).createTransaction(wrong)).rejects.toMatchObject({ kind: 'usage', message: expect.stringContaining('NaN') });
+    await expect(clientOf(sandbox).createTransaction(wrong)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('NaN'),
+    });
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('end on the signal of their call: interrupted before money moves, pending after', async ({ sandbox }) => {
+  test('end on the signal of their call: interrupted before money moves, pending after', async ({
+    sandbox,
+  }) => {
     const payments = await openIn(sandbox);
     const stop = new AbortController();
-    const onchain = { to: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', amount: '0.001btc', maxFee: { percent: '50' } };
-    const submitted = payments.send({ ...onchain, wait: 'forever', signal: stop.signal, on: ({ type }) => type === 'state' && stop.abort() });
+    const onchain = {
+      to: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+      amount: '0.001btc',
+      maxFee: { percent: '50' },
+    };
+    const submitted = payments.send({
+      ...onchain,
+      wait: 'forever',
+      signal: stop.signal,
+      on: ({ type }) => type === 'state' && stop.abort(),
+    });
     await expect(submitted).rejects.toMatchObject({ kind: 'pending' });
     const early = new AbortController();
-    const asked = payments.send({ ...onchain, ref: 'b', signal: early.signal, approve: async () => (early.abort(), false) });
-    await expect(asked).rejects.toMatchObject({ kind: expect.stringMatching(/^(interrupted|declined)$/) });
+    const asked = payments.send({
+      ...onchain,
+      ref: 'b',
+      signal: early.signal,
+      approve: async () => (early.abort(), false),
+    });
+    await expect(asked).rejects.toMatchObject({
+      kind: expect.stringMatching(/^(interrupted|declined)$/),
+    });
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  const calls: readonly (readonly [name: string, call: (payments: library.Payments, signal: AbortSignal) => Promise<unknown>])[] = [
-    ['send', (payments, signal) => payments.send({ to: 'ann@example.com', amount: '1000sat', signal })],
-    ['send on-chain', (payments, signal) => payments.send({ to: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', amount: '0.001btc', signal })],
-    ['swap', (payments, signal) => payments.swap({ amount: '25', from: 'USDT', to: 'BTC', signal })],
+  const calls: readonly (readonly [
+    name: string,
+    call: (payments: library.Payments, signal: AbortSignal) => Promise<unknown>,
+  ])[] = [
+    [
+      'send',
+      (payments, signal) => payments.send({ to: 'ann@example.com', amount: '1000sat', signal }),
+    ],
+    [
+      'send on-chain',
+      (payments, signal) =>
+        payments.send({
+          to: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+          amount: '0.001btc',
+          signal,
+        }),
+    ],
+    [
+      'swap',
+      (payments, signal) => payments.swap({ amount: '25', from: 'USDT', to: 'BTC', signal }),
+    ],
     ['payout', (payments, signal) => payments.payout({ body, signal })],
     ['receive', (payments, signal) => payments.receive({ amount: '10usd', signal })],
     ['resume', (payments, signal) => payments.resume({ signal })],
@@ -107,38 +200,69 @@ describe('payments', () => {
     ['status', (payments, signal) => payments.status('a', { signal })],
   ];
 
-  test.for(calls)('%s stops at its signal while the service does not answer, and asks nothing after it', async ([, call], { sandbox }) => {
-    const payments = await openIn(sandbox);
-    await expect(call(payments, AbortSignal.abort())).rejects.toMatchObject({ kind: 'interrupted' });
-    expect(sandbox.requests()).toHaveLength(0);
-    await sandbox.faults.add({ kind: 'no-answer', times: 'always' });
-    const stop = new AbortController();
-    const stopped = call(payments, stop.signal);
-    await expect.poll(() => sandbox.requests().length).toBe(1);
-    stop.abort();
-    await expect(stopped).rejects.toMatchObject({ kind: 'interrupted' });
-  });
+  test.for(calls)(
+    '%s stops at its signal while the service does not answer, and asks nothing after it',
+    async ([, call], { sandbox }) => {
+      const payments = await openIn(sandbox);
+      await expect(call(payments, AbortSignal.abort())).rejects.toMatchObject({
+        kind: 'interrupted',
+      });
+      expect(sandbox.requests()).toHaveLength(0);
+      await sandbox.faults.add({ kind: 'no-answer', times: 'always' });
+      const stop = new AbortController();
+      const stopped = call(payments, stop.signal);
+      await expect.poll(() => sandbox.requests().length).toBe(1);
+      stop.abort();
+      await expect(stopped).rejects.toMatchObject({ kind: 'interrupted' });
+    },
+  );
 
-  test('a signal stops the confirmation of its own call alone: the outcome is unknown, and resume finishes it', async ({ sandbox }) => {
+  test('a signal stops the confirmation of its own call alone: the outcome is unknown, and resume finishes it', async ({
+    sandbox,
+  }) => {
     const payments = await openIn(sandbox);
     await sandbox.faults.add({ kind: 'no-answer', method: 'PUT' });
     const stop = new AbortController();
-    const stopped = payments.send({ to: await sandbox.invoice('1000sat'), ref: 'a', signal: stop.signal });
+    const stopped = payments.send({
+      to: await sandbox.invoice('1000sat'),
+      ref: 'a',
+      signal: stop.signal,
+    });
     await expect.poll(() => sandbox.requests('PUT').length).toBe(1);
     stop.abort();
     await expect(stopped).rejects.toMatchObject({ kind: 'pending' });
-    expect(await payments.resume()).toMatchObject([{ ref: 'a', transaction: { txnState: 'completed' } }]);
+    expect(await payments.resume()).toMatchObject([
+      { ref: 'a', transaction: { txnState: 'completed' } },
+    ]);
   });
 
-  test('refuse what a program hands in by mistake, and keep the journal whole', async ({ sandbox }) => {
+  test('refuse what a program hands in by mistake, and keep the journal whole', async ({
+    sandbox,
+  }) => {
     const payments = await openIn(sandbox);
     const to = await sandbox.invoice('1000sat');
     const mistakes: readonly object[] = [
-      { maxFee: { percent: NaN } }, { maxFee: { percent: 1 } }, { maxFee: { percent: 'abc' } }, { maxFee: { percent: '-1' } }, { maxFee: '1%' }, { maxfee: { percent: '1' } },
-      { maxRateLoss: 'x' }, { wait: NaN }, { wait: -1 }, { wait: '5s' }, { ref: 118 }, { note: 118 }, { approve: true }, { amount: NaN }, { to: undefined },
+      { maxFee: { percent: NaN } },
+      { maxFee: { percent: 1 } },
+      { maxFee: { percent: 'abc' } },
+      { maxFee: { percent: '-1' } },
+      { maxFee: '1%' },
+      { maxfee: { percent: '1' } },
+      { maxRateLoss: 'x' },
+      { wait: NaN },
+      { wait: -1 },
+      { wait: '5s' },
+      { ref: 118 },
+      { note: 118 },
+      { approve: true },
+      { amount: NaN },
+      { to: undefined },
     ];
-    for (const each of mistakes) await expect(payments.send({ to, ...each })).rejects.toMatchObject({ kind: 'usage' });
-    await expect(payments.receive(JSON.parse('{"amount":1000}'))).rejects.toMatchObject({ kind: 'usage' });
+    for (const each of mistakes)
+      await expect(payments.send({ to, ...each })).rejects.toMatchObject({ kind: 'usage' });
+    await expect(payments.receive(JSON.parse('{"amount":1000}'))).rejects.toMatchObject({
+      kind: 'usage',
+    });
     expect(await payments.pending()).toEqual([]);
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
@@ -146,7 +270,9 @@ describe('payments', () => {
   test('take no word but true for a yes', async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const approve = async () => JSON.parse('"no"');
-    await expect(payments.send({ to: await sandbox.invoice('1000sat'), approve })).rejects.toMatchObject({ kind: 'declined' });
+    await expect(
+      payments.send({ to: await sandbox.invoice('1000sat'), approve }),
+    ).rejects.toMatchObject({ kind: 'declined' });
     expect(sandbox.requests('PUT')).toHaveLength(0);
   });
 
@@ -156,24 +282,37 @@ describe('payments', () => {
     const on = (): never => {
       throw new Error('boom');
     };
-    expect(await payments.send({ to: await sandbox.invoice('1000sat'), on })).toMatchObject({ txnState: 'completed' });
+    expect(await payments.send({ to: await sandbox.invoice('1000sat'), on })).toMatchObject({
+      txnState: 'completed',
+    });
     expect((await warned).message).toBe('boom');
   });
 
-  test('act for the account of the key, and refuse a client of a subaccount', async ({ sandbox }) => {
+  test('act for the account of the key, and refuse a client of a subaccount', async ({
+    sandbox,
+  }) => {
     const { accountId } = await sandbox.account('Child');
     const [journal, client] = [await library.openMemoryJournal(), clientOf(sandbox, { accountId })];
     onTestFinished(() => Promise.all([journal.close(), client.close()]).then(() => undefined));
     const payments = library.openPayments({ client, journal });
-    for (const call of [() => payments.send({ to: 'ann@example.com', amount: '1000sat' }), () => payments.receive({ amount: '1000sat' }), () => payments.pending()]) {
-      await expect(call()).rejects.toMatchObject({ kind: 'usage', message: expect.stringContaining(accountId) });
+    for (const call of [
+      () => payments.send({ to: 'ann@example.com', amount: '1000sat' }),
+      () => payments.receive({ amount: '1000sat' }),
+      () => payments.pending(),
+    ]) {
+      await expect(call()).rejects.toMatchObject({
+        kind: 'usage',
+        message: expect.stringContaining(accountId),
+      });
     }
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
   test('report a request for money as an event', async ({ sandbox }) => {
     const events: library.PaymentEvent[] = [];
-    const { transaction } = await (await openIn(sandbox)).receive({ amount: '1000sat', on: (event) => void events.push(event) });
+    const { transaction } = await (
+      await openIn(sandbox)
+    ).receive({ amount: '1000sat', on: (event) => void events.push(event) });
     expect(events).toEqual([{ type: 'state', transaction }]);
   });
 
@@ -192,7 +331,9 @@ describe('payments', () => {
     });
     await expect(refused).rejects.toMatchObject({ kind: 'declined' });
     expect(fees).toEqual(['0.00001003']);
-    await expect(payments.send({ to: await sandbox.invoice('3000sat') })).rejects.toMatchObject({ kind: 'limit' });
+    await expect(payments.send({ to: await sandbox.invoice('3000sat') })).rejects.toMatchObject({
+      kind: 'limit',
+    });
     expect(sandbox.requests('PUT')).toHaveLength(0);
   });
 
@@ -203,7 +344,10 @@ describe('payments', () => {
       apiKey: 'k',
       apiSecret: 's',
       retries: 0,
-      tokens: { load: async () => ({ accessToken: 't', expiresAt: Infinity, accountId: 'a' }), save: async () => {} },
+      tokens: {
+        load: async () => ({ accessToken: 't', expiresAt: Infinity, accountId: 'a' }),
+        save: async () => {},
+      },
       onRequest: ({ method }) => void seen.push(method),
       onResponse: ({ status }) => void seen.push(String(status)),
       transport: async () => ({ status: 500, headers: {}, body: '{"error":"down"}' }),
@@ -215,7 +359,11 @@ describe('payments', () => {
 
 describe('WalletClient', () => {
   test('needs an address and a key, and receives a payment with them', async ({ sandbox }) => {
-    const client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+    const client = new WalletClient({
+      baseUrl: sandbox.url,
+      apiKey: sandbox.apiKey,
+      apiSecret: sandbox.apiSecret,
+    });
     const quote = await client.createTransaction({
       sourceReq: { ccy: 'BTC', method: 'lightning' },
       destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.0005 },
@@ -226,16 +374,39 @@ describe('WalletClient', () => {
     await client.close();
   });
 
-  test.for([{ timeoutMs: NaN }, { timeoutMs: 0 }, { retries: NaN }, { retries: -1 }])('refuses the option %o', (option) => {
-    expect(() => new WalletClient({ baseUrl: 'https://api.example.com', apiKey: 'k', apiSecret: 's', ...option })).toThrow(Failure);
-  });
+  test.for([{ timeoutMs: NaN }, { timeoutMs: 0 }, { retries: NaN }, { retries: -1 }])(
+    'refuses the option %o',
+    (option) => {
+      expect(
+        () =>
+          new WalletClient({
+            baseUrl: 'https://api.example.com',
+            apiKey: 'k',
+            apiSecret: 's',
+            ...option,
+          }),
+      ).toThrow(Failure);
+    },
+  );
 
-  test('refuses a page that is no number before it asks, and an amount that is none', async ({ sandbox }) => {
-    const client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+  test('refuses a page that is no number before it asks, and an amount that is none', async ({
+    sandbox,
+  }) => {
+    const client = new WalletClient({
+      baseUrl: sandbox.url,
+      apiKey: sandbox.apiKey,
+      apiSecret: sandbox.apiSecret,
+    });
     await expect(client.transactions({ limit: NaN })).rejects.toMatchObject({ kind: 'usage' });
-    await expect(client.eachTransaction({ page: NaN }).next()).rejects.toMatchObject({ kind: 'usage' });
+    await expect(client.eachTransaction({ page: NaN }).next()).rejects.toMatchObject({
+      kind: 'usage',
+    });
     expect(sandbox.requests()).toHaveLength(0);
-    for (const read of [() => library.fromWire(NaN), () => library.money('BTC', NaN), () => library.fromWire(Infinity)]) {
+    for (const read of [
+      () => library.fromWire(NaN),
+      () => library.money('BTC', NaN),
+      () => library.fromWire(Infinity),
+    ]) {
       expect(read).toThrow(expect.objectContaining({ kind: 'usage' }));
     }
     await client.close();
@@ -244,7 +415,9 @@ describe('WalletClient', () => {
   test('shows hooks neither the secret of a webhook nor a token', async ({ sandbox }) => {
     const seen: string[] = [];
     const client = new WalletClient({
-      baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret,
+      baseUrl: sandbox.url,
+      apiKey: sandbox.apiKey,
+      apiSecret: sandbox.apiSecret,
       onRequest: (request) => void seen.push(JSON.stringify(request)),
       onResponse: (response, request) => void seen.push(JSON.stringify([response, request])),
     });
@@ -256,7 +429,11 @@ describe('WalletClient', () => {
   });
 
   test('signs in once for many requests', async ({ sandbox }) => {
-    const client = new WalletClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey, apiSecret: sandbox.apiSecret });
+    const client = new WalletClient({
+      baseUrl: sandbox.url,
+      apiKey: sandbox.apiKey,
+      apiSecret: sandbox.apiSecret,
+    });
     await Promise.all([client.wallets(), client.account(), client.rates()]);
     expect(sandbox.requests('POST', '/api/v2/authentication/token-signature')).toHaveLength(1);
     await client.close();
@@ -279,13 +456,16 @@ describe('WalletClient', () => {
   });
 
   test('refuses to send a token to an unencrypted address', () => {
-    expect(() => new WalletClient({ baseUrl: 'http://api.example.com', apiKey: 'k', apiSecret: 's' })).toThrow(Failure);
+    expect(
+      () => new WalletClient({ baseUrl: 'http://api.example.com', apiKey: 'k', apiSecret: 's' }),
+    ).toThrow(Failure);
   });
 });
 
 describe('the client', () => {
   const pageOf = (page: number) => ({
-    data: [{ txnId: `t${page}`, txnState: 'completed', sourceReq: {}, destReq: {} }], pagination: { page, limit: 1, total: 100 },
+    data: [{ txnId: `t${page}`, txnState: 'completed', sourceReq: {}, destReq: {} }],
+    pagination: { page, limit: 1, total: 100 },
   });
 
   test('hides secrets from hooks, and stops prefetched pages when a loop is left or its signal fires', async () => {
@@ -294,15 +474,20 @@ describe('the client', () => {
       baseUrl: 'https://api.example.com',
       apiKey: 'key-1234',
       apiSecret: 's',
-      tokens: { load: async () => ({ accessToken: 'token-5678', expiresAt: Infinity, accountId: 'a' }), save: async () => {} },
+      tokens: {
+        load: async () => ({ accessToken: 'token-5678', expiresAt: Infinity, accountId: 'a' }),
+        save: async () => {},
+      },
       onRequest: (request) => void headers.push(JSON.stringify(request.headers)),
       transport: async ({ url, signal }) => {
         const page = Number(new URL(url).searchParams.get('page'));
         if (page <= 1) return { status: 200, headers: {}, body: JSON.stringify(pageOf(1)) };
-        return new Promise((_, reject) => signal?.addEventListener('abort', () => {
-          aborted.push(page);
-          reject(new library.NetworkError('aborted', { requestSent: true }));
-        }));
+        return new Promise((_, reject) =>
+          signal?.addEventListener('abort', () => {
+            aborted.push(page);
+            reject(new library.NetworkError('aborted', { requestSent: true }));
+          }),
+        );
       },
     });
     for await (const { txnId } of client.eachTransaction({ limit: 1 })) {
@@ -312,7 +497,8 @@ describe('the client', () => {
     expect(aborted).not.toHaveLength(0);
     const signal = AbortSignal.timeout(50);
     const all = async (): Promise<void> => {
-      for await (const { txnId } of client.eachTransaction({ limit: 1 }, { signal })) expect(txnId).toBe('t1');
+      for await (const { txnId } of client.eachTransaction({ limit: 1 }, { signal }))
+        expect(txnId).toBe('t1');
     };
     await expect(all()).rejects.toMatchObject({ kind: 'interrupted' });
     expect(headers.join()).not.toMatch(/token-5678|key-1234/);
@@ -321,7 +507,13 @@ describe('the client', () => {
 
   test('fails with errors that JSON shows completely', () => {
     const failure = new Failure('limit', 'Too much.', { code: '2001', status: 400 });
-    expect(JSON.parse(JSON.stringify(failure))).toEqual({ kind: 'limit', message: 'Too much.', exitCode: 7, code: '2001', status: 400 });
+    expect(JSON.parse(JSON.stringify(failure))).toEqual({
+      kind: 'limit',
+      message: 'Too much.',
+      exitCode: 7,
+      code: '2001',
+      status: 400,
+    });
   });
 });
 
@@ -351,7 +543,12 @@ describe('verifyWebhook', () => {
 describe('parseWebhookEvent', () => {
   test('reads the specified payload and keeps unknown fields', () => {
     const event = parseWebhookEvent(body.replace('{', '{"further":1,'));
-    expect(event).toMatchObject({ txnId: 't1', extRefId: 'order-118', txnState: 'completed', further: 1 });
+    expect(event).toMatchObject({
+      txnId: 't1',
+      extRefId: 'order-118',
+      txnState: 'completed',
+      further: 1,
+    });
   });
 
   test.for([
@@ -359,17 +556,27 @@ describe('parseWebhookEvent', () => {
     ['a time in seconds', '{"txnId":"t1","txnState":"completed","updatedAt":1736942400}'],
     ['data around it', `{"data":${body}}`],
   ])('reads %s', ([, text = '']) => {
-    expect(parseWebhookEvent(text)).toMatchObject({ txnId: 't1', txnState: 'completed', updatedAt: 1736942400000 });
+    expect(parseWebhookEvent(text)).toMatchObject({
+      txnId: 't1',
+      txnState: 'completed',
+      updatedAt: 1736942400000,
+    });
   });
 
   test('needs only the transaction and its state', () => {
-    expect(parseWebhookEvent('{"txnId":"t1","txnState":"completed"}')).toEqual({ txnId: 't1', txnState: 'completed' });
+    expect(parseWebhookEvent('{"txnId":"t1","txnState":"completed"}')).toEqual({
+      txnId: 't1',
+      txnState: 'completed',
+    });
   });
 
-  test.for(['', 'null', '[]', '{"txnId":"t1"}', '{"txnId":"","txnState":"completed","updatedAt":1}'])(
-    'refuses %s',
-    (text) => {
-      expect(() => parseWebhookEvent(text)).toThrow(Failure);
-    },
-  );
+  test.for([
+    '',
+    'null',
+    '[]',
+    '{"txnId":"t1"}',
+    '{"txnId":"","txnState":"completed","updatedAt":1}',
+  ])('refuses %s', (text) => {
+    expect(() => parseWebhookEvent(text)).toThrow(Failure);
+  });
 });

@@ -14,19 +14,37 @@ interface Declarations {
 
 const files = new Map<string, Declarations>();
 
-const declaration = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|const|function) (\w+)/;
+const declaration =
+  /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|const|function) (\w+)/;
 
 function read(file: string): Declarations {
   const known = files.get(file);
   if (known !== undefined) return known;
   const text = readFileSync(file, 'utf8').replaceAll(/\/\*[^]*?\*\//g, '');
-  const imports = [...text.matchAll(/(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(([, names = '', from = '']) =>
-    names.split(',').map((each) => each.trim().replace(/^type /, '').split(' as ')).map(([name = '', as = name]) => [as, [name, from]] as const));
-  const whole = [...text.matchAll(/import (?:type )?(?:\* as )?(\w+) from '([^']+)'/g)].map(([, name = '', from = '']) => [name, ['*', from]] as const);
-  const own = text.split(/^(?=(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|const|function) \w)/m).flatMap((part) => {
-    const name = declaration.exec(part)?.[1];
-    return name === undefined ? [] : [[name, part] as const];
-  });
+  const imports = [
+    ...text.matchAll(/(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/g),
+  ].flatMap(([, names = '', from = '']) =>
+    names
+      .split(',')
+      .map((each) =>
+        each
+          .trim()
+          .replace(/^type /, '')
+          .split(' as '),
+      )
+      .map(([name = '', as = name]) => [as, [name, from]] as const),
+  );
+  const whole = [...text.matchAll(/import (?:type )?(?:\* as )?(\w+) from '([^']+)'/g)].map(
+    ([, name = '', from = '']) => [name, ['*', from]] as const,
+  );
+  const own = text
+    .split(
+      /^(?=(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class|const|function) \w)/m,
+    )
+    .flatMap((part) => {
+      const name = declaration.exec(part)?.[1];
+      return name === undefined ? [] : [[name, part] as const];
+    });
   const read: Declarations = { text, imports: new Map([...imports, ...whole]), own: new Map(own) };
   files.set(file, read);
   return read;
@@ -41,24 +59,39 @@ function declared(name: string, file: string): readonly [file: string, name: str
   return declared(there, resolve(dirname(file), from.replace(/\.js$/, '.d.ts')));
 }
 
-test.for(['index.d.ts', 'sandbox.d.ts'])('%s exports every name that its signatures use, and no schema', (entry) => {
-  const root = join(types, entry);
-  const exported = [...read(root).text.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names = '']) => names.split(',').map((each) => each.trim().split(' as ').at(-1) ?? ''))
-    .concat([...read(root).own.keys()].filter((name) => read(root).own.get(name)?.startsWith('export ') === true));
-  const places = exported.flatMap((name) => declared(name, root) ?? []);
-  const known = new Set<string>();
-  for (let index = 0; index < places.length; index += 2) known.add(`${places[index]}#${places[index + 1]}`);
-  expect(known.size).toBeGreaterThan(15);
-  const missing = [...known].flatMap((place) => {
-    const [file = '', name = ''] = place.split('#');
-    const text = read(file).own.get(name) ?? '';
-    const used = [...new Set([...text.matchAll(/\b[A-Za-z_]\w*\b/g)].map(([word]) => word))].filter((word) => word !== name);
-    const schemas = used.filter((word) => /^(valibot)$/.test(read(file).imports.get(word)?.[1] ?? '')).map((word) => `${name} shows ${word} of a schema`);
-    const unknown = used.flatMap((word) => {
-      const found = declared(word, file);
-      return found === undefined || known.has(found.join('#')) ? [] : [`${name} uses ${word}`];
+test.for(['index.d.ts', 'sandbox.d.ts'])(
+  '%s exports every name that its signatures use, and no schema',
+  (entry) => {
+    const root = join(types, entry);
+    const exported = [...read(root).text.matchAll(/export (?:type )?\{([^}]*)\}/g)]
+      .flatMap(([, names = '']) =>
+        names.split(',').map((each) => each.trim().split(' as ').at(-1) ?? ''),
+      )
+      .concat(
+        [...read(root).own.keys()].filter(
+          (name) => read(root).own.get(name)?.startsWith('export ') === true,
+        ),
+      );
+    const places = exported.flatMap((name) => declared(name, root) ?? []);
+    const known = new Set<string>();
+    for (let index = 0; index < places.length; index += 2)
+      known.add(`${places[index]}#${places[index + 1]}`);
+    expect(known.size).toBeGreaterThan(15);
+    const missing = [...known].flatMap((place) => {
+      const [file = '', name = ''] = place.split('#');
+      const text = read(file).own.get(name) ?? '';
+      const used = [
+        ...new Set([...text.matchAll(/\b[A-Za-z_]\w*\b/g)].map(([word]) => word)),
+      ].filter((word) => word !== name);
+      const schemas = used
+        .filter((word) => /^(valibot)$/.test(read(file).imports.get(word)?.[1] ?? ''))
+        .map((word) => `${name} shows ${word} of a schema`);
+      const unknown = used.flatMap((word) => {
+        const found = declared(word, file);
+        return found === undefined || known.has(found.join('#')) ? [] : [`${name} uses ${word}`];
+      });
+      return [...schemas, ...unknown];
     });
-    return [...schemas, ...unknown];
-  });
-  expect(missing).toEqual([]);
-});
+    expect(missing).toEqual([]);
+  },
+);

@@ -38,8 +38,14 @@ interface Swapper {
   readonly ended: Promise<number | null>;
 }
 
-function swapper(file: string, count: number, onAnswer: (answered: string[]) => void = () => undefined): Swapper {
-  const child = spawn(process.execPath, [program, file, String(count)], { stdio: ['ignore', 'pipe', 'inherit'] });
+function swapper(
+  file: string,
+  count: number,
+  onAnswer: (answered: string[]) => void = () => undefined,
+): Swapper {
+  const child = spawn(process.execPath, [program, file, String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const answered: string[] = [];
   createInterface(child.stdout).on('line', (line) => {
     answered.push(line);
@@ -53,8 +59,15 @@ async function accountFor(file: string) {
   const sandbox = await fresh({ file });
   const [usd, usdt] = [(await sandbox.wallet('USD')).amount, (await sandbox.wallet('USDT')).amount];
   const { transactions } = (await sandbox.control('GET', 'status')).body;
-  const stateOf = async (txnId: string): Promise<string> => (await sandbox.get(txnId)).body.txnState;
-  return { usd, usdt, completed: transactions.completed ?? 0, stateOf, close: () => sandbox.close() };
+  const stateOf = async (txnId: string): Promise<string> =>
+    (await sandbox.get(txnId)).body.txnState;
+  return {
+    usd,
+    usdt,
+    completed: transactions.completed ?? 0,
+    stateOf,
+    close: () => sandbox.close(),
+  };
 }
 
 describe('a sandbox file', { timeout: 60_000 }, () => {
@@ -81,9 +94,11 @@ describe('a sandbox file', { timeout: 60_000 }, () => {
 
   test('keeps everything that was answered before its processes were killed', async () => {
     const file = join(folder, 'killed.db');
-    const swappers = [0, 1].map((index) => swapper(file, 100_000, (answered) => {
-      if (answered.length === 20 + index * 15) swappers[index]?.child.kill('SIGKILL');
-    }));
+    const swappers = [0, 1].map((index) =>
+      swapper(file, 100_000, (answered) => {
+        if (answered.length === 20 + index * 15) swappers[index]?.child.kill('SIGKILL');
+      }),
+    );
     await Promise.all(swappers.map(({ ended }) => ended));
     const answered = swappers.flatMap((each) => each.answered);
     const account = await accountFor(file);

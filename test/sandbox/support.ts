@@ -27,7 +27,12 @@ export interface Client extends Credentials {
   readonly url: string;
   /** Those of an authenticated request with a body. */
   headers(): Record<string, string>;
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answered>;
   /** Takes a new token: the one before lives an hour. */
   renew(): Promise<void>;
   control(method: string, path: string, body?: object): Promise<Answered>;
@@ -50,8 +55,12 @@ export function sign(apiKey: string, apiSecret: string, body: string): string {
 
 /** Asks for a token; `changes` replaces headers, and an undefined one is left out. */
 export async function authenticate(
-  send: Send, url: string, { apiKey, apiSecret }: Credentials, body = JSON.stringify({ nonce: randomUUID() }),
-  changes: Record<string, string | undefined> = {}, own?: Check,
+  send: Send,
+  url: string,
+  { apiKey, apiSecret }: Credentials,
+  body = JSON.stringify({ nonce: randomUUID() }),
+  changes: Record<string, string | undefined> = {},
+  own?: Check,
 ): Promise<Answered> {
   const headers = {
     'content-type': 'application/json',
@@ -59,33 +68,51 @@ export async function authenticate(
     'x-api-signature': sign(apiKey, apiSecret, body),
     ...changes,
   };
-  const given = Object.entries(headers).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
-  return exchange(send, own ?? await checkFor(url, send), `${url}${api}/authentication/token-signature`, {
-    method: 'POST', headers: Object.fromEntries(given), body,
-  });
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return exchange(
+    send,
+    own ?? (await checkFor(url, send)),
+    `${url}${api}/authentication/token-signature`,
+    {
+      method: 'POST',
+      headers: Object.fromEntries(given),
+      body,
+    },
+  );
 }
 
 /** A client with a fresh token, whose answers are held against the description unless another check is given. */
-export async function connect(send: Send, url: string, credentials: Credentials, own?: Check): Promise<Client> {
-  const login = async (): Promise<string> => (await authenticate(send, url, credentials, undefined, {}, own)).body?.accessToken;
+export async function connect(
+  send: Send,
+  url: string,
+  credentials: Credentials,
+  own?: Check,
+): Promise<Client> {
+  const login = async (): Promise<string> =>
+    (await authenticate(send, url, credentials, undefined, {}, own)).body?.accessToken;
   let token = await login();
-  const check = own ?? await checkFor(url, send);
+  const check = own ?? (await checkFor(url, send));
   const request = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
     exchange(send, check, url + path, {
       method,
       headers,
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
   const json = { 'content-type': 'application/json' };
   const client: Client = {
     ...credentials,
     url,
     headers: () => ({ authorization: `Bearer ${token}`, ...json }),
-    call: (method, path, body, headers = {}) => request(method, `${api}${path}`, body, {
-      authorization: `Bearer ${token}`,
-      ...(method === 'GET' ? {} : json),
-      ...headers,
-    }),
+    call: (method, path, body, headers = {}) =>
+      request(method, `${api}${path}`, body, {
+        authorization: `Bearer ${token}`,
+        ...(method === 'GET' ? {} : json),
+        ...headers,
+      }),
     async renew() {
       token = await login();
     },
@@ -101,7 +128,8 @@ export async function connect(send: Send, url: string, credentials: Credentials,
       return (await client.confirm(quote.body.txnId)).body;
     },
     async wallet(ccy) {
-      const wallets = (await client.call('GET', `/account/${credentials.accountId}/wallet/`)).body.data;
+      const wallets = (await client.call('GET', `/account/${credentials.accountId}/wallet/`)).body
+        .data;
       return wallets.find((wallet: { ccy: string }) => wallet.ccy === ccy);
     },
   };
@@ -109,16 +137,21 @@ export async function connect(send: Send, url: string, credentials: Credentials,
 }
 
 /** Sends without a port. */
-export const sendTo = ({ handle }: Pick<EmbeddedSandbox, 'handle'>): Send => async (request) => {
-  const { pathname, search } = new URL(request.url);
-  const { status, headers, body } = await handle({
-    method: request.method,
-    target: pathname + search,
-    headers: Object.fromEntries(request.headers),
-    body: new Uint8Array(await request.arrayBuffer()),
-  }, request.signal);
-  return new Response(body, { status, headers: { ...headers } });
-};
+export const sendTo =
+  ({ handle }: Pick<EmbeddedSandbox, 'handle'>): Send =>
+  async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const { status, headers, body } = await handle(
+      {
+        method: request.method,
+        target: pathname + search,
+        headers: Object.fromEntries(request.headers),
+        body: new Uint8Array(await request.arrayBuffer()),
+      },
+      request.signal,
+    );
+    return new Response(body, { status, headers: { ...headers } });
+  };
 
 /** A client that reaches the service without a port. */
 export const clientOf = (service: Service): Promise<Client> =>
@@ -150,7 +183,8 @@ export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
     send,
     login: (credentials) => connect(send, url, credentials),
     advance: async (by) => (await client.control('POST', 'clock/advance', { by })).body.now,
-    invoice: async (amount, terms) => (await client.control('POST', 'invoice', { amount, ...terms })).body.invoice,
+    invoice: async (amount, terms) =>
+      (await client.control('POST', 'invoice', { amount, ...terms })).body.invoice,
     pay: (target, amount) => client.control('POST', 'pay', { target, amount }),
     mine: (n) => client.control('POST', 'mine', { n }),
     state: async (txnId) => (await client.get(txnId)).body.txnState,
@@ -163,7 +197,9 @@ export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
 }
 
 /** A fresh server with a client. */
-export async function serve(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; client: Client }> {
+export async function serve(
+  options: SandboxOptions = {},
+): Promise<{ sandbox: Sandbox; client: Client }> {
   const sandbox = await startCheckedSandbox({ autoPay: 'off', ...options });
   return { sandbox, client: await connect(fetch, sandbox.url, sandbox) };
 }
@@ -192,7 +228,12 @@ export function onchainReceive(amount: number, more: object = {}): object {
   };
 }
 
-export function lnurlSend(address: string, amount: number, more: object = {}, from = 'BTC'): object {
+export function lnurlSend(
+  address: string,
+  amount: number,
+  more: object = {},
+  from = 'BTC',
+): object {
   return {
     sourceReq: { ccy: from, method: 'servicepay', amtRequested: amount, reqDetails: {} },
     destReq: { ccy: 'BTC', method: 'lnurl', reqDetails: { address } },
@@ -200,7 +241,12 @@ export function lnurlSend(address: string, amount: number, more: object = {}, fr
   };
 }
 
-export function onchainSend(address: string, amount: number, more: object = {}, from = 'BTC'): object {
+export function onchainSend(
+  address: string,
+  amount: number,
+  more: object = {},
+  from = 'BTC',
+): object {
   return {
     sourceReq: { ccy: from, method: 'servicepay', reqDetails: {} },
     destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: amount, reqDetails: { address } },
@@ -208,7 +254,13 @@ export function onchainSend(address: string, amount: number, more: object = {}, 
   };
 }
 
-export function usdtSend(address: string, amount: number, more: object = {}, from = 'USDT', method = 'tron'): object {
+export function usdtSend(
+  address: string,
+  amount: number,
+  more: object = {},
+  from = 'USDT',
+  method = 'tron',
+): object {
   return {
     sourceReq: { ccy: from, method: 'servicepay', reqDetails: {} },
     destReq: { ccy: 'USDT', method, amtRequested: amount, reqDetails: { address } },
@@ -217,17 +269,33 @@ export function usdtSend(address: string, amount: number, more: object = {}, fro
 }
 
 /** A payout to Vietnam by somebody there; the rest replaces fields of the two sides and of the body. */
-export function payout(amount: number, dest: object = {}, source: object = {}, more: object = {}): object {
-  const party = (legalFullName: string): object =>
-    ({ type: 'individual', details: { legalFullName, countryCode: 'VN' } });
+export function payout(
+  amount: number,
+  dest: object = {},
+  source: object = {},
+  more: object = {},
+): object {
+  const party = (legalFullName: string): object => ({
+    type: 'individual',
+    details: { legalFullName, countryCode: 'VN' },
+  });
   return {
-    sourceReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {}, kyc: party('Tran Thi B'), ...source },
+    sourceReq: {
+      ccy: 'BTC',
+      method: 'servicepay',
+      reqDetails: {},
+      kyc: party('Tran Thi B'),
+      ...source,
+    },
     destReq: {
       ccy: 'VND',
       method: 'vnd-instant',
       amtRequested: amount,
       reqDetails: {
-        acctName: 'Le Van A', acctNum: '0123456789', institutionCode: '970436', institutionName: 'Vietcombank',
+        acctName: 'Le Van A',
+        acctNum: '0123456789',
+        institutionCode: '970436',
+        institutionName: 'Vietcombank',
       },
       kyc: party('Le Van A'),
       ...dest,
@@ -246,12 +314,21 @@ export function swap(amount: number, from: string, to: string, more: object = {}
 
 /** Sends a request, and holds the answer against the description that the service serves of itself. */
 async function exchange(
-  send: Send, check: Check, url: string, init: { method: string; headers: Record<string, string>; body?: string },
+  send: Send,
+  check: Check,
+  url: string,
+  init: { method: string; headers: Record<string, string>; body?: string },
 ): Promise<Answered> {
   const response = await send(new Request(url, init));
   const { status, headers } = response;
   const text = await response.text();
   const { pathname, search } = new URL(url);
-  check({ method: init.method, target: pathname + search, requestBody: init.body, status, body: text });
+  check({
+    method: init.method,
+    target: pathname + search,
+    requestBody: init.body,
+    status,
+    body: text,
+  });
   return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
 }

@@ -13,8 +13,15 @@ import { totalOf, type ModelTransaction } from './service-quotes.js';
 import { askedKey, keyOf } from './wishes.js';
 
 export async function audit(books: Books): Promise<string[]> {
-  const journals = await Promise.all(books.keepers.map(async (keeper) => ({ keeper, payments: await paymentsOf(keeper) })));
-  const known: Known = { books, paymentOf: new Map(journals.flatMap(({ payments }) => payments.map((each) => [each.id, each] as const))) };
+  const journals = await Promise.all(
+    books.keepers.map(async (keeper) => ({ keeper, payments: await paymentsOf(keeper) })),
+  );
+  const known: Known = {
+    books,
+    paymentOf: new Map(
+      journals.flatMap(({ payments }) => payments.map((each) => [each.id, each] as const)),
+    ),
+  };
   const moved = books.model.transactions.filter(hasMoved);
   return [
     ...twice(moved, known),
@@ -24,7 +31,9 @@ export async function audit(books: Books): Promise<string[]> {
     ...books.model.transactions.flatMap((txn) => notAsked(txn)),
     ...overLimits(moved, known),
     ...journals.flatMap(({ keeper, payments }) =>
-      payments.flatMap((payment) => astray(payment, keeper, known).map((why) => `journal of ${keeper.name}: ${why}`)),
+      payments.flatMap((payment) =>
+        astray(payment, keeper, known).map((why) => `journal of ${keeper.name}: ${why}`),
+      ),
     ),
   ];
 }
@@ -36,18 +45,23 @@ interface Known {
 
 /** Once per payment, which its reference names everywhere, and within one journal once per invoice. */
 function twice(moved: readonly ModelTransaction[], known: Known): string[] {
-  const pairs = moved.flatMap((txn, index) => moved.slice(0, index).map((other) => [other, txn] as const));
+  const pairs = moved.flatMap((txn, index) =>
+    moved.slice(0, index).map((other) => [other, txn] as const),
+  );
   return pairs.flatMap(([one, other]) => {
     const sameIntent = baseRef(one.extRefId) === baseRef(other.extRefId);
     const sameInvoice = invoiceOf(one) !== undefined && invoiceOf(one) === invoiceOf(other);
     if (!sameIntent && !(sameInvoice && isOneHouse(one, other, known.books))) return [];
     if (isLicensed(one, other, known)) return [];
     const what = sameIntent ? 'under one reference' : 'one invoice';
-    return [`paid twice, ${what}: ${one.extRefId} (${one.txnId}) and ${other.extRefId} (${other.txnId})`];
+    return [
+      `paid twice, ${what}: ${one.extRefId} (${one.txnId}) and ${other.extRefId} (${other.txnId})`,
+    ];
   });
 }
 
-const invoiceOf = ({ dest }: ModelTransaction): string | undefined => dest.reqDetails?.['paymentRequest'];
+const invoiceOf = ({ dest }: ModelTransaction): string | undefined =>
+  dest.reqDetails?.['paymentRequest'];
 
 /** Two homes with references of their own and no common database cannot know of each other. */
 function isOneHouse(one: ModelTransaction, other: ModelTransaction, books: Books): boolean {
@@ -56,7 +70,11 @@ function isOneHouse(one: ModelTransaction, other: ModelTransaction, books: Books
 }
 
 /** A person said `--retry` to a doubt, which only a service that calls things over too early makes dangerous. */
-function isLicensed(one: ModelTransaction, other: ModelTransaction, { books, paymentOf }: Known): boolean {
+function isLicensed(
+  one: ModelTransaction,
+  other: ModelTransaction,
+  { books, paymentOf }: Known,
+): boolean {
   const { saysExpiredTooEarly, waitingOutlivesExpiry } = books.model.traits;
   if (!saysExpiredTooEarly && !waitingOutlivesExpiry) return false;
   const refs = [...books.retried].map((id) => paymentOf.get(id)?.ref);
@@ -64,9 +82,26 @@ function isLicensed(one: ModelTransaction, other: ModelTransaction, { books, pay
 }
 
 /** Ends that promise that nothing moved. */
-const promises: ReadonlySet<FailureKind> = new Set(['temporary', 'interrupted', 'declined', 'refused', 'limit', 'usage', 'authentication', 'not-found']);
+const promises: ReadonlySet<FailureKind> = new Set([
+  'temporary',
+  'interrupted',
+  'declined',
+  'refused',
+  'limit',
+  'usage',
+  'authentication',
+  'not-found',
+]);
 /** Those of them that are said of the payment, and not of this run alone. */
-const ofThePayment: ReadonlySet<FailureKind> = new Set(['temporary', 'interrupted', 'declined', 'refused', 'limit', 'not-found', 'payment-failed']);
+const ofThePayment: ReadonlySet<FailureKind> = new Set([
+  'temporary',
+  'interrupted',
+  'declined',
+  'refused',
+  'limit',
+  'not-found',
+  'payment-failed',
+]);
 
 /** Whether what a command reported was not so. */
 function untrue(ended: Ended, known: Known): string[] {
@@ -75,36 +110,67 @@ function untrue(ended: Ended, known: Known): string[] {
   const says = (why: string): string => `${process} ended with "${inWords(verdict)}", but ${why}`;
   const own = transactions.filter((txn) => txn.confirmedBy.has(process));
   const letGo = transactions.filter((txn) => hasMoved(txn) && txn.movedBy === process);
-  const wrongly = (options.until === 'quoted' || ended.command === 'cancel') && own.length > 0 ? ['it has confirmed'] : [];
+  const wrongly =
+    (options.until === 'quoted' || ended.command === 'cancel') && own.length > 0
+      ? ['it has confirmed']
+      : [];
   if (verdict.ended === 'broken') return [says('that is a defect')];
-  if (verdict.ended === 'batch') return [...wrongly, ...untrueBatch(verdict.end, letGo, known)].map(says);
-  if (verdict.ended === 'done') return [...wrongly, ...untrueSuccess(ended, verdict.txn, known)].map(says);
+  if (verdict.ended === 'batch')
+    return [...wrongly, ...untrueBatch(verdict.end, letGo, known)].map(says);
+  if (verdict.ended === 'done')
+    return [...wrongly, ...untrueSuccess(ended, verdict.txn, known)].map(says);
   const { kind, txnId } = verdict.failure;
   const found: string[] = [...wrongly];
   if (kind === 'unexpected') found.push('nothing unexpected may happen');
-  if (kind === 'payment-failed') found.push(...untrueEnd(transactions.find((txn) => txn.txnId === txnId), letGo));
-  if (promises.has(kind) && letGo[0] !== undefined) found.push(`its confirmation of ${letGo[0].txnId} took effect`);
-  if (ofThePayment.has(kind) && ended.command !== 'cancel') found.push(...movedBefore(ended, known));
-  if (kind === 'refused' && ended.command === 'pay' && /reference/.test(verdict.failure.message)) found.push(...movedElsewhere(ended, known.books));
-  if (ended.isCalm && ended.wishes.length > 0 && !mayEndInCalm(ended, verdict.failure, known)) found.push('whoever asks in good weather is told the end');
+  if (kind === 'payment-failed')
+    found.push(
+      ...untrueEnd(
+        transactions.find((txn) => txn.txnId === txnId),
+        letGo,
+      ),
+    );
+  if (promises.has(kind) && letGo[0] !== undefined)
+    found.push(`its confirmation of ${letGo[0].txnId} took effect`);
+  if (ofThePayment.has(kind) && ended.command !== 'cancel')
+    found.push(...movedBefore(ended, known));
+  if (kind === 'refused' && ended.command === 'pay' && /reference/.test(verdict.failure.message))
+    found.push(...movedElsewhere(ended, known.books));
+  if (ended.isCalm && ended.wishes.length > 0 && !mayEndInCalm(ended, verdict.failure, known))
+    found.push('whoever asks in good weather is told the end');
   return found.map(says);
 }
 
-function untrueSuccess({ command, options, wishes }: Ended, { txnId, txnState }: { txnId: string; txnState: string }, { books }: Known): string[] {
+function untrueSuccess(
+  { command, options, wishes }: Ended,
+  { txnId, txnState }: { txnId: string; txnState: string },
+  { books }: Known,
+): string[] {
   const txn = books.model.transactions.find((each) => each.txnId === txnId);
   if (txn === undefined) return ['there is no such transaction'];
-  if (command === 'cancel') return hasLapsed(txnState) && hasMoved(txn) ? [`it is ${txn.state}`] : [];
-  if (wishes.length > 0 && !wishes.some(({ order }) => keyOf(order) === askedKey(txn))) return ['that is another payment'];
-  if (txn.twist !== undefined && txn.movedBy !== byItself && !toBeAsked.has(txn.twist) && options.until !== 'quoted') return [`that is ${txn.twist}`];
+  if (command === 'cancel')
+    return hasLapsed(txnState) && hasMoved(txn) ? [`it is ${txn.state}`] : [];
+  if (wishes.length > 0 && !wishes.some(({ order }) => keyOf(order) === askedKey(txn)))
+    return ['that is another payment'];
+  if (
+    txn.twist !== undefined &&
+    txn.movedBy !== byItself &&
+    !toBeAsked.has(txn.twist) &&
+    options.until !== 'quoted'
+  )
+    return [`that is ${txn.twist}`];
   if (txnState === 'completed') return txn.state === 'completed' ? [] : [`it is ${txn.state}`];
   if (options.until === 'quoted') return isFinal(txnState) ? ['that is no quote'] : [];
   return options.wait === false && isLetGo(txn) ? [] : ['that is no end'];
 }
 
 /** Exit 6: it ended, and it did not move, nor did anything else of it that this run let go. */
-function untrueEnd(txn: ModelTransaction | undefined, letGo: readonly ModelTransaction[]): string[] {
+function untrueEnd(
+  txn: ModelTransaction | undefined,
+  letGo: readonly ModelTransaction[],
+): string[] {
   const [moved] = letGo;
-  if (txn === undefined || hasMoved(txn) || stateAtLast(txn) === 'quoted') return [`it is ${txn?.state}`];
+  if (txn === undefined || hasMoved(txn) || stateAtLast(txn) === 'quoted')
+    return [`it is ${txn?.state}`];
   return moved === undefined ? [] : [`${moved.txnId} moved`];
 }
 
@@ -112,8 +178,11 @@ function untrueEnd(txn: ModelTransaction | undefined, letGo: readonly ModelTrans
 function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): string[] {
   const refs = [...tracks.payments].map((id) => paymentOf.get(id)?.ref);
   const moved = books.model.transactions.find(
-    (txn) => hasMoved(txn) && refs.includes(baseRef(txn.extRefId)) && (txn.letGoAt ?? Infinity) < tracks.latest
-      && books.keeperOf.get(txn.movedBy ?? '') === keeper,
+    (txn) =>
+      hasMoved(txn) &&
+      refs.includes(baseRef(txn.extRefId)) &&
+      (txn.letGoAt ?? Infinity) < tracks.latest &&
+      books.keeperOf.get(txn.movedBy ?? '') === keeper,
   );
   return moved === undefined ? [] : [`${moved.txnId} of that payment had been let go, and moved`];
 }
@@ -121,44 +190,79 @@ function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): st
 /** Refused, although it had been paid under its reference from another home before the command was given. */
 function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[] {
   const refs = wishes.map(({ ref }) => ref);
-  const moved = model.transactions.find((txn) => hasMoved(txn) && refs.includes(baseRef(txn.extRefId)) && (txn.letGoAt ?? Infinity) < startedAt);
-  return moved === undefined ? [] : [`${moved.txnId} had been let go under that reference, and moved`];
+  const moved = model.transactions.find(
+    (txn) =>
+      hasMoved(txn) &&
+      refs.includes(baseRef(txn.extRefId)) &&
+      (txn.letGoAt ?? Infinity) < startedAt,
+  );
+  return moved === undefined
+    ? []
+    : [`${moved.txnId} had been let go under that reference, and moved`];
 }
 
 /** What may be said although nothing is lost any more: the service refuses, a limit holds, or nobody can know yet. */
-function mayEndInCalm({ wishes, keeper }: Ended, { kind, message }: Failure, { books }: Known): boolean {
+function mayEndInCalm(
+  { wishes, keeper }: Ended,
+  { kind, message }: Failure,
+  { books }: Known,
+): boolean {
   const { traits, transactions } = books.model;
   const refuses = traits.refusing > 0 || traits.making > 0;
   const lags = traits.readLagMs > 0 || traits.listLagMs > 0 || traits.confirmationWaitsMs > 0;
   const isLimited = Object.keys(books.limits.perDay).length > 0;
   const isInDoubt = transactions.some((txn) => hasLapsed(stateAtLast(txn)));
-  const sharesInvoice = wishes.some((wish) => books.wishes.some((other) => other !== wish && other.order === wish.order));
+  const sharesInvoice = wishes.some((wish) =>
+    books.wishes.some((other) => other !== wish && other.order === wish.order),
+  );
   if (kind === 'payment-failed') return true;
   if (kind === 'limit') return isLimited || refuses;
   if (kind === 'refused' || kind === 'authentication') return refuses;
   // An invoice that expired before this home had paid it cannot be paid any more.
-  if (kind === 'usage') return (sharesInvoice && keeper.ids.size > 0) || refuses || /the invoice expired/.test(message);
+  if (kind === 'usage')
+    return (sharesInvoice && keeper.ids.size > 0) || refuses || /the invoice expired/.test(message);
   const isShort = traits.quoteLifeMs < 5_000;
-  return kind === 'pending' ? isInDoubt || lags || refuses : (kind === 'temporary' && isShort) || ((kind === 'temporary' || kind === 'not-found') && lags);
+  return kind === 'pending'
+    ? isInDoubt || lags || refuses
+    : (kind === 'temporary' && isShort) || ((kind === 'temporary' || kind === 'not-found') && lags);
 }
 
-function untrueBatch({ rows, failure }: BatchEnd, letGo: readonly ModelTransaction[], { books }: Known): string[] {
+function untrueBatch(
+  { rows, failure }: BatchEnd,
+  letGo: readonly ModelTransaction[],
+  { books }: Known,
+): string[] {
   const found = rows.flatMap((row) => untrueRow(row, letGo, books));
-  if (failure === undefined && rows.some(({ fate }) => fate === 'failed' || fate === 'unknown')) found.push('not all rows are done');
-  if (failure !== undefined && ['temporary', 'interrupted', 'declined', 'usage'].includes(failure.kind) && letGo.length > 0) {
+  if (failure === undefined && rows.some(({ fate }) => fate === 'failed' || fate === 'unknown'))
+    found.push('not all rows are done');
+  if (
+    failure !== undefined &&
+    ['temporary', 'interrupted', 'declined', 'usage'].includes(failure.kind) &&
+    letGo.length > 0
+  ) {
     found.push(`its confirmation of ${letGo[0]?.txnId} took effect`);
   }
   return found;
 }
 
-const isLetGo = ({ confirmedBy, movedBy }: ModelTransaction): boolean => confirmedBy.size > 0 || movedBy === byItself;
+const isLetGo = ({ confirmedBy, movedBy }: ModelTransaction): boolean =>
+  confirmedBy.size > 0 || movedBy === byItself;
 
-function untrueRow({ row, fate, txnId }: RowOutcome, letGo: readonly ModelTransaction[], { model }: Books): string[] {
+function untrueRow(
+  { row, fate, txnId }: RowOutcome,
+  letGo: readonly ModelTransaction[],
+  { model }: Books,
+): string[] {
   const txn = model.transactions.find((each) => each.txnId === txnId);
-  if (fate === 'paid') return txn?.state === 'completed' && keyOf(row.order) === askedKey(txn) ? [] : [`${row.ref} is ${txn?.state}`];
+  if (fate === 'paid')
+    return txn?.state === 'completed' && keyOf(row.order) === askedKey(txn)
+      ? []
+      : [`${row.ref} is ${txn?.state}`];
   if (fate === 'sent') return txn !== undefined && isLetGo(txn) ? [] : [`${row.ref} was not sent`];
   const moved = letGo.find((each) => baseRef(each.extRefId) === row.ref);
-  return fate === 'failed' && moved !== undefined ? [`${moved.txnId} for ${row.ref} took effect`] : [];
+  return fate === 'failed' && moved !== undefined
+    ? [`${moved.txnId} for ${row.ref} took effect`]
+    : [];
 }
 
 /** Figures that a person may say yes to, and that nobody says yes to in advance. */
@@ -171,12 +275,21 @@ function notAsked({ twist, confirmedBy, txnId }: ModelTransaction): string[] {
 }
 
 function notAgreed(txn: ModelTransaction, { standing, agreed, model }: Books): string[] {
-  if (txn.confirmedBy.size === 0) return txn.movedBy === byItself ? [] : [`nobody confirmed ${txn.txnId}`];
+  if (txn.confirmedBy.size === 0)
+    return txn.movedBy === byItself ? [] : [`nobody confirmed ${txn.txnId}`];
   const key = askedKey(txn);
   const total = new Big(totalOf(txn));
-  const isKnown = txn.twist === undefined || !toBeAsked.has(txn.twist) || (txn.twist === 'a bad rate' && !showedRates(txn, model));
-  const covered = (isKnown && standing.has(key)) || agreed.get(key)?.some((each) => total.lte(each.plus('1e-7')));
-  return covered === true ? [] : [`nobody agreed to ${txn.txnId}, which took ${total.toFixed(8)}${txn.twist === undefined ? '' : `: ${txn.twist}`}`];
+  const isKnown =
+    txn.twist === undefined ||
+    !toBeAsked.has(txn.twist) ||
+    (txn.twist === 'a bad rate' && !showedRates(txn, model));
+  const covered =
+    (isKnown && standing.has(key)) || agreed.get(key)?.some((each) => total.lte(each.plus('1e-7')));
+  return covered === true
+    ? []
+    : [
+        `nobody agreed to ${txn.txnId}, which took ${total.toFixed(8)}${txn.twist === undefined ? '' : `: ${txn.twist}`}`,
+      ];
 }
 
 /** To all who confirmed it: a payment goes on without the rates where they cannot be read. */
@@ -189,7 +302,10 @@ function tooGreatALoss(txn: ModelTransaction, { books, paymentOf }: Known): stri
   const keeper = books.keeperOf.get(txn.movedBy ?? '');
   const ruledOut = [...(keeper?.ids ?? [])].some((id) => {
     const payment = paymentOf.get(id);
-    return payment?.attempts.some(({ txnId }) => txnId === txn.txnId) === true && payment.terms.maxRateLoss !== undefined;
+    return (
+      payment?.attempts.some(({ txnId }) => txnId === txn.txnId) === true &&
+      payment.terms.maxRateLoss !== undefined
+    );
   });
   return ruledOut ? [`${txn.txnId} moved at a loss above the highest that was agreed to`] : [];
 }
@@ -203,15 +319,21 @@ function overLimits(moved: readonly ModelTransaction[], known: Known): string[] 
   const { limits, keepers, keeperOf } = known.books;
   return Object.entries(limits.perDay).flatMap(([ccy, most]) =>
     keepers.flatMap((keeper) => {
-      const own = moved.filter((txn) => txn.source.ccy === ccy && letGoBy(txn).some((name) => keeperOf.get(name) === keeper));
+      const own = moved.filter(
+        (txn) =>
+          txn.source.ccy === ccy && letGoBy(txn).some((name) => keeperOf.get(name) === keeper),
+      );
       const sum = own.reduce((total, txn) => total.plus(totalOf(txn)), new Big(0));
-      return sum.gt(new Big(most).plus('1e-9')) ? [`${keeper.name} let go ${sum.toFixed(8)} ${ccy} in a day, more than ${most}`] : [];
+      return sum.gt(new Big(most).plus('1e-9'))
+        ? [`${keeper.name} let go ${sum.toFixed(8)} ${ccy} in a day, more than ${most}`]
+        : [];
     }),
   );
 }
 
 /** Some services call a quote expired whenever it is read, and write it down only when it is confirmed too late. */
-const stateAtLast = ({ state, isWaiting }: ModelTransaction): string => (state === 'quoted' && !isWaiting ? 'expired' : state);
+const stateAtLast = ({ state, isWaiting }: ModelTransaction): string =>
+  state === 'quoted' && !isWaiting ? 'expired' : state;
 
 /** How long the wallet searches for what the list does not show. */
 const longestLookMs = 7_500;
@@ -224,9 +346,14 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   const txn = transactions.find((each) => each.txnId === txnId);
   if (status(payment) === 'abandoned') {
     // Who was turned away with 429 has submitted nothing: another home may have.
-    const isHere = ({ movedBy }: ModelTransaction): boolean => known.books.keeperOf.get(movedBy ?? '') === keeper;
-    const own = transactions.filter((each) => baseRef(each.extRefId) === ref && hasMoved(each) && isHere(each));
-    return own.filter((each) => !isLicensed(each, each, known)).map((each) => `${ref} is abandoned, but ${each.txnId} is ${each.state}`);
+    const isHere = ({ movedBy }: ModelTransaction): boolean =>
+      known.books.keeperOf.get(movedBy ?? '') === keeper;
+    const own = transactions.filter(
+      (each) => baseRef(each.extRefId) === ref && hasMoved(each) && isHere(each),
+    );
+    return own
+      .filter((each) => !isLicensed(each, each, known))
+      .map((each) => `${ref} is abandoned, but ${each.txnId} is ${each.state}`);
   }
   // An earlier attempt has paid after all: nobody asks about the one after `--retry` any more.
   if (status(payment) === 'paid' && state !== 'paid') return [];
@@ -240,8 +367,14 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   // The service started something other than the order, and shows it so for good.
   const isOther = txn?.twist !== undefined && txn.movedBy === byItself;
   const isUnknown = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused || isOther);
-  const hasEnded = state === 'paid' || state === 'failed' || state === 'error' || state === 'lapsed';
+  const hasEnded =
+    state === 'paid' || state === 'failed' || state === 'error' || state === 'lapsed';
   if (!hasEnded) return isUnknown && mayHavePaid(payment) ? [] : [`${ref} is still ${state}`];
-  if (state === 'lapsed') return txn === undefined || !hasMoved(txn) ? [] : [`${ref} lapsed, the service says ${txn.state}`];
-  return txn !== undefined && stateAtLast(txn) === txnState ? [] : [`${ref} says ${txnId} is ${txnState}, the service says ${txn?.state}`];
+  if (state === 'lapsed')
+    return txn === undefined || !hasMoved(txn)
+      ? []
+      : [`${ref} lapsed, the service says ${txn.state}`];
+  return txn !== undefined && stateAtLast(txn) === txnState
+    ? []
+    : [`${ref} says ${txnId} is ${txnState}, the service says ${txn?.state}`];
 }

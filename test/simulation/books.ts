@@ -42,5 +42,7 @@ export interface Books {
 /** All that a journal holds, oldest first. */
 export async function paymentsOf({ ids, read }: Keeper): Promise<Payment[]> {
   const found = await Promise.all([...ids].map(read));
-  return found.filter((payment) => payment !== undefined).toSorted((a, b) => a.openedAt - b.openedAt);
+  return found
+    .filter((payment) => payment !== undefined)
+    .toSorted((a, b) => a.openedAt - b.openedAt);
 }

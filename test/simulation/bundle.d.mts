@@ -1,2 +1,5 @@
 export declare const flags: readonly string[];
-export declare function bundle(): Promise<{ readonly outfile: string; readonly remove: () => void }>;
+export declare function bundle(): Promise<{
+  readonly outfile: string;
+  readonly remove: () => void;
+}>;

@@ -21,43 +21,68 @@ export interface BatchEnd {
   readonly failure: Failure | undefined;
 }
 
-export const payWish = (wish: Wish, terms: Terms, options: PaymentOptions) => (deps: ProcessDeps): Promise<Transaction> =>
-  pay({ order: wish.order, ref: wish.ref, consent: wish.consent, terms }, options, deps);
+export const payWish =
+  (wish: Wish, terms: Terms, options: PaymentOptions) =>
+  (deps: ProcessDeps): Promise<Transaction> =>
+    pay({ order: wish.order, ref: wish.ref, consent: wish.consent, terms }, options, deps);
 
-export const resumePayment = (payment: Payment, options: PaymentOptions) => (deps: ProcessDeps): Promise<Transaction> =>
-  resume(payment, options, deps);
+export const resumePayment =
+  (payment: Payment, options: PaymentOptions) =>
+  (deps: ProcessDeps): Promise<Transaction> =>
+    resume(payment, options, deps);
 
 /** `tx confirm`: this one quote, as the service shows it now. */
-export const confirmOne = (txnId: string, consent: Wish['consent'], options: PaymentOptions) => async (deps: ProcessDeps): Promise<Transaction> =>
-  confirmQuote(await deps.service.transaction(txnId), { terms: {}, consent }, options, deps);
+export const confirmOne =
+  (txnId: string, consent: Wish['consent'], options: PaymentOptions) =>
+  async (deps: ProcessDeps): Promise<Transaction> =>
+    confirmQuote(await deps.service.transaction(txnId), { terms: {}, consent }, options, deps);
 
-export const cancelOne = (txnId: string) => (deps: ProcessDeps): Promise<Transaction> =>
-  cancelQuote(txnId, { ...deps, service: { transaction: (id) => deps.service.transaction(id), cancelTransaction: deps.cancel } });
+export const cancelOne =
+  (txnId: string) =>
+  (deps: ProcessDeps): Promise<Transaction> =>
+    cancelQuote(txnId, {
+      ...deps,
+      service: {
+        transaction: (id) => deps.service.transaction(id),
+        cancelTransaction: deps.cancel,
+      },
+    });
 
-export const payBatch = (wishes: readonly Wish[], options: PaymentOptions) => async (deps: ProcessDeps): Promise<BatchEnd> => {
-  // Rows that say the same twice are refused before any is paid.
-  const once = [...new Map(wishes.map((wish) => [wish.order.idempotencyKey ?? rowRef(wish), wish])).values()];
-  const rows = once.map((wish, index): PlannedRow => ({
-    line: index + 2,
-    ref: rowRef(wish),
-    named: wish.ref !== undefined,
-    order: wish.order,
-    to: wish.name,
-    amount: '',
-    slow: false,
-  }));
-  const ended: RowOutcome[] = [];
-  const batch = { concurrency: 2, stopOnError: false, wait: undefined, waitTimeout: 30_000, retry: options.retry, terms: () => ({}) };
-  const complete = await runBatch(each(rows), batch, {
-    payment: deps,
-    stop: deps.signal,
-    on: (outcome) => void ended.push(outcome),
-    onSubmit: () => undefined,
-    warn: () => undefined,
-  });
-  const tally = ended.reduce(tallied, emptyTally);
-  return { rows: ended, failure: failureOf(tally, rows.length, complete, deps.signal.aborted) };
-};
+export const payBatch =
+  (wishes: readonly Wish[], options: PaymentOptions) =>
+  async (deps: ProcessDeps): Promise<BatchEnd> => {
+    // Rows that say the same twice are refused before any is paid.
+    const once = [
+      ...new Map(wishes.map((wish) => [wish.order.idempotencyKey ?? rowRef(wish), wish])).values(),
+    ];
+    const rows = once.map((wish, index): PlannedRow => ({
+      line: index + 2,
+      ref: rowRef(wish),
+      named: wish.ref !== undefined,
+      order: wish.order,
+      to: wish.name,
+      amount: '',
+      slow: false,
+    }));
+    const ended: RowOutcome[] = [];
+    const batch = {
+      concurrency: 2,
+      stopOnError: false,
+      wait: undefined,
+      waitTimeout: 30_000,
+      retry: options.retry,
+      terms: () => ({}),
+    };
+    const complete = await runBatch(each(rows), batch, {
+      payment: deps,
+      stop: deps.signal,
+      on: (outcome) => void ended.push(outcome),
+      onSubmit: () => undefined,
+      warn: () => undefined,
+    });
+    const tally = ended.reduce(tallied, emptyTally);
+    return { rows: ended, failure: failureOf(tally, rows.length, complete, deps.signal.aborted) };
+  };
 
 /** The reference under which a wish is a row of a batch. */
 export const rowRef = ({ order, ref }: Wish): string => ref ?? derivedRef(order, '');

@@ -46,7 +46,9 @@ export function openHomes(world: World, plan: HomesPlan): Some<Machine> {
   const home = (number: number): Machine => {
     const name = `home-${number}`;
     const now = plan.skewed ? skewedClock(world, chance) : world.now;
-    const keeper = database ?? (plan.real === undefined ? inMemory(name, false, now) : inFile(name, number, now, plan.real));
+    const keeper =
+      database ??
+      (plan.real === undefined ? inMemory(name, false, now) : inFile(name, number, now, plan.real));
     return { name, keeper, token: { kept: firstToken }, now };
   };
   const machines: Some<Machine> = [home(0)];
@@ -112,7 +114,14 @@ export interface Tracks {
 }
 
 /** The journal as over a network: each call takes effect a moment later, and its answer takes a moment too. */
-export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World, faults: JournalFaults, tracks: Tracks): Journal {
+export function gated(
+  keeper: Keeper,
+  journal: Journal,
+  gate: Gate,
+  world: World,
+  faults: JournalFaults,
+  tracks: Tracks,
+): Journal {
   const { chance } = world;
   const unreachable = (): boolean => keeper.isShared && chance.hits(faults.silent());
   // Whoever is not answered at last knows what he was told of the payment, and no more than that.
@@ -120,11 +129,17 @@ export function gated(keeper: Keeper, journal: Journal, gate: Gate, world: World
     tracks.latest = tracks.told;
     throw new Failure('temporary', message);
   };
-  const late = <A extends unknown[], T>(call: (...args: A) => Promise<T>, writes: boolean, tells: (result: T) => boolean = () => true) =>
+  const late =
+    <A extends unknown[], T>(
+      call: (...args: A) => Promise<T>,
+      writes: boolean,
+      tells: (result: T) => boolean = () => true,
+    ) =>
     (...args: A): Promise<T> =>
       gate(async () => {
         await world.pause(chance.below(journalMs));
-        if (writes && chance.hits(faults.diskFull())) throw new Failure('usage', 'The disk is full.');
+        if (writes && chance.hits(faults.diskFull()))
+          throw new Failure('usage', 'The disk is full.');
         if (unreachable()) fail('The database is not reached.');
         const takenAt = world.now();
         const result = await call(...args);

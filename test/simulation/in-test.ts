@@ -14,9 +14,14 @@ export async function simulate(args: readonly string[], nice: number): Promise<S
   const { outfile, remove } = await bundle();
   try {
     return await new Promise((done) => {
-      const { pid } = execFile(process.execPath, [...flags, outfile, ...args], { maxBuffer: 64 * 2 ** 20 }, (error, _, complaints) => {
-        done({ exitCode: error === null ? 0 : Number(error.code), complaints });
-      });
+      const { pid } = execFile(
+        process.execPath,
+        [...flags, outfile, ...args],
+        { maxBuffer: 64 * 2 ** 20 },
+        (error, _, complaints) => {
+          done({ exitCode: error === null ? 0 : Number(error.code), complaints });
+        },
+      );
       if (pid !== undefined) setPriority(pid, nice);
     });
   } finally {

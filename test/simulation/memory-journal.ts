@@ -1,6 +1,13 @@
 // The journal in memory: the same guarantees as in a database, each a moment later, as over a network.
 import * as v from 'valibot';
-import { leaseMs, LostClaim, type Claim, type Journal, type Spend, type Window } from '../../src/store/journal/journal.js';
+import {
+  leaseMs,
+  LostClaim,
+  type Claim,
+  type Journal,
+  type Spend,
+  type Window,
+} from '../../src/store/journal/journal.js';
 import {
   attemptRef,
   changed,
@@ -32,13 +39,26 @@ export interface JournalStore {
 export const emptyStore = (): JournalStore => ({ rows: new Map(), turn: Promise.resolve() });
 
 /** @param isAlive whether the process that a claim's owner names still runs. */
-export function memoryJournal(store: JournalStore, isAlive: (owner: string) => boolean, now: () => number): Journal {
+export function memoryJournal(
+  store: JournalStore,
+  isAlive: (owner: string) => boolean,
+  now: () => number,
+): Journal {
   const { rows } = store;
   const payments = (): Payment[] => [...rows.values()].map(({ payment }) => payment);
   const isHeld = ({ owner, leaseUntil }: Row): boolean =>
     owner !== null && leaseUntil > now() && leaseUntil <= now() + leaseMs && isAlive(owner);
-  const rivalOf = ({ idempotencyKey }: Pick<Payment, 'idempotencyKey'>, id: string | undefined): Payment | undefined =>
-    payments().find((each) => idempotencyKey !== null && each.idempotencyKey === idempotencyKey && each.id !== id && mayHavePaid(each));
+  const rivalOf = (
+    { idempotencyKey }: Pick<Payment, 'idempotencyKey'>,
+    id: string | undefined,
+  ): Payment | undefined =>
+    payments().find(
+      (each) =>
+        idempotencyKey !== null &&
+        each.idempotencyKey === idempotencyKey &&
+        each.id !== id &&
+        mayHavePaid(each),
+    );
   const rowAt = (scope: string, ref: string): Row | undefined =>
     [...rows.values()].find(({ payment }) => payment.scope === scope && payment.ref === ref);
   const held = (claim: Claim): Row => {
@@ -53,11 +73,20 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
     return { payment: row.payment, fence: row.fence };
   };
   const spentIn = (account: string, { earliest, lengthMs }: Window): Spend[] =>
-    payments().filter((each) => each.account === account).flatMap((payment) =>
-      payment.attempts
-        .filter((each) => mayHaveMoved(each) && each.submittedAt !== null && each.submittedAt >= earliest - lengthMs)
-        .flatMap((attempt) => spendsOf(payment, attempt)));
-  const submittedAt = ({ attempts }: Payment): number => Math.max(...attempts.map((each) => each.submittedAt ?? 0));
+    payments()
+      .filter((each) => each.account === account)
+      .flatMap((payment) =>
+        payment.attempts
+          .filter(
+            (each) =>
+              mayHaveMoved(each) &&
+              each.submittedAt !== null &&
+              each.submittedAt >= earliest - lengthMs,
+          )
+          .flatMap((attempt) => spendsOf(payment, attempt)),
+      );
+  const submittedAt = ({ attempts }: Payment): number =>
+    Math.max(...attempts.map((each) => each.submittedAt ?? 0));
 
   const latestOf = (account: string, atMost: number): Payment[] =>
     payments()
@@ -69,15 +98,28 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
     async begin(draft) {
       const same = rowAt(draft.scope, draft.ref);
       const rival = rivalOf(draft, same?.payment.id);
-      if (rival !== undefined && (same === undefined || !mayHavePaid(same.payment))) return { payment: rival, found: 'once' };
+      if (rival !== undefined && (same === undefined || !mayHavePaid(same.payment)))
+        return { payment: rival, found: 'once' };
       if (same === undefined) {
         const payment = opened(draft, now());
         rows.set(draft.id, { payment, owner: null, leaseUntil: 0, fence: 0 });
         return { payment, found: 'new' };
       }
-      if (same.payment.fingerprint !== draft.fingerprint && neverCreated(same.payment) && !isHeld(same)) {
+      if (
+        same.payment.fingerprint !== draft.fingerprint &&
+        neverCreated(same.payment) &&
+        !isHeld(same)
+      ) {
         const { kind, request, fingerprint, idempotencyKey, terms, consent } = draft;
-        same.payment = { ...same.payment, kind, request, fingerprint, idempotencyKey, terms, consent };
+        same.payment = {
+          ...same.payment,
+          kind,
+          request,
+          fingerprint,
+          idempotencyKey,
+          terms,
+          consent,
+        };
         same.fence += 1;
       }
       return { payment: same.payment, found: 'ref' };
@@ -95,8 +137,15 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
     submit(claim, change, window, allow) {
       const { id, account } = claim.payment;
       const submitted = store.turn.then(async () => {
-        await allow({ spent: async () => spentIn(account, window), latest: async (atMost) => latestOf(account, atMost), rival: rivalOf(claim.payment, id) });
-        return update(claim, { ...change, attempt: { ...change.attempt, submittedAt: window.latest } });
+        await allow({
+          spent: async () => spentIn(account, window),
+          latest: async (atMost) => latestOf(account, atMost),
+          rival: rivalOf(claim.payment, id),
+        });
+        return update(claim, {
+          ...change,
+          attempt: { ...change.attempt, submittedAt: window.latest },
+        });
       });
       store.turn = submitted.catch(() => undefined);
       return submitted;
@@ -108,10 +157,18 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
     async enter(draft, { ago, ...found }, window) {
       const row = rowAt(draft.scope, draft.ref);
       const known = row?.payment.attempts ?? [];
-      if (known.some((each) => each.number === found.number && each.submittedAt !== null)) return false;
+      if (known.some((each) => each.number === found.number && each.submittedAt !== null))
+        return false;
       const others = known.filter(({ number }) => number !== found.number);
-      const attempts = [...others, { ...found, submittedAt: window.latest - ago }].toSorted((a, b) => a.number - b.number);
-      const payment = checkPayment({ ...(row?.payment ?? opened(draft, now())), attempts, abandoned: false, updatedAt: now() });
+      const attempts = [...others, { ...found, submittedAt: window.latest - ago }].toSorted(
+        (a, b) => a.number - b.number,
+      );
+      const payment = checkPayment({
+        ...(row?.payment ?? opened(draft, now())),
+        attempts,
+        abandoned: false,
+        updatedAt: now(),
+      });
       rows.set(payment.id, { payment, owner: null, leaseUntil: 0, fence: (row?.fence ?? 0) + 1 });
       return true;
     },
@@ -123,12 +180,18 @@ export function memoryJournal(store: JournalStore, isAlive: (owner: string) => b
         own.find(({ id }) => id === name) ??
         own.find(({ attempts }) => attempts.some(({ txnId }) => txnId === name)) ??
         own.find(({ ref }) => ref === name) ??
-        own.find(({ ref, attempts }) => attempts.some(({ number }) => attemptRef(ref, number) === name))
+        own.find(({ ref, attempts }) =>
+          attempts.some(({ number }) => attemptRef(ref, number) === name),
+        )
       );
     },
     beginning: async (scope, start) =>
       payments()
-        .filter((each) => each.scope === scope && each.attempts.some(({ txnId }) => txnId?.startsWith(start) === true))
+        .filter(
+          (each) =>
+            each.scope === scope &&
+            each.attempts.some(({ txnId }) => txnId?.startsWith(start) === true),
+        )
         .slice(0, 2),
     latest: async (account, atMost) => latestOf(account, atMost),
     openSince: () => Promise.resolve([]),
@@ -147,7 +210,10 @@ const requestSchema = v.object({
 });
 
 /** What the attempt debits and, where that arrives elsewhere in another currency, what arrives. */
-function spendsOf({ request, kind }: Payment, { spendCcy, approvedTotal, approvedReceives }: Attempt): Spend[] {
+function spendsOf(
+  { request, kind }: Payment,
+  { spendCcy, approvedTotal, approvedReceives }: Attempt,
+): Spend[] {
   if (spendCcy === null || approvedTotal === null) return [];
   const { receives, body } = v.parse(requestSchema, JSON.parse(request));
   const [ccy, total] = [receives?.ccy ?? body?.destReq.ccy, receives?.value ?? approvedReceives];

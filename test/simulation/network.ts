@@ -21,7 +21,14 @@ export interface Weather {
 }
 
 export const calm: Readonly<Weather> = {
-  refused: 0, requestLost: 0, answerLost: 0, doubled: 0, late: 0, spoilt: 0, busy: 0, gateway: 0,
+  refused: 0,
+  requestLost: 0,
+  answerLost: 0,
+  doubled: 0,
+  late: 0,
+  spoilt: 0,
+  busy: 0,
+  gateway: 0,
 };
 
 /** Ctrl-C of one process. Its own set, because listeners of an `AbortSignal` cost more than all the rest of a schedule. */
@@ -36,71 +43,89 @@ const longestDelayMs = 20_000;
 const resetAfterMs = 50;
 
 /** @param weatherFor what a request meets with; read anew for each, so that it can clear up. */
-export function createNetwork(world: World, model: Model, weatherFor: (what: string) => Readonly<Weather>) {
+export function createNetwork(
+  world: World,
+  model: Model,
+  weatherFor: (what: string) => Readonly<Weather>,
+) {
   const { chance } = world;
 
-  return (sender: string, timeoutMs: number, interruption: Interruption): Transport => (request) =>
-    new Promise((resolve, reject) => {
-      const [path = ''] = request.url.slice(origin.length).split('?', 1);
-      // A payment goes on without the rates: those that were not read tell nothing of what it may lose.
-      const now = path.endsWith('/rate') ? calm : weatherFor(`${request.method} ${path}`);
-      const what = `${sender} ${request.method} ${path}`;
-      // Without a token the rates cannot be read either.
-      const lacksAnswer = (): void => void (path === tokenPath && model.signedOut.add(sender));
-      const sent = { by: sender, at: world.now() };
-      let isOver = false;
-      const finish = (settle: () => void): void => {
-        if (isOver) return;
-        isOver = true;
-        stopTimer();
-        interruption.listeners.delete(interrupt);
-        settle();
-      };
-      const fail = (message: string, requestSent: boolean): void =>
-        finish(() => {
+  return (sender: string, timeoutMs: number, interruption: Interruption): Transport =>
+    (request) =>
+      new Promise((resolve, reject) => {
+        const [path = ''] = request.url.slice(origin.length).split('?', 1);
+        // A payment goes on without the rates: those that were not read tell nothing of what it may lose.
+        const now = path.endsWith('/rate') ? calm : weatherFor(`${request.method} ${path}`);
+        const what = `${sender} ${request.method} ${path}`;
+        // Without a token the rates cannot be read either.
+        const lacksAnswer = (): void => void (path === tokenPath && model.signedOut.add(sender));
+        const sent = { by: sender, at: world.now() };
+        let isOver = false;
+        const finish = (settle: () => void): void => {
+          if (isOver) return;
+          isOver = true;
+          stopTimer();
+          interruption.listeners.delete(interrupt);
+          settle();
+        };
+        const fail = (message: string, requestSent: boolean): void =>
+          finish(() => {
+            lacksAnswer();
+            reject(new NetworkError(message, { requestSent }));
+          });
+        const limit = Math.min(timeoutMs, request.timeoutMs ?? timeoutMs);
+        const stopTimer = world.after(limit, () => fail('nothing came', true));
+        const interrupt = (): void => fail('interrupted', true);
+
+        // 429 is the service's word that it has not carried a request out: it holds for every copy of it.
+        const turnedAway = chance.hits(now.busy)
+          ? busy(chance.hits(0.5), chance.hits(0.2) ? 45 : 2)
+          : undefined;
+        const deliver = (delay: number, isAnswerLost: boolean): void => {
+          world.after(delay, () => {
+            const answer = turnedAway ?? model.answer(request, sent);
+            world.note(
+              () =>
+                `${what} -> ${answer.status} ${answer.body.slice(0, 120)}${isAnswerLost ? ' (lost)' : ''}`,
+            );
+            const seen = chance.hits(now.spoilt) ? spoilt(answer, chance) : answer;
+            if (seen !== answer || turnedAway !== undefined) lacksAnswer();
+            if (!isAnswerLost)
+              world.after(chance.below(usualMs), () => finish(() => resolve(seen)));
+            else if (chance.hits(0.5))
+              world.after(resetAfterMs, () => fail('the connection broke off', true));
+          });
+        };
+
+        if (interruption.signal.aborted) return fail('interrupted', false);
+        interruption.listeners.add(interrupt);
+        if (chance.hits(now.refused))
+          return void world.after(1, () => fail('the connection was refused', false));
+        model.sent(request, sender);
+        if (chance.hits(now.requestLost)) return void world.note(() => `${what} is lost`);
+        if (chance.hits(now.gateway)) {
           lacksAnswer();
-          reject(new NetworkError(message, { requestSent }));
-        });
-      const limit = Math.min(timeoutMs, request.timeoutMs ?? timeoutMs);
-      const stopTimer = world.after(limit, () => fail('nothing came', true));
-      const interrupt = (): void => fail('interrupted', true);
-
-      // 429 is the service's word that it has not carried a request out: it holds for every copy of it.
-      const turnedAway = chance.hits(now.busy) ? busy(chance.hits(0.5), chance.hits(0.2) ? 45 : 2) : undefined;
-      const deliver = (delay: number, isAnswerLost: boolean): void => {
-        world.after(delay, () => {
-          const answer = turnedAway ?? model.answer(request, sent);
-          world.note(() => `${what} -> ${answer.status} ${answer.body.slice(0, 120)}${isAnswerLost ? ' (lost)' : ''}`);
-          const seen = chance.hits(now.spoilt) ? spoilt(answer, chance) : answer;
-          if (seen !== answer || turnedAway !== undefined) lacksAnswer();
-          if (!isAnswerLost) world.after(chance.below(usualMs), () => finish(() => resolve(seen)));
-          else if (chance.hits(0.5)) world.after(resetAfterMs, () => fail('the connection broke off', true));
-        });
-      };
-
-      if (interruption.signal.aborted) return fail('interrupted', false);
-      interruption.listeners.add(interrupt);
-      if (chance.hits(now.refused)) return void world.after(1, () => fail('the connection was refused', false));
-      model.sent(request, sender);
-      if (chance.hits(now.requestLost)) return void world.note(() => `${what} is lost`);
-      if (chance.hits(now.gateway)) {
-        lacksAnswer();
-        const answer = gatewayAnswer(chance);
-        world.after(chance.below(usualMs), () => finish(() => resolve(answer)));
-        world.note(() => `${what} meets a gateway: ${answer.status}`);
-        if (chance.hits(0.6)) deliver(chance.below(chance.pick([50, usualMs, longestDelayMs])), true);
-        return;
-      }
-      const delay = chance.below(chance.hits(now.late) ? longestDelayMs : usualMs);
-      deliver(delay, chance.hits(now.answerLost));
-      if (chance.hits(now.doubled)) deliver(chance.below(longestDelayMs), chance.hits(0.5));
-    });
+          const answer = gatewayAnswer(chance);
+          world.after(chance.below(usualMs), () => finish(() => resolve(answer)));
+          world.note(() => `${what} meets a gateway: ${answer.status}`);
+          if (chance.hits(0.6))
+            deliver(chance.below(chance.pick([50, usualMs, longestDelayMs])), true);
+          return;
+        }
+        const delay = chance.below(chance.hits(now.late) ? longestDelayMs : usualMs);
+        deliver(delay, chance.hits(now.answerLost));
+        if (chance.hits(now.doubled)) deliver(chance.below(longestDelayMs), chance.hits(0.5));
+      });
 }
 
 /** @param seconds after which it may be asked again: more of them than is waited for, or not */
 const busy = (isLimited: boolean, seconds: number): HttpResponse =>
   isLimited
-    ? { status: 429, headers: { 'retry-after': `${seconds}` }, body: '{"error":"too many requests"}' }
+    ? {
+        status: 429,
+        headers: { 'retry-after': `${seconds}` },
+        body: '{"error":"too many requests"}',
+      }
     : { status: 503, headers: {}, body: '<html>unavailable</html>' };
 
 function spoilt(answer: HttpResponse, chance: Chance): HttpResponse {
@@ -115,10 +140,24 @@ const page = '<!doctype html><title>Gateway</title>';
 /** What says nothing of the request: no answer of the service itself has one of these. */
 function gatewayAnswer(chance: Chance): HttpResponse {
   const [status, body] = chance.pick<readonly [number, string]>([
-    [408, page], [409, '{"error":"conflict"}'], [423, '{"error":"locked"}'], [425, '{"error":"too early"}'], [499, ''],
-    [400, page], [401, page], [403, page], [404, page], [404, ''], [429, ''], [429, page],
+    [408, page],
+    [409, '{"error":"conflict"}'],
+    [423, '{"error":"locked"}'],
+    [425, '{"error":"too early"}'],
+    [499, ''],
+    [400, page],
+    [401, page],
+    [403, page],
+    [404, page],
+    [404, ''],
+    [429, ''],
+    [429, page],
   ]);
-  return { status, headers: { 'content-type': body.startsWith('{') ? 'application/json' : 'text/html' }, body };
+  return {
+    status,
+    headers: { 'content-type': body.startsWith('{') ? 'application/json' : 'text/html' },
+    body,
+  };
 }
 
 export type Network = ReturnType<typeof createNetwork>;

@@ -8,6 +8,10 @@ const kinds = [
   { who: 'several machines', from: ['--seed', '10001', '--machines'] },
 ];
 
-test.concurrent.for(kinds)('$who pay at most once and tell the truth in 2,000 schedules', { timeout: 900_000 }, async ({ from }) => {
-  expect(await simulate([...from, '--runs', '2000'], 4)).toEqual({ exitCode: 0, complaints: '' });
-});
+test.concurrent.for(kinds)(
+  '$who pay at most once and tell the truth in 2,000 schedules',
+  { timeout: 900_000 },
+  async ({ from }) => {
+    expect(await simulate([...from, '--runs', '2000'], 4)).toEqual({ exitCode: 0, complaints: '' });
+  },
+);

@@ -43,7 +43,9 @@ export interface Process {
   readonly isAlive: () => boolean;
   readonly tracks: Tracks;
   /** Resolves with how the command ended; undefined when the process crashed before. */
-  run(command: (deps: ProcessDeps) => Promise<Transaction | BatchEnd>): Promise<Verdict | undefined>;
+  run(
+    command: (deps: ProcessDeps) => Promise<Transaction | BatchEnd>,
+  ): Promise<Verdict | undefined>;
 }
 
 const requestTimeoutMs = 3_000;
@@ -52,7 +54,12 @@ const stallMs = 40_000;
 /** A new one each time: whoever waits on one that stays would stay in memory with it. */
 const never = (): Promise<never> => new Promise(() => {});
 
-export function startProcess(world: World, network: Network, alive: Set<string>, options: ProcessOptions): Process {
+export function startProcess(
+  world: World,
+  network: Network,
+  alive: Set<string>,
+  options: ProcessOptions,
+): Process {
   const { name, machine } = options;
   const controller = new AbortController();
   const interruption = { signal: controller.signal, listeners: new Set<() => void>() };
@@ -138,7 +145,10 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
   const { keeper } = machine;
   const { diskFull, silent } = options.journalFaults;
   // Only then does a lease hold as long as it is renewed.
-  const isSound = (keeper.isShared || machine.now === world.now) && diskFull() === 0 && (!keeper.isShared || silent() === 0);
+  const isSound =
+    (keeper.isShared || machine.now === world.now) &&
+    diskFull() === 0 &&
+    (!keeper.isShared || silent() === 0);
   const tracks: Tracks = {
     payments: new Set(),
     latest: Number.NEGATIVE_INFINITY,
@@ -146,13 +156,21 @@ export function startProcess(world: World, network: Network, alive: Set<string>,
     drives(id) {
       const before = keeper.drivers.get(id);
       const isAwake = before !== undefined && before !== name && alive.has(before);
-      if (isAwake && isSound) options.onRobbed(`${name} has taken ${id} from ${before}, which is at work on it`);
+      if (isAwake && isSound)
+        options.onRobbed(`${name} has taken ${id} from ${before}, which is at work on it`);
       if (isSound && options.stallAt === undefined) keeper.drivers.set(id, name);
       else keeper.drivers.delete(id);
     },
     rests: (id) => void (keeper.drivers.get(id) === name && keeper.drivers.delete(id)),
   };
-  const journal = gated(machine.keeper, machine.keeper.open(lives), gate, world, options.journalFaults, tracks);
+  const journal = gated(
+    machine.keeper,
+    machine.keeper.open(lives),
+    gate,
+    world,
+    options.journalFaults,
+    tracks,
+  );
   let ids = 0;
   const deps: ProcessDeps = {
     service: client,
@@ -211,16 +229,20 @@ async function verdictOf(running: Promise<Transaction | BatchEnd>): Promise<Verd
     const end = await running;
     return isBatch(end) ? { ended: 'batch', end } : { ended: 'done', txn: end };
   } catch (error) {
-    return error instanceof Failure ? { ended: 'failed', failure: error } : { ended: 'broken', error };
+    return error instanceof Failure
+      ? { ended: 'failed', failure: error }
+      : { ended: 'broken', error };
   }
 }
 
 const isBatch = (end: Transaction | BatchEnd): end is BatchEnd => !('txnId' in end);
-const rowInWords = ({ row, fate, failure }: BatchEnd['rows'][number]): string => `${row.ref} ${failure?.kind ?? fate}`;
+const rowInWords = ({ row, fate, failure }: BatchEnd['rows'][number]): string =>
+  `${row.ref} ${failure?.kind ?? fate}`;
 
 export function inWords(verdict: Verdict): string {
   if (verdict.ended === 'done') return `${verdict.txn.txnId} ${verdict.txn.txnState}`;
-  if (verdict.ended === 'batch') return `${verdict.end.failure?.kind ?? 'all rows'}: ${verdict.end.rows.map(rowInWords).join(', ')}`;
+  if (verdict.ended === 'batch')
+    return `${verdict.end.failure?.kind ?? 'all rows'}: ${verdict.end.rows.map(rowInWords).join(', ')}`;
   if (verdict.ended === 'failed') return `${verdict.failure.kind}: ${verdict.failure.message}`;
   return `broken: ${verdict.error instanceof Error ? (verdict.error.stack ?? '') : String(verdict.error)}`;
 }

@@ -8,13 +8,21 @@ export interface FailedSchedule {
 }
 
 /** Runs the schedules of these seeds until one fails; undefined when none does. */
-export async function firstFailure(from: number, to: number, options: ScheduleOptions = {}): Promise<FailedSchedule | undefined> {
+export async function firstFailure(
+  from: number,
+  to: number,
+  options: ScheduleOptions = {},
+): Promise<FailedSchedule | undefined> {
   for (let seed = from; seed <= to; seed += 1) {
     const violations = await runSchedule(seed, options);
     if (violations.length === 0) continue;
     const mode = options.manyMachines === true ? ' --machines' : '';
     const mistake = options.mistake === undefined ? '' : ` --mistake '${options.mistake}'`;
-    return { seed, violations, replay: `npm run simulate -- --seed ${seed} --runs 1${mode}${mistake} --trace` };
+    return {
+      seed,
+      violations,
+      replay: `npm run simulate -- --seed ${seed} --runs 1${mode}${mistake} --trace`,
+    };
   }
   return undefined;
 }

@@ -31,11 +31,13 @@ export function openRealJournals(): RealJournals {
   return {
     open(machine, around) {
       present.set(machine, around);
-      const known = opened.get(machine) ?? openJournal({
-        path: pathOf(machine),
-        isAlive: (owner) => present.get(machine)?.isAlive(owner) === true,
-        now: () => present.get(machine)?.now() ?? 0,
-      });
+      const known =
+        opened.get(machine) ??
+        openJournal({
+          path: pathOf(machine),
+          isAlive: (owner) => present.get(machine)?.isAlive(owner) === true,
+          now: () => present.get(machine)?.now() ?? 0,
+        });
       opened.set(machine, known);
       return known;
     },
@@ -54,7 +56,12 @@ const tables = v.array(v.object({ name: v.string() }));
 
 function emptyFile(path: string): void {
   const db = new Database(path);
-  const found = v.parse(tables, db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).all());
+  const found = v.parse(
+    tables,
+    db
+      .prepare(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+      .all(),
+  );
   for (const { name } of found) db.exec(`DELETE FROM "${name}"`);
   db.close();
 }

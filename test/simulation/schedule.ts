@@ -5,7 +5,14 @@ import { isUnfinished, latest } from '../../src/store/journal/payment.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
 import { audit } from './audit.js';
 import { paymentsOf, type Books, type CommandKind } from './books.js';
-import { cancelOne, confirmOne, payBatch, payWish, resumePayment, type BatchEnd } from './commands.js';
+import {
+  cancelOne,
+  confirmOne,
+  payBatch,
+  payWish,
+  resumePayment,
+  type BatchEnd,
+} from './commands.js';
 import { openHomes, type Machine } from './homes.js';
 import { createNetwork } from './network.js';
 import { startProcess, type Process, type ProcessDeps, type Verdict } from './process.js';
@@ -41,17 +48,28 @@ export async function runSchedule(seed: number, options: ScheduleOptions = {}): 
   const machines = manyMachines ? 2 + chance.below(3) : chance.hits(0.3) ? 2 : 1;
   const isShared = manyMachines && chance.hits(0.6);
   const severalJournals = machines > 1 && !isShared;
-  const model = createModel(world, drawTraits(chance, createChance(-seed), { severalJournals, without, mistake }));
+  const model = createModel(
+    world,
+    drawTraits(chance, createChance(-seed), { severalJournals, without, mistake }),
+  );
   const real = chance.hits(realShare) ? options.real : undefined;
   real?.empty();
   const skewed = chance.hits(manyMachines ? 0.7 : 0.2) && !without.has('clocks');
   const homes = openHomes(world, { machines, isShared, real, skewed });
-  world.note(() => `${homes.map(({ name, keeper }) => `${name} (${keeper.name})`).join(', ')}, ${JSON.stringify(model.traits)}`);
+  world.note(
+    () =>
+      `${homes.map(({ name, keeper }) => `${name} (${keeper.name})`).join(', ')}, ${JSON.stringify(model.traits)}`,
+  );
   const books = await live(world, homes, model, without);
   return [...model.violations, ...(await audit(books))];
 }
 
-async function live(world: World, machines: Some<Machine>, model: Model, without: ReadonlySet<Behaviour>): Promise<Books> {
+async function live(
+  world: World,
+  machines: Some<Machine>,
+  model: Model,
+  without: ReadonlySet<Behaviour>,
+): Promise<Books> {
   const { chance } = world;
   const sky = stormy(chance, without);
   const network = createNetwork(world, model, (what) => sky.weatherFor(what));
@@ -61,7 +79,11 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
     wishes: drawWishes(chance, 3),
     keepers: [...new Set(machines.map(({ keeper }) => keeper))],
     limits: drawLimits(chance),
-    ended: [], keeperOf: new Map(), standing: new Set(), agreed: new Map(), retried: new Set(),
+    ended: [],
+    keeperOf: new Map(),
+    standing: new Set(),
+    agreed: new Map(),
+    retried: new Set(),
   };
   const { wishes } = books;
   let running = 0;
@@ -96,7 +118,11 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
     readonly options: PaymentOptions;
   }
 
-  async function run(running: Running, what: string, action: (deps: ProcessDeps) => Promise<Transaction | BatchEnd>): Promise<Verdict | undefined> {
+  async function run(
+    running: Running,
+    what: string,
+    action: (deps: ProcessDeps) => Promise<Transaction | BatchEnd>,
+  ): Promise<Verdict | undefined> {
     const { machine, command, options } = running;
     const process = start(machine);
     world.note(() => `${process.name} ${command} ${what} ${JSON.stringify(options)}`);
@@ -105,48 +131,84 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
     const verdict = await process.run(action);
     const { name, tracks } = process;
     if (options.retry) for (const id of tracks.payments) books.retried.add(id);
-    if (verdict !== undefined) books.ended.push({ ...running, process: name, keeper: machine.keeper, tracks, startedAt, verdict, isCalm });
+    if (verdict !== undefined)
+      books.ended.push({
+        ...running,
+        process: name,
+        keeper: machine.keeper,
+        tracks,
+        startedAt,
+        verdict,
+        isCalm,
+      });
     return verdict;
   }
 
   async function payOnce(machine: Machine, wish: Wish): Promise<Verdict | undefined> {
     const options = sky.isCalm ? patient : optionsOf(chance);
-    if (wish.consent === 'standing' && options.until !== 'quoted') books.standing.add(keyOf(wish.order));
+    if (wish.consent === 'standing' && options.until !== 'quoted')
+      books.standing.add(keyOf(wish.order));
     const isThrifty = !sky.isCalm && chance.hits(0.2);
     const isWary = !sky.isCalm && chance.hits(0.2);
     const terms = {
       ...(isThrifty && { maxFee: { amount: '0.00000015', ccy: wish.order.body.sourceReq.ccy } }),
       ...(isWary && { maxRateLoss: '1' }),
     };
-    return run({ command: 'pay', machine, wishes: [wish], options }, wish.ref ?? wish.name, payWish(wish, terms, options));
+    return run(
+      { command: 'pay', machine, wishes: [wish], options },
+      wish.ref ?? wish.name,
+      payWish(wish, terms, options),
+    );
   }
 
   async function resumeOpen(machine: Machine): Promise<void> {
     for (const payment of await paymentsOf(machine.keeper)) {
       if (!isUnfinished(payment)) continue;
-      const options = sky.isCalm ? patient : { ...optionsOf(chance), until: undefined, retry: false };
-      await run({ command: 'resume', machine, wishes: [], options }, `${payment.ref} (${latest(payment).state})`, resumePayment(payment, options));
+      const options = sky.isCalm
+        ? patient
+        : { ...optionsOf(chance), until: undefined, retry: false };
+      await run(
+        { command: 'resume', machine, wishes: [], options },
+        `${payment.ref} (${latest(payment).state})`,
+        resumePayment(payment, options),
+      );
     }
   }
 
   /** A quote first, and then that one: confirmed, or taken back. */
   async function quoteFirst(machine: Machine, wish: Wish): Promise<void> {
     const options = { ...patient, until: 'quoted' as const };
-    const quoted = await run({ command: 'pay', machine, wishes: [wish], options }, `${wish.name} for a quote`, payWish(wish, {}, options));
+    const quoted = await run(
+      { command: 'pay', machine, wishes: [wish], options },
+      `${wish.name} for a quote`,
+      payWish(wish, {}, options),
+    );
     if (quoted?.ended !== 'done') return;
     await world.pause(chance.below(chance.pick([500, 10_000])));
     const { txnId } = quoted.txn;
-    if (chance.hits(0.3)) return void (await run({ command: 'cancel', machine, wishes: [wish], options: patient }, txnId, cancelOne(txnId)));
+    if (chance.hits(0.3))
+      return void (await run(
+        { command: 'cancel', machine, wishes: [wish], options: patient },
+        txnId,
+        cancelOne(txnId),
+      ));
     if (wish.consent === 'standing') books.standing.add(keyOf(wish.order));
     const confirming = optionsOf(chance);
-    await run({ command: 'confirm', machine, wishes: [wish], options: { ...confirming, until: undefined } }, txnId,
-      confirmOne(txnId, wish.consent, { ...confirming, until: undefined }));
+    await run(
+      { command: 'confirm', machine, wishes: [wish], options: { ...confirming, until: undefined } },
+      txnId,
+      confirmOne(txnId, wish.consent, { ...confirming, until: undefined }),
+    );
   }
 
   async function batch(machine: Machine): Promise<void> {
     for (const wish of wishes) books.standing.add(keyOf(wish.order));
     const options = { ...patient, retry: chance.hits(0.05) };
-    await run({ command: 'batch', machine, wishes, options }, `${wishes.length} rows`, payBatch(wishes, options));
+    await run(
+      { command: 'batch', machine, wishes, options },
+      `${wishes.length} rows`,
+      payBatch(wishes, options),
+    );
   }
 
   /** Somebody at a machine: runs the command, and after a crash or a doubt runs it again, or resumes. */
@@ -187,10 +249,13 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
   const people = 1 + chance.below(3);
   for (let count = 0; count < people; count += 1) {
     const habit = chance.pick(habits);
-    void person(chance.pick(machines), chance.pick(drawn(wishes)), habit).catch((error: unknown) => model.violations.push(String(error)));
+    void person(chance.pick(machines), chance.pick(drawn(wishes)), habit).catch((error: unknown) =>
+      model.violations.push(String(error)),
+    );
   }
   await world.run().catch((error: unknown) => void model.violations.push(String(error)));
-  if (running > 0) model.violations.push('a command hangs: nothing is under way any more, and it has not ended');
+  if (running > 0)
+    model.violations.push('a command hangs: nothing is under way any more, and it has not ended');
   return books;
 }
 
@@ -198,14 +263,19 @@ async function live(world: World, machines: Some<Machine>, model: Model, without
 const habits = ['pays', 'pays', 'pays', 'pays', 'quotes first', 'batch'] as const;
 type Habit = (typeof habits)[number];
 
-const drawn = ([first, ...others]: readonly Wish[]): Some<Wish> => [first ?? neverDrawn(), ...others];
+const drawn = ([first, ...others]: readonly Wish[]): Some<Wish> => [
+  first ?? neverDrawn(),
+  ...others,
+];
 
 function neverDrawn(): never {
   throw new Error('There is always a wish.');
 }
 
 /** One machine for each journal. */
-const oneOfEach = (machines: readonly Machine[]): Machine[] => [...new Map(machines.map((machine) => [machine.keeper, machine])).values()];
+const oneOfEach = (machines: readonly Machine[]): Machine[] => [
+  ...new Map(machines.map((machine) => [machine.keeper, machine])).values(),
+];
 
 /** At which await of a process it happens; most commands have about so many. */
 const mishap = (chance: Chance, probability: number): number | undefined =>
@@ -222,5 +292,9 @@ const optionsOf = (chance: Chance): PaymentOptions => ({
 /** In some schedules there is room for one or two payments a day. */
 const drawLimits = (chance: Chance): Limits =>
   chance.hits(0.2)
-    ? { perPayment: { BTC: '0.00002' }, perDay: { BTC: chance.pick(['0.0000105', '0.0000215']), USDT: '5' }, destinations: [] }
+    ? {
+        perPayment: { BTC: '0.00002' },
+        perDay: { BTC: chance.pick(['0.0000105', '0.0000215']), USDT: '5' },
+        destinations: [],
+      }
     : { perPayment: {}, perDay: {}, destinations: [] };

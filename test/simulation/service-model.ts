@@ -24,7 +24,8 @@ export interface Model {
 }
 
 /** Whether its money has moved and not come back. */
-export const hasMoved = ({ state }: ModelTransaction): boolean => ['srccreated', 'destsent', 'completed'].includes(state);
+export const hasMoved = ({ state }: ModelTransaction): boolean =>
+  ['srccreated', 'destsent', 'completed'].includes(state);
 
 export const baseRef = (extRefId: string): string => extRefId.replace(/~\d+$/, '');
 
@@ -42,7 +43,8 @@ export function createModel(world: World, traits: Traits): Model {
   const older = olderPayments(traits, world.now());
   const violations: string[] = [];
   const tokens = new Map([['token-0', world.now() + traits.tokenLifeMs]]);
-  const find = (id: string | undefined): ModelTransaction | undefined => transactions.find(({ txnId }) => txnId === id);
+  const find = (id: string | undefined): ModelTransaction | undefined =>
+    transactions.find(({ txnId }) => txnId === id);
 
   const json = (status: number, body: unknown): HttpResponse => ({
     status,
@@ -79,8 +81,13 @@ export function createModel(world: World, traits: Traits): Model {
   }
 
   function confirm(txn: ModelTransaction, sent: Sent): HttpResponse {
-    if (txn.isTaken && txn.state === 'quoted' && traits.waitingRefusesMore) return refuse('a confirmation of it is being carried out');
-    if (txn.isRefused) return chance.pick([refuse('insufficient balance'), json(403, { error: 'Permission denied' })]);
+    if (txn.isTaken && txn.state === 'quoted' && traits.waitingRefusesMore)
+      return refuse('a confirmation of it is being carried out');
+    if (txn.isRefused)
+      return chance.pick([
+        refuse('insufficient balance'),
+        json(403, { error: 'Permission denied' }),
+      ]);
     const wasQuoted = txn.state === 'quoted';
     if (wasQuoted && world.now() >= txn.expiresAt) lapse(txn);
     if (txn.state === 'quoted') takeConfirmation(txn, sent);
@@ -90,7 +97,8 @@ export function createModel(world: World, traits: Traits): Model {
 
   /** Put into words a moment after it was done: by then the time of the quote can be over. */
   function inWords(txn: ModelTransaction): string {
-    const isLate = traits.saysExpiredTooEarly && world.now() + chance.below(longestWordingMs) >= txn.expiresAt;
+    const isLate =
+      traits.saysExpiredTooEarly && world.now() + chance.below(longestWordingMs) >= txn.expiresAt;
     return isLate && txn.state === 'quoted' ? 'expired' : txn.state;
   }
 
@@ -101,7 +109,8 @@ export function createModel(world: World, traits: Traits): Model {
     txn.isTaken = true;
     world.after(waits, () => {
       txn.isTaken = false;
-      const holds = txn.state === 'quoted' && (world.now() < txn.expiresAt || traits.waitingOutlivesExpiry);
+      const holds =
+        txn.state === 'quoted' && (world.now() < txn.expiresAt || traits.waitingOutlivesExpiry);
       if (holds || (txn.state === 'expired' && traits.waitingOutlivesExpiry)) move(txn, sent);
     });
   }
@@ -112,7 +121,9 @@ export function createModel(world: World, traits: Traits): Model {
     txn.letGoAt = at;
     world.note(() => `${txn.txnId} moves, by ${by}`);
     const isSwap = txn.dest.method === 'servicepay';
-    const end = chance.hits(traits.failing) ? chance.pick(['failed', 'rejected'] as const) : 'completed';
+    const end = chance.hits(traits.failing)
+      ? chance.pick(['failed', 'rejected'] as const)
+      : 'completed';
     if (isSwap && end === 'completed') return change(txn, end);
     const slow = chance.hits(0.1) ? 10 : 1;
     world.after(chance.below(300) * slow, () => {
@@ -139,21 +150,26 @@ export function createModel(world: World, traits: Traits): Model {
   /** As it was a while ago, or undefined where it was not there yet. */
   function past(txn: ModelTransaction, at: number): string | undefined {
     const state = txn.history.findLast((each) => each.at <= at)?.state;
-    const tooEarly = traits.saysExpiredTooEarly && state === 'quoted' && world.now() >= txn.expiresAt;
+    const tooEarly =
+      traits.saysExpiredTooEarly && state === 'quoted' && world.now() >= txn.expiresAt;
     return tooEarly ? 'expired' : state;
   }
 
   function read(txn: ModelTransaction): HttpResponse {
     const state = past(txn, world.now() - chance.below(traits.readLagMs));
-    return state === undefined ? json(404, { error: 'not found' }) : json(200, shown(txn, state, traits));
+    return state === undefined
+      ? json(404, { error: 'not found' })
+      : json(200, shown(txn, state, traits));
   }
 
   function list(query: URLSearchParams): HttpResponse {
     const limit = Math.min(Number(query.get('limit') ?? 20), traits.pageSize);
     const page = Number(query.get('page') ?? 1);
-    const at = world.now() - (traits.lagsSteadily ? traits.listLagMs : chance.below(traits.listLagMs));
+    const at =
+      world.now() - (traits.lagsSteadily ? traits.listLagMs : chance.below(traits.listLagMs));
     const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(query.get(name) ?? ''));
-    const isAskedFor = ({ createdAt }: { readonly createdAt: number }): boolean => createdAt >= (from ?? 0) && createdAt <= (to ?? 0);
+    const isAskedFor = ({ createdAt }: { readonly createdAt: number }): boolean =>
+      createdAt >= (from ?? 0) && createdAt <= (to ?? 0);
     const known = transactions.filter(isAskedFor).flatMap((txn) => {
       const state = past(txn, at);
       return state === undefined ? [] : [listed(txn, state)];
@@ -161,22 +177,31 @@ export function createModel(world: World, traits: Traits): Model {
     const all = [...older.filter(isAskedFor), ...known];
     if (!traits.oldestFirst) all.reverse();
     const data = all.slice((page - 1) * limit, page * limit);
-    return json(200, { data, pagination: { page, limit, total: traits.miscounts ? data.length : all.length } });
+    return json(200, {
+      data,
+      pagination: { page, limit, total: traits.miscounts ? data.length : all.length },
+    });
   }
 
   const rates = (): HttpResponse =>
-    traits.showsRates ? json(200, { data: { BTCUSDT: 100_000, BTCVND: 2_500_000_000, USDTVND: 25_000 } }) : json(404, { error: 'not found' });
+    traits.showsRates
+      ? json(200, { data: { BTCUSDT: 100_000, BTCVND: 2_500_000_000, USDTVND: 25_000 } })
+      : json(404, { error: 'not found' });
   const wallets = (): HttpResponse =>
-    json(200, { data: ['BTC', 'USDT'].map((ccy) => ({ ccy, amount: 1_000, availableBalance: 1_000 })) });
+    json(200, {
+      data: ['BTC', 'USDT'].map((ccy) => ({ ccy, amount: 1_000, availableBalance: 1_000 })),
+    });
 
   function answer({ method, url, headers, body }: HttpRequest, sent: Sent): HttpResponse {
     const { pathname, searchParams } = new URL(url);
     if (pathname === tokenPath) return authenticate();
     const expiry = tokens.get(headers['authorization']?.replace('Bearer ', '') ?? '');
-    if (expiry === undefined || expiry <= world.now()) return json(401, { error: 'invalid token or token expired' });
+    if (expiry === undefined || expiry <= world.now())
+      return json(401, { error: 'invalid token or token expired' });
     if (pathname.endsWith('/wallet/')) return wallets();
     if (pathname === '/api/v2/rate') return rates();
-    if (pathname === transactionPath) return method === 'POST' ? create(body ?? '') : list(searchParams);
+    if (pathname === transactionPath)
+      return method === 'POST' ? create(body ?? '') : list(searchParams);
     const [id, action] = pathname.slice(transactionPath.length + 1).split('/');
     const txn = find(id);
     if (txn === undefined) return json(404, { error: 'not found' });

@@ -23,8 +23,17 @@ interface Asked {
 
 /** What can be made of an order in another way than asked; of the last two a person decides. */
 export const twists = [
-  'another destination', 'another amount', 'another currency', 'another name', 'another resolved address', 'another account number',
-  'fees taken otherwise', 'a negative fee', 'a rate that its amounts contradict', 'fees above the amount', 'a bad rate',
+  'another destination',
+  'another amount',
+  'another currency',
+  'another name',
+  'another resolved address',
+  'another account number',
+  'fees taken otherwise',
+  'a negative fee',
+  'a rate that its amounts contradict',
+  'fees above the amount',
+  'a bad rate',
 ] as const;
 
 export type Twist = (typeof twists)[number];
@@ -65,9 +74,15 @@ const round = (value: number, ccy: string): number => Number(value.toFixed(decim
 
 /** In parts of a thousandth of the amount: most quotes cost the same, some more, some less. */
 const fees = [20, 20, 20, 50, 10] as const;
-const feeIn = (ccy: string, chance: Chance): number => round(chance.pick(fees) * (ccy === 'BTC' ? satoshi : 0.001), ccy);
+const feeIn = (ccy: string, chance: Chance): number =>
+  round(chance.pick(fees) * (ccy === 'BTC' ? satoshi : 0.001), ccy);
 
-export function madeFrom(asked: Asked, txnId: string, world: World, traits: Traits): ModelTransaction {
+export function madeFrom(
+  asked: Asked,
+  txnId: string,
+  world: World,
+  traits: Traits,
+): ModelTransaction {
   const { chance } = world;
   const right = plain(asked, chance);
   const twist = chance.hits(traits.making) ? pickTwist(asked, traits, chance) : undefined;
@@ -103,7 +118,16 @@ function plain({ sourceReq, destReq, deductNetworkFeesFromDest }: Asked, chance:
   const dest = gets ?? source * fxRate;
   return {
     source: sourceReq,
-    dest: destReq.method === 'lnurl' ? { ...destReq, reqDetails: { ...destReq.reqDetails, lnurlAddress: destReq.reqDetails?.['address'] ?? '' } } : destReq,
+    dest:
+      destReq.method === 'lnurl'
+        ? {
+            ...destReq,
+            reqDetails: {
+              ...destReq.reqDetails,
+              lnurlAddress: destReq.reqDetails?.['address'] ?? '',
+            },
+          }
+        : destReq,
     amounts: { source: round(source, from), dest: round(dest, to) },
     fee: feeIn(from, chance),
     fxRate,
@@ -113,13 +137,16 @@ function plain({ sourceReq, destReq, deductNetworkFeesFromDest }: Asked, chance:
 
 function pickTwist(asked: Asked, traits: Traits, chance: Chance): Twist | undefined {
   const possible = twistsOf(asked, traits);
-  return traits.mistake === undefined ? chance.pick(possible) : possible.find((each) => each === traits.mistake);
+  return traits.mistake === undefined
+    ? chance.pick(possible)
+    : possible.find((each) => each === traits.mistake);
 }
 
 /** What can be wrong with a transaction of this kind. */
 function twistsOf({ sourceReq, destReq }: Asked, { computesAmounts }: Traits): [Twist, ...Twist[]] {
   const isExchange = sourceReq.ccy !== destReq.ccy;
-  const names = (...twists: [when: boolean, twist: Twist][]): Twist[] => twists.flatMap(([when, twist]) => (when ? [twist] : []));
+  const names = (...twists: [when: boolean, twist: Twist][]): Twist[] =>
+    twists.flatMap(([when, twist]) => (when ? [twist] : []));
   return [
     'a negative fee',
     'another currency',
@@ -139,11 +166,21 @@ function twistsOf({ sourceReq, destReq }: Asked, { computesAmounts }: Traits): [
 
 function twisted(right: Figures, twist: Twist): Partial<Figures> {
   const { source, dest, amounts, fee, fxRate } = right;
-  const details = (reqDetails: Record<string, string>): Partial<Figures> => ({ dest: { ...dest, reqDetails: { ...dest.reqDetails, ...reqDetails } } });
-  const elsewhere = { paymentRequest: 'lnbc1other', address: 'somebody@else.example', acctNum: '999' };
+  const details = (reqDetails: Record<string, string>): Partial<Figures> => ({
+    dest: { ...dest, reqDetails: { ...dest.reqDetails, ...reqDetails } },
+  });
+  const elsewhere = {
+    paymentRequest: 'lnbc1other',
+    address: 'somebody@else.example',
+    acctNum: '999',
+  };
   switch (twist) {
     case 'another destination':
-      return details(Object.fromEntries(Object.entries(elsewhere).filter(([name]) => dest.reqDetails?.[name] !== undefined)));
+      return details(
+        Object.fromEntries(
+          Object.entries(elsewhere).filter(([name]) => dest.reqDetails?.[name] !== undefined),
+        ),
+      );
     case 'another amount':
       return {
         amounts: { source: amounts.source * 10, dest: amounts.dest * 10 },
@@ -153,7 +190,12 @@ function twisted(right: Figures, twist: Twist): Partial<Figures> {
     case 'another currency':
       return { dest: { ...dest, ccy: dest.ccy === 'BTC' ? 'USDT' : 'BTC' } };
     case 'another name':
-      return { dest: { ...dest, kyc: { ...dest.kyc, details: { ...dest.kyc?.details, legalFullName: 'Mallory' } } } };
+      return {
+        dest: {
+          ...dest,
+          kyc: { ...dest.kyc, details: { ...dest.kyc?.details, legalFullName: 'Mallory' } },
+        },
+      };
     case 'another resolved address':
       return details({ lnurlAddress: 'somebody@else.example' });
     case 'another account number':
@@ -163,24 +205,49 @@ function twisted(right: Figures, twist: Twist): Partial<Figures> {
     case 'a negative fee':
       return { fee: -fee };
     case 'fees above the amount':
-      return { fee: round(amounts.source * 1.5, source.ccy) + (source.ccy === 'BTC' ? 2_000 * satoshi : 2) };
+      return {
+        fee: round(amounts.source * 1.5, source.ccy) + (source.ccy === 'BTC' ? 2_000 * satoshi : 2),
+      };
     case 'a rate that its amounts contradict':
       return { fxRate: Number((fxRate * 1.5).toPrecision(12)) };
     case 'a bad rate':
       return source.amtRequested === undefined
-        ? { fxRate: fxRate / 2, amounts: { ...amounts, source: round(amounts.source * 2, source.ccy) } }
+        ? {
+            fxRate: fxRate / 2,
+            amounts: { ...amounts, source: round(amounts.source * 2, source.ccy) },
+          }
         : { fxRate: fxRate / 2, amounts: { ...amounts, dest: round(amounts.dest / 2, dest.ccy) } };
   }
 }
 
-const timesTen = (side: Side): Side => ({ ...side, ...(side.amtRequested !== undefined && { amtRequested: side.amtRequested * 10 }) });
+const timesTen = (side: Side): Side => ({
+  ...side,
+  ...(side.amtRequested !== undefined && { amtRequested: side.amtRequested * 10 }),
+});
 
 /** What leaves the wallet. */
-export const totalOf = ({ amounts, fee, deducts }: ModelTransaction): number => (deducts === true ? amounts.source : amounts.source + fee);
+export const totalOf = ({ amounts, fee, deducts }: ModelTransaction): number =>
+  deducts === true ? amounts.source : amounts.source + fee;
 
 /** As create, confirm and get answer it. */
-export function shown(txn: ModelTransaction, txnState: string, { computesAmounts }: Traits): object {
-  const { txnId, extRefId, asked, source, dest, amounts, fee, fxRate, deducts, createdAt, expiresAt } = txn;
+export function shown(
+  txn: ModelTransaction,
+  txnState: string,
+  { computesAmounts }: Traits,
+): object {
+  const {
+    txnId,
+    extRefId,
+    asked,
+    source,
+    dest,
+    amounts,
+    fee,
+    fxRate,
+    deducts,
+    createdAt,
+    expiresAt,
+  } = txn;
   const computed = (amtRequested: number): object => (computesAmounts ? { amtRequested } : {});
   return {
     txnId,
@@ -189,7 +256,13 @@ export function shown(txn: ModelTransaction, txnState: string, { computesAmounts
     ...(asked.note !== undefined && { note: asked.note }),
     ...(asked.sourceOfFunds !== undefined && { sourceOfFunds: asked.sourceOfFunds }),
     ...(deducts !== undefined && { deductNetworkFeesFromDest: deducts }),
-    sourceReq: { ...computed(amounts.source), ...source, servicepayFees: fee, networkFees: 0, expiresAt },
+    sourceReq: {
+      ...computed(amounts.source),
+      ...source,
+      servicepayFees: fee,
+      networkFees: 0,
+      expiresAt,
+    },
     destReq: { ...computed(amounts.dest), ...dest },
     fxRate,
     createdAt,
@@ -197,18 +270,32 @@ export function shown(txn: ModelTransaction, txnState: string, { computesAmounts
 }
 
 /** As the list shows those of other times, a minute apart, which nobody of the schedule has made. */
-export const olderPayments = ({ olderPayments: count, datesAhead }: Traits, now: number): { readonly createdAt: number }[] =>
-  [...Array.from({ length: count }, (_, index) => now - (count - index) * 60_000), ...(datesAhead ? [now + 3_600_000] : [])]
-    .map((createdAt, index) => ({
-      txnId: `older-${index}`, extRefId: `older-ref-${index}`, txnState: 'completed', createdAt,
-      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: satoshi },
-      destReq: { ccy: 'BTC', method: 'lightning', amtRequested: satoshi },
-    }));
+export const olderPayments = (
+  { olderPayments: count, datesAhead }: Traits,
+  now: number,
+): { readonly createdAt: number }[] =>
+  [
+    ...Array.from({ length: count }, (_, index) => now - (count - index) * 60_000),
+    ...(datesAhead ? [now + 3_600_000] : []),
+  ].map((createdAt, index) => ({
+    txnId: `older-${index}`,
+    extRefId: `older-ref-${index}`,
+    txnState: 'completed',
+    createdAt,
+    sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: satoshi },
+    destReq: { ccy: 'BTC', method: 'lightning', amtRequested: satoshi },
+  }));
 
 /** As the list shows it: of each side what and how much. */
-export function listed({ txnId, extRefId, source, dest, amounts, createdAt }: ModelTransaction, txnState: string): object {
+export function listed(
+  { txnId, extRefId, source, dest, amounts, createdAt }: ModelTransaction,
+  txnState: string,
+): object {
   return {
-    txnId, extRefId, txnState, createdAt,
+    txnId,
+    extRefId,
+    txnState,
+    createdAt,
     sourceReq: { ccy: source.ccy, method: source.method, amtRequested: amounts.source },
     destReq: { ccy: dest.ccy, method: dest.method, amtRequested: amounts.dest },
   };

@@ -4,8 +4,18 @@ import type { Chance } from './world.js';
 
 /** Behaviours that can be left out, to see which of them a failure needs. */
 export const behaviours = [
-  'reads lag', 'expired is said too early', 'lists lag', 'used references are taken', 'confirmations wait',
-  'waiting outlives expiry', 'waiting refuses more', 'own refusals', 'other transactions', 'begun by themselves', 'gateways', 'clocks',
+  'reads lag',
+  'expired is said too early',
+  'lists lag',
+  'used references are taken',
+  'confirmations wait',
+  'waiting outlives expiry',
+  'waiting refuses more',
+  'own refusals',
+  'other transactions',
+  'begun by themselves',
+  'gateways',
+  'clocks',
   'dated ahead',
 ] as const;
 
@@ -68,7 +78,11 @@ export interface Circumstances {
 }
 
 /** @param aside what was thought of later is drawn from this one, so that the schedule of a seed stays as it was */
-export function drawTraits(chance: Chance, aside: Chance, { severalJournals, without, mistake }: Circumstances): Traits {
+export function drawTraits(
+  chance: Chance,
+  aside: Chance,
+  { severalJournals, without, mistake }: Circumstances,
+): Traits {
   const isBusy = chance.hits(0.1);
   const drawn = {
     tokenLifeMs: chance.pick([3_000, 60_000, 3_600_000]),
@@ -103,13 +117,19 @@ export function drawTraits(chance: Chance, aside: Chance, { severalJournals, wit
     // Then the list is read whole before each confirmation, for longer than the shortest quote is valid.
     datesAhead: aside.hits(0.1) && drawn.quoteLifeMs > 2_000 && !off('dated ahead'),
     // Between homes without a database only reads that are stale for less than 8 s are allowed for.
-    readLagMs: off('reads lag') ? 0 : severalJournals ? Math.min(drawn.readLagMs, 6_000) : drawn.readLagMs,
-    saysExpiredTooEarly: drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
+    readLagMs: off('reads lag')
+      ? 0
+      : severalJournals
+        ? Math.min(drawn.readLagMs, 6_000)
+        : drawn.readLagMs,
+    saysExpiredTooEarly:
+      drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
     // A list that shows a quote only when its time is over lets nobody pay who looks before he pays.
     listLagMs: off('lists lag') ? 0 : Math.min(drawn.listLagMs, drawn.quoteLifeMs / 4),
     refusesUsedReferences: used,
     confirmationWaitsMs: off('confirmations wait') ? 0 : drawn.confirmationWaitsMs,
-    waitingOutlivesExpiry: drawn.waitingOutlivesExpiry && !severalJournals && !off('waiting outlives expiry'),
+    waitingOutlivesExpiry:
+      drawn.waitingOutlivesExpiry && !severalJournals && !off('waiting outlives expiry'),
     waitingRefusesMore: drawn.waitingRefusesMore && !off('waiting refuses more'),
     refusing: off('own refusals') ? 0 : drawn.refusing,
     making: off('other transactions') ? 0 : mistake === undefined ? drawn.making : 0.5,

@@ -30,12 +30,18 @@ const behaviour = (name: string): Behaviour => {
   return found;
 };
 const mistake = twists.find((each) => each === values.mistake);
-if (values.mistake !== undefined && mistake === undefined) throw new Error(`--mistake takes one of: ${twists.join(', ')}`);
+if (values.mistake !== undefined && mistake === undefined)
+  throw new Error(`--mistake takes one of: ${twists.join(', ')}`);
 const first = whole('seed', values.seed);
 const last = first + whole('runs', values.runs) - 1;
 const real = openRealJournals();
 const without = new Set(values.without.map(behaviour));
-const options: ScheduleOptions = { manyMachines: values.machines, without, real, ...(mistake !== undefined && { mistake }) };
+const options: ScheduleOptions = {
+  manyMachines: values.machines,
+  without,
+  real,
+  ...(mistake !== undefined && { mistake }),
+};
 const started = performance.now();
 const seconds = (): string => `${((performance.now() - started) / 1000).toFixed(0)} s`;
 
@@ -44,7 +50,9 @@ async function untilOneFails(): Promise<void> {
   for (let from = first; from <= last; from += progressEvery) {
     const failure = await firstFailure(from, Math.min(from + progressEvery - 1, last), options);
     if (failure !== undefined) return show(failure.seed, failure.violations, failure.replay);
-    console.log(`${Math.min(from + progressEvery - 1, last) - first + 1} schedules, every payment at most once, ${seconds()}`);
+    console.log(
+      `${Math.min(from + progressEvery - 1, last) - first + 1} schedules, every payment at most once, ${seconds()}`,
+    );
   }
 }
 
@@ -65,14 +73,18 @@ async function countFailures(): Promise<void> {
     }
   }
   const lines = [...found].toSorted(([, a], [, b]) => b.seeds.length - a.seeds.length);
-  for (const [why, { seeds }] of lines) console.log(`${String(seeds.length).padStart(6)}  ${why}  (${seeds.slice(0, 4).join(', ')})`);
+  for (const [why, { seeds }] of lines)
+    console.log(`${String(seeds.length).padStart(6)}  ${why}  (${seeds.slice(0, 4).join(', ')})`);
   console.log(`${last - first + 1} schedules, ${seconds()}`);
   if (found.size > 0) process.exitCode = 1;
 }
 
 /** Without the names that differ from one schedule to the next. */
 const general = (violation: string): string =>
-  violation.replaceAll(/\b(txn|home|ref|wish|w)-?\d+(~\d+)?(@home)?/g, '$1').replaceAll(/[\w-]{20,}|\d[\d.]*/g, '#').slice(0, 200);
+  violation
+    .replaceAll(/\b(txn|home|ref|wish|w)-?\d+(~\d+)?(@home)?/g, '$1')
+    .replaceAll(/[\w-]{20,}|\d[\d.]*/g, '#')
+    .slice(0, 200);
 
 if (values.trace) await runSchedule(first, { ...options, trace: console.log });
 else if (values.count) await countFailures();

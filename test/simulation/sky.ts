@@ -12,10 +12,30 @@ export interface Sky {
   isCalm: boolean;
 }
 
-export const fair: Readonly<Sky> = { weatherFor: () => calm, diskFull: 0, databaseSilent: 0, isCalm: true };
+export const fair: Readonly<Sky> = {
+  weatherFor: () => calm,
+  diskFull: 0,
+  databaseSilent: 0,
+  isCalm: true,
+};
 
-const targets = [/^POST .*transaction$/, /^PUT .*confirm$/, /^GET .*transaction.txn/, /^GET .*transaction$/, /token/] as const;
-const faults = ['refused', 'requestLost', 'answerLost', 'doubled', 'late', 'spoilt', 'busy', 'gateway'] as const;
+const targets = [
+  /^POST .*transaction$/,
+  /^PUT .*confirm$/,
+  /^GET .*transaction.txn/,
+  /^GET .*transaction$/,
+  /token/,
+] as const;
+const faults = [
+  'refused',
+  'requestLost',
+  'answerLost',
+  'doubled',
+  'late',
+  'spoilt',
+  'busy',
+  'gateway',
+] as const;
 
 /** Something of everything, and in half of all storms one fault that hits one kind of request nearly every time. */
 export function stormy(chance: Chance, without: ReadonlySet<Behaviour>): Sky {

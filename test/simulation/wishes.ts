@@ -4,7 +4,13 @@ import { money } from '../../src/formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../src/formats/bolt11/decode.js';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import {
-  deducting, lightningOrder, lnurlOrder, onchainOrder, swapOrder, usdtOrder, type Order,
+  deducting,
+  lightningOrder,
+  lnurlOrder,
+  onchainOrder,
+  swapOrder,
+  usdtOrder,
+  type Order,
 } from '../../src/wallet/order/orders.js';
 import { wireJson } from '../../src/api/json.js';
 import { orderOf } from '../../src/wallet/payout/order.js';
@@ -41,7 +47,10 @@ export function askedKey({ asked }: { readonly asked: object }): string {
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const entries = Object.entries(value).filter(([name]) => name !== 'extRefId' && name !== 'note');
-  return `{${entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, each]) => `${name}:${canonical(each)}`).join(',')}}`;
+  return `{${entries
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, each]) => `${name}:${canonical(each)}`)
+    .join(',')}}`;
 }
 
 export const satoshi = 1e-8;
@@ -57,21 +66,42 @@ export function orderFor(kind: Kind, number: number): Order {
     const order = onchainOrder(`bc1q-${number}`, money('BTC', sats), 'BTC');
     return number % 2 === 1 ? deducting(order) : order;
   }
-  if (kind === 'usdt') return usdtOrder(`T-${number}`, money('USDT', new Big(number + 1)), number % 2 === 1 ? 'BTC' : 'USDT');
-  if (kind === 'swap') return swapOrder('USDT', 'BTC', money(...swapped(number, sats)), number % 2 === 1 ? 'dest' : 'source');
+  if (kind === 'usdt')
+    return usdtOrder(
+      `T-${number}`,
+      money('USDT', new Big(number + 1)),
+      number % 2 === 1 ? 'BTC' : 'USDT',
+    );
+  if (kind === 'swap')
+    return swapOrder(
+      'USDT',
+      'BTC',
+      money(...swapped(number, sats)),
+      number % 2 === 1 ? 'dest' : 'source',
+    );
   return payout(number);
 }
 
-const swapped = (number: number, sats: Big): [string, Big] => (number % 2 === 1 ? ['BTC', sats] : ['USDT', new Big(2 + number)]);
+const swapped = (number: number, sats: Big): [string, Big] =>
+  number % 2 === 1 ? ['BTC', sats] : ['USDT', new Big(2 + number)];
 
 function payout(number: number): Order {
   const amount = money('VND', new Big(50_000 + number * 1_000));
-  const kyc = (legalFullName: string, countryCode: string) => ({ type: 'individual' as const, details: { legalFullName, countryCode } });
+  const kyc = (legalFullName: string, countryCode: string) => ({
+    type: 'individual' as const,
+    details: { legalFullName, countryCode },
+  });
   const reqDetails = { acctName: 'BINH', acctNum: `0123${number}`, institutionCode: 'VCB' };
   return orderOf(
     {
       sourceReq: { ccy: 'BTC', method: 'servicepay', reqDetails: {}, kyc: kyc('Ann', 'US') },
-      destReq: { ccy: 'VND', method: 'vnd-instant', amtRequested: amount.value, reqDetails, kyc: kyc('Binh', 'VN') },
+      destReq: {
+        ccy: 'VND',
+        method: 'vnd-instant',
+        amtRequested: amount.value,
+        reqDetails,
+        kyc: kyc('Binh', 'VN'),
+      },
       sourceOfFunds: { purpose: 1, source: 2, relationship: 3 },
     },
     amount,
@@ -84,8 +114,16 @@ function invoice(number: number): Invoice {
   const known = invoices.get(number);
   if (known !== undefined) return known;
   const hash = (number + 1).toString(16).padStart(64, '0');
-  const fields = { amountMsat: BigInt(1_000 + number) * 1000n, description: 'tea', timestamp: 1_736_899_200, expiry: 86_400 };
-  const text = encodeInvoice({ network: 'mainnet', paymentHash: hash, paymentSecret: hash, ...fields }, new Uint8Array(32).fill(7));
+  const fields = {
+    amountMsat: BigInt(1_000 + number) * 1000n,
+    description: 'tea',
+    timestamp: 1_736_899_200,
+    expiry: 86_400,
+  };
+  const text = encodeInvoice(
+    { network: 'mainnet', paymentHash: hash, paymentSecret: hash, ...fields },
+    new Uint8Array(32).fill(7),
+  );
   const made = decodeInvoice(text);
   invoices.set(number, made);
   return made;

@@ -86,7 +86,8 @@ export function createWorld(chance: Chance, trace: ((line: string) => void) | un
   };
 }
 
-const isBefore = (a: Event, b: Event): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
+const isBefore = (a: Event, b: Event): boolean =>
+  a.at < b.at || (a.at === b.at && a.order < b.order);
 
 /** A binary heap: the earliest event is first. */
 function push(heap: Event[], event: Event): void {

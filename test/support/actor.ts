@@ -19,11 +19,22 @@ export function actor(script: Script) {
     expect(flag.split(' ')[0]?.replace(/^--/, '')).toBe(expected);
     return answer.join(' ');
   };
-  const choose = async <T>({ flag, choices, over }: { flag: string; choices: readonly Choice<T>[]; over?: Over | undefined }): Promise<T | Back> => {
+  const choose = async <T>({
+    flag,
+    choices,
+    over,
+  }: {
+    flag: string;
+    choices: readonly Choice<T>[];
+    over?: Over | undefined;
+  }): Promise<T | Back> => {
     const answer = next(flag, over);
     if (answer === '<') return back;
     const chosen = choices.find(({ name }) => name.toLowerCase().includes(answer.toLowerCase()));
-    if (chosen === undefined) throw new Error(`${flag} does not offer ${answer}: ${choices.map(({ name }) => name).join('; ')}`);
+    if (chosen === undefined)
+      throw new Error(
+        `${flag} does not offer ${answer}: ${choices.map(({ name }) => name).join('; ')}`,
+      );
     return chosen.value;
   };
   const ask: Ask['steps'] = {

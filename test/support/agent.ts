@@ -11,7 +11,14 @@ export type Era = (typeof eras)[number];
 
 interface Content {
   readonly [name: string]: unknown;
-  readonly error?: { kind: string; message: string; exitCode: number; txnId?: string; hint?: string; next: { command: string; tool?: string }[] };
+  readonly error?: {
+    kind: string;
+    message: string;
+    exitCode: number;
+    txnId?: string;
+    hint?: string;
+    next: { command: string; tool?: string }[];
+  };
 }
 
 export interface Called {
@@ -30,24 +37,50 @@ export interface Agent {
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 /** Starts the server and agrees on the era; both are over with the test. */
-export async function startAgent(options: readonly string[], around: Environment, era: Era = '2026-07-28'): Promise<Agent> {
+export async function startAgent(
+  options: readonly string[],
+  around: Environment,
+  era: Era = '2026-07-28',
+): Promise<Agent> {
   const mode = era === '2026-07-28' ? { pin: era } : 'legacy';
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-  const transport = new StdioClientTransport({ command: process.execPath, args: [program, 'mcp', ...options], env: environment(around), stderr: 'ignore' });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, 'mcp', ...options],
+    env: environment(around),
+    stderr: 'ignore',
+  });
   await client.connect(transport);
   onTestFinished(() => client.close());
   // The client checks results against the schemas that it has seen listed; clients of version 1 check errors as well.
   const { tools } = await client.listTools();
   const ajv = new Ajv({ strict: false });
-  const schemas = new Map(tools.map(({ name, outputSchema = {} }) => [name, ajv.compile(JSON.parse(JSON.stringify(outputSchema)))]));
+  const schemas = new Map(
+    tools.map(({ name, outputSchema = {} }) => [
+      name,
+      ajv.compile(JSON.parse(JSON.stringify(outputSchema))),
+    ]),
+  );
   return {
     client,
     pid: transport.pid,
     async call(name, given = {}) {
-      const { structuredContent, content, isError = false } = await client.callTool({ name, arguments: given });
-      expect({ name, structuredContent, errors: schemas.get(name)?.(structuredContent) === true ? [] : schemas.get(name)?.errors }).toMatchObject({ errors: [] });
+      const {
+        structuredContent,
+        content,
+        isError = false,
+      } = await client.callTool({ name, arguments: given });
+      expect({
+        name,
+        structuredContent,
+        errors: schemas.get(name)?.(structuredContent) === true ? [] : schemas.get(name)?.errors,
+      }).toMatchObject({ errors: [] });
       const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
-      return { content: structuredContent === undefined ? {} : { ...structuredContent }, isError, text };
+      return {
+        content: structuredContent === undefined ? {} : { ...structuredContent },
+        isError,
+        text,
+      };
     },
   };
 }

@@ -15,7 +15,10 @@ export function batchFile(home: string, lines: readonly string[], head = batchHe
 }
 
 export const lightningRows = (count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `row-${index + 1},user${index + 1}@example.com,${1000 + index}sat,,`);
+  Array.from(
+    { length: count },
+    (_, index) => `row-${index + 1},user${index + 1}@example.com,${1000 + index}sat,,`,
+  );
 
 interface Listed {
   readonly extRefId: string;
@@ -27,7 +30,9 @@ export async function paidReferences(around: Environment): Promise<string[]> {
   const run = await svcpay(['tx', 'list', '--all', '--time', '1y', '--json'], around);
   expect(run).toMatchObject({ exitCode: 0 });
   const all: Listed[] = JSON.parse(run.stdout);
-  const paid = all.filter(({ txnState }) => !['quoted', 'expired', 'usercanceled', 'failed'].includes(txnState));
+  const paid = all.filter(
+    ({ txnState }) => !['quoted', 'expired', 'usercanceled', 'failed'].includes(txnState),
+  );
   return paid.map(({ extRefId }) => extRefId.replace(/~\d+$/, '')).toSorted();
 }
 

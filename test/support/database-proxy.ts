@@ -19,10 +19,12 @@ export async function startDatabaseProxy(port: number): Promise<DatabaseProxy> {
     let isCut = false;
     for (const socket of [client, database]) {
       sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => {
-        sockets.delete(socket);
-        if (!isSilent) setTimeout(() => (client.destroy(), database.destroy()), 20);
-      });
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          sockets.delete(socket);
+          if (!isSilent) setTimeout(() => (client.destroy(), database.destroy()), 20);
+        });
     }
     client.on('data', (bytes) => {
       if (isSilent) return;
@@ -47,7 +49,9 @@ export async function startDatabaseProxy(port: number): Promise<DatabaseProxy> {
     cuts: () => cuts,
     stop: () => {
       for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => (server.listening ? server.close(() => resolve()) : resolve()));
+      return new Promise((resolve) =>
+        server.listening ? server.close(() => resolve()) : resolve(),
+      );
     },
   };
 }

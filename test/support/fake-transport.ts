@@ -14,7 +14,11 @@ export interface FakeService {
 }
 
 /** An answer with JSON, or with the unchanged text. */
-export function answer(status: number, body: unknown = '', headers: Record<string, string> = {}): HttpResponse {
+export function answer(
+  status: number,
+  body: unknown = '',
+  headers: Record<string, string> = {},
+): HttpResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: text };
 }
@@ -32,7 +36,9 @@ export function fakeService(baseUrl: string): FakeService {
 
   return {
     async transport(request) {
-      const path = request.url.startsWith(baseUrl) ? request.url.slice(baseUrl.length) : request.url;
+      const path = request.url.startsWith(baseUrl)
+        ? request.url.slice(baseUrl.length)
+        : request.url;
       const key = `${request.method} ${path}`;
       seen.push({ key, request });
       const next = stubs.get(key)?.shift();

@@ -15,27 +15,82 @@ export const readingCommands = (txnId: string): readonly FarCommand[] => [
   { name: 'rates', args: ['rates', '--json'], most: 3 },
   { name: 'tx list', args: ['tx', 'list', '--json'], most: 3 },
   { name: 'tx get', args: ['tx', 'get', txnId, '--json'], most: 3 },
-  { name: 'receive lightning', args: ['receive', 'lightning', '1000sat', '--no-wait', '--json'], most: 4 },
+  {
+    name: 'receive lightning',
+    args: ['receive', 'lightning', '1000sat', '--no-wait', '--json'],
+    most: 4,
+  },
 ];
 
 const payout = [
-  'payout', '--country', 'VN', '--institution', '970436', '--acct-num', '0123456789', '--acct-name', 'LE VAN A',
-  '--recipient-type', 'individual', '--recipient-name', 'Le Van A', '--recipient-country', 'VN', '--amount', '500000vnd',
-  '--purpose', '1', '--source', '2', '--relationship', '3', '--sender-type', 'business', '--sender-name', 'Acme Ltd',
-  '--sender-country', 'DE', '--sender-phone', '+49 151 1234 5678', '--sender-address', '1 High St',
+  'payout',
+  '--country',
+  'VN',
+  '--institution',
+  '970436',
+  '--acct-num',
+  '0123456789',
+  '--acct-name',
+  'LE VAN A',
+  '--recipient-type',
+  'individual',
+  '--recipient-name',
+  'Le Van A',
+  '--recipient-country',
+  'VN',
+  '--amount',
+  '500000vnd',
+  '--purpose',
+  '1',
+  '--source',
+  '2',
+  '--relationship',
+  '3',
+  '--sender-type',
+  'business',
+  '--sender-name',
+  'Acme Ltd',
+  '--sender-country',
+  'DE',
+  '--sender-phone',
+  '+49 151 1234 5678',
+  '--sender-address',
+  '1 High St',
 ];
 
 /** @param invoice makes one that is not paid yet */
-export const payingCommands = async (invoice: () => Promise<string>, suffix = ''): Promise<readonly FarCommand[]> => {
+export const payingCommands = async (
+  invoice: () => Promise<string>,
+  suffix = '',
+): Promise<readonly FarCommand[]> => {
   const commands: FarCommand[] = [
     { name: 'send lightning', args: ['send', 'lightning', await invoice()], most: 4 },
-    { name: 'send lightning --ref', args: ['send', 'lightning', await invoice(), '--ref', `far-order${suffix}`], most: 4 },
-    { name: 'send lightning --from', args: ['send', 'lightning', await invoice(), '--from', 'USDT'], most: 4 },
-    { name: 'send onchain', args: ['send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '20000sat'], most: 5 },
-    { name: 'send usdt', args: ['send', 'usdt', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', '5usdt'], most: 5 },
+    {
+      name: 'send lightning --ref',
+      args: ['send', 'lightning', await invoice(), '--ref', `far-order${suffix}`],
+      most: 4,
+    },
+    {
+      name: 'send lightning --from',
+      args: ['send', 'lightning', await invoice(), '--from', 'USDT'],
+      most: 4,
+    },
+    {
+      name: 'send onchain',
+      args: ['send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '20000sat'],
+      most: 5,
+    },
+    {
+      name: 'send usdt',
+      args: ['send', 'usdt', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', '5usdt'],
+      most: 5,
+    },
     { name: 'swap', args: ['swap', '5', 'USDT', 'BTC'], most: 4 },
     { name: 'payout', args: payout, most: 5 },
     { name: 'payout --ref', args: [...payout, '--ref', `far-wages${suffix}`], most: 5 },
   ];
-  return commands.map((command) => ({ ...command, args: [...command.args, '--yes', '--no-wait', '--json'] }));
+  return commands.map((command) => ({
+    ...command,
+    args: [...command.args, '--yes', '--no-wait', '--json'],
+  }));
 };

@@ -1,6 +1,11 @@
 // A service that is far away: TLS behind a proxy that delays every byte, and a count of the round trips that a client waited for.
 import { mkdtempSync, readFileSync } from 'node:fs';
-import { request as forwardRequest, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  request as forwardRequest,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,7 +15,11 @@ import { makeCertificate } from './certificate.js';
 /** Since the last {@link FarService.reset}. */
 export interface Trips {
   /** Each request with the number of round trips after which its answer arrived, TCP and TLS handshakes included. */
-  readonly requests: readonly { readonly line: string; readonly body: string; readonly trip: number }[];
+  readonly requests: readonly {
+    readonly line: string;
+    readonly body: string;
+    readonly trip: number;
+  }[];
   /** Round trips one after the other: each began because the one before had ended. */
   readonly sequential: number;
   /** Connections with a TLS handshake. */
@@ -31,27 +40,47 @@ export interface FarService {
 }
 
 /** @param tripMs how long a byte takes to the service and its answer back */
-export async function startFarService(handle: RequestListener, tripMs: number): Promise<FarService> {
+export async function startFarService(
+  handle: RequestListener,
+  tripMs: number,
+): Promise<FarService> {
   const folder = mkdtempSync(join(tmpdir(), 'far-service-'));
   const { key, cert } = makeCertificate(folder);
   const handshakeTrips = 2;
   /** The trip that each connection of the proxy has made once its handshakes are over, by the port it has at the server. */
   const connections = new Map<number | undefined, number>();
   const open = new Set<Socket>();
-  const counted = { handshakes: 0, requests: [] as { line: string; body: string; trip: number }[], arrived: [] as { at: number; trip: number }[] };
+  const counted = {
+    handshakes: 0,
+    requests: [] as { line: string; body: string; trip: number }[],
+    arrived: [] as { at: number; trip: number }[],
+  };
   /** The latest trip whose answer the client had at that moment. */
-  const tripAt = (moment: number): number => counted.arrived.reduce((most, { at, trip }) => (at <= moment ? Math.max(most, trip) : most), 0);
+  const tripAt = (moment: number): number =>
+    counted.arrived.reduce((most, { at, trip }) => (at <= moment ? Math.max(most, trip) : most), 0);
 
-  const server = createHttps({ key: readFileSync(key), cert: readFileSync(cert), keepAliveTimeout: 60_000 }, (request, response) => {
-    const sentAt = performance.now() - tripMs / 2;
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk)).once('end', () => {
-      const trip = Math.max(connections.get(request.socket.remotePort) ?? 0, tripAt(sentAt)) + 1;
-      counted.requests.push({ line: `${request.method} ${request.url}`, body: Buffer.concat(chunks).toString(), trip });
-      response.once('finish', () => counted.arrived.push({ at: performance.now() + tripMs / 2, trip }));
-    });
-    handle(request, response);
-  });
+  const server = createHttps(
+    { key: readFileSync(key), cert: readFileSync(cert), keepAliveTimeout: 60_000 },
+    (request, response) => {
+      const sentAt = performance.now() - tripMs / 2;
+      const chunks: Buffer[] = [];
+      request
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .once('end', () => {
+          const trip =
+            Math.max(connections.get(request.socket.remotePort) ?? 0, tripAt(sentAt)) + 1;
+          counted.requests.push({
+            line: `${request.method} ${request.url}`,
+            body: Buffer.concat(chunks).toString(),
+            trip,
+          });
+          response.once('finish', () =>
+            counted.arrived.push({ at: performance.now() + tripMs / 2, trip }),
+          );
+        });
+      handle(request, response);
+    },
+  );
   await listening(server);
   const proxy = createServer((near) => {
     const begun = performance.now();
@@ -83,16 +112,23 @@ export async function startFarService(handle: RequestListener, tripMs: number): 
 }
 
 /** Hands every request on to another server. */
-export const forwardTo = (url: string) => (request: IncomingMessage, response: ServerResponse): void => {
-  const onward = forwardRequest(url + (request.url ?? ''), { method: request.method, headers: { ...request.headers, host: new URL(url).host } }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(response);
-  });
-  onward.once('error', () => response.destroy());
-  request.pipe(onward);
-};
+export const forwardTo =
+  (url: string) =>
+  (request: IncomingMessage, response: ServerResponse): void => {
+    const onward = forwardRequest(
+      url + (request.url ?? ''),
+      { method: request.method, headers: { ...request.headers, host: new URL(url).host } },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    onward.once('error', () => response.destroy());
+    request.pipe(onward);
+  };
 
-const listening = (server: Server): Promise<void> => new Promise((ready) => server.listen(0, '127.0.0.1', ready));
+const listening = (server: Server): Promise<void> =>
+  new Promise((ready) => server.listen(0, '127.0.0.1', ready));
 
 function portOf(server: Server): number {
   const address: AddressInfo | string | null = server.address();

@@ -11,7 +11,9 @@ const charge = 0.00001003;
 const funds = 1;
 
 const statusSchema = v.object({
-  accounts: v.array(v.object({ wallets: v.array(v.object({ ccy: v.string(), amount: v.number() })) })),
+  accounts: v.array(
+    v.object({ wallets: v.array(v.object({ ccy: v.string(), amount: v.number() })) }),
+  ),
   transactions: v.record(v.string(), v.number()),
 });
 
@@ -48,8 +50,21 @@ export const test = base.extend<Fixtures>({
     const invoice = await sandbox.invoice('1000sat', { expiry: '2d' });
     const around = { home, sandbox: proxy, ...quickTime() };
     // What the service takes a second for is over at once.
-    proxy.afterwards('confirmation', async () => void (await sandbox.clock.advance('2s')), Infinity);
-    const command = ['send', 'lightning', invoice, '--ref', 'order-1', '--yes', '--json', ...timeoutFlags];
+    proxy.afterwards(
+      'confirmation',
+      async () => void (await sandbox.clock.advance('2s')),
+      Infinity,
+    );
+    const command = [
+      'send',
+      'lightning',
+      invoice,
+      '--ref',
+      'order-1',
+      '--yes',
+      '--json',
+      ...timeoutFlags,
+    ];
     await use({
       invoice,
       proxy,
@@ -69,8 +84,14 @@ export const test = base.extend<Fixtures>({
 });
 
 async function timesPaid(sandbox: Sandbox): Promise<number> {
-  const status = v.parse(statusSchema, await (await fetch(`${sandbox.url}/_sandbox/status`)).json());
-  const moved = ['srccreated', 'destsent', 'completed'].reduce((sum, state) => sum + (status.transactions[state] ?? 0), 0);
+  const status = v.parse(
+    statusSchema,
+    await (await fetch(`${sandbox.url}/_sandbox/status`)).json(),
+  );
+  const moved = ['srccreated', 'destsent', 'completed'].reduce(
+    (sum, state) => sum + (status.transactions[state] ?? 0),
+    0,
+  );
   const completed = status.transactions['completed'] ?? 0;
   const [wallet] = status.accounts[0]?.wallets.filter(({ ccy }) => ccy === 'BTC') ?? [];
   expect(wallet?.amount.toFixed(8)).toBe((funds - completed * charge).toFixed(8));
@@ -79,6 +100,8 @@ async function timesPaid(sandbox: Sandbox): Promise<number> {
 
 /** All of them succeeded, and reported one transaction. */
 export function expectSameTransaction(runs: readonly Run[]): void {
-  expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(runs.map(() => ({ exitCode: 0, stderr: expect.any(String) })));
+  expect(runs.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(
+    runs.map(() => ({ exitCode: 0, stderr: expect.any(String) })),
+  );
   for (const run of runs) expect(run.json()).toEqual(runs[0]?.json());
 }

@@ -62,12 +62,17 @@ interface Answer {
   readonly body: string;
 }
 
-export async function startFaultyProxy(sandbox: Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'>): Promise<FaultyProxy> {
+export async function startFaultyProxy(
+  sandbox: Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'>,
+): Promise<FaultyProxy> {
   let rules: Rule[] = [];
   let traps: Trap[] = [];
   const actions: { exchange: Exchange; action: () => Promise<void>; left: number }[] = [];
 
-  const take = <T extends { readonly exchange: Exchange }>(list: T[], wanted: (each: T) => boolean): T | undefined => {
+  const take = <T extends { readonly exchange: Exchange }>(
+    list: T[],
+    wanted: (each: T) => boolean,
+  ): T | undefined => {
     const index = list.findIndex(wanted);
     return index < 0 ? undefined : list.splice(index, 1)[0];
   };
@@ -103,7 +108,9 @@ export async function startFaultyProxy(sandbox: Pick<Sandbox, 'url' | 'apiKey' |
     passedAfter();
   };
 
-  const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));
+  const server = createServer(
+    (request, response) => void serve(request, response).catch(() => response.destroy()),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = address !== null && typeof address === 'object' ? address.port : 0;
@@ -113,7 +120,8 @@ export async function startFaultyProxy(sandbox: Pick<Sandbox, 'url' | 'apiKey' |
     apiSecret: sandbox.apiSecret,
     break: (exchange, fault, times = 1) => void rules.push({ exchange, fault, left: times }),
     hold: (exchange, when) => new Promise((caught) => traps.push({ exchange, when, caught })),
-    afterwards: (exchange, action, times = 1) => void actions.push({ exchange, action, left: times }),
+    afterwards: (exchange, action, times = 1) =>
+      void actions.push({ exchange, action, left: times }),
     mend: () => {
       rules = [];
       traps = [];
@@ -141,19 +149,33 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-async function forward(base: string, request: IncomingMessage, body: string, spoilToken: boolean): Promise<Answer> {
+async function forward(
+  base: string,
+  request: IncomingMessage,
+  body: string,
+  spoilToken: boolean,
+): Promise<Answer> {
   const headers: Record<string, string> = {};
   for (const name of ['authorization', 'content-type', 'x-api-key', 'x-api-signature']) {
     const value = request.headers[name];
-    if (typeof value === 'string') headers[name] = name === 'authorization' && spoilToken ? `${value}x` : value;
+    if (typeof value === 'string')
+      headers[name] = name === 'authorization' && spoilToken ? `${value}x` : value;
   }
   const method = request.method ?? 'GET';
-  const response = await fetch(base + (request.url ?? ''), { method, headers, ...(body !== '' && { body }) });
+  const response = await fetch(base + (request.url ?? ''), {
+    method,
+    headers,
+    ...(body !== '' && { body }),
+  });
   const passed = ['content-type', 'date', 'retry-after'].flatMap((name) => {
     const value = response.headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
-  return { status: response.status, headers: Object.fromEntries(passed), body: await response.text() };
+  return {
+    status: response.status,
+    headers: Object.fromEntries(passed),
+    body: await response.text(),
+  };
 }
 
 type Broken = Answer | 'drop' | 'none';
@@ -163,7 +185,8 @@ function answerBefore(fault: Fault): Broken | undefined {
   if (fault === 'dropped before') return 'drop';
   if (fault === 'silence before') return 'none';
   if (fault === '500 before') return { status: 500, headers: {}, body: '{"error":"internal"}' };
-  if (fault === '429') return { status: 429, headers: { 'retry-after': '1' }, body: '{"error":"too many requests"}' };
+  if (fault === '429')
+    return { status: 429, headers: { 'retry-after': '1' }, body: '{"error":"too many requests"}' };
   return undefined;
 }
 
@@ -172,12 +195,24 @@ function answerAfter(fault: Fault, answer: Answer): Broken {
   if (fault === 'silence after') return 'none';
   if (fault === '500 after') return { status: 500, headers: {}, body: '{"error":"internal"}' };
   if (fault === 'html after') {
-    return { status: 200, headers: { 'content-type': 'text/html' }, body: '<!doctype html><h1>Gateway</h1>' };
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/html' },
+      body: '<!doctype html><h1>Gateway</h1>',
+    };
   }
-  if (fault === 'truncated after') return { ...answer, body: answer.body.slice(0, answer.body.length / 2) };
-  if (fault === 'deep after') return { ...answer, body: answer.body.replace(/^\{/, `{"deep":${nested(20_000)},`) };
+  if (fault === 'truncated after')
+    return { ...answer, body: answer.body.slice(0, answer.body.length / 2) };
+  if (fault === 'deep after')
+    return { ...answer, body: answer.body.replace(/^\{/, `{"deep":${nested(20_000)},`) };
   if (fault === 'another transaction') {
-    return { ...answer, body: answer.body.replace(/"txnId":"[^"]*"/, '"txnId":"00000000-0000-4000-8000-000000000000"') };
+    return {
+      ...answer,
+      body: answer.body.replace(
+        /"txnId":"[^"]*"/,
+        '"txnId":"00000000-0000-4000-8000-000000000000"',
+      ),
+    };
   }
   return answer;
 }

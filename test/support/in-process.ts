@@ -39,7 +39,8 @@ const busy = new Set<string>();
 
 /** Runs a command line to its end. Not two on one journal: they need different process numbers. */
 export async function svcpay(args: readonly string[], around: Here): Promise<Run> {
-  if (around.redirect !== undefined || around.env?.['NODE_OPTIONS'] !== undefined) throw new Error('That takes a process.');
+  if (around.redirect !== undefined || around.env?.['NODE_OPTIONS'] !== undefined)
+    throw new Error('That takes a process.');
   if (busy.has(around.home)) throw new Error('Two at once at one home are processes.');
   busy.add(around.home);
   const [stdout, stderr] = [collect(), collect()];

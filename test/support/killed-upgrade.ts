@@ -16,7 +16,10 @@ const killedOpener = resolve(root, 'test/store/fixtures/killed-opener.cjs');
  * @param stride how many things later each process dies than the one before
  */
 export async function upgradedWhereverKilled(
-  file: string, copy: () => string, isWhole: (path: string) => Promise<void>, stride = 1,
+  file: string,
+  copy: () => string,
+  isWhole: (path: string) => Promise<void>,
+  stride = 1,
 ): Promise<number> {
   const [module, name] = file.split('#');
   const bundle = resolve(root, `node_modules/.cache/opener-${process.pid}-${name}.cjs`);
@@ -28,11 +31,20 @@ export async function upgradedWhereverKilled(
         export const open = (path) => openSqlite(${name}(path));`,
       resolveDir: root,
     },
-    outfile: bundle, bundle: true, platform: 'node', format: 'cjs', external: ['libsql'],
+    outfile: bundle,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    external: ['libsql'],
   });
   for (let died = 0; ; died += 1) {
     const path = copy();
-    const { signal, status, stderr } = spawnSync(process.execPath, [killedOpener, bundle, path, String(died * stride + 1)]);
+    const { signal, status, stderr } = spawnSync(process.execPath, [
+      killedOpener,
+      bundle,
+      path,
+      String(died * stride + 1),
+    ]);
     if (signal === null) {
       expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
       return died;

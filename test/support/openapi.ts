@@ -17,7 +17,9 @@ export interface Exchange {
 /** Throws for an answer that the description does not allow, and for a request that should not have been taken. */
 export type Check = (exchange: Exchange) => void;
 
-const content = v.object({ content: v.object({ 'application/json': v.object({ schema: v.looseObject({}) }) }) });
+const content = v.object({
+  content: v.object({ 'application/json': v.object({ schema: v.looseObject({}) }) }),
+});
 const operationShape = v.object({
   requestBody: v.optional(content),
   responses: v.record(v.string(), content),
@@ -54,13 +56,16 @@ export function openApiCheck(text: string): Check {
     const answer = operation.answers.get(String(status)) ?? complain('the status is not described');
     if (!answer(JSON.parse(body))) complain(faults(answer));
     const { request } = operation;
-    if (status === 200 && request && !request(JSON.parse(requestBody ?? ''))) complain(`request: ${faults(request)}`);
+    if (status === 200 && request && !request(JSON.parse(requestBody ?? '')))
+      complain(`request: ${faults(request)}`);
   };
 }
 
 const faults = ({ errors }: ValidateFunction): string =>
   (errors ?? [])
-    .map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`)
+    .map(
+      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    )
     .join('\n');
 
 const compiled = new Map<string, readonly Operation[]>();
@@ -69,8 +74,15 @@ function compile(text: string): readonly Operation[] {
   const known = compiled.get(text);
   if (known !== undefined) return known;
   const { paths, components } = v.parse(documentShape, JSON.parse(text));
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
-  ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/).addFormat('uri', URL.canParse);
+  const ajv = new Ajv2020({
+    strict: true,
+    strictRequired: false,
+    strictTypes: false,
+    allErrors: true,
+  });
+  ajv
+    .addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
+    .addFormat('uri', URL.canParse);
   ajv.addVocabulary(['components']);
   const validators = new Map<string, ValidateFunction>();
   // Most answers are one of a few.
@@ -87,7 +99,9 @@ function compile(text: string): readonly Operation[] {
     return Object.entries(methods).map(([method, { requestBody, responses }]): Operation => ({
       method: method.toUpperCase(),
       pattern,
-      answers: new Map(Object.entries(responses).map(([status, answer]) => [status, validator(schemaOf(answer))])),
+      answers: new Map(
+        Object.entries(responses).map(([status, answer]) => [status, validator(schemaOf(answer))]),
+      ),
       request: requestBody && validator(schemaOf(requestBody)),
     }));
   });
@@ -96,10 +110,14 @@ function compile(text: string): readonly Operation[] {
 }
 
 const braces = (path: string): number => path.split('{').length;
-const schemaOf = (described: v.InferOutput<typeof content>): object => described.content['application/json'].schema;
+const schemaOf = (described: v.InferOutput<typeof content>): object =>
+  described.content['application/json'].schema;
 
 /** The check for the service at `url`, by its own description. */
-export async function checkFor(url: string, send: (request: Request) => Promise<Response> = fetch): Promise<Check> {
+export async function checkFor(
+  url: string,
+  send: (request: Request) => Promise<Response> = fetch,
+): Promise<Check> {
   const response = await send(new Request(`${url}/openapi.json`));
   return openApiCheck(await response.text());
 }
@@ -119,7 +137,8 @@ export async function startCheckedSandbox(options: SandboxOptions = {}): Promise
       if (isSeen(options, answer.body)) return;
       try {
         const requestBody = body && Buffer.from(body).toString();
-        for (const check of checks) check({ method, target, requestBody, status: answer.status, body: answer.body });
+        for (const check of checks)
+          check({ method, target, requestBody, status: answer.status, body: answer.body });
       } catch (error) {
         wrong.push(error);
       }

@@ -6,7 +6,8 @@ import type { Order } from '../../src/wallet/order/orders.js';
 /** What leaves, what arrives, by which method. */
 export function shownOrder({ body }: Order): string {
   const { sourceReq, destReq, deductNetworkFeesFromDest } = body;
-  const amount = (value: Big.BigSource | undefined): string => (value === undefined ? '' : ` ${new Big(value).toFixed()}`);
+  const amount = (value: Big.BigSource | undefined): string =>
+    value === undefined ? '' : ` ${new Big(value).toFixed()}`;
   const sides = `${sourceReq.ccy}${amount(sourceReq.amtRequested)} -> ${destReq.ccy}${amount(destReq.amtRequested)} ${destReq.method}`;
   return deductNetworkFeesFromDest === true ? `${sides}, less fees` : sides;
 }
@@ -21,4 +22,6 @@ export const walletSide = (ccy: string, amtRequested?: number) => ({
 
 /** The bodies of all transactions that the sandbox was asked for. */
 export const creations = (sandbox: Pick<Sandbox, 'requests'>): unknown[] =>
-  sandbox.requests('POST', '/api/v2/transaction').map(({ requestBody }): unknown => JSON.parse(requestBody ?? ''));
+  sandbox
+    .requests('POST', '/api/v2/transaction')
+    .map(({ requestBody }): unknown => JSON.parse(requestBody ?? ''));

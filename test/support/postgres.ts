@@ -1,7 +1,16 @@
 // A PostgreSQL server in a temporary folder. Required in CI.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -11,8 +20,14 @@ import { makeCertificate } from './certificate.js';
 const debian = '/usr/lib/postgresql';
 
 function findProgram(name: string): string | undefined {
-  const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : [];
-  const folders = [...versions.map((version) => join(debian, version, 'bin')), ...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
+  const versions = existsSync(debian)
+    ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a))
+    : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    '/usr/sbin',
+  ];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
@@ -34,10 +49,20 @@ function idOf(name: string): number {
 }
 
 const asUser = (file: string, args: readonly string[]): [string, string[]] =>
-  user === undefined ? [file, [...args]] : ['setpriv', ['--reuid', String(user), '--clear-groups', file, ...args]];
+  user === undefined
+    ? [file, [...args]]
+    : ['setpriv', ['--reuid', String(user), '--clear-groups', file, ...args]];
 
-function run(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): string {
-  const { status, stdout, stderr } = spawnSync(...asUser(file, args), { encoding: 'utf8', cwd: tmpdir(), env: { ...process.env, ...env } });
+function run(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): string {
+  const { status, stdout, stderr } = spawnSync(...asUser(file, args), {
+    encoding: 'utf8',
+    cwd: tmpdir(),
+    env: { ...process.env, ...env },
+  });
   if (status !== 0) throw new Error(`${file} ended with ${status}: ${stderr}`);
   return stdout;
 }
@@ -83,7 +108,10 @@ export interface PostgresOptions {
 /** Longer than it takes on a busy machine. */
 const startMs = 45_000;
 
-export async function startPostgres({ durable = false, password }: PostgresOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  durable = false,
+  password,
+}: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-postgres-'));
   if (user !== undefined) chownSync(folder, user, -1);
   chmodSync(folder, 0o700);
@@ -93,16 +121,48 @@ export async function startPostgres({ durable = false, password }: PostgresOptio
     writeFileSync(join(folder, name), text);
     return join(folder, name);
   };
-  const entry = password === undefined ? ['-A', 'trust'] : ['-A', 'scram-sha-256', '--pwfile', keep('password', `${password}\n`)];
-  run(findProgram('initdb') ?? '', ['-D', data, '-U', 'owner', ...entry, '-E', 'UTF8', '--no-locale', '--no-sync']);
+  const entry =
+    password === undefined
+      ? ['-A', 'trust']
+      : ['-A', 'scram-sha-256', '--pwfile', keep('password', `${password}\n`)];
+  run(findProgram('initdb') ?? '', [
+    '-D',
+    data,
+    '-U',
+    'owner',
+    ...entry,
+    '-E',
+    'UTF8',
+    '--no-locale',
+    '--no-sync',
+  ]);
   const certificate = password === undefined ? undefined : makeCertificate(folder);
   if (certificate !== undefined) chmodSync(certificate.key, 0o600);
-  if (certificate !== undefined && user !== undefined) for (const path of Object.values(certificate)) chownSync(path, user, -1);
+  if (certificate !== undefined && user !== undefined)
+    for (const path of Object.values(certificate)) chownSync(path, user, -1);
 
   async function start(): Promise<ChildProcess> {
-    const settings = [`fsync=${durable ? 'on' : 'off'}`, 'max_connections=200', `unix_socket_directories=${folder}`, `shared_buffers=${durable ? 256 : 32}MB`];
-    if (certificate !== undefined) settings.push('ssl=on', `ssl_cert_file=${certificate.cert}`, `ssl_key_file=${certificate.key}`);
-    const args = ['-D', data, '-h', '127.0.0.1', '-p', String(port), ...settings.flatMap((each) => ['-c', each])];
+    const settings = [
+      `fsync=${durable ? 'on' : 'off'}`,
+      'max_connections=200',
+      `unix_socket_directories=${folder}`,
+      `shared_buffers=${durable ? 256 : 32}MB`,
+    ];
+    if (certificate !== undefined)
+      settings.push(
+        'ssl=on',
+        `ssl_cert_file=${certificate.cert}`,
+        `ssl_key_file=${certificate.key}`,
+      );
+    const args = [
+      '-D',
+      data,
+      '-h',
+      '127.0.0.1',
+      '-p',
+      String(port),
+      ...settings.flatMap((each) => ['-c', each]),
+    ];
     return ready(spawn(...asUser(findProgram('postgres') ?? '', args), { stdio: 'ignore' }), port);
   }
 
@@ -129,7 +189,25 @@ interface Place extends Pick<Databases, 'port' | 'folder'> {
 export function databasesAt({ port, folder, password = '' }: Place): Databases {
   const poolers: ChildProcess[] = [];
   const psql = (text: string, database = 'postgres'): string =>
-    run(findProgram('psql') ?? '', ['-h', '127.0.0.1', '-p', String(port), '-U', 'owner', '-d', database, '-qAt', '-v', 'ON_ERROR_STOP=1', '-c', text], { PGPASSWORD: password });
+    run(
+      findProgram('psql') ?? '',
+      [
+        '-h',
+        '127.0.0.1',
+        '-p',
+        String(port),
+        '-U',
+        'owner',
+        '-d',
+        database,
+        '-qAt',
+        '-v',
+        'ON_ERROR_STOP=1',
+        '-c',
+        text,
+      ],
+      { PGPASSWORD: password },
+    );
   return {
     port,
     folder,
@@ -144,11 +222,21 @@ export function databasesAt({ port, folder, password = '' }: Place): Databases {
       const settings = join(folder, `pooler-${listen}.ini`);
       // With `any`, every client is this user at the server.
       const lines = [
-        '[databases]', `* = host=127.0.0.1 port=${port} user=owner`, '[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${listen}`,
-        'auth_type = any', 'pool_mode = transaction', 'default_pool_size = 4', 'max_client_conn = 200', 'unix_socket_dir =',
+        '[databases]',
+        `* = host=127.0.0.1 port=${port} user=owner`,
+        '[pgbouncer]',
+        'listen_addr = 127.0.0.1',
+        `listen_port = ${listen}`,
+        'auth_type = any',
+        'pool_mode = transaction',
+        'default_pool_size = 4',
+        'max_client_conn = 200',
+        'unix_socket_dir =',
       ];
       writeFileSync(settings, lines.join('\n'));
-      const child = spawn(...asUser(findProgram('pgbouncer') ?? '', [settings]), { stdio: 'ignore' });
+      const child = spawn(...asUser(findProgram('pgbouncer') ?? '', [settings]), {
+        stdio: 'ignore',
+      });
       poolers.push(child);
       await ready(child, listen);
       return { through: (url) => url.replace(`:${port}/`, `:${listen}/`) };
@@ -158,13 +246,17 @@ export function databasesAt({ port, folder, password = '' }: Place): Databases {
 }
 
 /** A new database is copied as files: through the log, as is usual since version 15, it costs four times as much. */
-const copying = (folder: string): string => (Number(readFileSync(join(folder, 'data/PG_VERSION'), 'utf8')) < 15 ? '' : ' STRATEGY file_copy');
+const copying = (folder: string): string =>
+  Number(readFileSync(join(folder, 'data/PG_VERSION'), 'utf8')) < 15 ? '' : ' STRATEGY file_copy';
 
 /** Waits until it takes connections. */
 async function ready(child: ChildProcess, port: number): Promise<ChildProcess> {
   const started = performance.now();
-  while (spawnSync(findProgram('pg_isready') ?? '', ['-h', '127.0.0.1', '-p', String(port)]).status !== 0) {
-    if (child.exitCode !== null || performance.now() - started > startMs) throw new Error(`${child.spawnfile} did not start`);
+  while (
+    spawnSync(findProgram('pg_isready') ?? '', ['-h', '127.0.0.1', '-p', String(port)]).status !== 0
+  ) {
+    if (child.exitCode !== null || performance.now() - started > startMs)
+      throw new Error(`${child.spawnfile} did not start`);
     await delay(25);
   }
   return child;

@@ -31,10 +31,18 @@ export interface PtyRun {
 /** Enough for a busy machine; a missing screen fails with the actual one. */
 const screenTimeoutMs = 30_000;
 
-export function startInPty(file: string, args: readonly string[], options: PtyOptions = {}): PtyRun {
+export function startInPty(
+  file: string,
+  args: readonly string[],
+  options: PtyOptions = {},
+): PtyRun {
   const { columns = 80, rows = 24, env = {} } = options;
   const { PATH = '', HOME = '' } = process.env;
-  const emulator = new xterm.Terminal({ cols: Math.max(columns, 1), rows: Math.max(rows, 1), allowProposedApi: true });
+  const emulator = new xterm.Terminal({
+    cols: Math.max(columns, 1),
+    rows: Math.max(rows, 1),
+    allowProposedApi: true,
+  });
   const pty = spawn(file, [...args], {
     name: env['TERM'] ?? 'xterm-256color',
     cols: columns,
@@ -53,7 +61,10 @@ export function startInPty(file: string, args: readonly string[], options: PtyOp
 
   const screen = (): string[] => {
     const { active } = emulator.buffer;
-    const lines = Array.from({ length: active.length }, (_, row) => active.getLine(row)?.translateToString(true) ?? '');
+    const lines = Array.from(
+      { length: active.length },
+      (_, row) => active.getLine(row)?.translateToString(true) ?? '',
+    );
     return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1);
   };
   const shows = async (text: string | RegExp): Promise<void> =>
@@ -103,7 +114,9 @@ export async function bundled(source: URL): Promise<string> {
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+    banner: {
+      js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);",
+    },
     logLevel: 'silent',
   });
   return outfile;

@@ -8,7 +8,13 @@ export interface Received {
   readonly headers: IncomingHttpHeaders;
   /** As it came. */
   readonly raw: string;
-  readonly event: { txnId: string; extRefId?: string; txnState: string; msg: string; updatedAt: number };
+  readonly event: {
+    txnId: string;
+    extRefId?: string;
+    txnState: string;
+    msg: string;
+    updatedAt: number;
+  };
 }
 
 export interface Receiver {
@@ -21,7 +27,8 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export const hmac = (secret: string, raw: string): string => createHmac('sha256', secret).update(raw).digest('hex');
+export const hmac = (secret: string, raw: string): string =>
+  createHmac('sha256', secret).update(raw).digest('hex');
 
 /** Listens with plain http, or with https if a certificate is given. */
 export async function startReceiver(tls?: { key: string; cert: string }): Promise<Receiver> {
@@ -29,12 +36,19 @@ export async function startReceiver(tls?: { key: string; cert: string }): Promis
   const statuses: (number | null)[] = [];
   const take: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
-      const raw = Buffer.concat(chunks).toString();
-      received.push({ method: request.method ?? '', headers: request.headers, raw, event: JSON.parse(raw) });
-      const status = statuses.length === 0 ? 200 : statuses.shift();
-      if (status != null) response.writeHead(status).end('ok');
-    });
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .on('end', () => {
+        const raw = Buffer.concat(chunks).toString();
+        received.push({
+          method: request.method ?? '',
+          headers: request.headers,
+          raw,
+          event: JSON.parse(raw),
+        });
+        const status = statuses.length === 0 ? 200 : statuses.shift();
+        if (status != null) response.writeHead(status).end('ok');
+      });
   };
   const server = tls === undefined ? createServer(take) : createSecureServer(tls, take);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -45,9 +59,10 @@ export async function startReceiver(tls?: { key: string; cert: string }): Promis
     received,
     states: () => received.map(({ event }) => event.txnState),
     answer: (...next) => void statuses.push(...next),
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }

@@ -9,7 +9,11 @@ const white = 231;
 
 /** What a terminal shows of the lines: cells of two pixels above each other, each in its own ink and ground. */
 export async function pixelsOf(lines: readonly string[]): Promise<Bits> {
-  const terminal = new xterm.Terminal({ cols: 250, rows: lines.length + 1, allowProposedApi: true });
+  const terminal = new xterm.Terminal({
+    cols: 250,
+    rows: lines.length + 1,
+    allowProposedApi: true,
+  });
   await new Promise<void>((resolve) => terminal.write(lines.join('\r\n'), resolve));
   const rows = lines.map((_, row) => terminal.buffer.active.getLine(row));
   return rows.flatMap((row) => {
@@ -24,19 +28,32 @@ export async function pixelsOf(lines: readonly string[]): Promise<Bits> {
 
 /** The same of cells of two by three pixels, whose signs Unicode counts by their bits without those that it had before. */
 export async function sextantPixelsOf(lines: readonly string[]): Promise<Bits> {
-  const terminal = new xterm.Terminal({ cols: 250, rows: lines.length + 1, allowProposedApi: true });
+  const terminal = new xterm.Terminal({
+    cols: 250,
+    rows: lines.length + 1,
+    allowProposedApi: true,
+  });
   await new Promise<void>((resolve) => terminal.write(lines.join('\r\n'), resolve));
-  const masks = new Map([[' ', 0], ['▌', 21], ['▐', 42]]);
-  for (let mask = 1, code = 0x1_fb_00; mask < 63; mask++) if (mask !== 21 && mask !== 42) masks.set(String.fromCodePoint(code++), mask);
+  const masks = new Map([
+    [' ', 0],
+    ['▌', 21],
+    ['▐', 42],
+  ]);
+  for (let mask = 1, code = 0x1_fb_00; mask < 63; mask++)
+    if (mask !== 21 && mask !== 42) masks.set(String.fromCodePoint(code++), mask);
   return lines.flatMap((_, row) => {
     const line = terminal.buffer.active.getLine(row);
     const width = line?.translateToString(true).length ?? 0;
-    const cells = Array.from({ length: width }, (__, column) => line?.getCell(column)).filter((cell) => cell?.getChars() !== '');
+    const cells = Array.from({ length: width }, (__, column) => line?.getCell(column)).filter(
+      (cell) => cell?.getChars() !== '',
+    );
     return [0, 2, 4].map((bit) =>
-      cells.flatMap((cell) => [bit, bit + 1].map((each) => {
-        const isInk = ((masks.get(cell?.getChars() ?? '') ?? 0) & (1 << each)) !== 0;
-        return isBlack(isInk ? cell?.getFgColor() : cell?.getBgColor());
-      })),
+      cells.flatMap((cell) =>
+        [bit, bit + 1].map((each) => {
+          const isInk = ((masks.get(cell?.getChars() ?? '') ?? 0) & (1 << each)) !== 0;
+          return isBlack(isInk ? cell?.getFgColor() : cell?.getBgColor());
+        }),
+      ),
     );
   });
 }
@@ -71,5 +88,7 @@ export function scan(bits: Bits, { wall = 0, scale = 4, gap = 0 } = {}): string 
 /** The text of the QR code in this output; undefined without a readable one. */
 export async function scanned(output: string): Promise<string | undefined> {
   const lines = output.split(/\r?\n/).filter((line) => line.includes(`48;5;${white}m`));
-  return lines.length === 0 ? undefined : scan(await pixelsOf(lines.map((line) => line.trimStart())));
+  return lines.length === 0
+    ? undefined
+    : scan(await pixelsOf(lines.map((line) => line.trimStart())));
 }

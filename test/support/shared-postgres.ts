@@ -9,7 +9,8 @@ const serverSchema = v.object({ port: v.number(), folder: v.string() });
 
 export async function sharedPostgres(): Promise<Databases> {
   const told: unknown = JSON.parse(await text(connect(inject('databaseDoor'), '127.0.0.1')));
-  if (!v.is(serverSchema, told)) throw new Error(`There is no PostgreSQL server: ${JSON.stringify(told)}`);
+  if (!v.is(serverSchema, told))
+    throw new Error(`There is no PostgreSQL server: ${JSON.stringify(told)}`);
   return databasesAt(told);
 }
 

@@ -1,6 +1,10 @@
 // The command line against the strict service in whatever temper, from as many homes as a test wants.
 import { join } from 'node:path';
-import { startStrictService, type Dialect, type StrictService } from '../conformance/strict-service.js';
+import {
+  startStrictService,
+  type Dialect,
+  type StrictService,
+} from '../conformance/strict-service.js';
 import { svcpay, type Here } from './in-process.js';
 import { test as base, type Run } from './svcpay.js';
 
@@ -30,7 +34,8 @@ export const test = base.extend<Fixtures>({
 });
 
 /** The command that pays a Lightning Address of the strict service. */
-export const lnurl = (name: string): string => `send lnurl ${name}@example.com 1000sat --yes --json`;
+export const lnurl = (name: string): string =>
+  `send lnurl ${name}@example.com 1000sat --yes --json`;
 
 /** The same payment whenever it is run. */
 export const shop = `${lnurl('shop')} --ref order-1`;

@@ -12,7 +12,8 @@ import { startCheckedSandbox } from './openapi.js';
 import { testedShapes } from './shapes.js';
 
 /** Another build may be driven, to see that a test fails where it should. */
-const program = process.env['SVCPAY_TEST_PROGRAM'] ?? resolve(import.meta.dirname, '../../bin/svcpay.js');
+const program =
+  process.env['SVCPAY_TEST_PROGRAM'] ?? resolve(import.meta.dirname, '../../bin/svcpay.js');
 
 export interface Environment {
   /** SVCPAY_HOME of the process. */
@@ -32,7 +33,13 @@ export interface Run {
   readonly stdout: string;
   readonly stderr: string;
   /** The last line of stderr as JSON, as a script with `--json` reads a failure. */
-  readonly error: () => { kind: string; message: string; hint?: string; exitCode: number; txnId?: string };
+  readonly error: () => {
+    kind: string;
+    message: string;
+    hint?: string;
+    exitCode: number;
+    txnId?: string;
+  };
   /** stdout as the one JSON document that it is. */
   readonly json: () => unknown;
 }
@@ -62,7 +69,11 @@ export function startSvcpay(args: readonly string[], around: Environment) {
   const child =
     around.redirect === undefined
       ? spawn(process.execPath, [program, ...args], { env, stdio: 'pipe' })
-      : spawn('sh', ['-c', `exec "$0" "$@" ${around.redirect}`, process.execPath, program, ...args], { env, stdio: 'pipe' });
+      : spawn(
+          'sh',
+          ['-c', `exec "$0" "$@" ${around.redirect}`, process.execPath, program, ...args],
+          { env, stdio: 'pipe' },
+        );
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -71,7 +82,11 @@ export function startSvcpay(args: readonly string[], around: Environment) {
   const ended = new Promise<Run>((done, fail) => {
     const deadline = setTimeout(() => {
       child.kill('SIGKILL');
-      fail(new Error(`svcpay ${args.join(' ')} did not end within ${deadlineMs} ms:\n${stdout}\n${stderr}`));
+      fail(
+        new Error(
+          `svcpay ${args.join(' ')} did not end within ${deadlineMs} ms:\n${stdout}\n${stderr}`,
+        ),
+      );
     }, around.deadlineMs ?? deadlineMs);
     child.on('error', fail);
     child.on('close', (code, signal) => {
@@ -84,13 +99,19 @@ export function startSvcpay(args: readonly string[], around: Environment) {
 }
 
 /** Runs the program to its end, in a pipe. */
-export const svcpay = (args: readonly string[], around: Environment): Promise<Run> => startSvcpay(args, around).ended;
+export const svcpay = (args: readonly string[], around: Environment): Promise<Run> =>
+  startSvcpay(args, around).ended;
 
-export const runOf = (run: Pick<Run, 'exitCode' | 'stdout' | 'stderr'>): Run =>
-  ({ ...run, error: () => errorOf(run.stderr), json: () => JSON.parse(run.stdout) });
+export const runOf = (run: Pick<Run, 'exitCode' | 'stdout' | 'stderr'>): Run => ({
+  ...run,
+  error: () => errorOf(run.stderr),
+  json: () => JSON.parse(run.stdout),
+});
 
 function errorOf(stderr: string): ReturnType<Run['error']> {
-  const parsed: { error: ReturnType<Run['error']> } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+  const parsed: { error: ReturnType<Run['error']> } = JSON.parse(
+    stderr.trim().split('\n').at(-1) ?? '',
+  );
   return parsed.error;
 }
 
@@ -115,9 +136,14 @@ const waitMs = 30_000;
 /** Runs the program in a pseudo-terminal; with an input, at the end of a pipe within it; or as a background job of its shell. */
 export function svcpayTty(
   args: readonly string[],
-  around: Environment & { readonly columns?: number; readonly rows?: number; readonly inBackground?: boolean },
+  around: Environment & {
+    readonly columns?: number;
+    readonly rows?: number;
+    readonly inBackground?: boolean;
+  },
 ): TtyRun {
-  const piped = around.input === undefined ? [] : ['sh', '-c', 'printf %s "$0" | "$@"', around.input];
+  const piped =
+    around.input === undefined ? [] : ['sh', '-c', 'printf %s "$0" | "$@"', around.input];
   const shell = around.inBackground === true ? ['sh', '-c', 'set -m; "$@" & wait $!', 'sh'] : piped;
   const [file = '', ...words] = [...shell, process.execPath, program, ...args];
   const pty = spawnPty(file, words, {
@@ -151,7 +177,8 @@ export function svcpayTty(
     resize: (columns, rows) => pty.resize(columns, rows),
     kill: (signal) => pty.kill(signal),
     close: () => {
-      if (!('destroy' in pty) || typeof pty.destroy !== 'function') throw new Error('A terminal can no longer be closed.');
+      if (!('destroy' in pty) || typeof pty.destroy !== 'function')
+        throw new Error('A terminal can no longer be closed.');
       pty.destroy();
     },
     ended,
@@ -167,7 +194,8 @@ export function svcpayTty(
           const fresh = text().slice(seen);
           const at = typeof pattern === 'string' ? fresh.indexOf(pattern) : fresh.search(pattern);
           if (at >= 0) {
-            const length = typeof pattern === 'string' ? pattern.length : (pattern.exec(fresh)?.[0].length ?? 0);
+            const length =
+              typeof pattern === 'string' ? pattern.length : (pattern.exec(fresh)?.[0].length ?? 0);
             seen += at + length;
             clearTimeout(deadline);
             watchers.delete(look);
@@ -191,7 +219,8 @@ const quietMs = 30;
  */
 function readToTheEnd(pty: IPty): void {
   const [socket, path]: unknown[] = [Reflect.get(pty, '_socket'), Reflect.get(pty, '_pty')];
-  if (!(socket instanceof Duplex) || typeof path !== 'string') throw new Error('node-pty keeps its terminal elsewhere now.');
+  if (!(socket instanceof Duplex) || typeof path !== 'string')
+    throw new Error('node-pty keeps its terminal elsewhere now.');
   const held = openSync(path, openFlags.O_RDWR | openFlags.O_NOCTTY);
   const destroy = socket.destroy.bind(socket);
   socket.destroy = () => {

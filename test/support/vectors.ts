@@ -2,11 +2,19 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 
-const origin = v.object({ source: v.pipe(v.string(), v.nonEmpty()), license: v.pipe(v.string(), v.nonEmpty()) });
+const origin = v.object({
+  source: v.pipe(v.string(), v.nonEmpty()),
+  license: v.pipe(v.string(), v.nonEmpty()),
+});
 
 /** The vectors of a file in the given shape. */
-export function loadVectors<Schema extends v.GenericSchema>(name: string, schema: Schema): v.InferOutput<Schema> {
-  const content: unknown = JSON.parse(readFileSync(new URL(`../vectors/${name}`, import.meta.url), 'utf8'));
+export function loadVectors<Schema extends v.GenericSchema>(
+  name: string,
+  schema: Schema,
+): v.InferOutput<Schema> {
+  const content: unknown = JSON.parse(
+    readFileSync(new URL(`../vectors/${name}`, import.meta.url), 'utf8'),
+  );
   v.parse(origin, content);
   return v.parse(schema, content);
 }

@@ -18,17 +18,30 @@ export interface Payload {
 }
 
 /** Delivers an event as the service does; resolves with the status, 0 when no answer came. */
-export async function deliver(url: string, event: Payload, secret = webhookSecret): Promise<number> {
+export async function deliver(
+  url: string,
+  event: Payload,
+  secret = webhookSecret,
+): Promise<number> {
   const body = JSON.stringify(event);
-  const headers = { 'Content-Type': 'application/json', 'X-Servicepay-Signature': signBody(Buffer.from(body), secret) };
-  return fetch(url, { method: 'POST', body, headers }).then(({ status }) => status, () => 0);
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Servicepay-Signature': signBody(Buffer.from(body), secret),
+  };
+  return fetch(url, { method: 'POST', body, headers }).then(
+    ({ status }) => status,
+    () => 0,
+  );
 }
 
 /** Starts `webhook listen` on a free port and waits until it takes deliveries. */
 export async function startListening(args: readonly string[], around: Environment) {
   const ready = join(around.home, `ready-${randomUUID()}.json`);
   const env = { ...around.env, SVCPAY_WEBHOOK_SECRET: webhookSecret };
-  const program = startSvcpay(['webhook', 'listen', '--port', '0', '--ready-file', ready, ...args], { ...around, env });
+  const program = startSvcpay(
+    ['webhook', 'listen', '--port', '0', '--ready-file', ready, ...args],
+    { ...around, env },
+  );
   onTestFinished(() => void program.child.kill('SIGKILL'));
   let ended = false;
   void program.ended.then(() => (ended = true));
@@ -36,7 +49,11 @@ export async function startListening(args: readonly string[], around: Environmen
     if (ended) throw new Error(`webhook listen ended: ${program.stderr()}`);
     return existsSync(ready);
   });
-  const { url, metricsUrl = '', pid }: { url: string; metricsUrl?: string; pid: number } = JSON.parse(readFileSync(ready, 'utf8'));
+  const {
+    url,
+    metricsUrl = '',
+    pid,
+  }: { url: string; metricsUrl?: string; pid: number } = JSON.parse(readFileSync(ready, 'utf8'));
   return { ...program, url, metricsUrl, pid, readyFile: ready };
 }
 

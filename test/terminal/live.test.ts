@@ -42,15 +42,16 @@ describe('on a terminal', () => {
     expect(isCursorHidden()).toBe(false);
   });
 
-  test.each([
-    { end: 'stop', left: ['A remark in between'] },
-  ])('$end leaves $left', async ({ end, left }) => {
-    const { signal, screen, exit, isCursorHidden } = await waiting({ env: { END: end } });
-    signal('SIGUSR2');
-    await exit;
-    expect(screen()).toEqual(left);
-    expect(isCursorHidden()).toBe(false);
-  });
+  test.each([{ end: 'stop', left: ['A remark in between'] }])(
+    '$end leaves $left',
+    async ({ end, left }) => {
+      const { signal, screen, exit, isCursorHidden } = await waiting({ env: { END: end } });
+      signal('SIGUSR2');
+      await exit;
+      expect(screen()).toEqual(left);
+      expect(isCursorHidden()).toBe(false);
+    },
+  );
 
   test('a long line is truncated, not wrapped', async () => {
     const { shows, screen } = await waiting({ columns: 24 });
@@ -106,18 +107,21 @@ describe('without redrawing', () => {
     return { clock, live, stderr, stdout };
   }
 
-  test.each(places)('$name writes a line for each change to stderr, without a timer', ({ where, tick }) => {
-    const { clock, live, stderr, stdout } = started(where);
-    live.update();
-    Object.assign(clock, { state: 'sent', now: 2800 });
-    live.update();
-    live.succeed('Paid');
-    live.stop();
-    live.update();
-    expect(stderr()).toBe(`  quoted 0 s\n  sent 1.8 s\n  ${tick} Paid\n`);
-    expect(stdout()).toBe('');
-    expect(clock.timers).toBe(0);
-  });
+  test.each(places)(
+    '$name writes a line for each change to stderr, without a timer',
+    ({ where, tick }) => {
+      const { clock, live, stderr, stdout } = started(where);
+      live.update();
+      Object.assign(clock, { state: 'sent', now: 2800 });
+      live.update();
+      live.succeed('Paid');
+      live.stop();
+      live.update();
+      expect(stderr()).toBe(`  quoted 0 s\n  sent 1.8 s\n  ${tick} Paid\n`);
+      expect(stdout()).toBe('');
+      expect(clock.timers).toBe(0);
+    },
+  );
 
   test('only changed lines are repeated', () => {
     const { clock, live, stderr } = started({ tty: false });
@@ -147,7 +151,12 @@ describe('the end of a wait', () => {
     const { terminal, stderr } = openScreen({ env });
     const person = new AbortController();
     let now = 0;
-    const live = createLive(terminal, { quiet: false, now: () => now, every: () => () => undefined, signal: person.signal });
+    const live = createLive(terminal, {
+      quiet: false,
+      now: () => now,
+      every: () => () => undefined,
+      signal: person.signal,
+    });
     live.start(() => 'Waiting');
     live.progress(1, 4);
     now = ms;
@@ -163,7 +172,9 @@ describe('the end of a wait', () => {
   });
 
   test('clears the progress, in a terminal that shows it only in the task bar', () => {
-    expect(ended(1, { TERM_PROGRAM: 'ghostty' })).toMatch(/\u001B\]9;4;1;25\u001B\\[^]*\u001B\]9;4;0;0\u001B\\/);
+    expect(ended(1, { TERM_PROGRAM: 'ghostty' })).toMatch(
+      /\u001B\]9;4;1;25\u001B\\[^]*\u001B\]9;4;0;0\u001B\\/,
+    );
     expect(ended(1)).not.toContain('9;4');
   });
 });

@@ -22,11 +22,19 @@ const payments: readonly Payment[] = [
   { id: 'e3f4', amount: 1250, sourceReq: { ccy: 'BTC' } },
 ];
 
-const hostile: readonly Payment[] = [{ id: 'x', amount: 1, note: 'a\tb\nc\u001B[2J', sourceReq: { ccy: 'BTC' } }];
+const hostile: readonly Payment[] = [
+  { id: 'x', amount: 1, note: 'a\tb\nc\u001B[2J', sourceReq: { ccy: 'BTC' } },
+];
 
 const columns: ListView<Payment>['columns'] = [
   { name: 'id', title: 'Id', value: ({ id }) => id },
-  { name: 'amount', title: 'Amount', value: ({ amount }) => amount, text: ({ amount }) => amount.toFixed(8), align: 'right' },
+  {
+    name: 'amount',
+    title: 'Amount',
+    value: ({ amount }) => amount,
+    text: ({ amount }) => amount.toFixed(8),
+    align: 'right',
+  },
   { name: 'note', title: 'Note', value: ({ note }) => note },
 ];
 const list: ListView<Payment> = {
@@ -39,7 +47,11 @@ const record: RecordView<Payment> = { columns, quiet: ({ id }) => id, screen: ()
 
 const pipe: ScreenOptions = { tty: false };
 
-async function listed(where: ScreenOptions, options: OutputOptions, rows: readonly Payment[] = payments) {
+async function listed(
+  where: ScreenOptions,
+  options: OutputOptions,
+  rows: readonly Payment[] = payments,
+) {
   const screen = openPlainScreen(where);
   await createOutput(screen.terminal, options).list(rows, list);
   return { stdout: screen.stdout(), stderr: screen.stderr() };
@@ -70,7 +82,12 @@ const prettyJson = `${JSON.stringify(payments, null, 2).replace('7e-8', '0.00000
 
 describe('a list', () => {
   test.each([
-    { name: 'table_tty', where: {}, options: {}, stdout: [...table, '  acme · production', ''].join('\n') },
+    {
+      name: 'table_tty',
+      where: {},
+      options: {},
+      stdout: [...table, '  acme · production', ''].join('\n'),
+    },
     {
       name: 'table_pipe',
       where: pipe,
@@ -104,7 +121,12 @@ describe('a list', () => {
         '  acme · production\n',
       ].join('\n'),
     },
-    { name: 'default_pipe', where: pipe, options: { fields }, stdout: 'BTC\t0.00000007\ttea, "green"\nBTC\t1250\t\n' },
+    {
+      name: 'default_pipe',
+      where: pipe,
+      options: { fields },
+      stdout: 'BTC\t0.00000007\ttea, "green"\nBTC\t1250\t\n',
+    },
     {
       name: 'csv_pipe',
       where: pipe,
@@ -138,7 +160,13 @@ describe('a list', () => {
       stderr: 'No payments yet.\n',
     },
     { name: 'json_pipe', where: pipe, options: { json: true }, stdout: '[]\n', stderr: '' },
-    { name: 'jsonl_pipe', where: pipe, options: { format: 'jsonl' as const }, stdout: '', stderr: '' },
+    {
+      name: 'jsonl_pipe',
+      where: pipe,
+      options: { format: 'jsonl' as const },
+      stdout: '',
+      stderr: '',
+    },
     { name: 'quiet_pipe', where: pipe, options: { quiet: true }, stdout: '', stderr: '' },
   ])('without rows $name', async ({ where, options, stdout, stderr }) => {
     expect(await listed(where, options, [])).toEqual({ stdout, stderr });
@@ -150,11 +178,14 @@ describe('a list', () => {
     { where: pipe, options: { format: 'csv' as const } },
     { where: pipe, options: { fields: ['note'] } },
     { where: {}, options: { json: true, fields: ['note'] } },
-  ])('shows control characters as escapes, with one line per row: $where $options', async ({ where, options }) => {
-    const { stdout } = await listed(where, options, hostile);
-    expect(stdout).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
-    expect(stdout).toMatch(/a\\tb\\nc\\(x1b|u001b)\[2J/);
-  });
+  ])(
+    'shows control characters as escapes, with one line per row: $where $options',
+    async ({ where, options }) => {
+      const { stdout } = await listed(where, options, hostile);
+      expect(stdout).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
+      expect(stdout).toMatch(/a\\tb\\nc\\(x1b|u001b)\[2J/);
+    },
+  );
 
   test('as CSV is read back unchanged', async () => {
     const { stdout } = await listed(pipe, { format: 'csv' });
@@ -230,13 +261,19 @@ describe('a long list', () => {
       await Promise.reject(new Failure('temporary', 'The service does not answer.'));
       yield* payments;
     }
-    await expect(createOutput(terminal, { json: true }).list(broken(), list)).rejects.toThrow('does not answer');
+    await expect(createOutput(terminal, { json: true }).list(broken(), list)).rejects.toThrow(
+      'does not answer',
+    );
     expect(stdout()).toBe('');
   });
 
   test('of several parts has one head and aligned columns', async () => {
     const { terminal, stdout } = openPlainScreen();
-    const rows = Array.from({ length: 1200 }, (_, i) => ({ id: `id-${i}`, amount: 1, sourceReq: { ccy: 'BTC' } }));
+    const rows = Array.from({ length: 1200 }, (_, i) => ({
+      id: `id-${i}`,
+      amount: 1,
+      sourceReq: { ccy: 'BTC' },
+    }));
     await createOutput(terminal, {}).list(rows, { ...list, footer: undefined });
     const lines = stdout().trimEnd().split('\n');
     expect(lines).toHaveLength(1201);
@@ -246,49 +283,82 @@ describe('a long list', () => {
 });
 
 describe('--fields', () => {
-  const computed: ListView<Payment> = { ...list, columns: [...columns, { name: 'double', title: 'Twice', value: ({ amount }) => amount * 2 }] };
-  const printed = async (where: ScreenOptions, options: OutputOptions, rows = payments): Promise<string> => {
+  const computed: ListView<Payment> = {
+    ...list,
+    columns: [...columns, { name: 'double', title: 'Twice', value: ({ amount }) => amount * 2 }],
+  };
+  const printed = async (
+    where: ScreenOptions,
+    options: OutputOptions,
+    rows = payments,
+  ): Promise<string> => {
     const screen = openPlainScreen(where);
     await createOutput(screen.terminal, options).list(rows, computed);
     return screen.stdout();
   };
 
-  test.each(['table', 'json', 'jsonl', 'csv', 'tsv'] as const)('that do not exist are refused as %s, before anything is printed', async (format) => {
-    const screen = openPlainScreen({});
-    const out = createOutput(screen.terminal, { format, fields: ['id', 'txnStat'] });
-    await expect(out.list(payments, list)).rejects.toMatchObject({
-      kind: 'usage',
-      message: '"txnStat" is not a field of this command. It has: id, amount, note, sourceReq, sourceReq.ccy.',
-    });
-    expect(screen.stdout()).toBe('');
-    await expect(out.record(payments[0] ?? fail(), record)).rejects.toMatchObject({ kind: 'usage' });
-  });
+  test.each(['table', 'json', 'jsonl', 'csv', 'tsv'] as const)(
+    'that do not exist are refused as %s, before anything is printed',
+    async (format) => {
+      const screen = openPlainScreen({});
+      const out = createOutput(screen.terminal, { format, fields: ['id', 'txnStat'] });
+      await expect(out.list(payments, list)).rejects.toMatchObject({
+        kind: 'usage',
+        message:
+          '"txnStat" is not a field of this command. It has: id, amount, note, sourceReq, sourceReq.ccy.',
+      });
+      expect(screen.stdout()).toBe('');
+      await expect(out.record(payments[0] ?? fail(), record)).rejects.toMatchObject({
+        kind: 'usage',
+      });
+    },
+  );
 
   test('help lists the names', async () => {
-    expect(await printed({}, { fields: ['help'] })).toBe('id\namount\nnote\ndouble\nsourceReq\nsourceReq.ccy\n');
+    expect(await printed({}, { fields: ['help'] })).toBe(
+      'id\namount\nnote\ndouble\nsourceReq\nsourceReq.ccy\n',
+    );
   });
 
   test('select the same data in every format, computed fields too', async () => {
     const fields = ['id', 'double'];
-    expect(await printed(pipe, { fields, format: 'csv' })).toBe('id,double\nc1d2,0.00000014\ne3f4,2500\n');
+    expect(await printed(pipe, { fields, format: 'csv' })).toBe(
+      'id,double\nc1d2,0.00000014\ne3f4,2500\n',
+    );
     expect(await printed(pipe, { fields, format: 'tsv' })).toBe('c1d2\t0.00000014\ne3f4\t2500\n');
-    expect(await printed(pipe, { fields, format: 'jsonl' })).toBe('{"id":"c1d2","double":0.00000014}\n{"id":"e3f4","double":2500}\n');
+    expect(await printed(pipe, { fields, format: 'jsonl' })).toBe(
+      '{"id":"c1d2","double":0.00000014}\n{"id":"e3f4","double":2500}\n',
+    );
   });
 
-  test.each<OutputOptions>([{ json: true }, { format: 'csv' }, { format: 'jsonl' }, { fields: ['id'] }])('-q contradicts %j', (also) => {
-    expect(() => createOutput(openPlainScreen(pipe).terminal, { ...also, quiet: true })).toThrow('Remove one of them');
+  test.each<OutputOptions>([
+    { json: true },
+    { format: 'csv' },
+    { format: 'jsonl' },
+    { fields: ['id'] },
+  ])('-q contradicts %j', (also) => {
+    expect(() => createOutput(openPlainScreen(pipe).terminal, { ...also, quiet: true })).toThrow(
+      'Remove one of them',
+    );
   });
 });
 
 test.each([
   { rawCells: false, cell: "'=1+1" },
   { rawCells: true, cell: '=1+1' },
-])('a formula is a text cell in CSV, unless raw cells are requested: $rawCells', async ({ rawCells, cell }) => {
-  const { terminal, stdout } = openPlainScreen({});
-  const columns = [{ name: 'note', title: 'Note', value: () => '=1+1\u001B[31m' }];
-  await createOutput(terminal, { format: 'csv', rawCells }).list([{}], { columns, quiet: () => '', empty: '' });
-  expect(stdout()).toBe(`note\n${cell}\\x1b[31m\n`);
-});
+])(
+  'a formula is a text cell in CSV, unless raw cells are requested: $rawCells',
+  async ({ rawCells, cell }) => {
+    const { terminal, stdout } = openPlainScreen({});
+    const columns = [{ name: 'note', title: 'Note', value: () => '=1+1\u001B[31m' }];
+    await createOutput(terminal, { format: 'csv', rawCells }).list([{}], {
+      columns,
+      quiet: () => '',
+      empty: '',
+    });
+    expect(stdout()).toBe(`note\n${cell}\\x1b[31m\n`);
+  },
+);
 
 describe('a record', () => {
   const line = jsonl.split('\n')[0];
@@ -374,7 +444,13 @@ describe('remarks', () => {
       stdout: 'Screen\n80 columns\nText\n',
       stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n',
     },
-    { name: '_pipe', where: pipe, options: {}, stdout: 'Text\n', stderr: 'Said \\x1b[31m\nWarning: Warned\n' },
+    {
+      name: '_pipe',
+      where: pipe,
+      options: {},
+      stdout: 'Text\n',
+      stderr: 'Said \\x1b[31m\nWarning: Warned\n',
+    },
     {
       name: 'stdout alone in a _pipe',
       where: { tty: ['stdin', 'stderr'] as const },
@@ -382,7 +458,13 @@ describe('remarks', () => {
       stdout: 'Text\n',
       stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n',
     },
-    { name: 'quiet_tty', where: {}, options: { quiet: true }, stdout: 'Text\n', stderr: 'Warning: Warned\n' },
+    {
+      name: 'quiet_tty',
+      where: {},
+      options: { quiet: true },
+      stdout: 'Text\n',
+      stderr: 'Warning: Warned\n',
+    },
     {
       name: 'json_tty',
       where: {},
@@ -406,6 +488,8 @@ test('without unicode, symbols are ASCII of equal width', async () => {
 
 test('--json conflicts with another format', () => {
   const { terminal } = openPlainScreen();
-  expect(() => createOutput(terminal, { json: true, format: 'csv' })).toThrow('--json and -o csv are two formats.');
+  expect(() => createOutput(terminal, { json: true, format: 'csv' })).toThrow(
+    '--json and -o csv are two formats.',
+  );
   expect(createOutput(terminal, { json: true, format: 'json' }).format).toBe('json');
 });

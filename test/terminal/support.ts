@@ -19,7 +19,9 @@ export interface ScreenOptions {
   readonly flags?: TerminalSource['flags'];
 }
 
-export const memoryStream = (properties: object = {}): Writable & { readonly written: () => string } => {
+export const memoryStream = (
+  properties: object = {},
+): Writable & { readonly written: () => string } => {
   const chunks: string[] = [];
   const stream = new Writable({
     decodeStrings: false,
@@ -31,9 +33,17 @@ export const memoryStream = (properties: object = {}): Writable & { readonly wri
   return Object.assign(stream, properties, { written: () => chunks.join('') });
 };
 
-export function openScreen({ tty = true, columns = 80, rows = 24, env = {}, flags = {} }: ScreenOptions = {}): Screen {
-  const isTty = (stream: Stream): boolean => (typeof tty === 'boolean' ? tty : tty.includes(stream));
-  const output = (stream: Stream) => memoryStream(isTty(stream) ? { isTTY: true, columns, rows } : {});
+export function openScreen({
+  tty = true,
+  columns = 80,
+  rows = 24,
+  env = {},
+  flags = {},
+}: ScreenOptions = {}): Screen {
+  const isTty = (stream: Stream): boolean =>
+    typeof tty === 'boolean' ? tty : tty.includes(stream);
+  const output = (stream: Stream) =>
+    memoryStream(isTty(stream) ? { isTTY: true, columns, rows } : {});
   const stdin = { isTTY: isTty('stdin'), open: () => new Readable({ read: () => undefined }) };
   const stdout = output('stdout');
   const stderr = output('stderr');

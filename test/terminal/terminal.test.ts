@@ -8,11 +8,27 @@ const prompts: { name: string; given: ScreenOptions; why: string | undefined }[]
   { name: 'stdout may be a pipe', given: { tty: ['stdin', 'stderr'] }, why: undefined },
   { name: 'CI=false is no CI', given: { env: { CI: 'false' } }, why: undefined },
   { name: 'not in a pipe', given: { tty: false }, why: 'stdin is not a terminal' },
-  { name: 'not with input from a pipe', given: { tty: ['stdout', 'stderr'] }, why: 'stdin is not a terminal' },
-  { name: 'not with stderr in a file', given: { tty: ['stdin', 'stdout'] }, why: 'stderr is not a terminal' },
-  { name: 'not under --no-input', given: { flags: { noInput: true } }, why: '--no-input was given' },
+  {
+    name: 'not with input from a pipe',
+    given: { tty: ['stdout', 'stderr'] },
+    why: 'stdin is not a terminal',
+  },
+  {
+    name: 'not with stderr in a file',
+    given: { tty: ['stdin', 'stdout'] },
+    why: 'stderr is not a terminal',
+  },
+  {
+    name: 'not under --no-input',
+    given: { flags: { noInput: true } },
+    why: '--no-input was given',
+  },
   { name: 'not under --json', given: { flags: { json: true } }, why: '--json was given' },
-  { name: 'not under SVCPAY_NO_INPUT', given: { env: { SVCPAY_NO_INPUT: '1' } }, why: 'SVCPAY_NO_INPUT is set' },
+  {
+    name: 'not under SVCPAY_NO_INPUT',
+    given: { env: { SVCPAY_NO_INPUT: '1' } },
+    why: 'SVCPAY_NO_INPUT is set',
+  },
   { name: 'not in CI', given: { env: { CI: 'true' } }, why: 'CI is set' },
 ];
 
@@ -33,15 +49,30 @@ const colours: { name: string; given: ScreenOptions; stdout: number; stderr: num
     stderr: 0,
   },
   { name: 'NO_COLOR turns them off', given: { env: { NO_COLOR: '1' } }, stdout: 0, stderr: 0 },
-  { name: 'an empty NO_COLOR does not count', given: { env: { NO_COLOR: '' } }, stdout: 1, stderr: 1 },
+  {
+    name: 'an empty NO_COLOR does not count',
+    given: { env: { NO_COLOR: '' } },
+    stdout: 1,
+    stderr: 1,
+  },
   {
     name: 'FORCE_COLOR turns them on in a pipe',
     given: { tty: false, env: { FORCE_COLOR: '' } },
     stdout: 1,
     stderr: 1,
   },
-  { name: 'FORCE_COLOR=0 turns them off', given: { env: { FORCE_COLOR: '0' } }, stdout: 0, stderr: 0 },
-  { name: 'FORCE_COLOR=3 asks for true colour', given: { env: { FORCE_COLOR: '3' } }, stdout: 3, stderr: 3 },
+  {
+    name: 'FORCE_COLOR=0 turns them off',
+    given: { env: { FORCE_COLOR: '0' } },
+    stdout: 0,
+    stderr: 0,
+  },
+  {
+    name: 'FORCE_COLOR=3 asks for true colour',
+    given: { env: { FORCE_COLOR: '3' } },
+    stdout: 3,
+    stderr: 3,
+  },
   { name: 'a dumb terminal has none', given: { env: { TERM: 'dumb' } }, stdout: 0, stderr: 0 },
 ];
 
@@ -95,7 +126,12 @@ test.each([
 describe('after the reader of stdout has closed', () => {
   const opened = () => {
     const stdout = memoryStream();
-    const terminal = openTerminal({ ...openScreen({ tty: false }).terminal, stdout, env: {}, flags: {} });
+    const terminal = openTerminal({
+      ...openScreen({ tty: false }).terminal,
+      stdout,
+      env: {},
+      flags: {},
+    });
     return { stdout, terminal };
   };
 

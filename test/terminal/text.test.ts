@@ -17,7 +17,11 @@ describe('sanitize', () => {
     { what: 'other line breaks', text: 'a\u2028b\u0085c', shown: 'a\\u2028b\\x85c' },
     { what: 'an order of reading turned round', text: 'pay \u202E0001', shown: 'pay \\u202e0001' },
     { what: 'an isolate', text: '\u2066x\u2069', shown: '\\u2066x\\u2069' },
-    { what: 'what has no width', text: 'a\u200Bb\uFEFFc\u00ADd\u3164e', shown: 'a\\u200bb\\ufeffc\\xadd\\u3164e' },
+    {
+      what: 'what has no width',
+      text: 'a\u200Bb\uFEFFc\u00ADd\u3164e',
+      shown: 'a\\u200bb\\ufeffc\\xadd\\u3164e',
+    },
     { what: 'an invisible tag', text: 'a\u{E0041}b', shown: 'a\\u{e0041}b' },
     { what: 'half a character', text: 'a\uD800b', shown: 'a\\ud800b' },
     { what: 'delete and backspace', text: 'a\u007F\bb', shown: 'a\\x7f\\x08b' },
@@ -25,12 +29,15 @@ describe('sanitize', () => {
     expect(sanitize(text)).toBe(shown);
   });
 
-  test.each(['Coffee House, order 118', 'Ngân hàng Ngoại thương', '☕\uFE0F 50 000 ₫', '日本語', 'a\\nb'])(
-    'does not change %j',
-    (text) => {
-      expect(sanitize(text)).toBe(text);
-    },
-  );
+  test.each([
+    'Coffee House, order 118',
+    'Ngân hàng Ngoại thương',
+    '☕\uFE0F 50 000 ₫',
+    '日本語',
+    'a\\nb',
+  ])('does not change %j', (text) => {
+    expect(sanitize(text)).toBe(text);
+  });
 
   test('escapes all control sequences', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !steering.test(sanitize(text))));
@@ -51,9 +58,12 @@ describe('oneLine', () => {
     { text: 'Vietcombank (970436) x', width: 21, shown: 'Vietcombank (970436)…' },
     { text: '(970436)', width: 5, shown: '(970…' },
     { text: '日本', width: 2, shown: '…' },
-  ])('truncates $text at $width cells, before parentheses rather than within', ({ text, width, shown }) => {
-    expect(oneLine(text, width)).toBe(shown);
-  });
+  ])(
+    'truncates $text at $width cells, before parentheses rather than within',
+    ({ text, width, shown }) => {
+      expect(oneLine(text, width)).toBe(shown);
+    },
+  );
 
   test('never exceeds its width', () => {
     fc.assert(

@@ -103,20 +103,37 @@ describe('the quote of a payment', () => {
     { serviceFee: '0.00000001', networkFee: '0', pays: '0.5', note: 'fee below 0.01 %' },
     { serviceFee: '0.1', networkFee: '0.1', pays: '0.2', note: 'all fees' },
     { serviceFee: '0.1', networkFee: '0', pays: '0.3', note: 'fee 50.00 %' },
-  ])('with fees of $serviceFee and $networkFee in $pays has the note "$note"', ({ note, ...fees }) => {
-    const card = {
-      ...payment,
-      serviceFee: btc(fees.serviceFee),
-      networkFee: btc(fees.networkFee),
-      pays: btc(fees.pays),
-    };
-    expect(quoteCard(card, plain(80)).find((line) => line.includes('You pay'))).toMatch(new RegExp(` ${note}$`));
-  });
+  ])(
+    'with fees of $serviceFee and $networkFee in $pays has the note "$note"',
+    ({ note, ...fees }) => {
+      const card = {
+        ...payment,
+        serviceFee: btc(fees.serviceFee),
+        networkFee: btc(fees.networkFee),
+        pays: btc(fees.pays),
+      };
+      expect(quoteCard(card, plain(80)).find((line) => line.includes('You pay'))).toMatch(
+        new RegExp(` ${note}$`),
+      );
+    },
+  );
 
   test('has no figures for missing fees', () => {
-    const card = quoteCard({ ...payment, about: [], serviceFee: btc('0'), networkFee: btc('0'), namesFees: false, pays: payment.gets }, plain(80));
+    const card = quoteCard(
+      {
+        ...payment,
+        about: [],
+        serviceFee: btc('0'),
+        networkFee: btc('0'),
+        namesFees: false,
+        pays: payment.gets,
+      },
+      plain(80),
+    );
     expect(card.join('\n')).not.toMatch(/Service fee|no fee/);
-    expect(card.find((line) => line.includes('You pay'))).toMatch(/0\.00002500 BTC +2 500 sat +fee not reported$/);
+    expect(card.find((line) => line.includes('You pay'))).toMatch(
+      /0\.00002500 BTC +2 500 sat +fee not reported$/,
+    );
   });
 });
 
@@ -129,9 +146,12 @@ test('a fee above 5 % is shown as a warning before all amounts, as a percentage 
 });
 
 test('amounts of bitcoin have their worth beside them if rates are available', () => {
-  const worth = ({ ccy, value }: ReturnType<typeof btc>) => (ccy === 'BTC' ? money('USD', value.times(70_000)) : undefined);
+  const worth = ({ ccy, value }: ReturnType<typeof btc>) =>
+    ccy === 'BTC' ? money('USD', value.times(70_000)) : undefined;
   const lines = quoteCard({ ...payment, worth }, plain(80));
-  expect(lines.find((line) => line.includes('Recipient gets'))).toMatch(/2 500 sat {3}≈ 1\.75 USD$/);
+  expect(lines.find((line) => line.includes('Recipient gets'))).toMatch(
+    /2 500 sat {3}≈ 1\.75 USD$/,
+  );
   expect(lines.find((line) => line.includes('You pay'))).toMatch(/fee 0\.28 % {3}≈ 1\.75 USD$/);
 });
 
@@ -158,15 +178,27 @@ describe('an invoice', () => {
   const shape = (canvas: Canvas): string =>
     invoiceCard(invoice, canvas)
       .map((line) =>
-        line.includes('\u001B[') ? 'code' : line.includes('qqq') ? 'text' : (line.trim().split(' ')[0] ?? ''),
+        line.includes('\u001B[')
+          ? 'code'
+          : line.includes('qqq')
+            ? 'text'
+            : (line.trim().split(' ')[0] ?? ''),
       )
       .filter((word, i, words) => word !== words[i - 1])
       .join(' ');
 
   test.each([
     { rows: 44, what: 'the code stands above the text', expected: 'Receive  code  text  Page' },
-    { rows: 37, what: 'in a low window the facts go above, and the text stays below the code', expected: 'Receive  Page  code text' },
-    { rows: 24, what: 'in a lower one a hint stands for it', expected: 'Receive  text  Page  This file.' },
+    {
+      rows: 37,
+      what: 'in a low window the facts go above, and the text stays below the code',
+      expected: 'Receive  Page  code text',
+    },
+    {
+      rows: 24,
+      what: 'in a lower one a hint stands for it',
+      expected: 'Receive  text  Page  This file.',
+    },
   ])('with $rows rows: $what', ({ rows, expected }) => {
     expect(shape(plain(80, rows, true))).toBe(expected);
   });
@@ -176,14 +208,23 @@ describe('an invoice', () => {
   });
 
   test.each([
-    ['srcintent', 'bitcoin:tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx?amount=0.01', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx'],
+    [
+      'srcintent',
+      'bitcoin:tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx?amount=0.01',
+      'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+    ],
     ['permanent', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
   ])('the address of a %s request shows below its code at 80x24', (_, code, text) => {
-    const lines = invoiceCard({ title: 'Receive', code, text, facts: [{ label: 'URI', value: code, whole: true }] }, plain(80, 24, true));
+    const lines = invoiceCard(
+      { title: 'Receive', code, text, facts: [{ label: 'URI', value: code, whole: true }] },
+      plain(80, 24, true),
+    );
     const last = lines.findLastIndex((line) => line.includes('\u001B['));
     expect(last).toBeGreaterThan(0);
     expect(lines.indexOf(text)).toBeGreaterThan(last);
-    expect(lines.indexOf(text) - lines.findIndex((line) => line.includes('\u001B['))).toBeLessThanOrEqual(22);
+    expect(
+      lines.indexOf(text) - lines.findIndex((line) => line.includes('\u001B[')),
+    ).toBeLessThanOrEqual(22);
   });
 
   test('lists the written files, without repeating the advice', () => {
@@ -193,7 +234,9 @@ describe('an invoice', () => {
   });
 
   test('without half blocks explains how to save the code in a file', () => {
-    expect(invoiceCard(invoice, plain(80)).at(-1)).toBe('  This terminal cannot draw the QR code: --qr-file code.svg writes it to a file.');
+    expect(invoiceCard(invoice, plain(80)).at(-1)).toBe(
+      '  This terminal cannot draw the QR code: --qr-file code.svg writes it to a file.',
+    );
   });
 });
 
@@ -221,7 +264,12 @@ describe('a receipt', () => {
     expect(
       receipt(
         transaction({ extRefId: 'order-118', note: 'tea\nfor two' }),
-        { now, paymentHash: 'ab12', total: money('BTC', '0.00002507'), times: new Map([['srccreated', Date.UTC(2026, 2, 1, 13, 58, 31) + 500]]) },
+        {
+          now,
+          paymentHash: 'ab12',
+          total: money('BTC', '0.00002507'),
+          times: new Map([['srccreated', Date.UTC(2026, 2, 1, 13, 58, 31) + 500]]),
+        },
         plain(80),
       ),
     ).toEqual([
@@ -255,7 +303,9 @@ describe('a receipt', () => {
       destReq: { ...side, method: 'servicepay' },
     });
     const lines = receipt(received, { now }, plain(80));
-    expect(lines.filter((line) => line.includes('0.0005'))).toEqual(['  Amount        0.00050000 BTC   50 000 sat']);
+    expect(lines.filter((line) => line.includes('0.0005'))).toEqual([
+      '  Amount        0.00050000 BTC   50 000 sat',
+    ]);
   });
 
   test('at 40 columns keeps the transaction id whole', () => {
@@ -284,15 +334,34 @@ describe('a receipt', () => {
 describe('the steps of', () => {
   const over = (source: string, dest: string, txnState: string): string =>
     stepsLine(
-      transaction({ txnState, sourceReq: { ccy: 'BTC', method: source }, destReq: { ccy: 'BTC', method: dest } }),
+      transaction({
+        txnState,
+        sourceReq: { ccy: 'BTC', method: source },
+        destReq: { ccy: 'BTC', method: dest },
+      }),
       plain(80),
     );
 
   test.each([
-    { what: 'a send', source: 'servicepay', dest: 'lightning', steps: '✓ quoted ── ✓ confirmed ── ✓ sent ── ✓ settled' },
-    { what: 'a payout', source: 'servicepay', dest: 'vnd-instant', steps: '✓ quoted ── ✓ confirmed ── ✓ sent ── ✓ settled' },
+    {
+      what: 'a send',
+      source: 'servicepay',
+      dest: 'lightning',
+      steps: '✓ quoted ── ✓ confirmed ── ✓ sent ── ✓ settled',
+    },
+    {
+      what: 'a payout',
+      source: 'servicepay',
+      dest: 'vnd-instant',
+      steps: '✓ quoted ── ✓ confirmed ── ✓ sent ── ✓ settled',
+    },
     { what: 'a swap', source: 'servicepay', dest: 'servicepay', steps: '✓ quoted ── ✓ settled' },
-    { what: 'a Lightning receive', source: 'lightning', dest: 'servicepay', steps: '✓ quoted ── ✓ invoice ready ── ✓ received' },
+    {
+      what: 'a Lightning receive',
+      source: 'lightning',
+      dest: 'servicepay',
+      steps: '✓ quoted ── ✓ invoice ready ── ✓ received',
+    },
     {
       what: 'an on-chain receive',
       source: 'on-chain',
@@ -304,14 +373,22 @@ describe('the steps of', () => {
   });
 
   test('a failed payment end with the failure', () => {
-    expect(stepsLine(transaction({ txnState: 'failed' }), plain(80), ['quoted', 'srccreated'])).toBe(
-      '✓ quoted ── ✓ confirmed ── ✗ failed',
-    );
-    const chain = { ccy: 'BTC', method: 'on-chain', reqDetails: { confirmations: 2, requiredConfirmations: 6 } };
+    expect(
+      stepsLine(transaction({ txnState: 'failed' }), plain(80), ['quoted', 'srccreated']),
+    ).toBe('✓ quoted ── ✓ confirmed ── ✗ failed');
+    const chain = {
+      ccy: 'BTC',
+      method: 'on-chain',
+      reqDetails: { confirmations: 2, requiredConfirmations: 6 },
+    };
     const sent = transaction({ txnState: 'destsent', destReq: chain });
-    expect(stepsLine(sent, plain(80))).toBe('✓ quoted ── ✓ confirmed ── ● sent ── ○ settled   2 of 6 confirmations');
+    expect(stepsLine(sent, plain(80))).toBe(
+      '✓ quoted ── ✓ confirmed ── ● sent ── ○ settled   2 of 6 confirmations',
+    );
     expect(stepsLine(sent, plain(60))).toBe('● sent ── ○ settled   2 of 6 confirmations');
-    expect(asciiGlyphs(stepsLine(sent, plain(60)))).toBe('> sent -- - settled   2 of 6 confirmations');
+    expect(asciiGlyphs(stepsLine(sent, plain(60)))).toBe(
+      '> sent -- - settled   2 of 6 confirmations',
+    );
     expect(stateWord(transaction({ txnState: 'failed' }))).toBe('failed');
     expect(stateWord(transaction({ txnState: 'destsent' }))).toBe('sent');
     expect(stateWord(transaction({ txnState: 'constructor' }))).toBe('constructor');
@@ -349,7 +426,9 @@ describe('tables', () => {
     columns: number | undefined,
     draw: (out: ReturnType<typeof createOutput>) => Promise<void>,
   ): Promise<string[]> {
-    const { terminal, stdout } = openPlainScreen(columns === undefined ? { tty: false } : { columns });
+    const { terminal, stdout } = openPlainScreen(
+      columns === undefined ? { tty: false } : { columns },
+    );
     await draw(createOutput(terminal, {}));
     return stdout().slice(0, -1).split('\n');
   }
@@ -387,11 +466,21 @@ describe('tables', () => {
       txnState: 'destsent',
       createdAt: now - 20_000,
       note: 'rent',
-      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.003, servicepayFees: 0.000006, networkFees: 0.000003 },
+      sourceReq: {
+        ccy: 'BTC',
+        method: 'servicepay',
+        amtRequested: 0.003,
+        servicepayFees: 0.000006,
+        networkFees: 0.000003,
+      },
       destReq: {
         ccy: 'BTC',
         method: 'on-chain',
-        reqDetails: { address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', confirmations: 2, requiredConfirmations: 6 },
+        reqDetails: {
+          address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+          confirmations: 2,
+          requiredConfirmations: 6,
+        },
       },
     }),
   ];
@@ -443,13 +532,18 @@ describe('tables', () => {
         '  svcpay tx get',
       ],
     },
-  ])('the history at $columns columns has a line per transaction, between head and foot', async ({ columns, lines }) => {
-    const view = transactionList(now, { ids, known, heading: 'All 3', footer: 'svcpay tx get' });
-    expect(await drawn(columns, (out) => out.list(page, view))).toEqual(lines);
-  });
+  ])(
+    'the history at $columns columns has a line per transaction, between head and foot',
+    async ({ columns, lines }) => {
+      const view = transactionList(now, { ids, known, heading: 'All 3', footer: 'svcpay tx get' });
+      expect(await drawn(columns, (out) => out.list(page, view))).toEqual(lines);
+    },
+  );
 
   test('numbers of several currencies are aligned at the decimal point', () => {
-    expect(pointsAligned(['25.00 USDT', '50 000 sat', '−2 507 sat', '–', '50 000 000 VND', '1.5'])).toEqual([
+    expect(
+      pointsAligned(['25.00 USDT', '50 000 sat', '−2 507 sat', '–', '50 000 000 VND', '1.5']),
+    ).toEqual([
       '        25.00 USDT',
       '    50 000 sat    ',
       '    −2 507 sat    ',
@@ -460,7 +554,9 @@ describe('tables', () => {
   });
 
   test('the history in a pipe is exact, with separate sides', async () => {
-    expect(await drawn(undefined, (out) => out.list(history.slice(0, 1), transactionList(now)))).toEqual([
+    expect(
+      await drawn(undefined, (out) => out.list(history.slice(0, 1), transactionList(now))),
+    ).toEqual([
       `${new Date(now - 240_000).toISOString()}\tSwap\tBTC\t0.001\tUSDT\t70.796845\t\t\tcompleted\t${txnId}\t`,
     ]);
   });
@@ -471,14 +567,26 @@ describe('control characters are escaped', () => {
   const steering = /[\p{Cc}\p{Cf}]/u;
 
   test.each([
-    { what: 'a fact', lines: factLines([{ label: hostile, value: hostile, note: hostile }], plain(80)) },
-    { what: 'a key', lines: factLines([{ label: 'To', value: hostile.repeat(30), whole: true }], plain(80)) },
+    {
+      what: 'a fact',
+      lines: factLines([{ label: hostile, value: hostile, note: hostile }], plain(80)),
+    },
+    {
+      what: 'a key',
+      lines: factLines([{ label: 'To', value: hostile.repeat(30), whole: true }], plain(80)),
+    },
     {
       what: 'an amount',
-      lines: moneyLines([{ label: hostile, amount: money(hostile, '1'), note: hostile }], plain(80)),
+      lines: moneyLines(
+        [{ label: hostile, amount: money(hostile, '1'), note: hostile }],
+        plain(80),
+      ),
     },
     { what: 'a rate', lines: moneyLines([{ label: 'Rate', amount: hostile }], plain(80)) },
-    { what: 'an invoice', lines: invoiceCard({ ...invoice, title: hostile, text: hostile }, plain(80)) },
+    {
+      what: 'an invoice',
+      lines: invoiceCard({ ...invoice, title: hostile, text: hostile }, plain(80)),
+    },
     { what: 'a record', lines: recordLine(hostile, hostile, plain(80)).split('\n') },
     {
       what: 'a receipt',
@@ -489,7 +597,12 @@ describe('control characters are escaped', () => {
           note: hostile,
           extRefId: hostile,
           sourceReq: { ccy: hostile, method: hostile, amtSettled: 1 },
-          destReq: { ccy: 'BTC', method: hostile, amtSettled: 1, reqDetails: Object.fromEntries([[hostile, hostile]]) },
+          destReq: {
+            ccy: 'BTC',
+            method: hostile,
+            amtSettled: 1,
+            reqDetails: Object.fromEntries([[hostile, hostile]]),
+          },
         }),
         { now },
         plain(80),
@@ -505,7 +618,12 @@ describe('control characters are escaped', () => {
       { name: 'id', title: 'Id', value: () => hostile },
       { name: 'text', title: 'Text', value: () => 1, text: () => hostile },
     ];
-    await createOutput(terminal, {}).list([{}], { columns, quiet: () => hostile, empty: '', footer: hostile });
+    await createOutput(terminal, {}).list([{}], {
+      columns,
+      quiet: () => hostile,
+      empty: '',
+      footer: hostile,
+    });
     expect(
       stdout()
         .split('\n')
@@ -537,7 +655,12 @@ describe('no line is wider than the window', () => {
 
   test('with any amounts, from 48 columns on', () => {
     const lines = fc.array(
-      fc.record({ label: fc.constantFrom('You pay', 'Left in wallet'), amount, note: words, total: fc.boolean() }),
+      fc.record({
+        label: fc.constantFrom('You pay', 'Left in wallet'),
+        amount,
+        note: words,
+        total: fc.boolean(),
+      }),
       { minLength: 1, maxLength: 4 },
     );
     fc.assert(
@@ -551,34 +674,66 @@ describe('no line is wider than the window', () => {
 });
 
 test('the record of a payment is wrapped between words in a narrow window', () => {
-  const record = recordLine('Received 0.00050000 BTC (50 000 sat), 3 seconds after the request', txnId, plain(60));
-  expect(record.split('\n')).toEqual(['Received 0.00050000 BTC (50 000 sat), 3 seconds after', '    the request', `    ${txnId}`]);
+  const record = recordLine(
+    'Received 0.00050000 BTC (50 000 sat), 3 seconds after the request',
+    txnId,
+    plain(60),
+  );
+  expect(record.split('\n')).toEqual([
+    'Received 0.00050000 BTC (50 000 sat), 3 seconds after',
+    '    the request',
+    `    ${txnId}`,
+  ]);
 });
 
 test('colours do not change the text', () => {
-  const bare = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/\u001B\[\d+m/g, '').trimEnd());
+  const bare = (lines: readonly string[]): string[] =>
+    lines.map((line) => line.replace(/\u001B\[\d+m/g, '').trimEnd());
   expect(bare(quoteCard(payment, coloured))).toEqual(quoteCard(payment, plain(80)));
   expect(quoteCard(payment, coloured).join('')).toContain('\u001B[');
 });
 
 describe('a failure', () => {
-  const invoiceExpired = new Failure('usage', 'The invoice expired 4 minutes ago. Ask for a new one.');
+  const invoiceExpired = new Failure(
+    'usage',
+    'The invoice expired 4 minutes ago. Ask for a new one.',
+  );
 
   test.each([
-    { failure: invoiceExpired, shown: ['Not sent: the invoice expired 4 minutes ago. Ask for a new one.'] },
-    { failure: new Failure('usage', '50000 has no unit.'), shown: ['Not sent: 50000 has no unit.'] },
+    {
+      failure: invoiceExpired,
+      shown: ['Not sent: the invoice expired 4 minutes ago. Ask for a new one.'],
+    },
+    {
+      failure: new Failure('usage', '50000 has no unit.'),
+      shown: ['Not sent: 50000 has no unit.'],
+    },
     {
       failure: new Failure('refused', 'The service refused the quote.'),
       shown: ['Nothing moved: the service refused the quote.'],
     },
     {
-      failure: new Failure('pending', 'The service did not answer.', { hint: `svcpay tx resume ${txnId}` }),
+      failure: new Failure('pending', 'The service did not answer.', {
+        hint: `svcpay tx resume ${txnId}`,
+      }),
       shown: ['Not known yet: the service did not answer.', `  svcpay tx resume ${txnId}`],
     },
-    { failure: new Failure('refused', 'Nothing moved: it was refused.'), shown: ['Nothing moved: it was refused.'] },
-    { failure: new Failure('declined', 'Not sent. The quote will expire unconfirmed.'), shown: ['Not sent. The quote will expire unconfirmed.'] },
-    { failure: new Failure('interrupted', 'Interrupted: nothing moved.'), shown: ['Interrupted: nothing moved.'] },
-    { failure: new Failure('interrupted', 'Interrupted at a question.'), shown: ['Nothing moved: interrupted at a question.'] },
+    {
+      failure: new Failure('refused', 'Nothing moved: it was refused.'),
+      shown: ['Nothing moved: it was refused.'],
+    },
+    {
+      failure: new Failure('declined', 'Not sent. The quote will expire unconfirmed.'),
+      shown: ['Not sent. The quote will expire unconfirmed.'],
+    },
+    {
+      failure: new Failure('interrupted', 'Interrupted: nothing moved.'),
+      shown: ['Interrupted: nothing moved.'],
+    },
+    {
+      failure: new Failure('interrupted', 'Interrupted at a question.'),
+      shown: ['Nothing moved: interrupted at a question.'],
+    },
     { failure: new Failure('unexpected', 'Something broke.'), shown: ['Something broke.'] },
     {
       failure: new Failure('refused', 'BTC: \u001B[2J\nfaked line'),
@@ -605,16 +760,33 @@ describe('a failure', () => {
   });
 
   test('puts the command of a hint on a line of its own where the hint does not fit', () => {
-    const failure = new Failure('authentication', 'You are not logged in.', { hint: 'svcpay login, or try it without an account: svcpay --sandbox wallets' });
-    expect(failureLines(failure, { money: false, canvas: plain(60) }).slice(1)).toEqual(['  svcpay login, or try it without an account:', '  svcpay --sandbox wallets']);
+    const failure = new Failure('authentication', 'You are not logged in.', {
+      hint: 'svcpay login, or try it without an account: svcpay --sandbox wallets',
+    });
+    expect(failureLines(failure, { money: false, canvas: plain(60) }).slice(1)).toEqual([
+      '  svcpay login, or try it without an account:',
+      '  svcpay --sandbox wallets',
+    ]);
     expect(failureLines(failure, { money: false, canvas: plain(80) })).toHaveLength(2);
   });
 
   test.for([
-    { next: { do: 'sign-in' }, hint: 'Check the key, then sign in again', advice: 'Check the key, then sign in again: svcpay login' },
+    {
+      next: { do: 'sign-in' },
+      hint: 'Check the key, then sign in again',
+      advice: 'Check the key, then sign in again: svcpay login',
+    },
     { next: { do: 'resume', id: txnId }, hint: undefined, advice: `svcpay tx resume ${txnId}` },
-    { next: { do: 'show', id: "x'; rm -rf ~" }, hint: undefined, advice: "svcpay tx get 'x'\\''; rm -rf ~'" },
-    { next: { do: 'allow', destination: '~root' }, hint: undefined, advice: "svcpay limits allow '~root'" },
+    {
+      next: { do: 'show', id: "x'; rm -rf ~" },
+      hint: undefined,
+      advice: "svcpay tx get 'x'\\''; rm -rf ~'",
+    },
+    {
+      next: { do: 'allow', destination: '~root' },
+      hint: undefined,
+      advice: "svcpay limits allow '~root'",
+    },
   ] as const)('shows the next step as a command to copy: $advice', ({ next, hint, advice }) => {
     const failure = new Failure('refused', 'No.', { next, hint });
     expect(failureLines(failure, { money: false }).at(-1)).toBe(`  ${advice}`);
@@ -623,16 +795,30 @@ describe('a failure', () => {
 
   test.each([
     { message: 'You have 1 000 000 sat, and 1 250 000 sat are needed.', columns: 24 },
-    { message: 'The fee would be 12.20 % of it, 0.00000305 BTC: more than --max-fee 1%.', columns: 30 },
+    {
+      message: 'The fee would be 12.20 % of it, 0.00000305 BTC: more than --max-fee 1%.',
+      columns: 30,
+    },
   ])('wraps neither numbers nor flags: $message', ({ message, columns }) => {
-    const lines = failureLines(new Failure('limit', message), { money: false, canvas: plain(columns) });
+    const lines = failureLines(new Failure('limit', message), {
+      money: false,
+      canvas: plain(columns),
+    });
     for (const whole of message.match(/\d[\d ]*(?:\.\d+)? (?:sat|BTC|%)|--[a-z-]+ \d+%/g) ?? []) {
-      expect(lines.some((line) => line.includes(whole)), `${whole} in ${lines.join('|')}`).toBe(true);
+      expect(
+        lines.some((line) => line.includes(whole)),
+        `${whole} in ${lines.join('|')}`,
+      ).toBe(true);
     }
   });
 
   test('as JSON is one line with every known field', () => {
-    const failure = new Failure('refused', 'No\n\u202E', { status: 400, code: '2005', txnId, hint: 'svcpay' });
+    const failure = new Failure('refused', 'No\n\u202E', {
+      status: 400,
+      code: '2005',
+      txnId,
+      hint: 'svcpay',
+    });
     expect(failureJson(failure)).toBe(
       '{"error":{"kind":"refused","message":"No\\n\\u202e","status":400,"code":"2005",' +
         `"txnId":"${txnId}","hint":"svcpay","exitCode":3}}`,

@@ -9,11 +9,16 @@ import { createTail } from '../../src/webhooks/tail.js';
 import { nowhere, payload, received, test } from './support.js';
 
 const stored = (body: string): StoredEvent => ({
-  ...received(payload('t1')), ...nowhere, id: 7, body: Buffer.from(body),
+  ...received(payload('t1')),
+  ...nowhere,
+  id: 7,
+  body: Buffer.from(body),
 });
 const never = new AbortController().signal;
 
-async function target(answer: number | 'none'): Promise<{ url: URL; seen: { headers: object; body: Buffer }[] }> {
+async function target(
+  answer: number | 'none',
+): Promise<{ url: URL; seen: { headers: object; body: Buffer }[] }> {
   const seen: { headers: object; body: Buffer }[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -27,18 +32,30 @@ async function target(answer: number | 'none'): Promise<{ url: URL; seen: { head
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const address = server.address();
-  return { url: new URL(`http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/in`), seen };
+  return {
+    url: new URL(
+      `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/in`,
+    ),
+    seen,
+  };
 }
 
 describe('forwarding', () => {
   test('sends the same bytes with the same signature', async () => {
     const { url, seen } = await target(204);
-    const forwarder = openForwarder({ target: url, signatureHeader: 'X-Acmepay-Signature', connections: 2 });
+    const forwarder = openForwarder({
+      target: url,
+      signatureHeader: 'X-Acmepay-Signature',
+      connections: 2,
+    });
     onTestFinished(() => forwarder.close());
     const event = stored('{"txnId": "t1" , "odd":"\u00fc"}\r\n');
     expect(await forwardTo(forwarder)(event, never)).toEqual({ kind: 'delivered' });
     expect(seen[0]?.body).toEqual(event.body);
-    expect(seen[0]?.headers).toMatchObject({ 'x-acmepay-signature': event.signature, 'content-type': 'application/json' });
+    expect(seen[0]?.headers).toMatchObject({
+      'x-acmepay-signature': event.signature,
+      'content-type': 'application/json',
+    });
   });
 
   test.for([
@@ -50,7 +67,11 @@ describe('forwarding', () => {
     ['none', 'consumer'],
   ] as const)('repeats after %s, for the %s', async ([answer, scope]) => {
     const { url } = await target(answer);
-    const forwarder = openForwarder({ target: url, signatureHeader: 'X-Servicepay-Signature', connections: 2 });
+    const forwarder = openForwarder({
+      target: url,
+      signatureHeader: 'X-Servicepay-Signature',
+      connections: 2,
+    });
     onTestFinished(() => forwarder.close());
     expect(await forwardTo(forwarder)(stored('{}'), never)).toMatchObject({ kind: 'retry', scope });
   });
@@ -61,14 +82,25 @@ describe('forwarding', () => {
 });
 
 describe('a command', () => {
-  const run = (command: string, event = stored('{"txnId":"t1","txnState":"completed","updatedAt":5}'), signal = never) => {
+  const run = (
+    command: string,
+    event = stored('{"txnId":"t1","txnState":"completed","updatedAt":5}'),
+    signal = never,
+  ) => {
     const chunks: Buffer[] = [];
-    const verdict = runFor({ command, env: { PATH: process.env['PATH'] }, onOutput: (chunk) => chunks.push(chunk), onExit: () => undefined })(event, signal);
+    const verdict = runFor({
+      command,
+      env: { PATH: process.env['PATH'] },
+      onOutput: (chunk) => chunks.push(chunk),
+      onExit: () => undefined,
+    })(event, signal);
     return verdict.then((each) => ({ verdict: each, output: Buffer.concat(chunks).toString() }));
   };
 
   test('gets the body on stdin and the event in its environment', async () => {
-    const { verdict, output } = await run('cat; echo " $SVCPAY_TXN_ID $SVCPAY_TXN_STATE $SVCPAY_EVENT_ID"');
+    const { verdict, output } = await run(
+      'cat; echo " $SVCPAY_TXN_ID $SVCPAY_TXN_STATE $SVCPAY_EVENT_ID"',
+    );
     expect(output).toBe('{"txnId":"t1","txnState":"completed","updatedAt":5} t1 completed 7\n');
     expect(verdict).toEqual({ kind: 'delivered' });
   });
@@ -88,19 +120,31 @@ describe('a command', () => {
   });
 
   test('that ignores SIGTERM is killed, and its event is retried', async () => {
-    const { verdict } = await run('trap "" TERM; while :; do sleep 0.1; done', undefined, AbortSignal.timeout(200));
+    const { verdict } = await run(
+      'trap "" TERM; while :; do sleep 0.1; done',
+      undefined,
+      AbortSignal.timeout(200),
+    );
     expect(verdict).toMatchObject({ kind: 'retry', scope: 'transaction' });
   });
 
   test('gets no field of an event in its command line, and no secrets', async () => {
-    const hostile = stored(JSON.stringify({ txnId: '$(echo never)', txnState: '`id`', msg: 'a\0b', updatedAt: 1 }));
+    const hostile = stored(
+      JSON.stringify({ txnId: '$(echo never)', txnState: '`id`', msg: 'a\0b', updatedAt: 1 }),
+    );
     const { output } = await run('echo "$SVCPAY_TXN_ID $SVCPAY_TXN_STATE $SVCPAY_MSG"', hostile);
     expect(output).toBe('$(echo never) `id` ab\n');
     const env = environmentOf(hostile, {
-      SVCPAY_WEBHOOK_SECRET: 's', SVCPAY_API_SECRET: 's', PGPASSWORD: 's', SVCPAY_DATABASE_URL: 'postgres://me:s@db/x', SVCPAY_HOME: 'h',
+      SVCPAY_WEBHOOK_SECRET: 's',
+      SVCPAY_API_SECRET: 's',
+      PGPASSWORD: 's',
+      SVCPAY_DATABASE_URL: 'postgres://me:s@db/x',
+      SVCPAY_HOME: 'h',
     });
     expect(env).toMatchObject({ SVCPAY_HOME: 'h' });
-    expect(Object.entries(env).filter(([, value]) => value === 's' || value?.includes(':s@'))).toEqual([]);
+    expect(
+      Object.entries(env).filter(([, value]) => value === 's' || value?.includes(':s@')),
+    ).toEqual([]);
   });
 });
 
@@ -111,7 +155,10 @@ describe('the tail', () => {
     const tail = createTail(store);
     const seen: number[] = [];
     const reading = (async () => {
-      for await (const { event: { id }, payload } of tail.events()) {
+      for await (const {
+        event: { id },
+        payload,
+      } of tail.events()) {
         seen.push(payload === undefined ? NaN : id);
         if (id % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
       }

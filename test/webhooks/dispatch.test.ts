@@ -1,13 +1,22 @@
 // From the backlog to a consumer: every event is delivered, in order per transaction, whatever fails in between.
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { EventStore, StoredEvent } from '../../src/store/events/event-store.js';
-import { startDispatcher, type Deliver, type Dispatcher, type DispatchOptions } from '../../src/webhooks/dispatch.js';
+import {
+  startDispatcher,
+  type Deliver,
+  type Dispatcher,
+  type DispatchOptions,
+} from '../../src/webhooks/dispatch.js';
 import { nowhere, payload, received, test } from './support.js';
 
 const consumer = 'http://target/';
 
 const append = (store: EventStore, ids: readonly string[]): Promise<StoredEvent[]> =>
-  store.append(ids.map((id, at) => received(payload(id, 'quoted', at))), [consumer], () => nowhere);
+  store.append(
+    ids.map((id, at) => received(payload(id, 'quoted', at))),
+    [consumer],
+    () => nowhere,
+  );
 
 /** Pseudo-random, reproducible numbers. */
 function seeded(seed: number): () => number {
@@ -18,14 +27,28 @@ function seeded(seed: number): () => number {
   };
 }
 
-const start = (store: EventStore, deliver: Deliver, change: Partial<DispatchOptions> = {}): Dispatcher =>
+const start = (
+  store: EventStore,
+  deliver: Deliver,
+  change: Partial<DispatchOptions> = {},
+): Dispatcher =>
   startDispatcher({
-    consumer, worker: 'one', store, deliver, concurrency: 8, elapsed: () => performance.now(), random: () => 0,
-    onFailed: () => undefined, onTrouble: () => undefined, ...change,
+    consumer,
+    worker: 'one',
+    store,
+    deliver,
+    concurrency: 8,
+    elapsed: () => performance.now(),
+    random: () => 0,
+    onFailed: () => undefined,
+    onTrouble: () => undefined,
+    ...change,
   });
 
 describe('a dispatcher', () => {
-  test('delivers all, each transaction in order, through failures of every kind and restarts', async ({ store }) => {
+  test('delivers all, each transaction in order, through failures of every kind and restarts', async ({
+    store,
+  }) => {
     const ids = Array.from({ length: 300 }, (_, n) => `t${n % 40}`);
     await append(store, ids);
     const random = seeded(7);
@@ -39,7 +62,9 @@ describe('a dispatcher', () => {
       return { kind: 'delivered' };
     };
     while ((await store.backlog()).length > 0) await start(store, deliver).drain(200);
-    expect([...arrived.values()].flat().toSorted((a, b) => a - b)).toEqual(ids.map((_, n) => n + 1));
+    expect([...arrived.values()].flat().toSorted((a, b) => a - b)).toEqual(
+      ids.map((_, n) => n + 1),
+    );
     for (const each of arrived.values()) expect(each).toEqual(each.toSorted((a, b) => a - b));
   });
 
@@ -51,7 +76,11 @@ describe('a dispatcher', () => {
         attempts += 1;
         if (attempts > 1) void dispatcher.drain(0).then(resolve);
         else vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
-        return Promise.resolve(attempts > 1 ? { kind: 'delivered' } : { kind: 'retry', scope: 'consumer', reason: 'down' });
+        return Promise.resolve(
+          attempts > 1
+            ? { kind: 'delivered' }
+            : { kind: 'retry', scope: 'consumer', reason: 'down' },
+        );
       });
     });
     onTestFinished(() => void vi.restoreAllMocks());
@@ -59,16 +88,23 @@ describe('a dispatcher', () => {
     expect(attempts).toBe(2);
   });
 
-  test('fails an event whose delivery throws, and continues; retries a store that throws', async ({ store }) => {
+  test('fails an event whose delivery throws, and continues; retries a store that throws', async ({
+    store,
+  }) => {
     await append(store, ['t1', 't1']);
     const failed: string[] = [];
     let reads = 0;
     const failing: DispatchOptions['store'] = {
       leases: store.leases,
-      read: (id) => ((reads += 1) === 1 ? Promise.reject(new Error('the disk is gone')) : store.read(id)),
+      read: (id) =>
+        (reads += 1) === 1 ? Promise.reject(new Error('the disk is gone')) : store.read(id),
     };
-    const deliver: Deliver = ({ id }) => (id === 1 ? Promise.reject(new Error('no process')) : Promise.resolve({ kind: 'delivered' }));
-    const dispatcher = start(store, deliver, { store: failing, onFailed: (_event, reason) => void failed.push(reason) });
+    const deliver: Deliver = ({ id }) =>
+      id === 1 ? Promise.reject(new Error('no process')) : Promise.resolve({ kind: 'delivered' });
+    const dispatcher = start(store, deliver, {
+      store: failing,
+      onFailed: (_event, reason) => void failed.push(reason),
+    });
     await expect.poll(() => dispatcher.counts.delivered).toBe(1);
     await dispatcher.drain(0);
     expect(failed).toEqual(['Error: no process']);
@@ -79,7 +115,8 @@ describe('a dispatcher', () => {
     await append(store, ['bad', 'good', 'bad', 'better']);
     const arrived: string[] = [];
     const dispatcher = start(store, ({ txnId }) => {
-      if (txnId === 'bad') return Promise.resolve({ kind: 'retry', scope: 'transaction', reason: '400' });
+      if (txnId === 'bad')
+        return Promise.resolve({ kind: 'retry', scope: 'transaction', reason: '400' });
       arrived.push(txnId ?? '');
       return Promise.resolve({ kind: 'delivered' });
     });
@@ -88,15 +125,24 @@ describe('a dispatcher', () => {
     expect(await store.backlog()).toEqual([{ consumer, count: 2, oldest: 0 }]);
   });
 
-  test('pauses for a consumer that is down, reports it once, and reports when it is back', async ({ store }) => {
-    await append(store, Array.from({ length: 50 }, (_, n) => `t${n}`));
+  test('pauses for a consumer that is down, reports it once, and reports when it is back', async ({
+    store,
+  }) => {
+    await append(
+      store,
+      Array.from({ length: 50 }, (_, n) => `t${n}`),
+    );
     let attempts = 0;
     const said: (string | undefined)[] = [];
     let back = (): void => undefined;
     const isBack = new Promise<void>((resolve) => (back = resolve));
     const deliver: Deliver = () => {
       attempts += 1;
-      return Promise.resolve(attempts < 10 ? { kind: 'retry', scope: 'consumer', reason: 'refused' } : { kind: 'delivered' });
+      return Promise.resolve(
+        attempts < 10
+          ? { kind: 'retry', scope: 'consumer', reason: 'refused' }
+          : { kind: 'delivered' },
+      );
     };
     const dispatcher = start(store, deliver, {
       onTrouble: (reason) => {
@@ -114,11 +160,19 @@ describe('a dispatcher', () => {
   test('removes a failed event from the backlog and reports it', async ({ store }) => {
     await append(store, ['a']);
     const told: string[] = [];
-    const dispatcher = start(store, () => Promise.resolve({ kind: 'failed', reason: 'exit code 1' }), {
-      onFailed: ({ id }, reason) => told.push(`${id} ${reason}`),
-    });
+    const dispatcher = start(
+      store,
+      () => Promise.resolve({ kind: 'failed', reason: 'exit code 1' }),
+      {
+        onFailed: ({ id }, reason) => told.push(`${id} ${reason}`),
+      },
+    );
     await dispatcher.drain(100);
-    expect([told, dispatcher.counts, await store.backlog()]).toEqual([['1 exit code 1'], { delivered: 0, failed: 1, retried: 0 }, []]);
+    expect([told, dispatcher.counts, await store.backlog()]).toEqual([
+      ['1 exit code 1'],
+      { delivered: 0, failed: 1, retried: 0 },
+      [],
+    ]);
   });
 
   test('delivers events that come while it is idle', async ({ store }) => {

@@ -5,7 +5,12 @@ import type { EarlierEvent, ReceivedEvent } from '../../src/store/events/event-s
 import { gapsOf, placeOf, statesBetween } from '../../src/webhooks/order.js';
 
 const event = (txnState: string, updatedAt: number): ReceivedEvent => ({
-  receivedAt: 0, body: Buffer.alloc(0), signature: '', txnId: 't', txnState, updatedAt,
+  receivedAt: 0,
+  body: Buffer.alloc(0),
+  signature: '',
+  txnId: 't',
+  txnState,
+  updatedAt,
 });
 const earlier = (...states: readonly (readonly [string, number])[]): EarlierEvent[] =>
   states.map(([txnState, updatedAt], index) => ({ id: index + 1, txnState, updatedAt }));
@@ -14,12 +19,38 @@ describe('the place of an event', () => {
   test.for([
     ['the first of its transaction', [], ['destsent', 5], {}],
     ['the next state', [['srccreated', 1]], ['destsent', 2], {}],
-    ['the same again', [['srccreated', 1], ['destsent', 2]], ['srccreated', 1], { duplicateOf: 1 }],
+    [
+      'the same again',
+      [
+        ['srccreated', 1],
+        ['destsent', 2],
+      ],
+      ['srccreated', 1],
+      { duplicateOf: 1 },
+    ],
     ['overtaken', [['completed', 9]], ['destsent', 5], { outOfOrder: true }],
-    ['overtaken, by a clock that went back', [['completed', 3]], ['destsent', 5], { outOfOrder: true }],
-    ['overtaken within one millisecond', [['destsent', 5]], ['srccreated', 5], { outOfOrder: true }],
+    [
+      'overtaken, by a clock that went back',
+      [['completed', 3]],
+      ['destsent', 5],
+      { outOfOrder: true },
+    ],
+    [
+      'overtaken within one millisecond',
+      [['destsent', 5]],
+      ['srccreated', 5],
+      { outOfOrder: true },
+    ],
     ['ahead of one that never came', [['quoted', 1]], ['destsent', 3], { missing: ['srccreated'] }],
-    ['ahead of two', [['srcintent', 1], ['quoted', 0]], ['completed', 3], { missing: ['srccreated'] }],
+    [
+      'ahead of two',
+      [
+        ['srcintent', 1],
+        ['quoted', 0],
+      ],
+      ['completed', 3],
+      { missing: ['srccreated'] },
+    ],
     ['a failure, which comes from every state', [['quoted', 1]], ['failed', 2], {}],
     ['a receive, which is not sent', [['srccreated', 1]], ['completed', 2], {}],
     ['a swap', [['quoted', 1]], ['completed', 2], {}],
@@ -37,7 +68,12 @@ describe('the place of an event', () => {
 });
 
 describe('gaps', () => {
-  const course = [['quoted', 1], ['srccreated', 2], ['destsent', 3], ['completed', 4]] as const;
+  const course = [
+    ['quoted', 1],
+    ['srccreated', 2],
+    ['destsent', 3],
+    ['completed', 4],
+  ] as const;
 
   test('close when the missing events come late, in any order', () => {
     const moments = course.map(([txnState, updatedAt]) => ({ txnState, updatedAt }));
@@ -49,7 +85,12 @@ describe('gaps', () => {
   });
 
   test('stay when they never come', () => {
-    expect(gapsOf([{ txnState: 'destsent', updatedAt: 3 }, { txnState: 'quoted', updatedAt: 1 }])).toEqual(['srccreated']);
+    expect(
+      gapsOf([
+        { txnState: 'destsent', updatedAt: 3 },
+        { txnState: 'quoted', updatedAt: 1 },
+      ]),
+    ).toEqual(['srccreated']);
   });
 
   test('are not reported between states without a path', () => {

@@ -2,15 +2,32 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import { createIntake } from '../../src/webhooks/intake.js';
-import { receiverLimits, startReceiver, type Receiver, type ReceiverOptions } from '../../src/webhooks/receive.js';
+import {
+  receiverLimits,
+  startReceiver,
+  type Receiver,
+  type ReceiverOptions,
+} from '../../src/webhooks/receive.js';
 import { signBody } from '../../src/webhooks/sign.js';
 import { payload, secret, test } from './support.js';
 
-async function start(store: ReceiverOptions['store'], change: Partial<ReceiverOptions> = {}): Promise<Receiver> {
+async function start(
+  store: ReceiverOptions['store'],
+  change: Partial<ReceiverOptions> = {},
+): Promise<Receiver> {
   const receiver = await startReceiver({
-    host: '127.0.0.1', port: 0, secret, signatureHeader: 'X-Acmepay-Signature', store, consumers: [], now: () => Date.now(),
+    host: '127.0.0.1',
+    port: 0,
+    secret,
+    signatureHeader: 'X-Acmepay-Signature',
+    store,
+    consumers: [],
+    now: () => Date.now(),
     elapsed: () => performance.now(),
-    onStored: () => undefined, onWrongSignature: () => undefined, onUnwritten: () => undefined, ...change,
+    onStored: () => undefined,
+    onWrongSignature: () => undefined,
+    onUnwritten: () => undefined,
+    ...change,
   });
   onTestFinished(() => receiver.stop());
   return receiver;
@@ -18,7 +35,11 @@ async function start(store: ReceiverOptions['store'], change: Partial<ReceiverOp
 
 const quick = { ...receiverLimits, headersMs: 200, requestMs: 300 };
 
-const post = (url: string, body: string | Buffer, headers: Record<string, string> = {}): Promise<Response> =>
+const post = (
+  url: string,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+): Promise<Response> =>
   fetch(`${url}/any/path`, {
     method: 'POST',
     body: new Uint8Array(Buffer.from(body)),
@@ -48,7 +69,10 @@ describe('the receiver', () => {
     const spaced = `${event}\n `;
     expect((await post(url, spaced)).status).toBe(200);
     expect(Buffer.from((await store.read(1))?.body ?? []).toString()).toBe(spaced);
-    expect(await store.read(1)).toMatchObject({ txnId: 't1', signature: signBody(Buffer.from(spaced), secret) });
+    expect(await store.read(1)).toMatchObject({
+      txnId: 't1',
+      signature: signBody(Buffer.from(spaced), secret),
+    });
     expect(counts).toMatchObject({ received: 1, wrongSignatures: 0 });
   });
 
@@ -98,12 +122,21 @@ describe('the receiver', () => {
     ['of another secret', { 'X-Acmepay-Signature': signBody(Buffer.from(event), 'other') }],
     ['of no form', { 'X-Acmepay-Signature': 'nonsense' }],
     ['in capitals', { 'X-Acmepay-Signature': signBody(Buffer.from(event), secret).toUpperCase() }],
-    ['under another name', { 'X-Acmepay-Signature': '', 'X-Servicepay-Signature': signBody(Buffer.from(event), secret) }],
+    [
+      'under another name',
+      { 'X-Acmepay-Signature': '', 'X-Servicepay-Signature': signBody(Buffer.from(event), secret) },
+    ],
   ] as const)('answers 401 to a signature %s, and counts it', async ([, headers], { store }) => {
     const remotes: string[] = [];
-    const { url, counts } = await start(store, { onWrongSignature: (remote) => remotes.push(remote) });
+    const { url, counts } = await start(store, {
+      onWrongSignature: (remote) => remotes.push(remote),
+    });
     expect((await post(url, event, headers)).status).toBe(401);
-    expect([counts.wrongSignatures, counts.received, await store.read(1)]).toEqual([1, 0, undefined]);
+    expect([counts.wrongSignatures, counts.received, await store.read(1)]).toEqual([
+      1,
+      0,
+      undefined,
+    ]);
     expect(remotes).toEqual(['127.0.0.1']);
   });
 
@@ -112,14 +145,23 @@ describe('the receiver', () => {
     expect((await fetch(url)).status).toBe(405);
   });
 
-  test('answers probes: alive always, ready only while events can be stored, asked of the store once a second', async ({ store }) => {
+  test('answers probes: alive always, ready only while events can be stored, asked of the store once a second', async ({
+    store,
+  }) => {
     let now = 0;
     let checks = 0;
     let isWritable = true;
-    const check = (): Promise<void> => ((checks += 1), isWritable ? store.check() : Promise.reject(new Error('read-only')));
+    const check = (): Promise<void> => (
+      (checks += 1),
+      isWritable ? store.check() : Promise.reject(new Error('read-only'))
+    );
     const { url } = await start({ append: store.append, check }, { elapsed: () => now });
     const statusOf = async (path: string): Promise<number> => (await fetch(`${url}${path}`)).status;
-    expect([await statusOf('/healthz'), await statusOf('/readyz?verbose'), await statusOf('/')]).toEqual([200, 200, 405]);
+    expect([
+      await statusOf('/healthz'),
+      await statusOf('/readyz?verbose'),
+      await statusOf('/'),
+    ]).toEqual([200, 200, 405]);
     isWritable = false;
     expect([await statusOf('/readyz'), checks]).toEqual([200, 1]);
     now += 1_000;
@@ -128,7 +170,10 @@ describe('the receiver', () => {
 
   test('answers 503 if the event cannot be stored, so that the service retries', async () => {
     const errors: unknown[] = [];
-    const full = { append: () => Promise.reject(new Error('disk full')), check: () => Promise.reject(new Error('disk full')) };
+    const full = {
+      append: () => Promise.reject(new Error('disk full')),
+      check: () => Promise.reject(new Error('disk full')),
+    };
     const { url, counts } = await start(full, { onUnwritten: (error) => errors.push(error) });
     const answer = await post(url, event);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
@@ -138,7 +183,10 @@ describe('the receiver', () => {
 
   test('refuses a body by its announced length', async ({ store }) => {
     const { url } = await start(store);
-    const answer = await speak(url, `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 1048577\r\n\r\n`);
+    const answer = await speak(
+      url,
+      `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 1048577\r\n\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1.1 413 /);
   });
 
@@ -151,14 +199,18 @@ describe('the receiver', () => {
     const { url, counts } = await start(store);
     let sent = 0;
     const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
-    await speak(url, `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nTransfer-Encoding: chunked\r\n\r\n`, (socket) => {
-      const pour = (error?: Error | null): void => {
-        if (error != null || socket.destroyed || sent >= 2_000) return;
-        sent += 1;
-        socket.write(chunk, pour);
-      };
-      pour();
-    });
+    await speak(
+      url,
+      `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      (socket) => {
+        const pour = (error?: Error | null): void => {
+          if (error != null || socket.destroyed || sent >= 2_000) return;
+          sent += 1;
+          socket.write(chunk, pour);
+        };
+        pour();
+      },
+    );
     expect(counts.refused).toBe(1);
     expect(sent).toBeLessThan(2_000);
   });
@@ -166,7 +218,10 @@ describe('the receiver', () => {
   test.for([
     ['says nothing at all', ''],
     ['drips its headers', 'POST / HTTP/1.1\r\nHost: h\r\nX-A'],
-    ['never ends its body', `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 50\r\n\r\n{`],
+    [
+      'never ends its body',
+      `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 50\r\n\r\n{`,
+    ],
   ] as const)('disconnects a sender that %s', async ([, text], { store }) => {
     const { url } = await start(store, { limits: quick });
     const answer = await speak(url, text);
@@ -182,7 +237,10 @@ describe('the receiver', () => {
 
   test('stops although a sender is in the middle of a body', async ({ store }) => {
     const receiver = await start(store);
-    const cut = speak(receiver.url, `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 50\r\n\r\n{`);
+    const cut = speak(
+      receiver.url,
+      `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 50\r\n\r\n{`,
+    );
     await post(receiver.url, event);
     await receiver.stop();
     expect(await cut).toBe('');
@@ -197,7 +255,11 @@ describe('the intake', () => {
     let now = 0;
     const intake = createIntake(receiverLimits, () => now);
     for (let wrong = 0; wrong < receiverLimits.wrongPerSecond; wrong += 1) intake.noteWrong();
-    expect([intake.refusal(small), intake.refusal(large), intake.refusal(Infinity)]).toEqual([undefined, 429, 429]);
+    expect([intake.refusal(small), intake.refusal(large), intake.refusal(Infinity)]).toEqual([
+      undefined,
+      429,
+      429,
+    ]);
     now = 1_000;
     expect(intake.refusal(large)).toBeUndefined();
   });

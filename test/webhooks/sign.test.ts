@@ -43,15 +43,21 @@ describe('a signature', () => {
   });
 
   test('is sent in a header with the name of the maker', () => {
-    expect([signatureHeader('service'), signatureHeader('acme')]).toEqual(['X-Servicepay-Signature', 'X-Acmepay-Signature']);
+    expect([signatureHeader('service'), signatureHeader('acme')]).toEqual([
+      'X-Servicepay-Signature',
+      'X-Acmepay-Signature',
+    ]);
   });
 });
 
 describe('a wrong signature is explained', () => {
   const body = Buffer.from('{"txnId":"a","msg":"Gr\u00fc\u00dfe","updatedAt":1}');
   const secret = 'whsec_cafe';
-  const sign = (text: string | Buffer, key: string | Buffer = secret, encoding: 'hex' | 'base64' = 'hex'): string =>
-    createHmac('sha256', key).update(text).digest(encoding);
+  const sign = (
+    text: string | Buffer,
+    key: string | Buffer = secret,
+    encoding: 'hex' | 'base64' = 'hex',
+  ): string => createHmac('sha256', key).update(text).digest(encoding);
 
   test.for([
     ['encoding', 'uppercase hex', sign(body).toUpperCase()],
@@ -64,18 +70,26 @@ describe('a wrong signature is explained', () => {
     ['secret', 'line break', sign(body, `${secret}\n`)],
     ['secret', 'the API secret', sign(body, 'api-secret')],
     ['body', 'line break at its end is gone', sign(`${body.toString()}\n`)],
-    ['body', 'JSON was rewritten', sign('{"txnId": "a", "msg": "Gr\\u00fc\\u00dfe", "updatedAt": 1}')],
+    [
+      'body',
+      'JSON was rewritten',
+      sign('{"txnId": "a", "msg": "Gr\\u00fc\\u00dfe", "updatedAt": 1}'),
+    ],
     ['body', 'JSON was rewritten', sign(JSON.stringify(JSON.parse(body.toString()), null, 2))],
     ['unknown', 'cannot tell', sign('another body')],
     ['unknown', 'cannot tell', sign(body, 'another secret')],
   ] as const)('as %s: %s', ([cause, words, signature]) => {
-    const explanation = explainSignature(body, signature, secret, [{ name: 'the API secret', secret: 'api-secret' }]);
+    const explanation = explainSignature(body, signature, secret, [
+      { name: 'the API secret', secret: 'api-secret' },
+    ]);
     expect(explanation).toMatchObject({ cause, reason: expect.stringContaining(words) });
     expect(explanation?.reason).not.toContain(secret);
   });
 
   test('by the secret read as hex', () => {
-    expect(explainSignature(body, sign(body, Buffer.from('cafe', 'hex')), 'cafe')?.reason).toContain('read as hex');
+    expect(
+      explainSignature(body, sign(body, Buffer.from('cafe', 'hex')), 'cafe')?.reason,
+    ).toContain('read as hex');
   });
 
   test('by bytes added after the body', () => {

@@ -15,7 +15,11 @@ export interface Payload {
   readonly updatedAt: number;
 }
 
-export const payload = (txnId: string, txnState = 'completed', updatedAt = 1_000): Payload => ({ txnId, txnState, updatedAt });
+export const payload = (txnId: string, txnState = 'completed', updatedAt = 1_000): Payload => ({
+  txnId,
+  txnState,
+  updatedAt,
+});
 
 export function received(event: Payload, receivedAt = 0): ReceivedEvent {
   const body = Buffer.from(JSON.stringify(event));

@@ -8,26 +8,46 @@ export interface Proxy {
 }
 
 /** Names under `localhost` are this machine, whatever their DNS records, because http is allowed to it. */
-export const resolvable = (hostname: string): string => (isLocalName(hostname) ? 'localhost' : hostname);
+export const resolvable = (hostname: string): string =>
+  isLocalName(hostname) ? 'localhost' : hostname;
 
 /** Like curl: lower-case names take precedence, and a proxy needs no scheme. */
 export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
-  const setting = (name: string): string | undefined => env[name] || env[name.toUpperCase()] || undefined;
+  const setting = (name: string): string | undefined =>
+    env[name] || env[name.toUpperCase()] || undefined;
   const address = setting('https_proxy') ?? setting('http_proxy');
   if (address === undefined) return undefined;
-  return { address: address.includes('://') ? address : `http://${address}`, except: setting('no_proxy') ?? '' };
+  return {
+    address: address.includes('://') ? address : `http://${address}`,
+    except: setting('no_proxy') ?? '',
+  };
 }
 
 /** Loopback connections never use a proxy. */
-export const mayBeProxied = ({ protocol, hostname }: URL): boolean => protocol === 'https:' && !isLoopback(hostname);
+export const mayBeProxied = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' && !isLoopback(hostname);
 
 /** Whether Node accepts every certificate. */
-export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean => env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
+export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean =>
+  env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
 
 /** Throws Failure `usage` if certificates are not checked for another machine, unless `insecure` accepts it. */
-export function checkTls(url: URL, { env, insecure }: { env: NodeJS.ProcessEnv; insecure?: boolean | undefined }): void {
-  if (insecure === true || !takesAnyCertificate(env) || url.protocol !== 'https:' || isLoopback(url.hostname)) return;
-  throw new Failure('usage', `Nothing was sent: NODE_TLS_REJECT_UNAUTHORIZED=0 accepts any certificate for ${url.host}, so anyone on the network could read the token.`, {
-    hint: 'Unset it and name your own certificate in NODE_EXTRA_CA_CERTS, or run it with --insecure.',
-  });
+export function checkTls(
+  url: URL,
+  { env, insecure }: { env: NodeJS.ProcessEnv; insecure?: boolean | undefined },
+): void {
+  if (
+    insecure === true ||
+    !takesAnyCertificate(env) ||
+    url.protocol !== 'https:' ||
+    isLoopback(url.hostname)
+  )
+    return;
+  throw new Failure(
+    'usage',
+    `Nothing was sent: NODE_TLS_REJECT_UNAUTHORIZED=0 accepts any certificate for ${url.host}, so anyone on the network could read the token.`,
+    {
+      hint: 'Unset it and name your own certificate in NODE_EXTRA_CA_CERTS, or run it with --insecure.',
+    },
+  );
 }

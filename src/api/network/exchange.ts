@@ -3,7 +3,14 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { timerMs } from '../../formats/duration.js';
 import { codeOf, errorOf } from '../../formats/unknown.js';
-import { NetworkError, type HttpRequest, type HttpResponse, type NetworkErrorDetails, type Timing, type Transport } from '../transport.js';
+import {
+  NetworkError,
+  type HttpRequest,
+  type HttpResponse,
+  type NetworkErrorDetails,
+  type Timing,
+  type Transport,
+} from '../transport.js';
 import { unpacked } from './unpacked.js';
 
 export interface NetworkOptions {
@@ -57,7 +64,10 @@ export function exchange(
     let requestSent = false;
     const at = { begun: performance.now(), connected: 0, sent: 0, head: 0 };
     const timing = (): Timing => ({
-      ...(at.connected > 0 && { connect: at.connected - at.begun, tls: at.sent > at.connected + 1 ? at.sent - at.connected : undefined }),
+      ...(at.connected > 0 && {
+        connect: at.connected - at.begun,
+        tls: at.sent > at.connected + 1 ? at.sent - at.connected : undefined,
+      }),
       firstByte: at.head - at.sent,
       total: performance.now() - at.begun,
     });
@@ -77,7 +87,10 @@ export function exchange(
       cutOff(new Error(message));
     };
     const interrupt = (): void => stop('interrupted', 'ABORT_ERR');
-    const timer = setTimeout(() => stop(`no data within ${Math.round(limitMs / 10) / 100} s`, 'TIMEOUT'), limitMs);
+    const timer = setTimeout(
+      () => stop(`no data within ${Math.round(limitMs / 10) / 100} s`, 'TIMEOUT'),
+      limitMs,
+    );
     if (signal !== undefined) {
       // Any number of requests may share a signal.
       setMaxListeners(0, signal);
@@ -108,12 +121,16 @@ export function exchange(
       },
       end() {
         const bytes = Buffer.concat(chunks);
-        const whole = (body: Buffer): void => finish(() => resolve({ ...answer, body: body.toString('utf8'), timing: timing() }));
+        const whole = (body: Buffer): void =>
+          finish(() => resolve({ ...answer, body: body.toString('utf8'), timing: timing() }));
         const coding = answer.headers['content-encoding'];
         if (!coding || bytes.length === 0) return whole(bytes);
-        unpacked(bytes, coding, mostBytes).then(whole, (cause: unknown) => fail('the answer could not be unpacked', { cause }));
+        unpacked(bytes, coding, mostBytes).then(whole, (cause: unknown) =>
+          fail('the answer could not be unpacked', { cause }),
+        );
       },
-      fail: (error, wasClosed) => fail(inWords(error), { wasClosed, code: codeOf(error) || undefined, cause: error }),
+      fail: (error, wasClosed) =>
+        fail(inWords(error), { wasClosed, code: codeOf(error) || undefined, cause: error }),
     };
     try {
       carry(course);
@@ -126,7 +143,10 @@ export function exchange(
 
 function joined(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
   );
 }
 
@@ -137,7 +157,10 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'there is no host of that name'],
   [/^(ENETUNREACH|EHOSTUNREACH|ENETDOWN)$/, 'the host cannot be reached'],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the host does not take the connection'],
-  [/^(ECONNRESET|EPIPE|HPE_INVALID_EOF_STATE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/, brokenOff],
+  [
+    /^(ECONNRESET|EPIPE|HPE_INVALID_EOF_STATE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/,
+    brokenOff,
+  ],
   [/CERT|ALTNAME|SELF_SIGNED/, 'its TLS certificate is not trusted'],
   [/^(EPROTO|ERR_SSL_)/, 'it does not speak TLS'],
   [/^(HPE_|HTTPParserError)/, 'it does not speak HTTP'],
@@ -145,7 +168,8 @@ const words: readonly (readonly [RegExp, string])[] = [
 
 function inWords(error: Error): string {
   const [, refusal] = /^Proxy response \((\d+)\)/.exec(error.message) ?? [];
-  if (refusal !== undefined) return `the proxy that the environment names refuses the connection (${refusal})`;
+  if (refusal !== undefined)
+    return `the proxy that the environment names refuses the connection (${refusal})`;
   const name = codeOf(error) || error.name;
   const found = words.find(([pattern]) => pattern.test(name));
   return found === undefined ? error.message : `${found[1]} (${name})`;

@@ -16,10 +16,12 @@ export function networkTransport(options: NetworkOptions): OpeningTransport {
     proxied ??= import('./proxied.js').then(({ proxiedTransport }) => proxiedTransport(options));
     return proxied;
   };
-  const send = async (request: HttpRequest): Promise<HttpResponse> => (await carrier(request))(request);
+  const send = async (request: HttpRequest): Promise<HttpResponse> =>
+    (await carrier(request))(request);
   const close = async (): Promise<void> => {
     await Promise.all([direct.close(), proxied?.then((transport) => transport.close())]);
   };
-  const open = (address: string, connections: number): void => void (isProxied(address) || direct.open(address, connections));
+  const open = (address: string, connections: number): void =>
+    void (isProxied(address) || direct.open(address, connections));
   return Object.assign(send, { open, close });
 }

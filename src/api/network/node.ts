@@ -39,7 +39,10 @@ export function nodeTransport(timeoutMs: number): OpeningTransport {
   };
   const open = (address: string, connections: number): void => {
     const url = new URL(address);
-    wayOf(url.protocol).then((way) => openAhead(way, url, connections), () => undefined);
+    wayOf(url.protocol).then(
+      (way) => openAhead(way, url, connections),
+      () => undefined,
+    );
   };
   const close = async (): Promise<void> => {
     for (const { agent, ready } of await Promise.all(ways.values())) {
@@ -51,12 +54,23 @@ export function nodeTransport(timeoutMs: number): OpeningTransport {
 }
 
 /** With `timeout` set, an agent respects the service's keep-alive limit and closes a connection one second earlier. */
-const agentOptions = (timeoutMs: number): AgentOptions => ({ keepAlive: true, timeout: timerMs(timeoutMs), ALPNProtocols: ['http/1.1'] });
+const agentOptions = (timeoutMs: number): AgentOptions => ({
+  keepAlive: true,
+  timeout: timerMs(timeoutMs),
+  ALPNProtocols: ['http/1.1'],
+});
 
 async function openWay(protocol: string, timeoutMs: number): Promise<Way> {
-  const { Agent, request }: Http = protocol === 'https:' ? await import('node:https') : await import('node:http');
+  const { Agent, request }: Http =
+    protocol === 'https:' ? await import('node:https') : await import('node:http');
   const agent = new Agent(agentOptions(timeoutMs));
-  const way: Way = { request, agent, connect: agent.createConnection.bind(agent), ready: [], closesUnannounced: false };
+  const way: Way = {
+    request,
+    agent,
+    connect: agent.createConnection.bind(agent),
+    ready: [],
+    closesUnannounced: false,
+  };
   agent.createConnection = (options, callback) => takeReady(way) ?? way.connect(options, callback);
   return way;
 }
@@ -66,7 +80,8 @@ const longestIdleMs = 4_000;
 
 function takeReady({ ready }: Way): Duplex | undefined {
   for (let next = ready.shift(); next !== undefined; next = ready.shift()) {
-    if (!next.socket.destroyed && performance.now() - next.openedAt < longestIdleMs) return next.socket;
+    if (!next.socket.destroyed && performance.now() - next.openedAt < longestIdleMs)
+      return next.socket;
     next.socket.destroy();
   }
   return undefined;
@@ -75,7 +90,9 @@ function takeReady({ ready }: Way): Duplex | undefined {
 /** Opens connections until this many are idle. Errors surface in the request that needs one. */
 function openAhead(way: Way, url: URL, connections: number): void {
   const { agent, ready } = way;
-  const fresh = ready.filter(({ socket, openedAt }) => !socket.destroyed && performance.now() - openedAt < longestIdleMs);
+  const fresh = ready.filter(
+    ({ socket, openedAt }) => !socket.destroyed && performance.now() - openedAt < longestIdleMs,
+  );
   const idle = Object.values(agent.freeSockets).flat().length + fresh.length;
   for (let missing = connections - idle; missing > 0 && !way.closesUnannounced; missing -= 1) {
     const socket = way.connect({ ...agentOptions(Infinity), ...placeOf(url) });
@@ -88,7 +105,11 @@ function openAhead(way: Way, url: URL, connections: number): void {
 function placeOf({ protocol, hostname, port }: URL) {
   const name = hostname.replace(/^\[|\]$/g, '');
   const isNamed = protocol === 'https:' && isIP(name) === 0;
-  return { host: resolvable(name), port: port || (protocol === 'https:' ? 443 : 80), ...(isNamed && { servername: name }) };
+  return {
+    host: resolvable(name),
+    port: port || (protocol === 'https:' ? 443 : 80),
+    ...(isNamed && { servername: name }),
+  };
 }
 
 function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, course: Course): void {
@@ -104,7 +125,9 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
   course.begins((reason) => outgoing.destroy(reason));
   outgoing.once('socket', (socket) => {
     if (!isConnecting(socket)) return course.leaves();
-    socket.once('connect', () => course.connects()).once(protocol === 'https:' ? 'secureConnect' : 'connect', () => course.leaves());
+    socket
+      .once('connect', () => course.connects())
+      .once(protocol === 'https:' ? 'secureConnect' : 'connect', () => course.leaves());
   });
   outgoing.on('error', (error) => {
     const isClosed = outgoing.reusedSocket && wasClosed(error);
@@ -112,7 +135,8 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
     course.fail(error, isClosed);
   });
   // Such as after a protocol upgrade.
-  const endUnanswered = (): void => course.fail(new Error('the connection broke off without an answer'));
+  const endUnanswered = (): void =>
+    course.fail(new Error('the connection broke off without an answer'));
   outgoing.once('response', (incoming) => {
     outgoing.off('close', endUnanswered);
     course.head(incoming.statusCode ?? 0, incoming.headers);
@@ -128,6 +152,7 @@ function carry(way: Way, url: URL, { method, headers, body }: HttpRequest, cours
 const resends = 'deno' in process.versions;
 
 /** Includes the TLS handshake, before which no byte of a request leaves. */
-const isConnecting = (socket: Socket): boolean => socket.connecting || ('secureConnecting' in socket && socket.secureConnecting === true);
+const isConnecting = (socket: Socket): boolean =>
+  socket.connecting || ('secureConnecting' in socket && socket.secureConnecting === true);
 
 const wasClosed = (error: Error): boolean => /^(?:ECONNRESET|EPIPE)$/.test(codeOf(error));

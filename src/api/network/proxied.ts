@@ -24,7 +24,10 @@ interface ConnectionState {
 }
 
 /** Disables undici's own timeouts, because an exchange has one for all of it. */
-async function loadAgent({ address, except }: Proxy = { address: '', except: '' }, timeoutMs: number): Promise<Dispatcher> {
+async function loadAgent(
+  { address, except }: Proxy = { address: '', except: '' },
+  timeoutMs: number,
+): Promise<Dispatcher> {
   // Only the default export survives bundling.
   const { default: undici } = await import('undici');
   try {
@@ -37,14 +40,23 @@ async function loadAgent({ address, except }: Proxy = { address: '', except: '' 
       noProxy: except,
     });
   } catch (cause) {
-    throw new Failure('usage', 'Nothing was sent: the proxy that the environment names is not an address.', {
-      hint: 'Set HTTPS_PROXY to one such as http://proxy.example:3128, or NO_PROXY to the hosts that need none.',
-      cause,
-    });
+    throw new Failure(
+      'usage',
+      'Nothing was sent: the proxy that the environment names is not an address.',
+      {
+        hint: 'Set HTTPS_PROXY to one such as http://proxy.example:3128, or NO_PROXY to the hosts that need none.',
+        cause,
+      },
+    );
   }
 }
 
-function dispatch(dispatcher: Dispatcher, request: HttpRequest, timeoutMs: number, state: ConnectionState): Promise<HttpResponse> {
+function dispatch(
+  dispatcher: Dispatcher,
+  request: HttpRequest,
+  timeoutMs: number,
+  state: ConnectionState,
+): Promise<HttpResponse> {
   const { method, headers, body = null } = request;
   const url = new URL(request.url);
   const reset = state.closesUnannounced;
@@ -75,7 +87,10 @@ function dispatch(dispatcher: Dispatcher, request: HttpRequest, timeoutMs: numbe
 
 /** undici reports how many bytes a broken connection had received. */
 const wasUsedBefore = (error: Error): boolean =>
-  'socket' in error && error.socket instanceof Object && 'bytesRead' in error.socket && Number(error.socket.bytesRead) > 0;
+  'socket' in error &&
+  error.socket instanceof Object &&
+  'bytesRead' in error.socket &&
+  Number(error.socket.bytesRead) > 0;
 
 /** undici reuses a connection only one turn after the response; an earlier request would open another. */
 const onceReusable = (then: () => void): void => void setImmediate(() => setImmediate(then));

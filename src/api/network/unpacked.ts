@@ -12,10 +12,15 @@ export async function unpacked(bytes: Buffer, coding: string, mostBytes: number)
   };
   return codingsOf(coding).reduceRight((packed, name) => {
     const unpack = entryOf(undo, name);
-    if (unpack === undefined) throw new Error(`the answer is compressed as ${name}, which was not requested`);
+    if (unpack === undefined)
+      throw new Error(`the answer is compressed as ${name}, which was not requested`);
     return unpack(packed);
   }, bytes);
 }
 
 /** In the order of application. */
-const codingsOf = (coding: string): string[] => coding.toLowerCase().split(',').map((name) => name.trim().replace(/^x-/, ''));
+const codingsOf = (coding: string): string[] =>
+  coding
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim().replace(/^x-/, ''));

@@ -3,29 +3,51 @@ import type { WireNumber } from '../../formats/amount.js';
 import { isFields, jsonIn, type Fields } from '../../formats/unknown.js';
 import type * as types from '../types.js';
 import {
-  currency, decimal, instant, readInPlace, Misread, misreading, name, readRows, required, rowsOf, text, unwrapped, within, word,
+  currency,
+  decimal,
+  instant,
+  readInPlace,
+  Misread,
+  misreading,
+  name,
+  readRows,
+  required,
+  rowsOf,
+  text,
+  unwrapped,
+  within,
+  word,
   type OnUnrecognized,
 } from './readers.js';
 
 const hourMs = 3_600_000;
 
 /** Fits into a header. An invalid value is never shown, because it may be a secret. */
-const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
+const isToken = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 
 /**
  * The token response: either spelling of the expiry, or the token's own claim. An expiry in the past is by
  * another clock; then the lifetime in the token counts, or an hour.
  */
-export const readToken = (now: number) => (answer: unknown): types.Token => {
-  const row = unwrapped(answer, 'accessToken');
-  const { accessToken, expiredAt, expiresAt } = row;
-  if (!isToken(accessToken)) throw new Misread('accessToken is not a text that a header can carry');
-  const accountId = required(row, 'accountId', name);
-  const { exp, iat } = claimsOf(accessToken);
-  const expiry = instant.read(expiredAt) ?? instant.read(expiresAt) ?? instant.read(exp);
-  const life = typeof exp === 'number' && typeof iat === 'number' && exp > iat ? (exp - iat) * 1000 : hourMs;
-  return { accessToken, accountId, expiresAt: expiry !== undefined && expiry > now ? expiry : now + life };
-};
+export const readToken =
+  (now: number) =>
+  (answer: unknown): types.Token => {
+    const row = unwrapped(answer, 'accessToken');
+    const { accessToken, expiredAt, expiresAt } = row;
+    if (!isToken(accessToken))
+      throw new Misread('accessToken is not a text that a header can carry');
+    const accountId = required(row, 'accountId', name);
+    const { exp, iat } = claimsOf(accessToken);
+    const expiry = instant.read(expiredAt) ?? instant.read(expiresAt) ?? instant.read(exp);
+    const life =
+      typeof exp === 'number' && typeof iat === 'number' && exp > iat ? (exp - iat) * 1000 : hourMs;
+    return {
+      accessToken,
+      accountId,
+      expiresAt: expiry !== undefined && expiry > now ? expiry : now + life,
+    };
+  };
 
 /** Claims of a JWT; `exp` and `iat` are epoch seconds. */
 function claimsOf(token: string): Fields {
@@ -43,11 +65,16 @@ const walletTable = [
 ] as const;
 
 export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): types.Wallet[] =>
-  readRows(rowsOf(answer), 'wallet', (row) => {
-    const ccy = required(row, 'ccy', currency);
-    readInPlace(row, walletTable, unrecognized, `${ccy} wallet: `);
-    return Object.assign(row, { ccy });
-  }, unrecognized);
+  readRows(
+    rowsOf(answer),
+    'wallet',
+    (row) => {
+      const ccy = required(row, 'ccy', currency);
+      readInPlace(row, walletTable, unrecognized, `${ccy} wallet: `);
+      return Object.assign(row, { ccy });
+    },
+    unrecognized,
+  );
 
 /** The record unchanged, without its wrapper. */
 export function readAccount(answer: unknown): types.Account {
@@ -64,7 +91,11 @@ const addressFields = ['staticOnchainAddress', 'staticStablecoinOnchainAddress']
 function readAddress(answer: unknown): Fields & types.BitcoinAddress {
   const row = unwrapped(answer, ...addressFields);
   const [usual, other] = addressFields;
-  const staticOnchainAddress = required(row, row[usual] === undefined || row[usual] === null ? other : usual, name);
+  const staticOnchainAddress = required(
+    row,
+    row[usual] === undefined || row[usual] === null ? other : usual,
+    name,
+  );
   return Object.assign(row, { staticOnchainAddress });
 }
 
@@ -72,7 +103,15 @@ export const readBitcoinAddress = (answer: unknown): types.BitcoinAddress => rea
 
 export function readUsdtAddress(answer: unknown, unrecognized: OnUnrecognized): types.UsdtAddress {
   const row = readAddress(answer);
-  readInPlace(row, [['walletCcy', text], ['chainId', text], ['accountId', text]], unrecognized);
+  readInPlace(
+    row,
+    [
+      ['walletCcy', text],
+      ['chainId', text],
+      ['accountId', text],
+    ],
+    unrecognized,
+  );
   return row;
 }
 
@@ -89,21 +128,51 @@ export const readWebhooks = (answer: unknown, unrecognized: OnUnrecognized): typ
   readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, unrecognized), unrecognized);
 
 /** Banks, then mobile wallets; or one list of both. A missing list is empty. */
-export function readInstitutions(answer: unknown, unrecognized: OnUnrecognized): types.Institution[] {
+export function readInstitutions(
+  answer: unknown,
+  unrecognized: OnUnrecognized,
+): types.Institution[] {
   const outer = within(answer, 'banks', 'mobiles');
-  if (outer === undefined || (isFields(outer) && Object.keys(outer).every((field) => around.has(field)))) return [];
+  if (
+    outer === undefined ||
+    (isFields(outer) && Object.keys(outer).every((field) => around.has(field)))
+  )
+    return [];
   if (!isFields(outer)) return institutionRows(outer, undefined, unrecognized);
   const { banks, mobiles } = outer;
-  if (banks === undefined && mobiles === undefined) throw new Misread('banks and mobiles are missing');
-  return [...institutionRows(banks ?? null, 'bank', unrecognized), ...institutionRows(mobiles ?? null, 'mobile', unrecognized)];
+  if (banks === undefined && mobiles === undefined)
+    throw new Misread('banks and mobiles are missing');
+  return [
+    ...institutionRows(banks ?? null, 'bank', unrecognized),
+    ...institutionRows(mobiles ?? null, 'mobile', unrecognized),
+  ];
 }
 
-const institutionRows = (list: unknown, type: string | undefined, unrecognized: OnUnrecognized): types.Institution[] =>
-  readRows(rowsOf(list), 'institution', (row) => {
-    const institutionCode = required(row, 'institutionCode', name);
-    readInPlace(row, [['institutionType', word], ['institutionName', text]], unrecognized);
-    return Object.assign(row, { institutionCode, institutionType: word.read(row['institutionType']) ?? type });
-  }, unrecognized);
+const institutionRows = (
+  list: unknown,
+  type: string | undefined,
+  unrecognized: OnUnrecognized,
+): types.Institution[] =>
+  readRows(
+    rowsOf(list),
+    'institution',
+    (row) => {
+      const institutionCode = required(row, 'institutionCode', name);
+      readInPlace(
+        row,
+        [
+          ['institutionType', word],
+          ['institutionName', text],
+        ],
+        unrecognized,
+      );
+      return Object.assign(row, {
+        institutionCode,
+        institutionType: word.read(row['institutionType']) ?? type,
+      });
+    },
+    unrecognized,
+  );
 
 /** The rates by pair, bare or wrapped; omits pairs without a rate. */
 export function readRates(answer: unknown, unrecognized: OnUnrecognized): types.Rates {
@@ -116,6 +185,7 @@ export function readRates(answer: unknown, unrecognized: OnUnrecognized): types.
     if (read !== undefined) rates[pair] = read;
     else if (value !== null) unrecognized(misreading(pair, value, decimal.expected));
   }
-  if (pairs.length === 0 && Object.keys(inner).length > 0) throw new Misread('the answer has no pair of currencies, such as BTCUSD');
+  if (pairs.length === 0 && Object.keys(inner).length > 0)
+    throw new Misread('the answer has no pair of currencies, such as BTCUSD');
   return rates;
 }

@@ -25,9 +25,11 @@ export interface Reader<T> {
 export const text: Reader<string> = {
   expected: 'a text',
   read: (value) =>
-    typeof value === 'string' ? value
-    : typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value)
-    : undefined,
+    typeof value === 'string'
+      ? value
+      : typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
+        ? String(value)
+        : undefined,
 };
 
 /** A text that is not empty. */
@@ -48,7 +50,12 @@ export const currency: Reader<string> = {
   read: (value) => name.read(value)?.trim().toUpperCase() || undefined,
 };
 
-const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([[true, true], [false, false], ['true', true], ['false', false]]);
+const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  [true, true],
+  [false, false],
+  ['true', true],
+  ['false', false],
+]);
 
 export const flag: Reader<boolean> = {
   expected: 'true or false',
@@ -58,23 +65,32 @@ export const flag: Reader<boolean> = {
 export const decimal: Reader<WireNumber> = {
   expected: 'a number',
   read: (value) =>
-    typeof value === 'number' ? (Number.isFinite(value) ? value : undefined)
-    : typeof value === 'string' ? readDecimal(value.trim())
-    : undefined,
+    typeof value === 'number'
+      ? Number.isFinite(value)
+        ? value
+        : undefined
+      : typeof value === 'string'
+        ? readDecimal(value.trim())
+        : undefined,
 };
 
 export const count: Reader<number> = {
   expected: 'a whole number',
   read(value) {
     const number = decimal.read(value);
-    return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+    return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
+      ? number
+      : undefined;
   },
 };
 
 /** A status that services send as number or text. */
 export const textOrNumber: Reader<string | number> = {
   expected: 'a text',
-  read: (value) => (typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value)) ? value : undefined),
+  read: (value) =>
+    typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value))
+      ? value
+      : undefined,
 };
 
 export const fields: Reader<Fields> = {
@@ -99,18 +115,26 @@ export const instant: Reader<number> = {
   },
 };
 
-const iso = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?) ?(Z|UTC|[+-]\d\d(?::?\d\d)?)?)?$/i;
+const iso =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?) ?(Z|UTC|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 function isoInstant(value: string): number | undefined {
   const [, day, time = '00:00', zone = 'Z'] = iso.exec(value.trim()) ?? [];
   if (day === undefined) return undefined;
-  const offset = /^[+-]/.test(zone) ? `${zone.slice(0, 3)}:${zone.replace(':', '').slice(3) || '00'}` : 'Z';
+  const offset = /^[+-]/.test(zone)
+    ? `${zone.slice(0, 3)}:${zone.replace(':', '').slice(3) || '00'}`
+    : 'Z';
   const at = Date.parse(`${day}T${time.replace(',', '.')}${offset}`);
   return at >= 0 && at <= latestMs ? at : undefined;
 }
 
 /** Reads fields in place. Unrecognized values become null and are reported. */
-export function readInPlace(of: Fields, readers: readonly (readonly [string, Reader<unknown>])[], unrecognized: OnUnrecognized, where = ''): void {
+export function readInPlace(
+  of: Fields,
+  readers: readonly (readonly [string, Reader<unknown>])[],
+  unrecognized: OnUnrecognized,
+  where = '',
+): void {
   for (const [field, reader] of readers) {
     const value = of[field];
     if (value === undefined || value === null) continue;
@@ -154,7 +178,9 @@ const hasAny = (of: Fields, anyOf: readonly string[]): boolean =>
 export function unwrapped(answer: unknown, ...anyOf: readonly string[]): Fields {
   const found = within(answer, ...anyOf);
   if (isFields(found) && hasAny(found, anyOf)) return found;
-  throw new Misread(isFields(answer) ? `${anyOf[0]} is missing` : misreading('the answer', answer, 'an object'));
+  throw new Misread(
+    isFields(answer) ? `${anyOf[0]} is missing` : misreading('the answer', answer, 'an object'),
+  );
 }
 
 /** The rows of a list, bare or wrapped in `data`; null counts as empty. */
@@ -162,11 +188,20 @@ export function rowsOf(answer: unknown): unknown[] {
   const list = within(answer);
   if (list === null) return [];
   if (Array.isArray(list)) return list;
-  throw new Misread(list === answer && isFields(answer) ? 'data is missing' : misreading('the list', list, 'a list'));
+  throw new Misread(
+    list === answer && isFields(answer)
+      ? 'data is missing'
+      : misreading('the list', list, 'a list'),
+  );
 }
 
 /** The readable rows; the others are reported. Throws if no row is readable. */
-export function readRows<T>(rows: readonly unknown[], what: string, read: (row: Fields) => T, unrecognized: OnUnrecognized): T[] {
+export function readRows<T>(
+  rows: readonly unknown[],
+  what: string,
+  read: (row: Fields) => T,
+  unrecognized: OnUnrecognized,
+): T[] {
   const understood: T[] = [];
   const others: string[] = [];
   rows.forEach((row, index) => {

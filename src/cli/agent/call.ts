@@ -20,11 +20,20 @@ export interface Ran {
 }
 
 /** The inputs of a tool by the names of its command's arguments and options. */
-export const inputsOf = (row: ToolRow, command: Pick<Command, 'arguments' | 'options'>): [name: string, value: Value<unknown>][] =>
-  Object.entries({ ...command.arguments, ...command.options }).filter(([name]) => !neverTaken.has(name) && row.without?.includes(name) !== true);
+export const inputsOf = (
+  row: ToolRow,
+  command: Pick<Command, 'arguments' | 'options'>,
+): [name: string, value: Value<unknown>][] =>
+  Object.entries({ ...command.arguments, ...command.options }).filter(
+    ([name]) => !neverTaken.has(name) && row.without?.includes(name) !== true,
+  );
 
 /** The command line of a call. What an agent gives is the value of an option or stands behind `--`, so it is never an option itself. */
-export function commandLine(row: ToolRow, command: Pick<Command, 'arguments' | 'options'>, given: Given): string[] {
+export function commandLine(
+  row: ToolRow,
+  command: Pick<Command, 'arguments' | 'options'>,
+  given: Given,
+): string[] {
   const words: string[] = [];
   const options: string[] = [];
   for (const [name, value] of inputsOf(row, command)) {
@@ -34,15 +43,32 @@ export function commandLine(row: ToolRow, command: Pick<Command, 'arguments' | '
     else if (!takesWord(value)) options.push(...(input === true ? [flagName(name)] : []));
     else options.push(...[input].flat().map((each) => `${flagName(name)}=${String(each)}`));
   }
-  return [...row.command.split(' '), ...(row.always ?? []), ...options, '--json', '--no-input', '--', ...words];
+  return [
+    ...row.command.split(' '),
+    ...(row.always ?? []),
+    ...options,
+    '--json',
+    '--no-input',
+    '--',
+    ...words,
+  ];
 }
 
 /** Runs a command line in this process under the server's global options, and keeps what it prints. */
-export async function run(argv: readonly string[], signal: AbortSignal, context: Context, refusePayment?: Context['refusePayment']): Promise<Ran> {
+export async function run(
+  argv: readonly string[],
+  signal: AbortSignal,
+  context: Context,
+  refusePayment?: Context['refusePayment'],
+): Promise<Ran> {
   const [stdout, stderr] = [collected(), collected()];
   const { profile, account, baseUrl, sandbox, timeout } = context.globals;
-  const globals = Object.entries({ profile, account, baseUrl, timeout: timeout === undefined ? undefined : `${timeout}ms` })
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${flagName(name)}=${value}`]));
+  const globals = Object.entries({
+    profile,
+    account,
+    baseUrl,
+    timeout: timeout === undefined ? undefined : `${timeout}ms`,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [`${flagName(name)}=${value}`]));
   const exitCode = await context.runLine([...globals, ...(sandbox ? ['--sandbox'] : []), ...argv], {
     signal: AbortSignal.any([context.signal, signal]),
     owner: context.owner,
@@ -67,7 +93,13 @@ function collected(): { readonly stream: Writable; text(): string } {
 }
 
 const problemSchema = v.object({
-  error: v.looseObject({ kind: v.string(), message: v.string(), exitCode: v.number(), txnId: v.optional(v.string()), hint: v.optional(v.string()) }),
+  error: v.looseObject({
+    kind: v.string(),
+    message: v.string(),
+    exitCode: v.number(),
+    txnId: v.optional(v.string()),
+    hint: v.optional(v.string()),
+  }),
 });
 
 export interface Result {
@@ -82,24 +114,38 @@ export function resultOf(row: ToolRow, { exitCode, stdout, stderr }: Ran): Resul
   if (exitCode === 0) {
     const json = jsonIn(stdout);
     const name = listName(row.gives);
-    const content = name === undefined ? v.parse(v.looseObject({}), Array.isArray(json) ? json[0] : json) : { [name]: json };
+    const content =
+      name === undefined
+        ? v.parse(v.looseObject({}), Array.isArray(json) ? json[0] : json)
+        : { [name]: json };
     return { content, isError: false, warnings: stderr.trim() };
   }
   const lines = stderr.trimEnd().split('\n');
   const read = v.safeParse(problemSchema, jsonIn(lines.pop() ?? ''));
-  const error = read.success ? read.output.error : { kind: 'unexpected', message: 'The command ended without saying why.', exitCode };
+  const error = read.success
+    ? read.output.error
+    : { kind: 'unexpected', message: 'The command ended without saying why.', exitCode };
   const warnings = lines.join('\n');
   const next = nextOf(error.hint ?? '');
-  if (exitCode !== exitCodes.pending) return { content: { error: { ...error, next } }, isError: true, warnings };
+  if (exitCode !== exitCodes.pending)
+    return { content: { error: { ...error, next } }, isError: true, warnings };
   const { message, txnId, hint } = error;
-  return { content: { outcome: 'pending', exitCode, message, txnId, hint, next }, isError: false, warnings };
+  return {
+    content: { outcome: 'pending', exitCode, message, txnId, hint, next },
+    isError: false,
+    warnings,
+  };
 }
 
 /** A failure of the server's own, in the same form. */
 export function failed(failure: Failure): Result {
   const { kind, message, exitCode, txnId } = failure;
   const hint = adviceOf(failure);
-  return { content: { error: { kind, message, exitCode, txnId, hint, next: nextOf(hint ?? '') } }, isError: true, warnings: '' };
+  return {
+    content: { error: { kind, message, exitCode, txnId, hint, next: nextOf(hint ?? '') } },
+    isError: true,
+    warnings: '',
+  };
 }
 
 /** The command that a hint names, and the tool that does the same. */
@@ -107,6 +153,8 @@ function nextOf(hint: string): { readonly command: string; readonly tool?: strin
   const command = /svcpay .*/.exec(hint)?.[0];
   if (command === undefined) return [];
   const words = `${command.slice('svcpay '.length)} `;
-  const [tool] = tools.filter((row) => words.startsWith(`${row.command} `) && !words.includes(' --')).toSorted((a, b) => b.command.length - a.command.length);
+  const [tool] = tools
+    .filter((row) => words.startsWith(`${row.command} `) && !words.includes(' --'))
+    .toSorted((a, b) => b.command.length - a.command.length);
   return [{ command, ...(tool !== undefined && { tool: tool.name }) }];
 }

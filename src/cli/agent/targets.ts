@@ -21,17 +21,41 @@ type ReadAsked = (given: RawValues, context: Context) => Asked;
 /** By the command of the tool. Throws Failure `usage` for what is no payment. */
 export const askedBy: Readonly<Record<string, ReadAsked>> = {
   send: ({ destination, amount, spend, from, via, deductFees }, { settings, now }) => {
-    const word = (raw: RawValues[string]): string | undefined => (typeof raw === 'string' ? raw : undefined);
+    const word = (raw: RawValues[string]): string | undefined =>
+      typeof raw === 'string' ? raw : undefined;
     const way = ways.find((each) => each === via);
-    const words = { to: word(destination), amount: word(amount), spend: word(spend), from: word(from)?.toUpperCase(), via: way, deductFees: deductFees === true };
+    const words = {
+      to: word(destination),
+      amount: word(amount),
+      spend: word(spend),
+      from: word(from)?.toUpperCase(),
+      via: way,
+      deductFees: deductFees === true,
+    };
     const { order, slow } = planSendNow(words, { network: settings.network, now: now() });
     return { from: order.body.sourceReq.ccy, target: targetOf(order), slow };
   },
-  swap: ({ words, receive }) => ({ from: planSwap(readSwapWords(String(words), receive === true), receive === true).from, target: undefined, slow: false }),
+  swap: ({ words, receive }) => ({
+    from: planSwap(readSwapWords(String(words), receive === true), receive === true).from,
+    target: undefined,
+    slow: false,
+  }),
   payout: (given, { config, settings }) => {
     const flags = readAll(payoutOptions, given);
-    const { method, institution = '', acctNum = '', amount } = readDraft(flags, config.read().recipients, settings.profile.sender);
-    const destination = payoutDestination({ method: method?.code ?? '', reqDetails: { institutionCode: institution, acctNum } });
-    return { from: flags.from ?? 'BTC', target: amount && { destination, amount: amountText(amount.ccy, amount.value) }, slow: true };
+    const {
+      method,
+      institution = '',
+      acctNum = '',
+      amount,
+    } = readDraft(flags, config.read().recipients, settings.profile.sender);
+    const destination = payoutDestination({
+      method: method?.code ?? '',
+      reqDetails: { institutionCode: institution, acctNum },
+    });
+    return {
+      from: flags.from ?? 'BTC',
+      target: amount && { destination, amount: amountText(amount.ccy, amount.value) },
+      slow: true,
+    };
   },
 };

@@ -25,7 +25,8 @@ export async function openResult(path: string, rawCells: boolean): Promise<Resul
     hasRepeated ||= outcomes.has(ref);
     outcomes.set(ref, outcome);
   };
-  for await (const { ref = '', outcome = '' } of cellsOf(file.read())) say(fromPlainCell(ref), outcome);
+  for await (const { ref = '', outcome = '' } of cellsOf(file.read()))
+    say(fromPlainCell(ref), outcome);
   return {
     async write(line) {
       if (line.outcome === 'paid' && outcomes.get(line.ref) === 'paid') return;

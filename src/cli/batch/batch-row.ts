@@ -19,7 +19,10 @@ const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
 
 /** The answers of a payout as columns; a payout may also name a recipient of the address book. */
 const payoutColumns = new Map(
-  ['recipient', ...Object.keys(answerOptions).filter((name) => name !== 'amount')].map((name) => [columnOf(name), name]),
+  ['recipient', ...Object.keys(answerOptions).filter((name) => name !== 'amount')].map((name) => [
+    columnOf(name),
+    name,
+  ]),
 );
 
 export const batchColumns: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()]);
@@ -40,14 +43,18 @@ export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promis
   const given = Object.keys(cells).filter((name) => payoutColumns.has(name));
   const { to } = cells;
   if (to !== undefined && given.length > 0) {
-    throw new Failure('usage', `"to" is for sends, and ${given.join(', ')} for payouts: give one of the two per row.`);
+    throw new Failure(
+      'usage',
+      `"to" is for sends, and ${given.join(', ')} for payouts: give one of the two per row.`,
+    );
   }
   const paid =
     to === undefined
       ? await planPayout(cells, given, from, deps)
       : sendRow(planSendNow({ to, amount: amountText(cells), from }, deps));
   const { note, ref } = cells;
-  const order = note === undefined ? paid.order : { ...paid.order, body: { ...paid.order.body, note } };
+  const order =
+    note === undefined ? paid.order : { ...paid.order, body: { ...paid.order.body, note } };
   return {
     line,
     ref: ref === undefined ? derivedRef(order, deps.name) : reference().read(ref),
@@ -75,18 +82,28 @@ async function planPayout(
   { recipients, sender, lookUp }: PlanDeps,
 ): Promise<Paid> {
   if (given.length === 0) throw new Failure('usage', '"to" is missing.');
-  const raw: RawValues = Object.fromEntries(given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]));
-  const answers = { ...readAll(answerOptions, raw), amount: amountText(cells), recipient: cells['recipient'], from };
+  const raw: RawValues = Object.fromEntries(
+    given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]),
+  );
+  const answers = {
+    ...readAll(answerOptions, raw),
+    amount: amountText(cells),
+    recipient: cells['recipient'],
+    from,
+  };
   const draft = readDraft(answers, recipients, sender);
   const missing = missingFlags(draft).map((flag) => columnOf(camel(flag)));
-  if (missing.length > 0) throw new Failure('usage', `Missing for a payout: ${missing.join(', ')}.`);
+  if (missing.length > 0)
+    throw new Failure('usage', `Missing for a payout: ${missing.join(', ')}.`);
   const payout = await completePayout(draft, lookUp);
   return { order: payoutOrder(payout), slow: true, to: payout.acctNum };
 }
 
 /** `acctNum` for `--acct-num NUMBER`. */
 const camel = (flag: string): string =>
-  (flag.split(' ')[0] ?? '').replace(/^--/, '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  (flag.split(' ')[0] ?? '')
+    .replace(/^--/, '')
+    .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The amount with its unit, from one or two columns. */
 function amountText({ amount, currency: unit }: BatchRow['cells']): string | undefined {

@@ -14,16 +14,21 @@ import { file } from '../values.js';
 export const batch = defineCommand({
   fields: batchFields,
   arguments: {
-    file: file().optional().describe(
-      'CSV with a header: ref, to, amount, currency, note, from; for payouts the payout flags as columns; - for stdin',
-    ),
+    file: file()
+      .optional()
+      .describe(
+        'CSV with a header: ref, to, amount, currency, note, from; for payouts the payout flags as columns; - for stdin',
+      ),
   },
   options: batchOptions,
   examples: [
     ['svcpay batch payroll.csv --dry-run', 'checks every row and shows the totals'],
     ['svcpay batch payroll.csv', 'asks once, then pays; run it again and it pays no row twice'],
     ['svcpay batch payroll.csv --name 2026-11', 'the same rows as last month, paid again'],
-    ['make-rows | svcpay batch - --yes --result paid.csv -o jsonl', 'from a pipe, one line of JSON per row'],
+    [
+      'make-rows | svcpay batch - --yes --result paid.csv -o jsonl',
+      'from a pipe, one line of JSON per row',
+    ],
   ],
   async run({ file, ...flags }, context) {
     const drain = openDrain(context);
@@ -43,6 +48,9 @@ const askFile = ({ ask }: Context): Promise<string | Back> =>
     flag: 'FILE',
     parse: (given) => {
       if (existsSync(given)) return given;
-      throw new Failure('usage', given === '' ? 'An answer is needed here.' : `File ${given.slice(0, 80)} does not exist.`);
+      throw new Failure(
+        'usage',
+        given === '' ? 'An answer is needed here.' : `File ${given.slice(0, 80)} does not exist.`,
+      );
     },
   });

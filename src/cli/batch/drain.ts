@@ -19,7 +19,11 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
   let underWay = false;
   const interrupt = (): void => {
     if (!underWay) cut.abort();
-    else sleep(graceMs, over.signal).then(() => cut.abort(), () => undefined);
+    else
+      sleep(graceMs, over.signal).then(
+        () => cut.abort(),
+        () => undefined,
+      );
   };
   if (signal.aborted) interrupt();
   else signal.addEventListener('abort', interrupt, { once: true });

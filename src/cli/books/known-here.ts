@@ -16,10 +16,19 @@ export interface Submitted {
 }
 
 /** The attempts of an account that may have moved money, newest payment first. */
-export async function submittedHere(journal: Journal, account: string, scope: string): Promise<readonly Submitted[]> {
+export async function submittedHere(
+  journal: Journal,
+  account: string,
+  scope: string,
+): Promise<readonly Submitted[]> {
   const known = await journal.latest(account, all);
-  return known.filter((payment) => payment.scope === scope).flatMap((payment) =>
-    payment.attempts.filter((attempt) => mayHaveMoved(attempt) && attempt.txnId !== null).map((attempt) => ({ payment, attempt })));
+  return known
+    .filter((payment) => payment.scope === scope)
+    .flatMap((payment) =>
+      payment.attempts
+        .filter((attempt) => mayHaveMoved(attempt) && attempt.txnId !== null)
+        .map((attempt) => ({ payment, attempt })),
+    );
 }
 
 /** Empty if the journal cannot be read, because it only explains. */
@@ -33,8 +42,20 @@ export async function knownHere({ has }: Books, context: Context): Promise<reado
   }
 }
 
-function candidateOf({ payment: { openedAt }, attempt: { txnId, txnState, spendCcy, approvedTotal } }: Submitted): Candidate[] {
+function candidateOf({
+  payment: { openedAt },
+  attempt: { txnId, txnState, spendCcy, approvedTotal },
+}: Submitted): Candidate[] {
   if (txnId === null || spendCcy === null) return [];
   const effect = approvedTotal === null ? null : new Big(approvedTotal).neg();
-  return [{ ccy: spendCcy, at: openedAt, txnId, reason: 'not in the list', txnState: txnState ?? 'unknown', effect }];
+  return [
+    {
+      ccy: spendCcy,
+      at: openedAt,
+      txnId,
+      reason: 'not in the list',
+      txnState: txnState ?? 'unknown',
+      effect,
+    },
+  ];
 }

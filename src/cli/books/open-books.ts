@@ -3,7 +3,15 @@ import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { ServiceClient } from '../../api/client.js';
 import type { Money } from '../../formats/amount.js';
-import { always, ownZone, parseDate, parseZone, spanOf, type CalendarDate, type Span } from '../../formats/calendar.js';
+import {
+  always,
+  ownZone,
+  parseDate,
+  parseZone,
+  spanOf,
+  type CalendarDate,
+  type Span,
+} from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { openSortedRows } from '../../store/files/sorted-rows.js';
 import { gather, type Books } from '../../wallet/books/gather.js';
@@ -11,17 +19,27 @@ import type { Context } from '../context.js';
 import { amount, word, type Value } from '../values.js';
 
 export const zoneOption = (fallback = 'of this machine') =>
-  word('ZONE', parseZone).optional().describe(`time zone of the calendar days, such as Asia/Ho_Chi_Minh (default: ${fallback})`);
+  word('ZONE', parseZone)
+    .optional()
+    .describe(`time zone of the calendar days, such as Asia/Ho_Chi_Minh (default: ${fallback})`);
 
 export const openingOption = (): Value<Money[]> =>
-  amount().repeated().describe('what a wallet got outside the listed transactions, such as deposits to a permanent address; may be repeated');
+  amount()
+    .repeated()
+    .describe(
+      'what a wallet got outside the listed transactions, such as deposits to a permanent address; may be repeated',
+    );
 
 export const date = () => word('DATE', parseDate);
 
 export const zoneOf = (tz: string | undefined): string => tz ?? ownZone();
 
 /** From the first to the last day inclusive. Throws Failure `usage` for a period that ends before it begins. */
-export function periodOf(from: CalendarDate | undefined, to: CalendarDate | undefined, zone: string): Span {
+export function periodOf(
+  from: CalendarDate | undefined,
+  to: CalendarDate | undefined,
+  zone: string,
+): Span {
   const first = from === undefined ? always.first : spanOf(from, zone).first;
   const end = to === undefined ? always.end : spanOf(to, zone).end;
   if (first < end) return { first, end };
@@ -59,7 +77,10 @@ export async function withBooks<T>(
   try {
     const books = await gather({ ...wanted, service, rows, signal, sleep, onRead });
     live.stop();
-    for (const ccy of books.unreported) out.warn(`The service reports no total of the ${ccy} wallet: its closing balance is not checked.`);
+    for (const ccy of books.unreported)
+      out.warn(
+        `The service reports no total of the ${ccy} wallet: its closing balance is not checked.`,
+      );
     return await use(books, service);
   } finally {
     live.stop();
@@ -68,8 +89,15 @@ export async function withBooks<T>(
 }
 
 /** Throws Failure `not-found` for a wallet without balance and movements. */
-export function chosenWallets({ currencies }: Books, wallet: string | undefined): readonly string[] {
+export function chosenWallets(
+  { currencies }: Books,
+  wallet: string | undefined,
+): readonly string[] {
   if (wallet === undefined) return currencies;
   if (currencies.includes(wallet)) return [wallet];
-  throw new Failure('not-found', `No ${wallet} has moved, and no ${wallet} wallet holds anything.`, { next: { do: 'see-wallets' } });
+  throw new Failure(
+    'not-found',
+    `No ${wallet} has moved, and no ${wallet} wallet holds anything.`,
+    { next: { do: 'see-wallets' } },
+  );
 }

@@ -40,12 +40,17 @@ export function lookUpsOf(context: Context): LookUps {
   opened.catch(() => undefined);
   return {
     parties: (txnIds) => partiesOf(txnIds, context),
-    rates: (txnIds) => opened.then(({ scope, rates }) => rates.of(scope, txnIds)).catch(() => new Map()),
+    rates: (txnIds) =>
+      opened.then(({ scope, rates }) => rates.of(scope, txnIds)).catch(() => new Map()),
   };
 }
 
 /** Wallet by wallet. A difference from the service's balance is a separate row after today's closing balance. */
-export async function* statementLines(books: Books, wanted: Wanted, lookUps: LookUps): AsyncGenerator<StatementLine, void, void> {
+export async function* statementLines(
+  books: Books,
+  wanted: Wanted,
+  lookUps: LookUps,
+): AsyncGenerator<StatementLine, void, void> {
   let rows: StatementRow[] = [];
   for (const row of allRows(books, wanted)) {
     rows.push(row);
@@ -56,22 +61,42 @@ export async function* statementLines(books: Books, wanted: Wanted, lookUps: Loo
   yield* await linesOf(rows, wanted, lookUps);
 }
 
-function* allRows(books: Books, { wallets, period, now, before }: Wanted): Generator<StatementRow, void, void> {
+function* allRows(
+  books: Books,
+  { wallets, period, now, before }: Wanted,
+): Generator<StatementRow, void, void> {
   for (const ccy of wallets) {
     yield* statementRows(ccy, books.movements(ccy), period, now, before.get(ccy));
-    const difference = period.end > now ? books.differences.find((each) => each.ccy === ccy) : undefined;
+    const difference =
+      period.end > now ? books.differences.find((each) => each.ccy === ccy) : undefined;
     if (difference !== undefined) yield differenceRow(difference, now);
   }
 }
 
 function differenceRow({ ccy, difference, reported }: Difference, now: number): StatementRow {
   const [more, less] = difference.gt(0) ? [difference, zero] : [zero, difference.abs()];
-  return { ccy, kind: 'difference', at: now, txnId: null, other: null, reference: null, note: null, in: more, out: less, fee: zero, balance: reported };
+  return {
+    ccy,
+    kind: 'difference',
+    at: now,
+    txnId: null,
+    other: null,
+    reference: null,
+    note: null,
+    in: more,
+    out: less,
+    fee: zero,
+    balance: reported,
+  };
 }
 
 const zero = new Big(0);
 
-async function linesOf(rows: readonly StatementRow[], { day }: Wanted, lookUps: LookUps): Promise<StatementLine[]> {
+async function linesOf(
+  rows: readonly StatementRow[],
+  { day }: Wanted,
+  lookUps: LookUps,
+): Promise<StatementLine[]> {
   const txnIds = (of: readonly StatementRow[]): string[] => of.flatMap(({ txnId }) => txnId ?? []);
   const known = await lookUps.parties(txnIds(rows.filter(({ kind }) => kind === 'send')));
   const rates = await lookUps.rates(txnIds(rows));
@@ -91,7 +116,10 @@ async function linesOf(rows: readonly StatementRow[], { day }: Wanted, lookUps: 
       out,
       fee,
       balance,
-      fiatValue: kept === undefined || rate === undefined ? null : changeOf(row).abs().times(rate).round(decimalsOf(kept.fiat)),
+      fiatValue:
+        kept === undefined || rate === undefined
+          ? null
+          : changeOf(row).abs().times(rate).round(decimalsOf(kept.fiat)),
       fiatRate: rate === undefined ? null : new Big(rate),
       fiat: kept === undefined || rate === undefined ? null : kept.fiat,
       txnId,

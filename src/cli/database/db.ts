@@ -13,7 +13,9 @@ import { databaseRows, parts, withFigures, type Found } from './figures.js';
 
 export const dbStatus = defineCommand({
   prints: namesOf(undefined, databaseList),
-  examples: [['svcpay db status --json', 'where journal and inbox are, and whether they must be upgraded']],
+  examples: [
+    ['svcpay db status --json', 'where journal and inbox are, and whether they must be upgraded'],
+  ],
   async run(_values, context) {
     const [found, rows] = [await context.database(), await databaseRows(context)];
     await context.out.list(await withFigures(rows, context), databaseList);
@@ -29,15 +31,19 @@ export const dbUpgrade = defineCommand({
   examples: [['svcpay db upgrade', 'once, when no older svcpay uses the database any more']],
   async run(_values, context) {
     const { postgres, source } = await findDatabase(context);
-    const { readVersion, rowsToRewrite, upgradeTables } = await import('../../store/database/postgres-schema.js');
+    const { readVersion, rowsToRewrite, upgradeTables } =
+      await import('../../store/database/postgres-schema.js');
     for (const part of await parts()) {
       const { version } = await readVersion(postgres, part);
       const isStale = version > 0 && version < part.steps.length;
-      if (isStale) context.out.say(upgradeNotice(part, version, await rowsToRewrite(postgres, part)));
+      if (isStale)
+        context.out.say(upgradeNotice(part, version, await rowsToRewrite(postgres, part)));
       await upgradeTables(postgres, source, part);
       context.out.say(`The ${part.name} has version ${part.steps.length}.`);
     }
-    context.out.did((await parts()).map(({ name, steps }) => ({ part: name, version: steps.length })));
+    context.out.did(
+      (await parts()).map(({ name, steps }) => ({ part: name, version: steps.length })),
+    );
   },
 });
 
@@ -46,15 +52,23 @@ const rewrittenPerSecond = 14_000;
 
 /** Announces what the upgrade stops, and for how long. */
 function upgradeNotice({ name, steps }: Part, version: number, rows: number): string {
-  const stops = name === 'journal' ? 'payments on this database wait' : 'receivers on this database store no events';
-  const time = rows < rewrittenPerSecond ? 'about a second' : `about ${describeDuration((rows / rewrittenPerSecond) * 1000)} for ${rows} rows`;
+  const stops =
+    name === 'journal'
+      ? 'payments on this database wait'
+      : 'receivers on this database store no events';
+  const time =
+    rows < rewrittenPerSecond
+      ? 'about a second'
+      : `about ${describeDuration((rows / rewrittenPerSecond) * 1000)} for ${rows} rows`;
   return `Upgrading the ${name} from version ${version} to ${steps.length}: ${stops} meanwhile, ${time}.`;
 }
 
 /** After an interruption, run it again. */
 export const dbMove = defineCommand({
   fields: ['payments', 'events'],
-  examples: [['svcpay db move', 'from the files of this home; open payments go on from the database']],
+  examples: [
+    ['svcpay db move', 'from the files of this home; open payments go on from the database'],
+  ],
   async run(_values, context) {
     const { home, config, out, owner } = context;
     const { postgres, source } = await findDatabase(context);
@@ -74,7 +88,11 @@ export const dbMove = defineCommand({
 async function findDatabase({ database }: Context): Promise<Found> {
   const found = await database();
   if (found !== undefined) return found;
-  throw new Failure('usage', 'No database is set up: journal and inbox are in files of this home.', {
-    hint: 'svcpay config set database-url postgres://USER@HOST/DATABASE, or SVCPAY_DATABASE_URL',
-  });
+  throw new Failure(
+    'usage',
+    'No database is set up: journal and inbox are in files of this home.',
+    {
+      hint: 'svcpay config set database-url postgres://USER@HOST/DATABASE, or SVCPAY_DATABASE_URL',
+    },
+  );
 }

@@ -8,11 +8,17 @@ import type { Context } from '../context.js';
 export type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
 /** Adds the numbers of unfinished payments and undelivered events. Skips tables of another version and creates none. */
-export const withFigures = (rows: readonly DatabaseRow[], { journal, events }: Context): Promise<DatabaseRow[]> =>
+export const withFigures = (
+  rows: readonly DatabaseRow[],
+  { journal, events }: Context,
+): Promise<DatabaseRow[]> =>
   Promise.all(
     rows.map(async (row) => {
       if (row.version !== row.needed) return row;
-      const read = async () => (row.part === 'journal' ? { unfinished: await (await journal()).unfinished() } : { backlog: await (await events()).backlog() });
+      const read = async () =>
+        row.part === 'journal'
+          ? { unfinished: await (await journal()).unfinished() }
+          : { backlog: await (await events()).backlog() };
       return { ...row, ...(await ifAvailable(read())) };
     }),
   );
@@ -26,15 +32,21 @@ export async function parts() {
 /** Describes each part without creating anything. */
 export async function databaseRows(context: Context): Promise<DatabaseRow[]> {
   const found = await context.database();
-  return found === undefined ? inFiles(context) : Promise.all((await parts()).map((part) => rowOf(part, found, context)));
+  return found === undefined
+    ? inFiles(context)
+    : Promise.all((await parts()).map((part) => rowOf(part, found, context)));
 }
 
 async function rowOf(part: Part, { postgres }: Found, { out }: Context): Promise<DatabaseRow> {
-  const { countRows, readVersion, tryWrite } = await import('../../store/database/postgres-schema.js');
+  const { countRows, readVersion, tryWrite } =
+    await import('../../store/database/postgres-schema.js');
   const { id, version } = await readVersion(postgres, part);
   const row = { part: part.name, place: postgres.where, version, needed: part.steps.length, id };
   if (version !== part.steps.length) return row;
-  const refusal = await tryWrite(postgres, part).then(() => undefined, (error: unknown) => error);
+  const refusal = await tryWrite(postgres, part).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   if (refusal !== undefined && !(refusal instanceof Failure)) throw refusal;
   if (refusal !== undefined) out.warn(refusal.message);
   return { ...row, rows: await countRows(postgres, part), writable: refusal === undefined };
@@ -48,5 +60,10 @@ async function inFiles({ home }: Context): Promise<DatabaseRow[]> {
     ['journal', journalIn(journalFile(home)), 'payments'],
     ['inbox', eventsIn(eventsFile(home)), 'events'],
   ] as const;
-  return files.map(([part, file, table]) => ({ part, place: file.path, needed: file.steps.length, ...inspectFile(file, table) }));
+  return files.map(([part, file, table]) => ({
+    part,
+    place: file.path,
+    needed: file.steps.length,
+    ...inspectFile(file, table),
+  }));
 }

@@ -13,7 +13,11 @@ export type Known = (kind: Suggested) => readonly Candidate[];
 export type Completion = 'files' | readonly Candidate[];
 
 /** @param words the words after the program's name; the last, perhaps empty, is completed */
-export function complete(words: readonly string[], pages: readonly Page[], known: Known): Completion {
+export function complete(
+  words: readonly string[],
+  pages: readonly Page[],
+  known: Known,
+): Completion {
   const current = words.at(-1) ?? '';
   const { page, given, pending, isOver } = walk(words.slice(0, -1), pages);
   if (pending !== undefined) return matching(valuesOf(pending, current, page, known), current);
@@ -21,7 +25,12 @@ export function complete(words: readonly string[], pages: readonly Page[], known
   const [name = '', value] = current.split(/=(.*)/s, 2);
   if (value !== undefined && name.startsWith('--')) {
     const values = valuesOf(flagNamed(name, page, pages), value, page, known);
-    return values === 'files' ? values : matching(values.map((each) => ({ ...each, text: `${name}=${each.text}` })), current);
+    return values === 'files'
+      ? values
+      : matching(
+          values.map((each) => ({ ...each, text: `${name}=${each.text}` })),
+          current,
+        );
   }
   if (current.startsWith('-')) return matching(flagCandidates(page, pages), current);
   return fillArgument(page, given, current, pages, known);
@@ -42,7 +51,13 @@ function walk(words: readonly string[], pages: readonly Page[]): Place {
   let given: string[] = [];
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index] ?? '';
-    if (word === '--') return { page, given: [...given, ...words.slice(index + 1)], pending: undefined, isOver: true };
+    if (word === '--')
+      return {
+        page,
+        given: [...given, ...words.slice(index + 1)],
+        pending: undefined,
+        isOver: true,
+      };
     if (word.startsWith('-') && word !== '-') {
       const flag = flagNamed(word, page, pages);
       if (flag?.value === undefined) continue;
@@ -58,14 +73,31 @@ function walk(words: readonly string[], pages: readonly Page[]): Place {
 }
 
 const nowhere: Page = {
-  path: '', name: '', summary: '', aliases: [], runs: false, money: false, commands: [], arguments: [], flags: [], formats: [], fields: [], examples: [],
+  path: '',
+  name: '',
+  summary: '',
+  aliases: [],
+  runs: false,
+  money: false,
+  commands: [],
+  arguments: [],
+  flags: [],
+  formats: [],
+  fields: [],
+  examples: [],
 };
 
-const pageAt = (path: string, pages: readonly Page[]): Page => pages.find((each) => each.path === path) ?? nowhere;
+const pageAt = (path: string, pages: readonly Page[]): Page =>
+  pages.find((each) => each.path === path) ?? nowhere;
 
 function childOf({ path }: Page, word: string, pages: readonly Page[]): Page | undefined {
   const start = path === '' ? '' : `${path} `;
-  return pages.find((each) => each.path === start + each.name && (each.name === word || each.aliases.includes(word)) && each.path !== path);
+  return pages.find(
+    (each) =>
+      each.path === start + each.name &&
+      (each.name === word || each.aliases.includes(word)) &&
+      each.path !== path,
+  );
 }
 
 const flagNamed = (name: string, page: Page, pages: readonly Page[]): Flag | undefined =>
@@ -73,40 +105,69 @@ const flagNamed = (name: string, page: Page, pages: readonly Page[]): Flag | und
 
 const flagCandidates = (page: Page, pages: readonly Page[]): Candidate[] => {
   const flags = page.path === '' ? page.flags : [...page.flags, ...pageAt('', pages).flags];
-  const own = flags.flatMap(({ names, summary }) => names.filter((name) => name.startsWith('--')).map((text) => ({ text, about: summary })));
+  const own = flags.flatMap(({ names, summary }) =>
+    names.filter((name) => name.startsWith('--')).map((text) => ({ text, about: summary })),
+  );
   return [...own, { text: '--help', about: 'display help for command' }];
 };
 
-function valuesOf(flag: Flag | undefined, current: string, { formats, fields }: Page, known: Known): Completion {
+function valuesOf(
+  flag: Flag | undefined,
+  current: string,
+  { formats, fields }: Page,
+  known: Known,
+): Completion {
   if (flag?.value === undefined) return [];
   // Completes after the last comma of a list.
-  if (flag.names.includes('--fields')) return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
+  if (flag.names.includes('--fields'))
+    return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
   const values = slotValues(flag.value, known);
-  return flag.names.includes('--output') && values !== 'files' ? [...values, ...formats.filter(isNew(values)).map((text) => ({ text }))] : values;
+  return flag.names.includes('--output') && values !== 'files'
+    ? [...values, ...formats.filter(isNew(values)).map((text) => ({ text }))]
+    : values;
 }
 
-const isNew = (among: readonly Candidate[]) => (text: string): boolean => !among.some((each) => each.text === text);
+const isNew =
+  (among: readonly Candidate[]) =>
+  (text: string): boolean =>
+    !among.some((each) => each.text === text);
 
 function slotValues({ choices, suggests }: Slot, known: Known): Completion {
   if (suggests === 'file') return 'files';
   return [...choices.map((text) => ({ text })), ...(suggests === undefined ? [] : known(suggests))];
 }
 
-function fillArgument(page: Page, given: readonly string[], current: string, pages: readonly Page[], known: Known): Completion {
+function fillArgument(
+  page: Page,
+  given: readonly string[],
+  current: string,
+  pages: readonly Page[],
+  known: Known,
+): Completion {
   const last = page.arguments.at(-1);
   const slot = page.arguments[given.length] ?? (last?.repeated === true ? last : undefined);
   if (slot?.suggests === 'command') return matching(commandWords(given, slot, pages), current);
-  const commands = given.length === 0 ? page.commands.map(({ name, summary }) => ({ text: name, about: summary })) : [];
+  const commands =
+    given.length === 0
+      ? page.commands.map(({ name, summary }) => ({ text: name, about: summary }))
+      : [];
   const values = slot === undefined ? [] : slotValues(slot, known);
   return values === 'files' ? values : matching([...commands, ...values], current);
 }
 
 /** For `help`: command names, and topics as the first word. */
-function commandWords(given: readonly string[], { choices }: Slot, pages: readonly Page[]): Candidate[] {
+function commandWords(
+  given: readonly string[],
+  { choices }: Slot,
+  pages: readonly Page[],
+): Candidate[] {
   let page: Page | undefined = pageAt('', pages);
   for (const word of given) page = page && childOf(page, word, pages);
   const topics = given.length === 0 ? choices.map((text) => ({ text, about: 'topic' })) : [];
-  return [...(page?.commands ?? []).map(({ name, summary }) => ({ text: name, about: summary })), ...topics];
+  return [
+    ...(page?.commands ?? []).map(({ name, summary }) => ({ text: name, about: summary })),
+    ...topics,
+  ];
 }
 
 const matching = (values: Completion, current: string): Completion =>

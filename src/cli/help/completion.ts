@@ -8,7 +8,9 @@ type Shell = (typeof shells)[number];
 export const completionScript = (shell: Shell): string => ({ bash, zsh, fish, powershell })[shell];
 
 export const completion = defineCommand({
-  arguments: { shell: choice(shells, 'SHELL').describe(`the shell to complete in: ${shells.join(', ')}`) },
+  arguments: {
+    shell: choice(shells, 'SHELL').describe(`the shell to complete in: ${shells.join(', ')}`),
+  },
   examples: [
     ['source <(svcpay completion bash)', 'for this bash; put the line into ~/.bashrc to keep it'],
     ['svcpay completion fish > ~/.config/fish/completions/svcpay.fish', 'for every fish'],

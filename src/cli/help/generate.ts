@@ -11,7 +11,8 @@ export const generate = (tree: Branch): Command =>
     examples: [],
     async run({ what }, { out }) {
       const pages = await pagesOf(tree);
-      if (what === 'pages') return void out.text(JSON.stringify(pages.map((page) => ({ ...page, examples: [] }))));
+      if (what === 'pages')
+        return void out.text(JSON.stringify(pages.map((page) => ({ ...page, examples: [] }))));
       out.text((what === 'manual' ? manualPage(pages) : skillPage(pages)).trimEnd());
     },
   });
@@ -47,13 +48,28 @@ svcpay --sandbox tx get order-118 --json --fields txnState
 `;
 
 export function skillPage(pages: readonly Page[]): string {
-  const lines = pages.filter(({ path, runs }) => path !== '' && runs).map(({ path, summary, money, arguments: slots }) => {
-    const words = slots.map(({ placeholder, required }) => (required ? placeholder : `[${placeholder}]`));
-    return `| \`${['svcpay', path, ...words].join(' ').replaceAll('|', '\\|')}\` | ${summary} | ${money ? 'moves' : ''} |`;
-  });
+  const lines = pages
+    .filter(({ path, runs }) => path !== '' && runs)
+    .map(({ path, summary, money, arguments: slots }) => {
+      const words = slots.map(({ placeholder, required }) =>
+        required ? placeholder : `[${placeholder}]`,
+      );
+      return `| \`${['svcpay', path, ...words].join(' ').replaceAll('|', '\\|')}\` | ${summary} | ${money ? 'moves' : ''} |`;
+    });
   const codes = exitCodeRows.map(({ code, meaning }) => `| ${code} | ${meaning} |`);
   return [
-    head, '## Exit codes', '', '| Code | Meaning |', '|---|---|', ...codes, '',
-    '## Commands', '', '| Command | What it does | Money |', '|---|---|---|', ...lines, '',
+    head,
+    '## Exit codes',
+    '',
+    '| Code | Meaning |',
+    '|---|---|',
+    ...codes,
+    '',
+    '## Commands',
+    '',
+    '| Command | What it does | Money |',
+    '|---|---|---|',
+    ...lines,
+    '',
   ].join('\n');
 }

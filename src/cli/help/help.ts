@@ -6,27 +6,39 @@ import { phrase } from '../values.js';
 import { exitCodeRows, topicNames, topics, topicText } from './topics.js';
 import { branchNamed } from './suggest.js';
 
-export const help = (tree: Branch): Command => defineCommand({
-  arguments: { topic: phrase('COMMAND').suggesting('command').describe(`a command, or one of ${topicNames.join(', ')}`) },
-  examples: [
-    ['svcpay help', 'all commands by purpose'],
-    ['svcpay help exit-codes', 'every exit code and what it says about the money'],
-    ['svcpay help scripting', 'how to write a script that can run again'],
-    ['svcpay help send lightning', 'same as svcpay send lightning --help'],
-  ],
-  async run({ topic }, { out, runLine, terminal }) {
-    if (topic === 'exit-codes') return printExitCodes(out);
-    const page = topics.find(({ name }) => name === topic);
-    if (page !== undefined) return void out.text(topicText(page, Math.min(terminal.columns, 100)));
-    const words = topic?.split(' ') ?? [];
-    branchNamed(words, tree, topicNames);
-    await runLine([...words, '--help']);
-  },
-});
+export const help = (tree: Branch): Command =>
+  defineCommand({
+    arguments: {
+      topic: phrase('COMMAND')
+        .suggesting('command')
+        .describe(`a command, or one of ${topicNames.join(', ')}`),
+    },
+    examples: [
+      ['svcpay help', 'all commands by purpose'],
+      ['svcpay help exit-codes', 'every exit code and what it says about the money'],
+      ['svcpay help scripting', 'how to write a script that can run again'],
+      ['svcpay help send lightning', 'same as svcpay send lightning --help'],
+    ],
+    async run({ topic }, { out, runLine, terminal }) {
+      if (topic === 'exit-codes') return printExitCodes(out);
+      const page = topics.find(({ name }) => name === topic);
+      if (page !== undefined)
+        return void out.text(topicText(page, Math.min(terminal.columns, 100)));
+      const words = topic?.split(' ') ?? [];
+      branchNamed(words, tree, topicNames);
+      await runLine([...words, '--help']);
+    },
+  });
 
 async function printExitCodes(out: Output): Promise<void> {
   if (out.forPeople) {
-    out.screen((canvas) => factLines(exitCodeRows.map(({ code, meaning }) => ({ label: String(code), value: meaning })), canvas, 3));
+    out.screen((canvas) =>
+      factLines(
+        exitCodeRows.map(({ code, meaning }) => ({ label: String(code), value: meaning })),
+        canvas,
+        3,
+      ),
+    );
     return;
   }
   await out.list(exitCodeRows, {

@@ -14,7 +14,10 @@ export function manualPage(pages: readonly Page[]): string {
       `.SH ${roff(section.toUpperCase())}`,
       ...pages.filter((page) => sectionOf(page, pages) === section).flatMap(commandLines),
     ]),
-    ...heading('EXIT STATUS', exitCodeRows.flatMap(({ code, meaning }) => item(String(code), meaning))),
+    ...heading(
+      'EXIT STATUS',
+      exitCodeRows.flatMap(({ code, meaning }) => item(String(code), meaning)),
+    ),
     ...topics.flatMap(({ name, parts }) => heading(name.toUpperCase(), parts.flatMap(partLines))),
     '',
   ].join('\n');
@@ -23,18 +26,43 @@ export function manualPage(pages: readonly Page[]): string {
 const sectionOf = ({ path }: Page, pages: readonly Page[]): string | undefined =>
   pages.find((each) => each.path !== '' && each.path === path.split(' ')[0])?.section;
 
-const heading = (title: string, lines: readonly string[]): string[] => [`.SH ${roff(title)}`, ...lines];
+const heading = (title: string, lines: readonly string[]): string[] => [
+  `.SH ${roff(title)}`,
+  ...lines,
+];
 
-function commandLines({ path, aliases, summary, arguments: slots, flags, examples, runs }: Page): string[] {
+function commandLines({
+  path,
+  aliases,
+  summary,
+  arguments: slots,
+  flags,
+  examples,
+  runs,
+}: Page): string[] {
   const also = aliases.length === 0 ? '' : ` (also: ${aliases.join(', ')})`;
-  const usage = [`\\fBsvcpay ${roff(path)}\\fR`, ...(flags.length > 0 ? ['[\\fIoptions\\fR]'] : []), ...slots.map(slotText)].join(' ');
+  const usage = [
+    `\\fBsvcpay ${roff(path)}\\fR`,
+    ...(flags.length > 0 ? ['[\\fIoptions\\fR]'] : []),
+    ...slots.map(slotText),
+  ].join(' ');
   return [
     `.SS ${roff(path)}`,
     `${roff(summary.charAt(0).toUpperCase() + summary.slice(1))}${roff(also)}.`,
     ...(runs ? ['.PP', usage] : []),
     ...slots.flatMap((slot) => item(slot.placeholder, slot.summary)),
     ...flags.flatMap(flagLines),
-    ...examples.flatMap(([line, purpose]) => ['.PP', '.RS 4', '.nf', roff(line), '.fi', '.RS 4', roff(purpose), '.RE', '.RE']),
+    ...examples.flatMap(([line, purpose]) => [
+      '.PP',
+      '.RS 4',
+      '.nf',
+      roff(line),
+      '.fi',
+      '.RS 4',
+      roff(purpose),
+      '.RE',
+      '.RE',
+    ]),
   ];
 }
 
@@ -47,9 +75,12 @@ const flagLines = ({ names, value, summary }: Flag): string[] =>
   item(names.join(', ') + (value === undefined ? '' : ` ${value.placeholder}`), summary);
 
 const partLines = (part: (typeof topics)[number]['parts'][number]): string[] =>
-  typeof part === 'string' ? ['.PP', roff(part)] : part.flatMap(([term, meaning]) => item(term, meaning));
+  typeof part === 'string'
+    ? ['.PP', roff(part)]
+    : part.flatMap(([term, meaning]) => item(term, meaning));
 
 const item = (term: string, text: string): string[] => ['.TP', `\\fB${roff(term)}\\fR`, roff(text)];
 
 /** Escapes roff; a leading period or quote would be a request. */
-const roff = (text: string): string => text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');
+const roff = (text: string): string =>
+  text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');

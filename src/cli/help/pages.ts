@@ -1,7 +1,14 @@
 // Describes every command as data, for completion and the manual.
 import type { Branch, CommandDefinition } from '../define.js';
 import { globalOptions } from '../globals.js';
-import { flagName, negatedFlag, takesWord, type Shape, type Value, type Values } from '../values.js';
+import {
+  flagName,
+  negatedFlag,
+  takesWord,
+  type Shape,
+  type Value,
+  type Values,
+} from '../values.js';
 import { topicNames } from './topics.js';
 
 /** A value: a choice, local data or any word. */
@@ -51,7 +58,9 @@ export async function pagesOf(branch: Branch, path: readonly string[] = []): Pro
     section: branch.section,
     runs: command !== undefined,
     money: branch.money === true,
-    commands: shown.flatMap(({ name, aliases = [], summary }) => [name, ...aliases].map((each) => ({ name: each, summary }))),
+    commands: shown.flatMap(({ name, aliases = [], summary }) =>
+      [name, ...aliases].map((each) => ({ name: each, summary })),
+    ),
     arguments: Object.values(command?.arguments ?? {}).map(slotOf),
     flags: flagsOf(isRoot ? globalOptions : (command?.options ?? {})),
     formats: command?.formats ?? [],
@@ -79,4 +88,3 @@ function longNames(name: string, { shape }: Value<unknown>): string[] {
   if (shape.kind === 'off') return [negatedFlag(name)];
   return shape.kind === 'on-off' ? [flagName(name), negatedFlag(name)] : [flagName(name)];
 }
-

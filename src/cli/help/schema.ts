@@ -1,7 +1,15 @@
 // The table of commands as JSON, for programs and agents.
 import { defineCommand, type Branch, type Command } from '../define.js';
 import { globalOptions } from '../globals.js';
-import { valueSchema, flagName, negatedFlag, phrase, type ValueSchema, type Value, type Values } from '../values.js';
+import {
+  valueSchema,
+  flagName,
+  negatedFlag,
+  phrase,
+  type ValueSchema,
+  type Value,
+  type Values,
+} from '../values.js';
 import { exitCodeRows } from './topics.js';
 import { branchNamed } from './suggest.js';
 
@@ -15,40 +23,68 @@ interface CommandSchema {
   /** `depends` on the arguments and options. */
   readonly money: 'moves' | 'none' | 'depends';
   /** In order. */
-  readonly arguments: readonly (ValueSchema & { readonly name: string; readonly required: boolean })[];
+  readonly arguments: readonly (ValueSchema & {
+    readonly name: string;
+    readonly required: boolean;
+  })[];
   readonly options: Readonly<Record<string, Option>>;
   readonly fields: readonly string[];
   readonly formats: readonly string[];
   readonly examples: Command['examples'];
 }
 
-export const schema = (tree: Branch): Command => defineCommand({
-  arguments: { command: phrase('COMMAND').suggesting('command').describe('only this command, or those of this group') },
-  examples: [
-    ['svcpay schema', 'every command, the global options and the exit codes'],
-    ['svcpay schema send lightning', 'one command'],
-  ],
-  async run({ command = '' }, { out, version }) {
-    const words = command.split(' ').filter((word) => word !== '');
-    const commands = await commandsBelow(branchNamed(words, tree), words);
-    const whole = { version, globalOptions: optionsOf(globalOptions), exitCodes: exitCodeRows, commands };
-    const [only] = commands;
-    out.text(JSON.stringify(words.length === 0 ? whole : commands.length > 1 ? commands : { ...only, exitCodes: exitCodeRows }));
-  },
-});
+export const schema = (tree: Branch): Command =>
+  defineCommand({
+    arguments: {
+      command: phrase('COMMAND')
+        .suggesting('command')
+        .describe('only this command, or those of this group'),
+    },
+    examples: [
+      ['svcpay schema', 'every command, the global options and the exit codes'],
+      ['svcpay schema send lightning', 'one command'],
+    ],
+    async run({ command = '' }, { out, version }) {
+      const words = command.split(' ').filter((word) => word !== '');
+      const commands = await commandsBelow(branchNamed(words, tree), words);
+      const whole = {
+        version,
+        globalOptions: optionsOf(globalOptions),
+        exitCodes: exitCodeRows,
+        commands,
+      };
+      const [only] = commands;
+      out.text(
+        JSON.stringify(
+          words.length === 0
+            ? whole
+            : commands.length > 1
+              ? commands
+              : { ...only, exitCodes: exitCodeRows },
+        ),
+      );
+    },
+  });
 
 async function commandsBelow(branch: Branch, path: readonly string[]): Promise<CommandSchema[]> {
   const command = path.length === 0 ? undefined : await branch.load?.();
   const shown = (branch.branches ?? []).filter(({ hidden }) => hidden !== true);
   const below = await Promise.all(shown.map((each) => commandsBelow(each, [...path, each.name])));
-  return [...(command === undefined ? [] : [schemaOf(branch, command, path.join(' '))]), ...below.flat()];
+  return [
+    ...(command === undefined ? [] : [schemaOf(branch, command, path.join(' '))]),
+    ...below.flat(),
+  ];
 }
 
 const schemaOf = ({ summary, money }: Branch, command: Command, path: string): CommandSchema => ({
   command: path,
   summary,
   money: money === true ? 'moves' : (money ?? 'none'),
-  arguments: Object.entries(command.arguments).map(([name, value]) => ({ name, required: value.shape.required, ...valueSchema(value, false) })),
+  arguments: Object.entries(command.arguments).map(([name, value]) => ({
+    name,
+    required: value.shape.required,
+    ...valueSchema(value, false),
+  })),
   options: optionsOf(command.options),
   fields: [...new Set(command.fields ?? command.prints ?? [])],
   formats: command.formats,
@@ -56,6 +92,12 @@ const schemaOf = ({ summary, money }: Branch, command: Command, path: string): C
 });
 
 const optionsOf = (options: Values): Record<string, Option> =>
-  Object.fromEntries(Object.entries(options).map(([name, value]) => [name, { flag: flagOf(name, value), ...valueSchema(value, false) }]));
+  Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [
+      name,
+      { flag: flagOf(name, value), ...valueSchema(value, false) },
+    ]),
+  );
 
-const flagOf = (name: string, { shape }: Value<unknown>): string => (shape.kind === 'off' ? negatedFlag(name) : flagName(name));
+const flagOf = (name: string, { shape }: Value<unknown>): string =>
+  shape.kind === 'off' ? negatedFlag(name) : flagName(name);

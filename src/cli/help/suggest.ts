@@ -9,23 +9,37 @@ export const nearest = (word: string, names: readonly string[]): string | undefi
   closestMatch(word.toLowerCase(), names, { maxDistance: word.length <= 3 ? 1 : 2 });
 
 /** @param path the words before the wrong one */
-export function unknownCommand(word: string, path: readonly string[], { branches = [] }: Branch, also: readonly string[] = []): Failure {
+export function unknownCommand(
+  word: string,
+  path: readonly string[],
+  { branches = [] }: Branch,
+  also: readonly string[] = [],
+): Failure {
   const names = [...branches.flatMap(({ name, aliases = [] }) => [name, ...aliases]), ...also];
   const meant = nearest(word, names);
   const shown = branches.filter(({ hidden }) => hidden !== true).map(({ name }) => name);
   const rest = path.length === 0 ? '' : ` There are ${shown.join(', ')}.`;
   const message = `There is no command "${[...path, clip(word)].join(' ')}".`;
-  return new Failure('usage', meant === undefined ? message + rest : `${message} Did you mean ${[...path, meant].join(' ')}?`, {
-    hint: ['svcpay', ...path, '--help'].join(' '),
-  });
+  return new Failure(
+    'usage',
+    meant === undefined ? message + rest : `${message} Did you mean ${[...path, meant].join(' ')}?`,
+    {
+      hint: ['svcpay', ...path, '--help'].join(' '),
+    },
+  );
 }
 
 /** Throws Failure `usage` with a suggestion for an unknown name. @param more further candidates for the first word */
-export function branchNamed(words: readonly string[], tree: Branch, more: readonly string[] = []): Branch {
+export function branchNamed(
+  words: readonly string[],
+  tree: Branch,
+  more: readonly string[] = [],
+): Branch {
   let branch = tree;
   words.forEach((word, index) => {
     const next = branch.branches?.find((each) => isNamed(each, word));
-    if (next === undefined) throw unknownCommand(word, words.slice(0, index), branch, index === 0 ? more : []);
+    if (next === undefined)
+      throw unknownCommand(word, words.slice(0, index), branch, index === 0 ? more : []);
     branch = next;
   });
   return branch;

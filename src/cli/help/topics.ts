@@ -31,15 +31,30 @@ export const topics: readonly Topic[] = [
         ['SVCPAY_PROFILE', 'profile; same as --profile'],
         ['SVCPAY_ACCOUNT', 'subaccount; same as --account'],
         ['SVCPAY_BASE_URL', 'address of the service; same as --base-url'],
-        ['SVCPAY_API_KEY, SVCPAY_API_SECRET', 'credentials; together with the address they replace login'],
+        [
+          'SVCPAY_API_KEY, SVCPAY_API_SECRET',
+          'credentials; together with the address they replace login',
+        ],
         ['SVCPAY_NETWORK', 'mainnet, testnet or any: which invoices and addresses are accepted'],
         ['SVCPAY_MAKER', "the service's name on the wire: acme for acmepay (default service)"],
-        ['SVCPAY_SIGNATURE_HEADER', "header that carries the webhook signature (default X-Servicepay-Signature)"],
+        [
+          'SVCPAY_SIGNATURE_HEADER',
+          'header that carries the webhook signature (default X-Servicepay-Signature)',
+        ],
         ['SVCPAY_WEBHOOK_SECRET', 'the secret of the webhook commands'],
         ['SVCPAY_HOME', 'one folder for settings, journal and sandbox data'],
-        ['SVCPAY_DATABASE_URL', 'PostgreSQL for journal, limits and events, shared by several machines'],
-        ['SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY', 'amounts such as 100000sat,25usdt; narrow the limits, never widen them'],
-        ['SVCPAY_LIVE_SHAPES', 'response formats of live services in the sandbox: svcpay sandbox start --help'],
+        [
+          'SVCPAY_DATABASE_URL',
+          'PostgreSQL for journal, limits and events, shared by several machines',
+        ],
+        [
+          'SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY',
+          'amounts such as 100000sat,25usdt; narrow the limits, never widen them',
+        ],
+        [
+          'SVCPAY_LIVE_SHAPES',
+          'response formats of live services in the sandbox: svcpay sandbox start --help',
+        ],
         ['SVCPAY_NO_INPUT, CI', 'never ask a question; same as --no-input'],
         ['SVCPAY_LOG_FORMAT', 'text or json; same as --log-format'],
         ['NO_COLOR, FORCE_COLOR', 'never or always use colours'],
@@ -69,11 +84,17 @@ export const topics: readonly Topic[] = [
       'Without a terminal, or with --no-input, --json or CI, svcpay never asks: the command fails at once and names the missing flags. A payment needs --yes.',
       'A payment with --ref REF is made once. If you run it again with the same reference, svcpay reports or resumes the earlier payment.',
       [
-        ['svcpay send DEST 50000sat --ref order-118 --yes --json', 'pays once, however often it runs'],
+        [
+          'svcpay send DEST 50000sat --ref order-118 --yes --json',
+          'pays once, however often it runs',
+        ],
         ['exit code 8', 'outcome not known yet: run the same line again, or svcpay tx resume REF'],
         ['exit code 75', 'nothing moved, temporary failure: run the same line again later'],
         ['exit code 6', 'the payment failed: --retry makes another attempt'],
-        ['svcpay batch rows.csv --yes', 'pays no row twice; exit code 8 also if rows are left for the next run'],
+        [
+          'svcpay batch rows.csv --yes',
+          'pays no row twice; exit code 8 also if rows are left for the next run',
+        ],
       ],
       'Under --json the last line of stderr is {"error":{"kind","message","hint","exitCode",...}}. All codes: svcpay help exit-codes',
       'A failed write to stdout never changes the payment or its exit code.',
@@ -81,7 +102,10 @@ export const topics: readonly Topic[] = [
   },
 ];
 
-export const topicNames: readonly string[] = ['exit-codes', ...topics.map(({ name }) => name)].toSorted();
+export const topicNames: readonly string[] = [
+  'exit-codes',
+  ...topics.map(({ name }) => name),
+].toSorted();
 
 const margin = '  ';
 
@@ -90,7 +114,10 @@ export function topicText({ parts }: Topic, columns: number): string {
   const width = columns - margin.length;
   const blocks = parts.map((part) => {
     if (typeof part === 'string') return wrap(part, columns);
-    return part.flatMap(([term, meaning]) => [`${margin}${term}`, ...wrap(meaning, width - 4).map((line) => `${margin}    ${line}`)]);
+    return part.flatMap(([term, meaning]) => [
+      `${margin}${term}`,
+      ...wrap(meaning, width - 4).map((line) => `${margin}    ${line}`),
+    ]);
   });
   return blocks.map((lines) => lines.join('\n')).join('\n\n');
 }
@@ -111,7 +138,15 @@ const meanings: Readonly<Record<keyof typeof exitCodes | 'done', string>> = {
   interrupted: 'interrupted before anything moved',
 };
 
-export const exitCodeRows: readonly { readonly code: number; readonly kind: string; readonly meaning: string }[] = [
+export const exitCodeRows: readonly {
+  readonly code: number;
+  readonly kind: string;
+  readonly meaning: string;
+}[] = [
   { code: 0, kind: 'done', meaning: meanings.done },
-  ...Object.entries(exitCodes).map(([kind, code]) => ({ code, kind, meaning: meanings[kind as keyof typeof exitCodes] })),
+  ...Object.entries(exitCodes).map(([kind, code]) => ({
+    code,
+    kind,
+    meaning: meanings[kind as keyof typeof exitCodes],
+  })),
 ];

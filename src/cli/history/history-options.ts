@@ -22,14 +22,23 @@ const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
 const ownWallet = /^[a-z][a-z0-9]*pay$/;
 
 const notMethod = (given: string): Failure =>
-  new Failure('usage', `"${given}" is not a method. Write one of ${knownMethods.join(', ')}, or a payout method.`, { hint: 'svcpay payout methods' });
+  new Failure(
+    'usage',
+    `"${given}" is not a method. Write one of ${knownMethods.join(', ')}, or a payout method.`,
+    { hint: 'svcpay payout methods' },
+  );
 
 const methods = () =>
   word(
     'METHOD',
     (given) => {
       const method = given.toLowerCase().replace(/^onchain$/, 'on-chain');
-      if (knownMethods.some((each) => each === method) || payoutMethod.test(method) || ownWallet.test(method)) return method;
+      if (
+        knownMethods.some((each) => each === method) ||
+        payoutMethod.test(method) ||
+        ownWallet.test(method)
+      )
+        return method;
       throw notMethod(given);
     },
     knownMethods,
@@ -43,15 +52,21 @@ const states = () =>
       const state = given.toLowerCase();
       if (knownStates.includes(state)) return state;
       const meant = nearest(state, knownStates);
-      if (meant !== undefined) throw new Failure('usage', `"${given}" is not a state. Did you mean ${meant}?`);
+      if (meant !== undefined)
+        throw new Failure('usage', `"${given}" is not a state. Did you mean ${meant}?`);
       if (/^[a-z][a-z_-]*$/.test(state)) return given;
-      throw new Failure('usage', `"${given}" is not a state. Write one of ${knownStates.join(', ')}, or another state of the service.`);
+      throw new Failure(
+        'usage',
+        `"${given}" is not a state. Write one of ${knownStates.join(', ')}, or another state of the service.`,
+      );
     },
     knownStates,
   ).repeated();
 
 export const historyOptions = {
-  time: choice(periods, 'PERIOD').optional().describe(`the last ${periods.join(', ')}`),
+  time: choice(periods, 'PERIOD')
+    .optional()
+    .describe(`the last ${periods.join(', ')}`),
   since: instant().describe('from this time on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'),
   until: instant().describe('up to this time, inclusive'),
   state: states().describe('only this state; may be repeated'),
@@ -69,8 +84,12 @@ const dayMs = 86_400_000;
  * The service's filter. Without a period it covers all of history, whereas the service's default is
  * a week. Throws Failure `usage` for contradictory periods.
  */
-export async function historyFilter(flags: HistoryFlags, service: ServiceClient): Promise<TransactionFilter> {
-  const { time, since, until, state, srcMethod, destMethod, excludeSrcMethod, excludeDestMethod } = flags;
+export async function historyFilter(
+  flags: HistoryFlags,
+  service: ServiceClient,
+): Promise<TransactionFilter> {
+  const { time, since, until, state, srcMethod, destMethod, excludeSrcMethod, excludeDestMethod } =
+    flags;
   if (time !== undefined && (since !== undefined || until !== undefined)) {
     throw new Failure('usage', 'Give either --time or --since and --until, not both.');
   }
@@ -91,7 +110,11 @@ function joined(words: readonly string[], { maker }: ServiceClient): string | un
   return methods.length === 0 ? undefined : methods.join(',');
 }
 
-async function period(since: Instant | undefined, until: Instant | undefined, service: ServiceClient) {
+async function period(
+  since: Instant | undefined,
+  until: Instant | undefined,
+  service: ServiceClient,
+) {
   const isRelative = [since, until].some((each) => each !== undefined && 'ago' in each);
   const now = isRelative ? await timeOf(service) : service.serviceNow();
   const start = startOf(since, now);
@@ -101,7 +124,10 @@ async function period(since: Instant | undefined, until: Instant | undefined, se
 }
 
 /** Epoch ms; 0 by default. */
-export const beginningOf = async (since: Instant | undefined, service: ServiceClient): Promise<number> =>
+export const beginningOf = async (
+  since: Instant | undefined,
+  service: ServiceClient,
+): Promise<number> =>
   startOf(since, since !== undefined && 'ago' in since ? await timeOf(service) : 0);
 
 const startOf = (since: Instant | undefined, now: number): number =>
@@ -114,7 +140,11 @@ async function timeOf(service: ServiceClient): Promise<number> {
 }
 
 /** For the heading of a list. */
-export function periodText({ time, since, until }: Pick<HistoryFlags, 'time' | 'since' | 'until'>): string {
+export function periodText({
+  time,
+  since,
+  until,
+}: Pick<HistoryFlags, 'time' | 'since' | 'until'>): string {
   if (time !== undefined) return periodNames[time];
   return since === undefined && until === undefined ? 'all of history' : 'of the requested period';
 }

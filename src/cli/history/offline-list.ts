@@ -9,15 +9,14 @@ import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { Context } from '../context.js';
 
 /** Payments with a transaction, newest first. Empty if the journal cannot be read. */
-export async function offlineList(
-  atMost: number,
-  context: Context,
-): Promise<readonly Payment[]> {
+export async function offlineList(atMost: number, context: Context): Promise<readonly Payment[]> {
   try {
     const { id, scope, ...account } = await context.account();
     const journal = await account.journal();
     const submitted = await journal.latest(id, atMost);
-    const known = new Map([...submitted, ...(await journal.open(scope))].map((payment) => [payment.id, payment]));
+    const known = new Map(
+      [...submitted, ...(await journal.open(scope))].map((payment) => [payment.id, payment]),
+    );
     return [...known.values()]
       .filter((payment) => payment.scope === scope && latest(payment).txnId !== null)
       .toSorted((a, b) => b.openedAt - a.openedAt)
@@ -39,13 +38,24 @@ export function asTransaction(payment: Payment): ListedTransaction {
     extRefId: ref,
     note: body.note,
     createdAt: openedAt,
-    sourceReq: { ...sideOf(body.sourceReq, body.sourceReq.amtRequested ?? approvedTotal), updatedAt },
+    sourceReq: {
+      ...sideOf(body.sourceReq, body.sourceReq.amtRequested ?? approvedTotal),
+      updatedAt,
+    },
     destReq: sideOf(body.destReq, receives?.value ?? approvedReceives ?? body.destReq.amtRequested),
   };
 }
 
-function sideOf({ ccy, method, reqDetails }: CreateSide, amount: Big | string | number | null | undefined): RequestSide {
-  return { ccy, method, reqDetails, amtRequested: amount == null ? undefined : readDecimal(fixed(new Big(amount))) };
+function sideOf(
+  { ccy, method, reqDetails }: CreateSide,
+  amount: Big | string | number | null | undefined,
+): RequestSide {
+  return {
+    ccy,
+    method,
+    reqDetails,
+    amtRequested: amount == null ? undefined : readDecimal(fixed(new Big(amount))),
+  };
 }
 
 /** `last checked 2026-11-21 14:02:11`, the oldest time. */
@@ -55,4 +65,5 @@ export function lastCheckedText(payments: readonly Payment[]): string {
 }
 
 /** Whether the service was not reached. */
-export const isNotReached = (error: unknown): error is Failure => error instanceof Failure && error.kind === 'temporary';
+export const isNotReached = (error: unknown): error is Failure =>
+  error instanceof Failure && error.kind === 'temporary';

@@ -53,8 +53,16 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   const outcomes = new Map<string, ListedTransaction | Failure>();
   const submitted = payments.filter(hasTransaction);
   // Single reads show more than the list, and a few take no longer.
-  if (submitted.length > atOnce) await within(refreshTimeoutMs, readListed(submitted, outcomes, context).catch(failureOf), context);
-  const waiting = submitted.filter(({ id }) => !outcomes.has(id)).slice(0, atMost).toReversed();
+  if (submitted.length > atOnce)
+    await within(
+      refreshTimeoutMs,
+      readListed(submitted, outcomes, context).catch(failureOf),
+      context,
+    );
+  const waiting = submitted
+    .filter(({ id }) => !outcomes.has(id))
+    .slice(0, atMost)
+    .toReversed();
   const worker = async (): Promise<void> => {
     for (let payment = waiting.pop(); payment !== undefined; payment = waiting.pop()) {
       outcomes.set(payment.id, await readLatest(payment, context).catch(failureOf));
@@ -64,9 +72,16 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   if (workers.length > 0) await within(refreshTimeoutMs, Promise.all(workers), context);
   const answered = payments.map((payment) => ({ payment, outcome: outcomes.get(payment.id) }));
   const failures = answered.flatMap(({ payment, outcome }) =>
-    outcome instanceof Failure ? outcome : outcome === undefined && hasTransaction(payment) ? notAsked() : [],
+    outcome instanceof Failure
+      ? outcome
+      : outcome === undefined && hasTransaction(payment)
+        ? notAsked()
+        : [],
   );
-  const read = answered.map(({ payment, outcome }) => ({ payment, txn: outcome instanceof Failure ? undefined : outcome }));
+  const read = answered.map(({ payment, outcome }) => ({
+    payment,
+    txn: outcome instanceof Failure ? undefined : outcome,
+  }));
   return {
     open: read.filter((each) => !isOver(each)),
     ended: read.filter(isOver).flatMap(({ txn }) => txn ?? []),
@@ -90,7 +105,9 @@ async function readListed(
   const journal = await context.journal();
   const byId = new Map(submitted.map((payment) => [latest(payment).txnId, payment]));
   const dayMs = 86_400_000;
-  const startTime = new Date(Math.min(...submitted.map(({ openedAt }) => openedAt)) - dayMs).toISOString();
+  const startTime = new Date(
+    Math.min(...submitted.map(({ openedAt }) => openedAt)) - dayMs,
+  ).toISOString();
   let pages = 0;
   for await (const page of service.eachTransactionPage({ time: 'other', startTime })) {
     for (const txn of page) {
@@ -106,7 +123,9 @@ async function readListed(
 
 /** Expiry or cancellation of a submitted payment does not count as its end: the outcome is unknown. */
 const isOver = ({ payment, txn }: OpenPayment): boolean =>
-  txn !== undefined && isFinal(txn.txnState) && !(mayHaveMoved(latest(payment)) && hasLapsed(txn.txnState));
+  txn !== undefined &&
+  isFinal(txn.txnState) &&
+  !(mayHaveMoved(latest(payment)) && hasLapsed(txn.txnState));
 
 const notAsked = (): Failure => new Failure('temporary', 'The service did not answer in time.');
 
@@ -149,5 +168,9 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
 /** `as of 14:02:11`, or the last check if the service did not answer for all. */
 export function asOfText({ open, failure, asOf }: Refreshed): string {
   if (failure === undefined) return `as of ${clockTime(asOf)}`;
-  return lastCheckedText(open.filter(({ payment, txn }) => txn === undefined && hasTransaction(payment)).map(({ payment }) => payment));
+  return lastCheckedText(
+    open
+      .filter(({ payment, txn }) => txn === undefined && hasTransaction(payment))
+      .map(({ payment }) => payment),
+  );
 }

@@ -7,8 +7,16 @@ import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { Context } from '../context.js';
 
 /** The recipients of the sends among these transactions. */
-export const knownParties = (transactions: readonly ListedTransaction[], context: Context): Promise<Known> =>
-  partiesOf(transactions.flatMap(({ txnId, sourceReq }) => (sourceReq.method === 'servicepay' ? txnId : [])), context);
+export const knownParties = (
+  transactions: readonly ListedTransaction[],
+  context: Context,
+): Promise<Known> =>
+  partiesOf(
+    transactions.flatMap(({ txnId, sourceReq }) =>
+      sourceReq.method === 'servicepay' ? txnId : [],
+    ),
+    context,
+  );
 
 /** An optional lookup, empty if the journal cannot be read. */
 export async function partiesOf(txnIds: readonly string[], context: Context): Promise<Known> {

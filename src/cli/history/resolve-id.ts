@@ -29,16 +29,22 @@ export async function resolveId(name: string, context: Context): Promise<string>
   const [last] = named.toSorted((a, b) => b.number - a.number);
   if (last !== undefined) return last.row.txnId;
   const { data } = await service.transactions({ time: '1y', limit: pageSize });
-  const listed = onlyOne(name, data.map(({ txnId }) => txnId));
+  const listed = onlyOne(
+    name,
+    data.map(({ txnId }) => txnId),
+  );
   if (listed !== undefined) return listed;
-  throw new Failure('not-found', `No transaction has the id or the reference "${name}".`, { hint: 'svcpay tx list' });
+  throw new Failure('not-found', `No transaction has the id or the reference "${name}".`, {
+    hint: 'svcpay tx list',
+  });
 }
 
 const isThere = (): boolean => true;
 
 /** A service may refuse a malformed id instead. */
 function notThere(error: unknown): boolean {
-  if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused')) return false;
+  if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused'))
+    return false;
   throw error;
 }
 
@@ -54,7 +60,9 @@ export async function resolveLocally(name: string, context: Context): Promise<st
   const txnId = payment === undefined ? null : latest(payment).txnId;
   if (txnId !== null) return txnId;
   if (isWhole(name)) return name;
-  const begun = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ attempts }) => attempts.flatMap((attempt) => attempt.txnId ?? []));
+  const begun = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ attempts }) =>
+    attempts.flatMap((attempt) => attempt.txnId ?? []),
+  );
   return onlyOne(name, [...begun, ...seenIds(context.home, scope)]);
 }
 
@@ -62,16 +70,27 @@ const mostNamed = 5;
 
 /** The id with this beginning. Throws Failure `usage` if several match. */
 function onlyOne(name: string, among: readonly string[]): string | undefined {
-  const ids = [...new Set(among.filter((txnId) => name !== '' && txnId.startsWith(name.toLowerCase())))];
+  const ids = [
+    ...new Set(among.filter((txnId) => name !== '' && txnId.startsWith(name.toLowerCase()))),
+  ];
   if (ids.length < 2) return ids[0];
   const named = ids.slice(-mostNamed).map((txnId) => txnId.slice(0, idLength(ids)));
   const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';
-  throw new Failure('usage', `"${name}" is the beginning of several ids: ${named.join(', ')}${more}.`, { next: { do: 'show', id: named.at(-1) ?? name } });
+  throw new Failure(
+    'usage',
+    `"${name}" is the beginning of several ids: ${named.join(', ')}${more}.`,
+    { next: { do: 'show', id: named.at(-1) ?? name } },
+  );
 }
 
 /** The payment of an id or reference; `R~2` is an attempt of the payment `R`. */
-export const paymentNamed = async (name: string, scope: string, journal: Journal): Promise<Payment | undefined> =>
+export const paymentNamed = async (
+  name: string,
+  scope: string,
+  journal: Journal,
+): Promise<Payment | undefined> =>
   (await journal.find(scope, name)) ?? journal.find(scope, attemptNamed(name)[0]);
 
 /** A complete id, which is sent to the service unchanged. */
-const isWhole = (name: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(name);
+const isWhole = (name: string): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(name);

@@ -38,11 +38,15 @@ export async function readDetails(
 export async function recordState(txn: Transaction, context: Context): Promise<void> {
   if (isQuoted(txn.txnState)) return;
   const payment = await paymentOf(txn.txnId, context).catch(() => undefined);
-  if (payment !== undefined) await recordRead(payment, txn, await context.journal(), context.owner).catch(() => undefined);
+  if (payment !== undefined)
+    await recordRead(payment, txn, await context.journal(), context.owner).catch(() => undefined);
 }
 
 /** The outcome of a payment that was submitted here and is reported as expired or cancelled is unknown. */
-export async function unresolvedFailure(txn: Transaction, context: Context): Promise<Failure | undefined> {
+export async function unresolvedFailure(
+  txn: Transaction,
+  context: Context,
+): Promise<Failure | undefined> {
   if (!hasLapsed(txn.txnState)) return undefined;
   return unresolvedTransaction(await paymentOf(txn.txnId, context).catch(() => undefined), txn);
 }
@@ -56,21 +60,40 @@ async function lastSeen(
 ): Promise<Failure> {
   const payment = await paymentOf(txnId, context).catch(() => undefined);
   const attempt = payment && latest(payment);
-  if (payment === undefined || attempt?.txnId !== txnId || attempt.txnState === null) return failure;
+  if (payment === undefined || attempt?.txnId !== txnId || attempt.txnState === null)
+    return failure;
   const seen = lastCheckedText([payment]);
-  context.out.card((canvas) => receipt(asTransaction(payment), { now: context.now(), seen }, canvas));
+  context.out.card((canvas) =>
+    receipt(asTransaction(payment), { now: context.now(), seen }, canvas),
+  );
   const known = `It was last seen as ${sendWord(attempt.txnState)} (${seen}).`;
   const message = `${failure.message} ${known}`;
-  if (submitted === 'temporary' || !mayHaveMoved(attempt)) return new Failure('temporary', message, { ...failure, txnId, cause: failure });
-  return new Failure('pending', `Outcome unknown: ${message}`, { next: { do: 'resume', id: txnId }, txnId, cause: failure });
+  if (submitted === 'temporary' || !mayHaveMoved(attempt))
+    return new Failure('temporary', message, { ...failure, txnId, cause: failure });
+  return new Failure('pending', `Outcome unknown: ${message}`, {
+    next: { do: 'resume', id: txnId },
+    txnId,
+    cause: failure,
+  });
 }
 
 /** The times of state changes, from the journal and the webhook inbox. */
-export async function stateTimes(txnId: string, context: Context): Promise<ReadonlyMap<string, number>> {
-  const [payment, events] = await Promise.all([paymentOf(txnId, context).catch(() => undefined), eventsOf(txnId, context)]);
+export async function stateTimes(
+  txnId: string,
+  context: Context,
+): Promise<ReadonlyMap<string, number>> {
+  const [payment, events] = await Promise.all([
+    paymentOf(txnId, context).catch(() => undefined),
+    eventsOf(txnId, context),
+  ]);
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
-  const reported = events.flatMap(({ txnState, updatedAt }) => (txnState === null || updatedAt === null ? [] : [[txnState, updatedAt] as const]));
-  return new Map([...(attempt?.submittedAt == null ? [] : [['srccreated', attempt.submittedAt] as const]), ...reported]);
+  const reported = events.flatMap(({ txnState, updatedAt }) =>
+    txnState === null || updatedAt === null ? [] : [[txnState, updatedAt] as const],
+  );
+  return new Map([
+    ...(attempt?.submittedAt == null ? [] : [['srccreated', attempt.submittedAt] as const]),
+    ...reported,
+  ]);
 }
 
 /** Undefined with `--account`: the journal belongs to the key's own account. */

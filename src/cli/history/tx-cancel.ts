@@ -9,7 +9,9 @@ import { transaction } from '../values.js';
 
 export const txCancel = defineCommand({
   fields: paymentFields,
-  arguments: { id: transaction().optional().describe('the id of a quote or its beginning, or its reference') },
+  arguments: {
+    id: transaction().optional().describe('the id of a quote or its beginning, or its reference'),
+  },
   examples: [['svcpay tx cancel ID', 'the quote can no longer be confirmed']],
   async run({ id: named }, context) {
     const id = named ?? (await pickId('Cancel which quote?', ['quoted'], context));
@@ -20,7 +22,8 @@ export const txCancel = defineCommand({
       scope,
       owner: context.owner,
     });
-    if (txn.txnState !== 'usercanceled') context.out.say('This quote had already expired or been cancelled.');
+    if (txn.txnState !== 'usercanceled')
+      context.out.say('This quote had already expired or been cancelled.');
     await context.out.record(txn, receiptView(txn, { now: service.serviceNow() }));
   },
 });

@@ -14,43 +14,74 @@ import { historyFilter, historyOptions } from './history-options.js';
 import { zoneOption } from '../books/open-books.js';
 import { choice, currency } from '../values.js';
 
-const counted = (many: number): string => (many === 1 ? '1 transaction that has' : `${many} transactions that have`);
+const counted = (many: number): string =>
+  many === 1 ? '1 transaction that has' : `${many} transactions that have`;
 
 export const txExport = defineCommand({
   formats: exportFormats,
   options: {
-    format: choice(exportFormats, 'FORMAT').optional().describe(`same as -o: ${exportFormats.join(', ')}`),
-    wallet: currency().optional().describe('with -o xero or -o quickbooks: the fiat wallet to export'),
+    format: choice(exportFormats, 'FORMAT')
+      .optional()
+      .describe(`same as -o: ${exportFormats.join(', ')}`),
+    wallet: currency()
+      .optional()
+      .describe('with -o xero or -o quickbooks: the fiat wallet to export'),
     tz: zoneOption('UTC'),
     ...historyOptions,
   },
   examples: [
     ['svcpay tx export -o hledger > svcpay.journal', 'everything, for hledger'],
-    ['svcpay tx export -o csv --since 2026-01-01 --until 2026-12-31 > 2026.csv', 'a year, for a spreadsheet'],
-    ['svcpay tx export -o xero --wallet USD --since 2026-10-01 --until 2026-10-31 > october.csv', 'the movements of one fiat wallet'],
+    [
+      'svcpay tx export -o csv --since 2026-01-01 --until 2026-12-31 > 2026.csv',
+      'a year, for a spreadsheet',
+    ],
+    [
+      'svcpay tx export -o xero --wallet USD --since 2026-10-01 --until 2026-10-31 > october.csv',
+      'the movements of one fiat wallet',
+    ],
   ],
   async run({ format, wallet, tz = 'UTC', ...flags }, context) {
     const { globals, out } = context;
     if (globals.json || globals.fields !== undefined) {
-      throw new Failure('usage', `An export is one of ${exportFormats.join(', ')}. Leave --json and --fields out.`, {
-        hint: 'svcpay tx list --all takes those.',
-      });
+      throw new Failure(
+        'usage',
+        `An export is one of ${exportFormats.join(', ')}. Leave --json and --fields out.`,
+        {
+          hint: 'svcpay tx list --all takes those.',
+        },
+      );
     }
-    if (format === undefined) throw new Failure('usage', `Choose a format: -o ${exportFormats.join(', -o ')}.`);
+    if (format === undefined)
+      throw new Failure('usage', `Choose a format: -o ${exportFormats.join(', -o ')}.`);
     const ccy = walletOf(format, wallet);
     const { client: service } = await context.account();
     const filter = await historyFilter(flags, service);
-    if (globals.rawCells && !cellFormats.has(format)) throw new Failure('usage', `--raw-cells is for -o ${[...cellFormats].join(', -o ')}.`);
+    if (globals.rawCells && !cellFormats.has(format))
+      throw new Failure('usage', `--raw-cells is for -o ${[...cellFormats].join(', -o ')}.`);
     const left = { unmoved: 0, unclear: 0 };
-    const leftOut = ({ txnState }: ListedTransaction): void => void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
+    const leftOut = ({ txnState }: ListedTransaction): void =>
+      void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransactionPage(filter);
     // JSONL is the service's list; the other formats need the fees, too.
-    const history = format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
+    const history =
+      format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     const lines = (pages: Pages): AsyncIterable<string> =>
-      exportLines(pages, { format, jsonLines: parsedToLines, clean: sanitize, rawCells: globals.rawCells, zone: tz, ccy, leftOut });
+      exportLines(pages, {
+        format,
+        jsonLines: parsedToLines,
+        clean: sanitize,
+        rawCells: globals.rawCells,
+        zone: tz,
+        ccy,
+        leftOut,
+      });
     await pourCounted(history, lines, () => service.transactions({ ...filter, limit: 1 }), context);
-    if (left.unmoved > 0 && ccy === '') out.say(`Left out: ${counted(left.unmoved)} not moved money.`);
-    if (left.unclear > 0 && ccy === '') out.warn(`Left out: ${counted(left.unclear)} no amount, currency or time that can be booked.`);
+    if (left.unmoved > 0 && ccy === '')
+      out.say(`Left out: ${counted(left.unmoved)} not moved money.`);
+    if (left.unclear > 0 && ccy === '')
+      out.warn(
+        `Left out: ${counted(left.unclear)} no amount, currency or time that can be booked.`,
+      );
   },
 });
 
@@ -60,10 +91,14 @@ const cellFormats: ReadonlySet<string> = new Set(['csv', ...accountingFormats]);
 /** Throws Failure `usage` if format and wallet do not match. */
 function walletOf(format: (typeof exportFormats)[number], wallet: string | undefined): string {
   const isOfOne = format === 'xero' || format === 'quickbooks';
-  if (!isOfOne && wallet !== undefined) throw new Failure('usage', '--wallet is for -o xero and -o quickbooks.');
+  if (!isOfOne && wallet !== undefined)
+    throw new Failure('usage', '--wallet is for -o xero and -o quickbooks.');
   if (!isOfOne) return '';
   if (wallet !== undefined && isFiat(wallet)) return wallet;
-  throw new Failure('usage', `${format} takes the movements of one account in a fiat currency. Name its wallet, as in --wallet USD.`);
+  throw new Failure(
+    'usage',
+    `${format} takes the movements of one account in a fiat currency. Name its wallet, as in --wallet USD.`,
+  );
 }
 
 type Pages = AsyncIterable<readonly ListedTransaction[]>;
@@ -87,17 +122,26 @@ async function pourCounted(
       live.progress(written, total ?? 0);
     }
   }
-  const amountText = (): string => `${written}${total === undefined ? '' : ` of ${total}`} transactions`;
+  const amountText = (): string =>
+    `${written}${total === undefined ? '' : ` of ${total}`} transactions`;
   if (terminal.canAnimate && !terminal.stdoutIsTty) {
-    void count().then(({ pagination }) => (total = pagination?.total ?? undefined), () => undefined);
+    void count().then(
+      ({ pagination }) => (total = pagination?.total ?? undefined),
+      () => undefined,
+    );
     live.start(() => `Writing ${amountText()}`);
   }
   try {
     await out.pour(lines(counted()));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const end = last === undefined ? '' : `, the last one ${last.txnId} of ${dateTime(last.createdAt ?? 0)}`;
-    throw new Failure(error.kind, `The export is incomplete: it has ${amountText()}${end}. ${error.message}`, { ...error, cause: error });
+    const end =
+      last === undefined ? '' : `, the last one ${last.txnId} of ${dateTime(last.createdAt ?? 0)}`;
+    throw new Failure(
+      error.kind,
+      `The export is incomplete: it has ${amountText()}${end}. ${error.message}`,
+      { ...error, cause: error },
+    );
   } finally {
     live.stop();
   }

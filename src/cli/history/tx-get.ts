@@ -22,9 +22,16 @@ const receiptFormats = ['html'] as const;
 
 export const txGet = defineCommand({
   prints: transactionFields,
-  arguments: { id: transaction().optional().describe('a transaction id or its beginning, or a reference') },
+  arguments: {
+    id: transaction().optional().describe('a transaction id or its beginning, or a reference'),
+  },
   formats: receiptFormats,
-  options: { qrFile: qrFile(), format: choice(receiptFormats, 'FORMAT').optional().describe('same as -o html: a receipt to print or send') },
+  options: {
+    qrFile: qrFile(),
+    format: choice(receiptFormats, 'FORMAT')
+      .optional()
+      .describe('same as -o html: a receipt to print or send'),
+  },
   examples: [
     ['svcpay tx get ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'a readable receipt'],
     ['svcpay tx get ID -o html > receipt.html', 'a page to print, which loads nothing'],
@@ -37,14 +44,28 @@ export const txGet = defineCommand({
     const unresolved = await unresolvedFailure(txn, context);
     if (unresolved !== undefined) context.out.warn(unresolved.message);
     const now = client.serviceNow();
-    const request = context.out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;
+    const request =
+      context.out.forPeople || qrFile !== undefined ? openRequest(txn, now, context) : undefined;
     if (qrFile !== undefined) {
-      if (request === undefined) throw new Failure('usage', 'This transaction has nothing left to pay, so there is no QR code.');
+      if (request === undefined)
+        throw new Failure(
+          'usage',
+          'This transaction has nothing left to pay, so there is no QR code.',
+        );
       await writeQr(qrFile, request.code);
     }
     const shownBelow = request === undefined ? [] : [request.text, request.code];
-    const times = context.out.forPeople || format !== undefined ? await stateTimes(txn.txnId, context) : undefined;
-    const options = { now, times, total: movedAmounts(txn)?.left, paymentHash: paymentHashOf(txn), shownBelow };
+    const times =
+      context.out.forPeople || format !== undefined
+        ? await stateTimes(txn.txnId, context)
+        : undefined;
+    const options = {
+      now,
+      times,
+      total: movedAmounts(txn)?.left,
+      paymentHash: paymentHashOf(txn),
+      shownBelow,
+    };
     if (format !== undefined) return context.out.text(receiptPage(txn, options));
     const view = receiptView(txn, options);
     await context.out.record(txn, {
@@ -58,9 +79,15 @@ export const txGet = defineCommand({
 });
 
 /** An open request, checked like a new one; a failed check is reported and the request not shown. */
-function openRequest(txn: Transaction, now: number, { out, settings }: Context): InvoiceCard | undefined {
+function openRequest(
+  txn: Transaction,
+  now: number,
+  { out, settings }: Context,
+): InvoiceCard | undefined {
   const { txnState, sourceReq, destReq } = txn;
-  const amounts = [destReq, sourceReq].map(({ ccy, amtRequested }) => moneyFromWire(ccy, amtRequested));
+  const amounts = [destReq, sourceReq].map(({ ccy, amtRequested }) =>
+    moneyFromWire(ccy, amtRequested),
+  );
   const asked = amounts.find((amount) => amount?.ccy === 'BTC');
   if (asked === undefined) return undefined;
   const title = `Receive ${amountWithSats(asked)}`;
@@ -82,7 +109,8 @@ function openRequest(txn: Transaction, now: number, { out, settings }: Context):
 
 /** The payment hash of a Lightning transaction; undefined without a readable invoice. */
 function paymentHashOf({ sourceReq, destReq }: Transaction): string | undefined {
-  const invoice = sourceReq.reqDetails?.['paymentRequest'] ?? destReq.reqDetails?.['paymentRequest'];
+  const invoice =
+    sourceReq.reqDetails?.['paymentRequest'] ?? destReq.reqDetails?.['paymentRequest'];
   try {
     return typeof invoice === 'string' ? decodeInvoice(invoice).paymentHash : undefined;
   } catch {

@@ -25,7 +25,10 @@ export const txList = defineCommand({
   },
   examples: [
     ['svcpay tx list --state failed --state expired --time 30d', 'failed and expired transactions'],
-    ['svcpay tx list --since 2026-03-01 --until 2026-03-31 --all -o csv', 'a month, for a spreadsheet'],
+    [
+      'svcpay tx list --since 2026-03-01 --until 2026-03-31 --all -o csv',
+      'a month, for a spreadsheet',
+    ],
     ['svcpay tx list --json --fields txnId,txnState', 'two fields of each, for a script'],
   ],
   async run({ limit, page, all, quotes, ...flags }, context) {
@@ -35,18 +38,25 @@ export const txList = defineCommand({
     const { out } = context;
     const { client: service } = await context.account();
     const filter = await historyFilter(flags, service);
-    const isWanted = (txn: ListedTransaction): boolean => quotes || flags.state.length > 0 || !isExpiredQuote(txn, service.serviceNow());
+    const isWanted = (txn: ListedTransaction): boolean =>
+      quotes || flags.state.length > 0 || !isExpiredQuote(txn, service.serviceNow());
     const period = periodText(flags);
     if (all) {
       const heading = `Every transaction · ${period} · newest first`;
-      const view = transactionList(service.serviceNow(), { heading, ...(out.forPeople && { ids: [] }) });
+      const view = transactionList(service.serviceNow(), {
+        heading,
+        ...(out.forPeople && { ids: [] }),
+      });
       return out.list(service.eachTransaction(filter), view);
     }
     const many = limit ?? pageSize(context);
-    const found = await collect(service, filter, { page, limit: many }, isWanted).catch(async (error: unknown) => {
-      if (isNotReached(error) && out.forPeople && isEverything({ page, ...flags })) await showJournalled(many, context);
-      throw error;
-    });
+    const found = await collect(service, filter, { page, limit: many }, isWanted).catch(
+      async (error: unknown) => {
+        if (isNotReached(error) && out.forPeople && isEverything({ page, ...flags }))
+          await showJournalled(many, context);
+        throw error;
+      },
+    );
     await show(found, { page, period }, service.serviceNow(), context);
   },
 });
@@ -54,7 +64,8 @@ export const txList = defineCommand({
 /** An unconfirmed quote that expired; services may still report it as a quote. */
 export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: number): boolean =>
   sourceReq.method === 'servicepay' &&
-  (txnState === 'expired' || (isQuoted(txnState) && typeof sourceReq.expiresAt === 'number' && sourceReq.expiresAt < now));
+  (txnState === 'expired' ||
+    (isQuoted(txnState) && typeof sourceReq.expiresAt === 'number' && sourceReq.expiresAt < now));
 
 const usualPage = 20;
 /** Lines for heading, titles, footer and the next prompt. */
@@ -62,7 +73,9 @@ const besideRows = 4;
 
 /** At most as many rows as the window shows. */
 const pageSize = ({ out, terminal }: Context): number =>
-  out.forPeople && terminal.stdoutIsTty ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3) : usualPage;
+  out.forPeople && terminal.stdoutIsTty
+    ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3)
+    : usualPage;
 
 interface Found {
   /** Newest first. */
@@ -93,15 +106,25 @@ async function collect(
     hidden += data.length - shown.length;
     const hasMore = hasMorePages({ data, pagination }, at, limit);
     const total = pagination?.total ?? (hasMore ? undefined : (at - 1) * limit + data.length);
-    const isEnough = page !== undefined || shown.length === data.length || rows.length > limit / 2 || at >= mostPages;
+    const isEnough =
+      page !== undefined ||
+      shown.length === data.length ||
+      rows.length > limit / 2 ||
+      at >= mostPages;
     if (!hasMore || isEnough) return { rows, total, hidden, next: hasMore ? at + 1 : undefined };
   }
 }
 
 /** Without a count, a full page means that there may be more. */
-export function hasMorePages({ data, pagination }: TransactionPage, page: number, limit: number): boolean {
+export function hasMorePages(
+  { data, pagination }: TransactionPage,
+  page: number,
+  limit: number,
+): boolean {
   if (data.length === 0) return false;
-  return pagination?.total == null ? data.length >= limit : page * (pagination.limit || limit) < pagination.total;
+  return pagination?.total == null
+    ? data.length >= limit
+    : page * (pagination.limit || limit) < pagination.total;
 }
 
 const newestLast = (rows: readonly ListedTransaction[]): ListedTransaction[] =>
@@ -119,25 +142,32 @@ async function show(
   const shown = newestLast(rows);
   const left = hidden === 0 ? [] : [`${hidden} expired hidden (--quotes)`];
   const many = total === undefined ? String(rows.length) : `${rows.length} of ${total}`;
-  const count = rows.length === total ? `All ${total}` : `${page === 1 ? 'Last' : `Page ${page} ·`} ${many}`;
+  const count =
+    rows.length === total ? `All ${total}` : `${page === 1 ? 'Last' : `Page ${page} ·`} ${many}`;
   const heading = [count, period, 'newest last', ...left].join(' · ');
   const ids = shown.map(({ txnId }) => txnId);
   const known = await knownParties(shown, context);
   const newest = ids.at(-1)?.slice(0, idLength(ids)) ?? '';
-  const footer = [commandFor({ do: 'show', id: newest }), ...(next === undefined ? [] : [`--page ${next}`, '--all']), '--state failed'].join(' · ');
-  await out.list(shown, transactionList(now, { known, heading, footer, ...(terminal.stdoutIsTty && { ids }) }));
+  const footer = [
+    commandFor({ do: 'show', id: newest }),
+    ...(next === undefined ? [] : [`--page ${next}`, '--all']),
+    '--state failed',
+  ].join(' · ');
+  await out.list(
+    shown,
+    transactionList(now, { known, heading, footer, ...(terminal.stdoutIsTty && { ids }) }),
+  );
   await rememberIds(ids, context);
 }
 
 /** Whether no filter is set. */
 const isEverything = (flags: object): boolean =>
-  Object.values(flags).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
+  Object.values(flags).every(
+    (value) => value === undefined || (Array.isArray(value) && value.length === 0),
+  );
 
 /** Shows this home's payments and when they were last checked. */
-async function showJournalled(
-  atMost: number,
-  context: Context,
-): Promise<void> {
+async function showJournalled(atMost: number, context: Context): Promise<void> {
   const intents = await offlineList(atMost, context);
   if (intents.length === 0) return;
   const shown = newestLast(intents.map(asTransaction));

@@ -6,7 +6,12 @@ import { journalFile } from '../../store/files/home.js';
 import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { commandFor } from '../../terminal/next-step.js';
 import { namesOf } from '../../terminal/rows/list.js';
-import { pendingList, resumedList, overdueList, type ResumedPayment } from '../../terminal/views/pending-view.js';
+import {
+  pendingList,
+  resumedList,
+  overdueList,
+  type ResumedPayment,
+} from '../../terminal/views/pending-view.js';
 import { stateWord } from '../../terminal/views/state-words.js';
 import { movedText, transactionList } from '../../terminal/views/transaction-view.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
@@ -31,20 +36,31 @@ import { processOf } from '../../store/journal/owner.js';
 export const txPending = defineCommand({
   prints: namesOf(undefined, pendingList(0, '')),
   options: {
-    olderThan: duration().optional().describe('only payments opened longer ago, of all accounts, read from the journal without the service'),
+    olderThan: duration()
+      .optional()
+      .describe(
+        'only payments opened longer ago, of all accounts, read from the journal without the service',
+      ),
     fail: flag().describe('exit with code 8 if a payment is listed'),
   },
   examples: [
     ['svcpay tx pending', 'unfinished payments of this account'],
     ['svcpay tx pending --json', 'for a script: an empty array when there are none'],
-    ['svcpay tx pending --older-than 10m --fail', 'for monitoring: exit code 8, with host and process, if a payment is stuck'],
+    [
+      'svcpay tx pending --older-than 10m --fail',
+      'for monitoring: exit code 8, with host and process, if a payment is stuck',
+    ],
   ],
   async run({ olderThan, fail }, context) {
     if (olderThan !== undefined || fail) return listOverdue(olderThan ?? 0, fail, context);
     const { out } = context;
     const refreshed = await refreshOpen(context);
-    for (const txn of refreshed.ended.slice(0, mostShown)) out.say(`  ${stateWord(txn)}: ${movedText(txn)}   ${commandFor({ do: 'show', id: txn.txnId })}`);
-    if (refreshed.ended.length > mostShown) out.say(`  ${refreshed.ended.length - mostShown} more have ended: svcpay tx list`);
+    for (const txn of refreshed.ended.slice(0, mostShown))
+      out.say(
+        `  ${stateWord(txn)}: ${movedText(txn)}   ${commandFor({ do: 'show', id: txn.txnId })}`,
+      );
+    if (refreshed.ended.length > mostShown)
+      out.say(`  ${refreshed.ended.length - mostShown} more have ended: svcpay tx list`);
     const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each`;
     if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
     await out.list(
@@ -62,7 +78,11 @@ type Wait = PaymentOptions['wait'];
 
 export const txResume = defineCommand({
   fields: [...paymentFields, 'ref', 'kind', 'exitCode', 'message'],
-  arguments: { id: transaction().optional().describe('a reference or a transaction id (default: all unfinished payments)') },
+  arguments: {
+    id: transaction()
+      .optional()
+      .describe('a reference or a transaction id (default: all unfinished payments)'),
+  },
   options: {
     wait,
     waitTimeout,
@@ -75,7 +95,10 @@ export const txResume = defineCommand({
   ],
   async run({ id, wait, waitTimeout, retry, newJournal }, context) {
     if (newJournal) return setAside(context);
-    if (retry && id === undefined) throw new Failure('usage', 'Name the payment to retry.', { next: { do: 'see-open-payments' } });
+    if (retry && id === undefined)
+      throw new Failure('usage', 'Name the payment to retry.', {
+        next: { do: 'see-open-payments' },
+      });
     const waiting = waitOf({ wait, waitTimeout });
     return id === undefined ? resumeOpen(waiting, context) : resumeOne(id, waiting, retry, context);
   },
@@ -83,9 +106,15 @@ export const txResume = defineCommand({
 
 async function setAside(context: Context): Promise<void> {
   const { setJournalAside } = await import('../../store/journal/set-aside.js');
-  const aside = setJournalAside(journalFile(context.home), context.now(), context.config.read().hasJournal === true);
+  const aside = setJournalAside(
+    journalFile(context.home),
+    context.now(),
+    context.config.read().hasJournal === true,
+  );
   context.out.say(`The damaged journal is kept as ${aside}. The next payment starts a new one.`);
-  context.out.say('svcpay still finds references at the service. Payments in flight: svcpay tx list --state srccreated --state destsent');
+  context.out.say(
+    'svcpay still finds references at the service. Payments in flight: svcpay tx list --state srccreated --state destsent',
+  );
 }
 
 async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
@@ -98,7 +127,9 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
     const { read } = await journal();
     // Reads again, because payments have changed since they were listed.
     const known = await Promise.all(payments.map(({ id }) => read(id).catch(() => undefined)));
-    const rows = resumed.map((each, n) => resumedPayment({ ...each, payment: known[n] ?? each.payment }));
+    const rows = resumed.map((each, n) =>
+      resumedPayment({ ...each, payment: known[n] ?? each.payment }),
+    );
     if (out.format !== 'jsonl' || rows.length === 0) await out.list(rows, resumedList);
     const failure = gravest(resumed);
     if (failure !== undefined) throw failure;
@@ -110,7 +141,10 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
 async function depsFor(payment: Payment, context: Context): ReturnType<typeof paymentDeps> {
   askForYes(payment, context);
   const { client } = await context.account();
-  return paymentDeps(context, paymentScreen(presentationOf(payment), () => client.serviceNow(), context));
+  return paymentDeps(
+    context,
+    paymentScreen(presentationOf(payment), () => client.serviceNow(), context),
+  );
 }
 
 /** Fails before a quote that could not be approved. */
@@ -141,7 +175,12 @@ function presentationOf(payment: Payment): Presentation {
   };
 }
 
-async function resumeOne(id: string, waiting: Wait, retry: boolean, context: Context): Promise<void> {
+async function resumeOne(
+  id: string,
+  waiting: Wait,
+  retry: boolean,
+  context: Context,
+): Promise<void> {
   const { scope, journal } = await context.account();
   const payment = await paymentNamed(id, scope, await journal());
   const txnId = payment === undefined ? null : latest(payment).txnId;
@@ -159,9 +198,7 @@ async function resumeOne(id: string, waiting: Wait, retry: boolean, context: Con
 }
 
 /** Follows a transaction of another home, or an abandoned one; never confirms it. */
-async function followElsewhere(
-  txnId: string, waiting: Wait, context: Context,
-): Promise<void> {
+async function followElsewhere(txnId: string, waiting: Wait, context: Context): Promise<void> {
   const { client: service } = await context.account();
   const txn = await service.transaction(txnId);
   const { columns } = transactionList(context.now());
@@ -180,10 +217,14 @@ async function followElsewhere(
 }
 
 function notOpen({ txnId, txnState }: Transaction): Failure {
-  return new Failure('usage', `Not sent: transaction ${txnId} is ${txnState}, and no unfinished payment here belongs to it.`, {
-    next: { do: isQuoted(txnState) ? 'confirm' : 'show', id: txnId },
-    txnId,
-  });
+  return new Failure(
+    'usage',
+    `Not sent: transaction ${txnId} is ${txnState}, and no unfinished payment here belongs to it.`,
+    {
+      next: { do: isQuoted(txnState) ? 'confirm' : 'show', id: txnId },
+      txnId,
+    },
+  );
 }
 
 function notPaid({ txnId, txnState }: Transaction): Failure {
@@ -194,17 +235,31 @@ function notPaid({ txnId, txnState }: Transaction): Failure {
 }
 
 /** Lists payments of all accounts that are open for longer, from the journal alone. @param fails throw Failure `pending` if there are any */
-export async function listOverdue(olderThanMs: number, fails: boolean, context: Context): Promise<void> {
+export async function listOverdue(
+  olderThanMs: number,
+  fails: boolean,
+  context: Context,
+): Promise<void> {
   const { out, now } = context;
   const found = await (await context.journal()).openSince(olderThanMs);
-  const rows = found.map(({ owner, ...payment }) => ({ ...pendingPayment({ payment, txn: undefined }, now()), ...processOf(owner) }));
+  const rows = found.map(({ owner, ...payment }) => ({
+    ...pendingPayment({ payment, txn: undefined }, now()),
+    ...processOf(owner),
+  }));
   await out.list(rows, overdueList(now()));
   const [first] = rows;
   if (!fails || first === undefined) return;
-  const place = first.host === null ? 'in the hands of no process' : `last in the hands of process ${first.pid} on ${first.host}`;
+  const place =
+    first.host === null
+      ? 'in the hands of no process'
+      : `last in the hands of process ${first.pid} on ${first.host}`;
   const more = rows.length === 1 ? '' : ` and ${rows.length - 1} more`;
-  throw new Failure('pending', `Unfinished for more than ${describeDuration(olderThanMs)}: ${first.ref} (${place})${more}.`, {
-    next: { do: 'resume', id: first.ref },
-    ...(first.txnId !== null && { txnId: first.txnId }),
-  });
+  throw new Failure(
+    'pending',
+    `Unfinished for more than ${describeDuration(olderThanMs)}: ${first.ref} (${place})${more}.`,
+    {
+      next: { do: 'resume', id: first.ref },
+      ...(first.txnId !== null && { txnId: first.txnId }),
+    },
+  );
 }

@@ -16,7 +16,12 @@ import { duration, transaction } from '../values.js';
 
 export const txWatch = defineCommand({
   fields: paymentFields,
-  arguments: { ids: transaction().repeated().otherwise([]).describe('transaction ids or their beginnings, or references') },
+  arguments: {
+    ids: transaction()
+      .repeated()
+      .otherwise([])
+      .describe('transaction ids or their beginnings, or references'),
+  },
   options: { waitTimeout: duration().optional().describe('longest wait') },
   examples: [
     ['svcpay tx watch ID ID', 'one line per transaction, redrawn on every change'],
@@ -45,7 +50,9 @@ export const txWatch = defineCommand({
       const options = { atMostMs: waitTimeout, onChange: observe };
       const sleep = latest.size === 1 ? context.sleep : takingTurns(context, readsApartMs);
       const ended = await Promise.all(
-        [...latest.values()].map((txn) => waitUntilFinal(txn, options, { ...context, service, sleep })),
+        [...latest.values()].map((txn) =>
+          waitUntilFinal(txn, options, { ...context, service, sleep }),
+        ),
       );
       live.stop();
       for (const txn of ended) await recordState(txn, context);
@@ -77,12 +84,22 @@ function watchLines(
   const open = all.filter(({ txnState }) => !isFinal(txnState));
   const shown = all.length > room ? open.slice(0, room - 1) : all;
   const length = idLength(all.map(({ txnId }) => txnId));
-  const canvas = { style: stderrCanvas.style, columns: stderrCanvas.columns - Math.min(length, 36) - 2 };
-  const lines = shown.map((txn) => `${stderrCanvas.style.dim(txn.txnId.slice(0, length))}  ${stepsLine(txn, canvas, reached.get(txn.txnId))}`);
+  const canvas = {
+    style: stderrCanvas.style,
+    columns: stderrCanvas.columns - Math.min(length, 36) - 2,
+  };
+  const lines = shown.map(
+    (txn) =>
+      `${stderrCanvas.style.dim(txn.txnId.slice(0, length))}  ${stepsLine(txn, canvas, reached.get(txn.txnId))}`,
+  );
   return shown.length === all.length ? lines : [...lines, `and ${all.length - shown.length} more`];
 }
 
-async function printEnded(ended: readonly Transaction[], now: number, { out }: Context): Promise<void> {
+async function printEnded(
+  ended: readonly Transaction[],
+  now: number,
+  { out }: Context,
+): Promise<void> {
   // jsonl has printed every change already.
   if (out.format === 'jsonl') return;
   const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
@@ -93,7 +110,10 @@ async function printEnded(ended: readonly Transaction[], now: number, { out }: C
 }
 
 /** Unknown outcomes first. */
-async function unpaid(ended: readonly Transaction[], context: Context): Promise<Failure | undefined> {
+async function unpaid(
+  ended: readonly Transaction[],
+  context: Context,
+): Promise<Failure | undefined> {
   for (const txn of ended) {
     const unresolved = await unresolvedFailure(txn, context);
     if (unresolved !== undefined) return unresolved;
@@ -101,5 +121,8 @@ async function unpaid(ended: readonly Transaction[], context: Context): Promise<
   const first = ended.find(({ txnState }) => txnState !== 'completed');
   if (first === undefined) return undefined;
   const { txnId, txnState } = first;
-  return new Failure('payment-failed', `Transaction ${txnId} ended as ${txnState}.`, { next: { do: 'show', id: txnId }, txnId });
+  return new Failure('payment-failed', `Transaction ${txnId} ended as ${txnState}.`, {
+    next: { do: 'show', id: txnId },
+    txnId,
+  });
 }

@@ -5,13 +5,25 @@ import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
 const accountFields = [
-  'id', 'accountId', 'displayName', 'accountDisplayName', 'status', 'accountStatus', 'country', 'countryCode', 'timezone', 'extId',
-  'parentAccountId', 'createdAt',
+  'id',
+  'accountId',
+  'displayName',
+  'accountDisplayName',
+  'status',
+  'accountStatus',
+  'country',
+  'countryCode',
+  'timezone',
+  'extId',
+  'parentAccountId',
+  'createdAt',
 ] as const;
 
 export const account = defineCommand({
   prints: accountFields satisfies readonly (keyof Account)[],
-  arguments: { id: text('ID').optional().describe('account or subaccount id (default: the current one)') },
+  arguments: {
+    id: text('ID').optional().describe('account or subaccount id (default: the current one)'),
+  },
   examples: [
     ['svcpay account', 'your own account'],
     ['svcpay account ne01-7f3a --json', 'a subaccount, for a script'],

@@ -9,7 +9,9 @@ import { text } from '../values.js';
 
 export const decode = defineCommand({
   prints: decodedFields,
-  arguments: { text: text('TEXT').describe('an invoice, address, LNURL or bitcoin: URI; - for stdin') },
+  arguments: {
+    text: text('TEXT').describe('an invoice, address, LNURL or bitcoin: URI; - for stdin'),
+  },
   examples: [
     ['svcpay decode lnbc25u1…', 'who is paid, how much, until when'],
     ['svcpay decode bc1q… --json --fields network,type', 'two fields, for a script'],
@@ -22,8 +24,10 @@ export const decode = defineCommand({
       return read.invoice;
     });
     const described = describeDestination(destination, context.now());
-    const decoded = whyUnpayable === undefined ? described : { ...described, unpayable: whyUnpayable };
-    if (whyUnpayable !== undefined) context.out.warn(`This invoice cannot be paid: ${whyUnpayable}.`);
+    const decoded =
+      whyUnpayable === undefined ? described : { ...described, unpayable: whyUnpayable };
+    if (whyUnpayable !== undefined)
+      context.out.warn(`This invoice cannot be paid: ${whyUnpayable}.`);
     await context.out.record(decoded, decodedView(destination, decoded, context.now()));
   },
 });

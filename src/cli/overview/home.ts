@@ -8,7 +8,12 @@ import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { browse } from '../history/browse.js';
 import { asOfText, openStates, pendingPayment, refreshOpen } from '../history/open-payments.js';
-import { asTransaction, isNotReached, offlineList, lastCheckedText } from '../history/offline-list.js';
+import {
+  asTransaction,
+  isNotReached,
+  offlineList,
+  lastCheckedText,
+} from '../history/offline-list.js';
 import { knownParties } from '../history/parties.js';
 import { placeOf } from '../settings/whereabouts.js';
 import { readWorth } from './worth.js';
@@ -19,13 +24,19 @@ export const home = defineCommand({
     if (isFresh(context)) return welcome(context);
     const { terminal, out, ask, signal } = context;
     for (;;) {
-      const { overview, more, isPending } = await look(context).catch((error: unknown) => lookHere(error, context));
+      const { overview, more, isPending } = await look(context).catch((error: unknown) =>
+        lookHere(error, context),
+      );
       await out.record(overview, homeView(overview, more));
       if (!terminal.canPrompt || !out.forPeople) {
         if (more.notReached !== undefined) throw more.notReached;
         return;
       }
-      const words = await askWhatNext({ ask: ask.steps, isPending, isReached: more.notReached === undefined });
+      const words = await askWhatNext({
+        ask: ask.steps,
+        isPending,
+        isReached: more.notReached === undefined,
+      });
       if (words === back) return;
       if (words === again) continue;
       const code = words === history ? await browse(context) : await follow(words, context);
@@ -45,9 +56,21 @@ async function welcome(context: Context): Promise<void> {
     message: 'What next?',
     flag: 'COMMAND',
     choices: [
-      { value: ['demo'], name: 'See a demo', description: 'ten seconds with play money; keeps nothing' },
-      { value: ['login', '--sandbox'], name: 'Try the sandbox', description: 'the whole service on this machine, with play money' },
-      { value: ['login'], name: 'Connect to a service', description: 'needs its address, an API key and an API secret' },
+      {
+        value: ['demo'],
+        name: 'See a demo',
+        description: 'ten seconds with play money; keeps nothing',
+      },
+      {
+        value: ['login', '--sandbox'],
+        name: 'Try the sandbox',
+        description: 'the whole service on this machine, with play money',
+      },
+      {
+        value: ['login'],
+        name: 'Connect to a service',
+        description: 'needs its address, an API key and an API secret',
+      },
     ],
     backName: 'Leave',
   });
@@ -78,7 +101,11 @@ export async function look(context: Context): Promise<Look> {
   const { open, known, notAsked, morePending, ...listed } = movements;
   const overview: Home = { ...place, wallets, ...listed, asOf: client.serviceNow() };
   const leaves = listed.pending.some(({ sourceReq }) => sourceReq.method === 'servicepay');
-  return { overview, more: { open, notAsked, morePending, notReached: undefined, worth, known }, isPending: open.length > 0 || leaves };
+  return {
+    overview,
+    more: { open, notAsked, morePending, notReached: undefined, worth, known },
+    isPending: open.length > 0 || leaves,
+  };
 }
 
 /** Without the service, shows this home's data. Rethrows other errors. */
@@ -106,9 +133,18 @@ async function lookHere(reason: unknown, context: Context): Promise<Look> {
 /** Enough to find recent payments among abandoned ones. */
 const mostKnown = 50;
 
-type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> & Pick<HomeMore, 'open' | 'morePending' | 'notAsked' | 'known'>;
+type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> &
+  Pick<HomeMore, 'open' | 'morePending' | 'notAsked' | 'known'>;
 
-const nothing: Movements = { pending: [], unfinished: [], recent: [], open: [], morePending: 0, notAsked: undefined, known: () => undefined };
+const nothing: Movements = {
+  pending: [],
+  unfinished: [],
+  recent: [],
+  open: [],
+  morePending: 0,
+  notAsked: undefined,
+  known: () => undefined,
+};
 
 /** The service's pending and recent transactions, and the journal's open payments. */
 async function readMovements(context: Context): Promise<Movements> {
@@ -120,7 +156,9 @@ async function readMovements(context: Context): Promise<Movements> {
     refreshOpen(context),
   ]);
   // Refreshed payments have more details than the service's list.
-  const byId = new Map(refreshed.open.flatMap((each) => (each.txn === undefined ? [] : [[each.txn.txnId, each.txn]])));
+  const byId = new Map(
+    refreshed.open.flatMap((each) => (each.txn === undefined ? [] : [[each.txn.txnId, each.txn]])),
+  );
   const pending = underWay.data.map((txn) => byId.get(txn.txnId) ?? txn);
   const listed = new Set(pending.map(({ txnId }) => txnId));
   const others = refreshed.open.filter(({ payment }) => !listed.has(latest(payment).txnId ?? ''));
@@ -128,7 +166,9 @@ async function readMovements(context: Context): Promise<Movements> {
     pending,
     morePending: Math.max((underWay.pagination?.total ?? 0) - underWay.data.length, 0),
     recent: done.data,
-    unfinished: others.filter(({ payment }) => !mayHaveMoved(latest(payment))).map(({ payment }) => payment.ref),
+    unfinished: others
+      .filter(({ payment }) => !mayHaveMoved(latest(payment)))
+      .map(({ payment }) => payment.ref),
     open: others.map((each) => pendingPayment(each, refreshed.asOf)),
     known: await knownParties([...pending, ...done.data], context),
     notAsked: refreshed.failure === undefined ? undefined : asOfText(refreshed),
@@ -137,10 +177,13 @@ async function readMovements(context: Context): Promise<Movements> {
 
 /** Undefined with `--account`, because transactions belong to the key's own account. */
 async function ownService(context: Context) {
-  return context.account().then(({ client }) => client, (error: unknown) => {
-    if (error instanceof Failure && error.kind === 'usage') return undefined;
-    throw error;
-  });
+  return context.account().then(
+    ({ client }) => client,
+    (error: unknown) => {
+      if (error instanceof Failure && error.kind === 'usage') return undefined;
+      throw error;
+    },
+  );
 }
 
 /** A command line without `svcpay`. */
@@ -159,7 +202,11 @@ interface MenuDeps {
   readonly isPending: boolean;
 }
 
-const entries: readonly { readonly name: string; readonly words: Words; readonly onlyPending?: boolean }[] = [
+const entries: readonly {
+  readonly name: string;
+  readonly words: Words;
+  readonly onlyPending?: boolean;
+}[] = [
   { name: 'Receive', words: ['receive'] },
   { name: 'Send', words: ['send'] },
   { name: 'Swap', words: ['swap'] },
@@ -171,6 +218,8 @@ const entries: readonly { readonly name: string; readonly words: Words; readonly
 /** Resolves with the chosen command line, or `back`. */
 export function askWhatNext({ ask, isPending, isReached }: MenuDeps): Promise<Words | Back> {
   const offered = entries.filter(({ onlyPending }) => onlyPending !== true || isPending);
-  const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(({ name, words }) => ({ value: words, name }));
+  const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(
+    ({ name, words }) => ({ value: words, name }),
+  );
   return ask.select({ message: 'What next?', flag: 'COMMAND', choices, backName: 'Leave' });
 }

@@ -21,12 +21,16 @@ export const rates = defineCommand({
     const rows = pair === undefined ? allRates(known) : [findRate(known, pair)];
     const [{ from } = {}] = rows;
     if (from !== undefined) context.out.say(`Computed from ${from}.`);
-    await context.out.list(rows.map(({ pair, base, quote, rate }) => ({ pair, base, quote, rate })), rateList);
+    await context.out.list(
+      rows.map(({ pair, base, quote, rate }) => ({ pair, base, quote, rate })),
+      rateList,
+    );
   },
 });
 
 function explain(error: unknown): Promise<Rates> {
-  if (!(error instanceof ServiceError) || (error.status !== 404 && error.status !== 405)) throw error;
+  if (!(error instanceof ServiceError) || (error.status !== 404 && error.status !== 405))
+    throw error;
   throw new Failure('not-found', 'This service does not publish rates.', {
     hint: 'A quote shows the rate and costs nothing: svcpay swap 25usdt BTC --quote-only',
     status: error.status,

@@ -17,10 +17,15 @@ export const wallets = defineCommand({
   async run({ ccy }, context) {
     const client = await context.client();
     const all = await client.wallets();
-    await keepSeenWallets(context.home, all.map((wallet) => wallet.ccy));
+    await keepSeenWallets(
+      context.home,
+      all.map((wallet) => wallet.ccy),
+    );
     const chosen = ccy === undefined ? all : all.filter((wallet) => wallet.ccy === ccy);
     if (ccy !== undefined && chosen.length === 0) {
-      throw new Failure('not-found', `This account has no ${ccy} wallet.`, { next: { do: 'see-wallets' } });
+      throw new Failure('not-found', `This account has no ${ccy} wallet.`, {
+        next: { do: 'see-wallets' },
+      });
     }
     await context.out.list(chosen, walletList(placeLine(await placeOf(context))));
   },

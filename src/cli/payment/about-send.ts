@@ -9,13 +9,25 @@ import type { SendPlan } from '../../wallet/plan/send.js';
 /** @param contact the saved name of the destination */
 export function aboutSend(plan: SendPlan, contact?: string): Fact[] {
   const { worth } = plan;
-  const asked = worth === undefined ? [] : [{ label: 'Worth', value: formatAmount(worth.given), note: `at ${rateText({ base: 'BTC', quote: worth.given.ccy, value: worth.rate })}` }];
+  const asked =
+    worth === undefined
+      ? []
+      : [
+          {
+            label: 'Worth',
+            value: formatAmount(worth.given),
+            note: `at ${rateText({ base: 'BTC', quote: worth.given.ccy, value: worth.rate })}`,
+          },
+        ];
   return [...optionalFact('Contact', contact), ...aboutDestination(plan), ...asked];
 }
 
 function aboutDestination({ pays, uriTexts, order }: SendPlan): Fact[] {
   const texts = uriTexts.map((value) => ({ label: 'Pay', value, note: 'as the URI says' }));
-  const fees = order.body.deductNetworkFeesFromDest === true ? [{ label: 'Fees', value: 'deducted from the amount' }] : [];
+  const fees =
+    order.body.deductNetworkFeesFromDest === true
+      ? [{ label: 'Fees', value: 'deducted from the amount' }]
+      : [];
   switch (pays.kind) {
     case 'bolt11':
       return aboutInvoice(pays.value);
@@ -26,7 +38,11 @@ function aboutDestination({ pays, uriTexts, order }: SendPlan): Fact[] {
         ...fees,
       ];
     default:
-      return [...texts, { label: 'To', value: order.destination, note: railTo(pays.kind)?.note, whole: true }, ...fees];
+      return [
+        ...texts,
+        { label: 'To', value: order.destination, note: railTo(pays.kind)?.note, whole: true },
+        ...fees,
+      ];
   }
 }
 

@@ -25,10 +25,21 @@ export interface Flow<A> {
 }
 
 /** Nothing has moved, and other answers may succeed. */
-const retryable: ReadonlySet<FailureKind> = new Set(['usage', 'limit', 'refused', 'not-found', 'temporary']);
+const retryable: ReadonlySet<FailureKind> = new Set([
+  'usage',
+  'limit',
+  'refused',
+  'not-found',
+  'temporary',
+]);
 
 /** Runs a flow; going back from its first question leaves the command. */
-export async function runGuided<A>(start: A, flow: Flow<A>, ref: string | undefined, context: Context): Promise<void> {
+export async function runGuided<A>(
+  start: A,
+  flow: Flow<A>,
+  ref: string | undefined,
+  context: Context,
+): Promise<void> {
   if ((await guide(start, flow, ref, context)) === back) throw leftAtOnce(context);
 }
 
@@ -47,13 +58,17 @@ export async function guide<A>(
   await context.client();
   const asked = await flow.ask(start);
   if (asked === back) return back;
-  for (let answers: A = asked; ; ) {
+  for (let answers: A = asked; ;) {
     try {
       await flow.run(answers);
       return undefined;
     } catch (error) {
       if (!(error instanceof Failure) || ref !== undefined) throw error;
-      if (!retryable.has(error.kind) && !(flow.changesAfterNo === true && error.kind === 'declined')) throw error;
+      if (
+        !retryable.has(error.kind) &&
+        !(flow.changesAfterNo === true && error.kind === 'declined')
+      )
+        throw error;
       const changed: A | undefined = await askChange(answers, error, flow, context);
       if (changed === undefined) throw error;
       answers = changed;
@@ -69,8 +84,10 @@ async function askChange<A>(
   context: Context,
 ): Promise<A | undefined> {
   const { out } = context;
-  if (error.kind !== 'declined') out.card((canvas) => ['', ...failureLines(error, { money: paysNobody !== true, canvas }), '']);
-  const again = error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
+  if (error.kind !== 'declined')
+    out.card((canvas) => ['', ...failureLines(error, { money: paysNobody !== true, canvas }), '']);
+  const again =
+    error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
   const choices = [...again, ...changes.map(({ name, forget }) => ({ name, value: forget }))];
   for (;;) {
     const question = { message: 'What now?', flag: '--yes', choices, backName: 'Leave it' };
@@ -89,7 +106,11 @@ export async function walletChoices({ account }: Context): Promise<WalletChoice[
   const wallets = await (await account()).client.wallets();
   return wallets.map(({ ccy, availableBalance }) => {
     const held = moneyFromWire(ccy, availableBalance);
-    return { value: ccy, name: held === undefined ? ccy : formatAmount(held), isEmpty: held?.value.lte(0) === true };
+    return {
+      value: ccy,
+      name: held === undefined ? ccy : formatAmount(held),
+      isEmpty: held?.value.lte(0) === true,
+    };
   });
 }
 

@@ -5,7 +5,13 @@ import { Failure } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Approval, PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
-import { checkDestination, checkSpend, lastDay, noLimits, quotedAmounts } from '../../wallet/limits/limits.js';
+import {
+  checkDestination,
+  checkSpend,
+  lastDay,
+  noLimits,
+  quotedAmounts,
+} from '../../wallet/limits/limits.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { eventsFile } from '../../store/files/home.js';
 import type { Spend } from '../../store/journal/journal.js';
@@ -29,7 +35,8 @@ export async function runPayment(
   demandAnswers([], flags, context);
   // One each for the creation, the wallets and the rates.
   if (isConverted(order)) context.early?.open(context.settings.baseUrl ?? '', 3);
-  const noted = flags.note === undefined ? order : { ...order, body: { ...order.body, note: flags.note } };
+  const noted =
+    flags.note === undefined ? order : { ...order, body: { ...order.body, note: flags.note } };
   const request = {
     order: noted,
     ref: flags.ref,
@@ -37,7 +44,12 @@ export async function runPayment(
     consent: globals.yes ? ('standing' as const) : ('none' as const),
   };
   const asked = { ...presentation, isAsked: !flags.quoteOnly };
-  await showPayment(asked, async (deps) => pay(request, options, flags.quoteOnly ? await warningOfLimits(deps, context) : deps), context);
+  await showPayment(
+    asked,
+    async (deps) =>
+      pay(request, options, flags.quoteOnly ? await warningOfLimits(deps, context) : deps),
+    context,
+  );
 }
 
 /** Shows limits that would stop the payment as warnings, because a quote moves no money. */
@@ -50,14 +62,18 @@ async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<Pay
       checkSpend(limits, quotedAmounts(order, quote), () => spent);
       return [];
     } catch (error) {
-      if (error instanceof Failure) return [error.message.replace(/^Not sent: (.*)\.$/, 'your limits stop this payment: $1')];
+      if (error instanceof Failure)
+        return [error.message.replace(/^Not sent: (.*)\.$/, 'your limits stop this payment: $1')];
       throw error;
     }
   };
   const on: PaymentDeps['on'] = (event) => {
     if (event.type !== 'quoted') return deps.on(event);
     const { approval } = event;
-    deps.on({ ...event, approval: { ...approval, unusual: [...approval.unusual, ...reasons(approval)] } });
+    deps.on({
+      ...event,
+      approval: { ...approval, unusual: [...approval.unusual, ...reasons(approval)] },
+    });
   };
   return { ...deps, limits: noLimits, on };
 }
@@ -91,13 +107,18 @@ export async function showPayment(
 }
 
 /** How far to drive a payment. Throws Failure `usage` if the flags contradict each other. */
-export const optionsOf = (flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>): PaymentOptions => ({
+export const optionsOf = (
+  flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>,
+): PaymentOptions => ({
   wait: waitOf(flags),
   retry: flags.retry,
   until: flags.quoteOnly ? 'quoted' : undefined,
 });
 
-export async function paymentDeps(context: Context, screen: Pick<PaymentScreen, 'approve' | 'on'>): Promise<PaymentDeps> {
+export async function paymentDeps(
+  context: Context,
+  screen: Pick<PaymentScreen, 'approve' | 'on'>,
+): Promise<PaymentDeps> {
   const account = await context.account();
   return {
     service: account.client,
@@ -127,7 +148,10 @@ const reported = async (txnId: string, context: Context): Promise<readonly strin
 /** Webhook events of a transaction; empty without a readable inbox. */
 export async function eventsOf(txnId: string, context: Context): Promise<readonly StoredEvent[]> {
   if (!(await hasInbox(context))) return [];
-  return context.events().then((inbox) => inbox.ofTransaction(txnId)).catch(() => []);
+  return context
+    .events()
+    .then((inbox) => inbox.ofTransaction(txnId))
+    .catch(() => []);
 }
 
 export const hasInbox = async ({ home, database }: Context): Promise<boolean> =>

@@ -28,9 +28,13 @@ export function parseMaxFee(given: string): MaxFeeOf {
 
 function otherCurrency(given: string, named: string, ccy: string): Failure {
   const example = ccy === 'BTC' ? '100sat' : `1${ccy.toLowerCase()}`;
-  return new Failure('usage', `Not sent: --max-fee ${given} is in ${named}, and this payment's fees are in ${ccy}.`, {
-    hint: `Write it in ${ccy}, e.g. ${example}, or as a percentage, e.g. 1%.`,
-  });
+  return new Failure(
+    'usage',
+    `Not sent: --max-fee ${given} is in ${named}, and this payment's fees are in ${ccy}.`,
+    {
+      hint: `Write it in ${ccy}, e.g. ${example}, or as a percentage, e.g. 1%.`,
+    },
+  );
 }
 
 /** `5%` or `5`. */
@@ -41,34 +45,55 @@ function parseRateLoss(given: string): string {
 }
 
 /** The terms for a paying wallet. */
-export const termsOf = (flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss'>, ccy: string): PaymentTerms => ({
+export const termsOf = (
+  flags: Pick<PaymentFlags, 'maxFee' | 'maxRateLoss'>,
+  ccy: string,
+): PaymentTerms => ({
   maxFee: flags.maxFee?.(ccy),
   maxRateLoss: flags.maxRateLoss,
 });
 
 export const reference = () => literal('REF', parseReference).suggesting('reference');
 
-export const deductFees = () => flag().describe('deduct the fees from the amount, so the recipient gets less');
+export const deductFees = () =>
+  flag().describe('deduct the fees from the amount, so the recipient gets less');
 
-export const spend = () => text('AMOUNT').optional().describe('fix the amount debited, not the amount received (USDT, LNURL), e.g. 250000vnd');
+export const spend = () =>
+  text('AMOUNT')
+    .optional()
+    .describe('fix the amount debited, not the amount received (USDT, LNURL), e.g. 250000vnd');
 
 export const paymentOptions = {
-  maxFee: word('AMOUNT|PERCENT', parseMaxFee).optional().describe('highest total fee, in the currency of the paying wallet or as a percentage, e.g. 100sat or 1%'),
+  maxFee: word('AMOUNT|PERCENT', parseMaxFee)
+    .optional()
+    .describe(
+      'highest total fee, in the currency of the paying wallet or as a percentage, e.g. 100sat or 1%',
+    ),
   maxRateLoss: word('PERCENT', parseRateLoss)
     .optional()
     .describe("highest loss of a conversion against the service's own rates (with --yes 5%)"),
-  ref: reference().optional().describe('your reference; the same reference resumes the same payment'),
+  ref: reference()
+    .optional()
+    .describe('your reference; the same reference resumes the same payment'),
   note: text().optional().describe('a note for yourself; the recipient does not see it'),
   wait: onOff().describe('wait until the payment is settled (the default)'),
   waitTimeout: duration().optional().describe('longest wait for the settlement'),
   quoteOnly: flag().describe('show the cost and stop'),
-  retry: flag().describe('retry a reference whose payment failed; after an unknown outcome it can pay twice'),
+  retry: flag().describe(
+    'retry a reference whose payment failed; after an unknown outcome it can pay twice',
+  ),
 };
 
 /** How long to wait for the settlement. Throws Failure `usage` if the flags contradict each other. */
-export function waitOf({ wait, waitTimeout }: Pick<PaymentFlags, 'wait' | 'waitTimeout'>): number | 'forever' | false {
+export function waitOf({
+  wait,
+  waitTimeout,
+}: Pick<PaymentFlags, 'wait' | 'waitTimeout'>): number | 'forever' | false {
   if (wait === false && waitTimeout !== undefined) {
-    throw new Failure('usage', '--no-wait and --wait-timeout exclude each other. Remove one of them.');
+    throw new Failure(
+      'usage',
+      '--no-wait and --wait-timeout exclude each other. Remove one of them.',
+    );
   }
   return wait === false ? false : (waitTimeout ?? 'forever');
 }

@@ -33,7 +33,10 @@ export interface Presentation {
 }
 
 /** A swap shows what it brought. */
-export const swapPresentation = { getsLabel: 'You get', ended: (gets: Money): string => `You got ${amountWithSats(gets)}` };
+export const swapPresentation = {
+  getsLabel: 'You get',
+  ended: (gets: Money): string => `You got ${amountWithSats(gets)}`,
+};
 
 export interface PaymentScreen {
   readonly approve: PaymentDeps['approve'];
@@ -42,18 +45,28 @@ export interface PaymentScreen {
   readonly done: (txn: Transaction) => void;
 }
 
-export function showSearching(count: number, { live, terminal }: Pick<Context, 'live' | 'terminal'>): void {
-  if (terminal.canAnimate) live.start(() => `Searching the service's list for the reference: ${count} transactions`);
+export function showSearching(
+  count: number,
+  { live, terminal }: Pick<Context, 'live' | 'terminal'>,
+): void {
+  if (terminal.canAnimate)
+    live.start(() => `Searching the service's list for the reference: ${count} transactions`);
 }
 
 /** How to mine a block while the embedded sandbox awaits confirmations. */
 export function miningHint(txn: Transaction, { settings, terminal }: Context): string {
   if (!settings.embedded || confirmationsText(txn) === undefined) return '';
-  return terminal.canAnimate ? `\n${terminal.stderrCanvas.style.dim('the next block: svcpay --sandbox sandbox mine')}` : '';
+  return terminal.canAnimate
+    ? `\n${terminal.stderrCanvas.style.dim('the next block: svcpay --sandbox sandbox mine')}`
+    : '';
 }
 
 /** @param now the service's clock, epoch ms */
-export function paymentScreen(presentation: Presentation, now: () => number, context: Context): PaymentScreen {
+export function paymentScreen(
+  presentation: Presentation,
+  now: () => number,
+  context: Context,
+): PaymentScreen {
   const { out, ask, live, settings } = context;
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
@@ -64,7 +77,10 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
   let startedAt: number | undefined;
   let worth: Worth | undefined;
   let drawCard: (() => void) | undefined;
-  const decoration = !context.terminal.stderrIsTty || out.quiet ? undefined : readWorth(context).then((read) => void (worth = read));
+  const decoration =
+    !context.terminal.stderrIsTty || out.quiet
+      ? undefined
+      : readWorth(context).then((read) => void (worth = read));
 
   /** Starts the live line. */
   const follow = (txn = latest): void => {
@@ -72,7 +88,11 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     if (startedAt !== undefined) return;
     startedAt = context.now();
     const canvas = context.terminal.stderrCanvas;
-    live.start(() => (latest === undefined ? 'Waiting' : `${stepsLine(latest, canvas, reached)}${miningHint(latest, context)}`));
+    live.start(() =>
+      latest === undefined
+        ? 'Waiting'
+        : `${stepsLine(latest, canvas, reached)}${miningHint(latest, context)}`,
+    );
   };
 
   const showCard = (): void => {
@@ -82,13 +102,19 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 
   const on = (event: PaymentEvent): void => {
     showCard();
-    if (event.type === 'following') out.say(`Another svcpay process is working on ${event.payment.ref}; waiting for it.`);
-    else if (event.type === 'found') out.say(`Resuming the earlier transaction ${event.txn.txnId}.`);
+    if (event.type === 'following')
+      out.say(`Another svcpay process is working on ${event.payment.ref}; waiting for it.`);
+    else if (event.type === 'found')
+      out.say(`Resuming the earlier transaction ${event.txn.txnId}.`);
     else if (event.type === 'searching') showSearching(event.count, context);
-    else if (event.type === 'refused') out.say(`The service refused the confirmation (${event.error.message.replace(/\.$/, '')}). Reading its state for 8 s, in case a copy was carried out.`);
+    else if (event.type === 'refused')
+      out.say(
+        `The service refused the confirmation (${event.error.message.replace(/\.$/, '')}). Reading its state for 8 s, in case a copy was carried out.`,
+      );
     else if (event.type === 'exceeded') out.warn(event.failure.message);
     else if (event.type === 'rate-unchecked') out.say(event.why);
-    else if (event.type === 'journal-failed') out.warn(`${event.error.message} The payment continues.`);
+    else if (event.type === 'journal-failed')
+      out.warn(`${event.error.message} The payment continues.`);
     else if (event.type === 'submitting') presentation.onSubmitted?.();
     else if (event.type === 'quoted') showQuote(event.approval);
     else if (event.type === 'state') observe(event.txn);
@@ -106,8 +132,10 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
     const isSame = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
     drawCard = () => {
       card = card && { ...card, worth };
-      if (!isSame) out.card((canvas) => ['', ...(card === undefined ? [] : quoteCard(card, canvas)), '']);
-      if (!approval.quote.namesFees) out.warn('The service does not report its fees: the total has none.');
+      if (!isSame)
+        out.card((canvas) => ['', ...(card === undefined ? [] : quoteCard(card, canvas)), '']);
+      if (!approval.quote.namesFees)
+        out.warn('The service does not report its fees: the total has none.');
       for (const unusual of approval.unusual) out.warn(`Check this: ${unusual}.`);
       out.change(approval.txn, columns);
     };
@@ -116,7 +144,8 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
 
   /** Shows the card, after a short wait for the rates. */
   const completeCard = async (): Promise<void> => {
-    if (drawCard !== undefined && decoration !== undefined) await within(decorationMs, decoration, context);
+    if (drawCard !== undefined && decoration !== undefined)
+      await within(decorationMs, decoration, context);
     showCard();
   };
 
@@ -141,7 +170,9 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
       live.stop();
       if (isQuoted(txn.txnState)) return;
       showSteps(txn);
-      live.succeed(recordLine(endedText(txn, card, presentation), txn.txnId, context.terminal.stderrCanvas));
+      live.succeed(
+        recordLine(endedText(txn, card, presentation), txn.txnId, context.terminal.stderrCanvas),
+      );
     },
     async approve({ quote, unusual }) {
       await completeCard();
@@ -154,7 +185,10 @@ export function paymentScreen(presentation: Presentation, now: () => number, con
       const answer =
         expiresAt === undefined || left <= 0
           ? await ask.confirm(question)
-          : await ask.confirmWithin(question, { left: () => expiresAt - now(), every: context.every });
+          : await ask.confirmWithin(question, {
+              left: () => expiresAt - now(),
+              every: context.every,
+            });
       if (answer === true) follow();
       return answer;
     },
@@ -170,7 +204,10 @@ function changesOf(before: Quote, after: Quote): string[] {
     if (one === undefined || other === undefined || one.value.eq(other.value)) return [];
     return [`${what} ${formatAmount(other)} instead of ${formatAmount(one)}`];
   };
-  return [...changed('you pay', before.total, after.total), ...changed('what arrives is', before.receives, after.receives)];
+  return [
+    ...changed('you pay', before.total, after.total),
+    ...changed('what arrives is', before.receives, after.receives),
+  ];
 }
 
 function renewedText(before: Quote, after: Quote): string {
@@ -178,17 +215,30 @@ function renewedText(before: Quote, after: Quote): string {
   return `The quote expired; ${changes.length === 0 ? 'the new one has the same price' : `with the new one ${changes.join(', ')}`}.`;
 }
 
-function cardOf({ quote, available, left: leftAtLeast }: Approval, { about, getsLabel, expiresAt }: Presentation, isAsked: boolean, now: number): QuoteCard {
+function cardOf(
+  { quote, available, left: leftAtLeast }: Approval,
+  { about, getsLabel, expiresAt }: Presentation,
+  isAsked: boolean,
+  now: number,
+): QuoteCard {
   const gets = quote.receives;
   if (gets === undefined) {
-    throw new Failure('refused', 'Nothing moved: the quote does not name what the recipient gets.', { txnId: quote.txnId });
+    throw new Failure(
+      'refused',
+      'Nothing moved: the quote does not name what the recipient gets.',
+      { txnId: quote.txnId },
+    );
   }
   const left = (until: number): number => Math.max(until - now, 0);
   return {
     about: [
       ...about,
-      ...(expiresAt === undefined ? [] : [{ label: 'Expires', value: `in ${describeDuration(left(expiresAt))}` }]),
-      ...(quote.derived ? [{ label: 'Note', value: 'computed from the rate; the service sets the final amount' }] : []),
+      ...(expiresAt === undefined
+        ? []
+        : [{ label: 'Expires', value: `in ${describeDuration(left(expiresAt))}` }]),
+      ...(quote.derived
+        ? [{ label: 'Note', value: 'computed from the rate; the service sets the final amount' }]
+        : []),
     ],
     gets,
     getsLabel,
@@ -196,7 +246,10 @@ function cardOf({ quote, available, left: leftAtLeast }: Approval, { about, gets
     networkFee: quote.networkFee,
     namesFees: quote.namesFees,
     pays: quote.total,
-    rate: quote.rate === undefined ? undefined : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
+    rate:
+      quote.rate === undefined
+        ? undefined
+        : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
     left: leftAtLeast,
     isLeftCertain: available !== undefined,
     // The question has a countdown.
@@ -207,7 +260,10 @@ function cardOf({ quote, available, left: leftAtLeast }: Approval, { about, gets
 /** The result: what arrived or what was paid, from the approved quote or from the settled transaction. */
 function endedText(txn: Transaction, card: QuoteCard | undefined, { ended }: Presentation): string {
   const { destReq, txnState } = txn;
-  const gets = moneyFromWire(destReq.ccy, destReq.amtSettled) ?? card?.gets ?? moneyFromWire(destReq.ccy, destReq.amtRequested);
+  const gets =
+    moneyFromWire(destReq.ccy, destReq.amtSettled) ??
+    card?.gets ??
+    moneyFromWire(destReq.ccy, destReq.amtRequested);
   const way = txnState === 'completed' ? '' : 'On its way: ';
   if (ended !== undefined && gets !== undefined) return `${way}${ended(gets)}`;
   const paid = card?.pays ?? spentBy(txn);

@@ -17,7 +17,8 @@ export type SwapWords = Readonly<Record<'amount' | 'from' | 'to', string | undef
 export const swapOrderOf = ({ from, to, amount, receive }: Swap): Order =>
   swapOrder(from, to, amount, receive ? 'dest' : 'source');
 
-const pattern = /^(?<digits>[\d.]+(?: [\d.]+)*)(?<gap> ?)(?<first>[a-z]+)?(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$/i;
+const pattern =
+  /^(?<digits>[\d.]+(?: [\d.]+)*)(?<gap> ?)(?<first>[a-z]+)?(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$/i;
 const isSats = (name: string): boolean => /^sats?$/i.test(name);
 
 /** `AMOUNT FROM TO`, or `AMOUNTfrom TO` with the wallet as the unit; any part may be missing. */
@@ -29,11 +30,16 @@ export function readSwapWords(given: string, receive: boolean): SwapWords {
     throw usage(`Not sent: "${clip(text)}" is not a swap. Write it like svcpay swap 25usdt BTC`);
   }
   if (first === undefined) return { amount: digits, from: undefined, to: undefined };
-  if (third !== undefined) return sides({ amount: digits + first, from: second, to: third }, receive);
+  if (third !== undefined)
+    return sides({ amount: digits + first, from: second, to: third }, receive);
   const hasUnit = gap === '' || isSats(first);
   const amount = hasUnit ? digits + first : digits;
   const named = hasUnit ? parseAmount(amount).ccy : first;
-  if (second === undefined) return sides({ amount, from: receive ? undefined : named, to: receive ? named : undefined }, receive);
+  if (second === undefined)
+    return sides(
+      { amount, from: receive ? undefined : named, to: receive ? named : undefined },
+      receive,
+    );
   if (receive && hasUnit) throw usage('Name both wallets, e.g. swap 100000sat USDT BTC --receive.');
   return sides({ amount, from: named, to: second }, receive);
 }
@@ -53,14 +59,17 @@ function wallet(name: string | undefined): string | undefined {
 
 /** Throws Failure `usage` for equal wallets and invalid amounts. */
 export function planSwap({ amount, from, to }: SwapWords, receive: boolean): Swap {
-  if (amount === undefined || from === undefined || to === undefined) throw new Error('A swap is missing an argument.');
+  if (amount === undefined || from === undefined || to === undefined)
+    throw new Error('A swap is missing an argument.');
   if (from === to) throw usage(`Not sent: a swap needs two different wallets; both are ${from}.`);
   return { from, to, amount: parseAmount(amount, receive ? to : from), receive };
 }
 
 /** Names of the missing parts, as in help. */
 export const missingOf = ({ amount, from, to }: SwapWords): string[] =>
-  Object.entries({ AMOUNT: amount, FROM: from, TO: to }).flatMap(([name, word]) => (word === undefined ? [name] : []));
+  Object.entries({ AMOUNT: amount, FROM: from, TO: to }).flatMap(([name, word]) =>
+    word === undefined ? [name] : [],
+  );
 
 /** A complete example with the known parts. */
 export function swapExample({ amount = '25', from, to }: SwapWords, receive: boolean): string {
@@ -75,7 +84,9 @@ function refuseOtherSide(amount: string, other: string | undefined, receive: boo
   const unit = /(?<![a-z])[a-z]+$/i.exec(amount)?.[0].toUpperCase();
   if (unit === undefined || other === undefined) return;
   if (unit !== other && !(other === 'BTC' && /^SATS?$/.test(unit))) return;
-  const [what, advice] = receive ? ['what leaves', 'Leave --receive out'] : ['what arrives in', 'Add --receive'];
+  const [what, advice] = receive
+    ? ['what leaves', 'Leave --receive out']
+    : ['what arrives in', 'Add --receive'];
   throw new Failure('usage', `Not sent: ${amount} is ${what} the ${other} wallet.`, {
     hint: `${advice} if that is what you mean.`,
   });

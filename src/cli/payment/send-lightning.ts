@@ -7,11 +7,21 @@ import { runSend } from './send-flow.js';
 
 export const sendLightning = defineCommand({
   fields: paymentFields,
-  arguments: { invoice: text('INVOICE').optional().describe('a BOLT11 invoice, or - to read it from stdin') },
-  options: { from: currency().optional().describe('wallet that pays (default BTC); another currency is converted at the quoted rate'), ...paymentOptions },
+  arguments: {
+    invoice: text('INVOICE').optional().describe('a BOLT11 invoice, or - to read it from stdin'),
+  },
+  options: {
+    from: currency()
+      .optional()
+      .describe('wallet that pays (default BTC); another currency is converted at the quoted rate'),
+    ...paymentOptions,
+  },
   examples: [
     ['svcpay send lightning lnbc25u1…', 'shows the full cost, then asks'],
-    ['svcpay send lightning lnbc25u1… --ref order-118 --max-fee 1% --yes --json', 'in a script, safe to run again'],
+    [
+      'svcpay send lightning lnbc25u1… --ref order-118 --max-fee 1% --yes --json',
+      'in a script, safe to run again',
+    ],
     ['cat invoice.txt | svcpay send lightning - --yes', 'the invoice from a pipe'],
   ],
   run: ({ invoice, ...flags }, context) => runSend('lightning', invoice, undefined, flags, context),

@@ -10,33 +10,57 @@ import { runSend } from './send-flow.js';
 export const send = defineCommand({
   fields: paymentFields,
   arguments: {
-    destination: text('DESTINATION').suggesting('contact').optional().describe('an invoice, any address, LNURL, bitcoin: URI or a name of your address book; - for stdin'),
+    destination: text('DESTINATION')
+      .suggesting('contact')
+      .optional()
+      .describe(
+        'an invoice, any address, LNURL, bitcoin: URI or a name of your address book; - for stdin',
+      ),
     amount: phrase('AMOUNT').describe('amount to send, if the destination has none'),
   },
   options: {
-    from: currency().optional().describe('wallet that pays (default BTC, for a TRON address USDT); with BTC an amount in another currency is converted at the current rate'),
+    from: currency()
+      .optional()
+      .describe(
+        'wallet that pays (default BTC, for a TRON address USDT); with BTC an amount in another currency is converted at the current rate',
+      ),
     spend: spend(),
-    via: choice(ways, 'WAY').optional().describe('lightning or onchain, for a bitcoin: URI that offers both'),
+    via: choice(ways, 'WAY')
+      .optional()
+      .describe('lightning or onchain, for a bitcoin: URI that offers both'),
     deductFees: deductFees(),
     ...paymentOptions,
   },
   examples: [
     ['svcpay send', 'asks for everything, one question at a time; Esc goes back'],
     ['svcpay send lnbc25u1…', 'the invoice has the amount'],
-    ['svcpay send satoshi@example.com 10usd --from btc', 'ten dollars worth of bitcoin, at the current rate'],
-    ["svcpay send 'bitcoin:bc1q…&lightning=lnbc10m1…' --via onchain", 'choose on-chain; without --via it uses Lightning'],
+    [
+      'svcpay send satoshi@example.com 10usd --from btc',
+      'ten dollars worth of bitcoin, at the current rate',
+    ],
+    [
+      "svcpay send 'bitcoin:bc1q…&lightning=lnbc10m1…' --via onchain",
+      'choose on-chain; without --via it uses Lightning',
+    ],
   ],
-  run: ({ destination, amount, ...flags }, context) => runSend(undefined, destination, amount, flags, context),
+  run: ({ destination, amount, ...flags }, context) =>
+    runSend(undefined, destination, amount, flags, context),
 });
 
 export const sendLnurl = defineCommand({
   fields: paymentFields,
   arguments: {
-    address: text('ADDRESS').optional().describe('a Lightning Address or an LNURL, or - to read it from stdin'),
+    address: text('ADDRESS')
+      .optional()
+      .describe('a Lightning Address or an LNURL, or - to read it from stdin'),
     amount: phrase('AMOUNT').describe('amount to send, e.g. 50000sat or 5usdt'),
   },
   options: {
-    from: currency().optional().describe('wallet that pays (default: that of the amount); with BTC an amount in another currency is converted at the current rate'),
+    from: currency()
+      .optional()
+      .describe(
+        'wallet that pays (default: that of the amount); with BTC an amount in another currency is converted at the current rate',
+      ),
     deductFees: deductFees(),
     ...paymentOptions,
   },
@@ -44,7 +68,8 @@ export const sendLnurl = defineCommand({
     ['svcpay send lnurl satoshi@example.com 50000sat', 'shows the full cost, then asks'],
     ['svcpay send lnurl LNURL1… 5usdt --yes --json', 'paid from the USDT wallet, in a script'],
   ],
-  run: ({ address, amount, ...flags }, context) => runSend('lnurl', address, amount, flags, context),
+  run: ({ address, amount, ...flags }, context) =>
+    runSend('lnurl', address, amount, flags, context),
 });
 
 export const sendOnchain = defineCommand({
@@ -54,15 +79,23 @@ export const sendOnchain = defineCommand({
     amount: phrase('AMOUNT').describe('amount the recipient gets, e.g. 0.01btc; at least 1000sat'),
   },
   options: {
-    from: currency().optional().describe('wallet that pays (default BTC); another currency is converted at the quoted rate, shown before you agree'),
+    from: currency()
+      .optional()
+      .describe(
+        'wallet that pays (default BTC); another currency is converted at the quoted rate, shown before you agree',
+      ),
     deductFees: deductFees(),
     ...paymentOptions,
   },
   examples: [
     ['svcpay send onchain bc1q… 0.01btc', 'shows the full cost, then asks'],
-    ['svcpay send onchain bc1q… 0.01btc --deduct-fees --yes --no-wait --json', 'in a script, without waiting'],
+    [
+      'svcpay send onchain bc1q… 0.01btc --deduct-fees --yes --no-wait --json',
+      'in a script, without waiting',
+    ],
   ],
-  run: ({ address, amount, ...flags }, context) => runSend('onchain', address, amount, flags, context),
+  run: ({ address, amount, ...flags }, context) =>
+    runSend('onchain', address, amount, flags, context),
 });
 
 export const sendUsdt = defineCommand({
@@ -73,14 +106,23 @@ export const sendUsdt = defineCommand({
   },
   options: {
     spend: spend(),
-    from: currency().optional().describe('wallet that pays (default USDT, with --spend that of its amount); another currency is converted at the quoted rate'),
-    chain: choice(['tron', 'eth'], 'CHAIN').otherwise('tron').describe('tron (eth is announced but not available yet)'),
+    from: currency()
+      .optional()
+      .describe(
+        'wallet that pays (default USDT, with --spend that of its amount); another currency is converted at the quoted rate',
+      ),
+    chain: choice(['tron', 'eth'], 'CHAIN')
+      .otherwise('tron')
+      .describe('tron (eth is announced but not available yet)'),
     deductFees: deductFees(),
     ...paymentOptions,
   },
   examples: [
     ['svcpay send usdt TQn9… 25usdt', 'shows the full cost, then asks'],
-    ['svcpay send usdt TQn9… 25usdt --from BTC --yes --json', 'paid from the bitcoin wallet, in a script'],
+    [
+      'svcpay send usdt TQn9… 25usdt --from BTC --yes --json',
+      'paid from the bitcoin wallet, in a script',
+    ],
     ['svcpay send usdt TQn9… --spend 250000vnd', 'fixes the amount debited'],
   ],
   async run({ address, amount, chain, ...flags }, context) {

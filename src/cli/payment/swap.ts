@@ -10,14 +10,23 @@ import { runGuided, walletChoices, answersForm, askingUnder, type WalletChoice }
 import { demandAnswers, runPayment } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
 import { swapPresentation } from './payment-screen.js';
-import { missingOf, planSwap, readSwapWords, swapExample, swapOrderOf, type SwapWords } from './plan-swap.js';
+import {
+  missingOf,
+  planSwap,
+  readSwapWords,
+  swapExample,
+  swapOrderOf,
+  type SwapWords,
+} from './plan-swap.js';
 
 export const swap = defineCommand({
   fields: paymentFields,
   arguments: {
-    words: phrase('AMOUNT FROM TO').describe(
-      'amount, source wallet (or as the unit of AMOUNT, e.g. 25usdt) and destination wallet',
-    ).suggesting('wallet'),
+    words: phrase('AMOUNT FROM TO')
+      .describe(
+        'amount, source wallet (or as the unit of AMOUNT, e.g. 25usdt) and destination wallet',
+      )
+      .suggesting('wallet'),
   },
   options: {
     receive: flag().describe('AMOUNT is received in TO, not debited from FROM'),
@@ -37,18 +46,30 @@ export const swap = defineCommand({
     demandAnswers(missing, flags, context, `Write it like: ${swapExample(words, receive)}`);
     const wallets = await walletChoices(context);
     const flow = {
-      ask: (answers: SwapWords, before?: SwapWords) => askSwap(answers, receive, wallets, context.ask.steps, before),
+      ask: (answers: SwapWords, before?: SwapWords) =>
+        askSwap(answers, receive, wallets, context.ask.steps, before),
       run,
       changes: [
-        { name: 'Change the amount', forget: (answers: SwapWords) => ({ ...answers, amount: undefined }) },
-        { name: 'Change the wallets', forget: () => ({ amount: undefined, from: undefined, to: undefined }) },
+        {
+          name: 'Change the amount',
+          forget: (answers: SwapWords) => ({ ...answers, amount: undefined }),
+        },
+        {
+          name: 'Change the wallets',
+          forget: () => ({ amount: undefined, from: undefined, to: undefined }),
+        },
       ],
     };
     await runGuided(words, flow, flags.ref, context);
   },
 });
 
-async function paySwap(words: SwapWords, receive: boolean, flags: PaymentFlags, context: Context): Promise<void> {
+async function paySwap(
+  words: SwapWords,
+  receive: boolean,
+  flags: PaymentFlags,
+  context: Context,
+): Promise<void> {
   const planned = planSwap(words, receive);
   const about = [{ label: 'Swap', value: `${planned.from} to ${planned.to}` }];
   await runPayment(swapOrderOf(planned), flags, { about, ...swapPresentation }, context);
@@ -64,29 +85,37 @@ function askSwap(
   before: SwapWords | undefined,
 ): Promise<SwapWords | Back> {
   let known = start;
-  const ask = askingUnder(() => answersForm('Swap', [known.from && `from ${known.from}`, known.to && `to ${known.to}`]), steps);
-  const step: typeof ownStep = (name, question) => ownStep(name, (soFar, before) => {
-    known = soFar;
-    return question(soFar, before);
-  });
-  return walk(start, [
-    step('from', ({ to }, before) => {
-      const choices = wallets.filter(({ value, isEmpty }) => value !== to && !isEmpty);
-      return ask.select({ message: 'From', flag: 'FROM', choices, default: before?.from });
-    }),
-    step('to', ({ from }, before) => {
-      const choices = wallets.filter(({ value }) => value !== from);
-      return ask.select({ message: 'To', flag: 'TO', choices, default: before?.to });
-    }),
-    step('amount', ({ from, to }, before) => {
-      const ccy = receive ? to : from;
-      const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? '' : `, in ${ccy}`}`;
-      const example = ccy === 'BTC' ? 'e.g. 50000sat' : undefined;
-      const parse = (amount: string): string => {
-        parseAmount(amount, ccy);
-        return amount;
-      };
-      return ask.parsed({ message, example, flag: 'AMOUNT', default: before?.amount, parse });
-    }),
-  ], before);
+  const ask = askingUnder(
+    () => answersForm('Swap', [known.from && `from ${known.from}`, known.to && `to ${known.to}`]),
+    steps,
+  );
+  const step: typeof ownStep = (name, question) =>
+    ownStep(name, (soFar, before) => {
+      known = soFar;
+      return question(soFar, before);
+    });
+  return walk(
+    start,
+    [
+      step('from', ({ to }, before) => {
+        const choices = wallets.filter(({ value, isEmpty }) => value !== to && !isEmpty);
+        return ask.select({ message: 'From', flag: 'FROM', choices, default: before?.from });
+      }),
+      step('to', ({ from }, before) => {
+        const choices = wallets.filter(({ value }) => value !== from);
+        return ask.select({ message: 'To', flag: 'TO', choices, default: before?.to });
+      }),
+      step('amount', ({ from, to }, before) => {
+        const ccy = receive ? to : from;
+        const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? '' : `, in ${ccy}`}`;
+        const example = ccy === 'BTC' ? 'e.g. 50000sat' : undefined;
+        const parse = (amount: string): string => {
+          parseAmount(amount, ccy);
+          return amount;
+        };
+        return ask.parsed({ message, example, flag: 'AMOUNT', default: before?.amount, parse });
+      }),
+    ],
+    before,
+  );
 }

@@ -26,7 +26,10 @@ export const txConfirm = defineCommand({
   options: { maxFee, maxRateLoss, wait, waitTimeout },
   examples: [
     ['svcpay tx confirm ID', 'shows the full cost, then asks'],
-    ['svcpay send lightning lnbc25u1… --quote-only -q | xargs svcpay tx confirm --yes', 'in two steps, in a script'],
+    [
+      'svcpay send lightning lnbc25u1… --quote-only -q | xargs svcpay tx confirm --yes',
+      'in two steps, in a script',
+    ],
   ],
   async run({ id: named, maxFee, maxRateLoss, wait, waitTimeout }, context) {
     const { ask, globals, out } = context;
@@ -41,11 +44,16 @@ export const txConfirm = defineCommand({
       return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
     }
     if (txn.sourceReq.method !== 'servicepay') {
-      const asked = isQuoted(txn.txnState) ? await confirmReceive(id, { ...context, service }) : txn;
+      const asked = isQuoted(txn.txnState)
+        ? await confirmReceive(id, { ...context, service })
+        : txn;
       return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
     }
     if (!globals.yes) ask.demand(['--yes']);
-    const given = { terms: termsOf({ maxFee, maxRateLoss }, txn.sourceReq.ccy ?? ''), consent: globals.yes ? ('standing' as const) : ('none' as const) };
+    const given = {
+      terms: termsOf({ maxFee, maxRateLoss }, txn.sourceReq.ccy ?? ''),
+      consent: globals.yes ? ('standing' as const) : ('none' as const),
+    };
     const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
     const isSwap = txn.destReq.method === 'servicepay';
     await showPayment(
@@ -58,10 +66,14 @@ export const txConfirm = defineCommand({
 
 function refuseUnlessCompleted({ txnId, txnState }: Transaction): void {
   if (txnState === 'completed') return;
-  throw new Failure('payment-failed', `Nothing moved: this quote ended as ${txnState}. Ask for a new one.`, {
-    next: { do: 'show', id: txnId },
-    txnId,
-  });
+  throw new Failure(
+    'payment-failed',
+    `Nothing moved: this quote ended as ${txnState}. Ask for a new one.`,
+    {
+      next: { do: 'show', id: txnId },
+      txnId,
+    },
+  );
 }
 
 function aboutQuote(txn: Transaction): Presentation {

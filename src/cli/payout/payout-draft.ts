@@ -3,13 +3,28 @@ import { parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { Party, Profile, Recipient } from '../../store/profile/profiles.js';
 import { parseAccountNumber } from '../../wallet/payout/order.js';
-import { findCountry, findMethod, methodsIn, payoutCountries, type PayoutCountry, type PayoutMethod } from '../../wallet/payout/methods.js';
+import {
+  findCountry,
+  findMethod,
+  methodsIn,
+  payoutCountries,
+  type PayoutCountry,
+  type PayoutMethod,
+} from '../../wallet/payout/methods.js';
 import type { ValuesOf } from '../values.js';
-import { destinationOptions, givenFlags, type answerOptions, type Destination, type DestinationFlags, type PayoutAnswers } from './payout-options.js';
+import {
+  destinationOptions,
+  givenFlags,
+  type answerOptions,
+  type Destination,
+  type DestinationFlags,
+  type PayoutAnswers,
+} from './payout-options.js';
 import { clip } from '../../formats/text.js';
 
 /** Undefined answers are unknown, or omitted if optional. */
-export interface Draft extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
+export interface Draft
+  extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
   readonly amount?: Money | undefined;
   /** The paying wallet (default BTC). */
   readonly from?: string | undefined;
@@ -25,17 +40,27 @@ export function readDestination({ method: methodOf, ...flags }: DestinationFlags
   const country = flags.country ?? methodOf?.(undefined)?.country;
   const method = methodOf?.(country);
   const known = { ...flags, methodOf };
-  if (methodOf === undefined || country === undefined || method?.country === country) return withCountry(known, country);
+  if (methodOf === undefined || country === undefined || method?.country === country)
+    return withCountry(known, country);
   const { name, code } = country;
-  const methods = methodsIn(country).map((each) => each.code).join(' or ');
-  const what = method === undefined ? `There is no such payout method for ${name}` : `${method.code} pays out to ${method.country.name}, not to ${name}`;
+  const methods = methodsIn(country)
+    .map((each) => each.code)
+    .join(' or ');
+  const what =
+    method === undefined
+      ? `There is no such payout method for ${name}`
+      : `${method.code} pays out to ${method.country.name}, not to ${name}`;
   throw new Failure('usage', `${what}: use ${methods}.`, { hint: `svcpay payout methods ${code}` });
 }
 
 /** Sets the country, and the method if the country has only one. */
-export function withCountry<D extends Destination>(draft: D, country: PayoutCountry | undefined): D {
+export function withCountry<D extends Destination>(
+  draft: D,
+  country: PayoutCountry | undefined,
+): D {
   const [only, ...others] = country === undefined ? [] : methodsIn(country);
-  const method = draft.method ?? draft.methodOf?.(country) ?? (others.length === 0 ? only : undefined);
+  const method =
+    draft.method ?? draft.methodOf?.(country) ?? (others.length === 0 ? only : undefined);
   return withMethod({ ...draft, country }, method);
 }
 
@@ -45,7 +70,8 @@ export function withMethod<D extends Destination>(draft: D, method: PayoutMethod
   return {
     ...draft,
     method,
-    ...(method !== undefined && acctNum !== undefined && { acctNum: parseAccountNumber(acctNum, method) }),
+    ...(method !== undefined &&
+      acctNum !== undefined && { acctNum: parseAccountNumber(acctNum, method) }),
   };
 }
 
@@ -55,7 +81,10 @@ export function readDraft(
   recipients: Readonly<Record<string, Recipient>>,
   keptSender: Profile['sender'],
 ): Draft {
-  const known = flags.recipient === undefined ? readDestination(flags) : fromBook(flags, flags.recipient, recipients);
+  const known =
+    flags.recipient === undefined
+      ? readDestination(flags)
+      : fromBook(flags, flags.recipient, recipients);
   const amount = flags.amount === undefined ? undefined : readAmount(flags.amount, known.country);
   const { method: _read, ...others } = flags;
   return { ...others, ...known, ...readSender(flags, keptSender), amount, chosen: flags.recipient };
@@ -68,17 +97,29 @@ function readAmount(text: string, country: PayoutCountry | undefined): Money {
   const amount = bare ? undefined : parseAmount(text);
   if (amount !== undefined && payoutCountries.some(({ ccy }) => ccy === amount.ccy)) return amount;
   const currencies = [...new Set(payoutCountries.map(({ ccy }) => ccy))].join(', ');
-  throw new Failure('usage', `"${clip(text)}" has no currency. Payouts are in ${currencies}; write e.g. 500000vnd.`);
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" has no currency. Payouts are in ${currencies}; write e.g. 500000vnd.`,
+  );
 }
 
-function fromBook(flags: PayoutAnswers, name: string, recipients: Readonly<Record<string, Recipient>>): Destination {
+function fromBook(
+  flags: PayoutAnswers,
+  name: string,
+  recipients: Readonly<Record<string, Recipient>>,
+): Destination {
   const given = givenFlags(flags, destinationOptions);
   if (given.length > 0) {
-    throw new Failure('usage', `--recipient already names the account. Remove ${given.join(', ')}.`);
+    throw new Failure(
+      'usage',
+      `--recipient already names the account. Remove ${given.join(', ')}.`,
+    );
   }
   const found = Object.hasOwn(recipients, name) ? recipients[name] : undefined;
   if (found !== undefined) return answersOf(found);
-  throw new Failure('usage', `"${name}" is not in your address book.`, { hint: 'svcpay recipients list' });
+  throw new Failure('usage', `"${name}" is not in your address book.`, {
+    hint: 'svcpay recipients list',
+  });
 }
 
 /** The answers of a saved recipient. */
@@ -101,7 +142,8 @@ export function answersOf(kept: Recipient): Destination {
 
 /** Uses the saved sender unless another name is given. */
 function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
-  const own = flags.senderName === undefined || flags.senderName === kept?.legalFullName ? kept : undefined;
+  const own =
+    flags.senderName === undefined || flags.senderName === kept?.legalFullName ? kept : undefined;
   return {
     senderType: flags.senderType ?? own?.type,
     senderName: flags.senderName ?? own?.legalFullName,
@@ -113,9 +155,14 @@ function readSender(flags: PayoutAnswers, kept: Profile['sender']): Draft {
 
 /** Undefined if a required part is missing. */
 export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | undefined {
-  const [type, legalFullName, countryCode] = [draft[`${who}Type`], draft[`${who}Name`], draft[`${who}Country`]];
+  const [type, legalFullName, countryCode] = [
+    draft[`${who}Type`],
+    draft[`${who}Name`],
+    draft[`${who}Country`],
+  ];
   const [contactNumber, address1] = [draft[`${who}Phone`], draft[`${who}Address`]];
-  if (type === undefined || legalFullName === undefined || countryCode === undefined) return undefined;
+  if (type === undefined || legalFullName === undefined || countryCode === undefined)
+    return undefined;
   return {
     type,
     legalFullName,
@@ -127,7 +174,11 @@ export function partyOf(draft: Draft, who: 'recipient' | 'sender'): Party | unde
 
 const change = (name: string, forgotten: readonly (keyof Draft)[], others: Draft = {}) => ({
   name,
-  forget: (draft: Draft): Draft => ({ ...draft, ...Object.fromEntries(forgotten.map((each) => [each, undefined])), ...others }),
+  forget: (draft: Draft): Draft => ({
+    ...draft,
+    ...Object.fromEntries(forgotten.map((each) => [each, undefined])),
+    ...others,
+  }),
 });
 
 const somebodyNew: Draft = { chosen: '' };
@@ -136,12 +187,32 @@ const somebodyNew: Draft = { chosen: '' };
 export const payoutChanges = [
   change('Change the amount', ['amount']),
   change('Pay from another wallet', ['from']),
-  change('Change the account', ['country', 'method', 'methodOf', 'institution', 'institutionName', 'acctNum', 'acctName', 'amount'], somebodyNew),
+  change(
+    'Change the account',
+    [
+      'country',
+      'method',
+      'methodOf',
+      'institution',
+      'institutionName',
+      'acctNum',
+      'acctName',
+      'amount',
+    ],
+    somebodyNew,
+  ),
   change(
     'Change the recipient',
     ['recipientType', 'recipientName', 'recipientCountry', 'recipientPhone', 'recipientAddress'],
     somebodyNew,
   ),
-  change('Change your own details', ['senderType', 'senderName', 'senderCountry', 'senderPhone', 'senderAddress', 'keepSender']),
+  change('Change your own details', [
+    'senderType',
+    'senderName',
+    'senderCountry',
+    'senderPhone',
+    'senderAddress',
+    'keepSender',
+  ]),
   change('Change the code numbers', ['purpose', 'source', 'relationship']),
 ];

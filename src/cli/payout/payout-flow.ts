@@ -21,10 +21,14 @@ export type LookUp = (countryCode: string) => Promise<readonly Institution[]>;
 
 /** The institutions of a country, cached for completion. */
 export async function institutionsOf(
-  countryCode: string, { client, home }: Context,
+  countryCode: string,
+  { client, home }: Context,
 ): Promise<readonly Institution[]> {
   const found = await (await client()).institutions(countryCode);
-  const names = found.map(({ institutionCode, institutionName }): [string, string] => [institutionCode, institutionName ?? '']);
+  const names = found.map(({ institutionCode, institutionName }): [string, string] => [
+    institutionCode,
+    institutionName ?? '',
+  ]);
   await keepSeenInstitutions(home, countryCode, Object.fromEntries(names));
   return found;
 }
@@ -36,7 +40,15 @@ export async function openLookUp(context: Context): Promise<LookUp> {
   const known = new Map<string, Promise<readonly Institution[]>>();
   const ask = async (countryCode: string): Promise<readonly Institution[]> => {
     const reportFailed = (why: string): void => out.say(`The institution was not checked. ${why}`);
-    return (await ifAvailable(live.during(() => 'Looking up institutions', () => institutionsOf(countryCode, context)), reportFailed)) ?? [];
+    return (
+      (await ifAvailable(
+        live.during(
+          () => 'Looking up institutions',
+          () => institutionsOf(countryCode, context),
+        ),
+        reportFailed,
+      )) ?? []
+    );
   };
   return (countryCode) => {
     const answer = known.get(countryCode) ?? ask(countryCode);
@@ -50,27 +62,53 @@ export async function completePayout(draft: Draft, lookUp: LookUp): Promise<Payo
   const { amount, from = 'BTC', purpose, source, relationship } = draft;
   const destination = await completeDestination(draft, lookUp);
   const sender = partyOf(draft, 'sender');
-  if (!sender || !amount || purpose === undefined || source === undefined || relationship === undefined) throw incomplete();
+  if (
+    !sender ||
+    !amount ||
+    purpose === undefined ||
+    source === undefined ||
+    relationship === undefined
+  )
+    throw incomplete();
   const { ccy } = destination.method.country;
   if (amount.ccy !== ccy) {
-    throw new Failure('usage', `The amount is in ${amount.ccy}, but ${destination.method.code} pays out ${ccy}.`);
+    throw new Failure(
+      'usage',
+      `The amount is in ${amount.ccy}, but ${destination.method.code} pays out ${ccy}.`,
+    );
   }
   return { ...destination, sender, amount, from, sourceOfFunds: { purpose, source, relationship } };
 }
 
 type Destination = Pick<Payout, 'method' | 'institution' | 'acctNum' | 'acctName' | 'recipient'>;
 
-export async function completeDestination(draft: KnownDestination, lookUp: LookUp): Promise<Destination> {
+export async function completeDestination(
+  draft: KnownDestination,
+  lookUp: LookUp,
+): Promise<Destination> {
   const { method, institution, institutionName, acctNum, acctName } = draft;
   const recipient = partyOf(draft, 'recipient');
-  if (!method || institution === undefined || acctNum === undefined || !acctName || !recipient) throw incomplete();
+  if (!method || institution === undefined || acctNum === undefined || !acctName || !recipient)
+    throw incomplete();
   const { code, name } = findInstitution(institution, method, await lookUp(method.country.code));
-  return { method, institution: { code, name: name ?? institutionName }, acctNum, acctName, recipient };
+  return {
+    method,
+    institution: { code, name: name ?? institutionName },
+    acctNum,
+    acctName,
+    recipient,
+  };
 }
 
 const incomplete = (): Error => new Error('A payout is missing an answer.');
 
-export const recipientRecord = ({ method, institution, acctNum, acctName, recipient }: Destination): Recipient => ({
+export const recipientRecord = ({
+  method,
+  institution,
+  acctNum,
+  acctName,
+  recipient,
+}: Destination): Recipient => ({
   method: method.code,
   country: method.country.code,
   institutionCode: institution.code,
@@ -81,10 +119,18 @@ export const recipientRecord = ({ method, institution, acctNum, acctName, recipi
 });
 
 /** Pays, and saves the answers as requested as soon as the payment is submitted. */
-export async function runPayout(payout: Payout, draft: Draft, flags: PaymentFlags, context: Context): Promise<void> {
+export async function runPayout(
+  payout: Payout,
+  draft: Draft,
+  flags: PaymentFlags,
+  context: Context,
+): Promise<void> {
   const { config, settings, out } = context;
   if (draft.keepSender === true) {
-    await changeProfile(config, settings.profileName, (before) => ({ ...before, sender: payout.sender }));
+    await changeProfile(config, settings.profileName, (before) => ({
+      ...before,
+      sender: payout.sender,
+    }));
   }
   let saved: Promise<void> | undefined;
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
@@ -94,12 +140,17 @@ export async function runPayout(payout: Payout, draft: Draft, flags: PaymentFlag
     onSubmitted();
   } finally {
     await saved;
-    if (saved !== undefined && draft.keepAs) out.say(`  Saved in your address book: svcpay payout --recipient ${shellWord(draft.keepAs)}`);
+    if (saved !== undefined && draft.keepAs)
+      out.say(`  Saved in your address book: svcpay payout --recipient ${shellWord(draft.keepAs)}`);
   }
 }
 
 /** Saves the recipient and the code numbers; a failure is only reported. */
-async function saveAnswers(payout: Payout, { keepAs, chosen }: Draft, { config, settings, out }: Context): Promise<void> {
+async function saveAnswers(
+  payout: Payout,
+  { keepAs, chosen }: Draft,
+  { config, settings, out }: Context,
+): Promise<void> {
   const codes = payout.sourceOfFunds;
   const name = keepAs || chosen;
   const { purpose, source, relationship } = settings.profile.codes ?? {};
@@ -112,7 +163,11 @@ async function saveAnswers(payout: Payout, { keepAs, chosen }: Draft, { config, 
     if (Object.hasOwn(config.read().profiles, settings.profileName)) {
       await changeProfile(config, settings.profileName, (before) => ({ ...before, codes: used }));
     }
-    if (name) await changeRecipients(config, (before) => ({ ...before, [name]: { ...(before[name] ?? recipientRecord(payout)), codes } }));
+    if (name)
+      await changeRecipients(config, (before) => ({
+        ...before,
+        [name]: { ...(before[name] ?? recipientRecord(payout)), codes },
+      }));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     out.warn(`Not saved: ${error.message}`);
@@ -127,8 +182,14 @@ export async function runPayoutOrder(
   context: Context,
   onSubmitted?: () => void,
 ): Promise<void> {
-  const wait = flags.wait ?? (method.takesDays && flags.waitTimeout === undefined ? false : undefined);
-  await runPayment(order, { ...flags, wait }, { ...presentation(order.body, method), onSubmitted }, context);
+  const wait =
+    flags.wait ?? (method.takesDays && flags.waitTimeout === undefined ? false : undefined);
+  await runPayment(
+    order,
+    { ...flags, wait },
+    { ...presentation(order.body, method), onSubmitted },
+    context,
+  );
 }
 
 function presentation(body: CreateTransaction, method: PayoutMethod): Presentation {
@@ -140,13 +201,20 @@ function about(body: CreateTransaction, method: PayoutMethod): Fact[] {
   const { sourceReq, destReq, sourceOfFunds, note } = body;
   const { name, account, institutionCode, institutionName } = payeeOf(body);
   const legalName = destReq.kyc?.details.legalFullName ?? '';
-  const institution = institutionName === undefined ? institutionCode : `${institutionName} (${institutionCode})`;
-  const codes = sourceOfFunds && `purpose ${sourceOfFunds.purpose}, source ${sourceOfFunds.source}, relationship ${sourceOfFunds.relationship}`;
+  const institution =
+    institutionName === undefined ? institutionCode : `${institutionName} (${institutionCode})`;
+  const codes =
+    sourceOfFunds &&
+    `purpose ${sourceOfFunds.purpose}, source ${sourceOfFunds.source}, relationship ${sourceOfFunds.relationship}`;
   return [
     { label: 'To', value: name, ...(legalName !== name && { note: `legal name ${legalName}` }) },
     { label: 'Account', value: `${institution} · ${account}` },
     { label: 'Arrives', value: method.arrives ?? 'not stated by the service', note: method.code },
-    { label: 'From', value: sourceReq.kyc?.details.legalFullName ?? '', note: `${sourceReq.ccy} wallet` },
+    {
+      label: 'From',
+      value: sourceReq.kyc?.details.legalFullName ?? '',
+      note: `${sourceReq.ccy} wallet`,
+    },
     ...(codes === undefined ? [] : [{ label: 'Codes', value: codes }]),
     ...(note === undefined ? [] : [{ label: 'Note', value: note }]),
   ];

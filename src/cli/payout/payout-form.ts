@@ -14,8 +14,15 @@ export type FormOf = (draft: Draft, part?: Part) => Form;
 
 const destination: readonly PartText[] = [
   ['Where to', ({ country, method }) => listed(country?.name, method?.code, method?.arrives)],
-  ['Account', ({ institution, institutionName, acctNum, acctName }) =>
-    listed(institutionName === undefined ? institution : `${institutionName} (${institution})`, acctNum, acctName)],
+  [
+    'Account',
+    ({ institution, institutionName, acctNum, acctName }) =>
+      listed(
+        institutionName === undefined ? institution : `${institutionName} (${institution})`,
+        acctNum,
+        acctName,
+      ),
+  ],
   ['Recipient', (draft) => partyText(draft, 'recipient')],
 ];
 
@@ -25,10 +32,23 @@ export function payoutForm(start: Draft): FormOf {
   return form('Payout', [
     ...destination,
     ['Sender', (draft) => labelled('sender: ', partyText(draft, 'sender'), note)],
-    ['Codes', ({ purpose, source, relationship }) =>
-      listed(coded('purpose', purpose), coded('source', source), coded('relationship', relationship))],
-    ['Amount', ({ amount, from }) =>
-      listed(amount === undefined ? undefined : formatAmount(amount), from === undefined ? undefined : `from the ${from} wallet`)],
+    [
+      'Codes',
+      ({ purpose, source, relationship }) =>
+        listed(
+          coded('purpose', purpose),
+          coded('source', source),
+          coded('relationship', relationship),
+        ),
+    ],
+    [
+      'Amount',
+      ({ amount, from }) =>
+        listed(
+          amount === undefined ? undefined : formatAmount(amount),
+          from === undefined ? undefined : `from the ${from} wallet`,
+        ),
+    ],
   ]);
 }
 
@@ -40,17 +60,30 @@ function form(name: string, parts: readonly PartText[]): FormOf {
     const known = parts
       .map(([part, tell]) => ({ text: tell(draft), isDone: part !== asked }))
       .filter(({ text }) => text !== '');
-    return { title: asked === undefined ? name : `${name} · step ${index + 1} of ${parts.length} · ${asked}`, known };
+    return {
+      title:
+        asked === undefined ? name : `${name} · step ${index + 1} of ${parts.length} · ${asked}`,
+      known,
+    };
   };
 }
 
-const listed = (...words: readonly (string | undefined)[]): string => words.filter((word) => word).join(' · ');
-const labelled = (before: string, text: string, after: string): string => (text === '' ? '' : before + text + after);
+const listed = (...words: readonly (string | undefined)[]): string =>
+  words.filter((word) => word).join(' · ');
+const labelled = (before: string, text: string, after: string): string =>
+  text === '' ? '' : before + text + after;
 
 function partyText(draft: Draft, who: 'recipient' | 'sender'): string {
   const [kind, country] = [draft[`${who}Type`], draft[`${who}Country`]];
   const named = country === undefined ? undefined : countryName(country);
-  return listed(kind === 'business' ? kind : undefined, draft[`${who}Name`], named, draft[`${who}Phone`], draft[`${who}Address`]);
+  return listed(
+    kind === 'business' ? kind : undefined,
+    draft[`${who}Name`],
+    named,
+    draft[`${who}Phone`],
+    draft[`${who}Address`],
+  );
 }
 
-const coded = (name: string, code: number | undefined): string | undefined => (code === undefined ? undefined : `${name} ${code}`);
+const coded = (name: string, code: number | undefined): string | undefined =>
+  code === undefined ? undefined : `${name} ${code}`;

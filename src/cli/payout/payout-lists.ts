@@ -12,33 +12,44 @@ const countries = payoutCountries.map(({ code }) => code);
 
 export const payoutMethods = defineCommand({
   prints: namesOf(undefined, methodList),
-  arguments: { country: word('COUNTRY', findCountry, countries).optional().describe('only this country, e.g. VN') },
+  arguments: {
+    country: word('COUNTRY', findCountry, countries)
+      .optional()
+      .describe('only this country, e.g. VN'),
+  },
   examples: [
     ['svcpay payout methods', 'all countries'],
     ['svcpay payout methods NG -q', 'the codes of one country, for a script'],
   ],
   async run({ country }, { out }) {
-    const methods = methodsIn(country).map(({ code, country: { code: cc, name, ccy }, institutionType, arrives }) => ({
-      country: cc,
-      countryName: name,
-      ccy,
-      method: code,
-      institutionType,
-      arrives: arrives ?? null,
-    }));
+    const methods = methodsIn(country).map(
+      ({ code, country: { code: cc, name, ccy }, institutionType, arrives }) => ({
+        country: cc,
+        countryName: name,
+        ccy,
+        method: code,
+        institutionType,
+        arrives: arrives ?? null,
+      }),
+    );
     await out.list(methods, methodList);
   },
 });
 
 export const payoutInstitutions = defineCommand({
   prints: namesOf(undefined, institutionList('', true)),
-  arguments: { country: word('COUNTRY', parseCountryCode, countries).describe('two letters, e.g. VN') },
+  arguments: {
+    country: word('COUNTRY', parseCountryCode, countries).describe('two letters, e.g. VN'),
+  },
   examples: [
     ['svcpay payout institutions VN', 'banks and mobile wallets'],
     ['svcpay payout institutions VN --json --fields institutionCode', 'for a script'],
   ],
   async run({ country }, context) {
     const paysOut = countries.includes(country);
-    await context.out.list(await institutionsOf(country, context), institutionList(countryName(country), paysOut));
+    await context.out.list(
+      await institutionsOf(country, context),
+      institutionList(countryName(country), paysOut),
+    );
   },
 });

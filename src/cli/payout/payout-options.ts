@@ -2,13 +2,26 @@
 import { countryCodes, parseCountryCode } from '../../formats/country.js';
 import { parsePhone } from '../../formats/phone.js';
 import { highestCode, parseLine } from '../../wallet/payout/order.js';
-import { findCountry, findMethod, methodOfKind, methodsIn, payoutCountries, type PayoutCountry, type PayoutMethod } from '../../wallet/payout/methods.js';
+import {
+  findCountry,
+  findMethod,
+  methodOfKind,
+  methodsIn,
+  payoutCountries,
+  type PayoutCountry,
+  type PayoutMethod,
+} from '../../wallet/payout/methods.js';
 import { paymentOptions } from '../payment/payment-options.js';
 import { choice, currency, file, flagName, text, whole, word, type ValuesOf } from '../values.js';
 
 export const partyTypes = ['individual', 'business'] as const;
 
-const country = () => word('COUNTRY', findCountry, payoutCountries.map(({ code }) => code));
+const country = () =>
+  word(
+    'COUNTRY',
+    findCountry,
+    payoutCountries.map(({ code }) => code),
+  );
 const line = () => word('TEXT', parseLine);
 
 const kinds = ['mobile', 'bank'] as const;
@@ -19,15 +32,20 @@ export type MethodOf = (country: PayoutCountry | undefined) => PayoutMethod | un
 /** A method by its code, or by its kind alone. Throws Failure `usage` for an unknown one. */
 function readMethod(text: string): MethodOf {
   const kind = kinds.find((each) => each === text.trim().toLowerCase());
-  if (kind !== undefined) return (country) => (country === undefined ? undefined : methodOfKind(kind, country));
+  if (kind !== undefined)
+    return (country) => (country === undefined ? undefined : methodOfKind(kind, country));
   const method = findMethod(text);
   return () => method;
 }
 
 const partyOptions = (whose: string) => ({
-  type: choice(partyTypes).optional().describe(`${whose}: ${partyTypes.join(' or ')}`),
+  type: choice(partyTypes)
+    .optional()
+    .describe(`${whose}: ${partyTypes.join(' or ')}`),
   name: word('NAME', parseLine).optional().describe(`${whose}: full legal or registered name`),
-  country: word('CC', parseCountryCode, countryCodes).optional().describe(`${whose}: country, two letters`),
+  country: word('CC', parseCountryCode, countryCodes)
+    .optional()
+    .describe(`${whose}: country, two letters`),
   phone: word('NUMBER', parsePhone).optional().describe(`${whose}: phone number with country code`),
   address: line().optional().describe(`${whose}: street address`),
 });
@@ -40,9 +58,16 @@ export const destinationOptions = {
   method: word('CODE', readMethod, [...kinds, ...methodsIn().map(({ code }) => code)])
     .optional()
     .describe('payout method, or just mobile or bank: svcpay payout methods'),
-  institution: text('CODE').suggesting('institution').optional().describe('bank or mobile wallet: svcpay payout institutions COUNTRY'),
-  institutionName: word('NAME', parseLine).optional().describe('its name, if the service does not list it'),
-  acctNum: text('NUMBER').optional().describe('account number; for a mobile wallet the phone number'),
+  institution: text('CODE')
+    .suggesting('institution')
+    .optional()
+    .describe('bank or mobile wallet: svcpay payout institutions COUNTRY'),
+  institutionName: word('NAME', parseLine)
+    .optional()
+    .describe('its name, if the service does not list it'),
+  acctNum: text('NUMBER')
+    .optional()
+    .describe('account number; for a mobile wallet the phone number'),
   acctName: word('NAME', parseLine).optional().describe('name on the account'),
   recipientType: recipient.type,
   recipientName: recipient.name,
@@ -54,9 +79,15 @@ export const destinationOptions = {
 export const answerOptions = {
   ...destinationOptions,
   amount: text('AMOUNT').optional().describe('amount the recipient gets, e.g. 500000vnd'),
-  purpose: whole(0, highestCode).optional().describe('purpose of the payment: a code number of the service'),
-  source: whole(0, highestCode).optional().describe('source of the funds: a code number of the service'),
-  relationship: whole(0, highestCode).optional().describe('relationship to the recipient: a code number of the service'),
+  purpose: whole(0, highestCode)
+    .optional()
+    .describe('purpose of the payment: a code number of the service'),
+  source: whole(0, highestCode)
+    .optional()
+    .describe('source of the funds: a code number of the service'),
+  relationship: whole(0, highestCode)
+    .optional()
+    .describe('relationship to the recipient: a code number of the service'),
   senderType: sender.type,
   senderName: sender.name,
   senderCountry: sender.country,
@@ -65,10 +96,17 @@ export const answerOptions = {
 };
 
 export const payoutOptions = {
-  recipient: text('NAME').suggesting('recipient').optional().describe('a recipient from your address book'),
+  recipient: text('NAME')
+    .suggesting('recipient')
+    .optional()
+    .describe('a recipient from your address book'),
   ...answerOptions,
-  from: currency().optional().describe('wallet that pays (default BTC); another currency is converted at the quoted rate'),
-  fromFile: file().optional().describe("read the service's own creation body from FILE; - for stdin"),
+  from: currency()
+    .optional()
+    .describe('wallet that pays (default BTC); another currency is converted at the quoted rate'),
+  fromFile: file()
+    .optional()
+    .describe("read the service's own creation body from FILE; - for stdin"),
   ...paymentOptions,
 };
 
@@ -90,7 +128,9 @@ const isAnswer = (name: string): name is AnswerName => Object.hasOwn(answerOptio
 
 /** The given flags, as typed. */
 export const givenFlags = (flags: Answers, among: object): string[] =>
-  Object.keys(among).filter((name) => isAnswer(name) && flags[name] !== undefined).map(flagName);
+  Object.keys(among)
+    .filter((name) => isAnswer(name) && flags[name] !== undefined)
+    .map(flagName);
 
 /** Optional answers. */
 const optional: ReadonlySet<AnswerName> = new Set([
@@ -104,7 +144,8 @@ const optional: ReadonlySet<AnswerName> = new Set([
 
 /** The flags that are missing for a run without questions. */
 export function missingFlags(known: Answers, among: object = answerOptions): string[] {
-  const needed = (name: AnswerName): boolean => !optional.has(name) || (name === 'country' && known.method === undefined);
+  const needed = (name: AnswerName): boolean =>
+    !optional.has(name) || (name === 'country' && known.method === undefined);
   return Object.keys(among)
     .filter(isAnswer)
     .filter((name) => known[name] === undefined && needed(name))

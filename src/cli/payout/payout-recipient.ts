@@ -29,31 +29,57 @@ export function destinationSteps(start: Draft, asking: Asking): PartSteps[] {
   const where: DraftStep[] = [
     (soFar, before) =>
       soFar.country === undefined
-        ? taking(ask.search({ ...countryQuestion(soFar), default: before?.country }), (country) => withCountry(soFar, country))
+        ? taking(ask.search({ ...countryQuestion(soFar), default: before?.country }), (country) =>
+            withCountry(soFar, country),
+          )
         : undefined,
     (soFar, before) =>
       soFar.method === undefined
-        ? taking(ask.select({ ...methodQuestion(soFar), default: before?.method }), (method) => withMethod(soFar, method))
+        ? taking(ask.select({ ...methodQuestion(soFar), default: before?.method }), (method) =>
+            withMethod(soFar, method),
+          )
         : undefined,
-    (soFar, before) => (soFar.institution === undefined ? askInstitution(soFar, before, asking) : undefined),
+    (soFar, before) =>
+      soFar.institution === undefined ? askInstitution(soFar, before, asking) : undefined,
   ];
   const account = [
     step('acctNum', ({ method }, before) => {
       const isMobile = method?.institutionType === 'mobile';
-      const parse = (text: string): string => (method === undefined ? text : parseAccountNumber(text, method));
+      const parse = (text: string): string =>
+        method === undefined ? text : parseAccountNumber(text, method);
       const message = isMobile ? 'Mobile number' : 'Account number';
       const example = isMobile ? `with +${method.country.callingCode}` : method?.format.words;
-      return ask.parsed({ message, example, flag: '--acct-num NUMBER', default: before?.acctNum, parse });
+      return ask.parsed({
+        message,
+        example,
+        flag: '--acct-num NUMBER',
+        default: before?.acctNum,
+        parse,
+      });
     }),
     step('acctName', (_soFar, before) =>
-      ask.parsed({ message: 'Name on the account', flag: '--acct-name NAME', default: before?.acctName, parse: parseLine })),
+      ask.parsed({
+        message: 'Name on the account',
+        flag: '--acct-name NAME',
+        default: before?.acctName,
+        parse: parseLine,
+      }),
+    ),
   ];
-  return [['Where to', where], ['Account', account], ['Recipient', partySteps('recipient', start, ask)]];
+  return [
+    ['Where to', where],
+    ['Account', account],
+    ['Recipient', partySteps('recipient', start, ask)],
+  ];
 }
 
 function countryQuestion({ amount, methodOf }: Draft) {
   const possible = payoutCountries
-    .filter((country) => (amount === undefined || amount.ccy === country.ccy) && (methodOf === undefined || methodOf(country) !== undefined))
+    .filter(
+      (country) =>
+        (amount === undefined || amount.ccy === country.ccy) &&
+        (methodOf === undefined || methodOf(country) !== undefined),
+    )
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   const choices = possible.map((country) => ({
     value: country,
@@ -63,7 +89,8 @@ function countryQuestion({ amount, methodOf }: Draft) {
   return { message: 'Country to pay out to', flag: '--country COUNTRY', choices };
 }
 
-const describeMethod = ({ code, arrives }: PayoutMethod): string => (arrives === undefined ? code : `${code}, ${arrives}`);
+const describeMethod = ({ code, arrives }: PayoutMethod): string =>
+  arrives === undefined ? code : `${code}, ${arrives}`;
 
 const methodQuestion = ({ country }: Draft) => ({
   message: 'Pay out to a',
@@ -75,33 +102,64 @@ const methodQuestion = ({ country }: Draft) => ({
   })),
 });
 
-async function askInstitution(soFar: Draft, before: Draft | undefined, { ask, institutions }: Asking): Promise<Draft | Back> {
+async function askInstitution(
+  soFar: Draft,
+  before: Draft | undefined,
+  { ask, institutions }: Asking,
+): Promise<Draft | Back> {
   const { method } = soFar;
-  const known = method === undefined ? [] : institutionsFor(method, await institutions(method.country.code));
+  const known =
+    method === undefined ? [] : institutionsFor(method, await institutions(method.country.code));
   const message = method?.institutionType === 'mobile' ? 'Mobile wallet of' : 'Bank';
   const flag = '--institution CODE';
   const earlier = before?.institution;
   if (known.length === 0) {
-    const institution = await ask.text({ message: `${message}: its code (the service lists none here)`, flag, default: earlier });
+    const institution = await ask.text({
+      message: `${message}: its code (the service lists none here)`,
+      flag,
+      default: earlier,
+    });
     if (institution === back) return back;
     const parse = optionally(parseLine);
-    const name = await ask.parsed({ message: 'Its name, if known', flag: '--institution-name NAME', default: before?.institutionName, parse });
-    return name === back ? askInstitution(soFar, { ...soFar, institution }, { ask, institutions }) : { ...soFar, institution, institutionName: name };
+    const name = await ask.parsed({
+      message: 'Its name, if known',
+      flag: '--institution-name NAME',
+      default: before?.institutionName,
+      parse,
+    });
+    return name === back
+      ? askInstitution(soFar, { ...soFar, institution }, { ask, institutions })
+      : { ...soFar, institution, institutionName: name };
   }
   const choices = known
-    .map(({ institutionCode, institutionName }) => ({ value: institutionCode, name: `${institutionName} (${institutionCode})` }))
+    .map(({ institutionCode, institutionName }) => ({
+      value: institutionCode,
+      name: `${institutionName} (${institutionCode})`,
+    }))
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
-  const nameOf = (code: string) => known.find(({ institutionCode }) => institutionCode === code)?.institutionName ?? undefined;
+  const nameOf = (code: string) =>
+    known.find(({ institutionCode }) => institutionCode === code)?.institutionName ?? undefined;
   const question = { message, flag, choices, default: earlier };
-  return taking(ask.search(question), (institution) => ({ ...soFar, institution, institutionName: nameOf(institution) }));
+  return taking(ask.search(question), (institution) => ({
+    ...soFar,
+    institution,
+    institutionName: nameOf(institution),
+  }));
 }
 
-const optionally = (parse: (text: string) => string) => (text: string): string | undefined =>
-  text === '' ? undefined : parse(text);
+const optionally =
+  (parse: (text: string) => string) =>
+  (text: string): string | undefined =>
+    text === '' ? undefined : parse(text);
 
 /** KYC questions about a party. Optional answers are asked only along with required ones. */
-export function partySteps(party: 'recipient' | 'sender', start: Draft, ask: Ask['steps']): DraftStep[] {
-  const [who, whose] = party === 'recipient' ? ['The recipient', "Recipient's"] : ['You, the sender', 'Your'];
+export function partySteps(
+  party: 'recipient' | 'sender',
+  start: Draft,
+  ask: Ask['steps'],
+): DraftStep[] {
+  const [who, whose] =
+    party === 'recipient' ? ['The recipient', "Recipient's"] : ['You, the sender', 'Your'];
   const isAsked = partyOf(start, party) === undefined;
   const wanted = (soFar: Draft): boolean => isAsked && (party === 'sender' || isNew(soFar));
   return [
@@ -114,12 +172,19 @@ export function partySteps(party: 'recipient' | 'sender', start: Draft, ask: Ask
           { value: 'individual', name: 'a person' },
           { value: 'business', name: 'a business' },
         ],
-      })),
+      }),
+    ),
     step(`${party}Name`, (soFar, before) => {
       const isBusiness = soFar[`${party}Type`] === 'business';
-      const suggested = before?.[`${party}Name`] ?? (party === 'recipient' ? soFar.acctName : undefined);
+      const suggested =
+        before?.[`${party}Name`] ?? (party === 'recipient' ? soFar.acctName : undefined);
       const message = `${whose} ${isBusiness ? 'registered name' : 'full legal name'}`;
-      return ask.parsed({ message, flag: `--${party}-name NAME`, default: suggested, parse: parseLine });
+      return ask.parsed({
+        message,
+        flag: `--${party}-name NAME`,
+        default: suggested,
+        parse: parseLine,
+      });
     }),
     step(`${party}Country`, ({ country }, before) =>
       ask.search({
@@ -127,7 +192,8 @@ export function partySteps(party: 'recipient' | 'sender', start: Draft, ask: Ask
         flag: `--${party}-country CC`,
         choices: countryChoices,
         default: before?.[`${party}Country`] ?? (party === 'recipient' ? country?.code : undefined),
-      })),
+      }),
+    ),
     step(
       `${party}Phone`,
       (_soFar, before) =>

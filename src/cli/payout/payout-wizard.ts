@@ -8,7 +8,15 @@ import { highestCode } from '../../wallet/payout/order.js';
 import { payoutForm, recipientForm, type FormOf } from './payout-form.js';
 import { answersOf, partyOf, type Draft } from './payout-draft.js';
 import { destinationOptions, givenFlags } from './payout-options.js';
-import { destinationSteps, isNew, partySteps, step, type Asking, type DraftStep, type PartSteps } from './payout-recipient.js';
+import {
+  destinationSteps,
+  isNew,
+  partySteps,
+  step,
+  type Asking,
+  type DraftStep,
+  type PartSteps,
+} from './payout-recipient.js';
 import { askingUnder } from '../payment/guided.js';
 import { whole } from '../values.js';
 
@@ -62,7 +70,12 @@ function bookStep({ ask, recipients }: WizardDeps): DraftStep {
     description: kept.acctName,
   }));
   return (soFar, before) => {
-    if (choices.length === 0 || soFar.chosen !== undefined || givenFlags(soFar, destinationOptions).length > 0) return undefined;
+    if (
+      choices.length === 0 ||
+      soFar.chosen !== undefined ||
+      givenFlags(soFar, destinationOptions).length > 0
+    )
+      return undefined;
     const question = {
       message: 'Pay out to',
       flag: '--recipient NAME',
@@ -84,17 +97,38 @@ const another = -1;
 function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): DraftStep[] {
   const code = (name: keyof Codes, message: string): DraftStep =>
     step(name, async ({ chosen }, before) => {
-      const usedFor = chosen === undefined || chosen === '' ? undefined : recipients[chosen]?.codes?.[name];
-      const suggested = before?.[name] ?? usedFor ?? codes[name]?.last ?? (takesAnyCode ? 1 : undefined);
+      const usedFor =
+        chosen === undefined || chosen === '' ? undefined : recipients[chosen]?.codes?.[name];
+      const suggested =
+        before?.[name] ?? usedFor ?? codes[name]?.last ?? (takesAnyCode ? 1 : undefined);
       const flag = `--${name} N`;
       const labels = Object.entries(codes[name]?.labels ?? {});
-      const choices = labels.map(([number, label]) => ({ value: Number(number), name: `${number}  ${label}` }));
-      const picked = choices.length === 0
-        ? another
-        : await ask.search({ message, flag, choices: [...choices, { value: another, name: 'Another number' }], default: suggested });
+      const choices = labels.map(([number, label]) => ({
+        value: Number(number),
+        name: `${number}  ${label}`,
+      }));
+      const picked =
+        choices.length === 0
+          ? another
+          : await ask.search({
+              message,
+              flag,
+              choices: [...choices, { value: another, name: 'Another number' }],
+              default: suggested,
+            });
       if (picked !== another) return picked;
-      const example = takesAnyCode ? 'the sandbox takes any number' : usedFor === undefined ? "a number from your service's list" : `${usedFor} last time for ${chosen}`;
-      return ask.parsed({ message, example, flag, default: suggested === undefined ? undefined : String(suggested), parse: readCode });
+      const example = takesAnyCode
+        ? 'the sandbox takes any number'
+        : usedFor === undefined
+          ? "a number from your service's list"
+          : `${usedFor} last time for ${chosen}`;
+      return ask.parsed({
+        message,
+        example,
+        flag,
+        default: suggested === undefined ? undefined : String(suggested),
+        parse: readCode,
+      });
     });
   return [
     code('purpose', 'Purpose of the payment'),
@@ -104,25 +138,38 @@ function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): Draft
 }
 
 /** Not asked if only one wallet has money. */
-const walletStep = ({ ask, wallets }: WizardDeps): DraftStep => (soFar, before) => {
-  const choices = wallets();
-  if (soFar.from !== undefined || choices.length < 2) return undefined;
-  const question = { message: 'Pay from', flag: '--from CCY', choices, default: before?.from ?? 'BTC' };
-  return taking(ask.select(question), (from) => ({ ...soFar, from }));
-};
+const walletStep =
+  ({ ask, wallets }: WizardDeps): DraftStep =>
+  (soFar, before) => {
+    const choices = wallets();
+    if (soFar.from !== undefined || choices.length < 2) return undefined;
+    const question = {
+      message: 'Pay from',
+      flag: '--from CCY',
+      choices,
+      default: before?.from ?? 'BTC',
+    };
+    return taking(ask.select(question), (from) => ({ ...soFar, from }));
+  };
 
 const amountStep = ({ ask }: WizardDeps): DraftStep =>
   step('amount', ({ method }, before) => {
     const ccy = method?.country.ccy;
     const message = `Amount the recipient gets${ccy === undefined ? '' : `, in ${ccy}`}`;
     const suggested = before?.amount === undefined ? undefined : formatAmount(before.amount);
-    return ask.parsed({ message, flag: '--amount AMOUNT', default: suggested, parse: (text) => parseAmount(text, ccy) });
+    return ask.parsed({
+      message,
+      flag: '--amount AMOUNT',
+      default: suggested,
+      parse: (text) => parseAmount(text, ccy),
+    });
   });
 
 /** Only for typed answers. */
 function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
   const typedSender = mayKeep && partyOf(start, 'sender') === undefined;
-  const typedRecipient = mayKeep && (partyOf(start, 'recipient') === undefined || start.acctNum === undefined);
+  const typedRecipient =
+    mayKeep && (partyOf(start, 'recipient') === undefined || start.acctNum === undefined);
   return [
     step(
       'keepSender',
@@ -131,7 +178,11 @@ function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
           message: 'Save your own details for the next payout?',
           flag: '--yes',
           choices: [
-            { value: true, name: 'Save them in the profile', description: 'on this machine, readable only by you' },
+            {
+              value: true,
+              name: 'Save them in the profile',
+              description: 'on this machine, readable only by you',
+            },
             { value: false, name: 'Do not save them' },
           ],
         }),

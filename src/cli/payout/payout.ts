@@ -10,8 +10,20 @@ import { reference } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
 import { demandAnswers } from '../payment/payment-flow.js';
 import { payoutChanges, readDraft, type Draft } from './payout-draft.js';
-import { completePayout, openLookUp, runPayout, runPayoutOrder, type LookUp } from './payout-flow.js';
-import { answerOptions, givenFlags, missingFlags, payoutOptions, type PayoutFlags } from './payout-options.js';
+import {
+  completePayout,
+  openLookUp,
+  runPayout,
+  runPayoutOrder,
+  type LookUp,
+} from './payout-flow.js';
+import {
+  answerOptions,
+  givenFlags,
+  missingFlags,
+  payoutOptions,
+  type PayoutFlags,
+} from './payout-options.js';
 import { askPayout } from './payout-wizard.js';
 import { readGivenText } from '../stdin.js';
 
@@ -21,7 +33,10 @@ export const payout = defineCommand({
   examples: [
     ['svcpay payout', 'asks for everything, one question at a time; Esc goes back'],
     ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'to a saved recipient'],
-    ['svcpay payout --from-file payout.json --yes --json', "the service's own creation body, in a script"],
+    [
+      'svcpay payout --from-file payout.json --yes --json',
+      "the service's own creation body, in a script",
+    ],
     ['svcpay payout methods VN', 'payout methods of one country'],
   ],
   async run(flags, context) {
@@ -34,7 +49,10 @@ export const payout = defineCommand({
     const lookUp = await openLookUp(context);
     if (missing.length === 0) return payNow(start, flags, lookUp, context);
     let wallets: readonly WalletChoice[] = [];
-    void walletChoices(context).then((all) => (wallets = all.filter(({ isEmpty }) => !isEmpty)), () => undefined);
+    void walletChoices(context).then(
+      (all) => (wallets = all.filter(({ isEmpty }) => !isEmpty)),
+      () => undefined,
+    );
     const wizard = {
       ask: ask.steps,
       institutions: lookUp,
@@ -54,15 +72,27 @@ export const payout = defineCommand({
   },
 });
 
-async function payNow(draft: Draft, flags: PayoutFlags, lookUp: LookUp, context: Context): Promise<void> {
+async function payNow(
+  draft: Draft,
+  flags: PayoutFlags,
+  lookUp: LookUp,
+  context: Context,
+): Promise<void> {
   await runPayout(await completePayout(draft, lookUp), draft, flags, context);
 }
 
 async function payFromFile(file: string, flags: PayoutFlags, context: Context): Promise<void> {
-  const others = [...(flags.recipient === undefined ? [] : ['--recipient']), ...givenFlags(flags, answerOptions)];
+  const others = [
+    ...(flags.recipient === undefined ? [] : ['--recipient']),
+    ...givenFlags(flags, answerOptions),
+  ];
   if (flags.from !== undefined) others.push('--from');
-  if (others.length > 0) throw new Failure('usage', `--from-file has every answer. Remove ${others.join(', ')}.`);
-  const { order, method, ref, note } = readPayoutFile(await readGivenText(file, context), context.settings.maker);
+  if (others.length > 0)
+    throw new Failure('usage', `--from-file has every answer. Remove ${others.join(', ')}.`);
+  const { order, method, ref, note } = readPayoutFile(
+    await readGivenText(file, context),
+    context.settings.maker,
+  );
   const { institutionCode } = payeeOf(order.body);
   const merged = { ...flags, ref: chooseRef(flags.ref, ref), note: flags.note ?? note };
   demandAnswers([], flags, context);
@@ -75,5 +105,8 @@ function chooseRef(flag: string | undefined, inFile: string | undefined): string
   if (inFile === undefined) return flag;
   const ref = reference().read(inFile);
   if (flag === undefined || flag === ref) return ref;
-  throw new Failure('usage', `The file has the reference ${ref}, and --ref is ${flag}. Give one of them.`);
+  throw new Failure(
+    'usage',
+    `The file has the reference ${ref}, and --ref is ${flag}. Give one of them.`,
+  );
 }

@@ -1,18 +1,32 @@
 // The address book: accounts for payouts and destinations for `send`.
 import { detectDestination } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
-import { changeContact, changeRecipients, parseRecipientName } from '../../store/profile/profiles.js';
+import {
+  changeContact,
+  changeRecipients,
+  parseRecipientName,
+} from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
 import { taking, walk } from '../../terminal/ask/wizard.js';
 import { shellArgument, shellWord } from '../../terminal/next-step.js';
-import { recipientList, recipientFields, type ListedRecipient } from '../../terminal/views/payout-lists.js';
+import {
+  recipientList,
+  recipientFields,
+  type ListedRecipient,
+} from '../../terminal/views/payout-lists.js';
 import { planSend } from '../../wallet/plan/send.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { answersOf, readDestination, withMethod } from './payout-draft.js';
 import { completeDestination, openLookUp, recipientRecord, type LookUp } from './payout-flow.js';
-import { destinationOptions, givenFlags, missingFlags, type Destination, type DestinationFlags } from './payout-options.js';
+import {
+  destinationOptions,
+  givenFlags,
+  missingFlags,
+  type Destination,
+  type DestinationFlags,
+} from './payout-options.js';
 import { askRecipient } from './payout-wizard.js';
 import { text, word } from '../values.js';
 
@@ -25,7 +39,10 @@ export const recipientsList = defineCommand({
       ...Object.entries(recipients).map(([name, kept]) => ({ name, ...kept })),
       ...Object.entries(contacts).map(([name, destination]) => ({ name, destination })),
     ];
-    await out.list(rows.toSorted((a, b) => a.name.localeCompare(b.name)), recipientList);
+    await out.list(
+      rows.toSorted((a, b) => a.name.localeCompare(b.name)),
+      recipientList,
+    );
   },
 });
 
@@ -33,7 +50,9 @@ export const recipientsAdd = defineCommand({
   fields: recipientFields,
   arguments: {
     name: word('NAME', parseRecipientName).optional().describe('name in your address book'),
-    destination: text('DESTINATION').optional().describe('for svcpay send: a Lightning Address, an LNURL or an address that stays theirs'),
+    destination: text('DESTINATION')
+      .optional()
+      .describe('for svcpay send: a Lightning Address, an LNURL or an address that stays theirs'),
   },
   options: destinationOptions,
   examples: [
@@ -43,32 +62,46 @@ export const recipientsAdd = defineCommand({
   async run({ name: given, destination: named, ...flags }, context) {
     const { config, ask, out } = context;
     const name = given ?? (await askName(context));
-    const isOpen = named === undefined && givenFlags(flags, destinationOptions).length === 0 && !Object.hasOwn(config.read().recipients, name);
+    const isOpen =
+      named === undefined &&
+      givenFlags(flags, destinationOptions).length === 0 &&
+      !Object.hasOwn(config.read().recipients, name);
     const destination = isOpen && context.terminal.canPrompt ? await askContact(context) : named;
     if (destination !== undefined) return addContact(name, destination, flags, context);
     const { [name]: earlier } = config.read().recipients;
-    const start = earlier === undefined ? readDestination(flags) : changed(answersOf(earlier), flags);
+    const start =
+      earlier === undefined ? readDestination(flags) : changed(answersOf(earlier), flags);
     const missing = missingFlags(start, destinationOptions);
     if (missing.length > 0) ask.demand(missing);
     const lookUp = await openLookUp(context);
     const draft = missing.length === 0 ? start : await askForRest(start, lookUp, context);
-    const kept = { ...recipientRecord(await completeDestination(draft, lookUp)), ...(earlier?.codes && { codes: earlier.codes }) };
+    const kept = {
+      ...recipientRecord(await completeDestination(draft, lookUp)),
+      ...(earlier?.codes && { codes: earlier.codes }),
+    };
     await changeRecipients(config, (before) => ({ ...before, [name]: kept }));
     const { columns, quiet } = recipientList;
-    const screen = (): string[] => [`  ${name} is in your address book.`, `  svcpay payout --recipient ${shellWord(name)}`];
+    const screen = (): string[] => [
+      `  ${name} is in your address book.`,
+      `  svcpay payout --recipient ${shellWord(name)}`,
+    ];
     await out.record({ name, ...kept }, { columns, quiet, screen });
   },
 });
 
 export const recipientsRemove = defineCommand({
   fields: [],
-  arguments: { name: text('NAME').suggesting('recipient').describe('as shown by svcpay recipients list') },
+  arguments: {
+    name: text('NAME').suggesting('recipient').describe('as shown by svcpay recipients list'),
+  },
   examples: [['svcpay recipients remove "Le Van A"', 'deletes the entry; asks first']],
   async run({ name }, { config, out, ask }) {
     const { contacts, recipients } = config.read();
     const isContact = Object.hasOwn(contacts, name);
     if (!isContact && !Object.hasOwn(recipients, name)) {
-      throw new Failure('not-found', `"${name}" is not in your address book.`, { hint: 'svcpay recipients list' });
+      throw new Failure('not-found', `"${name}" is not in your address book.`, {
+        hint: 'svcpay recipients list',
+      });
     }
     await ask.agree(`Remove ${name} from your address book?`, 'Nothing was removed.');
     await changeRecipients(config, ({ [name]: _removed, ...others }) => others);
@@ -79,7 +112,11 @@ export const recipientsRemove = defineCommand({
 });
 
 async function askName(context: Context): Promise<string> {
-  const name = await context.ask.steps.parsed({ message: 'What do you call them?', flag: 'NAME', parse: parseRecipientName });
+  const name = await context.ask.steps.parsed({
+    message: 'What do you call them?',
+    flag: 'NAME',
+    parse: parseRecipientName,
+  });
   if (name === back) throw leftAtOnce(context, 'Nothing was saved');
   return name;
 }
@@ -89,29 +126,75 @@ async function askContact(context: Context): Promise<string | undefined> {
   const { steps } = context.ask;
   const choices = [
     { value: false, name: 'A bank account or a phone', description: 'for svcpay payout' },
-    { value: true, name: 'A Lightning Address, an LNURL or an address', description: 'for svcpay send' },
+    {
+      value: true,
+      name: 'A Lightning Address, an LNURL or an address',
+      description: 'for svcpay send',
+    },
   ];
-  const asked = await walk<{ isSend: boolean | undefined; to: string | undefined }>({ isSend: undefined, to: undefined }, [
-    (soFar, before) => taking(steps.select({ message: 'How are they paid?', flag: 'DESTINATION', choices, default: before?.isSend }), (isSend) => ({ ...soFar, isSend })),
-    (soFar) => soFar.isSend === true ? taking(steps.parsed({ message: 'Pay to', example: 'e.g. ada@example.com', flag: 'DESTINATION', parse: (text) => detectDestination(text).text }), (to) => ({ ...soFar, to })) : undefined,
-  ]);
+  const asked = await walk<{ isSend: boolean | undefined; to: string | undefined }>(
+    { isSend: undefined, to: undefined },
+    [
+      (soFar, before) =>
+        taking(
+          steps.select({
+            message: 'How are they paid?',
+            flag: 'DESTINATION',
+            choices,
+            default: before?.isSend,
+          }),
+          (isSend) => ({ ...soFar, isSend }),
+        ),
+      (soFar) =>
+        soFar.isSend === true
+          ? taking(
+              steps.parsed({
+                message: 'Pay to',
+                example: 'e.g. ada@example.com',
+                flag: 'DESTINATION',
+                parse: (text) => detectDestination(text).text,
+              }),
+              (to) => ({ ...soFar, to }),
+            )
+          : undefined,
+    ],
+  );
   if (asked === back) throw leftAtOnce(context, 'Nothing was saved');
   return asked.to;
 }
 
 /** Refuses destinations that can be paid only once. */
-async function addContact(name: string, destination: string, flags: DestinationFlags, { config, out, settings, now }: Context): Promise<void> {
+async function addContact(
+  name: string,
+  destination: string,
+  flags: DestinationFlags,
+  { config, out, settings, now }: Context,
+): Promise<void> {
   const given = givenFlags(flags, destinationOptions);
-  if (given.length > 0) throw new Failure('usage', `${destination} is a destination of send: leave out ${given.join(', ')}.`);
-  if (/[.:@]/.test(name) || isDestination(name)) throw new Failure('usage', `"${name}" cannot be a contact's name: it looks like a destination.`);
+  if (given.length > 0)
+    throw new Failure(
+      'usage',
+      `${destination} is a destination of send: leave out ${given.join(', ')}.`,
+    );
+  if (/[.:@]/.test(name) || isDestination(name))
+    throw new Failure(
+      'usage',
+      `"${name}" cannot be a contact's name: it looks like a destination.`,
+    );
   const found = detectDestination(destination);
   if (found.kind === 'bolt11' || found.kind === 'bip21') {
-    throw new Failure('usage', 'This can be paid once only. Save a Lightning Address, an LNURL or an address.');
+    throw new Failure(
+      'usage',
+      'This can be paid once only. Save a Lightning Address, an LNURL or an address.',
+    );
   }
   planSend({ to: destination }, { network: settings.network, now: now() });
   await changeContact(config, name, found.text);
   const { columns, quiet } = recipientList;
-  const screen = (): string[] => [`  ${name} is in your address book.`, `  svcpay send ${shellArgument(name)}`];
+  const screen = (): string[] => [
+    `  ${name} is in your address book.`,
+    `  svcpay send ${shellArgument(name)}`,
+  ];
   await out.record<ListedRecipient>({ name, destination: found.text }, { columns, quiet, screen });
 }
 
@@ -125,16 +208,35 @@ function isDestination(text: string): boolean {
 
 /** Changes the given fields of an entry; another method resets institution and account. */
 function changed(kept: Destination, flags: DestinationFlags): Destination {
-  const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(
+    Object.entries(flags).filter(([, value]) => value !== undefined),
+  );
   const isElsewhere = flags.method !== undefined || flags.country !== undefined;
   const wanted = isElsewhere ? readDestination(flags) : kept;
   const sameMethod = wanted.method?.code === kept.method?.code;
-  const account = sameMethod ? {} : { institution: undefined, institutionName: undefined, acctNum: undefined };
+  const account = sameMethod
+    ? {}
+    : { institution: undefined, institutionName: undefined, acctNum: undefined };
   const named = flags.institution === undefined ? {} : { institutionName: undefined };
-  return withMethod({ ...kept, ...account, ...named, ...given, country: wanted.country, method: wanted.method, methodOf: wanted.methodOf }, wanted.method);
+  return withMethod(
+    {
+      ...kept,
+      ...account,
+      ...named,
+      ...given,
+      country: wanted.country,
+      method: wanted.method,
+      methodOf: wanted.methodOf,
+    },
+    wanted.method,
+  );
 }
 
-async function askForRest(start: Destination, institutions: LookUp, context: Context): Promise<Destination> {
+async function askForRest(
+  start: Destination,
+  institutions: LookUp,
+  context: Context,
+): Promise<Destination> {
   const draft = await askRecipient(start, { ask: context.ask.steps, institutions });
   if (draft === back) throw leftAtOnce(context, 'Nothing was saved');
   return draft;

@@ -11,7 +11,10 @@ import { toJson } from '../../terminal/rows/json.js';
  *
  * @param get reads the JSON of a path
  */
-export function eachItem(path: string, get: (path: string) => Promise<unknown>): AsyncGenerator<object, void, void> {
+export function eachItem(
+  path: string,
+  get: (path: string) => Promise<unknown>,
+): AsyncGenerator<object, void, void> {
   const [pathname = '', search = ''] = path.split('?', 2);
   const query = new URLSearchParams(search);
   if (!query.has('limit')) query.set('limit', String(pageSize));
@@ -27,14 +30,18 @@ export function eachItem(path: string, get: (path: string) => Promise<unknown>):
 
 /** The item's id or, without one, its whole content. */
 const idOf = (item: object): string =>
-  (isFields(item) ? (text.read(item['txnId']) ?? text.read(item['id'])) : undefined) ?? toJson(item);
+  (isFields(item) ? (text.read(item['txnId']) ?? text.read(item['id'])) : undefined) ??
+  toJson(item);
 
 function readPage(json: unknown): Page<object> {
   const rows = listOf(json);
   const pagination = isFields(json) && isFields(json['pagination']) ? json['pagination'] : {};
-  const isList = rows?.every((row): row is object => typeof row === 'object' && row !== null) === true;
+  const isList =
+    rows?.every((row): row is object => typeof row === 'object' && row !== null) === true;
   if (rows !== undefined && isList) return { rows, total: count.read(pagination['total']) };
-  throw new Failure('usage', 'The answer is not a list, so it has no pages.', { hint: 'Remove --paginate.' });
+  throw new Failure('usage', 'The answer is not a list, so it has no pages.', {
+    hint: 'Remove --paginate.',
+  });
 }
 
 function listOf(json: unknown): unknown[] | undefined {

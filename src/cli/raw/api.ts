@@ -19,26 +19,43 @@ const methods = ['GET', 'POST', 'PUT', 'DELETE'];
 export const api = defineCommand({
   arguments: {
     method: word('METHOD', parseMethod, methods).describe('GET, POST, PUT or DELETE'),
-    path: word('PATH', parsePath).describe(`e.g. /api/v2/webhook, or just webhook; ${accountPlaceholder} is filled in`),
+    path: word('PATH', parsePath).describe(
+      `e.g. /api/v2/webhook, or just webhook; ${accountPlaceholder} is filled in`,
+    ),
   },
   options: {
-    data: verbatim('JSON').optional().short('d').describe('the body, sent verbatim; @FILE from a file, - from stdin'),
+    data: verbatim('JSON')
+      .optional()
+      .short('d')
+      .describe('the body, sent verbatim; @FILE from a file, - from stdin'),
     include: flag().short('i').describe('print status and headers before the body'),
     paginate: flag().describe('follow all pages of a list and print one array'),
   },
   examples: [
-    ['svcpay api GET transaction/ad79a67a-5e07-4094-92cd-1aeb3fbe8297', 'a transaction as the service returns it'],
+    [
+      'svcpay api GET transaction/ad79a67a-5e07-4094-92cd-1aeb3fbe8297',
+      'a transaction as the service returns it',
+    ],
     ["svcpay api GET '/api/v2/account/{accountId}/wallet/' -i", 'with status and headers'],
     ['svcpay api GET webhook | jq .', 'verbatim in a pipe, sanitized on a terminal'],
-    ["svcpay api GET 'transaction?time=1y' --paginate -o jsonl", 'a year, one line per transaction'],
-    ['svcpay api POST transaction -d @swap.json', 'requests a quote; only its confirmation moves money'],
+    [
+      "svcpay api GET 'transaction?time=1y' --paginate -o jsonl",
+      'a year, one line per transaction',
+    ],
+    [
+      'svcpay api POST transaction -d @swap.json',
+      'requests a quote; only its confirmation moves money',
+    ],
   ],
   async run({ method, path, data, include, paginate }, context) {
     checkFlags({ method, data, include, paginate }, context);
     const body = data === undefined ? undefined : await readBody(data, context);
-    const client = path.includes(accountPlaceholder) ? await context.client() : (await context.account()).client;
+    const client = path.includes(accountPlaceholder)
+      ? await context.client()
+      : (await context.account()).client;
     const filled = await fillIn(path, client);
-    const send = async (to: string): Promise<HttpResponse> => request(method, to, body, client, context);
+    const send = async (to: string): Promise<HttpResponse> =>
+      request(method, to, body, client, context);
     if (paginate) {
       const items = eachItem(filled, async (to) => readAnswer(await send(to)).json);
       return jsonOutput(context).list(items, { columns: [], quiet: () => '', empty: 'Nothing.' });
@@ -58,9 +75,11 @@ interface Asked {
 function checkFlags({ method, data, include, paginate }: Asked, { globals }: Context): void {
   const usage = (message: string): Failure => new Failure('usage', message);
   const formatted = globals.json || globals.output !== undefined || globals.fields !== undefined;
-  if (data !== undefined && ['GET', 'HEAD'].includes(method)) throw usage(`A ${method} has no body. Remove --data.`);
+  if (data !== undefined && ['GET', 'HEAD'].includes(method))
+    throw usage(`A ${method} has no body. Remove --data.`);
   if (paginate && method !== 'GET') throw usage('--paginate needs GET.');
-  if (include && (paginate || formatted)) throw usage('--include prints the response verbatim. Remove the format.');
+  if (include && (paginate || formatted))
+    throw usage('--include prints the response verbatim. Remove the format.');
   const { output = 'json' } = globals;
   if (globals.fields === undefined && output !== 'json' && output !== 'jsonl') {
     throw usage(`-o ${output} needs --fields to name its columns.`);
@@ -115,7 +134,10 @@ async function print(response: HttpResponse, include: boolean, context: Context)
   }
   if (content === 'empty') return;
   if (!terminal.stdoutIsTty) terminal.stdout.write(ensureNewline(response.body));
-  else terminal.stdout.write(content === 'json' ? `${toJson(json, { indent: 2 })}\n` : shown(response.body));
+  else
+    terminal.stdout.write(
+      content === 'json' ? `${toJson(json, { indent: 2 })}\n` : shown(response.body),
+    );
 }
 
 const jsonOutput = ({ terminal, globals }: Context): Output =>
@@ -128,7 +150,14 @@ const jsonOutput = ({ terminal, globals }: Context): Output =>
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const headOf = ({ status, headers }: HttpResponse): string =>
-  shown([`HTTP ${status}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), '', ''].join('\n'));
+  shown(
+    [
+      `HTTP ${status}`,
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      '',
+      '',
+    ].join('\n'),
+  );
 
 /** Text of the service, sanitized line by line for a terminal. */
 const shown = (text: string): string => ensureNewline(text.split(/\r?\n/).map(sanitize).join('\n'));

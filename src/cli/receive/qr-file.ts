@@ -15,7 +15,9 @@ export const qrFile = () =>
 
 /** Throws Failure `usage` if the file cannot be written. */
 export async function writeQr(file: string, code: string): Promise<void> {
-  await writeFile(file, file.toLowerCase().endsWith('.svg') ? qrSvg(code) : qrPng(code)).catch((cause: unknown) => {
-    throw new Failure('usage', `The QR code could not be written to ${file}.`, { cause });
-  });
+  await writeFile(file, file.toLowerCase().endsWith('.svg') ? qrSvg(code) : qrPng(code)).catch(
+    (cause: unknown) => {
+      throw new Failure('usage', `The QR code could not be written to ${file}.`, { cause });
+    },
+  );
 }

@@ -25,7 +25,11 @@ export interface Permanent {
 
 export const receiveAddress = defineCommand({
   fields: depositFields,
-  arguments: { ccy: choice(kinds).optional().describe('btc, usdt or lightning (your Lightning Address, if the account has one)') },
+  arguments: {
+    ccy: choice(kinds)
+      .optional()
+      .describe('btc, usdt or lightning (your Lightning Address, if the account has one)'),
+  },
   options: {
     chain: choice(['tron', 'eth'], 'CHAIN').optional().describe('for usdt: tron or eth'),
     qrFile: qrFile(),
@@ -36,7 +40,8 @@ export const receiveAddress = defineCommand({
     ['svcpay receive address lightning', 'your Lightning Address'],
   ],
   async run({ ccy, chain, qrFile }, context) {
-    if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined) throw new Failure('usage', '--chain needs usdt. Remove it.');
+    if (ccy !== undefined && ccy !== 'usdt' && chain !== undefined)
+      throw new Failure('usage', '--chain needs usdt. Remove it.');
     const asked = await askPermanent({ ccy, chain }, context.ask.steps);
     if (asked === back) throw leftAtOnce(context, 'Nothing was requested');
     await showAddress(asked, qrFile, context);
@@ -44,9 +49,13 @@ export const receiveAddress = defineCommand({
 });
 
 export async function showAddress(
-  { ccy, chain }: Permanent, qrFile: string | undefined, context: Context,
+  { ccy, chain }: Permanent,
+  qrFile: string | undefined,
+  context: Context,
 ): Promise<void> {
-  const { answer, deposit } = await (ccy === 'usdt' ? usdtDeposit(chain, context) : deposits[ccy](context));
+  const { answer, deposit } = await (ccy === 'usdt'
+    ? usdtDeposit(chain, context)
+    : deposits[ccy](context));
   if (qrFile !== undefined) await writeQr(qrFile, deposit.code);
   await context.out.record(answer, depositView({ ...deposit, qrFile }));
 }
@@ -70,7 +79,11 @@ const step = stepFor<Asked>();
 async function askPermanent(start: Asked, ask: Ask['steps']): Promise<Permanent | Back> {
   const asked = await walk<Asked>(start, [
     step('ccy', (_soFar, before) => ask.select({ ...currencyQuestion, default: before?.ccy })),
-    step('chain', () => ask.select(chainQuestion), ({ ccy }) => ccy === 'usdt'),
+    step(
+      'chain',
+      () => ask.select(chainQuestion),
+      ({ ccy }) => ccy === 'usdt',
+    ),
   ]);
   if (asked === back) return back;
   const { ccy, chain } = asked;
@@ -108,8 +121,15 @@ async function usdtDeposit(named: Chain | undefined, context: Context): Promise<
   const chain = chains[named];
   const { client } = await context.account();
   const answer = await client.usdtAddress(chain);
-  const address = checkedUsdtDeposit(answer, chain, await client.accountId().catch(() => undefined));
-  return { answer, deposit: { ccy: 'USDT', chain: chain === 'TRON' ? 'TRON' : 'Ethereum', address, code: address } };
+  const address = checkedUsdtDeposit(
+    answer,
+    chain,
+    await client.accountId().catch(() => undefined),
+  );
+  return {
+    answer,
+    deposit: { ccy: 'USDT', chain: chain === 'TRON' ? 'TRON' : 'Ethereum', address, code: address },
+  };
 }
 
 /** The QR code has the LNURL of the Lightning Address (LUD-16), which more wallets support. */
@@ -117,5 +137,8 @@ async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
   const service = await client();
   const known = lightningAddressOf(await service.account(await service.accountId()));
   const code = `lightning:${encodeLnurl(payUrl(known))}`;
-  return { answer: { lightningAddress: known.address }, deposit: { ccy: 'BTC', chain: 'Lightning', address: known.address, code } };
+  return {
+    answer: { lightningAddress: known.address },
+    deposit: { ccy: 'BTC', chain: 'Lightning', address: known.address, code },
+  };
 }

@@ -1,7 +1,13 @@
 // Requests a payment: the card with its QR code, and the wait for the money.
 import type { ServiceClient } from '../../api/client.js';
 import type { Transaction } from '../../api/types.js';
-import { currencyOf, formatAmount, moneyFromWire, parseAmount, type Money } from '../../formats/amount.js';
+import {
+  currencyOf,
+  formatAmount,
+  moneyFromWire,
+  parseAmount,
+  type Money,
+} from '../../formats/amount.js';
 import { describeDuration, formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal } from '../../formats/states.js';
@@ -77,7 +83,12 @@ export async function runReceive(
     return text;
   };
   const examples = method === 'lightning' ? '50000sat or 10usd' : '0.01btc';
-  const question = { message: 'Amount to request', example: `e.g. ${examples}`, flag: 'AMOUNT', parse };
+  const question = {
+    message: 'Amount to request',
+    example: `e.g. ${examples}`,
+    flag: 'AMOUNT',
+    parse,
+  };
   const flow = {
     ask: async (text: string, before?: string): Promise<string | Back> =>
       text === '' ? context.ask.steps.parsed({ ...question, default: before }) : text,
@@ -89,10 +100,16 @@ export async function runReceive(
 }
 
 async function receiveAmount(
-  method: ReceiveMethod, text: string, flags: ReceiveFlags, context: Context,
+  method: ReceiveMethod,
+  text: string,
+  flags: ReceiveFlags,
+  context: Context,
 ): Promise<void> {
   const { client: service } = await context.account();
-  const now: Asked = method === 'lightning' ? await readAsked(text, () => service.rates()) : { amount: parseAmount(text, 'BTC') };
+  const now: Asked =
+    method === 'lightning'
+      ? await readAsked(text, () => service.rates())
+      : { amount: parseAmount(text, 'BTC') };
   const body = { ...receiveBody(method, now.amount), note: flags.note };
   const rates = context.out.forPeople ? readWorth(context) : Promise.resolve(undefined);
   const deps = { ...context, service, onRead: (count: number) => showSearching(count, context) };
@@ -108,18 +125,40 @@ async function receiveAmount(
 const decorationMs = 300;
 
 /** The checked request; a paid invoice is not checked again. */
-function requestOf(method: ReceiveMethod, txn: Transaction, asked: Asked, now: number, context: Context): PaymentRequest {
+function requestOf(
+  method: ReceiveMethod,
+  txn: Transaction,
+  asked: Asked,
+  now: number,
+  context: Context,
+): PaymentRequest {
   const { network } = context.settings;
   const { amount } = asked;
   const facts = pageFact(txn, context.settings);
   if (method === 'on-chain') {
     const { address, uri, expiresAt } = checkedOnchainRequest(txn, amount, network, now);
     const uriFact = { label: 'URI', value: uri, whole: true };
-    return { how: 'on-chain', noun: 'address', amount, code: uri, text: address, facts: [uriFact, ...facts], expiresAt };
+    return {
+      how: 'on-chain',
+      noun: 'address',
+      amount,
+      code: uri,
+      text: address,
+      facts: [uriFact, ...facts],
+      expiresAt,
+    };
   }
   const invoice = isFinal(txn.txnState) ? undefined : checkedInvoice(txn, amount, network, now);
   const code = invoice?.invoice ?? invoiceText(txn);
-  return { how: 'over Lightning', noun: 'invoice', amount, code, text: code, facts, expiresAt: invoice?.expiresAt };
+  return {
+    how: 'over Lightning',
+    noun: 'invoice',
+    amount,
+    code,
+    text: code,
+    facts,
+    expiresAt: invoice?.expiresAt,
+  };
 }
 
 /** The requested amount in another currency, or the approximate worth. */
@@ -129,7 +168,13 @@ function worthFacts({ amount, worth }: Asked, worthOf: Worth | undefined): Fact[
     return roughly === '' ? [] : [{ label: 'Worth', value: roughly }];
   }
   const { given, rate } = worth;
-  return [{ label: 'Worth', value: formatAmount(given), note: `at ${rateText({ base: 'BTC', quote: given.ccy, value: rate })}` }];
+  return [
+    {
+      label: 'Worth',
+      value: formatAmount(given),
+      note: `at ${rateText({ base: 'BTC', quote: given.ccy, value: rate })}`,
+    },
+  ];
 }
 
 async function showRequest(
@@ -144,7 +189,10 @@ async function showRequest(
   await rememberIds([txn.txnId], context);
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
   if (!isFinal(txn.txnState)) showCard(request, wait, flags.qrFile, context);
-  const columns = [...transactionList(context.now()).columns, { name: 'payTo', title: 'Pay to', value: () => request.text }];
+  const columns = [
+    ...transactionList(context.now()).columns,
+    { name: 'payTo', title: 'Pay to', value: () => request.text },
+  ];
   const onChange = (next: Transaction): void => out.change(next, columns);
   onChange(txn);
   const view = { columns, fields: transactionFields, quiet: () => request.text, screen: () => [] };
@@ -156,13 +204,25 @@ async function showRequest(
 }
 
 /** Without the time left if the live line shows it. */
-function showCard(request: PaymentRequest, wait: boolean, qrFile: string | undefined, context: Context): void {
+function showCard(
+  request: PaymentRequest,
+  wait: boolean,
+  qrFile: string | undefined,
+  context: Context,
+): void {
   const { out, now } = context;
   const { amount, how, expiresAt } = request;
   const title = `Receive ${amountWithSats(amount)} ${how}`;
-  const expires = wait || expiresAt === undefined ? [] : [{ label: 'Expires', value: relativeTime(expiresAt, now()) }];
+  const expires =
+    wait || expiresAt === undefined
+      ? []
+      : [{ label: 'Expires', value: relativeTime(expiresAt, now()) }];
   const facts = [...request.facts, ...expires];
-  out.screen((canvas) => ['', ...invoiceCard({ ...request, title, facts, qrFile, opens: wait && takesKeys(context) }, canvas), '']);
+  out.screen((canvas) => [
+    '',
+    ...invoiceCard({ ...request, title, facts, qrFile, opens: wait && takesKeys(context) }, canvas),
+    '',
+  ]);
 }
 
 /** The hosted payment page; a browser cannot reach that of the embedded sandbox. */
@@ -184,7 +244,10 @@ async function follow(
   const started = now();
   let latest = txn;
   const keys = takeWaitKeys(request, context);
-  live.start(() => `${waitingText(latest, request.expiresAt, service.serviceNow())}${miningHint(latest, context)}${keys.hint()}`);
+  live.start(
+    () =>
+      `${waitingText(latest, request.expiresAt, service.serviceNow())}${miningHint(latest, context)}${keys.hint()}`,
+  );
   try {
     const final = await waitUntilFinal(
       txn,
@@ -220,12 +283,18 @@ type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 
 /** Ending the wait changes nothing: the request stays payable until it expires. */
 function stopped(
-  error: unknown, txn: Transaction, { noun, expiresAt }: PaymentRequest, service: ServiceClock, { now }: Context,
+  error: unknown,
+  txn: Transaction,
+  { noun, expiresAt }: PaymentRequest,
+  service: ServiceClock,
+  { now }: Context,
 ): unknown {
   if (!(error instanceof Failure) || error.kind !== 'pending') return error;
   const left = expiresAt === undefined ? undefined : expiresAt - service.serviceNow();
   const until = left === undefined ? '' : ` until ${nearTime(now() + left, now())}`;
-  const rest = isSeen(txn) ? 'The payment was seen and waits for confirmations.' : `The ${noun} can be paid${until}.`;
+  const rest = isSeen(txn)
+    ? 'The payment was seen and waits for confirmations.'
+    : `The ${noun} can be paid${until}.`;
   return new Failure('pending', `Stopped waiting. ${rest}`, {
     next: { do: 'watch', id: txn.txnId },
     txnId: txn.txnId,
@@ -234,17 +303,26 @@ function stopped(
 }
 
 /** A blockchain transfer was seen. */
-const isSeen = ({ txnState, sourceReq }: Transaction): boolean => txnState === 'srccreated' && sourceReq.method === 'on-chain';
+const isSeen = ({ txnState, sourceReq }: Transaction): boolean =>
+  txnState === 'srccreated' && sourceReq.method === 'on-chain';
 
 function waitingText(txn: Transaction, expiresAt: number | undefined, now: number): string {
   const counted = confirmationsText(txn);
-  if (isSeen(txn)) return counted === undefined ? 'Seen, waiting for confirmations' : `Seen, ${counted} confirmations`;
+  if (isSeen(txn))
+    return counted === undefined
+      ? 'Seen, waiting for confirmations'
+      : `Seen, ${counted} confirmations`;
   if (isFinal(txn.txnState)) return stateWord(txn);
   const text = 'Waiting for the payment';
-  return expiresAt === undefined ? text : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
+  return expiresAt === undefined
+    ? text
+    : `${text}   expires in ${formatDuration(Math.max(expiresAt - now, 0))}`;
 }
 
 function notReceived({ txnId, txnState }: Transaction): Failure {
   const what = txnState === 'expired' ? 'it expired unpaid' : `it ended as ${txnState}`;
-  return new Failure('payment-failed', `Not received: ${what}.`, { next: { do: 'show', id: txnId }, txnId });
+  return new Failure('payment-failed', `Not received: ${what}.`, {
+    next: { do: 'show', id: txnId },
+    txnId,
+  });
 }

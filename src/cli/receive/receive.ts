@@ -6,13 +6,22 @@ import { back, type Back } from '../../terminal/ask/ask.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { showAddress, type Permanent } from './receive-address.js';
 import { phrase } from '../values.js';
-import { receiveOptions, runReceive, type ReceiveFlags, type ReceiveMethod } from './receive-flow.js';
+import {
+  receiveOptions,
+  runReceive,
+  type ReceiveFlags,
+  type ReceiveMethod,
+} from './receive-flow.js';
 
 const fields = [...paymentFields, 'payTo'];
 
 export const receiveLightning = defineCommand({
   fields,
-  arguments: { amount: phrase('AMOUNT').describe('amount to request, e.g. 50000sat, or 10usd at the current rate') },
+  arguments: {
+    amount: phrase('AMOUNT').describe(
+      'amount to request, e.g. 50000sat, or 10usd at the current rate',
+    ),
+  },
   options: receiveOptions,
   examples: [
     ['svcpay receive lightning 50000sat', 'shows a QR code and waits for the payment'],
@@ -34,18 +43,40 @@ export const receiveOnchain = defineCommand({
   run: ({ amount, ...flags }, context) => receiveOver('on-chain', amount, flags, context),
 });
 
-async function receiveOver(method: ReceiveMethod, amount: string | undefined, flags: ReceiveFlags, context: Context): Promise<void> {
-  if ((await runReceive(method, amount, flags, context)) === back) throw leftAtOnce(context, 'Nothing was requested');
+async function receiveOver(
+  method: ReceiveMethod,
+  amount: string | undefined,
+  flags: ReceiveFlags,
+  context: Context,
+): Promise<void> {
+  if ((await runReceive(method, amount, flags, context)) === back)
+    throw leftAtOnce(context, 'Nothing was requested');
 }
 
 type Way = { readonly method: ReceiveMethod } | { readonly address: Permanent };
 
-const ways: readonly { readonly name: string; readonly value: Way; readonly description: string }[] = [
-  { name: 'Over Lightning', value: { method: 'lightning' }, description: 'an invoice, paid in seconds' },
+const ways: readonly {
+  readonly name: string;
+  readonly value: Way;
+  readonly description: string;
+}[] = [
+  {
+    name: 'Over Lightning',
+    value: { method: 'lightning' },
+    description: 'an invoice, paid in seconds',
+  },
   { name: 'On-chain', value: { method: 'on-chain' }, description: 'an address for one payment' },
   { name: 'To my Bitcoin address', value: { address: { ccy: 'btc' } }, description: 'permanent' },
-  { name: 'USDT on TRON', value: { address: { ccy: 'usdt', chain: 'tron' } }, description: 'permanent' },
-  { name: 'USDT on Ethereum', value: { address: { ccy: 'usdt', chain: 'eth' } }, description: 'permanent' },
+  {
+    name: 'USDT on TRON',
+    value: { address: { ccy: 'usdt', chain: 'tron' } },
+    description: 'permanent',
+  },
+  {
+    name: 'USDT on Ethereum',
+    value: { address: { ccy: 'usdt', chain: 'eth' } },
+    description: 'permanent',
+  },
 ];
 
 export const receive = defineCommand({
@@ -58,10 +89,18 @@ export const receive = defineCommand({
   ],
   async run({ amount, ...flags }, context) {
     if (context.terminal.canPrompt) await context.client();
-    context.ask.demand(['lightning, onchain or address'], `svcpay receive lightning ${amount ?? '50000sat'}`);
+    context.ask.demand(
+      ['lightning, onchain or address'],
+      `svcpay receive lightning ${amount ?? '50000sat'}`,
+    );
     const choices = amount === undefined ? ways : ways.filter(({ value }) => 'method' in value);
-    for (let before: Way | undefined; ; ) {
-      const way: Way | Back = await context.ask.steps.select<Way>({ message: 'How do you want to be paid?', flag: 'METHOD', choices, default: before });
+    for (let before: Way | undefined; ;) {
+      const way: Way | Back = await context.ask.steps.select<Way>({
+        message: 'How do you want to be paid?',
+        flag: 'METHOD',
+        choices,
+        default: before,
+      });
       if (way === back) throw leftAtOnce(context, 'Nothing was requested');
       if ('address' in way) return showAddress(way.address, flags.qrFile, context);
       if ((await runReceive(way.method, amount, flags, context)) !== back) return;

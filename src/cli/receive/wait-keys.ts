@@ -10,13 +10,21 @@ interface Shown {
 }
 
 /** Whether keys can be pressed during the live line. */
-export const takesKeys = ({ terminal, out }: Context): boolean => terminal.canPrompt && terminal.canAnimate && out.forPeople && terminal.stdin.isForeground?.() !== false;
+export const takesKeys = ({ terminal, out }: Context): boolean =>
+  terminal.canPrompt &&
+  terminal.canAnimate &&
+  out.forPeople &&
+  terminal.stdin.isForeground?.() !== false;
 
 /** `hint` names the keys below the live line, `release` gives the keyboard back. */
 export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
   const { terminal, live, interrupt } = context;
   if (!takesKeys(context)) return { hint: () => '', release: () => undefined };
-  const { stderr, stderrCanvas: { style, blocks }, unicode } = terminal;
+  const {
+    stderr,
+    stderrCanvas: { style, blocks },
+    unicode,
+  } = terminal;
   let isCopied = false;
   let close: (() => void) | undefined;
   const open = (): void => {
@@ -39,7 +47,8 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
       live.update();
     }
   });
-  const copying = (): string => (isCopied ? `${noun} copied, if the terminal allows it` : `c copies the ${noun}`);
+  const copying = (): string =>
+    isCopied ? `${noun} copied, if the terminal allows it` : `c copies the ${noun}`;
   const opening = `${unicode ? '⏎' : 'Enter'} QR code`;
   return {
     hint: () => `\n${style.dim([copying(), ...(blocks ? [opening] : [])].join(' · '))}`,

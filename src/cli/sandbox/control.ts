@@ -71,14 +71,19 @@ export const accountOf = ({ settings }: Context): string | undefined =>
 /** The query with its `?`; omits undefined fields. */
 export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
+  for (const [name, value] of Object.entries(fields))
+    if (value !== undefined) query.set(name, String(value));
   return query.size === 0 ? '' : `?${query}`;
 }
 
 function refused(json: unknown, status: number): Failure {
   const read = v.safeParse(errorSchema, json);
-  const reason = read.success ? (read.output.message ?? read.output.error).replace(/\.$/, '') : `status ${status}`;
-  return new Failure(status === 404 ? 'not-found' : 'refused', `The sandbox refused: ${reason}.`, { status });
+  const reason = read.success
+    ? (read.output.message ?? read.output.error).replace(/\.$/, '')
+    : `status ${status}`;
+  return new Failure(status === 404 ? 'not-found' : 'refused', `The sandbox refused: ${reason}.`, {
+    status,
+  });
 }
 
 function unreachable(url: string, cause: NetworkError): Failure {

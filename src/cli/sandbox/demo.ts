@@ -32,8 +32,15 @@ async function tour(home: string, context: Context): Promise<void> {
     out.text(`\n$ svcpay ${line.map(shorten).join(' ')}`);
     const colorFlags = context.globals.color ? [] : ['--no-color'];
     const env = { ...context.env, SVCPAY_HOME: home };
-    const code = await context.runLine(['--sandbox', '-o', 'table', ...colorFlags, ...line, ...hidden], { env });
-    if (code !== 0) throw new Failure('unexpected', `The demo stopped: svcpay ${line[0] ?? ''} ended with ${code}.`);
+    const code = await context.runLine(
+      ['--sandbox', '-o', 'table', ...colorFlags, ...line, ...hidden],
+      { env },
+    );
+    if (code !== 0)
+      throw new Failure(
+        'unexpected',
+        `The demo stopped: svcpay ${line[0] ?? ''} ended with ${code}.`,
+      );
   };
   await show(['wallets']);
   await show(['receive', 'lightning', '50000sat'], ['--wait']);
@@ -46,7 +53,11 @@ async function tour(home: string, context: Context): Promise<void> {
 
 /** An external invoice for a coffee. */
 async function outsideInvoice(home: string, { settings }: Context): Promise<string> {
-  const service = await openEmbedded({ config: home, data: home, isolated: true }, settings.maker, {});
+  const service = await openEmbedded(
+    { config: home, data: home, isolated: true },
+    settings.maker,
+    {},
+  );
   const terms = { amount: '2500sat', description: 'Coffee House, order 118' };
   try {
     const target = { url: embeddedUrl, transport: service.transport };
@@ -58,4 +69,5 @@ async function outsideInvoice(home: string, { settings }: Context): Promise<stri
 
 const longest = 40;
 
-const shorten = (word: string): string => (word.length > longest ? `${word.slice(0, longest)}…` : word);
+const shorten = (word: string): string =>
+  word.length > longest ? `${word.slice(0, longest)}…` : word;

@@ -16,8 +16,17 @@ export interface EmbeddedService {
   close(): Promise<void>;
 }
 
-export async function openEmbedded(home: Home, maker: string, env: Parameters<typeof chosenShapes>[0]): Promise<EmbeddedService> {
-  const service = openSandbox({ file: sandboxFile(home), openFile: openSqlite, maker, liveShapes: chosenShapes(env) });
+export async function openEmbedded(
+  home: Home,
+  maker: string,
+  env: Parameters<typeof chosenShapes>[0],
+): Promise<EmbeddedService> {
+  const service = openSandbox({
+    file: sandboxFile(home),
+    openFile: openSqlite,
+    maker,
+    liveShapes: chosenShapes(env),
+  });
   const { apiKey, apiSecret } = service;
   return {
     credentials: { apiKey, apiSecret },
@@ -32,17 +41,26 @@ const longestMs = 30_000;
 
 function embeddedTransport(service: EmbeddedSandbox): Transport {
   return async ({ method, url, headers, body, signal, timeoutMs = longestMs }) => {
-    if (signal?.aborted) throw new NetworkError('the request was interrupted', { requestSent: false });
+    if (signal?.aborted)
+      throw new NetworkError('the request was interrupted', { requestSent: false });
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(), timerMs(timeoutMs));
-    const either = signal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, signal]);
+    const either =
+      signal === undefined ? timeout.signal : AbortSignal.any([timeout.signal, signal]);
     try {
       const { pathname, search } = new URL(url);
-      const incoming = { method, target: pathname + search, headers, body: Buffer.from(body ?? '') };
+      const incoming = {
+        method,
+        target: pathname + search,
+        headers,
+        body: Buffer.from(body ?? ''),
+      };
       const answer = await service.handle(incoming, either);
       return { status: answer.status, headers: { ...answer.headers }, body: answer.body };
     } catch (cause) {
-      const reason = timeout.signal.aborted ? 'there was no answer in time' : 'the connection broke off';
+      const reason = timeout.signal.aborted
+        ? 'there was no answer in time'
+        : 'the connection broke off';
       throw new NetworkError(reason, { requestSent: true, cause });
     } finally {
       clearTimeout(timer);

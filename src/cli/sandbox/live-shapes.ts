@@ -1,18 +1,33 @@
 // Chooses live shapes by flag or environment.
 import { Failure } from '../../formats/failure.js';
-import { liveShapes, readShapeNames, shapeNames, type LiveShape } from '../../sandbox/live-shapes/table.js';
+import {
+  liveShapes,
+  readShapeNames,
+  shapeNames,
+  type LiveShape,
+} from '../../sandbox/live-shapes/table.js';
 import type { Output } from '../../terminal/output.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Prints the list for `--live-shapes help`; resolves with whether it did. */
-export async function listedLiveShapes(names: readonly string[] | undefined, { out }: { readonly out: Output }): Promise<boolean> {
+export async function listedLiveShapes(
+  names: readonly string[] | undefined,
+  { out }: { readonly out: Output },
+): Promise<boolean> {
   if (names?.includes('help') !== true) return false;
-  const rows = shapeNames.map((name): { name: string } & LiveShape => ({ name, ...liveShapes[name] }));
+  const rows = shapeNames.map((name): { name: string } & LiveShape => ({
+    name,
+    ...liveShapes[name],
+  }));
   await out.list(rows, {
     columns: [
       { name: 'name', title: 'Live shape', value: ({ name }) => name },
-      { name: 'inAll', title: 'In all', value: ({ alone }) => (alone === undefined ? 'yes' : 'no') },
+      {
+        name: 'inAll',
+        title: 'In all',
+        value: ({ alone }) => (alone === undefined ? 'yes' : 'no'),
+      },
       { name: 'summary', title: 'What is answered', value: ({ summary }) => summary },
     ],
     quiet: ({ name }) => name,
@@ -27,7 +42,10 @@ export function chosenShapes(env: Environment, flag?: readonly string[]): readon
   try {
     return readShapeNames(names.filter((name) => name !== ''));
   } catch (error) {
-    if (error instanceof RangeError) throw new Failure('usage', error.message, { hint: 'svcpay sandbox start --live-shapes help' });
+    if (error instanceof RangeError)
+      throw new Failure('usage', error.message, {
+        hint: 'svcpay sandbox start --live-shapes help',
+      });
     throw error;
   }
 }

@@ -7,7 +7,10 @@ import { defineCommand } from '../define.js';
 import { duration } from '../values.js';
 
 async function controlClock(
-  context: Context, method: 'GET' | 'POST', path: string, body?: object,
+  context: Context,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: object,
 ): Promise<void> {
   const clock = await controlSandbox(context, method, path, clockSchema, body);
   await context.out.record(clock, sandboxClockView(clock));
@@ -23,7 +26,10 @@ export const sandboxClockAdvance = defineCommand({
   fields: clockFields,
   arguments: { by: duration().describe('e.g. 90s, 2h or 1d') },
   examples: [
-    ['svcpay sandbox clock advance 2h', 'invoices expire, confirmations arrive, webhooks are retried'],
+    [
+      'svcpay sandbox clock advance 2h',
+      'invoices expire, confirmations arrive, webhooks are retried',
+    ],
   ],
   run: ({ by }, context) => controlClock(context, 'POST', 'clock/advance', { by }),
 });

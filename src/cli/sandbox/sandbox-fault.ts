@@ -7,8 +7,22 @@ import { controlSandbox } from './control.js';
 import { choice, duration, onOff, text, whole, word, type ValuesOf } from '../values.js';
 
 const kinds = [
-  'status', 'latency', 'drop-before-commit', 'drop-after-commit', 'truncate', 'html', 'no-answer', 'late-effect',
-  'stale', 'false-state', 'missing-row', 'reference-reuse', 'double-payment', 'payment', 'webhook-duplicate', 'webhook-out-of-order',
+  'status',
+  'latency',
+  'drop-before-commit',
+  'drop-after-commit',
+  'truncate',
+  'html',
+  'no-answer',
+  'late-effect',
+  'stale',
+  'false-state',
+  'missing-row',
+  'reference-reuse',
+  'double-payment',
+  'payment',
+  'webhook-duplicate',
+  'webhook-out-of-order',
 ] as const;
 
 const outcomes = ['no-route', 'rejected', 'error'] as const;
@@ -16,7 +30,10 @@ const outcomes = ['no-route', 'rejected', 'error'] as const;
 const many = word('N|always', (given) => {
   if (given === 'always') return given;
   if (/^[1-9]\d{0,5}$/.test(given)) return Number(given);
-  throw new Failure('usage', `"${given}" is not a number of times. Write one such as 3, or always.`);
+  throw new Failure(
+    'usage',
+    `"${given}" is not a number of times. Write one such as 3, or always.`,
+  );
 });
 
 const json = word('JSON', (given): unknown => {
@@ -29,7 +46,9 @@ const json = word('JSON', (given): unknown => {
 
 const options = {
   method: text('METHOD').optional().describe('requests: only of this method'),
-  path: text('PATH').optional().describe('requests: only of this path; * is any text without a slash, ** any text'),
+  path: text('PATH')
+    .optional()
+    .describe('requests: only of this path; * is any text without a slash, ** any text'),
   nth: whole(1, 1_000_000).optional().describe('start at the Nth match (default 1)'),
   times: many.optional().describe('apply this many times (default 1)'),
   status: whole(200, 599).optional().describe('status, html: status of the response'),
@@ -39,13 +58,25 @@ const options = {
   retryAfter: duration().optional().describe('status: the Retry-After header'),
   delay: duration().optional().describe('latency, late-effect, webhook-out-of-order: the delay'),
   commit: onOff().describe('status, html, no-answer: carry out the request anyway'),
-  commitAfter: duration().optional().describe('status, html, no-answer: carry out the request this long after the response'),
+  commitAfter: duration()
+    .optional()
+    .describe('status, html, no-answer: carry out the request this long after the response'),
   ago: duration().optional().describe('stale: show transactions as they were this long ago'),
-  steps: whole(0, 100).optional().describe('stale: show transactions as they were this many states ago'),
-  outcome: choice(outcomes, 'OUTCOME').optional().describe(`payment: ${outcomes.join(', ')}`),
-  destination: text('PATTERN').optional().describe('payment, double-payment: only to this invoice, address or account'),
-  txn: text('ID').optional().describe('missing-row: the transaction missing from lists (default: the first of the page)'),
-  state: text('STATE').optional().describe('false-state: the state shown; webhook-…: only events of this state'),
+  steps: whole(0, 100)
+    .optional()
+    .describe('stale: show transactions as they were this many states ago'),
+  outcome: choice(outcomes, 'OUTCOME')
+    .optional()
+    .describe(`payment: ${outcomes.join(', ')}`),
+  destination: text('PATTERN')
+    .optional()
+    .describe('payment, double-payment: only to this invoice, address or account'),
+  txn: text('ID')
+    .optional()
+    .describe('missing-row: the transaction missing from lists (default: the first of the page)'),
+  state: text('STATE')
+    .optional()
+    .describe('false-state: the state shown; webhook-…: only events of this state'),
 };
 
 export const sandboxFaultAdd = defineCommand({
@@ -53,22 +84,43 @@ export const sandboxFaultAdd = defineCommand({
   arguments: { kind: choice(kinds, 'KIND').describe(kinds.join(', ')) },
   options,
   examples: [
-    ['svcpay sandbox fault add drop-after-commit --path \'**/confirm\'', 'loses the response to a confirmation'],
-    ['svcpay sandbox fault add status --status 429 --retry-after 2s --times 3', 'answers 429 to three requests'],
-    ['svcpay sandbox fault add stale --ago 6s --times always', 'reads and lists lag six seconds behind'],
-    ['svcpay sandbox fault add html --status 504 --commit-after 5s', 'a gateway times out, the service carries on'],
+    [
+      "svcpay sandbox fault add drop-after-commit --path '**/confirm'",
+      'loses the response to a confirmation',
+    ],
+    [
+      'svcpay sandbox fault add status --status 429 --retry-after 2s --times 3',
+      'answers 429 to three requests',
+    ],
+    [
+      'svcpay sandbox fault add stale --ago 6s --times always',
+      'reads and lists lag six seconds behind',
+    ],
+    [
+      'svcpay sandbox fault add html --status 504 --commit-after 5s',
+      'a gateway times out, the service carries on',
+    ],
     ['svcpay sandbox fault add payment --outcome no-route', 'the next payment finds no route'],
-    ['svcpay sandbox fault add webhook-duplicate --state completed --times always', 'delivers completed events twice'],
+    [
+      'svcpay sandbox fault add webhook-duplicate --state completed --times always',
+      'delivers completed events twice',
+    ],
   ],
   async run({ kind, ...flags }, context) {
-    const fault = await controlSandbox(context, 'POST', 'faults', faultSchema, { kind, ...fieldsOf(flags) });
+    const fault = await controlSandbox(context, 'POST', 'faults', faultSchema, {
+      kind,
+      ...fieldsOf(flags),
+    });
     await context.out.record(fault, faultView(fault));
   },
 });
 
 /** The Retry-After header is in seconds. */
 function fieldsOf({ retryAfter, ...flags }: ValuesOf<typeof options>): object {
-  return { ...flags, retryAfter: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000) };
+  return {
+    ...flags,
+    retryAfter: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000),
+  };
 }
 
 export const sandboxFaultList = defineCommand({

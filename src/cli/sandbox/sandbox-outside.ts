@@ -42,7 +42,11 @@ export const sandboxInvoice = defineCommand({
   examples: [['svcpay sandbox invoice 1000sat -q', 'the invoice alone, to pipe into svcpay send']],
   async run({ amount, description, expiry }, context) {
     const asked = fixed(parseAmount(amount, 'BTC').value);
-    const made = await controlSandbox(context, 'POST', 'invoice', invoiceSchema, { amount: asked, description, expiry });
+    const made = await controlSandbox(context, 'POST', 'invoice', invoiceSchema, {
+      amount: asked,
+      description,
+      expiry,
+    });
     await context.out.record(made, {
       screen: () => [made.invoice],
       columns: fieldColumns(['invoice']),
@@ -57,13 +61,20 @@ export const sandboxMine = defineCommand({
   arguments: { blocks: whole(1, 1000).otherwise(1).describe('how many blocks (default 1)') },
   examples: [['svcpay sandbox mine 6', 'enough for any on-chain payment to be final']],
   async run({ blocks }, context) {
-    const { data } = await controlSandbox(context, 'POST', 'mine', listOf(transferSchema), { n: blocks });
+    const { data } = await controlSandbox(context, 'POST', 'mine', listOf(transferSchema), {
+      n: blocks,
+    });
     await context.out.list(data, minedList);
   },
 });
 
 const transactionSchema = v.object({ txnId: v.string(), txnState: v.string() });
-const depositSchema = v.object({ depositId: v.string(), ccy: v.string(), amount: v.number(), needed: v.number() });
+const depositSchema = v.object({
+  depositId: v.string(),
+  ccy: v.string(),
+  amount: v.number(),
+  needed: v.number(),
+});
 const paidSchema = v.union([transactionSchema, depositSchema]);
 
 type Paid = v.InferOutput<typeof paidSchema>;
@@ -80,7 +91,8 @@ export const sandboxPay = defineCommand({
   ],
   async run({ target, amount: sent }, context) {
     const amount = sent && `${fixed(sent.value)}${sent.ccy.toLowerCase()}`;
-    const pay = (what: string): Promise<Paid> => controlSandbox(context, 'POST', 'pay', paidSchema, { target: what, amount });
+    const pay = (what: string): Promise<Paid> =>
+      controlSandbox(context, 'POST', 'pay', paidSchema, { target: what, amount });
     const paid = await pay(target).catch(async (error: unknown) => {
       const txnId = await resolveId(target, context).catch(() => undefined);
       if (txnId === undefined || txnId === target) throw error;
@@ -90,7 +102,11 @@ export const sandboxPay = defineCommand({
       screen: () => [`  ${describe(paid)}`],
       columns: [
         { name: 'id', title: 'Id', value: idOf },
-        { name: 'state', title: 'State', value: (each) => ('txnState' in each ? each.txnState : 'unconfirmed') },
+        {
+          name: 'state',
+          title: 'State',
+          value: (each) => ('txnState' in each ? each.txnState : 'unconfirmed'),
+        },
       ],
       quiet: idOf,
     });

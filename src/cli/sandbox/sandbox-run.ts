@@ -13,15 +13,23 @@ import { file, verbatim } from '../values.js';
 
 export const sandboxRun = defineCommand({
   fields: [],
-  arguments: { command: verbatim('COMMAND').repeated().describe('with its arguments, options too') },
+  arguments: {
+    command: verbatim('COMMAND').repeated().describe('with its arguments, options too'),
+  },
   ownsRest: true,
   options: {
     file: file().optional().describe('database file to keep (default: in memory)'),
     ...serverOptions,
   },
   examples: [
-    ['svcpay sandbox run npm test', 'with SVCPAY_BASE_URL, SVCPAY_API_KEY and SVCPAY_API_SECRET set'],
-    ['svcpay sandbox run --auto-pay off -- sh -c \'svcpay wallets --json\'', 'ends with the exit code of the command'],
+    [
+      'svcpay sandbox run npm test',
+      'with SVCPAY_BASE_URL, SVCPAY_API_KEY and SVCPAY_API_SECRET set',
+    ],
+    [
+      "svcpay sandbox run --auto-pay off -- sh -c 'svcpay wallets --json'",
+      'ends with the exit code of the command',
+    ],
   ],
   async run({ command, file, ...flags }, context) {
     if (await listedLiveShapes(flags.liveShapes, context)) return;
@@ -30,12 +38,16 @@ export const sandboxRun = defineCommand({
     const { apiKey, apiSecret } = server.service.credentials;
     // The account belongs to another service.
     const { SVCPAY_ACCOUNT: _account, ...inherited } = context.env;
-    const exitCode = await runChild(command, {
-      ...inherited,
-      SVCPAY_BASE_URL: server.url,
-      SVCPAY_API_KEY: apiKey,
-      SVCPAY_API_SECRET: apiSecret,
-    }, context);
+    const exitCode = await runChild(
+      command,
+      {
+        ...inherited,
+        SVCPAY_BASE_URL: server.url,
+        SVCPAY_API_KEY: apiKey,
+        SVCPAY_API_SECRET: apiSecret,
+      },
+      context,
+    );
     if (exitCode !== 0) throw new Ended(exitCode);
   },
 });
@@ -57,7 +69,10 @@ function runChild(
     });
     child.on('error', (cause) => {
       giveBack();
-      const reason = codeOf(cause) === 'ENOENT' ? `Command ${command} was not found.` : `${command} cannot be started: ${cause.message}.`;
+      const reason =
+        codeOf(cause) === 'ENOENT'
+          ? `Command ${command} was not found.`
+          : `${command} cannot be started: ${cause.message}.`;
       reject(new Failure('usage', reason, { cause }));
     });
     child.on('exit', (code, signal) => {

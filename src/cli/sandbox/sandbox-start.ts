@@ -16,16 +16,26 @@ const readyFields = ['url', 'apiKey', 'apiSecret', 'accountId', 'pid'];
 export const sandboxStart = defineCommand({
   fields: readyFields,
   options: {
-    port: whole(0, 65_535, 'PORT').otherwise(4711).describe('port on the loopback interface, 0 for any free one'),
-    file: file().optional().describe('database file, :memory: for none (default: the embedded sandbox\'s own)'),
+    port: whole(0, 65_535, 'PORT')
+      .otherwise(4711)
+      .describe('port on the loopback interface, 0 for any free one'),
+    file: file()
+      .optional()
+      .describe("database file, :memory: for none (default: the embedded sandbox's own)"),
     apiKey: text('KEY').optional().describe('API key instead of the one in the file'),
     apiSecret: text('SECRET').optional().describe('API secret of this sandbox, for tests'),
     ...serverOptions,
   },
   examples: [
     ['svcpay sandbox start', 'then, in another terminal: svcpay login'],
-    ['svcpay sandbox start --port 0 --json', 'prints one line with url, apiKey, apiSecret, accountId and pid'],
-    ['svcpay sandbox start --live-shapes all', 'tests a client against the formats of live services'],
+    [
+      'svcpay sandbox start --port 0 --json',
+      'prints one line with url, apiKey, apiSecret, accountId and pid',
+    ],
+    [
+      'svcpay sandbox start --live-shapes all',
+      'tests a client against the formats of live services',
+    ],
     ['svcpay sandbox start --file :memory: --seed history', 'a month of transactions, in memory'],
   ],
   async run({ port, file, apiKey, apiSecret, ...flags }, context) {
@@ -73,5 +83,8 @@ const readyView = (ready: Ready): RecordView<Ready> => ({
 
 function portTaken(error: unknown, port: number): unknown {
   if (codeOf(error) !== 'EADDRINUSE') return error;
-  return new Failure('usage', `Port ${port} is in use.`, { hint: 'svcpay sandbox start --port 0', cause: error });
+  return new Failure('usage', `Port ${port} is in use.`, {
+    hint: 'svcpay sandbox start --port 0',
+    cause: error,
+  });
 }

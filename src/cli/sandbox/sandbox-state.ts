@@ -2,7 +2,13 @@
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { listOf, snapshotSchema, statusSchema } from '../../api/sandbox-answers.js';
-import { sandboxStatusFields, sandboxStatusView, snapshotFields, snapshotList, snapshotView } from '../../terminal/views/sandbox-view.js';
+import {
+  sandboxStatusFields,
+  sandboxStatusView,
+  snapshotFields,
+  snapshotList,
+  snapshotView,
+} from '../../terminal/views/sandbox-view.js';
 import { defineCommand } from '../define.js';
 import { choice, text, whole } from '../values.js';
 import { controlSandbox } from './control.js';
@@ -26,15 +32,23 @@ export const sandboxStatus = defineCommand({
 export const sandboxReset = defineCommand({
   fields: [],
   options: {
-    seed: choice(seeds, 'SEED').optional().describe(`begin with ${seeds.join(', ')} (default: as before)`),
-    months: whole(1, 36).optional().describe('with --seed history: how many months of transactions (default 1)'),
+    seed: choice(seeds, 'SEED')
+      .optional()
+      .describe(`begin with ${seeds.join(', ')} (default: as before)`),
+    months: whole(1, 36)
+      .optional()
+      .describe('with --seed history: how many months of transactions (default 1)'),
   },
   examples: [
     ['svcpay sandbox reset --yes', 'a fresh sandbox'],
-    ['svcpay sandbox reset --seed history --months 12 --yes', 'with a year of transactions that add up to the wallets'],
+    [
+      'svcpay sandbox reset --seed history --months 12 --yes',
+      'with a year of transactions that add up to the wallets',
+    ],
   ],
   async run({ seed, months }, context) {
-    if (months !== undefined && seed !== 'history') throw new Failure('usage', '--months is for --seed history.');
+    if (months !== undefined && seed !== 'history')
+      throw new Failure('usage', '--months is for --seed history.');
     await context.ask.agree('Delete all transactions of the sandbox?', 'The sandbox is unchanged.');
     if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
     else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed, months });
@@ -45,7 +59,11 @@ export const sandboxReset = defineCommand({
 
 export const sandboxSnapshotSave = defineCommand({
   fields: snapshotFields,
-  arguments: { name: text('NAME').suggesting('snapshot').describe('letters, digits, ".", "_" and "-"; replaces a state of the same name') },
+  arguments: {
+    name: text('NAME')
+      .suggesting('snapshot')
+      .describe('letters, digits, ".", "_" and "-"; replaces a state of the same name'),
+  },
   examples: [['svcpay sandbox snapshot save funded', 'to restore as often as needed']],
   async run({ name }, context) {
     const saved = await controlSandbox(context, 'POST', 'snapshots', snapshotSchema, { name });

@@ -19,7 +19,12 @@ export const sandboxLog = defineCommand({
     ['svcpay sandbox log -o jsonl --limit 1000', 'with the bodies of requests and answers'],
   ],
   async run(filter, context) {
-    const { data } = await controlSandbox(context, 'GET', `log${queryOf(filter)}`, listOf(requestSchema));
+    const { data } = await controlSandbox(
+      context,
+      'GET',
+      `log${queryOf(filter)}`,
+      listOf(requestSchema),
+    );
     await context.out.list(data, requestList);
   },
 });
@@ -30,7 +35,9 @@ export const sandboxDeliveries = defineCommand({
   prints: namesOf(undefined, deliveryList),
   options: {
     txn: transaction().optional().describe('only those of this transaction'),
-    status: choice(statuses, 'STATUS').optional().describe(`only those that are ${statuses.join(', ')}`),
+    status: choice(statuses, 'STATUS')
+      .optional()
+      .describe(`only those that are ${statuses.join(', ')}`),
     limit: whole(1, 1000).otherwise(50).describe('number of newest rows (default 50)'),
     replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this event again'),
   },
@@ -40,7 +47,12 @@ export const sandboxDeliveries = defineCommand({
   ],
   async run({ txn, status, limit, replay }, context) {
     if (replay !== undefined) {
-      const again = await controlSandbox(context, 'POST', `deliveries/${replay}/replay`, deliverySchema);
+      const again = await controlSandbox(
+        context,
+        'POST',
+        `deliveries/${replay}/replay`,
+        deliverySchema,
+      );
       return context.out.list([again], deliveryList);
     }
     const txnId = txn === undefined ? undefined : await resolveId(txn, context);

@@ -14,15 +14,25 @@ const autoPay = () =>
 export const seeds = ['demo', 'empty', 'history'] as const;
 
 export const serverOptions = {
-  autoPay: autoPay().optional().describe('pay requests by itself after this time, or off (default 3s)'),
-  seed: choice(seeds, 'SEED').optional().describe(`contents of a new sandbox: ${seeds.join(', ')} (default demo)`),
-  webhookCa: file().optional().describe('certificate authority (PEM) that webhook callbacks may have'),
+  autoPay: autoPay()
+    .optional()
+    .describe('pay requests by itself after this time, or off (default 3s)'),
+  seed: choice(seeds, 'SEED')
+    .optional()
+    .describe(`contents of a new sandbox: ${seeds.join(', ')} (default demo)`),
+  webhookCa: file()
+    .optional()
+    .describe('certificate authority (PEM) that webhook callbacks may have'),
   allowHttpCallbacks: flag().describe('let webhooks be plain http to this machine'),
-  webhookMethod: choice(['POST', 'PUT'], 'METHOD').optional().describe('deliver events by POST or PUT (default POST)'),
-  webhookEvents: choice(['every', 'final'], 'WHICH').optional().describe('deliver every state or only final states (default every)'),
-  liveShapes: word('NAMES', (given) => given.split(',')).optional().describe(
-    'use response formats of live services: names with commas, all, or help for a list',
-  ),
+  webhookMethod: choice(['POST', 'PUT'], 'METHOD')
+    .optional()
+    .describe('deliver events by POST or PUT (default POST)'),
+  webhookEvents: choice(['every', 'final'], 'WHICH')
+    .optional()
+    .describe('deliver every state or only final states (default every)'),
+  liveShapes: word('NAMES', (given) => given.split(','))
+    .optional()
+    .describe('use response formats of live services: names with commas, all, or help for a list'),
   allowSignatureReuse: flag().describe('accept the same signature at the token endpoint again'),
   allowReferenceReuse: flag().describe('accept an extRefId again'),
   allowDoublePayment: flag().describe('pay an invoice twice'),
@@ -47,7 +57,8 @@ export async function readServerOptions(
 
 async function readCertificate(file: string): Promise<string> {
   const text = (await readGivenFile(file)).toString('utf8');
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Failure('usage', `${file} holds no PEM certificate.`);
+  if (!text.includes('-----BEGIN CERTIFICATE-----'))
+    throw new Failure('usage', `${file} holds no PEM certificate.`);
   return text;
 }
 

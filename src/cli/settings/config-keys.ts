@@ -7,7 +7,12 @@ import { parsePhone } from '../../formats/phone.js';
 import { databaseVariable, keepDatabase } from '../../store/profile/database.js';
 import { networks, type Codes, type Profile } from '../../store/profile/profiles.js';
 import type { SecretStore } from '../../store/profile/secrets.js';
-import { checkHeader, checkMaker, readNetwork, type Settings } from '../../store/profile/settings.js';
+import {
+  checkHeader,
+  checkMaker,
+  readNetwork,
+  type Settings,
+} from '../../store/profile/settings.js';
 import { parseLine } from '../../wallet/payout/order.js';
 import type { Globals } from '../globals.js';
 import { partyTypes } from '../payout/payout-options.js';
@@ -54,23 +59,37 @@ function parseFiat(text: string): string {
 
 function parseId(text: string): string {
   if (/^[0-9a-f-]{36}$/.test(text)) return text;
-  throw new Failure('usage', `"${clip(text)}" is not the id of a database: svcpay db status shows it.`);
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" is not the id of a database: svcpay db status shows it.`,
+  );
 }
 
 function parseExplorer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.href.replace(/\/$/, '');
-  throw new Failure('usage', `"${clip(text)}" is not the address of an explorer. Write one such as https://mempool.space.`);
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" is not the address of an explorer. Write one such as https://mempool.space.`,
+  );
 }
 
 type Sender = NonNullable<Profile['sender']>;
 
-const senderKey = (name: string, field: keyof Sender, parse: (text: string) => Sender[typeof field], choices?: readonly string[]): ConfigKey => ({
+const senderKey = (
+  name: string,
+  field: keyof Sender,
+  parse: (text: string) => Sender[typeof field],
+  choices?: readonly string[],
+): ConfigKey => ({
   name: `sender.${name}`,
   about: `your ${field === 'type' ? 'kind, individual or business' : name}, for payouts`,
   ...(choices && { choices }),
   stored: ({ sender }) => sender?.[field],
-  change: (profile, text) => ({ ...profile, sender: { ...profile.sender, [field]: unless(text, parse) } }),
+  change: (profile, text) => ({
+    ...profile,
+    sender: { ...profile.sender, [field]: unless(text, parse) },
+  }),
 });
 
 /** Labels of the service's code numbers: `1=Family support, 2=Education`. */
@@ -79,18 +98,27 @@ const labelsKey = (name: keyof Codes): ConfigKey => ({
   about: `names for the ${name} numbers of payouts, e.g. 1=Family support, 2=Education`,
   stored: ({ codes }) => {
     const labels = Object.entries(codes?.[name]?.labels ?? {});
-    return labels.length === 0 ? undefined : labels.map(([code, label]) => `${code}=${label}`).join(', ');
+    return labels.length === 0
+      ? undefined
+      : labels.map(([code, label]) => `${code}=${label}`).join(', ');
   },
   change: (profile, text) => ({
     ...profile,
-    codes: { ...profile.codes, [name]: { ...profile.codes?.[name], labels: unless(text, parseLabels) } },
+    codes: {
+      ...profile.codes,
+      [name]: { ...profile.codes?.[name], labels: unless(text, parseLabels) },
+    },
   }),
 });
 
 function parseLabels(text: string): Record<string, string> {
   const pairs = text.split(',').map((pair) => /^\s*(\d{1,9})\s*=\s*(.+?)\s*$/.exec(pair) ?? []);
-  if (pairs.every(([, code, label]) => code !== undefined && label !== undefined)) return Object.fromEntries(pairs.map(([, code = '', label = '']) => [code, label]));
-  throw new Failure('usage', `"${clip(text)}" is not a list of numbers and labels. Write it as in "1=Family support, 2=Education".`);
+  if (pairs.every(([, code, label]) => code !== undefined && label !== undefined))
+    return Object.fromEntries(pairs.map(([, code = '', label = '']) => [code, label]));
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" is not a list of numbers and labels. Write it as in "1=Family support, 2=Education".`,
+  );
 }
 
 type Stored = Omit<Profile, 'sender' | 'limits' | 'codes'>;
@@ -115,24 +143,49 @@ export const configKeys: readonly ConfigKey[] = [
     variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
   }),
-  profileKey('account', 'account', parseAccount, { about: 'the subaccount that commands act on', effective: ({ accountId }) => accountId, variable: 'SVCPAY_ACCOUNT', flag: 'account' }),
-  profileKey('network', 'network', readNetwork, { about: 'Bitcoin network of the service', choices: networks, effective: ({ network }) => network, variable: 'SVCPAY_NETWORK' }),
-  profileKey('maker', 'maker', checkMaker, { about: "maker's name in the service's own field names", effective: ({ maker }) => maker, variable: 'SVCPAY_MAKER' }),
+  profileKey('account', 'account', parseAccount, {
+    about: 'the subaccount that commands act on',
+    effective: ({ accountId }) => accountId,
+    variable: 'SVCPAY_ACCOUNT',
+    flag: 'account',
+  }),
+  profileKey('network', 'network', readNetwork, {
+    about: 'Bitcoin network of the service',
+    choices: networks,
+    effective: ({ network }) => network,
+    variable: 'SVCPAY_NETWORK',
+  }),
+  profileKey('maker', 'maker', checkMaker, {
+    about: "maker's name in the service's own field names",
+    effective: ({ maker }) => maker,
+    variable: 'SVCPAY_MAKER',
+  }),
   profileKey('signature-header', 'signatureHeader', checkHeader, {
     about: 'header in which webhooks are signed, if not the usual one',
     effective: ({ signatureHeader }) => signatureHeader,
     variable: 'SVCPAY_SIGNATURE_HEADER',
   }),
-  profileKey('sandbox', 'sandbox', parseSwitch, { about: 'use the embedded sandbox instead of the service', choices: ['true', 'false'], effective: ({ embedded }) => String(embedded), flag: 'sandbox' }),
+  profileKey('sandbox', 'sandbox', parseSwitch, {
+    about: 'use the embedded sandbox instead of the service',
+    choices: ['true', 'false'],
+    effective: ({ embedded }) => String(embedded),
+    flag: 'sandbox',
+  }),
   profileKey('database-url', 'databaseUrl', (text) => text, {
     about: 'PostgreSQL database for journal, limits and inbox',
     keep: keepDatabase,
     effective: ({ databaseUrl }) => databaseUrl,
     variable: databaseVariable,
   }),
-  profileKey('fiat', 'fiat', parseFiat, { about: 'currency whose rates are kept for the books, such as USD' }),
-  profileKey('explorer', 'explorer', parseExplorer, { about: 'Bitcoin explorer to which addresses link, e.g. https://mempool.space' }),
-  profileKey('database-id', 'databaseId', parseId, { about: 'the database that this profile expects' }),
+  profileKey('fiat', 'fiat', parseFiat, {
+    about: 'currency whose rates are kept for the books, such as USD',
+  }),
+  profileKey('explorer', 'explorer', parseExplorer, {
+    about: 'Bitcoin explorer to which addresses link, e.g. https://mempool.space',
+  }),
+  profileKey('database-id', 'databaseId', parseId, {
+    about: 'the database that this profile expects',
+  }),
   senderKey('type', 'type', choice(partyTypes).read, partyTypes),
   senderKey('name', 'legalFullName', parseLine),
   senderKey('country', 'countryCode', parseCountryCode),
@@ -149,7 +202,10 @@ export const configNames: readonly string[] = configKeys.map(({ name }) => name)
 export function findKey(text: string): ConfigKey {
   const found = configKeys.find(({ name }) => name === text.toLowerCase());
   if (found !== undefined) return found;
-  throw new Failure('usage', `There is no setting "${clip(text)}". There are ${configNames.join(', ')}.`);
+  throw new Failure(
+    'usage',
+    `There is no setting "${clip(text)}". There are ${configNames.join(', ')}.`,
+  );
 }
 
 export interface ConfigEntry {
@@ -169,10 +225,18 @@ interface Sources {
 export function readKey(key: ConfigKey, { settings, globals, env }: Sources): ConfigEntry {
   const stored = key.stored(settings.profile);
   const value = (key.effective === undefined ? stored : key.effective(settings)) ?? null;
-  const isGiven = key.flag !== undefined && globals[key.flag] !== undefined && globals[key.flag] !== false;
+  const isGiven =
+    key.flag !== undefined && globals[key.flag] !== undefined && globals[key.flag] !== false;
   const isSet = key.variable !== undefined && (env[key.variable] ?? '') !== '';
-  const from = isGiven ? 'flag' : isSet ? 'environment' : stored !== undefined ? 'profile' : 'default';
+  const from = isGiven
+    ? 'flag'
+    : isSet
+      ? 'environment'
+      : stored !== undefined
+        ? 'profile'
+        : 'default';
   return { key: key.name, value, from: value === null ? null : from };
 }
 
-export const readKeys = (sources: Sources): ConfigEntry[] => configKeys.map((key) => readKey(key, sources));
+export const readKeys = (sources: Sources): ConfigEntry[] =>
+  configKeys.map((key) => readKey(key, sources));

@@ -9,7 +9,14 @@ import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { flag, text, word } from '../values.js';
-import { configKeys, configNames, findKey, readKey, readKeys, type ConfigKey } from './config-keys.js';
+import {
+  configKeys,
+  configNames,
+  findKey,
+  readKey,
+  readKeys,
+  type ConfigKey,
+} from './config-keys.js';
 
 const key = word('KEY', findKey, configNames).describe(configNames.join(', '));
 
@@ -17,7 +24,10 @@ export const configList = defineCommand({
   prints: namesOf(undefined, settingList('')),
   examples: [['svcpay config list --profile acme', 'of another profile']],
   async run(_values, context) {
-    await context.out.list(readKeys(context), settingList(`profile ${context.settings.profileName}`));
+    await context.out.list(
+      readKeys(context),
+      settingList(`profile ${context.settings.profileName}`),
+    );
   },
 });
 
@@ -28,7 +38,9 @@ export const configGet = defineCommand({
   async run({ key }, context) {
     const entry = readKey(key, context);
     if (entry.value === null) {
-      throw new Failure('not-found', `${key.name} is not set.`, { hint: `svcpay config set ${key.name} VALUE` });
+      throw new Failure('not-found', `${key.name} is not set.`, {
+        hint: `svcpay config set ${key.name} VALUE`,
+      });
     }
     await context.out.record(entry, settingView(entry));
   },
@@ -53,7 +65,8 @@ export const configSet = defineCommand({
     ['svcpay config set account --unset', 'back to the account of the API key'],
   ],
   async run({ key, value, unset }, context) {
-    if (unset && value !== undefined) throw new Failure('usage', 'Give a value or --unset, not both.');
+    if (unset && value !== undefined)
+      throw new Failure('usage', 'Give a value or --unset, not both.');
     const asked = await askSetting({ key, value }, unset, context);
     await change(asked.key, asked.value, context);
   },
@@ -72,23 +85,55 @@ interface Answers {
 }
 
 /** Asks for what is missing of a setting and its new value. */
-async function askSetting(start: Answers, unset: boolean, context: Context): Promise<{ key: ConfigKey; value: string | undefined }> {
-  const { ask: { steps, demand }, settings } = context;
-  const missing = [...(start.key === undefined ? ['KEY'] : []), ...(unset || start.value !== undefined ? [] : ['VALUE'])];
-  if (missing.length > 0) demand(missing, start.key === undefined ? undefined : `Give ${start.key.name} a value, or --unset.`);
+async function askSetting(
+  start: Answers,
+  unset: boolean,
+  context: Context,
+): Promise<{ key: ConfigKey; value: string | undefined }> {
+  const {
+    ask: { steps, demand },
+    settings,
+  } = context;
+  const missing = [
+    ...(start.key === undefined ? ['KEY'] : []),
+    ...(unset || start.value !== undefined ? [] : ['VALUE']),
+  ];
+  if (missing.length > 0)
+    demand(
+      missing,
+      start.key === undefined ? undefined : `Give ${start.key.name} a value, or --unset.`,
+    );
   const step = stepFor<Answers>();
   const asked = await walk<Answers>(start, [
-    step('key', (_soFar, before) => steps.search({ message: 'Which setting?', flag: 'KEY', choices: keyChoices(context), default: before?.key })),
-    step('value', ({ key }) => {
-      const question = { message: key?.name ?? '', flag: 'VALUE', default: key?.stored(settings.profile) };
-      const parse = (text: string): string => {
-        key?.change(settings.profile, text);
-        return text;
-      };
-      return key?.choices === undefined
-        ? steps.parsed({ ...question, parse })
-        : steps.select({ ...question, choices: key.choices.map((value) => ({ value, name: value })) });
-    }, () => !unset),
+    step('key', (_soFar, before) =>
+      steps.search({
+        message: 'Which setting?',
+        flag: 'KEY',
+        choices: keyChoices(context),
+        default: before?.key,
+      }),
+    ),
+    step(
+      'value',
+      ({ key }) => {
+        const question = {
+          message: key?.name ?? '',
+          flag: 'VALUE',
+          default: key?.stored(settings.profile),
+        };
+        const parse = (text: string): string => {
+          key?.change(settings.profile, text);
+          return text;
+        };
+        return key?.choices === undefined
+          ? steps.parsed({ ...question, parse })
+          : steps.select({
+              ...question,
+              choices: key.choices.map((value) => ({ value, name: value })),
+            });
+      },
+      () => !unset,
+    ),
   ]);
   if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
   if (asked.key === undefined) throw new Error('The setting was not asked for.');
@@ -98,7 +143,9 @@ async function askSetting(start: Answers, unset: boolean, context: Context): Pro
 const keyChoices = (context: Context): Choice<ConfigKey>[] => {
   const width = Math.max(...configNames.map((name) => name.length));
   return configKeys.map((value) => ({
-    value, name: `${value.name.padEnd(width)}   ${readKey(value, context).value ?? '–'}`, description: value.about,
+    value,
+    name: `${value.name.padEnd(width)}   ${readKey(value, context).value ?? '–'}`,
+    description: value.about,
   }));
 };
 
@@ -109,9 +156,14 @@ async function change(
 ): Promise<void> {
   const kept = value === undefined ? undefined : ((await key.keep?.(value, secrets)) ?? value);
   await changeProfile(config, settings.profileName, (before) => key.change(before, kept));
-  out.say(`${key.name} is ${value === undefined ? 'no longer set' : 'set'} in profile ${settings.profileName}.`);
+  out.say(
+    `${key.name} is ${value === undefined ? 'no longer set' : 'set'} in profile ${settings.profileName}.`,
+  );
   out.did({ profile: settings.profileName, key: key.name, set: value !== undefined });
-  if (key.variable !== undefined && (env[key.variable] ?? '') !== '') out.warn(`${key.variable} overrides it.`);
-  const isIdle = key.name === 'base-url' && value !== undefined && settings.profile.sandbox === true;
-  if (isIdle) out.warn('This profile uses the embedded sandbox instead: svcpay config set sandbox false');
+  if (key.variable !== undefined && (env[key.variable] ?? '') !== '')
+    out.warn(`${key.variable} overrides it.`);
+  const isIdle =
+    key.name === 'base-url' && value !== undefined && settings.profile.sandbox === true;
+  if (isIdle)
+    out.warn('This profile uses the embedded sandbox instead: svcpay config set sandbox false');
 }

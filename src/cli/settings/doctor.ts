@@ -47,8 +47,16 @@ export interface Machine {
 
 type Finding = Omit<Check, 'check'>;
 
-const ok = (detail: string, advice: string | null = null): Finding => ({ state: 'ok', detail, advice });
-const problem = (detail: string, advice: string | null): Finding => ({ state: 'problem', detail, advice });
+const ok = (detail: string, advice: string | null = null): Finding => ({
+  state: 'ok',
+  detail,
+  advice,
+});
+const problem = (detail: string, advice: string | null): Finding => ({
+  state: 'problem',
+  detail,
+  advice,
+});
 
 /** Skips checks that an earlier problem makes impossible. */
 async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
@@ -84,9 +92,11 @@ async function found(check: string, look: () => Finding | Promise<Finding>): Pro
   try {
     return { check, ...(await look()) };
   } catch (error) {
-    if (error instanceof Failure) return { check, ...problem(error.message, adviceOf(error) ?? null) };
+    if (error instanceof Failure)
+      return { check, ...problem(error.message, adviceOf(error) ?? null) };
     // A file error of the operating system.
-    if (error instanceof Error && 'syscall' in error) return { check, ...problem(error.message, null) };
+    if (error instanceof Error && 'syscall' in error)
+      return { check, ...problem(error.message, null) };
     throw error;
   }
 }
@@ -94,7 +104,9 @@ async function found(check: string, look: () => Finding | Promise<Finding>): Pro
 function checkNode({ nodeVersion }: Machine): Finding {
   const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
   const isEnough = major > 20 || (major === 20 && minor >= 19);
-  return isEnough ? ok(nodeVersion) : problem(`${nodeVersion} is too old`, 'Install Node 20.19 or newer.');
+  return isEnough
+    ? ok(nodeVersion)
+    : problem(`${nodeVersion} is too old`, 'Install Node 20.19 or newer.');
 }
 
 const beyondOwner = 0o077;
@@ -109,8 +121,12 @@ function checkModes({ config, data }: Home): Finding {
       .map((entry) => join(folder, entry.name)),
   );
   const open = [...folders, ...files].filter((path) => (statSync(path).mode & beyondOwner) !== 0);
-  if (open.length === 0) return ok(folders.length === 0 ? 'none yet' : `${folders.join(', ')}: readable only by you`);
-  return problem(`others can read ${open.join(', ')}`, `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`);
+  if (open.length === 0)
+    return ok(folders.length === 0 ? 'none yet' : `${folders.join(', ')}: readable only by you`);
+  return problem(
+    `others can read ${open.join(', ')}`,
+    `chmod go= ${open.map((path) => `'${path}'`).join(' ')}`,
+  );
 }
 
 function checkSettings({ settings }: Context): Finding {
@@ -132,9 +148,14 @@ async function findJournal(context: Context): Promise<Finding> {
   }
   await journal();
   const rows = await databaseRows(context);
-  const held = rows.flatMap(({ part, rows: count }) => (count === undefined ? [] : [counted(count, part === 'journal' ? 'payment' : 'event')])).join(', ');
+  const held = rows
+    .flatMap(({ part, rows: count }) =>
+      count === undefined ? [] : [counted(count, part === 'journal' ? 'payment' : 'event')],
+    )
+    .join(', ');
   const place = found === undefined ? path : `${found.postgres.where}, database ${rows[0]?.id}`;
-  if (rows.some(({ writable }) => writable === false)) return problem(`${place}: takes no writes`, 'svcpay db status shows why.');
+  if (rows.some(({ writable }) => writable === false))
+    return problem(`${place}: takes no writes`, 'svcpay db status shows why.');
   return ok(`${place}: intact, ${held}`);
 }
 
@@ -143,27 +164,41 @@ const noneYet = 'none yet';
 async function checkLimits(context: Context): Promise<Finding> {
   const { perPayment, perDay, destinations } = await limitsInForce(context);
   const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
-  if (amounts + destinations.length === 0) return ok('none', 'svcpay limits set --per-day 100000sat');
-  return ok(`${amounts} on amounts, ${destinations.length === 0 ? 'any destination' : counted(destinations.length, 'destination')}`);
+  if (amounts + destinations.length === 0)
+    return ok('none', 'svcpay limits set --per-day 100000sat');
+  return ok(
+    `${amounts} on amounts, ${destinations.length === 0 ? 'any destination' : counted(destinations.length, 'destination')}`,
+  );
 }
 
 function checkProxy({ settings, env }: Context): Finding | undefined {
   const proxy = proxyOf(env);
-  if (proxy === undefined || settings.baseUrl === undefined || !mayBeProxied(new URL(settings.baseUrl))) return undefined;
+  if (
+    proxy === undefined ||
+    settings.baseUrl === undefined ||
+    !mayBeProxied(new URL(settings.baseUrl))
+  )
+    return undefined;
   const except = proxy.except === '' ? '' : `, but not to ${proxy.except}`;
   // The request to the service reports an invalid address.
-  return URL.canParse(proxy.address) ? ok(`requests go through ${new URL(proxy.address).host}${except}`) : undefined;
+  return URL.canParse(proxy.address)
+    ? ok(`requests go through ${new URL(proxy.address).host}${except}`)
+    : undefined;
 }
 
 function unchecked({ settings }: Context): Finding {
   const detail = 'NODE_TLS_REJECT_UNAUTHORIZED=0: no certificate is checked';
   const isHere = isLoopback(new URL(settings.baseUrl ?? '').hostname);
-  return isHere ? ok(`${detail}; the service is on this machine`) : problem(detail, 'unset NODE_TLS_REJECT_UNAUTHORIZED');
+  return isHere
+    ? ok(`${detail}; the service is on this machine`)
+    : problem(detail, 'unset NODE_TLS_REJECT_UNAUTHORIZED');
 }
 
 async function checkSecret(context: Context): Promise<Finding> {
   const place = await secretPlace(context);
-  return place === undefined ? problem('the API secret is missing', 'svcpay login') : ok(`in ${place}`);
+  return place === undefined
+    ? problem('the API secret is missing', 'svcpay login')
+    : ok(`in ${place}`);
 }
 
 interface Asked {
@@ -181,16 +216,22 @@ async function ask({ settings, transport, now, signal }: Context): Promise<Asked
   const sentAt = now();
   try {
     const send = await transport();
-    const request = { method: 'GET', url: `${baseUrl}/api/v2/transaction`, headers: { accept: 'application/json', authorization: 'Bearer none' } };
+    const request = {
+      method: 'GET',
+      url: `${baseUrl}/api/v2/transaction`,
+      headers: { accept: 'application/json', authorization: 'Bearer none' },
+    };
     const answer = await send({ ...request, signal, timeoutMs: probeTimeoutMs });
     const at = now();
     const { status } = answer;
-    if (status === 401 || status === 403) return { finding: ok(`answers within ${at - sentAt} ms`), answer, at };
+    if (status === 401 || status === 403)
+      return { finding: ok(`answers within ${at - sentAt} ms`), answer, at };
     const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
     return { finding: problem(`${baseUrl} answers ${status} instead of 401`, advice), answer, at };
   } catch (error) {
     // Such as an invalid proxy address.
-    if (error instanceof Failure && !signal.aborted) return { finding: problem(error.message, adviceOf(error) ?? null), at: now() };
+    if (error instanceof Failure && !signal.aborted)
+      return { finding: problem(error.message, adviceOf(error) ?? null), at: now() };
     if (!(error instanceof NetworkError)) throw error;
     const advice = 'Check the network, the proxy settings and the base URL.';
     return { finding: problem(`${baseUrl} does not answer: ${error.message}`, advice), at: now() };

@@ -1,6 +1,13 @@
 // The local spending limits; each command shows them with the used amounts.
 import { Big } from 'big.js';
-import { fixed, formatAmount, isCurrency, money, parseAmount, type Money } from '../../formats/amount.js';
+import {
+  fixed,
+  formatAmount,
+  isCurrency,
+  money,
+  parseAmount,
+  type Money,
+} from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
@@ -27,19 +34,38 @@ export const limitsList = defineCommand({
 export const limitsSet = defineCommand({
   fields: limitFields,
   options: {
-    perPayment: amount().repeated().describe('highest total of one payment, fees included; one per currency'),
-    perDay: amount().repeated().describe('highest total of all payments in 24 hours; one per currency'),
+    perPayment: amount()
+      .repeated()
+      .describe('highest total of one payment, fees included; one per currency'),
+    perDay: amount()
+      .repeated()
+      .describe('highest total of all payments in 24 hours; one per currency'),
   },
   examples: [
-    ['svcpay limits set --per-payment 100000sat --per-day 500000sat', 'for payments from the bitcoin wallet'],
-    ['svcpay limits set --per-day 1000000sat', 'raising a limit asks you to type the amount again; --yes in a script'],
-    ['svcpay limits set --per-day 200usdt --per-day 5000000vnd', 'payouts also count in the destination currency'],
+    [
+      'svcpay limits set --per-payment 100000sat --per-day 500000sat',
+      'for payments from the bitcoin wallet',
+    ],
+    [
+      'svcpay limits set --per-day 1000000sat',
+      'raising a limit asks you to type the amount again; --yes in a script',
+    ],
+    [
+      'svcpay limits set --per-day 200usdt --per-day 5000000vnd',
+      'payouts also count in the destination currency',
+    ],
   ],
   async run({ perPayment, perDay }, context) {
     if (perPayment.length + perDay.length === 0) {
-      throw new Failure('usage', 'No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.');
+      throw new Failure(
+        'usage',
+        'No limit was set: give --per-payment AMOUNT or --per-day AMOUNT.',
+      );
     }
-    const change = { perPayment: byCurrency(perPayment, '--per-payment'), perDay: byCurrency(perDay, '--per-day') };
+    const change = {
+      perPayment: byCurrency(perPayment, '--per-payment'),
+      perDay: byCurrency(perDay, '--per-day'),
+    };
     const { perPayment: payment, perDay: day } = await storedLimits(context);
     await agreeToRaise('per payment', payment, perPayment, context);
     await agreeToRaise('per day', day, perDay, context);
@@ -60,13 +86,22 @@ export const limitsAllow = defineCommand({
     ),
   },
   examples: [
-    ['svcpay limits allow satoshi@example.com', 'allows this destination; an empty list allows every destination'],
-    ['svcpay limits allow 970436:0123456789', 'an account for payouts: institution and account number'],
+    [
+      'svcpay limits allow satoshi@example.com',
+      'allows this destination; an empty list allows every destination',
+    ],
+    [
+      'svcpay limits allow 970436:0123456789',
+      'an account for payouts: institution and account number',
+    ],
     ['svcpay limits allow lnbc25u1…', 'every invoice of the node that made this one'],
   ],
   async run({ destination }, context) {
     const names = readAllowed(destination);
-    await changeLimits(context, (before) => ({ ...before, destinations: [...new Set([...before.destinations, ...names])] }));
+    await changeLimits(context, (before) => ({
+      ...before,
+      destinations: [...new Set([...before.destinations, ...names])],
+    }));
   },
 });
 
@@ -74,15 +109,25 @@ export const limitsAllow = defineCommand({
 export const limitsDisallow = defineCommand({
   fields: limitFields,
   arguments: { destination: text('DESTINATION').describe('as shown by svcpay limits list') },
-  examples: [['svcpay limits disallow satoshi@example.com', 'removes it from the allow-list (an empty list allows every destination)']],
+  examples: [
+    [
+      'svcpay limits disallow satoshi@example.com',
+      'removes it from the allow-list (an empty list allows every destination)',
+    ],
+  ],
   async run({ destination }, context) {
     const { destinations } = await storedLimits(context);
     const names = destinations.includes(destination) ? [destination] : readAllowed(destination);
     if (!destinations.some((each) => names.includes(each))) {
-      throw new Failure('not-found', `${destination} is not on the allow-list.`, { next: { do: 'see-limits' } });
+      throw new Failure('not-found', `${destination} is not on the allow-list.`, {
+        next: { do: 'see-limits' },
+      });
     }
     if (destinations.every((each) => names.includes(each))) {
-      await context.ask.agree('This is the last entry: without it, payments may go anywhere. Remove it?', unchanged);
+      await context.ask.agree(
+        'This is the last entry: without it, payments may go anywhere. Remove it?',
+        unchanged,
+      );
     }
     await changeLimits(context, (before) => ({
       ...before,
@@ -112,7 +157,9 @@ export const limitsClear = defineCommand({
 });
 
 const limitedBy = async ({ database, settings }: Context): Promise<string> =>
-  (await database()) === undefined ? `profile ${settings.profileName}` : 'the account, for every home of the database';
+  (await database()) === undefined
+    ? `profile ${settings.profileName}`
+    : 'the account, for every home of the database';
 
 const unchanged = 'The limits are unchanged.';
 
@@ -131,7 +178,8 @@ async function agreeToRaise(
       message: `This raises the limit ${rule} from ${from} to ${to}. Type the new amount to confirm:`,
       flag: '--yes',
       parse: (typed) => {
-        if (!parseAmount(typed, ccy).value.eq(value)) throw new Failure('usage', `That is not ${to}. Esc leaves the limit as it is.`);
+        if (!parseAmount(typed, ccy).value.eq(value))
+          throw new Failure('usage', `That is not ${to}. Esc leaves the limit as it is.`);
       },
     });
     if (agreed === back) throw new Failure('declined', unchanged);
@@ -139,10 +187,17 @@ async function agreeToRaise(
 }
 
 function byCurrency(amounts: readonly Money[], flag: string): Record<string, string> {
-  const twice = amounts.find(({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index);
-  if (twice !== undefined) throw new Failure('usage', `No limit was set: ${flag} was given twice in ${twice.ccy}.`);
+  const twice = amounts.find(
+    ({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) !== index,
+  );
+  if (twice !== undefined)
+    throw new Failure('usage', `No limit was set: ${flag} was given twice in ${twice.ccy}.`);
   const other = amounts.find(({ ccy }) => !isCurrency(ccy));
-  if (other !== undefined) throw new Failure('usage', `No limit was set: ${other.ccy} is not a currency, so the limit would never apply.`);
+  if (other !== undefined)
+    throw new Failure(
+      'usage',
+      `No limit was set: ${other.ccy} is not a currency, so the limit would never apply.`,
+    );
   return Object.fromEntries(amounts.map(({ ccy, value }) => [ccy, fixed(value)]));
 }
 
@@ -155,7 +210,10 @@ async function showLimits(context: Context): Promise<void> {
   const { out } = context;
   const limits = await limitsInForce(context);
   const perDay = Object.keys(limits.perDay).length > 0;
-  await out.list(rowsOf(limits, perDay ? await spentInWindow(context) : undefined), limitList(footerOf(limits, context)));
+  await out.list(
+    rowsOf(limits, perDay ? await spentInWindow(context) : undefined),
+    limitList(footerOf(limits, context)),
+  );
 }
 
 /** Undefined if the account is unknown: not logged in, or no answer from the service. */
@@ -180,20 +238,28 @@ function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[]
     return { ...rule, rule: 'per day', ccy, amount, used, left };
   };
   return [
-    ...Object.entries(limits.perPayment).map(
-      ([ccy, amount]): LimitRow => ({ ...rule, rule: 'per payment', ccy, amount: new Big(amount) }),
-    ),
+    ...Object.entries(limits.perPayment).map(([ccy, amount]): LimitRow => ({
+      ...rule,
+      rule: 'per payment',
+      ccy,
+      amount: new Big(amount),
+    })),
     ...Object.entries(limits.perDay).map(perDay),
-    ...limits.destinations.map(
-      (destination): LimitRow => ({ ...rule, rule: 'destination', ccy: null, amount: null, destination }),
-    ),
+    ...limits.destinations.map((destination): LimitRow => ({
+      ...rule,
+      rule: 'destination',
+      ccy: null,
+      amount: null,
+      destination,
+    })),
   ];
 }
 
 /** States what the limits do not cover. */
 function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Context): string {
   const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
-  const amounts = limited.length === 0 ? 'any amount' : `no limit in currencies other than ${limited.join(', ')}`;
+  const amounts =
+    limited.length === 0 ? 'any amount' : `no limit in currencies other than ${limited.join(', ')}`;
   const where = destinations.length === 0 ? 'any destination' : 'only the destinations above';
   return `${settings.profileName} · ${where} · ${amounts}`;
 }

@@ -20,7 +20,9 @@ import { secretPlace, tokenStore } from './whereabouts.js';
 const options = {
   apiKey: text('KEY').optional().describe('API key'),
   apiSecretStdin: flag().describe('read the API secret from stdin'),
-  network: choice(networks, 'NETWORK').optional().describe(`network of the service: ${networks.join(', ')}`),
+  network: choice(networks, 'NETWORK')
+    .optional()
+    .describe(`network of the service: ${networks.join(', ')}`),
 };
 
 type Answers = ValuesOf<typeof options>;
@@ -32,10 +34,15 @@ export const login = defineCommand({
   examples: [
     ['svcpay login', 'asks for everything'],
     ['svcpay login --sandbox', 'the embedded sandbox, without questions'],
-    ['svcpay login --base-url https://pay.example --api-key KEY --api-secret-stdin < secret', 'for a script'],
+    [
+      'svcpay login --base-url https://pay.example --api-key KEY --api-secret-stdin < secret',
+      'for a script',
+    ],
   ],
   async run(answers, context) {
-    const result = context.globals.sandbox ? await loginToSandbox(context) : await loginToService(answers, context);
+    const result = context.globals.sandbox
+      ? await loginToSandbox(context)
+      : await loginToService(answers, context);
     await context.out.record(result, loginView(result));
     const { profileName } = context.settings;
     context.out.say(`Saved as profile "${profileName}", now your default.`);
@@ -51,10 +58,14 @@ export const logout = defineCommand({
     ['svcpay logout --profile acme --yes', 'deletes the secrets of one profile, in a script'],
   ],
   async run(_values, { settings, secrets, tokens, config, out, ask }) {
-    await ask.agree(`Log out of profile ${settings.profileName}, and delete its token and secret?`, 'Nothing was deleted.');
+    await ask.agree(
+      `Log out of profile ${settings.profileName}, and delete its token and secret?`,
+      'Nothing was deleted.',
+    );
     await tokens()?.clear();
     const { baseUrl, apiKey } = settings.profile;
-    if (baseUrl !== undefined && apiKey !== undefined) await secrets.remove(credentialName(baseUrl, apiKey));
+    if (baseUrl !== undefined && apiKey !== undefined)
+      await secrets.remove(credentialName(baseUrl, apiKey));
     await changeProfile(config, settings.profileName, ({ sandbox: _sandbox, ...kept }) => kept);
     out.say(`Logged out of profile ${settings.profileName}.`);
     out.did({ profile: settings.profileName, loggedOut: true });
@@ -87,13 +98,15 @@ async function loginToSandbox(context: Context): Promise<Login> {
   const client = await context.client();
   const token = await client.authenticate();
   const { tokens } = await context.embedded();
-  await keepProfile(context, ({ limits, sender }) => ({ sandbox: true, ...(limits && { limits }), ...(sender && { sender }) }));
+  await keepProfile(context, ({ limits, sender }) => ({
+    sandbox: true,
+    ...(limits && { limits }),
+    ...(sender && { sender }),
+  }));
   return loginOf(context, embeddedUrl, token, 'the sandbox itself', tokens.path);
 }
 
-async function loginToService(
-  answers: Answers, context: Context,
-): Promise<Login> {
+async function loginToService(answers: Answers, context: Context): Promise<Login> {
   const { settings } = context;
   // A profile of the embedded sandbox becomes a service profile; the sandbox's address is not kept.
   const known = settings.embedded ? undefined : settings.baseUrl;
@@ -129,11 +142,12 @@ const step = stepFor<Access>();
 /** Asks for missing answers, and again if a typed key is refused. */
 async function signIn(start: Access, context: Context) {
   const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
-  for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ; ) {
+  for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ;) {
     const asked: Access | Back = await askAccess(known, before, context);
     if (asked === back) throw leftAtOnce(context, 'Nothing was changed');
     const { baseUrl, apiKey, apiSecret } = asked;
-    if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined) throw new Error('A login is missing an answer.');
+    if (baseUrl === undefined || apiKey === undefined || apiSecret === undefined)
+      throw new Error('A login is missing an answer.');
     const tokens = openTokens(context.home.config, credentialName(baseUrl, apiKey));
     const client = await context.clientOf(baseUrl, { apiKey, apiSecret }, tokens);
     try {
@@ -148,9 +162,17 @@ async function signIn(start: Access, context: Context) {
 
 /** Checks a typed address before a key is typed for it. */
 async function askAddress(before: string | undefined, context: Context): Promise<string | Back> {
-  const question = { message: 'Address of the service', example: 'as in wallet.example.com', flag: flags.baseUrl, parse: parseBaseUrl };
-  for (let suggested = before; ; ) {
-    const typed: string | Back = await context.ask.steps.parsed({ ...question, default: suggested });
+  const question = {
+    message: 'Address of the service',
+    example: 'as in wallet.example.com',
+    flag: flags.baseUrl,
+    parse: parseBaseUrl,
+  };
+  for (let suggested = before; ;) {
+    const typed: string | Back = await context.ask.steps.parsed({
+      ...question,
+      default: suggested,
+    });
     if (typed === back) return back;
     const problem = await addressProblem(typed, context);
     if (problem === undefined) return typed;
@@ -160,7 +182,10 @@ async function askAddress(before: string | undefined, context: Context): Promise
 }
 
 /** Probes the address with an invalid sign-in, which a service refuses. */
-async function addressProblem(baseUrl: string, { clientOf }: Context): Promise<Failure | undefined> {
+async function addressProblem(
+  baseUrl: string,
+  { clientOf }: Context,
+): Promise<Failure | undefined> {
   const noTokens = { load: () => Promise.resolve(undefined), save: () => Promise.resolve() };
   try {
     await (await clientOf(baseUrl, { apiKey: 'none', apiSecret: 'none' }, noTokens)).authenticate();
@@ -171,22 +196,43 @@ async function addressProblem(baseUrl: string, { clientOf }: Context): Promise<F
   }
 }
 
-async function askAccess(start: Access, before: Access | undefined, context: Context): Promise<Access | Back> {
+async function askAccess(
+  start: Access,
+  before: Access | undefined,
+  context: Context,
+): Promise<Access | Back> {
   const { ask } = context;
-  const missing = (['baseUrl', 'apiKey', 'apiSecret'] as const).filter((name) => start[name] === undefined);
+  const missing = (['baseUrl', 'apiKey', 'apiSecret'] as const).filter(
+    (name) => start[name] === undefined,
+  );
   if (missing.length > 0) ask.demand(missing.map((name) => flags[name]));
-  return walk<Access>(start, [
-    step('baseUrl', (_soFar, before) => askAddress(before?.baseUrl, context)),
-    step('apiKey', (_soFar, before) => ask.steps.text({ message: 'API key', flag: flags.apiKey, default: before?.apiKey })),
-    async (soFar) => {
-      await agreeToReplace({ sandbox: false, baseUrl: soFar.baseUrl, apiKey: soFar.apiKey }, context);
-      if (soFar.apiSecret !== undefined) return soFar;
-      return taking(ask.steps.secret({ message: 'API secret', flag: flags.apiSecret }), (apiSecret) => ({ ...soFar, apiSecret }));
-    },
-  ], before);
+  return walk<Access>(
+    start,
+    [
+      step('baseUrl', (_soFar, before) => askAddress(before?.baseUrl, context)),
+      step('apiKey', (_soFar, before) =>
+        ask.steps.text({ message: 'API key', flag: flags.apiKey, default: before?.apiKey }),
+      ),
+      async (soFar) => {
+        await agreeToReplace(
+          { sandbox: false, baseUrl: soFar.baseUrl, apiKey: soFar.apiKey },
+          context,
+        );
+        if (soFar.apiSecret !== undefined) return soFar;
+        return taking(
+          ask.steps.secret({ message: 'API secret', flag: flags.apiSecret }),
+          (apiSecret) => ({ ...soFar, apiSecret }),
+        );
+      },
+    ],
+    before,
+  );
 }
 
-async function knownSecret({ apiSecretStdin }: Answers, context: Context): Promise<string | undefined> {
+async function knownSecret(
+  { apiSecretStdin }: Answers,
+  context: Context,
+): Promise<string | undefined> {
   if (!apiSecretStdin) return context.settings.apiSecret;
   const secret = (await readStdin(context)).trim();
   if (secret === '') throw new Failure('usage', 'stdin has no API secret.');
@@ -198,18 +244,40 @@ async function agreeToReplace(
   next: Profile,
   { config, settings: { profileName, profile }, ask }: Context,
 ): Promise<void> {
-  const isThere = Object.hasOwn(config.read().profiles, profileName) && (profile.sandbox === true || profile.apiKey !== undefined);
-  const isSame = next.sandbox === true ? profile.sandbox === true : next.baseUrl === profile.baseUrl && next.apiKey === profile.apiKey;
+  const isThere =
+    Object.hasOwn(config.read().profiles, profileName) &&
+    (profile.sandbox === true || profile.apiKey !== undefined);
+  const isSame =
+    next.sandbox === true
+      ? profile.sandbox === true
+      : next.baseUrl === profile.baseUrl && next.apiKey === profile.apiKey;
   if (!isThere || isSame) return;
-  const former = profile.sandbox === true ? 'the embedded sandbox' : `${profile.baseUrl ?? ''} with the key ${profile.apiKey ?? ''}`;
-  const yes = await ask.confirm(`Profile ${profileName} is ${former}. Replace it?`, '--profile NAME keeps both');
-  if (!yes) throw new Failure('declined', `Profile ${profileName} is unchanged.`, { hint: 'svcpay login --profile NAME' });
+  const former =
+    profile.sandbox === true
+      ? 'the embedded sandbox'
+      : `${profile.baseUrl ?? ''} with the key ${profile.apiKey ?? ''}`;
+  const yes = await ask.confirm(
+    `Profile ${profileName} is ${former}. Replace it?`,
+    '--profile NAME keeps both',
+  );
+  if (!yes)
+    throw new Failure('declined', `Profile ${profileName} is unchanged.`, {
+      hint: 'svcpay login --profile NAME',
+    });
 }
 
-const keepProfile = ({ config, settings }: Context, change: (before: Profile) => Profile): Promise<Profile> =>
-  changeProfile(config, settings.profileName, change, true);
+const keepProfile = (
+  { config, settings }: Context,
+  change: (before: Profile) => Profile,
+): Promise<Profile> => changeProfile(config, settings.profileName, change, true);
 
-function loginOf(context: Context, baseUrl: string, token: Token, secretPlace: string, tokenPlace: string): Login {
+function loginOf(
+  context: Context,
+  baseUrl: string,
+  token: Token,
+  secretPlace: string,
+  tokenPlace: string,
+): Login {
   return {
     profile: context.settings.profileName,
     baseUrl,

@@ -12,15 +12,20 @@ export const profilesList = defineCommand({
   prints: namesOf(undefined, profileList),
   examples: [['svcpay profiles list -q', 'the names alone']],
   async run(_values, { config, settings, out }) {
-    const rows = Object.entries(config.read().profiles).map(([name, { baseUrl, sandbox, account, network }]) => ({
-      name,
-      current: name === settings.profileName,
-      baseUrl: baseUrl ?? null,
-      sandbox: sandbox === true,
-      account: account ?? null,
-      network: network ?? null,
-    }));
-    await out.list(rows.toSorted((a, b) => a.name.localeCompare(b.name)), profileList);
+    const rows = Object.entries(config.read().profiles).map(
+      ([name, { baseUrl, sandbox, account, network }]) => ({
+        name,
+        current: name === settings.profileName,
+        baseUrl: baseUrl ?? null,
+        sandbox: sandbox === true,
+        account: account ?? null,
+        network: network ?? null,
+      }),
+    );
+    await out.list(
+      rows.toSorted((a, b) => a.name.localeCompare(b.name)),
+      profileList,
+    );
   },
 });
 
@@ -47,10 +52,16 @@ export const profilesRemove = defineCommand({
   async run({ name }, { config, secrets, home, ask, out }) {
     const before = config.read();
     const profile = findProfile(before, name);
-    await ask.agree(`Remove profile ${name} with its secret, limits and personal details?`, 'Nothing was removed.');
+    await ask.agree(
+      `Remove profile ${name} with its secret, limits and personal details?`,
+      'Nothing was removed.',
+    );
     const { [name]: _removed, ...others } = before.profiles;
     const credentials = nameOf(profile);
-    if (credentials !== undefined && !Object.values(others).some((each) => nameOf(each) === credentials)) {
+    if (
+      credentials !== undefined &&
+      !Object.values(others).some((each) => nameOf(each) === credentials)
+    ) {
       await secrets.remove(credentials);
       await openTokens(home.config, credentials).clear();
     }

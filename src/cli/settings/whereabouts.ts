@@ -23,5 +23,9 @@ export async function secretPlace({ settings, secrets }: Context): Promise<strin
 }
 
 /** The token store of the chosen service and key; undefined if they are unknown. */
-export const tokenStore = async ({ settings, embedded, tokens }: Context): Promise<KeptTokens | undefined> =>
+export const tokenStore = async ({
+  settings,
+  embedded,
+  tokens,
+}: Context): Promise<KeptTokens | undefined> =>
   settings.embedded ? (await embedded()).tokens : tokens();

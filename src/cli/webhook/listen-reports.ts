@@ -8,10 +8,18 @@ const quietMs = 5_000;
 export function listenReports(context: Context) {
   const { out, terminal } = context;
   const wrongSignature = calmly(context, (count) =>
-    out.warn(count === 1 ? 'A delivery with a wrong signature was refused.' : `${count} more with a wrong signature were refused.`),
+    out.warn(
+      count === 1
+        ? 'A delivery with a wrong signature was refused.'
+        : `${count} more with a wrong signature were refused.`,
+    ),
   );
   const lookUpFailed = calmly(context, (count) =>
-    out.warn(count === 1 ? 'A transaction could not be read from the service.' : `${count} more transactions could not be read from the service.`),
+    out.warn(
+      count === 1
+        ? 'A transaction could not be read from the service.'
+        : `${count} more transactions could not be read from the service.`,
+    ),
   );
   return {
     onWrongSignature: wrongSignature.note,
@@ -19,13 +27,21 @@ export function listenReports(context: Context) {
     onUnwritten: (error: unknown): void =>
       out.warn(`An event could not be stored and was answered with 503: ${messageOf(error)}`),
     onUnpruned: (error: unknown): void =>
-      out.warn(`Old events could not be deleted, and are tried again in an hour: ${messageOf(error)}`),
+      out.warn(
+        `Old events could not be deleted, and are tried again in an hour: ${messageOf(error)}`,
+      ),
     onUnsearched: (error: unknown): [] => {
-      out.warn(`The inbox could not be searched for transactions that moved on while no receiver ran: ${messageOf(error)}`);
+      out.warn(
+        `The inbox could not be searched for transactions that moved on while no receiver ran: ${messageOf(error)}`,
+      );
       return [];
     },
     onTrouble: (consumer: string, reason: string | undefined): void =>
-      out.say(reason === undefined ? `${consumer} takes events again.` : `${consumer}: ${reason}. Its events wait and are retried.`),
+      out.say(
+        reason === undefined
+          ? `${consumer} takes events again.`
+          : `${consumer}: ${reason}. Its events wait and are retried.`,
+      ),
     onFailed: (consumer: string, { id, txnId }: StoredEvent, reason: string): void =>
       out.warn(`${consumer} failed for event #${id}: ${reason}.`, txnId === null ? {} : { txnId }),
     onOutput: (chunk: Buffer): void => void terminal.stderr.write(chunk),

@@ -13,7 +13,10 @@ export const defaultListenUrl = `http://127.0.0.1:${defaultListenPort}`;
 export const headerOf = (settings: Pick<Settings, 'signatureHeader' | 'maker'>): string =>
   settings.signatureHeader ?? signatureHeader(settings.maker);
 
-export function eventRow(event: StoredEvent, payload: WebhookEvent | undefined = readPayload(event.body)): EventRow {
+export function eventRow(
+  event: StoredEvent,
+  payload: WebhookEvent | undefined = readPayload(event.body),
+): EventRow {
   const known = {
     eventId: event.id,
     receivedAt: event.receivedAt,

@@ -10,24 +10,38 @@ import type { Context } from '../context.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
-import { chooseSecret, forgetWebhookSecret, keepWebhookSecret, newSecret } from './webhook-secret.js';
+import {
+  chooseSecret,
+  forgetWebhookSecret,
+  keepWebhookSecret,
+  newSecret,
+} from './webhook-secret.js';
 
 const id = text('ID').describe('id of the webhook, as listed');
 
 /** A callback URL; {@link checkCallback} checks its scheme. */
 const callbackUrl = () =>
   word('URL', (given) => {
-    if (!URL.canParse(given)) throw new Failure('usage', `"${given}" is not a URL. Write a URL such as https://shop.example/hooks.`);
+    if (!URL.canParse(given))
+      throw new Failure(
+        'usage',
+        `"${given}" is not a URL. Write a URL such as https://shop.example/hooks.`,
+      );
     const url = new URL(given);
     if (url.username !== '' || url.password !== '') {
-      throw new Failure('usage', 'A callback cannot carry a user name or password: the signature proves who calls.');
+      throw new Failure(
+        'usage',
+        'A callback cannot carry a user name or password: the signature proves who calls.',
+      );
     }
     return url;
   });
 
 export const listWebhooks = defineCommand({
   prints: namesOf(undefined, webhookList(0)),
-  examples: [['svcpay webhook list --json', 'id, callback and time of creation; the secret is never shown']],
+  examples: [
+    ['svcpay webhook list --json', 'id, callback and time of creation; the secret is never shown'],
+  ],
   async run(_values, { account, out, now }) {
     await out.list(await (await account()).client.webhooks(), webhookList(now()));
   },
@@ -40,7 +54,10 @@ export const setWebhook = defineCommand({
   options: newSecret,
   examples: [
     ['svcpay webhook set https://shop.example/hooks', 'asks for the secret'],
-    ['svcpay webhook set https://shop.example/hooks --generate-secret --yes --json', 'generates a secret, for a script to keep'],
+    [
+      'svcpay webhook set https://shop.example/hooks --generate-secret --yes --json',
+      'generates a secret, for a script to keep',
+    ],
   ],
   async run({ url, ...flags }, context) {
     checkCallback(url, context.settings.baseUrl);
@@ -64,13 +81,21 @@ export const updateWebhook = defineCommand({
   arguments: { id },
   options: { callback: callbackUrl().optional().describe('new https address'), ...newSecret },
   examples: [
-    ['svcpay webhook update ID --callback https://shop.example/v2/hooks', 'another address, the same secret'],
-    ['svcpay webhook update ID --secret-stdin < secret', 'events are signed with the new secret from now on'],
+    [
+      'svcpay webhook update ID --callback https://shop.example/v2/hooks',
+      'another address, the same secret',
+    ],
+    [
+      'svcpay webhook update ID --secret-stdin < secret',
+      'events are signed with the new secret from now on',
+    ],
   ],
   async run({ id, callback, ...flags }, context) {
     const changesSecret = flags.secretStdin || flags.generateSecret;
     if (callback === undefined && !changesSecret) {
-      throw new Failure('usage', 'Nothing to change.', { hint: 'Give --callback URL, --secret-stdin or --generate-secret.' });
+      throw new Failure('usage', 'Nothing to change.', {
+        hint: 'Give --callback URL, --secret-stdin or --generate-secret.',
+      });
     }
     if (callback !== undefined) checkCallback(callback, context.settings.baseUrl);
     const { client } = await context.account();
@@ -81,7 +106,11 @@ export const updateWebhook = defineCommand({
     });
     const secretIn = secret === undefined ? undefined : await keepWebhookSecret(secret, context);
     const webhook = (await client.webhooks()).find((each) => each.id === id);
-    if (webhook === undefined) throw new Failure('not-found', `The webhook ${id} was changed, and then removed by another program.`);
+    if (webhook === undefined)
+      throw new Failure(
+        'not-found',
+        `The webhook ${id} was changed, and then removed by another program.`,
+      );
     const change = {
       ...webhook,
       ...(flags.generateSecret && secret !== undefined && { secret }),
@@ -98,14 +127,22 @@ export const removeWebhook = defineCommand({
   examples: [['svcpay webhook remove ID', 'stops all deliveries; asks first']],
   async run({ id }, context) {
     const { client } = await context.account();
-    await context.ask.agree(`Remove the webhook ${id}? State changes are then no longer delivered.`, 'Nothing was removed.');
+    await context.ask.agree(
+      `Remove the webhook ${id}? State changes are then no longer delivered.`,
+      'Nothing was removed.',
+    );
     await client.removeWebhook(id);
     await forgetWebhookSecret(context);
-    await context.out.record({ id, removed: true }, {
-      screen: () => [`  Removed the webhook ${sanitize(id)}. Events already on their way may still arrive.`],
-      columns: fieldColumns(['id']),
-      quiet: (row) => row.id,
-    });
+    await context.out.record(
+      { id, removed: true },
+      {
+        screen: () => [
+          `  Removed the webhook ${sanitize(id)}. Events already on their way may still arrive.`,
+        ],
+        columns: fieldColumns(['id']),
+        quiet: (row) => row.id,
+      },
+    );
   },
 });
 
@@ -119,7 +156,8 @@ function checkCallback({ protocol, hostname }: URL, baseUrl: string | undefined)
 }
 
 /** The service does not replace a webhook itself: code 3002. */
-const isTaken = (error: unknown): error is Failure => error instanceof Failure && error.code === '3002';
+const isTaken = (error: unknown): error is Failure =>
+  error instanceof Failure && error.code === '3002';
 
 /** @param agreed the webhook whose replacement was approved */
 async function updateExisting(
@@ -133,11 +171,21 @@ async function updateExisting(
   if (existing === undefined) throw refusal;
   if (existing.id !== agreed?.id) await agreeToReplace(existing, new URL(wanted.callback), context);
   await client.updateWebhook(existing.id, wanted);
-  return (await client.webhooks()).find(({ id }) => id === existing.id) ?? { ...existing, callback: wanted.callback };
+  return (
+    (await client.webhooks()).find(({ id }) => id === existing.id) ?? {
+      ...existing,
+      callback: wanted.callback,
+    }
+  );
 }
 
 /** An account has one webhook: the previous callback gets no more events. */
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
-  out.say(`The account has a webhook: ${before.callback} (${before.id}). It will get no more events.`);
-  await ask.agree(`Replace it by ${url.href}?`, `Nothing was changed: the webhook is still ${before.callback}.`);
+  out.say(
+    `The account has a webhook: ${before.callback} (${before.id}). It will get no more events.`,
+  );
+  await ask.agree(
+    `Replace it by ${url.href}?`,
+    `Nothing was changed: the webhook is still ${before.callback}.`,
+  );
 }

@@ -2,7 +2,13 @@
 import { Failure } from '../../formats/failure.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
-import { nameOf, openForwarder, parseTarget, replay, type Replayed } from '../../webhooks/forward.js';
+import {
+  nameOf,
+  openForwarder,
+  parseTarget,
+  replay,
+  type Replayed,
+} from '../../webhooks/forward.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { resolveLocally } from '../history/resolve-id.js';
@@ -11,14 +17,27 @@ import { duration, text, word } from '../values.js';
 
 export const replayWebhook = defineCommand({
   fields: eventFields,
-  arguments: { ids: text('ID').repeated().optional().describe('number of an event, or id of a transaction for all of its events') },
+  arguments: {
+    ids: text('ID')
+      .repeated()
+      .optional()
+      .describe('number of an event, or id of a transaction for all of its events'),
+  },
   options: {
     since: duration().optional().describe('all events received within this time'),
-    to: word('URL', parseTarget).otherwise(new URL(defaultListenUrl)).describe(`where to send them (default ${defaultListenUrl})`),
+    to: word('URL', parseTarget)
+      .otherwise(new URL(defaultListenUrl))
+      .describe(`where to send them (default ${defaultListenUrl})`),
   },
   examples: [
-    ['svcpay webhook replay 17 18 --to http://localhost:3000/hooks', 'two events, verbatim, with their signatures'],
-    ['svcpay webhook replay --since 10m', 'events of the last ten minutes, to the receiver on this machine'],
+    [
+      'svcpay webhook replay 17 18 --to http://localhost:3000/hooks',
+      'two events, verbatim, with their signatures',
+    ],
+    [
+      'svcpay webhook replay --since 10m',
+      'events of the last ten minutes, to the receiver on this machine',
+    ],
   ],
   async run({ ids = [], since, to }, context) {
     if ((ids.length === 0) === (since === undefined)) {
@@ -27,9 +46,17 @@ export const replayWebhook = defineCommand({
       });
     }
     const store = await context.events();
-    const events = since === undefined ? await eventsOf(ids, store, context) : await all(store.since(context.now() - since));
-    if (events.length === 0) throw new Failure('not-found', 'No event was received within that time.');
-    const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings), connections: 1 });
+    const events =
+      since === undefined
+        ? await eventsOf(ids, store, context)
+        : await all(store.since(context.now() - since));
+    if (events.length === 0)
+      throw new Failure('not-found', 'No event was received within that time.');
+    const forwarder = openForwarder({
+      target: to,
+      signatureHeader: headerOf(context.settings),
+      connections: 1,
+    });
     context.onClose(() => forwarder.close());
     const failed: Replayed[] = [];
     const { out } = context;
@@ -46,19 +73,31 @@ export const replayWebhook = defineCommand({
 });
 
 /** In the order of arrival, without repetition. Throws Failure `not-found` for a name without events. */
-async function eventsOf(ids: readonly string[], store: EventStore, context: Context): Promise<StoredEvent[]> {
+async function eventsOf(
+  ids: readonly string[],
+  store: EventStore,
+  context: Context,
+): Promise<StoredEvent[]> {
   const found = new Map<number, StoredEvent>();
   for (const id of ids) {
     const event = /^\d{1,15}$/.test(id) ? await store.read(Number(id)) : undefined;
     const events = event === undefined ? await eventsNamed(id, store, context) : [event];
-    if (events.length === 0) throw new Failure('not-found', `No event "${id}" is stored here, nor any of a transaction of that id.`);
+    if (events.length === 0)
+      throw new Failure(
+        'not-found',
+        `No event "${id}" is stored here, nor any of a transaction of that id.`,
+      );
     for (const each of events) found.set(each.id, each);
   }
   return [...found.values()].toSorted((a, b) => a.id - b.id);
 }
 
 /** By transaction id, or by a reference in the journal. */
-async function eventsNamed(name: string, store: EventStore, context: Context): Promise<readonly StoredEvent[]> {
+async function eventsNamed(
+  name: string,
+  store: EventStore,
+  context: Context,
+): Promise<readonly StoredEvent[]> {
   const events = await store.ofTransaction(name);
   if (events.length > 0) return events;
   const txnId = await resolveLocally(name, context).catch(() => undefined);
@@ -71,17 +110,25 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-async function* rows(replayed: AsyncIterable<Replayed>, failed: Replayed[]): AsyncGenerator<EventRow> {
+async function* rows(
+  replayed: AsyncIterable<Replayed>,
+  failed: Replayed[],
+): AsyncGenerator<EventRow> {
   for await (const each of replayed) {
     if (each.status === null || each.status < 200 || each.status > 299) failed.push(each);
-    yield { ...eventRow(each.event), status: each.status, ...(each.error !== undefined && { error: each.error }) };
+    yield {
+      ...eventRow(each.event),
+      status: each.status,
+      ...(each.error !== undefined && { error: each.error }),
+    };
   }
 }
 
 function throwIfFailed(failed: readonly Replayed[], total: number, to: URL): void {
   const [first] = failed;
   if (first === undefined) return;
-  const reason = first.status === null ? (first.error ?? 'no answer came') : `it answers ${first.status}`;
+  const reason =
+    first.status === null ? (first.error ?? 'no answer came') : `it answers ${first.status}`;
   const isRefusal = failed.every(({ status }) => status !== null && status >= 400 && status < 500);
   throw new Failure(
     isRefusal ? 'refused' : 'temporary',

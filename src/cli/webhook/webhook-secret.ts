@@ -5,7 +5,9 @@ import type { Context } from '../context.js';
 import { readStdin } from '../stdin.js';
 import { flag, type ValuesOf } from '../values.js';
 
-export const secretFromStdin = { secretStdin: flag().describe('read the webhook secret from stdin') };
+export const secretFromStdin = {
+  secretStdin: flag().describe('read the webhook secret from stdin'),
+};
 
 export const newSecret = {
   ...secretFromStdin,
@@ -22,17 +24,21 @@ export const findWebhookSecret = async (secretStdin: boolean, context: Context):
 /** At a terminal, a missing secret is generated, saved and shown. */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const known = await knownSecret(secretStdin, context);
-  if (known !== undefined || !context.terminal.canPrompt) return known ?? findWebhookSecret(secretStdin, context);
+  if (known !== undefined || !context.terminal.canPrompt)
+    return known ?? findWebhookSecret(secretStdin, context);
   const secret = makeSecret();
   const place = await keepWebhookSecret(secret, context);
   context.out.say(`Made a webhook secret and saved it in ${place}:`);
   context.out.say(`  ${secret}`);
-  context.out.say('Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin');
+  context.out.say(
+    'Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin',
+  );
   return secret;
 }
 
 const knownSecret = async (secretStdin: boolean, context: Context): Promise<string | undefined> =>
-  (await givenSecret(secretStdin, context)) ?? (await context.secrets.load(secretName(context)))?.secret;
+  (await givenSecret(secretStdin, context)) ??
+  (await context.secrets.load(secretName(context)))?.secret;
 
 const makeSecret = (): string => `whsec_${randomBytes(32).toString('base64url')}`;
 
@@ -40,7 +46,8 @@ export async function chooseSecret(
   { secretStdin, generateSecret }: ValuesOf<typeof newSecret>,
   context: Context,
 ): Promise<string> {
-  if (generateSecret && secretStdin) throw new Failure('usage', 'Give --secret-stdin or --generate-secret, not both.');
+  if (generateSecret && secretStdin)
+    throw new Failure('usage', 'Give --secret-stdin or --generate-secret, not both.');
   if (generateSecret) return makeSecret();
   return (
     (await givenSecret(secretStdin, context)) ??
@@ -64,10 +71,13 @@ const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 export const keepWebhookSecret = async (secret: string, context: Context): Promise<string> =>
   context.secrets.where(await context.secrets.save(secretName(context), secret));
 
-export const forgetWebhookSecret = (context: Context): Promise<void> => context.secrets.remove(secretName(context));
+export const forgetWebhookSecret = (context: Context): Promise<void> =>
+  context.secrets.remove(secretName(context));
 
 /** Each account has one webhook and one secret. */
 function secretName({ settings }: Context): string {
   const { baseUrl = '', apiKey = '', accountId = '', embedded } = settings;
-  return ['webhook', baseUrl, embedded ? '' : apiKey, accountId].filter((part) => part !== '').join(' ');
+  return ['webhook', baseUrl, embedded ? '' : apiKey, accountId]
+    .filter((part) => part !== '')
+    .join(' ');
 }

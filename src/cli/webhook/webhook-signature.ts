@@ -18,7 +18,9 @@ export const signWebhook = defineCommand({
   prints: ['signature', 'header'],
   arguments: { file: body },
   options: secretFromStdin,
-  examples: [['svcpay webhook sign event.json', 'the lowercase hex signature of exactly these bytes']],
+  examples: [
+    ['svcpay webhook sign event.json', 'the lowercase hex signature of exactly these bytes'],
+  ],
   async run({ file, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
     const signature = signBody(body, await findWebhookSecret(secretStdin, context));
@@ -31,14 +33,24 @@ export const signWebhook = defineCommand({
 export const verifyWebhook = defineCommand({
   prints: ['valid', 'bytes'],
   arguments: { file: body },
-  options: { signature: text('HEX').describe('the signature, as in the header'), ...secretFromStdin },
-  examples: [['svcpay webhook verify --signature 9f86d0… event.json', 'exit code 0 when it is right, 3 when it is wrong']],
+  options: {
+    signature: text('HEX').describe('the signature, as in the header'),
+    ...secretFromStdin,
+  },
+  examples: [
+    [
+      'svcpay webhook verify --signature 9f86d0… event.json',
+      'exit code 0 when it is right, 3 when it is wrong',
+    ],
+  ],
   async run({ file, signature, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
     const secret = await findWebhookSecret(secretStdin, context);
     const wrong = explainSignature(body, signature, secret, await otherSecrets(context));
     if (wrong !== undefined) {
-      throw new Failure('refused', `The signature is wrong: ${wrong.reason}.`, { code: `wrong-${wrong.cause}` });
+      throw new Failure('refused', `The signature is wrong: ${wrong.reason}.`, {
+        code: `wrong-${wrong.cause}`,
+      });
     }
     const result = { valid: true, bytes: body.length } as const;
     await context.out.record(result, verifiedView(result));
@@ -49,13 +61,22 @@ export const verifyWebhook = defineCommand({
 async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret[]> {
   const { baseUrl, apiKey, apiSecret } = settings;
   if (apiKey === undefined) return [];
-  const kept = baseUrl === undefined ? undefined : (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
+  const kept =
+    baseUrl === undefined
+      ? undefined
+      : (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
   const secret = apiSecret ?? kept;
-  return secret === undefined ? [] : [{ name: 'the API secret instead of the webhook secret', secret }];
+  return secret === undefined
+    ? []
+    : [{ name: 'the API secret instead of the webhook secret', secret }];
 }
 
 /** `-` or nothing means stdin, which cannot provide the secret too. */
-async function inputBytes(file: string | undefined, secretStdin: boolean, context: Context): Promise<Uint8Array> {
+async function inputBytes(
+  file: string | undefined,
+  secretStdin: boolean,
+  context: Context,
+): Promise<Uint8Array> {
   if (file !== undefined && file !== '-') return readGivenFile(file);
   if (secretStdin) {
     throw new Failure('usage', 'The body and the secret cannot both come from stdin.', {

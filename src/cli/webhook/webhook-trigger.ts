@@ -17,7 +17,9 @@ const triggeredSchema = v.looseObject({ txnId: v.string(), txnState: v.string() 
 type Triggered = v.InferOutput<typeof triggeredSchema>;
 
 const options = {
-  to: word('URL', parseTarget).optional().describe('create an event and send it to this address, e.g. that of webhook listen'),
+  to: word('URL', parseTarget)
+    .optional()
+    .describe('create an event and send it to this address, e.g. that of webhook listen'),
   txn: transaction().optional().describe('the transaction of the event'),
   ref: text('REF').optional().describe('the extRefId of the event'),
   ...secretFromStdin,
@@ -25,19 +27,31 @@ const options = {
 
 export const triggerWebhook = defineCommand({
   fields: ['txnId', 'extRefId', 'txnState', 'msg', 'updatedAt'],
-  arguments: { state: choice(transactionStates, 'STATE').describe('the txnState that the event reports') },
+  arguments: {
+    state: choice(transactionStates, 'STATE').describe('the txnState that the event reports'),
+  },
   options,
   examples: [
     ['svcpay webhook trigger completed --sandbox', 'delivered by the sandbox to its webhook'],
-    ['svcpay webhook trigger failed --to http://127.0.0.1:4712', 'signed with the webhook secret, to a receiver'],
+    [
+      'svcpay webhook trigger failed --to http://127.0.0.1:4712',
+      'signed with the webhook secret, to a receiver',
+    ],
   ],
   async run({ state, to, ...flags }, context) {
     if (to === undefined && isRealService(context.settings)) {
-      throw new Failure('usage', 'Events of a real service cannot be triggered. Give --to, or --sandbox.');
+      throw new Failure(
+        'usage',
+        'Events of a real service cannot be triggered. Give --to, or --sandbox.',
+      );
     }
     const triggered =
       to === undefined
-        ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, { state, txnId: await idOf(flags.txn, context), extRefId: flags.ref })
+        ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, {
+            state,
+            txnId: await idOf(flags.txn, context),
+            extRefId: flags.ref,
+          })
         : await send(to, state, flags, context);
     await context.out.record(triggered, {
       screen: () => [`  Triggered ${triggered.txnState} for ${triggered.txnId}`],
@@ -49,10 +63,14 @@ export const triggerWebhook = defineCommand({
 
 /** Resolves a local reference to its transaction; other text is unchanged. */
 const idOf = async (txn: string | undefined, context: Context): Promise<string | undefined> =>
-  txn === undefined ? undefined : ((await resolveLocally(txn, context).catch(() => undefined)) ?? txn);
+  txn === undefined
+    ? undefined
+    : ((await resolveLocally(txn, context).catch(() => undefined)) ?? txn);
 
 async function send(
-  target: URL, state: string, { txn, ref, secretStdin }: Omit<ValuesOf<typeof options>, 'to'>,
+  target: URL,
+  state: string,
+  { txn, ref, secretStdin }: Omit<ValuesOf<typeof options>, 'to'>,
   context: Context,
 ): Promise<Triggered> {
   const secret = await findWebhookSecret(secretStdin, context);
@@ -64,12 +82,26 @@ async function send(
     updatedAt: context.now(),
   };
   const body = Buffer.from(JSON.stringify(event));
-  const forwarder = openForwarder({ target, signatureHeader: headerOf(context.settings), connections: 1 });
-  context.onClose(() => forwarder.close());
-  const status = await forwarder.post({ body, signature: signBody(body, secret) }, context.signal).catch((cause: unknown) => {
-    throw new Failure('temporary', `The event did not get to ${nameOf(target)}: ${reasonOf(cause)}.`, { cause });
+  const forwarder = openForwarder({
+    target,
+    signatureHeader: headerOf(context.settings),
+    connections: 1,
   });
+  context.onClose(() => forwarder.close());
+  const status = await forwarder
+    .post({ body, signature: signBody(body, secret) }, context.signal)
+    .catch((cause: unknown) => {
+      throw new Failure(
+        'temporary',
+        `The event did not get to ${nameOf(target)}: ${reasonOf(cause)}.`,
+        { cause },
+      );
+    });
   if (status >= 200 && status < 300) return event;
   const isOther = status === 401 ? ' It checks with another secret.' : '';
-  throw new Failure(status >= 500 ? 'temporary' : 'refused', `${nameOf(target)} answers ${status} to the event.${isOther}`, { status });
+  throw new Failure(
+    status >= 500 ? 'temporary' : 'refused',
+    `${nameOf(target)} answers ${status} to the event.${isOther}`,
+    { status },
+  );
 }

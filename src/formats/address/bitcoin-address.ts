@@ -25,21 +25,33 @@ const noun = 'Bitcoin address';
 
 /** Reads a Bitcoin address of any network. Throws `Failure` usage with the reason. */
 export function parseBitcoinAddress(text: string): BitcoinAddress {
-  if (text.length > 90) throw new Failure('usage', 'This is too long for a Bitcoin address. Copy the address alone.');
+  if (text.length > 90)
+    throw new Failure('usage', 'This is too long for a Bitcoin address. Copy the address alone.');
   if (/^(bc|tb|bcrt)1/i.test(text)) return parseSegwit(text);
   if (/^[123mn][0-9A-Za-z]{20,}$/.test(text)) return parseBase58(text);
-  throw new Failure('usage', `"${text}" is not a Bitcoin address. Those begin with bc1, 1 or 3, on testnet with tb1.`);
+  throw new Failure(
+    'usage',
+    `"${text}" is not a Bitcoin address. Those begin with bc1, 1 or 3, on testnet with tb1.`,
+  );
 }
 
 /** Writes a witness program as an address: bech32 for version 0, bech32m for all later ones. */
-export function encodeSegwitAddress(network: BitcoinNetwork, version: number, program: Uint8Array): string {
+export function encodeSegwitAddress(
+  network: BitcoinNetwork,
+  version: number,
+  program: Uint8Array,
+): string {
   checkProgram(version, program);
   const coder = version === 0 ? bech32 : bech32m;
   return coder.encode(networks[network].segwit, [version, ...coder.toWords(program)]);
 }
 
 /** Writes a 20-byte public key or script hash as a base58check address. */
-export function encodeBase58Address(network: BitcoinNetwork, type: 'p2pkh' | 'p2sh', hash: Uint8Array): string {
+export function encodeBase58Address(
+  network: BitcoinNetwork,
+  type: 'p2pkh' | 'p2sh',
+  hash: Uint8Array,
+): string {
   if (hash.length !== 20) throw changed(noun, `its hash has ${hash.length} bytes instead of 20`);
   return encodeBase58check(Uint8Array.of(networks[network][type], ...hash));
 }
@@ -50,7 +62,10 @@ function parseBase58(text: string): BitcoinAddress {
   const pubkeyHash = findNetwork(({ p2pkh }) => p2pkh === version);
   const network = pubkeyHash ?? findNetwork(({ p2sh }) => p2sh === version);
   if (network === undefined) {
-    throw new Failure('usage', `"${text}" is an address of another currency. Give a Bitcoin address.`);
+    throw new Failure(
+      'usage',
+      `"${text}" is an address of another currency. Give a Bitcoin address.`,
+    );
   }
   return {
     address: text,
@@ -75,7 +90,8 @@ function parseSegwit(text: string): BitcoinAddress {
   if (!program) throw changed(noun, 'it has bits left over at its end');
   checkProgram(version, program);
   const network = findNetwork(({ segwit }) => segwit === decoded.prefix);
-  if (network === undefined) throw changed(noun, `its prefix "${decoded.prefix}" is of no known network`);
+  if (network === undefined)
+    throw changed(noun, `its prefix "${decoded.prefix}" is of no known network`);
   return {
     address,
     network: network === 'signet' ? 'testnet' : network,

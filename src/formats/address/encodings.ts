@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { createBase58check } from '@scure/base';
 import { Failure } from '../failure.js';
 
-export const sha256 = (data: Uint8Array): Uint8Array => new Uint8Array(createHash('sha256').update(data).digest());
+export const sha256 = (data: Uint8Array): Uint8Array =>
+  new Uint8Array(createHash('sha256').update(data).digest());
 
 /** Decodes base58check and verifies the checksum. `noun` is used in the message. Throws `Failure` usage. */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
@@ -16,7 +17,8 @@ export function decodeBase58check(text: string, noun: string): Uint8Array {
   }
 }
 
-export const encodeBase58check = (payload: Uint8Array): string => createBase58check(sha256).encode(payload);
+export const encodeBase58check = (payload: Uint8Array): string =>
+  createBase58check(sha256).encode(payload);
 
 /**
  * The text in lower case if it looks like bech32: one letter case, a separator, only allowed characters.
@@ -29,7 +31,8 @@ export function normaliseBech32(text: string, noun: string): string {
   }
   const separator = lower.lastIndexOf('1');
   if (separator < 1) throw changed(noun, 'the "1" after its prefix is missing');
-  const foreign = /[^!-~]/.exec(text)?.[0] ?? /[^02-9ac-hj-np-z]/.exec(lower.slice(separator + 1))?.[0];
+  const foreign =
+    /[^!-~]/.exec(text)?.[0] ?? /[^02-9ac-hj-np-z]/.exec(lower.slice(separator + 1))?.[0];
   if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);
   return lower;
 }

@@ -24,19 +24,24 @@ export function parseEvmAddress(text: string): EvmAddress {
   const address = withChecksum(digits.toLowerCase());
   const checksummed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
   if (checksummed && text !== address) {
-    throw changed('Ethereum address', 'its checksum, the pattern of upper-case and lower-case letters, is wrong');
+    throw changed(
+      'Ethereum address',
+      'its checksum, the pattern of upper-case and lower-case letters, is wrong',
+    );
   }
   return { address, checksummed };
 }
 
 /** Writes 20 bytes as an address in EIP-55 letter case. */
 export function encodeEvmAddress(bytes: Uint8Array): string {
-  if (bytes.length !== 20) throw new Failure('usage', `An Ethereum address has 20 bytes, not ${bytes.length}.`);
+  if (bytes.length !== 20)
+    throw new Failure('usage', `An Ethereum address has 20 bytes, not ${bytes.length}.`);
   return withChecksum(hex.encode(bytes));
 }
 
 function withChecksum(digits: string): string {
   const digest = hex.encode(keccak_256(new TextEncoder().encode(digits)));
-  const upper = (letter: string, at: number): string => (digest.charAt(at) < '8' ? letter : letter.toUpperCase());
+  const upper = (letter: string, at: number): string =>
+    digest.charAt(at) < '8' ? letter : letter.toUpperCase();
   return `0x${digits.replace(/[a-f]/g, upper)}`;
 }

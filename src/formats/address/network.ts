@@ -21,7 +21,9 @@ export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
 };
 
 /** The first network for which the test holds, in the order above. */
-export function findNetwork(test: (prefixes: NetworkPrefixes) => boolean): BitcoinNetwork | undefined {
+export function findNetwork(
+  test: (prefixes: NetworkPrefixes) => boolean,
+): BitcoinNetwork | undefined {
   const order: readonly BitcoinNetwork[] = ['mainnet', 'testnet', 'signet', 'regtest'];
   return order.find((network) => test(networks[network]));
 }

@@ -19,15 +19,20 @@ const prefix = 0x41;
 /** Reads a TRON address (`T…`). Throws `Failure` usage with the reason. */
 export function parseTronAddress(text: string): TronAddress {
   if (!text.startsWith('T')) {
-    throw new Failure('usage', `"${text.slice(0, 90)}" is not a TRON address. Those are T and 33 more characters.`);
+    throw new Failure(
+      'usage',
+      `"${text.slice(0, 90)}" is not a TRON address. Those are T and 33 more characters.`,
+    );
   }
   if (text.length !== 34) throw changed(noun, `it has ${text.length} characters instead of 34`);
   const bytes = decodeBase58check(text, noun);
-  if (bytes.length !== 21 || bytes[0] !== prefix) throw changed(noun, 'its contents are not an address');
+  if (bytes.length !== 21 || bytes[0] !== prefix)
+    throw changed(noun, 'its contents are not an address');
   return { address: text, hex: hex.encode(bytes) };
 }
 
 export function encodeTronAddress(payload: Uint8Array): string {
-  if (payload.length !== 20) throw changed(noun, `its hash has ${payload.length} bytes instead of 20`);
+  if (payload.length !== 20)
+    throw changed(noun, `its hash has ${payload.length} bytes instead of 20`);
   return encodeBase58check(Uint8Array.of(prefix, ...payload));
 }

@@ -69,11 +69,17 @@ const noun = 'Lightning invoice';
 export function decodeInvoice(text: string): Invoice {
   const { invoice, whyUnpayable } = inspectInvoice(text);
   if (whyUnpayable === undefined) return invoice;
-  throw new Failure('usage', `This Lightning invoice cannot be paid: ${whyUnpayable}. Ask for a new one.`);
+  throw new Failure(
+    'usage',
+    `This Lightning invoice cannot be paid: ${whyUnpayable}. Ask for a new one.`,
+  );
 }
 
 /** A valid, signed invoice, with the reason if svcpay cannot pay it. Without a payment secret, that is empty. */
-export function inspectInvoice(text: string): { readonly invoice: Invoice; readonly whyUnpayable: string | undefined } {
+export function inspectInvoice(text: string): {
+  readonly invoice: Invoice;
+  readonly whyUnpayable: string | undefined;
+} {
   const { invoice, prefix, words } = unwrap(text);
   const { network, amountMsat } = readPrefix(prefix);
   if (words.length < timestampWords + signatureWords) throw invalidInvoice('it is too short');
@@ -82,7 +88,12 @@ export function inspectInvoice(text: string): { readonly invoice: Invoice; reado
   const fields = splitFields(signed.slice(timestampWords));
   const terms = readTerms(fields);
   const feature = unknownFeature(terms.features);
-  const whyUnpayable = feature === undefined ? (terms.paymentSecret === '' ? 'it has no payment secret' : undefined) : `it requires feature ${feature}, which is not known`;
+  const whyUnpayable =
+    feature === undefined
+      ? terms.paymentSecret === ''
+        ? 'it has no payment secret'
+        : undefined
+      : `it requires feature ${feature}, which is not known`;
   const signature = bytesOf(words.slice(-signatureWords));
   const payee = verifySigner(prefix, signed, signature, hexField(fields, 'n'));
   const read = {
@@ -105,7 +116,10 @@ function unwrap(text: string): { invoice: string; prefix: string; words: number[
     throw new Failure('usage', 'This is too long for a Lightning invoice. Copy the invoice alone.');
   }
   if (!/^ln/i.test(text)) {
-    throw new Failure('usage', 'This is not a Lightning invoice: those begin with lnbc, on testnet with lntb.');
+    throw new Failure(
+      'usage',
+      'This is not a Lightning invoice: those begin with lnbc, on testnet with lntb.',
+    );
   }
   const invoice = normaliseBech32(text, noun);
   const decoded = bech32.decodeUnsafe(invoice, false);
@@ -125,7 +139,10 @@ function readPrefix(prefix: string): { network: BitcoinNetwork; amountMsat: bigi
   const [, currency, amount = ''] = /^(ln[a-z]+)(\d.*)?$/.exec(prefix) ?? [];
   const network = findNetwork((prefixes) => prefixes.invoice === currency);
   if (network === undefined) {
-    throw new Failure('usage', `This Lightning invoice is of an unknown network, "${currency ?? prefix}".`);
+    throw new Failure(
+      'usage',
+      `This Lightning invoice is of an unknown network, "${currency ?? prefix}".`,
+    );
   }
   return { network, amountMsat: amount === '' ? null : readAmount(amount) };
 }
@@ -140,7 +157,8 @@ function readAmount(amount: string): bigint {
   }
   const unit = msatPerMultiplier[multiplier];
   const msat = unit === undefined ? BigInt(digits) / 10n : BigInt(digits) * unit;
-  if (msat > supplyMsat) throw invalidInvoice('its amount is more than the 21 million bitcoin that exist');
+  if (msat > supplyMsat)
+    throw invalidInvoice('its amount is more than the 21 million bitcoin that exist');
   return msat;
 }
 
@@ -155,7 +173,8 @@ function readTerms(fields: readonly Field[]) {
   const description = readDescription(fields);
   const descriptionHash = hexField(fields, 'h');
   if (paymentHash === null) throw invalidInvoice('it has no payment hash');
-  if (description === null && descriptionHash === null) throw invalidInvoice('it has no description');
+  if (description === null && descriptionHash === null)
+    throw invalidInvoice('it has no description');
   if (description !== null && descriptionHash !== null) {
     throw invalidInvoice('it has both a description and the hash of another one');
   }
@@ -167,7 +186,9 @@ function readTerms(fields: readonly Field[]) {
     expiry: number('x', defaultExpiry),
     minFinalCltvExpiry: number('c', defaultCltvExpiry),
     features,
-    routeHints: fields.filter(({ type }) => type === fieldTypes.r).map(({ words }) => readRoute(words)),
+    routeHints: fields
+      .filter(({ type }) => type === fieldTypes.r)
+      .map(({ words }) => readRoute(words)),
     metadata: hexField(fields, 'm'),
   };
 }
@@ -207,7 +228,12 @@ function encodeFallback(network: BitcoinNetwork, version: number, program: Uint8
   }
 }
 
-function verifySigner(prefix: string, words: readonly number[], signature: Uint8Array, stated: string | null): string {
+function verifySigner(
+  prefix: string,
+  words: readonly number[],
+  signature: Uint8Array,
+  stated: string | null,
+): string {
   if (stated !== null && hasHighS(signature)) {
     throw invalidInvoice('its signature is not in the one form allowed (high S)');
   }

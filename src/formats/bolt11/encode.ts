@@ -27,12 +27,17 @@ const featureWords = [16, 8, 0];
 /** Writes the invoice and signs it with the 32-byte node key. Throws `Failure` usage for fields that BOLT11 cannot express. */
 export function encodeInvoice(fields: InvoiceFields, privateKey: Uint8Array): string {
   const words = [...timestampWords(fields.timestamp), ...taggedFields(fields)];
-  return sealInvoice(networks[fields.network].invoice + amountText(fields.amountMsat ?? null), words, privateKey);
+  return sealInvoice(
+    networks[fields.network].invoice + amountText(fields.amountMsat ?? null),
+    words,
+    privateKey,
+  );
 }
 
 function timestampWords(timestamp: number): number[] {
   const words = wordsOfNumber(timestamp, 7);
-  if (words.length > 7) throw new Failure('usage', `${timestamp} is too late for the time of an invoice.`);
+  if (words.length > 7)
+    throw new Failure('usage', `${timestamp} is too late for the time of an invoice.`);
   return words;
 }
 
@@ -41,7 +46,12 @@ function amountText(msat: bigint | null): string {
   if (msat === null) return '';
   if (msat <= 0n) throw new Failure('usage', 'The amount of an invoice must be more than zero.');
   const pico = msat * 10n;
-  for (const [size, multiplier] of [[12n, ''], [9n, 'm'], [6n, 'u'], [3n, 'n']] as const) {
+  for (const [size, multiplier] of [
+    [12n, ''],
+    [9n, 'm'],
+    [6n, 'u'],
+    [3n, 'n'],
+  ] as const) {
     const unit = 10n ** size;
     if (pico % unit === 0n) return `${pico / unit}${multiplier}`;
   }
@@ -71,6 +81,7 @@ function describingField({ description, descriptionHash }: InvoiceFields): numbe
 
 function wordsOfHex(text: string, length: number): number[] {
   const bytes = hex.decode(text);
-  if (bytes.length !== length) throw new Failure('usage', `A hash or secret of an invoice has ${length} bytes.`);
+  if (bytes.length !== length)
+    throw new Failure('usage', `A hash or secret of an invoice has ${length} bytes.`);
   return bech32.toWords(bytes);
 }

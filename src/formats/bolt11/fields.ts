@@ -3,7 +3,19 @@ import { bech32, hex } from '@scure/base';
 import { Failure } from '../failure.js';
 
 /** Field types by the letter that BOLT11 gives them. */
-export const fieldTypes = { p: 1, r: 3, 9: 5, x: 6, f: 9, d: 13, s: 16, n: 19, h: 23, c: 24, m: 27 } as const;
+export const fieldTypes = {
+  p: 1,
+  r: 3,
+  9: 5,
+  x: 6,
+  f: 9,
+  d: 13,
+  s: 16,
+  n: 19,
+  h: 23,
+  c: 24,
+  m: 27,
+} as const;
 export type FieldLetter = `${keyof typeof fieldTypes}`;
 
 /** Feature bits that do not affect a payer; any other even bit stops the payment. */
@@ -40,7 +52,8 @@ export function splitFields(words: readonly number[]): Field[] {
   const fields: Field[] = [];
   for (let at = 0; at < words.length;) {
     const [type = 0, high, low] = words.slice(at, at + 3);
-    if (high === undefined || low === undefined) throw invalidInvoice('its last field is cut short');
+    if (high === undefined || low === undefined)
+      throw invalidInvoice('its last field is cut short');
     const end = at + 3 + high * 32 + low;
     if (end > words.length) throw invalidInvoice('one of its fields is longer than the invoice');
     fields.push({ type, words: words.slice(at + 3, end) });
@@ -50,15 +63,21 @@ export function splitFields(words: readonly number[]): Field[] {
 }
 
 export function joinField(letter: FieldLetter, words: readonly number[]): number[] {
-  if (words.length > 1023) throw new Failure('usage', `The "${letter}" field of an invoice holds at most 639 bytes.`);
+  if (words.length > 1023)
+    throw new Failure('usage', `The "${letter}" field of an invoice holds at most 639 bytes.`);
   return [fieldTypes[letter], words.length >> 5, words.length & 31, ...words];
 }
 
 /** The words of a field that may occur once; repetitions must be equal, or two readers could pay differently. */
-export function singleField(fields: readonly Field[], letter: FieldLetter): readonly number[] | undefined {
+export function singleField(
+  fields: readonly Field[],
+  letter: FieldLetter,
+): readonly number[] | undefined {
   const length = exactLengths[letter];
   const [first, ...others] = fields
-    .filter(({ type, words }) => type === fieldTypes[letter] && (length ?? words.length) === words.length)
+    .filter(
+      ({ type, words }) => type === fieldTypes[letter] && (length ?? words.length) === words.length,
+    )
     .map(({ words }) => words);
   if (others.some((words) => words.join() !== first?.join())) {
     throw invalidInvoice(`its "${letter}" field stands twice and says different things`);
@@ -84,7 +103,8 @@ export function wordsOfNumber(value: number, minimum = 1): number[] {
     throw new Failure('usage', `${value} cannot be written into an invoice.`);
   }
   const words: number[] = [];
-  for (let rest = value; rest > 0 || words.length < minimum; rest = Math.floor(rest / 32)) words.unshift(rest % 32);
+  for (let rest = value; rest > 0 || words.length < minimum; rest = Math.floor(rest / 32))
+    words.unshift(rest % 32);
   return words;
 }
 
@@ -92,9 +112,12 @@ export function wordsOfNumber(value: number, minimum = 1): number[] {
 export function readFeatures(words: readonly number[]): number[] {
   const bits = words
     .toReversed()
-    .flatMap((word, group) => [0, 1, 2, 3, 4].filter((bit) => (word >> bit) & 1).map((bit) => group * 5 + bit));
+    .flatMap((word, group) =>
+      [0, 1, 2, 3, 4].filter((bit) => (word >> bit) & 1).map((bit) => group * 5 + bit),
+    );
   const has = (bit: number): boolean => bits.includes(bit) || bits.includes(bit + 1);
-  if (has(16) && !has(14)) throw invalidInvoice('it offers payment in parts (feature 16) without feature 14');
+  if (has(16) && !has(14))
+    throw invalidInvoice('it offers payment in parts (feature 16) without feature 14');
   return bits;
 }
 
@@ -104,7 +127,8 @@ export const unknownFeature = (features: readonly number[]): number | undefined 
 
 export function readRoute(words: readonly number[]): RouteHop[] {
   const bytes = bytesOf(words);
-  if (bytes.length === 0 || bytes.length % hopBytes !== 0) throw invalidInvoice('a route hint in it is cut short');
+  if (bytes.length === 0 || bytes.length % hopBytes !== 0)
+    throw invalidInvoice('a route hint in it is cut short');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Array.from({ length: bytes.length / hopBytes }, (_, i) => {
     const at = i * hopBytes;

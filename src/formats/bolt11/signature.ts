@@ -37,13 +37,16 @@ export function signerOf(
  * takes ten times as long as one use (SEC 1, 4.1.6).
  */
 function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uint8Array {
-  if (flag > 1) return recoverPublicKey(Uint8Array.of(flag, ...compact), digest, { prehash: false });
+  if (flag > 1)
+    return recoverPublicKey(Uint8Array.of(flag, ...compact), digest, { prehash: false });
   const { r, s } = Signature.fromBytes(compact, 'compact');
   const { n } = Point.CURVE();
   const point = Point.fromBytes(Uint8Array.of(2 + flag, ...compact.subarray(0, 32)));
   const inverse = etc.invert(r, n);
   const ofGenerator = etc.mod(-BigInt(`0x${hex.encode(digest)}`) * inverse, n);
-  return sumOfMultiples(Point.BASE, ofGenerator, point, etc.mod(s * inverse, n)).assertValidity().toBytes();
+  return sumOfMultiples(Point.BASE, ofGenerator, point, etc.mod(s * inverse, n))
+    .assertValidity()
+    .toBytes();
 }
 
 /** Doubles once for both sums. Nothing here is secret, so it need not run in constant time. */
@@ -69,12 +72,21 @@ export function hasHighS(signature: Uint8Array): boolean {
 }
 
 /** The whole invoice: prefix and words signed with the key (RFC 6979, low S), in lower-case bech32. */
-export function sealInvoice(prefix: string, words: readonly number[], privateKey: Uint8Array): string {
+export function sealInvoice(
+  prefix: string,
+  words: readonly number[],
+  privateKey: Uint8Array,
+): string {
   // The library reads its HMAC from here; set on use, so that importing the module has no effect.
-  hashes.hmacSha256 ??= (key, message) => new Uint8Array(createHmac('sha256', key).update(message).digest());
+  hashes.hmacSha256 ??= (key, message) =>
+    new Uint8Array(createHmac('sha256', key).update(message).digest());
   const digest = sha256(signedBytes(prefix, words));
   const [flag = 0, ...compact] = sign(digest, privateKey, { prehash: false, format: 'recovered' });
-  return bech32.encode(prefix, [...words, ...bech32.toWords(Uint8Array.of(...compact, flag))], false);
+  return bech32.encode(
+    prefix,
+    [...words, ...bech32.toWords(Uint8Array.of(...compact, flag))],
+    false,
+  );
 }
 
 /** Prefix as text, then the words packed into bytes, padded with zero bits. */

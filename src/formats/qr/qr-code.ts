@@ -25,14 +25,20 @@ export function encodeQr(text: string, border: number): Bitmap | undefined {
   const isInside = (index: number): boolean => index >= border && index < count + border;
   return {
     size: count + 2 * border,
-    isDark: (row, column) => isInside(row) && isInside(column) && code.isDark(row - border, column - border),
+    isDark: (row, column) =>
+      isInside(row) && isInside(column) && code.isDark(row - border, column - border),
   };
 }
 
 /** Black on white in every theme, one unit a module. */
 export function svgOf({ size, isDark }: Bitmap): string {
-  const cells = Array.from({ length: size * size }, (_, i) => [Math.floor(i / size), i % size] as const);
-  const path = cells.filter(([row, column]) => isDark(row, column)).map(([row, column]) => `M${column} ${row}h1v1h-1z`);
+  const cells = Array.from(
+    { length: size * size },
+    (_, i) => [Math.floor(i / size), i % size] as const,
+  );
+  const path = cells
+    .filter(([row, column]) => isDark(row, column))
+    .map(([row, column]) => `M${column} ${row}h1v1h-1z`);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">`,
     `<path fill="#fff" d="M0 0h${size}v${size}H0z"/>`,

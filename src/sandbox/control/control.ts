@@ -39,19 +39,24 @@ const invoiceBody = v.object({
   description: v.optional(v.pipe(v.string(), v.maxBytes(639)), 'Outside invoice'),
   expiry: v.optional(duration, new Big(durations.invoice)),
 });
-const seedBody = v.object({ seed: v.picklist(seeds), months: v.optional(whole(1, 36), new Big(1)) });
+const seedBody = v.object({
+  seed: v.picklist(seeds),
+  months: v.optional(whole(1, 36), new Big(1)),
+});
 const advanceBody = v.object({ by: duration });
 const autoPayBody = v.object({ after: v.union([v.literal('off'), duration]) });
 
 export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
   /** Sets the clock and runs actions that became due. */
-  const clock = (change: (clock: ClockState, call: Call) => ClockState) => (call: Call): ClockState => {
-    const [{ ctx }, machine] = [call, machineTime()];
-    const set = change(readClock(ctx.store, machine), call);
-    setClock(ctx.store, machine, set);
-    carryOut({ ...ctx, now: set.now }, dueActions);
-    return set;
-  };
+  const clock =
+    (change: (clock: ClockState, call: Call) => ClockState) =>
+    (call: Call): ClockState => {
+      const [{ ctx }, machine] = [call, machineTime()];
+      const set = change(readClock(ctx.store, machine), call);
+      setClock(ctx.store, machine, set);
+      carryOut({ ...ctx, now: set.now }, dueActions);
+      return set;
+    };
   return [
     control('GET', 'status', ({ ctx }) => status(ctx, machineTime())),
     control('POST', 'fund', fundWallet),
@@ -75,13 +80,25 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
       return status(ctx, machineTime());
     }),
     control('GET', 'clock', ({ ctx }) => readClock(ctx.store, machineTime())),
-    control('POST', 'clock/advance', clock(({ now, frozen }, { incoming }) => {
-      const { by } = readBody(incoming, advanceBody);
-      if (now + by > endOfTime) throw badRequest('the clock does not go beyond the year 2200');
-      return { now: now + by, frozen };
-    })),
-    control('POST', 'clock/freeze', clock(({ now }) => ({ now, frozen: true }))),
-    control('POST', 'clock/thaw', clock(({ now }) => ({ now, frozen: false }))),
+    control(
+      'POST',
+      'clock/advance',
+      clock(({ now, frozen }, { incoming }) => {
+        const { by } = readBody(incoming, advanceBody);
+        if (now + by > endOfTime) throw badRequest('the clock does not go beyond the year 2200');
+        return { now: now + by, frozen };
+      }),
+    ),
+    control(
+      'POST',
+      'clock/freeze',
+      clock(({ now }) => ({ now, frozen: true })),
+    ),
+    control(
+      'POST',
+      'clock/thaw',
+      clock(({ now }) => ({ now, frozen: false })),
+    ),
     control('GET', 'auto-pay', showAutoPay),
     control('PUT', 'auto-pay', (call) => {
       writeAutoPay(call.ctx.store, readBody(call.incoming, autoPayBody).after);
@@ -99,7 +116,9 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
 function faultControls(): Route[] {
   return [
     control('GET', 'faults', ({ ctx }) => ({ data: listFaults(ctx.store) })),
-    control('POST', 'faults', ({ ctx, incoming }) => addFault(ctx.store, readBody(incoming, faultRule))),
+    control('POST', 'faults', ({ ctx, incoming }) =>
+      addFault(ctx.store, readBody(incoming, faultRule)),
+    ),
     control('DELETE', 'faults', ({ ctx }) => {
       clearFaults(ctx.store);
       return { data: [] };
@@ -122,12 +141,20 @@ function status(ctx: Context, machine: number): unknown {
       accountId: id,
       accountDisplayName: displayName,
       parentAccountId: parentId,
-      wallets: walletsOf(store, id).map(({ ccy, amount, availableBalance }) => ({ ccy, amount, availableBalance })),
+      wallets: walletsOf(store, id).map(({ ccy, amount, availableBalance }) => ({
+        ccy,
+        amount,
+        availableBalance,
+      })),
     })),
     transactions: counts(store, 'SELECT state AS value, count(*) AS count FROM txn GROUP BY state'),
     faults: listFaults(store).filter(({ spent }) => !spent).length,
-    deliveries: counts(store, 'SELECT status AS value, count(*) AS count FROM delivery GROUP BY status'),
-    due: store.one(v.object({ count: v.number() }), 'SELECT count(*) AS count FROM due')?.count ?? 0,
+    deliveries: counts(
+      store,
+      'SELECT status AS value, count(*) AS count FROM delivery GROUP BY status',
+    ),
+    due:
+      store.one(v.object({ count: v.number() }), 'SELECT count(*) AS count FROM due')?.count ?? 0,
   };
 }
 
@@ -137,7 +164,11 @@ function counts(store: Store, sql: string): Record<string, number> {
 }
 
 function fundWallet({ ctx, incoming }: Call): unknown {
-  const { ccy, amount, accountId = requireSetting(ctx.store, 'mainAccount') } = readBody(incoming, fundBody);
+  const {
+    ccy,
+    amount,
+    accountId = requireSetting(ctx.store, 'mainAccount'),
+  } = readBody(incoming, fundBody);
   if (findAccount(ctx.store, accountId) === undefined) throw notFound();
   fund(ctx, accountId, ccy, readAmount(ccy, amount));
   return walletsOf(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
@@ -145,8 +176,12 @@ function fundWallet({ ctx, incoming }: Call): unknown {
 
 /** Opens a further account with credentials of its own. */
 function openAccount({ ctx, incoming }: Call): unknown {
-  const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(incoming, accountBody);
-  if (parentAccountId !== null && findAccount(ctx.store, parentAccountId) === undefined) throw notFound();
+  const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(
+    incoming,
+    accountBody,
+  );
+  if (parentAccountId !== null && findAccount(ctx.store, parentAccountId) === undefined)
+    throw notFound();
   const { id } = createAccount(ctx, displayName, parentAccountId);
   return { ...issueCredentials(ctx, id), accountDisplayName: displayName, parentAccountId };
 }
@@ -154,8 +189,18 @@ function openAccount({ ctx, incoming }: Call): unknown {
 function outsideInvoice({ ctx, incoming }: Call): unknown {
   const { amount, description, expiry } = readBody(incoming, invoiceBody);
   const value = readAmount('BTC', amount);
-  const made = createInvoice(ctx, { amount: value, description, expiryMs: Number(expiry), txnId: null });
-  return { invoice: made.invoice, paymentHash: made.paymentHash, amount: value, expiresAt: made.expiresAt };
+  const made = createInvoice(ctx, {
+    amount: value,
+    description,
+    expiryMs: Number(expiry),
+    txnId: null,
+  });
+  return {
+    invoice: made.invoice,
+    paymentHash: made.paymentHash,
+    amount: value,
+    expiresAt: made.expiresAt,
+  };
 }
 
 const showAutoPay = ({ ctx }: Call): unknown => ({ after: readAutoPay(ctx.store) ?? 'off' });

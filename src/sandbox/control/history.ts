@@ -29,24 +29,53 @@ const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
 /** Repeated in this order, one a day. */
 const deeds: readonly Deed[] = [
-  { note: 'Invoice 118, Coffee House', ends: 'paid', order: (ctx) => receive(ctx, 'lightning', '0.0042') },
-  { note: 'Paper & Ink, order 4711', ends: 'confirm', order: (ctx) => payInvoice(ctx, '0.00018', 'Order 4711') },
+  {
+    note: 'Invoice 118, Coffee House',
+    ends: 'paid',
+    order: (ctx) => receive(ctx, 'lightning', '0.0042'),
+  },
+  {
+    note: 'Paper & Ink, order 4711',
+    ends: 'confirm',
+    order: (ctx) => payInvoice(ctx, '0.00018', 'Order 4711'),
+  },
   { note: 'Savings', ends: 'confirm', order: (ctx) => swap(ctx, 'USDT', 'BTC', '120') },
   { note: 'Wages, Le Van A', ends: 'confirm', order: (ctx) => payOut(ctx, '2500000') },
   { note: 'From cold storage', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '0.03') },
-  { note: 'Supplier in Lagos', ends: 'confirm', order: (ctx) => sendTo(ctx, 'USDT', 'tron', '75', tronAddress) },
-  { note: 'To cold storage', ends: 'confirm', order: (ctx) => sendTo(ctx, 'BTC', 'on-chain', '0.0125', coldAddress) },
+  {
+    note: 'Supplier in Lagos',
+    ends: 'confirm',
+    order: (ctx) => sendTo(ctx, 'USDT', 'tron', '75', tronAddress),
+  },
+  {
+    note: 'To cold storage',
+    ends: 'confirm',
+    order: (ctx) => sendTo(ctx, 'BTC', 'on-chain', '0.0125', coldAddress),
+  },
   { note: 'Changed my mind', ends: 'cancel', order: (ctx) => swap(ctx, 'BTC', 'USD', '0.01') },
-  { note: 'Refund, order 52', ends: 'confirm', order: (ctx) => payInvoice(ctx, '0.0006', 'no route') },
-  { note: 'Invoice 119, never paid', ends: 'confirm', order: (ctx) => receive(ctx, 'lightning', '0.0099') },
+  {
+    note: 'Refund, order 52',
+    ends: 'confirm',
+    order: (ctx) => payInvoice(ctx, '0.0006', 'no route'),
+  },
+  {
+    note: 'Invoice 119, never paid',
+    ends: 'confirm',
+    order: (ctx) => receive(ctx, 'lightning', '0.0099'),
+  },
   { note: 'Too slow', ends: 'nothing', order: (ctx) => swap(ctx, 'USD', 'USDT', '40') },
 ];
 
 /** On the first day. */
 const openingDeeds: readonly Deed[] = [
   { note: 'Capital', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '2.5') },
-  ...Object.entries({ USDT: '10000', USD: '5000', CAD: '5000', VND: '50000000' }).map(([ccy, amount]): Deed => (
-    { note: `Working balance, ${ccy}`, ends: 'confirm', order: (ctx) => buy(ctx, 'BTC', ccy, amount) })),
+  ...Object.entries({ USDT: '10000', USD: '5000', CAD: '5000', VND: '50000000' }).map(
+    ([ccy, amount]): Deed => ({
+      note: `Working balance, ${ccy}`,
+      ends: 'confirm',
+      order: (ctx) => buy(ctx, 'BTC', ccy, amount),
+    }),
+  ),
 ];
 
 export function writeHistory(ctx: Context, account: Account, months: number): void {
@@ -55,7 +84,9 @@ export function writeHistory(ctx: Context, account: Account, months: number): vo
   writeAutoPay(ctx.store, 'off');
   const days = months * monthDays;
   const at = (past: number, ms: number): Context => ({ ...ctx, now: ctx.now - past * day + ms });
-  openingDeeds.forEach((deed, hour) => perform(at(days + 1, 2 * hour * 60 * minute), account, deed, actions));
+  openingDeeds.forEach((deed, hour) =>
+    perform(at(days + 1, 2 * hour * 60 * minute), account, deed, actions),
+  );
   for (let past = days; past > 0; past -= 1) {
     // At a different time each day.
     const deed = deeds[past % deeds.length];
@@ -65,7 +96,12 @@ export function writeHistory(ctx: Context, account: Account, months: number): vo
   writeAutoPay(ctx.store, payer);
 }
 
-function perform(ctx: Context, account: Account, deed: Deed, actions: ReadonlyMap<string, DueAction>): void {
+function perform(
+  ctx: Context,
+  account: Account,
+  deed: Deed,
+  actions: ReadonlyMap<string, DueAction>,
+): void {
   carryOut(ctx, actions);
   const order = v.parse(creationBody, { ...deed.order(ctx), note: deed.note });
   const txn = createTransaction(ctx, account, order);
@@ -85,7 +121,12 @@ function receive({ maker }: Context, method: string, amount: string): object {
 }
 
 function payInvoice(ctx: Context, amount: string, description: string): object {
-  const { invoice } = createInvoice(ctx, { amount: new Big(amount), description, expiryMs: 60 * minute, txnId: null });
+  const { invoice } = createInvoice(ctx, {
+    amount: new Big(amount),
+    description,
+    expiryMs: 60 * minute,
+    txnId: null,
+  });
   return {
     sourceReq: { ccy: 'BTC', method: ctx.maker.method },
     destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice } },
@@ -106,7 +147,13 @@ function buy({ maker: { method } }: Context, from: string, to: string, amount: s
   };
 }
 
-function sendTo({ maker }: Context, ccy: string, method: string, amount: string, address: string): object {
+function sendTo(
+  { maker }: Context,
+  ccy: string,
+  method: string,
+  amount: string,
+  address: string,
+): object {
   return {
     sourceReq: { ccy, method: maker.method },
     destReq: { ccy, method, amtRequested: new Big(amount), reqDetails: { address } },
@@ -114,7 +161,10 @@ function sendTo({ maker }: Context, ccy: string, method: string, amount: string,
 }
 
 function payOut({ maker }: Context, amount: string): object {
-  const party = (legalFullName: string) => ({ type: 'individual', details: { legalFullName, countryCode: 'VN' } });
+  const party = (legalFullName: string) => ({
+    type: 'individual',
+    details: { legalFullName, countryCode: 'VN' },
+  });
   return {
     sourceReq: { ccy: 'BTC', method: maker.method, kyc: party('Tran Thi B') },
     destReq: {
@@ -122,7 +172,10 @@ function payOut({ maker }: Context, amount: string): object {
       method: 'vnd-instant',
       amtRequested: new Big(amount),
       reqDetails: {
-        acctName: 'Le Van A', acctNum: '0123456789', institutionCode: '970436', institutionName: 'Vietcombank',
+        acctName: 'Le Van A',
+        acctNum: '0123456789',
+        institutionCode: '970436',
+        institutionName: 'Vietcombank',
       },
       kyc: party('Le Van A'),
     },

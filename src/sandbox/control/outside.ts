@@ -21,12 +21,16 @@ export function payFromOutside(ctx: Context, target: string, amount: string | un
   if (/^[0-9a-f-]{36}$/i.test(target)) throw notFound();
   const found = orRefuse(() => detectDestination(target));
   switch (found.kind) {
-    case 'bolt11': return payTransaction(ctx, receiveOf(ctx, found.value), amount);
-    case 'bip21': return payOwnAddress(ctx, found.value.bitcoin?.address ?? '', amount);
+    case 'bolt11':
+      return payTransaction(ctx, receiveOf(ctx, found.value), amount);
+    case 'bip21':
+      return payOwnAddress(ctx, found.value.bitcoin?.address ?? '', amount);
     case 'bitcoin-address':
     case 'tron-address':
-    case 'evm-address': return payOwnAddress(ctx, found.value.address, amount);
-    default: throw badRequest('only a transaction, an invoice or an address of this service can be paid');
+    case 'evm-address':
+      return payOwnAddress(ctx, found.value.address, amount);
+    default:
+      throw badRequest('only a transaction, an invoice or an address of this service can be paid');
   }
 }
 
@@ -39,7 +43,8 @@ function payTransaction(ctx: Context, txn: Transaction, amount: string | undefin
 
 function receiveOf({ store }: Context, { invoice, paymentHash }: Invoice): Transaction {
   const known = findInvoice(store, paymentHash);
-  if (known?.txnId == null || known.invoice !== invoice) throw badRequest('the invoice is not one of this service');
+  if (known?.txnId == null || known.invoice !== invoice)
+    throw badRequest('the invoice is not one of this service');
   return requireTransaction(store, known.txnId);
 }
 

@@ -24,8 +24,21 @@ export interface Credentials {
 
 /** Tables that a reset empties. */
 const forgotten = [
-  'attempt', 'delivery', 'webhook', 'fault', 'entry', 'posting', 'book', 'due', 'transfer', 'deposit', 'state_change',
-  'invoice', 'wallet', 'request_log', 'used_signature',
+  'attempt',
+  'delivery',
+  'webhook',
+  'fault',
+  'entry',
+  'posting',
+  'book',
+  'due',
+  'transfer',
+  'deposit',
+  'state_change',
+  'invoice',
+  'wallet',
+  'request_log',
+  'used_signature',
 ];
 
 /** Fills a new file; leaves a filled file unchanged. */
@@ -63,7 +76,8 @@ export function readCredentials(store: Store): Credentials {
   const accountId = requireSetting(store, 'mainAccount');
   const row = store.one(
     v.object({ apiKey: v.string(), apiSecret: v.string() }),
-    'SELECT key AS api_key, secret AS api_secret FROM api_key WHERE account_id = ?', accountId,
+    'SELECT key AS api_key, secret AS api_secret FROM api_key WHERE account_id = ?',
+    accountId,
   );
   if (row === undefined) throw new Error('The main account has no API key.');
   return { ...row, accountId };
@@ -71,13 +85,22 @@ export function readCredentials(store: Store): Credentials {
 
 /** Creates new credentials for an account. */
 export function issueCredentials({ store, random }: Context, accountId: string): Credentials {
-  const credentials = { apiKey: `sandbox_${randomHex(random, 12)}`, apiSecret: randomHex(random, 32), accountId };
+  const credentials = {
+    apiKey: `sandbox_${randomHex(random, 12)}`,
+    apiSecret: randomHex(random, 32),
+    accountId,
+  };
   setCredentials(store, accountId, credentials.apiKey, credentials.apiSecret);
   return credentials;
 }
 
 /** Replaces an account's credentials. */
-export function setCredentials(store: Store, accountId: string, apiKey: string, apiSecret: string): void {
+export function setCredentials(
+  store: Store,
+  accountId: string,
+  apiKey: string,
+  apiSecret: string,
+): void {
   store.run('DELETE FROM api_key WHERE account_id = ?', accountId);
   store.insert('api_key', { key: apiKey, secret: apiSecret, accountId });
 }

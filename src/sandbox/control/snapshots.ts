@@ -25,7 +25,10 @@ export interface Snapshot {
 }
 
 const saveBody = v.object({
-  name: v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'a name of letters, digits, ".", "_" and "-" is needed')),
+  name: v.pipe(
+    v.string(),
+    v.regex(/^[\w.-]{1,64}$/, 'a name of letters, digits, ".", "_" and "-" is needed'),
+  ),
 });
 
 /**
@@ -37,8 +40,12 @@ const leftAlone = ['setting', 'used_signature', 'request_log', 'fault', 'snapsho
 export function snapshotControls(machineTime: () => number): Route[] {
   return [
     control('GET', 'snapshots', ({ ctx }) => ({ data: listSnapshots(ctx.store) })),
-    control('POST', 'snapshots', ({ ctx, incoming }) => save(ctx, machineTime(), readBody(incoming, saveBody).name)),
-    control('POST', 'snapshots/:name/load', ({ ctx, params }) => load(ctx, machineTime(), params['name'] ?? '')),
+    control('POST', 'snapshots', ({ ctx, incoming }) =>
+      save(ctx, machineTime(), readBody(incoming, saveBody).name),
+    ),
+    control('POST', 'snapshots/:name/load', ({ ctx, params }) =>
+      load(ctx, machineTime(), params['name'] ?? ''),
+    ),
     control('DELETE', 'snapshots/:name', ({ ctx, params }) => {
       remove(ctx.store, requireSnapshot(ctx.store, params['name'] ?? '').id);
       return { data: listSnapshots(ctx.store) };
@@ -57,10 +64,15 @@ function save({ store }: Context, machine: number, name: string): Snapshot {
   const { now, frozen } = readClock(store, machine);
   store.run(
     `INSERT INTO snapshot (name, saved_at, clock, frozen, transactions)
-     VALUES (?, ?, ?, ?, (SELECT count(*) FROM txn))`, name, machine, now, Number(frozen),
+     VALUES (?, ?, ?, ?, (SELECT count(*) FROM txn))`,
+    name,
+    machine,
+    now,
+    Number(frozen),
   );
   const saved = requireSnapshot(store, name);
-  for (const table of savedTables(store)) store.run(`CREATE TABLE ${copyOf(saved.id, table)} AS SELECT * FROM ${table}`);
+  for (const table of savedTables(store))
+    store.run(`CREATE TABLE ${copyOf(saved.id, table)} AS SELECT * FROM ${table}`);
   return show(saved);
 }
 

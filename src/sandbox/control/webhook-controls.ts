@@ -7,7 +7,12 @@ import { badRequest, notFound } from '../wire/refusal.js';
 import { requireSetting } from '../storage/settings.js';
 import { findTransaction } from '../service/transactions.js';
 import { states } from '../wire/states.js';
-import { changeWebhookOptions, readWebhookOptions, webhookEvents, webhookMethods } from '../deliveries/webhooks.js';
+import {
+  changeWebhookOptions,
+  readWebhookOptions,
+  webhookEvents,
+  webhookMethods,
+} from '../deliveries/webhooks.js';
 
 const triggerBody = v.object({
   state: v.picklist(states),
@@ -19,7 +24,10 @@ const triggerBody = v.object({
   accountId: v.optional(v.string()),
 });
 
-const certificate = v.pipe(v.string(), v.includes('-----BEGIN CERTIFICATE-----', 'a PEM certificate is needed'));
+const certificate = v.pipe(
+  v.string(),
+  v.includes('-----BEGIN CERTIFICATE-----', 'a PEM certificate is needed'),
+);
 
 const optionsBody = v.object({
   allowHttpLoopback: v.optional(v.boolean()),
@@ -56,7 +64,8 @@ function trigger({ ctx, incoming }: Call): unknown {
   const { state, txnId, extRefId, msg, accountId } = readBody(incoming, triggerBody);
   const txn = txnId === undefined ? undefined : findTransaction(ctx.store, txnId);
   if (txnId !== undefined && txn === undefined) throw notFound();
-  if (txn !== undefined && extRefId !== undefined) throw badRequest('extRefId is that of the transaction');
+  if (txn !== undefined && extRefId !== undefined)
+    throw badRequest('extRefId is that of the transaction');
   const event = {
     txnId: txn?.id ?? randomId(ctx.random),
     extRefId: txn?.extRefId ?? extRefId,

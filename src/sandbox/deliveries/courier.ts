@@ -57,17 +57,22 @@ export function createCourier(options: CourierOptions) {
   }
 
   function look(): void {
-    if (claiming || closing.signal.aborted || !read(({ store }) => hasReady(store, machineTime()))) return;
+    if (claiming || closing.signal.aborted || !read(({ store }) => hasReady(store, machineTime())))
+      return;
     claiming = true;
     run(async () => {
-      const batches = await write((ctx) => claimReady(ctx, machineTime())).finally(() => (claiming = false));
+      const batches = await write((ctx) => claimReady(ctx, machineTime())).finally(
+        () => (claiming = false),
+      );
       for (const batch of batches) run(() => carry(batch));
     });
   }
 
   /** Runs a piece of work, then looks for more; after an error the timer does. */
   function run(work: () => Promise<void>): void {
-    const round = work().finally(() => rounds.delete(round)).then(look, options.onError);
+    const round = work()
+      .finally(() => rounds.delete(round))
+      .then(look, options.onError);
     rounds.add(round);
   }
 
@@ -76,12 +81,17 @@ export function createCourier(options: CourierOptions) {
     for (const delivery of ready) {
       if (closing.signal.aborted || machineTime() + deliveries.timeout > until) break;
       const attempt = await postOnce(delivery, claim);
-      if (attempt !== undefined) written.push(write((ctx) => note(ctx, delivery.id, claim, attempt)));
+      if (attempt !== undefined)
+        written.push(write((ctx) => note(ctx, delivery.id, claim, attempt)));
     }
     await Promise.all(written);
     await write(({ store }) => {
       const { webhookId, number } = claim;
-      store.run('UPDATE webhook SET claimed_until = 0 WHERE id = ? AND claim = ?', webhookId, number);
+      store.run(
+        'UPDATE webhook SET claimed_until = 0 WHERE id = ? AND claim = ?',
+        webhookId,
+        number,
+      );
     });
   }
 
@@ -101,7 +111,13 @@ export function createCourier(options: CourierOptions) {
       signal: AbortSignal.any([closing.signal, AbortSignal.timeout(deliveries.timeout)]),
     });
     if (closing.signal.aborted) return undefined;
-    return { at: dueAt, callback, signature, ...result, durationMs: Math.round(performance.now() - begun) };
+    return {
+      at: dueAt,
+      callback,
+      signature,
+      ...result,
+      durationMs: Math.round(performance.now() - begun),
+    };
   }
 
   /** Resolves once nothing is ready or in flight. */
@@ -125,19 +141,29 @@ export function createCourier(options: CourierOptions) {
 const freeWebhooks = `SELECT id AS webhook_id, claim AS number FROM webhook WHERE claimed_until <= ?
   AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
 
-const hasReady = (store: Store, machine: number): boolean => store.one(claimRow, freeWebhooks, machine, 1) !== undefined;
+const hasReady = (store: Store, machine: number): boolean =>
+  store.one(claimRow, freeWebhooks, machine, 1) !== undefined;
 
 function claimReady(ctx: Context, machine: number): Batch[] {
-  return ctx.store.all(claimRow, freeWebhooks, machine, atOnce).map(({ webhookId, number: last }) => {
-    const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
-    ctx.store.run('UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?', number, until, webhookId);
-    const ready = ctx.store.all(
-      readyRow,
-      `SELECT id, due_at, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
-       ORDER BY due_at, id LIMIT ?`, webhookId, atOnce,
-    );
-    return { claim: { webhookId, number }, until, ready };
-  });
+  return ctx.store
+    .all(claimRow, freeWebhooks, machine, atOnce)
+    .map(({ webhookId, number: last }) => {
+      const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
+      ctx.store.run(
+        'UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?',
+        number,
+        until,
+        webhookId,
+      );
+      const ready = ctx.store.all(
+        readyRow,
+        `SELECT id, due_at, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
+       ORDER BY due_at, id LIMIT ?`,
+        webhookId,
+        atOnce,
+      );
+      return { claim: { webhookId, number }, until, ready };
+    });
 }
 
 /** Callback and secret of a delivery. Undefined if the claim no longer holds it. */
@@ -145,7 +171,10 @@ function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
   const target = ctx.store.one(
     targetRow,
     `SELECT callback, secret FROM delivery JOIN webhook ON webhook.id = webhook_id
-     WHERE delivery.id = ? AND delivery.status = 'sending' AND webhook.id = ? AND claim = ?`, id, webhookId, number,
+     WHERE delivery.id = ? AND delivery.status = 'sending' AND webhook.id = ? AND claim = ?`,
+    id,
+    webhookId,
+    number,
   );
   if (target === undefined) return undefined;
   const { ca, method, signatureHeader = ctx.maker.signatureHeader } = readWebhookOptions(ctx);

@@ -95,7 +95,14 @@ export function enqueue(ctx: Context, accountId: string, event: Event, at: numbe
   if (webhook === undefined) throw badRequest('the account has no webhook');
   const { txnId, txnState } = event;
   const id = ctx.store.insert('delivery', {
-    webhookId: webhook.id, accountId, txnId, txnState, body: writeJson(event), status: 'scheduled', dueAt: at, createdAt: ctx.now,
+    webhookId: webhook.id,
+    accountId,
+    txnId,
+    txnState,
+    body: writeJson(event),
+    status: 'scheduled',
+    dueAt: at,
+    createdAt: ctx.now,
   });
   dispatch(ctx, id, at);
   return id;
@@ -133,7 +140,12 @@ function setStatus(store: Store, id: number, status: Status): void {
 function dispatch(ctx: Context, id: number, at: number): void {
   unschedule(ctx, subjectOf(id));
   const isDue = at <= ctx.now;
-  ctx.store.run('UPDATE delivery SET status = ?, due_at = ? WHERE id = ?', isDue ? 'sending' : 'scheduled', at, id);
+  ctx.store.run(
+    'UPDATE delivery SET status = ?, due_at = ? WHERE id = ?',
+    isDue ? 'sending' : 'scheduled',
+    at,
+    id,
+  );
   if (!isDue) schedule(ctx, deliver, subjectOf(id), at);
 }
 
@@ -144,7 +156,8 @@ function findRow(store: Store, id: number): v.InferOutput<typeof deliveryRow> {
 }
 
 /** The delivery with its attempts. */
-export const showDelivery = (store: Store, id: number): Delivery => withAttempts(store, findRow(store, id));
+export const showDelivery = (store: Store, id: number): Delivery =>
+  withAttempts(store, findRow(store, id));
 
 /** Omitted fields match every delivery. */
 export interface DeliveryFilter {
@@ -154,11 +167,16 @@ export interface DeliveryFilter {
 }
 
 /** The newest matching deliveries, oldest first. */
-export function listDeliveries(store: Store, { txnId, status, limit = 1000 }: DeliveryFilter = {}): Delivery[] {
+export function listDeliveries(
+  store: Store,
+  { txnId, status, limit = 1000 }: DeliveryFilter = {},
+): Delivery[] {
   const rows = store.all(
     deliveryRow,
     `SELECT * FROM delivery WHERE (?1 IS NULL OR txn_id = ?1) AND (?2 IS NULL OR status = ?2) ORDER BY id DESC LIMIT ?3`,
-    txnId ?? null, status ?? null, limit,
+    txnId ?? null,
+    status ?? null,
+    limit,
   );
   return rows.toReversed().map((row) => withAttempts(store, row));
 }

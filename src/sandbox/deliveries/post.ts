@@ -40,9 +40,16 @@ export function createPoster(): Poster {
     post({ method, url, headers, body, ca, signal }) {
       return new Promise((resolve) => {
         const isSecure = url.startsWith('https:');
-        const options = { method, headers: { ...headers, 'content-length': Buffer.byteLength(body) }, signal };
+        const options = {
+          method,
+          headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+          signal,
+        };
         const fail = (error: Error): void =>
-          resolve({ status: null, error: signal.aborted ? 'no answer in time' : error.message || String(error) });
+          resolve({
+            status: null,
+            error: signal.aborted ? 'no answer in time' : error.message || String(error),
+          });
         try {
           const posted = isSecure
             ? httpsRequest(url, { ...options, agent: secureAgent(ca) })

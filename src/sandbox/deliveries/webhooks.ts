@@ -33,7 +33,12 @@ export function reachWebhook(store: Store, caller: Account, id: string): Webhook
 }
 
 /** Replaces the account's webhook and drops its pending deliveries. */
-export function createWebhook(ctx: Context, accountId: string, callback: string, secret: string): Webhook {
+export function createWebhook(
+  ctx: Context,
+  accountId: string,
+  callback: string,
+  secret: string,
+): Webhook {
   assertCallback(ctx, callback);
   const before = webhookOf(ctx.store, accountId);
   if (before !== undefined) removeWebhook(ctx.store, before.id);
@@ -44,11 +49,18 @@ export function createWebhook(ctx: Context, accountId: string, callback: string,
 
 /** Pending deliveries use the new callback and secret. */
 export function updateWebhook(
-  ctx: Context, webhook: Webhook, change: { callback?: string | undefined; secret?: string | undefined },
+  ctx: Context,
+  webhook: Webhook,
+  change: { callback?: string | undefined; secret?: string | undefined },
 ): Webhook {
   const { callback = webhook.callback, secret = webhook.secret } = change;
   if (callback !== webhook.callback) assertCallback(ctx, callback);
-  ctx.store.run('UPDATE webhook SET callback = ?, secret = ? WHERE id = ?', callback, secret, webhook.id);
+  ctx.store.run(
+    'UPDATE webhook SET callback = ?, secret = ? WHERE id = ?',
+    callback,
+    secret,
+    webhook.id,
+  );
   return { ...webhook, callback, secret };
 }
 
@@ -56,7 +68,10 @@ export function updateWebhook(
 export function removeWebhook(store: Store, id: string): void {
   store.run('DELETE FROM webhook WHERE id = ?', id);
   const open = `webhook_id = ? AND status IN ('scheduled', 'sending')`;
-  store.run(`DELETE FROM due WHERE subject IN (SELECT 'delivery:' || id FROM delivery WHERE ${open})`, id);
+  store.run(
+    `DELETE FROM due WHERE subject IN (SELECT 'delivery:' || id FROM delivery WHERE ${open})`,
+    id,
+  );
   store.run(`UPDATE delivery SET status = 'canceled' WHERE ${open}`, id);
 }
 
@@ -66,7 +81,9 @@ function assertCallback(ctx: Context, callback: string): void {
   if (url?.protocol === 'https:') return;
   if (url?.protocol === 'http:' && isLoopback(url.hostname)) {
     if (readWebhookOptions(ctx).allowHttpLoopback) return;
-    throw badRequest('callback must be an HTTPS URL; http to this machine needs sandbox start --allow-http-callbacks');
+    throw badRequest(
+      'callback must be an HTTPS URL; http to this machine needs sandbox start --allow-http-callbacks',
+    );
   }
   throw badRequest('callback must be an HTTPS URL');
 }
@@ -91,8 +108,8 @@ export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' 
   const kept = readStored(store);
   return {
     ...kept,
-    method: liveShapes.has('webhook-put') ? 'PUT' as const : kept.method,
-    events: liveShapes.has('webhook-final-only') ? 'final' as const : kept.events,
+    method: liveShapes.has('webhook-put') ? ('PUT' as const) : kept.method,
+    events: liveShapes.has('webhook-final-only') ? ('final' as const) : kept.events,
     retries: !liveShapes.has('webhook-once'),
     /** Replaces the header of the specification. */
     signatureHeader: liveShapes.has('webhook-signature-header') ? 'X-Signature' : undefined,
@@ -100,9 +117,17 @@ export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' 
 }
 
 /** Changes the given options and keeps the rest. */
-export function changeWebhookOptions(store: Store, change: { [K in keyof Stored]?: Stored[K] | undefined }): void {
+export function changeWebhookOptions(
+  store: Store,
+  change: { [K in keyof Stored]?: Stored[K] | undefined },
+): void {
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
-  writeSetting(store, 'webhookOptions', JSON.stringify({ ...readStored(store), ...Object.fromEntries(given) }));
+  writeSetting(
+    store,
+    'webhookOptions',
+    JSON.stringify({ ...readStored(store), ...Object.fromEntries(given) }),
+  );
 }
 
-const readStored = (store: Store): Stored => v.parse(stored, JSON.parse(readSetting(store, 'webhookOptions') ?? '{}'));
+const readStored = (store: Store): Stored =>
+  v.parse(stored, JSON.parse(readSetting(store, 'webhookOptions') ?? '{}'));

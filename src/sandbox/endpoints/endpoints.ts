@@ -1,6 +1,12 @@
 // The endpoints of the specification, one row each: method, path, access, answer.
 import * as v from 'valibot';
-import { reachAccount, reachWallets, assertReach, findAccount, walletsOf } from '../world/accounts.js';
+import {
+  reachAccount,
+  reachWallets,
+  assertReach,
+  findAccount,
+  walletsOf,
+} from '../world/accounts.js';
 import { staticAddress } from '../world/addresses.js';
 import { issueToken } from '../http/auth.js';
 import { createTransaction, creationBody } from '../kinds/creation.js';
@@ -16,30 +22,76 @@ import { withoutMissingRow } from '../world/faults.js';
 import { findPastTransaction, findTransaction, type Transaction } from '../service/transactions.js';
 import { accountRecord, cancelSuffix, maxTextLength } from '../unspecified.js';
 import { text } from '../wire/values.js';
-import { createWebhook, reachWebhook, removeWebhook, showWebhook, updateWebhook, webhookOf } from '../deliveries/webhooks.js';
+import {
+  createWebhook,
+  reachWebhook,
+  removeWebhook,
+  showWebhook,
+  updateWebhook,
+  webhookOf,
+} from '../deliveries/webhooks.js';
 import { showListItem, showTransaction } from './show-transaction.js';
 
 export const base = '/api/v2';
 const institutions = `${base}/reference/fiat-institution/by-country`;
 
-export function endpoints({ allowSignatureReuse }: { readonly allowSignatureReuse: boolean }): Route[] {
+export function endpoints({
+  allowSignatureReuse,
+}: {
+  readonly allowSignatureReuse: boolean;
+}): Route[] {
   const token = (call: Call): unknown => createToken(call, allowSignatureReuse);
   return [
-    { method: 'POST', path: `${base}/authentication/token-signature`, access: 'open', answer: token },
-    { method: 'GET', path: `${base}/account/:accountId/wallet/`, access: 'token', answer: getWallets },
-    { method: 'GET', path: `${base}/account/onchain-address`, access: 'token', answer: getBitcoinAddress },
-    { method: 'GET', path: `${base}/account/stablecoin-onchain-address`, access: 'token', answer: getUsdtAddress },
+    {
+      method: 'POST',
+      path: `${base}/authentication/token-signature`,
+      access: 'open',
+      answer: token,
+    },
+    {
+      method: 'GET',
+      path: `${base}/account/:accountId/wallet/`,
+      access: 'token',
+      answer: getWallets,
+    },
+    {
+      method: 'GET',
+      path: `${base}/account/onchain-address`,
+      access: 'token',
+      answer: getBitcoinAddress,
+    },
+    {
+      method: 'GET',
+      path: `${base}/account/stablecoin-onchain-address`,
+      access: 'token',
+      answer: getUsdtAddress,
+    },
     { method: 'GET', path: `${base}/account/:accountId`, access: 'token', answer: getAccount },
     { method: 'POST', path: `${base}/transaction/?`, access: 'token', answer: postTransaction },
     { method: 'PUT', path: `${base}/transaction/:txnId/confirm`, access: 'token', answer: confirm },
-    { method: 'PUT', path: `${base}/transaction/:txnId/${cancelSuffix}`, access: 'token', answer: cancel },
+    {
+      method: 'PUT',
+      path: `${base}/transaction/:txnId/${cancelSuffix}`,
+      access: 'token',
+      answer: cancel,
+    },
     { method: 'GET', path: `${base}/transaction/:txnId`, access: 'token', answer: getTransaction },
     { method: 'GET', path: `${base}/transaction`, access: 'token', answer: getTransactions },
-    { method: 'GET', path: `${institutions}/:countryCode`, access: 'token', answer: getInstitutions },
+    {
+      method: 'GET',
+      path: `${institutions}/:countryCode`,
+      access: 'token',
+      answer: getInstitutions,
+    },
     { method: 'POST', path: `${base}/webhook`, access: 'token', answer: postWebhook },
     { method: 'GET', path: `${base}/webhook`, access: 'token', answer: getWebhooks },
     { method: 'PUT', path: `${base}/webhook/:webhookId`, access: 'token', answer: putWebhook },
-    { method: 'DELETE', path: `${base}/webhook/:webhookId`, access: 'token', answer: deleteWebhook },
+    {
+      method: 'DELETE',
+      path: `${base}/webhook/:webhookId`,
+      access: 'token',
+      answer: deleteWebhook,
+    },
     { method: 'GET', path: `${base}/rate`, access: 'token', answer: () => ({ data: rateTable() }) },
   ];
 }
@@ -47,7 +99,11 @@ export function endpoints({ allowSignatureReuse }: { readonly allowSignatureReus
 function createToken({ ctx, incoming }: Call, allowReuse: boolean): unknown {
   const text = bodyText(incoming);
   const token = issueToken(
-    ctx, incoming.headers['x-api-key'], incoming.headers['x-api-signature'], Buffer.from(text), allowReuse,
+    ctx,
+    incoming.headers['x-api-key'],
+    incoming.headers['x-api-signature'],
+    Buffer.from(text),
+    allowReuse,
   );
   assertJson(text);
   return token;
@@ -79,8 +135,15 @@ function getUsdtAddress({ ctx, account, query }: AccountCall): unknown {
   const [walletCcy, chainId] = [query.get('walletCcy'), query.get('chainId')];
   if (walletCcy !== 'USDT') throw badRequest('walletCcy: USDT is needed');
   if (chainId !== 'TRON' && chainId !== 'ETH') throw badRequest('chainId: TRON or ETH is needed');
-  const staticOnchainAddress = staticAddress(ctx.store, account.id, chainId === 'TRON' ? 'tron' : 'ethereum');
-  return { resultStatus: 'success', data: { staticOnchainAddress, walletCcy, chainId, accountId: account.id } };
+  const staticOnchainAddress = staticAddress(
+    ctx.store,
+    account.id,
+    chainId === 'TRON' ? 'tron' : 'ethereum',
+  );
+  return {
+    resultStatus: 'success',
+    data: { staticOnchainAddress, walletCcy, chainId, accountId: account.id },
+  };
 }
 
 function getInstitutions({ params }: AccountCall): unknown {
@@ -113,7 +176,12 @@ function getTransaction(call: AccountCall): unknown {
 
 function getTransactions({ ctx, account, query, sight, incoming }: AccountCall): unknown {
   const { items, pagination } = listTransactions(ctx, account, query, sight?.lag);
-  return { data: withoutMissingRow(ctx.store, incoming, items).map((txn) => showListItem(ctx, { ...txn, state: sight?.state ?? txn.state })), pagination };
+  return {
+    data: withoutMissingRow(ctx.store, incoming, items).map((txn) =>
+      showListItem(ctx, { ...txn, state: sight?.state ?? txn.state }),
+    ),
+    pagination,
+  };
 }
 
 /** The transaction as a fault shows it; undefined if it does not exist yet. */
@@ -144,7 +212,8 @@ const webhookChange = v.object({ callback: v.optional(callback), secret: v.optio
 
 function postWebhook({ ctx, account, incoming }: AccountCall): unknown {
   const wanted = readBody(incoming, newWebhook);
-  if (ctx.liveShapes.has('webhook-exists') && webhookOf(ctx.store, account.id) !== undefined) throw webhookExists();
+  if (ctx.liveShapes.has('webhook-exists') && webhookOf(ctx.store, account.id) !== undefined)
+    throw webhookExists();
   return showWebhook(createWebhook(ctx, account.id, wanted.callback, wanted.secret));
 }
 
@@ -156,7 +225,8 @@ function getWebhooks({ ctx, account }: AccountCall): unknown {
 function putWebhook({ ctx, account, params, incoming }: AccountCall): unknown {
   const webhook = reachWebhook(ctx.store, account, params['webhookId'] ?? '');
   const wanted = readBody(incoming, webhookChange);
-  if (wanted.callback === undefined && wanted.secret === undefined) throw badRequest('callback or secret is required');
+  if (wanted.callback === undefined && wanted.secret === undefined)
+    throw badRequest('callback or secret is required');
   return showWebhook(updateWebhook(ctx, webhook, wanted));
 }
 

@@ -22,7 +22,10 @@ function confirmationsOf({ store }: Context, txn: Transaction): object {
   if (!chainMethods.has(txn.sourceMethod) && !chainMethods.has(txn.destMethod)) return {};
   const transfer = findTransfer(store, txn.id);
   if (transfer === undefined || txn.state === 'quoted' || txn.state === 'srcintent') return {};
-  return { [confirmationFields.seen]: transfer.confirmations, [confirmationFields.needed]: transfer.needed };
+  return {
+    [confirmationFields.seen]: transfer.confirmations,
+    [confirmationFields.needed]: transfer.needed,
+  };
 }
 
 const chainMethods: ReadonlySet<string> = new Set(['on-chain', 'tron']);
@@ -84,11 +87,13 @@ function settledSource({ maker }: Context, txn: Transaction): Big {
 /** Only the page's path is stored, because the base URL may change. */
 function details({ baseUrl }: Context, { reqDetails, kyc }: SideDetails): Side {
   const page = reqDetails['invoicePageUrl'];
-  const shown = typeof page === 'string' ? { ...reqDetails, invoicePageUrl: baseUrl + page } : reqDetails;
+  const shown =
+    typeof page === 'string' ? { ...reqDetails, invoicePageUrl: baseUrl + page } : reqDetails;
   return { reqDetails: shown, kyc };
 }
 
 function reduced({ maker }: Context, side: Side): Fields {
-  const keeps = (field: string): boolean => reducedSideFields.has(field === maker.feeField ? 'servicepayFees' : field);
+  const keeps = (field: string): boolean =>
+    reducedSideFields.has(field === maker.feeField ? 'servicepayFees' : field);
   return Object.fromEntries(Object.entries(side).filter(([field]) => keeps(field)));
 }

@@ -15,17 +15,28 @@ const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });
 
 /** Checks a signature over the exact body bytes and issues a token. Each signature is accepted once, unless `allowReuse` is set. */
 export function issueToken(
-  ctx: Context, apiKey: string | undefined, signature: string | undefined, body: Uint8Array, allowReuse: boolean,
+  ctx: Context,
+  apiKey: string | undefined,
+  signature: string | undefined,
+  body: Uint8Array,
+  allowReuse: boolean,
 ) {
-  const known = apiKey === undefined ? undefined : ctx.store.one(
-    keyRow, 'SELECT secret, account_id FROM api_key WHERE key = ?', apiKey,
-  );
+  const known =
+    apiKey === undefined
+      ? undefined
+      : ctx.store.one(keyRow, 'SELECT secret, account_id FROM api_key WHERE key = ?', apiKey);
   if (apiKey === undefined || signature === undefined || known === undefined) {
     throw unauthorized('invalid API key or signature');
   }
-  const expected = createHmac('sha256', known.secret).update(`${apiKey}&payload=`).update(body).digest('hex');
+  const expected = createHmac('sha256', known.secret)
+    .update(`${apiKey}&payload=`)
+    .update(body)
+    .digest('hex');
   if (!sameText(signature, expected)) throw unauthorized('invalid api signature');
-  const fresh = ctx.store.run('INSERT INTO used_signature (signature) VALUES (?) ON CONFLICT DO NOTHING', signature);
+  const fresh = ctx.store.run(
+    'INSERT INTO used_signature (signature) VALUES (?) ON CONFLICT DO NOTHING',
+    signature,
+  );
   if (fresh === 0 && !allowReuse) throw new Refusal(401, reusedSignature, 'repeated signature');
   return newToken(ctx, known.accountId);
 }
@@ -35,7 +46,8 @@ export function authenticate(ctx: Context, authorization: string | undefined): A
   const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
   if (token === undefined) throw unauthorized();
   const claimed = readToken(ctx.store, token);
-  const account = claimed && claimed.exp * 1000 > ctx.now ? findAccount(ctx.store, claimed.sub) : undefined;
+  const account =
+    claimed && claimed.exp * 1000 > ctx.now ? findAccount(ctx.store, claimed.sub) : undefined;
   if (account === undefined) throw unauthorized('invalid token or token expired');
   return account;
 }
@@ -44,7 +56,12 @@ function newToken(ctx: Context, accountId: string) {
   // JWT readers expect whole seconds, and the response and the token must state the same expiry.
   const issuedAt = Math.floor(ctx.now / 1000);
   const expiredAt = issuedAt * 1000 + durations.token;
-  const payload = { sub: accountId, iat: issuedAt, exp: expiredAt / 1000, jti: randomHex(ctx.random, 16) };
+  const payload = {
+    sub: accountId,
+    iat: issuedAt,
+    exp: expiredAt / 1000,
+    jti: randomHex(ctx.random, 16),
+  };
   const signed = `${jwtHeader}.${encodePart(payload)}`;
   const signature = tokenSignature(requireSetting(ctx.store, 'tokenKey'), signed);
   return { accessToken: `${signed}.${signature}`, expiredAt, accountId };
@@ -55,7 +72,8 @@ function readToken(store: Store, token: string): v.InferOutput<typeof claims> | 
   const end = token.lastIndexOf('.');
   const signed = token.slice(0, end);
   // The signature covers the header, so only the header written here passes.
-  if (!sameText(token.slice(end + 1), tokenSignature(requireSetting(store, 'tokenKey'), signed))) return undefined;
+  if (!sameText(token.slice(end + 1), tokenSignature(requireSetting(store, 'tokenKey'), signed)))
+    return undefined;
   const payload = Buffer.from(signed.split('.')[1] ?? '', 'base64url').toString();
   return v.parse(claims, JSON.parse(payload));
 }

@@ -12,16 +12,24 @@ export interface FaultTarget {
   readonly show: () => Outgoing;
 }
 
-export function injectFault(fault: AnswerFault, { carryOut, carryOutLater, show }: FaultTarget): Outgoing {
+export function injectFault(
+  fault: AnswerFault,
+  { carryOut, carryOutLater, show }: FaultTarget,
+): Outgoing {
   switch (fault.kind) {
-    case 'latency': return { ...carryOut(), delay: fault.delay };
-    case 'truncate': return { ...carryOut(), mishap: 'cut-within' };
-    case 'drop-after-commit': return { ...carryOut(), mishap: 'cut-before' };
-    case 'drop-before-commit': return { ...nothing, mishap: 'cut-before' };
+    case 'latency':
+      return { ...carryOut(), delay: fault.delay };
+    case 'truncate':
+      return { ...carryOut(), mishap: 'cut-within' };
+    case 'drop-after-commit':
+      return { ...carryOut(), mishap: 'cut-before' };
+    case 'drop-before-commit':
+      return { ...nothing, mishap: 'cut-before' };
     case 'late-effect':
       carryOutLater(fault.delay);
       return show();
-    case 'no-answer': return { ...(effect(fault) ?? nothing), mishap: 'silence' };
+    case 'no-answer':
+      return { ...(effect(fault) ?? nothing), mishap: 'silence' };
     case 'html':
       effect(fault);
       return htmlPage(fault.status);
@@ -30,7 +38,13 @@ export function injectFault(fault: AnswerFault, { carryOut, carryOutLater, show 
       return otherAnswer(fault);
   }
 
-  function effect({ commit, commitAfter }: { commit: boolean; commitAfter?: number | undefined }): Outgoing | undefined {
+  function effect({
+    commit,
+    commitAfter,
+  }: {
+    commit: boolean;
+    commitAfter?: number | undefined;
+  }): Outgoing | undefined {
     if (commitAfter === undefined) return commit ? carryOut() : undefined;
     return void carryOutLater(commitAfter);
   }

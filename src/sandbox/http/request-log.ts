@@ -41,14 +41,21 @@ export interface LogFilter {
   readonly limit?: number | undefined;
 }
 
-export function logRequest(ctx: Context, incoming: Incoming, outgoing: Outgoing, fault: string | undefined): void {
+export function logRequest(
+  ctx: Context,
+  incoming: Incoming,
+  outgoing: Outgoing,
+  fault: string | undefined,
+): void {
   const { store, now } = ctx;
   const lastId = store.insert('request_log', {
     at: now,
     method: incoming.method,
     path: incoming.target,
     status: outgoing.status,
-    requestBody: Buffer.from(incoming.body ?? '').toString().slice(0, maxLoggedBody),
+    requestBody: Buffer.from(incoming.body ?? '')
+      .toString()
+      .slice(0, maxLoggedBody),
     responseBody: outgoing.body.slice(0, maxLoggedBody),
     fault: fault ?? outgoing.note ?? null,
   });
@@ -56,7 +63,10 @@ export function logRequest(ctx: Context, incoming: Incoming, outgoing: Outgoing,
 }
 
 /** The newest matching requests, oldest first. */
-export function readLog(store: Store, { method, path, limit = kept }: LogFilter = {}): LoggedRequest[] {
+export function readLog(
+  store: Store,
+  { method, path, limit = kept }: LogFilter = {},
+): LoggedRequest[] {
   return store.all(
     logRow,
     `SELECT * FROM (
@@ -65,7 +75,9 @@ export function readLog(store: Store, { method, path, limit = kept }: LogFilter 
          AND (?2 IS NULL OR path = ?2 OR substr(path, 1, length(?2) + 1) = ?2 || '?')
        ORDER BY id DESC LIMIT ?3
      ) ORDER BY id`,
-    method ?? null, path ?? null, limit,
+    method ?? null,
+    path ?? null,
+    limit,
   );
 }
 

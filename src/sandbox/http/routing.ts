@@ -44,12 +44,13 @@ export interface AccountCall extends Call {
 }
 
 /** Path patterns have `:name` for a segment; a trailing slash counts. The first match wins. */
-export type Route = Place & (
-  | { readonly access: 'open'; readonly answer: (call: Call) => unknown }
-  | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
-  /** Outside the specification: a page or another protocol. */
-  | { readonly access: 'public'; readonly answer: (call: Call) => Outgoing }
-);
+export type Route = Place &
+  (
+    | { readonly access: 'open'; readonly answer: (call: Call) => unknown }
+    | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
+    /** Outside the specification: a page or another protocol. */
+    | { readonly access: 'public'; readonly answer: (call: Call) => Outgoing }
+  );
 
 interface Place {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -63,7 +64,9 @@ const maxMessageLength = 200;
 export function router(routes: readonly Route[]) {
   const compiled = routes.map((route) => ({
     route,
-    pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
+    pattern: new RegExp(
+      `^${route.path.replaceAll('.', '\\.').replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`,
+    ),
   }));
   return ({ method, target }: Incoming) => {
     const [path = ''] = target.split('?', 1);
@@ -72,7 +75,11 @@ export function router(routes: readonly Route[]) {
     for (const { route, pattern } of compiled) {
       const match = route.method === asked ? pattern.exec(path) : null;
       if (match === null) continue;
-      return { route, params: decodeParams(match.groups ?? {}), query: new URLSearchParams(target.slice(path.length)) };
+      return {
+        route,
+        params: decodeParams(match.groups ?? {}),
+        query: new URLSearchParams(target.slice(path.length)),
+      };
     }
     throw notFound();
   };
@@ -81,12 +88,20 @@ export function router(routes: readonly Route[]) {
 export const controlPrefix = '/_sandbox/';
 
 /** A control endpoint, open to everyone on this machine. */
-export function control(method: Route['method'], path: string, answer: (call: Call) => unknown): Route {
+export function control(
+  method: Route['method'],
+  path: string,
+  answer: (call: Call) => unknown,
+): Route {
   return { method, path: controlPrefix + path, access: 'open', answer };
 }
 
 export function jsonAnswer(status: number, body: unknown): Outgoing {
-  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: writeJson(body) };
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: writeJson(body),
+  };
 }
 
 /** POST and PUT need the content type even without a body. */
@@ -100,7 +115,8 @@ export function assertContentType({ method, headers, body }: Incoming): void {
 
 /** The body as text. Refuses a body that is too long or not UTF-8. */
 export function bodyText({ body }: Incoming): string {
-  if (body === undefined || body.length > maxBodyLength) throw badRequest(`the body is longer than ${maxBodyLength} bytes`);
+  if (body === undefined || body.length > maxBodyLength)
+    throw badRequest(`the body is longer than ${maxBodyLength} bytes`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
@@ -117,12 +133,14 @@ export function readBody<T>(incoming: Incoming, shape: v.GenericSchema<unknown, 
 
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
-  if (given !== null && !/^\d{1,6}$/.test(given)) throw badRequest(`${name}: a whole number is needed`);
+  if (given !== null && !/^\d{1,6}$/.test(given))
+    throw badRequest(`${name}: a whole number is needed`);
   return given === null ? undefined : Number(given);
 }
 
 /** The id in the path, or 0, which never exists. */
-export const idParam = ({ params }: Call): number => (/^\d{1,15}$/.test(params['id'] ?? '') ? Number(params['id']) : 0);
+export const idParam = ({ params }: Call): number =>
+  /^\d{1,15}$/.test(params['id'] ?? '') ? Number(params['id']) : 0;
 
 function parseJson(text: string): unknown {
   try {
@@ -133,7 +151,9 @@ function parseJson(text: string): unknown {
 }
 
 function decodeParams(groups: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeParam(value)]));
+  return Object.fromEntries(
+    Object.entries(groups).map(([name, value]) => [name, decodeParam(value)]),
+  );
 }
 
 /** Undecodable text stays unchanged and is not found. */

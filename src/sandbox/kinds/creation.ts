@@ -14,17 +14,23 @@ import { maxTextLength, networkFeeDeduction } from '../unspecified.js';
 import { fields, text } from '../wire/values.js';
 
 export const creationBody = v.pipe(
-  v.objectWithRest({
-    sourceReq: requestedSide,
-    destReq: requestedSide,
-    extRefId: v.optional(v.pipe(text(maxTextLength.extRefId), v.nonEmpty())),
-    note: v.optional(text(maxTextLength.note)),
-    deductNetworkFeesFromDest: v.optional(v.boolean(), false),
-    [networkFeeDeduction]: v.optional(v.boolean(), false),
-    sourceOfFunds: v.optional(fields),
-  }, v.unknown()),
-  v.check(({ sourceReq, destReq }) => sourceReq.amtRequested === undefined || destReq.amtRequested === undefined,
-    'amtRequested is set on both sides'),
+  v.objectWithRest(
+    {
+      sourceReq: requestedSide,
+      destReq: requestedSide,
+      extRefId: v.optional(v.pipe(text(maxTextLength.extRefId), v.nonEmpty())),
+      note: v.optional(text(maxTextLength.note)),
+      deductNetworkFeesFromDest: v.optional(v.boolean(), false),
+      [networkFeeDeduction]: v.optional(v.boolean(), false),
+      sourceOfFunds: v.optional(fields),
+    },
+    v.unknown(),
+  ),
+  v.check(
+    ({ sourceReq, destReq }) =>
+      sourceReq.amtRequested === undefined || destReq.amtRequested === undefined,
+    'amtRequested is set on both sides',
+  ),
 );
 
 export type CreationBody = v.InferOutput<typeof creationBody>;
@@ -32,14 +38,27 @@ export type CreationBody = v.InferOutput<typeof creationBody>;
 export function createTransaction(ctx: Context, account: Account, body: CreationBody): Transaction {
   const { sourceReq: source, destReq: dest, extRefId } = body;
   const kind = findKind(source.method, dest.method, ctx.maker.method);
-  if (kind === undefined) throw badRequest(`there is no way from ${source.method} to ${dest.method}`);
-  if (extRefId !== undefined && extRefIdExists(ctx.store, account.id, extRefId) && !takeReferenceReuse(ctx.store)) {
+  if (kind === undefined)
+    throw badRequest(`there is no way from ${source.method} to ${dest.method}`);
+  if (
+    extRefId !== undefined &&
+    extRefIdExists(ctx.store, account.id, extRefId) &&
+    !takeReferenceReuse(ctx.store)
+  ) {
     throw extRefIdUsed();
   }
-  const request: CreationRequest = { source, dest, deduct: deductionsOf(ctx, body), sourceOfFunds: body.sourceOfFunds };
+  const request: CreationRequest = {
+    source,
+    dest,
+    deduct: deductionsOf(ctx, body),
+    sourceOfFunds: body.sourceOfFunds,
+  };
   const quote = kind.quote(ctx, request);
   assertFunded(ctx, account, source, quote);
-  return openQuote(ctx, account, kind, request, quote, { extRefId: extRefId ?? null, note: body.note ?? null });
+  return openQuote(ctx, account, kind, request, quote, {
+    extRefId: extRefId ?? null,
+    note: body.note ?? null,
+  });
 }
 
 /** The documented flag deducts all fees from the sent amount, the other two deduct one fee each. */
@@ -54,6 +73,8 @@ function assertFunded(ctx: Context, account: Account, source: RequestedSide, quo
   if (source.method !== ctx.maker.method) return;
   const available = balanceOf(ctx.store, account.id, source.ccy, 'available');
   if (available.gte(quote.charge)) return;
-  const [needed, left] = [quote.charge, available].map((value) => formatAmount({ ccy: source.ccy, value }));
+  const [needed, left] = [quote.charge, available].map((value) =>
+    formatAmount({ ccy: source.ccy, value }),
+  );
   throw notEnoughFunds(`${needed} needed, ${left} available`);
 }

@@ -22,7 +22,9 @@ type Deposit = v.InferOutput<typeof depositRow>;
 /** Pays an address of the service. Returns the id of the transaction or deposit. */
 export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
   const txn = own.txnId === null ? undefined : requireTransaction(ctx.store, own.txnId);
-  return txn?.state === 'srcintent' ? detectPayment(ctx, txn, amount).id : openDeposit(ctx, own, amount);
+  return txn?.state === 'srcintent'
+    ? detectPayment(ctx, txn, amount).id
+    : openDeposit(ctx, own, amount);
 }
 
 /** `extra` of a send over a chain: the address in its canonical spelling. */
@@ -36,11 +38,16 @@ export function payIfOwn(ctx: Context, { extra, arrives }: Transaction): void {
 
 export function findDeposit(store: Store, id: string): Deposit | undefined {
   return store.one(
-    depositRow, 'SELECT id, account_id, chain, amount FROM deposit JOIN address USING (address) WHERE id = ?', id,
+    depositRow,
+    'SELECT id, account_id, chain, amount FROM deposit JOIN address USING (address) WHERE id = ?',
+    id,
   );
 }
 
-export function creditDeposit(ctx: Context, { id, accountId, chain, amount: units }: Deposit): void {
+export function creditDeposit(
+  ctx: Context,
+  { id, accountId, chain, amount: units }: Deposit,
+): void {
   const ccy = chainCurrency[chain];
   credit(ctx, { subject: id, accountId, ccy, amount: fromUnits(ccy, units) });
 }

@@ -14,24 +14,43 @@ import { startAction } from './sending.js';
 import { swap } from './swap.js';
 import { usdtSend } from './usdt-send.js';
 import {
-  awaitBlock, blockAction, confirmTransfer, pendingTransfers, requireTransfer, type Transfer,
+  awaitBlock,
+  blockAction,
+  confirmTransfer,
+  pendingTransfers,
+  requireTransfer,
+  type Transfer,
 } from '../world/chain.js';
 import { creditDeposit, findDeposit } from './incoming.js';
 
 const kinds: readonly Kind[] = [
-  lightningReceive, lightningSend, lnurlSend, onchainReceive, onchainSend, payout, swap, usdtSend,
+  lightningReceive,
+  lightningSend,
+  lnurlSend,
+  onchainReceive,
+  onchainSend,
+  payout,
+  swap,
+  usdtSend,
 ];
 
 /** Schedule names of blockchain broadcasts. */
-export const startActions: readonly string[] = [onchainSend, usdtSend].map(({ name }) => startAction(name));
+export const startActions: readonly string[] = [onchainSend, usdtSend].map(({ name }) =>
+  startAction(name),
+);
 
-export function findKind(sourceMethod: string, destMethod: string, wallet: string): Kind | undefined {
+export function findKind(
+  sourceMethod: string,
+  destMethod: string,
+  wallet: string,
+): Kind | undefined {
   return kinds.find((kind) => kind.serves(sourceMethod, destMethod, wallet));
 }
 
 export function kindOf(txn: Transaction): Kind {
   const kind = kinds.find(({ name }) => name === txn.kind);
-  if (kind === undefined) throw new Error(`Transaction ${txn.id} is of the unknown kind ${txn.kind}.`);
+  if (kind === undefined)
+    throw new Error(`Transaction ${txn.id} is of the unknown kind ${txn.kind}.`);
   return kind;
 }
 
@@ -42,7 +61,11 @@ function lapse(ctx: Context, txnId: string): void {
 
 /** Scheduled actions of transactions and blockchains, by name. */
 export function dueActions(): ReadonlyMap<string, DueAction> {
-  return new Map([['lapse', lapse], [blockAction, nextBlock], ...kinds.flatMap((kind) => Object.entries(kind.due))]);
+  return new Map([
+    ['lapse', lapse],
+    [blockAction, nextBlock],
+    ...kinds.flatMap((kind) => Object.entries(kind.due)),
+  ]);
 }
 
 const nextBlock: DueAction = (ctx, id) => {
@@ -51,7 +74,11 @@ const nextBlock: DueAction = (ctx, id) => {
 };
 
 /** Mines `count` blocks on every chain: broadcasts what is waiting, confirms pending transfers, and returns those transfers. */
-export function mine(ctx: Context, count: number, actions: ReadonlyMap<string, DueAction>): Transfer[] {
+export function mine(
+  ctx: Context,
+  count: number,
+  actions: ReadonlyMap<string, DueAction>,
+): Transfer[] {
   bringForward(ctx, startActions);
   carryOut(ctx, actions);
   const waiting = pendingTransfers(ctx.store);

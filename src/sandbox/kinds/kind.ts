@@ -20,8 +20,10 @@ export const requestedSide = v.pipe(
     reqDetails: v.optional(fields, {}),
     kyc: v.optional(fields),
   }),
-  v.check(({ ccy, amtRequested }) => amtRequested === undefined || isMovable(ccy, amtRequested),
-    'amtRequested is not an amount of this currency'),
+  v.check(
+    ({ ccy, amtRequested }) => amtRequested === undefined || isMovable(ccy, amtRequested),
+    'amtRequested is not an amount of this currency',
+  ),
 );
 
 export type RequestedSide = v.InferOutput<typeof requestedSide>;
@@ -53,7 +55,10 @@ export interface Kind {
   readonly due: Readonly<Record<string, DueAction>>;
 }
 
-export function requestedAmount({ source, dest }: CreationRequest): { side: 'source' | 'dest'; amount: Big } {
+export function requestedAmount({ source, dest }: CreationRequest): {
+  side: 'source' | 'dest';
+  amount: Big;
+} {
   if (source.amtRequested !== undefined) return { side: 'source', amount: source.amtRequested };
   if (dest.amtRequested !== undefined) return { side: 'dest', amount: dest.amtRequested };
   throw badRequest('amtRequested is required');
@@ -68,13 +73,18 @@ export function amountOn(side: 'source' | 'dest', request: CreationRequest) {
 
 export function requiredDetail({ dest }: CreationRequest, name: string): string {
   const value = dest.reqDetails[name];
-  if (typeof value !== 'string' || value === '') throw badRequest(`destReq.reqDetails.${name} is required`);
+  if (typeof value !== 'string' || value === '')
+    throw badRequest(`destReq.reqDetails.${name} is required`);
   return value;
 }
 
 /** Stores a quote, which expires unless confirmed. Only the confirmation reserves money. */
 export function openQuote(
-  ctx: Context, account: Account, kind: Kind, { source, dest }: CreationRequest, quote: Quote,
+  ctx: Context,
+  account: Account,
+  kind: Kind,
+  { source, dest }: CreationRequest,
+  quote: Quote,
   labels: Pick<Transaction, 'extRefId' | 'note'>,
 ): Transaction {
   const txn = insertTransaction(ctx, {

@@ -31,13 +31,17 @@ export const lightningReceive: Kind = {
     };
   },
   confirm(ctx, txn) {
-    const moved = issueInvoice(ctx, txn, { amount: txn.charge, description: txn.accountDisplayName });
+    const moved = issueInvoice(ctx, txn, {
+      amount: txn.charge,
+      description: txn.accountDisplayName,
+    });
     const payAfter = readAutoPay(ctx.store);
     if (payAfter !== undefined) schedule(ctx, autoPay, txn.id, ctx.now + payAfter);
     return moved;
   },
   payFromOutside(ctx, txn) {
-    if (txn.state !== 'srccreated') throw badRequest(`transaction ${txn.id} is ${txn.state}: there is nothing to pay`);
+    if (txn.state !== 'srccreated')
+      throw badRequest(`transaction ${txn.id} is ${txn.state}: there is nothing to pay`);
     return payReceive(ctx, txn);
   },
   due: {
@@ -46,13 +50,17 @@ export const lightningReceive: Kind = {
 };
 
 function issueInvoice(
-  ctx: Context, txn: Transaction, terms: Pick<InvoiceTerms, 'amount' | 'description'>,
+  ctx: Context,
+  txn: Transaction,
+  terms: Pick<InvoiceTerms, 'amount' | 'description'>,
 ): Transaction {
   const made = createInvoice(ctx, { ...terms, expiryMs: durations.invoice, txnId: txn.id });
   const { invoice, paymentHash, expiresAt } = made;
   const reqDetails = { paymentRequest: invoice, invoicePageUrl: `/pay/${txn.id}` };
   const moved = move(ctx, 'lightning-receive', txn, 'confirm', {
-    sourceDetails: { reqDetails }, extra: { paymentHash }, expiresAt,
+    sourceDetails: { reqDetails },
+    extra: { paymentHash },
+    expiresAt,
   });
   scheduleLapse(ctx, moved);
   return moved;
@@ -63,17 +71,25 @@ function issueInvoice(
  * satoshis, rounded down. The automatic payer does not pay it.
  */
 export function invoicePayer(
-  ctx: Context, account: Account, terms: Pick<InvoiceTerms, 'amount' | 'description'>,
+  ctx: Context,
+  account: Account,
+  terms: Pick<InvoiceTerms, 'amount' | 'description'>,
 ): Transaction {
   const request: CreationRequest = {
     source: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
     dest: {
-      ccy: 'BTC', method: ctx.maker.method, amtRequested: terms.amount.round(8, Big.roundDown), reqDetails: {},
+      ccy: 'BTC',
+      method: ctx.maker.method,
+      amtRequested: terms.amount.round(8, Big.roundDown),
+      reqDetails: {},
     },
     deduct: { serviceFee: false, networkFee: false },
   };
   const quote = lightningReceive.quote(ctx, request);
-  const txn = openQuote(ctx, account, lightningReceive, request, quote, { extRefId: null, note: null });
+  const txn = openQuote(ctx, account, lightningReceive, request, quote, {
+    extRefId: null,
+    note: null,
+  });
   return issueInvoice(ctx, txn, terms);
 }
 

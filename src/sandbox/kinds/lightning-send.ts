@@ -34,7 +34,8 @@ export const lightningSend: Kind = {
     if (source.amtRequested !== undefined || dest.amtRequested !== undefined) {
       throw badRequest('amtRequested must not be set: the invoice says the amount');
     }
-    if (deduct.serviceFee || deduct.networkFee) throw badRequest('fees cannot be taken out of an invoice');
+    if (deduct.serviceFee || deduct.networkFee)
+      throw badRequest('fees cannot be taken out of an invoice');
     const paymentRequest = requiredDetail(request, 'paymentRequest');
     const { amount, ...invoice } = readInvoice(paymentRequest, ctx.now);
     return {
@@ -56,7 +57,8 @@ export const lightningSend: Kind = {
 /** Decodes a payable invoice. Fractions of a satoshi are rounded up. */
 function readInvoice(text: string, now: number) {
   const invoice = orRefuse(() => decodeInvoice(text));
-  if (!['mainnet', 'testnet'].includes(invoice.network)) throw badRequest('the invoice is of another network');
+  if (!['mainnet', 'testnet'].includes(invoice.network))
+    throw badRequest('the invoice is of another network');
   if (invoice.amountMsat === null) throw badRequest('the invoice has no amount');
   if (invoice.expiresAt <= now) throw badRequest('invoice expired');
   return {
@@ -74,20 +76,26 @@ function findObstacle({ store, now }: Context, txn: Transaction): string | undef
   const { paymentHash, payee, invoice, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const known = findInvoice(store, paymentHash);
   // The whole invoice must match, because the payment hash alone proves nothing.
-  if (known === undefined ? isLocalNode(store, payee) : known.invoice !== invoice) return 'invoice unknown to its node';
+  if (known === undefined ? isLocalNode(store, payee) : known.invoice !== invoice)
+    return 'invoice unknown to its node';
   if (known?.paidAt != null) {
-    const isAllowed = known.txnId === null && takeDoublePayment(store, invoice, { onlyAsk: txn.state === 'srccreated' });
+    const isAllowed =
+      known.txnId === null &&
+      takeDoublePayment(store, invoice, { onlyAsk: txn.state === 'srccreated' });
     return isAllowed ? undefined : 'invoice already paid';
   }
   if (txn.state === 'srccreated' && Number(invoiceExpiresAt) <= now) return 'invoice expired';
   if (known?.txnId == null) return undefined;
-  return findTransaction(store, known.txnId)?.state === 'srccreated' ? undefined : 'invoice expired';
+  return findTransaction(store, known.txnId)?.state === 'srccreated'
+    ? undefined
+    : 'invoice expired';
 }
 
 function deliver(ctx: Context, txn: Transaction): void {
   const { paymentHash, invoice, amountMsat, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const known = findInvoice(ctx.store, paymentHash);
-  if (known === undefined) rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
+  if (known === undefined)
+    rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
   // A second payment is accepted, but changes nothing on the invoice.
   else if (known.paidAt !== null) return;
   else if (known.txnId === null) markPaid(ctx, paymentHash);

@@ -22,7 +22,11 @@ export const lnurlSend: Kind = {
     const address = requiredDetail(request, 'address');
     const { lnurlAddress, user, account } = resolveLnurl(ctx, address);
     return {
-      ...price(request, { ...amountOn('source', request), fee: 'send', networkFee: lightningNetworkFeeOf }),
+      ...price(request, {
+        ...amountOn('source', request),
+        fee: 'send',
+        networkFee: lightningNetworkFeeOf,
+      }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address, lnurlAddress } },
       extra: { accountId: account?.id, fate: fateOfLnurlUser(user) },
@@ -35,7 +39,10 @@ export const lnurlSend: Kind = {
     deliver(ctx, txn) {
       const account = findAccount(ctx.store, v.parse(recipient, txn.extra).accountId ?? '');
       if (account === undefined) return;
-      payReceive(ctx, invoicePayer(ctx, account, { amount: txn.arrives, description: account.displayName }));
+      payReceive(
+        ctx,
+        invoicePayer(ctx, account, { amount: txn.arrives, description: account.displayName }),
+      );
     },
   }),
 };

@@ -47,7 +47,8 @@ export const onchainReceive: Kind = {
     return moved;
   },
   payFromOutside(ctx, txn) {
-    if (txn.state !== 'srcintent') throw badRequest(`transaction ${txn.id} is ${txn.state}: there is nothing to pay`);
+    if (txn.state !== 'srcintent')
+      throw badRequest(`transaction ${txn.id} is ${txn.state}: there is nothing to pay`);
     return detectPayment(ctx, txn, txn.charge);
   },
   onConfirmed(ctx, txn) {

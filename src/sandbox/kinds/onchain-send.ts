@@ -44,6 +44,7 @@ export const onchainSend: Kind = {
 function readAddress(text: string) {
   const address = orRefuse(() => parseBitcoinAddress(text));
   if (address.network === 'regtest') throw badRequest('the address is of another network');
-  if (address.type === 'witness') throw badRequest('the address is of a version that does not exist yet');
+  if (address.type === 'witness')
+    throw badRequest('the address is of a version that does not exist yet');
   return address;
 }

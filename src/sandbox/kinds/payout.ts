@@ -15,8 +15,13 @@ const name = 'payout';
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'), v.maxLength(255));
 
 /** "Phone number with country code": any separators. */
-const phone = v.pipe(text, v.check((number) => /^\+?[1-9]\d{6,14}$/.test(number.replace(/[\s().-]/g, '')),
-  'a phone number with its country code is needed'));
+const phone = v.pipe(
+  text,
+  v.check(
+    (number) => /^\+?[1-9]\d{6,14}$/.test(number.replace(/[\s().-]/g, '')),
+    'a phone number with its country code is needed',
+  ),
+);
 
 /** The last two are "varies" in the specification, so they are optional. */
 const kyc = v.object({
@@ -30,7 +35,10 @@ const kyc = v.object({
 });
 
 /** "Meaning of the code values: not shown." Any integer is accepted. */
-const code = v.pipe(number, v.check((n) => n.eq(n.round(0)), 'an integer is needed'));
+const code = v.pipe(
+  number,
+  v.check((n) => n.eq(n.round(0)), 'an integer is needed'),
+);
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
 /** The two field sets of a recipient. */
@@ -51,7 +59,8 @@ export const payout: Kind = {
   quote(_ctx, request) {
     const { source, dest } = request;
     const candidates = findRails(dest.method, dest.ccy);
-    if (candidates.length === 0) throw badRequest(`unsupported country or method: ${dest.method} in ${dest.ccy}`);
+    if (candidates.length === 0)
+      throw badRequest(`unsupported country or method: ${dest.method} in ${dest.ccy}`);
     const { rail, account } = readRecipient(request, candidates);
     const sender = readKyc('sourceReq', source.kyc);
     readKyc('destReq', dest.kyc);
@@ -60,13 +69,18 @@ export const payout: Kind = {
       ...price(request, { ...amountOn('dest', request), fee: 'payout' }),
       sourceDetails: { reqDetails: {}, kyc: source.kyc },
       destDetails: { reqDetails: dest.reqDetails, kyc: dest.kyc },
-      extra: { instant: rail.instant, sourceOfFunds: request.sourceOfFunds, fate: fateOfAccount(account) },
+      extra: {
+        instant: rail.instant,
+        sourceOfFunds: request.sourceOfFunds,
+        fate: fateOfAccount(account),
+      },
     };
   },
   ...sending({
     name,
     startAfter: durations.payoutStart,
-    settleAfter: (txn) => v.parse(terms, txn.extra).instant ? durations.payoutInstant : durations.payoutStandard,
+    settleAfter: (txn) =>
+      v.parse(terms, txn.extra).instant ? durations.payoutInstant : durations.payoutStandard,
   }),
 };
 
@@ -74,16 +88,23 @@ export const payout: Kind = {
 function readRecipient({ dest: { reqDetails } }: CreationRequest, candidates: readonly Rail[]) {
   const shape = 'bankAcctNum' in reqDetails ? bankAccount : namedAccount;
   const { account, institutionCode } = read(shape, 'destReq.reqDetails', reqDetails);
-  const rail = candidates.find(({ country, institutionType }) => hasInstitution(country, institutionType, institutionCode));
+  const rail = candidates.find(({ country, institutionType }) =>
+    hasInstitution(country, institutionType, institutionCode),
+  );
   if (rail === undefined) throw badRequest('invalid institution code');
-  return { rail, account: rail.institutionType === 'mobile' ? subscriberNumber(account, rail) : account };
+  return {
+    rail,
+    account: rail.institutionType === 'mobile' ? subscriberNumber(account, rail) : account,
+  };
 }
 
 /** A mobile number without its required country code. */
 function subscriberNumber(account: string, { callingCode }: Rail): string {
   const [, subscriber] = new RegExp(`^\\+?${callingCode}(\\d{6,12})$`).exec(account) ?? [];
   if (subscriber !== undefined) return subscriber;
-  throw badRequest(`destReq.reqDetails.acctNum: a mobile number with the country code ${callingCode} is needed`);
+  throw badRequest(
+    `destReq.reqDetails.acctNum: a mobile number with the country code ${callingCode} is needed`,
+  );
 }
 
 function readKyc(side: string, given: unknown): v.InferOutput<typeof kyc> {

@@ -6,7 +6,14 @@ export type InstitutionType = 'bank' | 'mobile';
  * Method code, country (ISO 3166-1 alpha-2), currency, calling code, with which mobile numbers begin, kind of institution,
  * how long it takes: minutes, or the 1 to 3 business days of a standard bank transfer.
  */
-const table: readonly (readonly [string, string, string, string, InstitutionType, 'minutes' | 'days'])[] = [
+const table: readonly (readonly [
+  string,
+  string,
+  string,
+  string,
+  InstitutionType,
+  'minutes' | 'days',
+])[] = [
   ['cad-interac', 'CA', 'CAD', '1', 'bank', 'minutes'],
   ['inr-bank', 'IN', 'INR', '91', 'bank', 'days'],
   ['idr-bank', 'ID', 'IDR', '62', 'bank', 'days'],
@@ -30,8 +37,14 @@ const table: readonly (readonly [string, string, string, string, InstitutionType
   ['kh-usd-mobile', 'KH', 'USD', '855', 'mobile', 'minutes'],
 ];
 
-const rails = table.map(([method, country, ccy, callingCode, institutionType, speed]) =>
-  ({ method, country, ccy, callingCode, institutionType, instant: speed === 'minutes' }));
+const rails = table.map(([method, country, ccy, callingCode, institutionType, speed]) => ({
+  method,
+  country,
+  ccy,
+  callingCode,
+  institutionType,
+  instant: speed === 'minutes',
+}));
 
 export type Rail = (typeof rails)[number];
 

@@ -51,7 +51,8 @@ export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed'
         if (bad !== undefined) return void endSend(ctx, txn, bad);
         const moved = move(ctx, 'send', txn, 'start');
         way.send?.(ctx, moved);
-        if (way.settleAfter !== undefined) schedule(ctx, settle, txnId, ctx.now + way.settleAfter(moved));
+        if (way.settleAfter !== undefined)
+          schedule(ctx, settle, txnId, ctx.now + way.settleAfter(moved));
       },
       [settle]: (ctx, txnId) => arrive(ctx, requireTransaction(ctx.store, txnId)),
     },

@@ -19,9 +19,14 @@ export const usdtSend: Kind = {
     if (dest.ccy !== 'USDT') throw badRequest('tron carries USDT');
     const address = requiredDetail(request, 'address');
     const { hex } = orRefuse(() => parseTronAddress(address));
-    if (address === tronUsdtContract) throw badRequest('the address is the contract of USDT itself');
+    if (address === tronUsdtContract)
+      throw badRequest('the address is the contract of USDT itself');
     return {
-      ...price(request, { ...requestedAmount(request), fee: 'send', networkFee: chainNetworkFee.tron }),
+      ...price(request, {
+        ...requestedAmount(request),
+        fee: 'send',
+        networkFee: chainNetworkFee.tron,
+      }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address } },
       extra: { address, fate: fateOfAddress(hex.slice(2)) },

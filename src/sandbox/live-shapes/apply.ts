@@ -7,7 +7,11 @@ import { liveShapes, shapeNames, type LiveShape, type LiveShapeName } from './ta
 
 const version = '/api/v2';
 
-export function shapedEdge(names: ReadonlySet<LiveShapeName>, maker: Maker, machineTime: () => number) {
+export function shapedEdge(
+  names: ReadonlySet<LiveShapeName>,
+  maker: Maker,
+  machineTime: () => number,
+) {
   const limiter = createLimiter();
   const headers = (left: number, resetMs: number): Record<string, string> => ({
     'x-ratelimit-limit': String(perMinute),
@@ -31,10 +35,17 @@ export function shapedEdge(names: ReadonlySet<LiveShapeName>, maker: Maker, mach
   };
 }
 
-const withHeaders = (outgoing: Outgoing, more: Readonly<Record<string, string>>): Outgoing =>
-  ({ ...outgoing, headers: { ...outgoing.headers, ...more } });
+const withHeaders = (outgoing: Outgoing, more: Readonly<Record<string, string>>): Outgoing => ({
+  ...outgoing,
+  headers: { ...outgoing.headers, ...more },
+});
 
-function shaped(names: ReadonlySet<LiveShapeName>, maker: Maker, incoming: Incoming, outgoing: Outgoing): Outgoing {
+function shaped(
+  names: ReadonlySet<LiveShapeName>,
+  maker: Maker,
+  incoming: Incoming,
+  outgoing: Outgoing,
+): Outgoing {
   const [path = ''] = incoming.target.slice(version.length).split('?', 1);
   const request = `${incoming.method} ${path.replace(/^(\/transaction)\/$/, '$1')}`;
   let { status } = outgoing;
@@ -64,6 +75,10 @@ function createLimiter() {
     if (isTaken) taken.push(now);
     const crowded = recent.length >= perSecond && taken.length < perMinute;
     const [oldest = now] = crowded ? recent : taken;
-    return { isTaken, left: perMinute - taken.length, resetMs: oldest + (crowded ? 1000 : aMinute) - now };
+    return {
+      isTaken,
+      left: perMinute - taken.length,
+      resetMs: oldest + (crowded ? 1000 : aMinute) - now,
+    };
   };
 }

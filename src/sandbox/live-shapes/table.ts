@@ -2,7 +2,18 @@
 import { encodeLnurl } from '../../formats/lnurl.js';
 import type { Maker } from '../wire/maker.js';
 import {
-  asIso, asSeconds, asText, fieldsOf, isFields, renamed, throughout, transactionOf, unwrapped, withEach, without, wrapped,
+  asIso,
+  asSeconds,
+  asText,
+  fieldsOf,
+  isFields,
+  renamed,
+  throughout,
+  transactionOf,
+  unwrapped,
+  withEach,
+  without,
+  wrapped,
   type Fields,
 } from './change.js';
 
@@ -29,7 +40,10 @@ export type LiveShape = (AnswerShape | BehaviourShape) & {
 };
 
 const answer = (
-  of: RegExp, summary: string, change: AnswerShape['change'], more: Partial<Pick<AnswerShape, 'from' | 'status'>> = {},
+  of: RegExp,
+  summary: string,
+  change: AnswerShape['change'],
+  more: Partial<Pick<AnswerShape, 'from' | 'status'>> = {},
 ): LiveShape => ({ kind: 'answer', of, summary, change, ...more });
 
 const behaviour = (summary: string): LiveShape => ({ kind: 'behaviour', summary });
@@ -55,53 +69,151 @@ const ok = (): unknown => ({ message: 'OK' });
 
 /** By name, in the order of application. */
 export const liveShapes = {
-  'token-expiry-iso': answer(token, 'expiredAt of a token as ISO 8601 text', withEach(['expiredAt'], asIso)),
-  'token-expiry-text': alone(answer(token, 'expiredAt of a token as digits in a text', withEach(['expiredAt'], asText))),
+  'token-expiry-iso': answer(
+    token,
+    'expiredAt of a token as ISO 8601 text',
+    withEach(['expiredAt'], asIso),
+  ),
+  'token-expiry-text': alone(
+    answer(token, 'expiredAt of a token as digits in a text', withEach(['expiredAt'], asText)),
+  ),
   'token-expiry-absent': alone(answer(token, 'a token without expiredAt', without('expiredAt'))),
   'token-wrapped': answer(token, 'a token inside data', wrapped),
   'btc-address-wrapped': answer(btcAddress, 'the Bitcoin address inside data', wrapped),
-  'usdt-address-renamed': answer(usdtAddress, 'the USDT address as staticStablecoinOnchainAddress, without currency and chain',
-    withEach(['data'], (data) => without('walletCcy', 'chainId')(
-      renamed({ staticOnchainAddress: 'staticStablecoinOnchainAddress' })(data)))),
-  'usdt-address-bare': alone(answer(usdtAddress, 'the USDT address without data around it', unwrapped)),
-  'list-null': answer(list, 'an empty list as data: null',
-    withEach(['data'], (data) => (Array.isArray(data) && data.length === 0 ? null : data))),
-  'list-abbreviated': answer(transactions, 'transactions of a list without destReq, and without ccy and method',
-    transactionOf((txn) => withEach(['sourceReq'], without('ccy', 'method'))(without('destReq')(txn)))),
-  'list-without-pagination': answer(transactions, 'a list without pagination', without('pagination')),
+  'usdt-address-renamed': answer(
+    usdtAddress,
+    'the USDT address as staticStablecoinOnchainAddress, without currency and chain',
+    withEach(['data'], (data) =>
+      without(
+        'walletCcy',
+        'chainId',
+      )(renamed({ staticOnchainAddress: 'staticStablecoinOnchainAddress' })(data)),
+    ),
+  ),
+  'usdt-address-bare': alone(
+    answer(usdtAddress, 'the USDT address without data around it', unwrapped),
+  ),
+  'list-null': answer(
+    list,
+    'an empty list as data: null',
+    withEach(['data'], (data) => (Array.isArray(data) && data.length === 0 ? null : data)),
+  ),
+  'list-abbreviated': answer(
+    transactions,
+    'transactions of a list without destReq, and without ccy and method',
+    transactionOf((txn) =>
+      withEach(['sourceReq'], without('ccy', 'method'))(without('destReq')(txn)),
+    ),
+  ),
+  'list-without-pagination': answer(
+    transactions,
+    'a list without pagination',
+    without('pagination'),
+  ),
   'list-bare': alone(answer(list, 'a list without anything around it', unwrapped)),
-  'times-iso': answer(anyTransaction, 'times of transactions as ISO 8601 text', throughout(withEach(times, asIso))),
-  'times-without-zone': alone(answer(anyTransaction, 'the same without a zone',
-    throughout(withEach(times, (at) => String(asIso(at)).replace(/Z$/, ''))))),
-  'times-in-seconds': alone(answer(anyTransaction, 'times of transactions in seconds', throughout(withEach(times, asSeconds)))),
-  'numbers-as-text': answer(anyTransaction, 'amounts, fees and rates of transactions as text', (body, { feeField }) =>
-    throughout(withEach(['amtRequested', 'amtSettled', feeField, 'networkFees', 'fxRate'], asText))(body)),
-  'lnurl-echo': answer(anyTransaction, 'a Lightning Address echoed as lnurl in place of address',
-    lnurlDetails(renamed({ address: 'lnurl' }))),
-  'lnurl-bech32': alone(answer(anyTransaction, 'a Lightning Address echoed as an LNURL in bech32',
-    lnurlDetails(withEach(['address'], (address) => bech32Of(String(address)))))),
-  'states-between': answer(anyTransaction, 'more states on the way, such as srcsent and destpendsent', transactionOf(stateBetween)),
-  'state-canceled': answer(anyTransaction, 'canceled in place of usercanceled',
-    transactionOf(withEach(['txnState'], (state) => (state === 'usercanceled' ? 'canceled' : state)))),
-  'confirm-before-invoice': answer(confirmation, 'a confirmed receive is userconfirmed, and has its invoice a moment later',
-    transactionOf(beforeInvoice)),
+  'times-iso': answer(
+    anyTransaction,
+    'times of transactions as ISO 8601 text',
+    throughout(withEach(times, asIso)),
+  ),
+  'times-without-zone': alone(
+    answer(
+      anyTransaction,
+      'the same without a zone',
+      throughout(withEach(times, (at) => String(asIso(at)).replace(/Z$/, ''))),
+    ),
+  ),
+  'times-in-seconds': alone(
+    answer(
+      anyTransaction,
+      'times of transactions in seconds',
+      throughout(withEach(times, asSeconds)),
+    ),
+  ),
+  'numbers-as-text': answer(
+    anyTransaction,
+    'amounts, fees and rates of transactions as text',
+    (body, { feeField }) =>
+      throughout(
+        withEach(['amtRequested', 'amtSettled', feeField, 'networkFees', 'fxRate'], asText),
+      )(body),
+  ),
+  'lnurl-echo': answer(
+    anyTransaction,
+    'a Lightning Address echoed as lnurl in place of address',
+    lnurlDetails(renamed({ address: 'lnurl' })),
+  ),
+  'lnurl-bech32': alone(
+    answer(
+      anyTransaction,
+      'a Lightning Address echoed as an LNURL in bech32',
+      lnurlDetails(withEach(['address'], (address) => bech32Of(String(address)))),
+    ),
+  ),
+  'states-between': answer(
+    anyTransaction,
+    'more states on the way, such as srcsent and destpendsent',
+    transactionOf(stateBetween),
+  ),
+  'state-canceled': answer(
+    anyTransaction,
+    'canceled in place of usercanceled',
+    transactionOf(
+      withEach(['txnState'], (state) => (state === 'usercanceled' ? 'canceled' : state)),
+    ),
+  ),
+  'confirm-before-invoice': answer(
+    confirmation,
+    'a confirmed receive is userconfirmed, and has its invoice a moment later',
+    transactionOf(beforeInvoice),
+  ),
   'confirm-ok': answer(confirmation, 'a confirmation answered with { message: "OK" }', ok),
   'institutions-wrapped': answer(institutions, 'institutions inside data', wrapped),
-  'institutions-bare': alone(answer(institutions, 'institutions as one bare list',
-    fieldsOf(({ banks, mobiles }) => [banks, mobiles].flat()))),
-  'rates-null': answer(rates, 'some rates are null', withEach(['data'], withEach(rareRates, () => null))),
+  'institutions-bare': alone(
+    answer(
+      institutions,
+      'institutions as one bare list',
+      fieldsOf(({ banks, mobiles }) => [banks, mobiles].flat()),
+    ),
+  ),
+  'rates-null': answer(
+    rates,
+    'some rates are null',
+    withEach(
+      ['data'],
+      withEach(rareRates, () => null),
+    ),
+  ),
   'rates-bare': answer(rates, 'rates without data around them', unwrapped),
-  'webhook-changes-ok': answer(webhookChange, 'a changed or removed webhook answered with { message: "OK" }', ok),
-  'webhook-exists': alone(behaviour('a second webhook is refused with code 3002 in place of replacing the first')),
+  'webhook-changes-ok': answer(
+    webhookChange,
+    'a changed or removed webhook answered with { message: "OK" }',
+    ok,
+  ),
+  'webhook-exists': alone(
+    behaviour('a second webhook is refused with code 3002 in place of replacing the first'),
+  ),
   'webhook-put': behaviour('events are delivered by PUT'),
   'webhook-final-only': alone(behaviour('only final states are delivered')),
   'webhook-once': alone(behaviour('a delivery is tried once')),
   'webhook-signature-header': alone(behaviour('the signature stands in X-Signature')),
-  'account-record': answer(account, 'an account with id, accountStatus and countryCode',
-    renamed({ accountId: 'id', status: 'accountStatus', country: 'countryCode' })),
-  'error-codes': answer(anything, 'refusals with a code, in the detailed form', fieldsOf(withCode), { from: isRefusal }),
-  'error-in-200': answer(/^(GET|POST) /, 'a bad request answered with status 200 and resultStatus: "error"',
-    fieldsOf((body) => ({ resultStatus: 'error', ...body })), { from: (status) => status === 400, status: 200 }),
+  'account-record': answer(
+    account,
+    'an account with id, accountStatus and countryCode',
+    renamed({ accountId: 'id', status: 'accountStatus', country: 'countryCode' }),
+  ),
+  'error-codes': answer(
+    anything,
+    'refusals with a code, in the detailed form',
+    fieldsOf(withCode),
+    { from: isRefusal },
+  ),
+  'error-in-200': answer(
+    /^(GET|POST) /,
+    'a bad request answered with status 200 and resultStatus: "error"',
+    fieldsOf((body) => ({ resultStatus: 'error', ...body })),
+    { from: (status) => status === 400, status: 200 },
+  ),
   'data-around': alone(answer(anything, 'every answer inside data', wrapped)),
   'rate-limit-headers': behaviour('X-RateLimit headers on every answer'),
   'rate-limit': alone(behaviour('60 requests a minute and 5 a second, then 429')),
@@ -116,30 +228,43 @@ export const shapeNames: readonly LiveShapeName[] = Object.keys(liveShapes).filt
 export function readShapeNames(given: readonly string[]): LiveShapeName[] {
   return given.flatMap((name) => {
     if (name === 'all') return shapeNames.filter((each) => liveShapes[each].alone === undefined);
-    if (!isLiveShape(name)) throw new RangeError(`"${name}" is not a live shape. Use all, ${shapeNames.join(', ')}.`);
+    if (!isLiveShape(name))
+      throw new RangeError(`"${name}" is not a live shape. Use all, ${shapeNames.join(', ')}.`);
     return [name];
   });
 }
 
 function lnurlDetails(change: (details: unknown) => unknown): (body: unknown) => unknown {
-  return transactionOf(withEach(['destReq'], fieldsOf((side) =>
-    (side['method'] === 'lnurl' ? withEach(['reqDetails'], change)(side) : side))));
+  return transactionOf(
+    withEach(
+      ['destReq'],
+      fieldsOf((side) =>
+        side['method'] === 'lnurl' ? withEach(['reqDetails'], change)(side) : side,
+      ),
+    ),
+  );
 }
 
 function bech32Of(address: string): string {
   const [user = '', domain] = address.split('@');
-  return domain === undefined ? address : encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`);
+  return domain === undefined
+    ? address
+    : encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`);
 }
 
 /** Payouts and other sends have different intermediate states; receives have none. */
 function stateBetween(txn: Fields): Fields {
   const { txnState, sourceReq, destReq } = txn;
-  const incoming = isFields(sourceReq) && (sourceReq['method'] === 'lightning' || sourceReq['method'] === 'on-chain');
+  const incoming =
+    isFields(sourceReq) &&
+    (sourceReq['method'] === 'lightning' || sourceReq['method'] === 'on-chain');
   const method = isFields(destReq) ? destReq['method'] : undefined;
   const isPayout = typeof method === 'string' && method !== 'on-chain' && method.includes('-');
   if (incoming) return txn;
-  if (txnState === 'srccreated') return { ...txn, txnState: isPayout ? 'srcpendconfirmfill' : 'srcsent' };
-  if (txnState === 'destsent') return { ...txn, txnState: isPayout ? 'srcconfirmfilled' : 'destpendsent' };
+  if (txnState === 'srccreated')
+    return { ...txn, txnState: isPayout ? 'srcpendconfirmfill' : 'srcsent' };
+  if (txnState === 'destsent')
+    return { ...txn, txnState: isPayout ? 'srcconfirmfilled' : 'destpendsent' };
   return txn;
 }
 
@@ -170,5 +295,10 @@ function withCode(body: Fields): Fields {
   const text = error === 'bad request' && typeof message === 'string' ? message : error;
   const [, code] = codes.find(([pattern]) => pattern.test(text)) ?? [];
   if (code === undefined) return body;
-  return { resultStatus: 'error', code, error: text, errorMetadata: { params: JSON.stringify({ message: text }) } };
+  return {
+    resultStatus: 'error',
+    code,
+    error: text,
+    errorMetadata: { params: JSON.stringify({ message: text }) },
+  };
 }

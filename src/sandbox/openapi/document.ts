@@ -7,7 +7,10 @@ import { ref, text, list, oneOf, sent, type Schema } from './shape.js';
 import { cancelSuffix } from '../unspecified.js';
 
 export const openApiRoute: Route = {
-  method: 'GET', path: '/openapi.json', access: 'public', answer: ({ ctx }) => jsonAnswer(200, openApiDocument(ctx.maker)),
+  method: 'GET',
+  path: '/openapi.json',
+  access: 'public',
+  answer: ({ ctx }) => jsonAnswer(200, openApiDocument(ctx.maker)),
 };
 
 export function openApiDocument(maker: Maker): Schema {
@@ -16,7 +19,8 @@ export function openApiDocument(maker: Maker): Schema {
     info: {
       title: 'Wallet payments',
       version: '2',
-      description: 'Wallets, Lightning, on-chain Bitcoin and USDT, swaps and fiat payouts, as the sandbox serves them.',
+      description:
+        'Wallets, Lightning, on-chain Bitcoin and USDT, swaps and fiat payouts, as the sandbox serves them.',
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
@@ -34,13 +38,16 @@ function event({ signatureHeader }: Maker): Schema {
     operationId: 'transactionState',
     summary: 'A transaction has changed its state',
     security: [],
-    parameters: [{
-      name: signatureHeader,
-      in: 'header',
-      required: true,
-      description: 'Lower-case hex HMAC-SHA256 of the raw body, keyed with the secret of the webhook.',
-      schema: text,
-    }],
+    parameters: [
+      {
+        name: signatureHeader,
+        in: 'header',
+        required: true,
+        description:
+          'Lower-case hex HMAC-SHA256 of the raw body, keyed with the secret of the webhook.',
+        schema: text,
+      },
+    ],
     requestBody: { required: true, content: { 'application/json': { schema: ref('Event') } } },
     responses: { 200: { description: 'Taken.' } },
   };
@@ -56,73 +63,188 @@ interface More {
 }
 
 type Method = 'get' | 'post' | 'put' | 'delete';
-type Row = readonly [method: Method, path: string, id: string, summary: string, answer: Schema, more?: More];
+type Row = readonly [
+  method: Method,
+  path: string,
+  id: string,
+  summary: string,
+  answer: Schema,
+  more?: More,
+];
 
-const query = (name: string, schema: Schema, required = false): Schema => ({ name, in: 'query', required, schema });
+const query = (name: string, schema: Schema, required = false): Schema => ({
+  name,
+  in: 'query',
+  required,
+  schema,
+});
 const header = (name: string): Schema => ({ name, in: 'header', required: true, schema: text });
 
 const values: Schema = { type: 'string', description: 'Several values are separated by commas.' };
 const count: Schema = { type: 'integer', minimum: 1 };
 
 const creation = 'Create a transaction in the quoted state';
-const institutions = 'List the institutions that a country\'s payouts can go to';
+const institutions = "List the institutions that a country's payouts can go to";
 const ofOne = { ofOne: true } as const;
 
 const rows: readonly Row[] = [
-  ['post', '/authentication/token-signature', 'createToken', 'Create an access token', ref('Token'),
-    { open: true, body: {}, parameters: [header('X-Api-Key'), header('X-Api-Signature')] }],
-  ['get', '/account/{accountId}/wallet/', 'getWallets', 'Get the wallets of an account', ref('Wallets')],
+  [
+    'post',
+    '/authentication/token-signature',
+    'createToken',
+    'Create an access token',
+    ref('Token'),
+    { open: true, body: {}, parameters: [header('X-Api-Key'), header('X-Api-Signature')] },
+  ],
+  [
+    'get',
+    '/account/{accountId}/wallet/',
+    'getWallets',
+    'Get the wallets of an account',
+    ref('Wallets'),
+  ],
   ['get', '/account/{accountId}', 'getAccount', 'Get an account', ref('Account'), ofOne],
-  ['get', '/account/onchain-address', 'getOnchainAddress', 'Get the permanent Bitcoin deposit address', ref('OnchainAddress')],
-  ['get', '/account/stablecoin-onchain-address', 'getStablecoinAddress', 'Get the permanent USDT deposit address',
+  [
+    'get',
+    '/account/onchain-address',
+    'getOnchainAddress',
+    'Get the permanent Bitcoin deposit address',
+    ref('OnchainAddress'),
+  ],
+  [
+    'get',
+    '/account/stablecoin-onchain-address',
+    'getStablecoinAddress',
+    'Get the permanent USDT deposit address',
     ref('StablecoinAddress'),
-    { parameters: [query('walletCcy', oneOf('USDT'), true), query('chainId', oneOf('TRON', 'ETH'), true)] }],
-  ['post', '/transaction', 'createTransaction', creation, ref('Transaction'), { body: ref('CreateTransaction') }],
-  ['post', '/transaction/', 'createTransactionWithSlash', creation, ref('Transaction'), { body: ref('CreateTransaction') }],
-  ['put', '/transaction/{txnId}/confirm', 'confirmTransaction', 'Confirm a transaction', ref('Transaction'), ofOne],
-  ['put', `/transaction/{txnId}/${cancelSuffix}`, 'cancelTransaction', 'Cancel a quoted transaction', ref('Transaction'),
-    ofOne],
+    {
+      parameters: [
+        query('walletCcy', oneOf('USDT'), true),
+        query('chainId', oneOf('TRON', 'ETH'), true),
+      ],
+    },
+  ],
+  [
+    'post',
+    '/transaction',
+    'createTransaction',
+    creation,
+    ref('Transaction'),
+    { body: ref('CreateTransaction') },
+  ],
+  [
+    'post',
+    '/transaction/',
+    'createTransactionWithSlash',
+    creation,
+    ref('Transaction'),
+    { body: ref('CreateTransaction') },
+  ],
+  [
+    'put',
+    '/transaction/{txnId}/confirm',
+    'confirmTransaction',
+    'Confirm a transaction',
+    ref('Transaction'),
+    ofOne,
+  ],
+  [
+    'put',
+    `/transaction/{txnId}/${cancelSuffix}`,
+    'cancelTransaction',
+    'Cancel a quoted transaction',
+    ref('Transaction'),
+    ofOne,
+  ],
   ['get', '/transaction/{txnId}', 'getTransaction', 'Get a transaction', ref('Transaction'), ofOne],
-  ['get', '/transaction', 'listTransactions', 'List transactions, newest first', ref('TransactionPage'), {
-    parameters: [
-      query('time', { ...oneOf('1d', '7d', '30d', '3m', '6m', '1y', 'other'), default: '7d' }),
-      query('startTime', { type: 'string', format: 'date-time', description: 'Inclusive; with time=other.' }),
-      query('endTime', { type: 'string', format: 'date-time', description: 'Inclusive; with time=other.' }),
-      { ...query('txnStatuses', list(ref('TxnState'))), style: 'form', explode: false },
-      ...['srcMethods', 'destMethods', 'excludedSrcMethods', 'excludedDestMethods']
-        .map((name) => query(name, values)),
-      query('limit', { ...count, default: 20 }),
-      query('page', { ...count, default: 1 }),
-    ],
-  }],
-  ['post', '/webhook', 'createWebhook', 'Set the webhook, in place of any before', ref('Webhook'),
-    { body: ref('CreateWebhook') }],
+  [
+    'get',
+    '/transaction',
+    'listTransactions',
+    'List transactions, newest first',
+    ref('TransactionPage'),
+    {
+      parameters: [
+        query('time', { ...oneOf('1d', '7d', '30d', '3m', '6m', '1y', 'other'), default: '7d' }),
+        query('startTime', {
+          type: 'string',
+          format: 'date-time',
+          description: 'Inclusive; with time=other.',
+        }),
+        query('endTime', {
+          type: 'string',
+          format: 'date-time',
+          description: 'Inclusive; with time=other.',
+        }),
+        { ...query('txnStatuses', list(ref('TxnState'))), style: 'form', explode: false },
+        ...['srcMethods', 'destMethods', 'excludedSrcMethods', 'excludedDestMethods'].map((name) =>
+          query(name, values),
+        ),
+        query('limit', { ...count, default: 20 }),
+        query('page', { ...count, default: 1 }),
+      ],
+    },
+  ],
+  [
+    'post',
+    '/webhook',
+    'createWebhook',
+    'Set the webhook, in place of any before',
+    ref('Webhook'),
+    { body: ref('CreateWebhook') },
+  ],
   ['get', '/webhook', 'listWebhooks', 'List the webhook', ref('Webhooks')],
-  ['put', '/webhook/{webhookId}', 'updateWebhook', 'Change the webhook', ref('Webhook'),
-    { ...ofOne, body: ref('UpdateWebhook') }],
+  [
+    'put',
+    '/webhook/{webhookId}',
+    'updateWebhook',
+    'Change the webhook',
+    ref('Webhook'),
+    { ...ofOne, body: ref('UpdateWebhook') },
+  ],
   ['delete', '/webhook/{webhookId}', 'removeWebhook', 'Remove the webhook', sent({}), ofOne],
-  ['get', '/reference/fiat-institution/by-country/{countryCode}', 'listInstitutions', institutions, ref('Institutions')],
+  [
+    'get',
+    '/reference/fiat-institution/by-country/{countryCode}',
+    'listInstitutions',
+    institutions,
+    ref('Institutions'),
+  ],
   ['get', '/rate', 'getRates', 'Get exchange rates', ref('Rates')],
 ];
 
-const json = (description: string, schema: Schema): Schema =>
-  ({ description, content: { 'application/json': { schema } } });
+const json = (description: string, schema: Schema): Schema => ({
+  description,
+  content: { 'application/json': { schema } },
+});
 
 function describe([method, path, id, summary, answer, more = {}]: Row): Schema {
   const { body, parameters = [], ofOne: isOfOne, open } = more;
-  const places = [...path.matchAll(/\{(\w+)\}/g)]
-    .map(([, name]) => ({ name, in: 'path', required: true, schema: text }));
+  const places = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: text,
+  }));
   return {
     operationId: id,
     summary,
     ...(open && { security: [] }),
     ...(places.length + parameters.length > 0 && { parameters: [...places, ...parameters] }),
-    ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    ...(body && {
+      requestBody: { required: true, content: { 'application/json': { schema: body } } },
+    }),
     responses: {
       200: json('Success.', answer),
-      400: json(method === 'put' ? 'Refused, or already in a final state.' : 'Refused.', ref('BadRequest')),
-      401: json('Not authenticated, or another account\'s.', ref('Unauthorized')),
-      ...(isOfOne && { 403: json('Permission denied.', ref('Forbidden')), 404: json('Not found.', ref('NotFound')) }),
+      400: json(
+        method === 'put' ? 'Refused, or already in a final state.' : 'Refused.',
+        ref('BadRequest'),
+      ),
+      401: json("Not authenticated, or another account's.", ref('Unauthorized')),
+      ...(isOfOne && {
+        403: json('Permission denied.', ref('Forbidden')),
+        404: json('Not found.', ref('NotFound')),
+      }),
       429: json('Rate limited.', ref('Error')),
       500: json('Failure of the service; try again later.', ref('Error')),
     },
@@ -130,7 +252,12 @@ function describe([method, path, id, summary, answer, more = {}]: Row): Schema {
 }
 
 /** The LNURL-pay endpoints (LUD-06, LUD-16) lie outside the interface's version. */
-function lnurlOperation(id: string, summary: string, answer: string, parameters: readonly Schema[]): Schema {
+function lnurlOperation(
+  id: string,
+  summary: string,
+  answer: string,
+  parameters: readonly Schema[],
+): Schema {
   const user = { name: 'user', in: 'path', required: true, schema: text };
   return {
     get: {
@@ -152,9 +279,17 @@ export function paths(base: string): Record<string, Schema> {
   for (const row of rows) (described[base + row[1]] ??= {})[row[0]] = describe(row);
   return {
     ...described,
-    '/.well-known/lnurlp/{user}': lnurlOperation('lnurlPay', 'Ask how to pay a user (LUD-16)', 'PayRequest', []),
+    '/.well-known/lnurlp/{user}': lnurlOperation(
+      'lnurlPay',
+      'Ask how to pay a user (LUD-16)',
+      'PayRequest',
+      [],
+    ),
     '/.well-known/lnurlp/{user}/callback': lnurlOperation(
-      'lnurlCallback', 'Ask for an invoice (LUD-06)', 'PayInvoice', [query('amount', count, true)],
+      'lnurlCallback',
+      'Ask for an invoice (LUD-06)',
+      'PayInvoice',
+      [query('amount', count, true)],
     ),
   };
 }

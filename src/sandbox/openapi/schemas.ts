@@ -1,6 +1,18 @@
 // OpenAPI schemas of accounts, addresses, webhooks, errors and LNURL.
 import type { Maker } from '../wire/maker.js';
-import { amount, described, epochMs, isoTime, list, oneOf, record, ref, sent, text, type Schema } from './shape.js';
+import {
+  amount,
+  described,
+  epochMs,
+  isoTime,
+  list,
+  oneOf,
+  record,
+  ref,
+  sent,
+  text,
+  type Schema,
+} from './shape.js';
 import { transactionSchemas } from './transaction-schemas.js';
 
 export function schemas(maker: Maker): Record<string, Schema> {
@@ -24,10 +36,19 @@ const accountSchemas: Record<string, Schema> = {
     updatedAt: isoTime,
   }),
   Wallets: record({ data: list(ref('Wallet')) }),
-  Account: described(record({
-    accountId: text, accountDisplayName: text, displayName: text, status: oneOf('ACTIVE'),
-    country: { type: 'string', pattern: '^[A-Z]{2}$' }, extId: text, parentAccountId: { type: ['string', 'null'] }, createdAt: isoTime,
-  }), 'The fields of an account record are not in the specification.'),
+  Account: described(
+    record({
+      accountId: text,
+      accountDisplayName: text,
+      displayName: text,
+      status: oneOf('ACTIVE'),
+      country: { type: 'string', pattern: '^[A-Z]{2}$' },
+      extId: text,
+      parentAccountId: { type: ['string', 'null'] },
+      createdAt: isoTime,
+    }),
+    'The fields of an account record are not in the specification.',
+  ),
   OnchainAddress: record({ staticOnchainAddress: text }),
   StablecoinAddress: record({
     resultStatus: oneOf('success'),
@@ -39,7 +60,11 @@ const accountSchemas: Record<string, Schema> = {
     }),
   }),
   Rates: record({
-    data: { type: 'object', additionalProperties: { type: 'number', exclusiveMinimum: 0 }, minProperties: 1 },
+    data: {
+      type: 'object',
+      additionalProperties: { type: 'number', exclusiveMinimum: 0 },
+      minProperties: 1,
+    },
   }),
 };
 
@@ -47,7 +72,11 @@ const payoutSchemas: Record<string, Schema> = {
   PayoutDetails: {
     type: 'object',
     properties: {
-      acctName: text, acctNum: text, bankAcctNum: text, institutionCode: text, institutionName: text,
+      acctName: text,
+      acctNum: text,
+      bankAcctNum: text,
+      institutionCode: text,
+      institutionName: text,
     },
     required: ['institutionCode'],
     anyOf: [{ required: ['acctNum'] }, { required: ['bankAcctNum'] }],
@@ -85,18 +114,28 @@ const plainError = (error: Schema): Schema => record({ error, 'message?': text }
 const errorSchemas: Record<string, Schema> = {
   Error: plainError(text),
   BadRequest: {
-    oneOf: [plainError(oneOf('bad request', 'failed to get account', 'insufficient balance')), ref('AlreadyFinal')],
+    oneOf: [
+      plainError(oneOf('bad request', 'failed to get account', 'insufficient balance')),
+      ref('AlreadyFinal'),
+    ],
   },
   AlreadyFinal: record({
     resultStatus: oneOf('error'),
     code: oneOf('2005'),
     error: { type: 'string', pattern: '^transaction .+ already in final state .+' },
-    errorMetadata: record({ params: described(text, 'JSON text with the state and the transaction id.') }),
+    errorMetadata: record({
+      params: described(text, 'JSON text with the state and the transaction id.'),
+    }),
   }),
-  Unauthorized: plainError(oneOf(
-    'invalid API key or signature', 'invalid api signature', 'invalid token or token expired', 'unauthorized',
-    'you are not authorized to view this account',
-  )),
+  Unauthorized: plainError(
+    oneOf(
+      'invalid API key or signature',
+      'invalid api signature',
+      'invalid token or token expired',
+      'unauthorized',
+      'you are not authorized to view this account',
+    ),
+  ),
   Forbidden: plainError(oneOf('Permission denied')),
   NotFound: plainError(oneOf('not found')),
 };

@@ -7,10 +7,16 @@ export const flag: Schema = { type: 'boolean' };
 export const amount: Schema = { type: 'number', minimum: 0 };
 export const isoTime: Schema = { type: 'string', format: 'date-time' };
 
-export const epochMs = (description: string): Schema =>
-  ({ type: 'integer', minimum: 0, description: `${description} Epoch milliseconds.` });
+export const epochMs = (description: string): Schema => ({
+  type: 'integer',
+  minimum: 0,
+  description: `${description} Epoch milliseconds.`,
+});
 
-export const described = (schema: Schema, description: string): Schema => ({ ...schema, description });
+export const described = (schema: Schema, description: string): Schema => ({
+  ...schema,
+  description,
+});
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
@@ -44,7 +50,9 @@ export const implies = (condition: Schema, consequence: Schema, otherwise?: Sche
 
 /** Objects whose fields have these values. */
 export const holds = (values: Readonly<Record<string, unknown>>): Schema => ({
-  properties: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { const: value }])),
+  properties: Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, { const: value }]),
+  ),
   required: Object.keys(values),
 });
 

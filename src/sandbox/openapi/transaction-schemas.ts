@@ -4,32 +4,71 @@ import type { Maker } from '../wire/maker.js';
 import { states } from '../wire/states.js';
 import { confirmationFields, networkFeeDeduction, unitsPerDollar } from '../unspecified.js';
 import {
-  amount, described, epochMs, flag, holds, implies, isoTime, list, nullable, oneOf, record, ref, sent, text,
+  amount,
+  described,
+  epochMs,
+  flag,
+  holds,
+  implies,
+  isoTime,
+  list,
+  nullable,
+  oneOf,
+  record,
+  ref,
+  sent,
+  text,
   type Schema,
 } from './shape.js';
 
 const currency = oneOf(...Object.keys(unitsPerDollar));
 const bolt11: Schema = { type: 'string', pattern: '^(?:ln|LN)', description: 'BOLT11 invoice.' };
 const nothing = record({});
-const pageUrl = described(nullable({ type: 'string', format: 'uri' }), 'Hosted payment page with a QR code.');
+const pageUrl = described(
+  nullable({ type: 'string', format: 'uri' }),
+  'Hosted payment page with a QR code.',
+);
 
 export function transactionSchemas(maker: Maker): Record<string, Schema> {
   const sides = sideFields(maker);
   const methodsOfSource = oneOf(maker.method, 'lightning', 'on-chain');
-  const methodsOfDest = oneOf(maker.method, 'lightning', 'lnurl', 'on-chain', 'tron', 'eth', ...payoutMethods);
+  const methodsOfDest = oneOf(
+    maker.method,
+    'lightning',
+    'lnurl',
+    'on-chain',
+    'tron',
+    'eth',
+    ...payoutMethods,
+  );
   return {
-    Transaction: transaction(ref('SourceReq'), ref('DestReq'), { allOf: settled.concat(unconfirmed) }),
-    ListedTransaction: transaction(ref('ListedSourceReq'), ref('ListedDestReq'), { allOf: settled }),
+    Transaction: transaction(ref('SourceReq'), ref('DestReq'), {
+      allOf: settled.concat(unconfirmed),
+    }),
+    ListedTransaction: transaction(ref('ListedSourceReq'), ref('ListedDestReq'), {
+      allOf: settled,
+    }),
     TransactionPage: record({
       data: list(ref('ListedTransaction')),
-      pagination: record({ page: positive, limit: positive, total: { type: 'integer', minimum: 0 } }),
+      pagination: record({
+        page: positive,
+        limit: positive,
+        total: { type: 'integer', minimum: 0 },
+      }),
     }),
     TxnState: oneOf(...states),
     ReqStatus: described(oneOf('0', '2'), '0 is pending, 2 is completed.'),
-    SourceReq: record({
-      ...sides.listed, method: methodsOfSource, ...sides.fees, reqDetails: ref('SourceDetails'), ...sides.full,
-      expiresAt: epochMs('Expiry.'),
-    }, { allOf: detailsOfSource(maker) }),
+    SourceReq: record(
+      {
+        ...sides.listed,
+        method: methodsOfSource,
+        ...sides.fees,
+        reqDetails: ref('SourceDetails'),
+        ...sides.full,
+        expiresAt: epochMs('Expiry.'),
+      },
+      { allOf: detailsOfSource(maker) },
+    ),
     DestReq: record(
       { ...sides.listed, method: methodsOfDest, reqDetails: ref('DestDetails'), ...sides.full },
       { allOf: detailsOfDest(maker) },
@@ -48,7 +87,9 @@ export function transactionSchemas(maker: Maker): Record<string, Schema> {
       }),
     }),
     SourceOfFunds: sent({
-      purpose: { type: 'integer' }, source: { type: 'integer' }, relationship: { type: 'integer' },
+      purpose: { type: 'integer' },
+      source: { type: 'integer' },
+      relationship: { type: 'integer' },
     }),
     CreateTransaction: creation(maker, methodsOfSource, methodsOfDest),
   };
@@ -56,19 +97,26 @@ export function transactionSchemas(maker: Maker): Record<string, Schema> {
 
 const positive: Schema = { type: 'integer', minimum: 1 };
 
-const transaction = (sourceReq: Schema, destReq: Schema, more: Schema): Schema => record({
-  txnId: text,
-  accountId: text,
-  accountDisplayName: text,
-  'extRefId?': described(text, 'The caller\'s reference, if one was given.'),
-  'note?': described(text, 'Internal note, not sent to the recipient.'),
-  txnState: ref('TxnState'),
-  sourceReq,
-  destReq,
-  'sourceOfFunds?': ref('SourceOfFunds'),
-  fxRate: described({ type: 'number', exclusiveMinimum: 0 }, 'Units of the destination for one of the source.'),
-  createdAt: epochMs('Creation.'),
-}, more);
+const transaction = (sourceReq: Schema, destReq: Schema, more: Schema): Schema =>
+  record(
+    {
+      txnId: text,
+      accountId: text,
+      accountDisplayName: text,
+      'extRefId?': described(text, "The caller's reference, if one was given."),
+      'note?': described(text, 'Internal note, not sent to the recipient.'),
+      txnState: ref('TxnState'),
+      sourceReq,
+      destReq,
+      'sourceOfFunds?': ref('SourceOfFunds'),
+      fxRate: described(
+        { type: 'number', exclusiveMinimum: 0 },
+        'Units of the destination for one of the source.',
+      ),
+      createdAt: epochMs('Creation.'),
+    },
+    more,
+  );
 
 function sideFields({ feeField }: Maker) {
   return {
@@ -93,18 +141,36 @@ function sideFields({ feeField }: Maker) {
 
 /** Of what was broadcast on a blockchain. Not in the specification. */
 const confirmations: Readonly<Record<string, Schema>> = {
-  [`${confirmationFields.seen}?`]: { type: 'integer', minimum: 0, description: 'Confirmations so far.' },
-  [`${confirmationFields.needed}?`]: { type: 'integer', minimum: 1, description: 'Confirmations that it takes.' },
+  [`${confirmationFields.seen}?`]: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Confirmations so far.',
+  },
+  [`${confirmationFields.needed}?`]: {
+    type: 'integer',
+    minimum: 1,
+    description: 'Confirmations that it takes.',
+  },
 };
 
 /** Every method's fields, for generated clients; the rules per method follow below. */
 const sourceDetails = sent({
-  'paymentRequest?': nullable(text), 'address?': nullable(text), 'amount?': nullable(amount), 'invoice?': nullable(text),
-  'invoicePageUrl?': nullable(text), 'expiredAt?': nullable(text),
+  'paymentRequest?': nullable(text),
+  'address?': nullable(text),
+  'amount?': nullable(amount),
+  'invoice?': nullable(text),
+  'invoicePageUrl?': nullable(text),
+  'expiredAt?': nullable(text),
 });
 const destDetails = sent({
-  'paymentRequest?': text, 'address?': text, 'lnurlAddress?': text, 'acctName?': text, 'acctNum?': text, 'bankAcctNum?': text,
-  'institutionCode?': text, 'institutionName?': text,
+  'paymentRequest?': text,
+  'address?': text,
+  'lnurlAddress?': text,
+  'acctName?': text,
+  'acctNum?': text,
+  'bankAcctNum?': text,
+  'institutionCode?': text,
+  'institutionName?': text,
 });
 
 const detailsAre = (reqDetails: Schema): Schema => ({ properties: { reqDetails } });
@@ -115,14 +181,19 @@ const detailsOfSource = (maker: Maker): Schema[] => [
     holds({ method: 'lightning' }),
     detailsAre(record({ paymentRequest: nullable(bolt11), invoicePageUrl: pageUrl })),
   ),
-  implies(holds({ method: 'on-chain' }), detailsAre(record({
-    address: nullable(text),
-    'amount?': described(nullable(amount), 'BTC.'),
-    'invoice?': { type: ['string', 'null'], pattern: '^bitcoin:', description: 'BIP21 URI.' },
-    invoicePageUrl: pageUrl,
-    'expiredAt?': nullable(isoTime),
-    ...confirmations,
-  }))),
+  implies(
+    holds({ method: 'on-chain' }),
+    detailsAre(
+      record({
+        address: nullable(text),
+        'amount?': described(nullable(amount), 'BTC.'),
+        'invoice?': { type: ['string', 'null'], pattern: '^bitcoin:', description: 'BIP21 URI.' },
+        invoicePageUrl: pageUrl,
+        'expiredAt?': nullable(isoTime),
+        ...confirmations,
+      }),
+    ),
+  ),
 ];
 
 const detailsOfDest = (maker: Maker): Schema[] => [
@@ -130,7 +201,10 @@ const detailsOfDest = (maker: Maker): Schema[] => [
   implies(holds({ method: 'lightning' }), detailsAre(record({ paymentRequest: bolt11 }))),
   implies(holds({ method: 'lnurl' }), detailsAre(record({ address: text, lnurlAddress: text }))),
   implies(holds({ method: 'on-chain' }), detailsAre(record({ address: text, ...confirmations }))),
-  implies(holds({ method: 'tron' }), detailsAre(record({ address: { type: 'string', pattern: '^T' }, ...confirmations }))),
+  implies(
+    holds({ method: 'tron' }),
+    detailsAre(record({ address: { type: 'string', pattern: '^T' }, ...confirmations })),
+  ),
   implies(
     { properties: { method: { enum: payoutMethods } }, required: ['method'] },
     { required: ['kyc'], ...detailsAre(ref('PayoutDetails')) },
@@ -139,36 +213,52 @@ const detailsOfDest = (maker: Maker): Schema[] => [
 
 /** The settled amounts of completed and other transactions. */
 const bothSides = (side: Schema): Schema => ({ properties: { sourceReq: side, destReq: side } });
-const settled: readonly Schema[] = [implies(
-  holds({ txnState: 'completed' }),
-  bothSides({ properties: { amtSettled: { type: 'number' }, reqStatus: { const: '2' } } }),
-  bothSides({ properties: { amtSettled: { type: 'null' }, reqStatus: { const: '0' } } }),
-)];
+const settled: readonly Schema[] = [
+  implies(
+    holds({ txnState: 'completed' }),
+    bothSides({ properties: { amtSettled: { type: 'number' }, reqStatus: { const: '2' } } }),
+    bothSides({ properties: { amtSettled: { type: 'null' }, reqStatus: { const: '0' } } }),
+  ),
+];
 
 /** Before the confirmation there is no invoice and no address. */
 const isNull: Schema = { type: 'null' };
-const noneYet: Schema = { properties: { paymentRequest: isNull, invoicePageUrl: isNull, address: isNull } };
+const noneYet: Schema = {
+  properties: { paymentRequest: isNull, invoicePageUrl: isNull, address: isNull },
+};
 const unconfirmed: readonly Schema[] = [
-  implies(holds({ txnState: 'quoted' }), { properties: { sourceReq: { properties: { reqDetails: noneYet } } } }),
+  implies(holds({ txnState: 'quoted' }), {
+    properties: { sourceReq: { properties: { reqDetails: noneYet } } },
+  }),
 ];
 
 function creation(maker: Maker, sourceMethods: Schema, destMethods: Schema): Schema {
-  const side = (method: Schema, reqDetails: Schema): Schema => sent({
-    ccy: currency, method, 'amtRequested?': { type: 'number', exclusiveMinimum: 0 }, 'reqDetails?': reqDetails, 'kyc?': ref('Kyc'),
+  const side = (method: Schema, reqDetails: Schema): Schema =>
+    sent({
+      ccy: currency,
+      method,
+      'amtRequested?': { type: 'number', exclusiveMinimum: 0 },
+      'reqDetails?': reqDetails,
+      'kyc?': ref('Kyc'),
+    });
+  const amountOn = (name: string): Schema => ({
+    required: [name],
+    properties: { [name]: { required: ['amtRequested'] } },
   });
-  const amountOn = (name: string): Schema =>
-    ({ required: [name], properties: { [name]: { required: ['amtRequested'] } } });
-  return sent({
-    sourceReq: side(sourceMethods, sent({})),
-    destReq: side(destMethods, ref('DestDetails')),
-    'extRefId?': described(text, 'Unique per transaction.'),
-    'note?': text,
-    'deductNetworkFeesFromDest?': flag,
-    [`${maker.feeDeduction}?`]: flag,
-    [`${networkFeeDeduction}?`]: flag,
-    'sourceOfFunds?': ref('SourceOfFunds'),
-  }, {
-    description: 'The amount is set on one side only; for a BOLT11 invoice on neither.',
-    not: { allOf: [amountOn('sourceReq'), amountOn('destReq')] },
-  });
+  return sent(
+    {
+      sourceReq: side(sourceMethods, sent({})),
+      destReq: side(destMethods, ref('DestDetails')),
+      'extRefId?': described(text, 'Unique per transaction.'),
+      'note?': text,
+      'deductNetworkFeesFromDest?': flag,
+      [`${maker.feeDeduction}?`]: flag,
+      [`${networkFeeDeduction}?`]: flag,
+      'sourceOfFunds?': ref('SourceOfFunds'),
+    },
+    {
+      description: 'The amount is set on one side only; for a BOLT11 invoice on neither.',
+      not: { allOf: [amountOn('sourceReq'), amountOn('destReq')] },
+    },
+  );
 }

@@ -6,7 +6,12 @@ import { announce } from '../deliveries/deliveries.js';
 import { houseLeg, InsufficientFunds, post, reserved, wallet, type Leg } from '../world/ledger.js';
 import { schedule, unschedule } from '../world/schedule.js';
 import type { Ending } from './fates.js';
-import { insertStateChange, updateTransaction, type Changes, type Transaction } from './transactions.js';
+import {
+  insertStateChange,
+  updateTransaction,
+  type Changes,
+  type Transaction,
+} from './transactions.js';
 import { nextState, type Flow, type Trigger } from '../wire/states.js';
 
 type MoveDetails = Changes & {
@@ -21,7 +26,11 @@ const endTriggers = { failed: 'fail', rejected: 'reject', error: 'break' } as co
  * so callers schedule the next step afterwards.
  */
 export function move(
-  ctx: Context, flow: Flow, txn: Transaction, trigger: Trigger, details: MoveDetails = {},
+  ctx: Context,
+  flow: Flow,
+  txn: Transaction,
+  trigger: Trigger,
+  details: MoveDetails = {},
 ): Transaction {
   const { msg = '', ...changes } = details;
   const moved = updateTransaction(ctx, txn, nextState(flow, txn.state, trigger), changes);
@@ -34,7 +43,13 @@ export function move(
 export function recordState(ctx: Context, txn: Transaction, msg = ''): void {
   insertStateChange(ctx, txn, msg);
   const { id: txnId, extRefId, state: txnState, updatedAt } = txn;
-  announce(ctx, txn.accountId, { txnId, extRefId: extRefId ?? undefined, txnState, msg, updatedAt });
+  announce(ctx, txn.accountId, {
+    txnId,
+    extRefId: extRefId ?? undefined,
+    txnState,
+    msg,
+    updatedAt,
+  });
 }
 
 /** Schedules the expiry of the quote, invoice or address. */
@@ -72,7 +87,12 @@ export function endSend(ctx: Context, txn: Transaction, { state, msg }: Ending):
 }
 
 /** Ends a transaction before any money has moved. */
-export function endUnpaid(ctx: Context, flow: Flow, txn: Transaction, { state, msg }: Ending): Transaction {
+export function endUnpaid(
+  ctx: Context,
+  flow: Flow,
+  txn: Transaction,
+  { state, msg }: Ending,
+): Transaction {
   return move(ctx, flow, txn, endTriggers[state], { msg });
 }
 
@@ -89,7 +109,13 @@ export function completeReceive(ctx: Context, flow: Flow, txn: Transaction): Tra
 
 /** Credits a wallet without a transaction, once per subject. */
 export function credit(
-  ctx: Context, { subject, accountId, ccy, amount }: { subject: string; accountId: string; ccy: string; amount: Big },
+  ctx: Context,
+  {
+    subject,
+    accountId,
+    ccy,
+    amount,
+  }: { subject: string; accountId: string; ccy: string; amount: Big },
 ): void {
   openWallet(ctx, accountId, ccy);
   const legs = [houseLeg('outside', ccy, amount.neg()), wallet(accountId, ccy, amount)];
@@ -122,7 +148,12 @@ function costs(txn: Transaction): Leg[] {
   ];
 }
 
-function ifFunded(ctx: Context, flow: Flow, txn: Transaction, step: () => Transaction): Transaction {
+function ifFunded(
+  ctx: Context,
+  flow: Flow,
+  txn: Transaction,
+  step: () => Transaction,
+): Transaction {
   try {
     return step();
   } catch (error) {

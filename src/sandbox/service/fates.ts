@@ -50,7 +50,10 @@ function destinationOf({ destDetails }: Transaction): string {
 }
 
 /** How the transaction ends at this moment; undefined if it continues. Called once per moment. */
-export function plannedFate(txn: Transaction, moment: (typeof moments)[number]): Ending | undefined {
+export function plannedFate(
+  txn: Transaction,
+  moment: (typeof moments)[number],
+): Ending | undefined {
   const planned = v.parse(noted, txn.extra).fate;
   return planned?.instead === moment ? planned : undefined;
 }

@@ -13,13 +13,28 @@ const forever = Number.MAX_SAFE_INTEGER;
 const countRow = v.object({ count: v.number() });
 
 /** One page of the account's transactions, newest first; with a lag, as they were. */
-export function listTransactions(ctx: Context, account: Account, query: URLSearchParams, lag?: Lag) {
+export function listTransactions(
+  ctx: Context,
+  account: Account,
+  query: URLSearchParams,
+  lag?: Lag,
+) {
   const limit = Math.min(positiveInteger(query, 'limit', defaultLimit), maxPageSize);
   const page = positiveInteger(query, 'page', 1);
   const filters = readFilters(query);
-  const condition = ['account_id = ?', 'created_at BETWEEN ? AND ?', ...filters.map(({ sql }) => sql)].join(' AND ');
+  const condition = [
+    'account_id = ?',
+    'created_at BETWEEN ? AND ?',
+    ...filters.map(({ sql }) => sql),
+  ].join(' AND ');
   const values = [account.id, ...readPeriod(query, ctx.now), ...filters.map(({ value }) => value)];
-  const [counted] = readPast(ctx, lag, countRow, `SELECT count(*) AS count FROM txn WHERE ${condition}`, values);
+  const [counted] = readPast(
+    ctx,
+    lag,
+    countRow,
+    `SELECT count(*) AS count FROM txn WHERE ${condition}`,
+    values,
+  );
   const items = selectPage(ctx, lag, condition, values, limit, (page - 1) * limit);
   return { items, pagination: { page, limit, total: counted?.count ?? 0 } };
 }
@@ -27,9 +42,11 @@ export function listTransactions(ctx: Context, account: Account, query: URLSearc
 /** The period in epoch ms, both ends inclusive. Times without a zone are in UTC. */
 function readPeriod(query: URLSearchParams, now: number): [number, number] {
   const time = query.get('time') ?? '7d';
-  if (time === 'other') return [readDate(query, 'startTime') ?? 0, readDate(query, 'endTime') ?? forever];
+  if (time === 'other')
+    return [readDate(query, 'startTime') ?? 0, readDate(query, 'endTime') ?? forever];
   const window = timeWindows.get(time);
-  if (window === undefined) throw badRequest(`time: ${[...timeWindows.keys()].join(', ')} or other`);
+  if (window === undefined)
+    throw badRequest(`time: ${[...timeWindows.keys()].join(', ')} or other`);
   return [now - window, forever];
 }
 
@@ -46,7 +63,8 @@ function readDate(query: URLSearchParams, name: string): number | undefined {
 }
 
 /** Date, time and zone. */
-const isoTime = /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
+const isoTime =
+  /^(\d{4}-\d{2}-\d{2})(?:(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
 
 interface Filter {
   readonly sql: string;
@@ -69,12 +87,18 @@ function readFilters(query: URLSearchParams): Filter[] {
 
 function oneOf(column: string, operator: 'IN' | 'NOT IN', values: readonly string[]): Filter[] {
   if (values.length === 0) return [];
-  return [{ sql: `${column} ${operator} (SELECT value FROM json_each(?))`, value: JSON.stringify(values) }];
+  return [
+    {
+      sql: `${column} ${operator} (SELECT value FROM json_each(?))`,
+      value: JSON.stringify(values),
+    },
+  ];
 }
 
 function positiveInteger(query: URLSearchParams, name: string, otherwise: number): number {
   const text = query.get(name);
   if (text === null) return otherwise;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw badRequest(`${name}: a whole number above zero is needed`);
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw badRequest(`${name}: a whole number above zero is needed`);
   return Number(text);
 }

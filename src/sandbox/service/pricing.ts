@@ -32,25 +32,42 @@ export interface Deductions {
 type Price = Omit<Quote, 'sourceDetails' | 'destDetails' | 'extra'>;
 
 /** Rounds in the service's favour. Refuses amounts that cannot be moved. */
-export function price({ source, dest, deduct }: Asked, { side, amount, fee, networkFee: asked = new Big(0) }: Terms): Price {
+export function price(
+  { source, dest, deduct }: Asked,
+  { side, amount, fee, networkFee: asked = new Big(0) }: Terms,
+): Price {
   const [sourceCcy, destCcy] = [source.ccy, dest.ccy];
   const fxRate = rateBetween(sourceCcy, destCcy);
   const [sourceDecimals, destDecimals] = [decimalsOf(sourceCcy), decimalsOf(destCcy)];
-  const sourceAmount = side === 'source' ? amount : amount.div(fxRate).round(sourceDecimals, Big.roundUp);
+  const sourceAmount =
+    side === 'source' ? amount : amount.div(fxRate).round(sourceDecimals, Big.roundUp);
   const destAmount = side === 'dest' ? amount : convert(amount, fxRate, destCcy);
   if (!isMovable(sourceCcy, sourceAmount) || !isMovable(destCcy, destAmount)) {
     throw badRequest('the amount is too small, too large or has too many decimals');
   }
 
   const serviceFee = serviceFeeOf(fee, sourceAmount, sourceDecimals);
-  const networkFee = typeof asked === 'function'
-    ? asked(sourceAmount, sourceDecimals)
-    : asked.div(fxRate).round(sourceDecimals, Big.roundUp);
-  const deducted = new Big(0).plus(deduct.serviceFee ? serviceFee : 0).plus(deduct.networkFee ? networkFee : 0);
+  const networkFee =
+    typeof asked === 'function'
+      ? asked(sourceAmount, sourceDecimals)
+      : asked.div(fxRate).round(sourceDecimals, Big.roundUp);
+  const deducted = new Big(0)
+    .plus(deduct.serviceFee ? serviceFee : 0)
+    .plus(deduct.networkFee ? networkFee : 0);
   const arrives = destAmount.minus(deducted.times(fxRate).round(destDecimals, Big.roundUp));
   if (arrives.lte(0)) throw badRequest('the amount does not cover the fees');
   const charge = sourceAmount.plus(serviceFee).plus(networkFee).minus(deducted);
-  return { sourceCcy, sourceAmount, destCcy, destAmount, charge, arrives, serviceFee, networkFee, fxRate };
+  return {
+    sourceCcy,
+    sourceAmount,
+    destCcy,
+    destAmount,
+    charge,
+    arrives,
+    serviceFee,
+    networkFee,
+    fxRate,
+  };
 }
 
 /** Rounds down. */

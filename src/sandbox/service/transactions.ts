@@ -11,7 +11,8 @@ import { decimal, fields, fromUnits, toUnits } from '../wire/values.js';
 const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
 export type SideDetails = v.InferOutput<typeof details>;
 
-const json = <T>(shape: v.GenericSchema<unknown, T>) => v.pipe(v.string(), v.transform(readJson), shape);
+const json = <T>(shape: v.GenericSchema<unknown, T>) =>
+  v.pipe(v.string(), v.transform(readJson), shape);
 
 const row = v.pipe(
   v.object({
@@ -62,11 +63,22 @@ type NewTransaction = Omit<Transaction, 'id' | 'state' | 'createdAt' | 'updatedA
 
 export type Quote = Pick<
   Transaction,
-  | 'sourceCcy' | 'sourceAmount' | 'sourceDetails' | 'destCcy' | 'destAmount' | 'destDetails' | 'extra'
-  | 'charge' | 'arrives' | 'serviceFee' | 'networkFee' | 'fxRate'
+  | 'sourceCcy'
+  | 'sourceAmount'
+  | 'sourceDetails'
+  | 'destCcy'
+  | 'destAmount'
+  | 'destDetails'
+  | 'extra'
+  | 'charge'
+  | 'arrives'
+  | 'serviceFee'
+  | 'networkFee'
+  | 'fxRate'
 >;
 
-const select = 'SELECT txn.*, display_name AS account_display_name FROM txn JOIN account ON account.id = txn.account_id';
+const select =
+  'SELECT txn.*, display_name AS account_display_name FROM txn JOIN account ON account.id = txn.account_id';
 
 /** A stale read: transactions as they were this many ms, or states, ago. */
 export interface Lag {
@@ -89,7 +101,11 @@ const withLag = `
 
 /** Runs a query on `txn`, or with a lag on its past rows. */
 export function readPast<T>(
-  { store, now }: Context, lag: Lag | undefined, shape: v.GenericSchema<unknown, T>, sql: string, values: readonly Value[],
+  { store, now }: Context,
+  lag: Lag | undefined,
+  shape: v.GenericSchema<unknown, T>,
+  sql: string,
+  values: readonly Value[],
 ): T[] {
   if (lag === undefined) return store.all(shape, sql, ...values);
   return store.all(shape, withLag + sql, now - lag.ago, lag.steps + 1, ...values);
@@ -113,7 +129,12 @@ export function findPastTransaction(ctx: Context, id: string, lag: Lag): Transac
 
 /** The transactions of a page, newest first. */
 export function selectPage(
-  ctx: Context, lag: Lag | undefined, condition: string, values: readonly Value[], limit: number, skipped: number,
+  ctx: Context,
+  lag: Lag | undefined,
+  condition: string,
+  values: readonly Value[],
+  limit: number,
+  skipped: number,
 ): Transaction[] {
   const page = `SELECT id FROM txn WHERE ${condition} ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
   const sql = `${select} WHERE txn.id IN (${page}) ORDER BY txn.created_at DESC, number DESC`;
@@ -133,7 +154,13 @@ export function insertTransaction(ctx: Context, txn: NewTransaction): Transactio
     txn.accountId,
   );
   const createdAt = Math.max(ctx.now, last?.createdAt ?? 0);
-  const quoted: Transaction = { ...txn, id: randomId(ctx.random), state: 'quoted', createdAt, updatedAt: createdAt };
+  const quoted: Transaction = {
+    ...txn,
+    id: randomId(ctx.random),
+    state: 'quoted',
+    createdAt,
+    updatedAt: createdAt,
+  };
   const { accountDisplayName: _ofAccount, ...columns } = quoted;
   ctx.store.insert('txn', {
     ...columns,
@@ -150,7 +177,15 @@ export function insertTransaction(ctx: Context, txn: NewTransaction): Transactio
 }
 
 /** The stored fields that can differ between states. */
-const partsOf = ({ state, sourceCcy, sourceDetails, charge, destCcy, arrives, expiresAt }: Transaction) => ({
+const partsOf = ({
+  state,
+  sourceCcy,
+  sourceDetails,
+  charge,
+  destCcy,
+  arrives,
+  expiresAt,
+}: Transaction) => ({
   state,
   sourceDetails: writeJson(sourceDetails),
   charge: toUnits(sourceCcy, charge),
@@ -158,16 +193,31 @@ const partsOf = ({ state, sourceCcy, sourceDetails, charge, destCcy, arrives, ex
   expiresAt,
 });
 
-export type Changes = Partial<Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>>;
+export type Changes = Partial<
+  Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>
+>;
 
 /** Stores a transaction's next state. Throws if the state has changed since it was read. */
-export function updateTransaction(ctx: Context, txn: Transaction, state: State, changes: Changes): Transaction {
+export function updateTransaction(
+  ctx: Context,
+  txn: Transaction,
+  state: State,
+  changes: Changes,
+): Transaction {
   const next = { ...txn, ...changes, state, updatedAt: Math.max(ctx.now, txn.updatedAt) };
   const { sourceDetails, charge, arrives, expiresAt } = partsOf(next);
   const written = ctx.store.run(
     `UPDATE txn SET state = ?, source_details = ?, extra = ?, charge = ?, arrives = ?, expires_at = ?, updated_at = ?
      WHERE id = ? AND state = ?`,
-    state, sourceDetails, writeJson(next.extra), charge, arrives, expiresAt, next.updatedAt, txn.id, txn.state,
+    state,
+    sourceDetails,
+    writeJson(next.extra),
+    charge,
+    arrives,
+    expiresAt,
+    next.updatedAt,
+    txn.id,
+    txn.state,
   );
   if (written !== 1) throw new Error(`Transaction ${txn.id} is not ${txn.state} any more.`);
   return next;

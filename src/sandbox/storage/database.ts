@@ -46,7 +46,9 @@ const openingTimeoutMs = 30_000;
 /** Names columns as fields. */
 const namedRow = v.pipe(
   v.record(v.string(), v.unknown()),
-  v.transform((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value]))),
+  v.transform((row) =>
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value])),
+  ),
 );
 
 /** Opens the database and upgrades its tables. Several processes may have the same file open. */
@@ -76,7 +78,10 @@ export function openStore(options: StoreOptions): Store {
 
   const store: Store = {
     one: (shape, sql, ...values) => store.all(shape, sql, ...values)[0],
-    all: (shape, sql, ...values) => statement(sql).all(values).map((row) => v.parse(shape, v.parse(namedRow, row))),
+    all: (shape, sql, ...values) =>
+      statement(sql)
+        .all(values)
+        .map((row) => v.parse(shape, v.parse(namedRow, row))),
     run: (sql, ...values) => statement(sql).run(values).changes,
     insert(table, row) {
       const columns = Object.keys(row).map(columnOf);

@@ -29,7 +29,8 @@ export function groupCommit(transactions: Transactions) {
       try {
         transactions.begin();
       } catch (error) {
-        if (!isBusy(error) || tries >= busyRetries) for (const job of takeWaiting()) job.reject(error);
+        if (!isBusy(error) || tries >= busyRetries)
+          for (const job of takeWaiting()) job.reject(error);
         continue;
       }
       // Nothing is awaited between BEGIN and COMMIT, so no other work runs on this connection in between.

@@ -235,7 +235,10 @@ CREATE TABLE request_log (
 ) STRICT;
 `;
 
-const txnNames = txnColumns.split('\n').map((column) => /\w+/.exec(column)?.[0]).join(', ');
+const txnNames = txnColumns
+  .split('\n')
+  .map((column) => /\w+/.exec(column)?.[0])
+  .join(', ');
 
 /** Adds the list order of transactions, and to each state change the transaction's values at that time (for old rows: the present ones). */
 const version8 = (tables: readonly string[]): string => `
@@ -259,15 +262,23 @@ CREATE TABLE state_change_8 (
 ) STRICT;
 INSERT INTO state_change_8 ${changesOf('state_change', 'txn')};
 
-${snapshotsIn(tables).map((id) => `
+${snapshotsIn(tables)
+  .map(
+    (id) => `
 CREATE TABLE copy_${id}_txn_8 AS SELECT row_number() OVER (ORDER BY rowid) AS number, id, ${txnNames} FROM copy_${id}_txn;
-CREATE TABLE copy_${id}_state_change_8 AS ${changesOf(`copy_${id}_state_change`, `copy_${id}_txn`)};`).join('')}
-${['', ...snapshotsIn(tables).map((id) => `copy_${id}_`)].map((prefix) => `
+CREATE TABLE copy_${id}_state_change_8 AS ${changesOf(`copy_${id}_state_change`, `copy_${id}_txn`)};`,
+  )
+  .join('')}
+${['', ...snapshotsIn(tables).map((id) => `copy_${id}_`)]
+  .map(
+    (prefix) => `
 DROP TABLE ${prefix}txn;
 ALTER TABLE ${prefix}txn_8 RENAME TO ${prefix}txn;
 DROP TABLE ${prefix}state_change;
 ALTER TABLE ${prefix}state_change_8 RENAME TO ${prefix}state_change;
-DROP TABLE IF EXISTS ${prefix}txn_count;`).join('')}
+DROP TABLE IF EXISTS ${prefix}txn_count;`,
+  )
+  .join('')}
 
 -- Everything that a list is filtered and ordered by: pages are counted and skipped in the index alone.
 CREATE INDEX txn_listed ON txn (account_id, created_at, number, state, source_method, dest_method);

@@ -4,8 +4,16 @@ import type { Store } from './database.js';
 import { durations } from '../unspecified.js';
 
 type SettingName =
-  | 'mainAccount' | 'seed' | 'clock' | 'autoPay' | 'webhookOptions'
-  | 'tokenKey' | 'nodeKey' | 'nodeId' | 'outsideNodeKey' | 'outsideNodeId';
+  | 'mainAccount'
+  | 'seed'
+  | 'clock'
+  | 'autoPay'
+  | 'webhookOptions'
+  | 'tokenKey'
+  | 'nodeKey'
+  | 'nodeId'
+  | 'outsideNodeKey'
+  | 'outsideNodeId';
 
 const row = v.object({ value: v.string() });
 
@@ -20,7 +28,11 @@ export function requireSetting(store: Store, key: SettingName): string {
 }
 
 export function writeSetting(store: Store, key: SettingName, value: string): void {
-  store.run('INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2', key, value);
+  store.run(
+    'INSERT INTO setting (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2',
+    key,
+    value,
+  );
 }
 
 /** Ms until a payment request is paid automatically; undefined if it is not. */

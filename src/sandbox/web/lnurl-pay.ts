@@ -10,7 +10,12 @@ import { lnurlSendable } from '../unspecified.js';
 
 export const lnurlRoutes: readonly Route[] = [
   { method: 'GET', path: `${payPath}:user`, access: 'public', answer: guarded(showPayRequest) },
-  { method: 'GET', path: `${payPath}:user/callback`, access: 'public', answer: guarded(giveInvoice) },
+  {
+    method: 'GET',
+    path: `${payPath}:user/callback`,
+    access: 'public',
+    answer: guarded(giveInvoice),
+  },
 ];
 
 /** For wallets that run in a browser. */
@@ -29,7 +34,10 @@ function attempt(call: Call, step: (call: Call, account: Account) => object): Ou
   const account = findAccount(store, (call.params['user'] ?? '').toLowerCase());
   if (account === undefined) return lnurlError(404, 'There is no such user.');
   try {
-    return jsonAnswer(200, store.attempt(() => step(call, account)));
+    return jsonAnswer(
+      200,
+      store.attempt(() => step(call, account)),
+    );
   } catch (error) {
     if (error instanceof Refusal) return lnurlError(error.status, reasonOf(error));
     throw error;
@@ -37,7 +45,8 @@ function attempt(call: Call, step: (call: Call, account: Account) => object): Ou
 }
 
 const reasonOf = ({ body }: Refusal): string => ('message' in body && body.message) || body.error;
-const lnurlError = (status: number, reason: string): Outgoing => jsonAnswer(status, { status: 'ERROR', reason });
+const lnurlError = (status: number, reason: string): Outgoing =>
+  jsonAnswer(status, { status: 'ERROR', reason });
 
 function showPayRequest({ ctx }: Call, account: Account): object {
   return {
@@ -54,7 +63,9 @@ function giveInvoice({ ctx, query }: Call, account: Account): object {
   const { min, max } = lnurlSendable;
   const amount = /^\d{1,15}$/.test(asked) ? Number(asked) : Number.NaN;
   if (!(amount >= min && amount <= max)) {
-    throw new Refusal(400, { error: `amount: a whole number of millisatoshis from ${min} to ${max} is needed` });
+    throw new Refusal(400, {
+      error: `amount: a whole number of millisatoshis from ${min} to ${max} is needed`,
+    });
   }
   const { sourceDetails } = invoicePayer(ctx, account, {
     amount: btcFromMsat(BigInt(amount)),

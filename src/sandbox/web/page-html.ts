@@ -33,7 +33,11 @@ const qrBorder = 4;
 
 /** All are in the page; the style shows the current phase. */
 const messages: readonly (readonly [phase: Phase, title: string, text: string])[] = [
-  ['unopened', 'Not open yet', 'This request is not confirmed yet. The page updates automatically.'],
+  [
+    'unopened',
+    'Not open yet',
+    'This request is not confirmed yet. The page updates automatically.',
+  ],
   ['waiting', 'Waiting for the payment', 'Scan the code with a wallet, or copy it.'],
   ['seen', 'Payment seen', 'Awaiting confirmations on the blockchain. You need not do anything.'],
   ['paid', 'Paid', 'The payment has arrived. You can close this page.'],
@@ -44,7 +48,10 @@ const messages: readonly (readonly [phase: Phase, title: string, text: string])[
 export function paymentPage(page: PaymentPage): Outgoing {
   const { phase, expiresAt, now, frozen, payee, ccy, amount, request } = page;
   const live = `data-phase="${phase}" data-expires="${expiresAt}" data-now="${now}" data-frozen="${frozen}"`;
-  return document(200, `Pay ${payee}`, `
+  return document(
+    200,
+    `Pay ${payee}`,
+    `
 <body ${live}>
 <main>
   <header>
@@ -67,10 +74,14 @@ export function paymentPage(page: PaymentPage): Outgoing {
   </footer>
 </main>
 <script>${pageScript}</script>
-</body>`);
+</body>`,
+  );
 }
 
-function requestPart({ method }: PaymentPage, { uri, shown }: { uri: string; shown: string }): string {
+function requestPart(
+  { method }: PaymentPage,
+  { uri, shown }: { uri: string; shown: string },
+): string {
   const bitmap = encodeQr(uri, qrBorder);
   const name = method === 'lightning' ? 'invoice' : 'address';
   const link = `<a class="qr" href="${escape(uri)}" aria-label="Open in a wallet">`;
@@ -85,15 +96,20 @@ function statusPart([phase, title, text]: (typeof messages)[number]): string {
   return `<div class="is-${phase}">${mark}<h2>${title}</h2><p>${text}</p></div>`;
 }
 
-const tick = '<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="22"/>' +
+const tick =
+  '<svg class="tick" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="22"/>' +
   '<path d="M14 25l7 7 13-15"/></svg>';
 
 export function lostPage(): Outgoing {
-  return document(404, 'No such request', `
+  return document(
+    404,
+    'No such request',
+    `
 <body data-phase="lost">
 <main><section class="status"><div class="is-lost"><h2>No such request</h2>
 <p>There is nothing to pay at this address. Check the link.</p></div></section></main>
-</body>`);
+</body>`,
+  );
 }
 
 function document(status: number, title: string, body: string): Outgoing {
@@ -136,10 +152,16 @@ function policy(): string {
   ].join('; ');
 }
 
-const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+const hashOf = (text: string): string =>
+  `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;',
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
 };
 
-const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+const escape = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => entities[character] ?? character);

@@ -1,7 +1,13 @@
 // The hosted payment page of a receive, and its live state.
 import { readClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
-import { assertContentType, jsonAnswer, type Call, type Outgoing, type Route } from '../http/routing.js';
+import {
+  assertContentType,
+  jsonAnswer,
+  type Call,
+  type Outgoing,
+  type Route,
+} from '../http/routing.js';
 import { kindOf } from '../kinds/index.js';
 import { notFound } from '../wire/refusal.js';
 import { findTransaction, type Transaction } from '../service/transactions.js';

@@ -4,7 +4,8 @@ import Big from 'big.js';
 const maxDepth = 32;
 const maxNumberLength = 64;
 const maxExponent = 40;
-const token = /[\s]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
+const token =
+  /[\s]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
 
 /**
  * Reads JSON with every number as an exact `Big`. Throws `SyntaxError` for text that is not JSON or is nested too deeply, for half
@@ -31,13 +32,20 @@ const next = (text: string): string => token.exec(text)?.[1] ?? '';
 function readValue(first: string, text: string, depth: number): unknown {
   if (depth > maxDepth) throw new SyntaxError('nested too deeply');
   switch (first[0]) {
-    case '{': return readObject(text, depth);
-    case '[': return readArray(text, depth);
-    case '"': return readText(first);
-    case 't': return true;
-    case 'f': return false;
-    case 'n': return null;
-    default: return readNumber(first);
+    case '{':
+      return readObject(text, depth);
+    case '[':
+      return readArray(text, depth);
+    case '"':
+      return readText(first);
+    case 't':
+      return true;
+    case 'f':
+      return false;
+    case 'n':
+      return null;
+    default:
+      return readNumber(first);
   }
 }
 

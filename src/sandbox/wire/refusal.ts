@@ -7,24 +7,31 @@ import * as v from 'valibot';
 type ErrorBody =
   | { readonly error: string; readonly message?: string }
   | {
-    readonly resultStatus: 'error';
-    readonly code: string;
-    readonly error: string;
-    readonly errorMetadata: { readonly params: string };
-  };
+      readonly resultStatus: 'error';
+      readonly code: string;
+      readonly error: string;
+      readonly errorMetadata: { readonly params: string };
+    };
 
 /** Thrown anywhere in a request: rolls the request back and becomes its answer. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
   /** @param note for the log of requests */
-  constructor(readonly status: number, readonly body: ErrorBody, readonly note?: string) {
+  constructor(
+    readonly status: number,
+    readonly body: ErrorBody,
+    readonly note?: string,
+  ) {
     super(`${status} ${body.error}`);
   }
 }
 
 export function badRequest(message?: string): Refusal {
-  return new Refusal(400, message === undefined ? { error: 'bad request' } : { error: 'bad request', message });
+  return new Refusal(
+    400,
+    message === undefined ? { error: 'bad request' } : { error: 'bad request', message },
+  );
 }
 
 export const notFound = (): Refusal => new Refusal(404, { error: 'not found' });
@@ -35,13 +42,22 @@ export const permissionDenied = (): Refusal => new Refusal(403, { error: 'Permis
 
 /** Code 2005: the transaction can no longer be confirmed. */
 export const alreadyFinal = (txnId: string, state: string): Refusal =>
-  detailed('2005', `transaction ${txnId} already in final state ${state}`, finalStateParams(txnId, state));
+  detailed(
+    '2005',
+    `transaction ${txnId} already in final state ${state}`,
+    finalStateParams(txnId, state),
+  );
 
 /** Code 3002, which some services return instead of replacing the webhook. */
 export const webhookExists = (): Refusal => detailed('3002', 'a webhook exists already', {});
 
 const detailed = (code: string, error: string, params: object): Refusal =>
-  new Refusal(400, { resultStatus: 'error', code, error, errorMetadata: { params: JSON.stringify(params) } });
+  new Refusal(400, {
+    resultStatus: 'error',
+    code,
+    error,
+    errorMetadata: { params: JSON.stringify(params) },
+  });
 
 export function extRefIdUsed(): Refusal {
   const { status, error, message } = duplicateExtRefId;

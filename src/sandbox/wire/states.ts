@@ -1,9 +1,26 @@
 // The states of a transaction and the moves between them, as the specification's table.
 
-const finalStates = ['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled'] as const;
+const finalStates = [
+  'completed',
+  'failed',
+  'expired',
+  'rejected',
+  'error',
+  'usercanceled',
+] as const;
 export const states = ['quoted', 'srcintent', 'srccreated', 'destsent', ...finalStates] as const;
 /** A transaction's state. */
-export type State = 'quoted' | 'srcintent' | 'srccreated' | 'destsent' | 'completed' | 'expired' | 'failed' | 'usercanceled' | 'rejected' | 'error';
+export type State =
+  | 'quoted'
+  | 'srcintent'
+  | 'srccreated'
+  | 'destsent'
+  | 'completed'
+  | 'expired'
+  | 'failed'
+  | 'usercanceled'
+  | 'rejected'
+  | 'error';
 
 export const isFinal = (state: State): boolean => finalStates.some((each) => each === state);
 
@@ -72,7 +89,9 @@ const transitions: readonly Transition[] = [
 
 /** Throws if the table has no such move, which is a bug in the engine. */
 export function nextState(flow: Flow, from: State, trigger: Trigger): State {
-  const found = transitions.find((row) => row.from === from && row.trigger === trigger && row.flows.includes(flow));
+  const found = transitions.find(
+    (row) => row.from === from && row.trigger === trigger && row.flows.includes(flow),
+  );
   if (found === undefined) throw new Error(`A ${flow} in ${from} cannot ${trigger}.`);
   return found.to;
 }

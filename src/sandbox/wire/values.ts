@@ -14,9 +14,16 @@ export const whole = (min: number, max: number) =>
   v.pipe(number, v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
 
 /** A decimal stored as text. */
-export const decimal = v.pipe(v.string(), v.regex(/^-?\d+(\.\d+)?$/), v.transform((text) => new Big(text)));
+export const decimal = v.pipe(
+  v.string(),
+  v.regex(/^-?\d+(\.\d+)?$/),
+  v.transform((text) => new Big(text)),
+);
 
-export const currency = v.picklist(Object.keys(unitsPerDollar), 'a currency of the service is needed');
+export const currency = v.picklist(
+  Object.keys(unitsPerDollar),
+  'a currency of the service is needed',
+);
 
 /** Without NUL, at which the database would cut the text. */
 export const text = (maxLength: number) =>
@@ -25,7 +32,10 @@ export const text = (maxLength: number) =>
 /** Milliseconds as a number, or a duration such as `2h`. */
 export const duration = v.union([
   whole(0, 3.2e12),
-  v.pipe(v.string(), v.transform((text) => orRefuse(() => parseDuration(text)))),
+  v.pipe(
+    v.string(),
+    v.transform((text) => orRefuse(() => parseDuration(text))),
+  ),
 ]);
 
 /** Whether the amount is above zero, within the maximum, and has no more decimals than its currency. */
@@ -38,11 +48,13 @@ export function isMovable(ccy: string, amount: Big): boolean {
 export function toUnits(ccy: string, amount: Big): number {
   const units = amount.times(`1e${decimalsOf(ccy)}`);
   const whole = Number(units.toFixed());
-  if (!Number.isSafeInteger(whole)) throw new RangeError(`${amount.toFixed()} ${ccy} is not a whole number of units.`);
+  if (!Number.isSafeInteger(whole))
+    throw new RangeError(`${amount.toFixed()} ${ccy} is not a whole number of units.`);
   return whole;
 }
 
-export const fromUnits = (ccy: string, units: number): Big => new Big(`${units}e-${decimalsOf(ccy)}`);
+export const fromUnits = (ccy: string, units: number): Big =>
+  new Big(`${units}e-${decimalsOf(ccy)}`);
 
 export const fields = v.pipe(
   v.unknown(),
@@ -52,16 +64,24 @@ export const fields = v.pipe(
 
 /** Excludes decimals, which are objects here and numbers in JSON. */
 function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
 }
 
 /** Reads bare digits as whole units of the currency (`0.5`), or an amount with its unit (`1000sat`). */
 export function readAmount(ccy: string, text: string): Big {
-  const { value } = orRefuse(() => /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy));
-  if (!isMovable(ccy, value)) throw badRequest('the amount is too small, too large or has too many decimals');
+  const { value } = orRefuse(() =>
+    /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy),
+  );
+  if (!isMovable(ccy, value))
+    throw badRequest('the amount is too small, too large or has too many decimals');
   return value;
 }
 
 export function isLoopback(hostname: string): boolean {
-  return /^(.+\.)?localhost$|^\[::1\]$/.test(hostname) || (isIPv4(hostname) && hostname.startsWith('127.'));
+  return (
+    /^(.+\.)?localhost$|^\[::1\]$/.test(hostname) ||
+    (isIPv4(hostname) && hostname.startsWith('127.'))
+  );
 }

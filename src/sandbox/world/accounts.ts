@@ -20,10 +20,16 @@ export function findAccount(store: Store, id: string): Account | undefined {
   return store.one(accountRow, 'SELECT * FROM account WHERE id = ?', id);
 }
 
-export const listAccounts = (store: Store): Account[] => store.all(accountRow, 'SELECT * FROM account ORDER BY rowid');
+export const listAccounts = (store: Store): Account[] =>
+  store.all(accountRow, 'SELECT * FROM account ORDER BY rowid');
 
 export function createAccount(ctx: Context, displayName: string, parentId: string | null): Account {
-  const account = { id: `ne01-${randomHex(ctx.random, 4)}`, parentId, displayName, createdAt: ctx.now };
+  const account = {
+    id: `ne01-${randomHex(ctx.random, 4)}`,
+    parentId,
+    displayName,
+    createdAt: ctx.now,
+  };
   ctx.store.insert('account', account);
   for (const chain of chains) issueAddress(ctx, chain, account.id, null);
   return account;
@@ -42,7 +48,8 @@ export function reachAccount(store: Store, caller: Account, id: string): Account
 export function reachWallets(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);
   const account = findAccount(store, id);
-  if (account === undefined || (id !== caller.id && account.parentId !== caller.id)) throw anothersAccount();
+  if (account === undefined || (id !== caller.id && account.parentId !== caller.id))
+    throw anothersAccount();
   return account;
 }
 
@@ -53,13 +60,20 @@ function assertAccountId(id: string): void {
 const anothersAccount = (): Refusal => unauthorized('you are not authorized to view this account');
 
 /** Refuses a caller that is neither the owner nor its parent. */
-export function assertReach(caller: Account, ownerId: string, ownersParent: string | null | undefined): void {
+export function assertReach(
+  caller: Account,
+  ownerId: string,
+  ownersParent: string | null | undefined,
+): void {
   if (ownerId === caller.id || ownersParent === caller.id) return;
   if (ownerId === caller.parentId) throw permissionDenied();
   throw anothersAccount();
 }
 
-const time = v.pipe(v.number(), v.transform((at) => new Date(at).toISOString()));
+const time = v.pipe(
+  v.number(),
+  v.transform((at) => new Date(at).toISOString()),
+);
 const walletRow = v.object({
   id: v.string(),
   ccy: v.string(),
@@ -85,8 +99,12 @@ export function walletsOf(store: Store, accountId: string) {
        coalesce(sum(balance) FILTER (WHERE role = 'available'), 0) AS available_balance,
        account_id, created_at, coalesce(max(changed_at), created_at) AS updated_at
      FROM wallet LEFT JOIN book ON owner = account_id AND book.ccy = wallet.ccy WHERE account_id = ?
-     GROUP BY wallet.id ORDER BY wallet.rowid`, accountId,
+     GROUP BY wallet.id ORDER BY wallet.rowid`,
+    accountId,
   );
-  return rows.map((row) =>
-    ({ ...row, amount: fromUnits(row.ccy, row.amount), availableBalance: fromUnits(row.ccy, row.availableBalance) }));
+  return rows.map((row) => ({
+    ...row,
+    amount: fromUnits(row.ccy, row.amount),
+    availableBalance: fromUnits(row.ccy, row.availableBalance),
+  }));
 }

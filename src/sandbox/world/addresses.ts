@@ -32,9 +32,17 @@ export function findOwnAddress(store: Store, address: string): OwnAddress | unde
 }
 
 /** Derives the address of one receive, or an account's permanent address. */
-export function issueAddress({ store }: Context, chain: Chain, accountId: string, txnId: string | null): string {
+export function issueAddress(
+  { store }: Context,
+  chain: Chain,
+  accountId: string,
+  txnId: string | null,
+): string {
   const key = requireSetting(store, 'nodeKey');
-  const hash = createHmac('sha256', key).update(`${chain}/${txnId ?? accountId}`).digest().subarray(0, 20);
+  const hash = createHmac('sha256', key)
+    .update(`${chain}/${txnId ?? accountId}`)
+    .digest()
+    .subarray(0, 20);
   const address = encode(chain, hash);
   store.insert('address', { address, chain, accountId, txnId });
   return address;
@@ -43,8 +51,11 @@ export function issueAddress({ store }: Context, chain: Chain, accountId: string
 /** Bitcoin addresses are testnet addresses; the other two chains have one format for all networks. */
 function encode(chain: Chain, hash: Uint8Array): string {
   switch (chain) {
-    case 'bitcoin': return encodeSegwitAddress('testnet', 0, hash);
-    case 'tron': return encodeTronAddress(hash);
-    case 'ethereum': return encodeEvmAddress(hash);
+    case 'bitcoin':
+      return encodeSegwitAddress('testnet', 0, hash);
+    case 'tron':
+      return encodeTronAddress(hash);
+    case 'ethereum':
+      return encodeEvmAddress(hash);
   }
 }

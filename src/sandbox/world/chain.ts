@@ -10,7 +10,11 @@ export const chains = ['bitcoin', 'tron', 'ethereum'] as const;
 export type Chain = (typeof chains)[number];
 
 /** The currency received on a chain. */
-export const chainCurrency: Readonly<Record<Chain, string>> = { bitcoin: 'BTC', tron: 'USDT', ethereum: 'USDT' };
+export const chainCurrency: Readonly<Record<Chain, string>> = {
+  bitcoin: 'BTC',
+  tron: 'USDT',
+  ethereum: 'USDT',
+};
 
 /** Due action for the next block; its subject is the transfer. */
 export const blockAction = 'chain.block';
@@ -37,7 +41,10 @@ export function awaitBlock(ctx: Context, id: string, chain: Chain): void {
 
 /** Unconfirmed transfers, oldest first. */
 export function pendingTransfers(store: Store): Transfer[] {
-  return store.all(transferRow, 'SELECT * FROM transfer WHERE confirmations < needed ORDER BY rowid');
+  return store.all(
+    transferRow,
+    'SELECT * FROM transfer WHERE confirmations < needed ORDER BY rowid',
+  );
 }
 
 export function findTransfer(store: Store, id: string): Transfer | undefined {

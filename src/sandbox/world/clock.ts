@@ -16,11 +16,15 @@ export function readClock(store: Store, machine: number): ClockState {
   const stored = readSetting(store, 'clock');
   if (stored === undefined) return { now: machine, frozen: false };
   const clock = v.parse(setting, JSON.parse(stored));
-  return 'ahead' in clock ? { now: machine + clock.ahead, frozen: false } : { now: clock.standsAt, frozen: true };
+  return 'ahead' in clock
+    ? { now: machine + clock.ahead, frozen: false }
+    : { now: clock.standsAt, frozen: true };
 }
 
 /** Sets the clock, backwards too, because snapshots restore their time. */
 export function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
-  const clock: v.InferOutput<typeof setting> = frozen ? { standsAt: now } : { ahead: now - machine };
+  const clock: v.InferOutput<typeof setting> = frozen
+    ? { standsAt: now }
+    : { ahead: now - machine };
   writeSetting(store, 'clock', JSON.stringify(clock));
 }

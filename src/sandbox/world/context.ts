@@ -17,7 +17,8 @@ export interface Context {
   readonly liveShapes: ReadonlySet<string>;
 }
 
-export const randomHex = (random: Random, length: number): string => Buffer.from(random(length)).toString('hex');
+export const randomHex = (random: Random, length: number): string =>
+  Buffer.from(random(length)).toString('hex');
 
 /** A UUID, version 4. */
 export function randomId(random: Random): string {
@@ -27,4 +28,5 @@ export function randomId(random: Random): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-export const sha256Hex = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256Hex = (bytes: Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('hex');

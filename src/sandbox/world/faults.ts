@@ -19,19 +19,25 @@ const strikes = {
 /** Matches requests. In a pattern `*` is any text without a slash, `**` any text. */
 const request = {
   ...strikes,
-  method: v.optional(v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]+$/, 'an HTTP method is needed'))),
+  method: v.optional(
+    v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]+$/, 'an HTTP method is needed')),
+  ),
   /** Path without the query. */
   path: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(500))),
 };
 
 /** Refuses fields that belong to another kind of fault. */
-const rule = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries, ({ expected, received, message }) => {
-  if (expected === 'never') return 'this kind of fault has no such field';
-  return received === 'undefined' ? 'this kind of fault needs it' : message;
-});
+const rule = <E extends v.ObjectEntries>(entries: E) =>
+  v.strictObject(entries, ({ expected, received, message }) => {
+    if (expected === 'never') return 'this kind of fault has no such field';
+    return received === 'undefined' ? 'this kind of fault needs it' : message;
+  });
 
 /** Whether the request still takes effect: before its answer, or this long after it. */
-const effect = (commit: boolean) => ({ commit: v.optional(v.boolean(), commit), commitAfter: v.optional(duration) });
+const effect = (commit: boolean) => ({
+  commit: v.optional(v.boolean(), commit),
+  commitAfter: v.optional(duration),
+});
 
 /** Faults that change how a request sees transactions. */
 const sight = { ...request, method: v.optional(request.method, 'GET') };
@@ -67,7 +73,12 @@ export const faultRule = v.variant('kind', [
   }),
   rule({ kind: v.literal('no-answer'), ...request, ...effect(true) }),
   /** Answers a confirmation or cancellation with the transaction as it was, and carries it out later. */
-  rule({ kind: v.literal('late-effect'), ...request, method: v.optional(request.method, 'PUT'), delay: duration }),
+  rule({
+    kind: v.literal('late-effect'),
+    ...request,
+    method: v.optional(request.method, 'PUT'),
+    delay: duration,
+  }),
   rule({
     kind: v.literal('stale'),
     ...sight,
@@ -78,7 +89,11 @@ export const faultRule = v.variant('kind', [
   }),
   rule({ kind: v.literal('false-state'), ...sight, state: v.picklist(states) }),
   /** Lists omit this transaction, or the first row of the page. */
-  rule({ kind: v.literal('missing-row'), ...sight, txn: v.optional(v.pipe(v.string(), v.nonEmpty())) }),
+  rule({
+    kind: v.literal('missing-row'),
+    ...sight,
+    txn: v.optional(v.pipe(v.string(), v.nonEmpty())),
+  }),
   rule({ kind: v.literal('reference-reuse'), ...strikes }),
   rule({ kind: v.literal('double-payment'), ...strikes, destination }),
   rule({
@@ -121,7 +136,15 @@ export interface FaultEffect {
 
 /** A fault to inject. */
 export type NewFault =
-  | (RequestFault & FaultEffect & { kind: 'status'; status: number; body?: unknown | undefined; error?: string | undefined; message?: string | undefined; retryAfter?: number | undefined })
+  | (RequestFault &
+      FaultEffect & {
+        kind: 'status';
+        status: number;
+        body?: unknown | undefined;
+        error?: string | undefined;
+        message?: string | undefined;
+        retryAfter?: number | undefined;
+      })
   | (RequestFault & { kind: 'latency' | 'late-effect'; delay: FaultDelay })
   | (RequestFault & { kind: 'drop-before-commit' | 'drop-after-commit' | 'truncate' })
   | (RequestFault & FaultEffect & { kind: 'html'; status?: number | undefined })
@@ -131,12 +154,27 @@ export type NewFault =
   | (RequestFault & { kind: 'missing-row'; txn?: string | undefined })
   | (FaultCount & { kind: 'reference-reuse' })
   | (FaultCount & { kind: 'double-payment'; destination?: string | undefined })
-  | (FaultCount & { kind: 'payment'; outcome: 'no-route' | 'rejected' | 'error'; destination?: string | undefined })
-  | (FaultCount & { kind: 'webhook-duplicate' | 'webhook-out-of-order'; state?: State | undefined; delay?: FaultDelay | undefined });
+  | (FaultCount & {
+      kind: 'payment';
+      outcome: 'no-route' | 'rejected' | 'error';
+      destination?: string | undefined;
+    })
+  | (FaultCount & {
+      kind: 'webhook-duplicate' | 'webhook-out-of-order';
+      state?: State | undefined;
+      delay?: FaultDelay | undefined;
+    });
 
 /** Faults of which at most one applies to a request. */
 const answerKinds = [
-  'status', 'latency', 'drop-before-commit', 'drop-after-commit', 'truncate', 'html', 'no-answer', 'late-effect',
+  'status',
+  'latency',
+  'drop-before-commit',
+  'drop-after-commit',
+  'truncate',
+  'html',
+  'no-answer',
+  'late-effect',
 ] as const;
 
 type Of<K extends FaultRule['kind']> = Extract<FaultRule, { kind: K }>;
@@ -148,11 +186,19 @@ const row = v.object({
   rule: v.pipe(v.string(), v.transform(readJson), faultRule),
   seen: v.number(),
   applied: v.number(),
-  spent: v.pipe(v.number(), v.transform((flag) => flag === 1)),
+  spent: v.pipe(
+    v.number(),
+    v.transform((flag) => flag === 1),
+  ),
 });
 
 /** A fault with its number of matches (`seen`) and applications; `spent` once none are left. */
-export type Fault = NewFault & { readonly id: number; readonly seen: number; readonly applied: number; readonly spent: boolean };
+export type Fault = NewFault & {
+  readonly id: number;
+  readonly seen: number;
+  readonly applied: number;
+  readonly spent: boolean;
+};
 
 export type Sight = NonNullable<ReturnType<typeof takeSightFaults>>;
 
@@ -193,17 +239,30 @@ export function takeSightFaults(store: Store, incoming: Requested) {
 }
 
 /** The rows of a list without the row that a fault hides. */
-export function withoutMissingRow<T extends { readonly id: string }>(store: Store, incoming: Requested, rows: readonly T[]): readonly T[] {
-  const fault = strike(store, ['missing-row'], (rule) => concerns(rule, incoming) && rows.some(({ id }) => id === (rule.txn ?? id)));
+export function withoutMissingRow<T extends { readonly id: string }>(
+  store: Store,
+  incoming: Requested,
+  rows: readonly T[],
+): readonly T[] {
+  const fault = strike(
+    store,
+    ['missing-row'],
+    (rule) => concerns(rule, incoming) && rows.some(({ id }) => id === (rule.txn ?? id)),
+  );
   const missing = fault === undefined ? undefined : (fault.txn ?? rows[0]?.id);
   return missing === undefined ? rows : rows.filter(({ id }) => id !== missing);
 }
 
 /** Whether a used `extRefId` is accepted again. */
-export const takeReferenceReuse = (store: Store): boolean => strike(store, ['reference-reuse']) !== undefined;
+export const takeReferenceReuse = (store: Store): boolean =>
+  strike(store, ['reference-reuse']) !== undefined;
 
 /** Whether a paid invoice may be paid again. With `onlyAsk` the fault is not counted as applied. */
-export function takeDoublePayment(store: Store, invoice: string, { onlyAsk }: { onlyAsk: boolean }): boolean {
+export function takeDoublePayment(
+  store: Store,
+  invoice: string,
+  { onlyAsk }: { onlyAsk: boolean },
+): boolean {
   const matches = (rule: Of<'double-payment'>): boolean => fits(rule.destination, invoice);
   return strike(store, ['double-payment'], matches, !onlyAsk) !== undefined;
 }
@@ -227,7 +286,10 @@ interface Requested {
   readonly target: string;
 }
 
-function concerns(rule: { method?: string | undefined; path?: string | undefined }, { method, target }: Requested): boolean {
+function concerns(
+  rule: { method?: string | undefined; path?: string | undefined },
+  { method, target }: Requested,
+): boolean {
   const [path = ''] = target.split('?', 1);
   return (rule.method ?? method) === method && (rule.path === undefined || fits(rule.path, path));
 }
@@ -237,7 +299,10 @@ function concerns(rule: { method?: string | undefined; path?: string | undefined
  * for every fault up to the applied one, so several faults on one path apply in turn.
  */
 function strike<K extends FaultRule['kind']>(
-  store: Store, kinds: readonly K[], matches: (rule: Of<K>) => boolean = () => true, counts = true,
+  store: Store,
+  kinds: readonly K[],
+  matches: (rule: Of<K>) => boolean = () => true,
+  counts = true,
 ): Of<K> | undefined {
   const waiting = store.all(row, 'SELECT * FROM fault WHERE spent = 0 ORDER BY id');
   const isOf = (rule: FaultRule): rule is Of<K> => kinds.some((kind) => kind === rule.kind);
@@ -248,7 +313,9 @@ function strike<K extends FaultRule['kind']>(
     if (counts) {
       store.run(
         'UPDATE fault SET seen = seen + 1, applied = applied + ?, spent = ? WHERE id = ?',
-        Number(strikes), Number(spent), id,
+        Number(strikes),
+        Number(spent),
+        id,
       );
     }
     if (strikes) return rule;

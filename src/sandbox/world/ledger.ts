@@ -32,12 +32,26 @@ export class InsufficientFunds extends Error {
 const house = 'house';
 const bookRow = v.object({ id: v.number(), balance: v.number() });
 
-export const wallet = (owner: string, ccy: string, amount: Big): Leg => ({ owner, role: 'available', ccy, amount });
+export const wallet = (owner: string, ccy: string, amount: Big): Leg => ({
+  owner,
+  role: 'available',
+  ccy,
+  amount,
+});
 
-export const reserved = (owner: string, ccy: string, amount: Big): Leg => ({ owner, role: 'reserved', ccy, amount });
+export const reserved = (owner: string, ccy: string, amount: Big): Leg => ({
+  owner,
+  role: 'reserved',
+  ccy,
+  amount,
+});
 
-export const houseLeg = (role: 'fees' | 'desk' | 'outside', ccy: string, amount: Big): Leg =>
-  ({ owner: house, role, ccy, amount });
+export const houseLeg = (role: 'fees' | 'desk' | 'outside', ccy: string, amount: Big): Leg => ({
+  owner: house,
+  role,
+  ccy,
+  amount,
+});
 
 /** Posts a movement, or throws `InsufficientFunds` and posts nothing. */
 export function post(ctx: Context, movement: Movement): void {
@@ -45,12 +59,21 @@ export function post(ctx: Context, movement: Movement): void {
   const legs = netted(movement.legs);
   assertBalanced(legs);
   store.attempt(() => {
-    const posting = store.insert('posting', { subject: movement.subject, step: movement.step, at: now });
+    const posting = store.insert('posting', {
+      subject: movement.subject,
+      step: movement.step,
+      at: now,
+    });
     for (const leg of legs) store.insert('entry', { postingId: posting, ...applyLeg(ctx, leg) });
   });
 }
 
-export function balanceOf(store: Store, owner: string, ccy: string, role: 'available' | 'reserved'): Big {
+export function balanceOf(
+  store: Store,
+  owner: string,
+  ccy: string,
+  role: 'available' | 'reserved',
+): Big {
   return fromUnits(ccy, bookOf(store, { owner, role, ccy })?.balance ?? 0);
 }
 
@@ -67,7 +90,13 @@ export function verifyBooks(store: Store): void {
 }
 
 function bookOf(store: Store, { owner, role, ccy }: Pick<Leg, 'owner' | 'role' | 'ccy'>) {
-  return store.one(bookRow, 'SELECT id, balance FROM book WHERE owner = ? AND role = ? AND ccy = ?', owner, role, ccy);
+  return store.one(
+    bookRow,
+    'SELECT id, balance FROM book WHERE owner = ? AND role = ? AND ccy = ?',
+    owner,
+    role,
+    ccy,
+  );
 }
 
 /** Changes the balance of the leg's book; opens the book if it is new. */
@@ -78,7 +107,8 @@ function applyLeg({ store, now }: Context, leg: Leg): { bookId: number; amount: 
   const balance = (book?.balance ?? 0) + amount;
   if (balance < 0 && owner !== house) throw new InsufficientFunds(ccy);
   if (!Number.isSafeInteger(balance)) throw new RangeError(`The ${role} book in ${ccy} is full.`);
-  if (book === undefined) return { bookId: store.insert('book', { owner, role, ccy, balance, changedAt: now }), amount };
+  if (book === undefined)
+    return { bookId: store.insert('book', { owner, role, ccy, balance, changedAt: now }), amount };
   store.run('UPDATE book SET balance = ?, changed_at = ? WHERE id = ?', balance, now, book.id);
   return { bookId: book.id, amount };
 }
@@ -97,6 +127,7 @@ function assertBalanced(legs: readonly Leg[]): void {
   const sums = new Map<string, Big>();
   for (const leg of legs) sums.set(leg.ccy, leg.amount.plus(sums.get(leg.ccy) ?? 0));
   for (const [ccy, sum] of sums) {
-    if (!sum.eq(0)) throw new Error(`A movement in ${ccy} does not balance: ${sum.toFixed()} left over.`);
+    if (!sum.eq(0))
+      throw new Error(`A movement in ${ccy} does not balance: ${sum.toFixed()} left over.`);
   }
 }

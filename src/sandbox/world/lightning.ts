@@ -36,17 +36,20 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
   const paymentHash = sha256Hex(preimage);
   const amountMsat = msatOf(terms.amount);
   const key = requireSetting(ctx.store, terms.txnId === null ? 'outsideNodeKey' : 'nodeKey');
-  const invoice = encodeInvoice({
-    network: 'testnet',
-    amountMsat,
-    paymentHash,
-    paymentSecret: randomHex(ctx.random, 32),
-    ...(typeof terms.description === 'string'
-      ? { description: terms.description }
-      : { descriptionHash: terms.description.sha256 }),
-    timestamp,
-    expiry,
-  }, Buffer.from(key, 'hex'));
+  const invoice = encodeInvoice(
+    {
+      network: 'testnet',
+      amountMsat,
+      paymentHash,
+      paymentSecret: randomHex(ctx.random, 32),
+      ...(typeof terms.description === 'string'
+        ? { description: terms.description }
+        : { descriptionHash: terms.description.sha256 }),
+      timestamp,
+      expiry,
+    },
+    Buffer.from(key, 'hex'),
+  );
   const expiresAt = (timestamp + expiry) * 1000;
   const made = { paymentHash, invoice, txnId: terms.txnId, expiresAt, paidAt: null };
   ctx.store.insert('invoice', {
@@ -60,16 +63,25 @@ export function createInvoice(ctx: Context, terms: InvoiceTerms): KnownInvoice {
 
 /** Creates the keys of the service's node and of the external node. */
 export function createNodes({ store, random }: Context): void {
-  for (const [keyName, idName] of [['nodeKey', 'nodeId'], ['outsideNodeKey', 'outsideNodeId']] as const) {
+  for (const [keyName, idName] of [
+    ['nodeKey', 'nodeId'],
+    ['outsideNodeKey', 'outsideNodeId'],
+  ] as const) {
     const key = randomHex(random, 32);
     writeSetting(store, keyName, key);
-    writeSetting(store, idName, Buffer.from(getPublicKey(Buffer.from(key, 'hex'), true)).toString('hex'));
+    writeSetting(
+      store,
+      idName,
+      Buffer.from(getPublicKey(Buffer.from(key, 'hex'), true)).toString('hex'),
+    );
   }
 }
 
 /** Whether the public key (hex) belongs to one of these two nodes. */
 export function isLocalNode(store: Store, nodeId: string): boolean {
-  return nodeId === requireSetting(store, 'nodeId') || nodeId === requireSetting(store, 'outsideNodeId');
+  return (
+    nodeId === requireSetting(store, 'nodeId') || nodeId === requireSetting(store, 'outsideNodeId')
+  );
 }
 
 export function findInvoice(store: Store, paymentHash: string): KnownInvoice | undefined {
@@ -78,14 +90,17 @@ export function findInvoice(store: Store, paymentHash: string): KnownInvoice | u
 
 export function markPaid(ctx: Context, paymentHash: string): void {
   const changes = ctx.store.run(
-    'UPDATE invoice SET paid_at = ? WHERE payment_hash = ? AND paid_at IS NULL', ctx.now, paymentHash,
+    'UPDATE invoice SET paid_at = ? WHERE payment_hash = ? AND paid_at IS NULL',
+    ctx.now,
+    paymentHash,
   );
   if (changes !== 1) throw new Error(`Invoice ${paymentHash} cannot be paid (again).`);
 }
 
 /** Stores a foreign invoice as paid. */
 export function rememberPaid(
-  ctx: Context, invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },
+  ctx: Context,
+  invoice: { paymentHash: string; invoice: string; amountMsat: string; expiresAt: number },
 ): void {
   ctx.store.insert('invoice', { ...invoice, origin: 'foreign', paidAt: ctx.now });
 }

@@ -13,10 +13,13 @@ export const payPath = '/.well-known/lnurlp/';
  * whose user does not exist.
  */
 export function resolveLnurl(ctx: Context, text: string) {
-  const { lnurlAddress, host, user } = text.includes('@') ? placeOfAddress(text) : placeOfLnurl(text);
+  const { lnurlAddress, host, user } = text.includes('@')
+    ? placeOfAddress(text)
+    : placeOfLnurl(text);
   const isOwn = host === new URL(ctx.baseUrl).host;
   const account = isOwn ? findAccount(ctx.store, user) : undefined;
-  if (user === unknownLnurlUser || (isOwn && account === undefined)) throw badRequest('there is no such Lightning Address');
+  if (user === unknownLnurlUser || (isOwn && account === undefined))
+    throw badRequest('there is no such Lightning Address');
   return { lnurlAddress, user, account };
 }
 

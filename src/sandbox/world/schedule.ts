@@ -6,7 +6,12 @@ import type { Store } from '../storage/database.js';
 /** Runs a due row; `ctx.now` is the moment it was due, however late it runs. */
 export type DueAction = (ctx: Context, subject: string) => void;
 
-const dueRow = v.object({ id: v.number(), at: v.number(), action: v.string(), subject: v.string() });
+const dueRow = v.object({
+  id: v.number(),
+  at: v.number(),
+  action: v.string(),
+  subject: v.string(),
+});
 
 export function schedule(ctx: Context, action: string, subject: string, at: number): void {
   ctx.store.insert('due', { at, action, subject });
@@ -21,7 +26,8 @@ export function unschedule(ctx: Context, subject: string): void {
 export function bringForward({ store, now }: Context, actions: readonly string[]): void {
   store.run(
     'UPDATE due SET at = ?1 WHERE at > ?1 AND action IN (SELECT value FROM json_each(?2))',
-    now, JSON.stringify(actions),
+    now,
+    JSON.stringify(actions),
   );
 }
 
@@ -33,7 +39,11 @@ export function nextDue(store: Store): number | undefined {
 /** Runs all due actions, including those that become due meanwhile. */
 export function carryOut(ctx: Context, actions: ReadonlyMap<string, DueAction>): void {
   for (;;) {
-    const row = ctx.store.one(dueRow, 'SELECT * FROM due WHERE at <= ? ORDER BY at, id LIMIT 1', ctx.now);
+    const row = ctx.store.one(
+      dueRow,
+      'SELECT * FROM due WHERE at <= ? ORDER BY at, id LIMIT 1',
+      ctx.now,
+    );
     if (row === undefined) return;
     const action = actions.get(row.action);
     if (action === undefined) throw new Error(`Nothing is known to be done for "${row.action}".`);

@@ -3,7 +3,8 @@ import { Failure } from '../../formats/failure.js';
 
 /** Throws Failure `usage` for an invalid address. @param source the setting that contains it */
 export function checkAddress(text: string, source: string): string {
-  if (/[?&]password=/i.test(text)) throw notAnAddress(source, new Error('a password belongs before the host'));
+  if (/[?&]password=/i.test(text))
+    throw notAnAddress(source, new Error('a password belongs before the host'));
   if (/^postgres(ql)?:\/\//.test(text) && !/\s/.test(text) && isEscapedWell(text)) return text;
   throw notAnAddress(source);
 }
@@ -24,21 +25,36 @@ export const notAnAddress = (source: string, cause?: unknown): Failure =>
 
 /** Separates the password from an address, valid or not. */
 export function withoutPassword(text: string): { url: string; password: string | undefined } {
-  const [, start = '', password, rest = ''] = /^([a-z]+:\/\/[^:@/?#]*):([^/?#]*)(@.*)$/i.exec(text) ?? [];
-  const bare = (password === undefined ? text : start + rest).replace(/((?:^|[?&\s])password\s*=\s*)(?:'[^']*'?|[^&\s]*)/gi, '$1');
+  const [, start = '', password, rest = ''] =
+    /^([a-z]+:\/\/[^:@/?#]*):([^/?#]*)(@.*)$/i.exec(text) ?? [];
+  const bare = (password === undefined ? text : start + rest).replace(
+    /((?:^|[?&\s])password\s*=\s*)(?:'[^']*'?|[^&\s]*)/gi,
+    '$1',
+  );
   // An address may have a socket instead of a host. In an invalid address the password may be anywhere before the host.
   const isAddress = /^[a-z]+:\/\//i.test(bare) && URL.canParse(bare.replace('@/', '@host/'));
   return { url: isAddress ? bare : bare.replace(/^([a-z]+:\/\/)?.*@/is, '$1'), password };
 }
 
 export const withPassword = (url: string, password: string | undefined): string =>
-  password === undefined ? url : url.replace(/^([a-z]+:\/\/[^:@/]*)@/i, (_all, start: string) => `${start}:${encodeURIComponent(password)}@`);
+  password === undefined
+    ? url
+    : url.replace(
+        /^([a-z]+:\/\/[^:@/]*)@/i,
+        (_all, start: string) => `${start}:${encodeURIComponent(password)}@`,
+      );
 
 /** Adds PGSSLROOTCERT, which the client library does not support. */
 export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string {
   const { PGSSLROOTCERT: file, PGSSLMODE: mode = 'disable' } = env;
   const asked = /[?&]sslmode=([^&]*)/.exec(url)?.[1] ?? mode;
-  if (file === undefined || file === '' || url.includes('sslrootcert=') || !/^(prefer|require|verify-)/.test(asked)) return url;
+  if (
+    file === undefined ||
+    file === '' ||
+    url.includes('sslrootcert=') ||
+    !/^(prefer|require|verify-)/.test(asked)
+  )
+    return url;
   return `${url}${url.includes('?') ? '&' : '?'}sslrootcert=${encodeURIComponent(file)}`;
 }
 
@@ -47,4 +63,6 @@ export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string
  * that verifies. `no-verify` stays.
  */
 export const strictTls = (url: string): string =>
-  url.includes('uselibpqcompat') ? url : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
+  url.includes('uselibpqcompat')
+    ? url
+    : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');

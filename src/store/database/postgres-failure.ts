@@ -8,11 +8,15 @@ const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFO
 /** Connection exceptions; the server is shutting down or starting; it ended an idle transaction. */
 const lostState = /^(08|57P0[123]|25P03)/;
 /** Errors of the client library without a code. */
-const lostText = /^(Connection terminated|Query read timeout|timeout e(xpired|xceeded)|Client has encountered a connection error)/;
+const lostText =
+  /^(Connection terminated|Query read timeout|timeout e(xpired|xceeded)|Client has encountered a connection error)/;
 
 /** The connection was lost, and the response to the last statement with it. */
 export const isLost = (error: unknown): boolean =>
-  error instanceof Error && (networkCode.test(codeOf(error)) || lostState.test(codeOf(error)) || lostText.test(error.message));
+  error instanceof Error &&
+  (networkCode.test(codeOf(error)) ||
+    lostState.test(codeOf(error)) ||
+    lostText.test(error.message));
 
 /** The host name does not exist, so waiting would not help. */
 export const isNowhere = (error: unknown): boolean => codeOf(error) === 'ENOTFOUND';
@@ -23,8 +27,18 @@ export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includ
 /** The server accepts no connection now: it is starting, or has no free connections. */
 export const isBusy = (error: unknown): boolean => /^(53300|57P03)/.test(codeOf(error));
 
-const rules: readonly (readonly [states: RegExp, kind: FailureKind, what: string, hint?: string])[] = [
-  [/^28/, 'authentication', 'refuses the user or the password', 'Give the password in the address, in PGPASSWORD or in .pgpass.'],
+const rules: readonly (readonly [
+  states: RegExp,
+  kind: FailureKind,
+  what: string,
+  hint?: string,
+])[] = [
+  [
+    /^28/,
+    'authentication',
+    'refuses the user or the password',
+    'Give the password in the address, in PGPASSWORD or in .pgpass.',
+  ],
   [/^3D000/, 'usage', 'is not there', 'Create it first: CREATE DATABASE ...'],
   [/^25006/, 'temporary', 'takes no writes now (a replica, or a failover)'],
   [/^53100/, 'temporary', 'has no disk space left'],
@@ -36,10 +50,13 @@ const rules: readonly (readonly [states: RegExp, kind: FailureKind, what: string
 function grants(role: string, reason: string): string {
   const name = `"${role.replaceAll('"', '""')}"`;
   const [, database] = /for database (\S+)/.exec(reason) ?? [];
-  if (database !== undefined) return `As the owner of the database: GRANT CREATE ON DATABASE ${database} TO ${name};`;
+  if (database !== undefined)
+    return `As the owner of the database: GRANT CREATE ON DATABASE ${database} TO ${name};`;
   if (/must be owner/.test(reason)) return 'Upgrade as the role that owns the tables.';
-  return `As the owner of the tables: GRANT USAGE ON SCHEMA svcpay TO ${name}; ` +
-    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA svcpay TO ${name}; GRANT USAGE ON ALL SEQUENCES IN SCHEMA svcpay TO ${name};`;
+  return (
+    `As the owner of the tables: GRANT USAGE ON SCHEMA svcpay TO ${name}; ` +
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA svcpay TO ${name}; GRANT USAGE ON ALL SEQUENCES IN SCHEMA svcpay TO ${name};`
+  );
 }
 
 /**
@@ -52,8 +69,12 @@ export function databaseFailure(source: string, cause: unknown, role: () => stri
   const reason = messageOf(cause) || codeOf(cause);
   const failure = (kind: FailureKind, text: string, details: FailureDetails = {}): Failure =>
     new Failure(kind, `The database of ${source} ${text}.`, { ...details, cause });
-  if (cause instanceof v.ValiError) return failure('usage', `is damaged, and is left as it is: ${reason}`);
-  if (codeOf(cause) === '42501') return failure('authentication', `refuses the role ${role()}: ${reason}`, { hint: grants(role(), reason) });
+  if (cause instanceof v.ValiError)
+    return failure('usage', `is damaged, and is left as it is: ${reason}`);
+  if (codeOf(cause) === '42501')
+    return failure('authentication', `refuses the role ${role()}: ${reason}`, {
+      hint: grants(role(), reason),
+    });
   const rule = rules.find(([states]) => states.test(codeOf(cause)));
   if (rule !== undefined) return failure(rule[1], `${rule[2]}: ${reason}`, { hint: rule[3] });
   if (/password must be a string|no password/i.test(reason)) {
@@ -61,7 +82,9 @@ export function databaseFailure(source: string, cause: unknown, role: () => stri
   }
   if (isLost(cause)) return failure('temporary', `cannot be reached: ${reason}`);
   if (/SSL|TLS|certificate/i.test(`${reason} ${codeOf(cause)}`)) {
-    return failure('usage', `does not match its address: ${reason}`, { hint: 'Check sslmode in the address.' });
+    return failure('usage', `does not match its address: ${reason}`, {
+      hint: 'Check sslmode in the address.',
+    });
   }
   return failure('usage', `cannot be used: ${reason}`);
 }

@@ -7,7 +7,13 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { notAnAddress, strictTls, withoutPassword } from './address.js';
 import { databaseFailure, isBusy, isConflict, isLost, isNowhere } from './postgres-failure.js';
-import { Present, type Sql, type SqlDatabase, type SqlValue, type TransactionOptions } from './sql.js';
+import {
+  Present,
+  type Sql,
+  type SqlDatabase,
+  type SqlValue,
+  type TransactionOptions,
+} from './sql.js';
 
 export interface PostgresOptions {
   /** With its password, if any; missing parts come from PG* variables and the password file. */
@@ -42,13 +48,28 @@ const present = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 /** A day, because the client library has no value for unlimited. */
 const unlimitedQuery = { query_timeout: 86_400_000 };
 const configured = (values: Readonly<Record<string, string | number>>): string =>
-  Object.entries(values).map(([name, value]) => `set_config('${name}', '${value}', true)`).join(', ');
+  Object.entries(values)
+    .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+    .join(', ');
 
 /** Begins a transaction with its settings and locks. */
 function beginning({ locks = [], isUnlimited }: TransactionOptions): string {
-  const ourSettings = configured(isUnlimited === true ? { ...settings, statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 } : settings);
+  const ourSettings = configured(
+    isUnlimited === true
+      ? {
+          ...settings,
+          statement_timeout: 0,
+          lock_timeout: 0,
+          idle_in_transaction_session_timeout: 0,
+        }
+      : settings,
+  );
   // Sorted to prevent deadlocks.
-  const held = locks.toSorted().map((name) => `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(storable(name))}, 0))`);
+  const held = locks
+    .toSorted()
+    .map(
+      (name) => `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(storable(name))}, 0))`,
+    );
   const lock = held.length === 0 ? '' : `; SELECT ${held.join(', ')}`;
   return `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT ${ourSettings}${lock}`;
 }
@@ -69,7 +90,11 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
   let wasThere = false;
   let gaveUp = false;
 
-  async function once<T>(action: (sql: Sql) => Promise<T>, options: TransactionOptions, isAgain: boolean): Promise<T> {
+  async function once<T>(
+    action: (sql: Sql) => Promise<T>,
+    options: TransactionOptions,
+    isAgain: boolean,
+  ): Promise<T> {
     const client = await pool.connect();
     [wasThere, gaveUp] = [true, false];
     const timeout = options.isUnlimited === true ? unlimitedQuery : {};
@@ -78,8 +103,15 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
     /** Sends a statement, combined with the beginning and the end of the transaction. */
     const send = async (text: string, isLast: boolean): Promise<readonly unknown[]> => {
       const isFirst = clockThere === undefined;
-      const statements = [isFirst ? beginning(options) : '', text, isLast ? 'COMMIT' : `SELECT ${present} AS now`].filter((each) => each !== '');
-      const results = v.parse(resultsSchema, [await client.query({ text: statements.join('; '), ...timeout })].flat());
+      const statements = [
+        isFirst ? beginning(options) : '',
+        text,
+        isLast ? 'COMMIT' : `SELECT ${present} AS now`,
+      ].filter((each) => each !== '');
+      const results = v.parse(
+        resultsSchema,
+        [await client.query({ text: statements.join('; '), ...timeout })].flat(),
+      );
       const [last] = results.slice(-1);
       if (isLast && last?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
       if (!isLast) clockThere = clockFrom(last?.rows, clock);
@@ -87,18 +119,32 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
       return results.at(-2)?.rows ?? [];
     };
     try {
-      const result = await action(sqlOf((text, values) => client.query({ text, values: [...values], ...timeout }), send, () => clockThere, isAgain));
+      const result = await action(
+        sqlOf(
+          (text, values) => client.query({ text, values: [...values], ...timeout }),
+          send,
+          () => clockThere,
+          isAgain,
+        ),
+      );
       if (!isOver && clockThere !== undefined) await send('', true);
       return result;
     } catch (error) {
-      if (!isOver && !isLost(error)) isOver = await client.query('ROLLBACK').then(() => true, () => false);
+      if (!isOver && !isLost(error))
+        isOver = await client.query('ROLLBACK').then(
+          () => true,
+          () => false,
+        );
       throw error;
     } finally {
       client.release(!isOver);
     }
   }
 
-  async function transaction<T>(action: (sql: Sql) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+  async function transaction<T>(
+    action: (sql: Sql) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
     const until = clock() + reconnectTimeoutMs;
     for (let turn = 0; ; turn += 1) {
       try {
@@ -139,10 +185,12 @@ export function postgresDatabase({ url, source, clock }: PostgresOptions): Postg
 const ignore = (): void => undefined;
 
 /** The role that connects, for GRANT statements. */
-const roleOf = (url: string): string => new pg.Client({ connectionString: strictTls(url) }).user ?? 'ROLE';
+const roleOf = (url: string): string =>
+  new pg.Client({ connectionString: strictTls(url) }).user ?? 'ROLE';
 
 /** Whether the database threw the error, and not the action. */
-const isOfDatabase = (error: unknown): boolean => error instanceof Error && !(error instanceof Failure) && error.name !== 'LostClaim';
+const isOfDatabase = (error: unknown): boolean =>
+  error instanceof Error && !(error instanceof Failure) && error.name !== 'LostClaim';
 
 function openPool(url: string, source: string, sockets: Set<Socket>): pg.Pool {
   try {
@@ -154,7 +202,10 @@ function openPool(url: string, source: string, sockets: Set<Socket>): pg.Pool {
       keepAlive: true,
       allowExitOnIdle: true,
       application_name: 'svcpay',
-      types: { getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === int8 ? Number : pg.types.getTypeParser(oid, format)) },
+      types: {
+        getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+          oid === int8 ? Number : pg.types.getTypeParser(oid, format),
+      },
       stream: () => {
         const socket = new Socket();
         sockets.add(socket);
@@ -186,7 +237,9 @@ function literal(value: SqlValue): string {
   if (value === null) return 'NULL';
   if (typeof value === 'number') return `(${value})`;
   if (value instanceof Present) return `(${present} + ${value.plusMs})`;
-  return typeof value === 'string' ? pg.escapeLiteral(storable(value)) : `decode('${Buffer.from(value).toString('hex')}', 'hex')`;
+  return typeof value === 'string'
+    ? pg.escapeLiteral(storable(value))
+    : `decode('${Buffer.from(value).toString('hex')}', 'hex')`;
 }
 
 /** Replaces NUL, which PostgreSQL text cannot contain. */
@@ -207,7 +260,10 @@ function clockFrom(rows: unknown, clock: () => number): () => number {
 
 /** @param send sends a statement, combined with the beginning and the end of the transaction */
 function sqlOf(
-  carryOut: (text: string, values: readonly unknown[]) => Promise<pg.QueryResult<Record<string, unknown>>>,
+  carryOut: (
+    text: string,
+    values: readonly unknown[],
+  ) => Promise<pg.QueryResult<Record<string, unknown>>>,
   send: (text: string, isLast: boolean) => Promise<readonly unknown[]>,
   clockThere: () => (() => number) | undefined,
   isAgain: boolean,
@@ -216,7 +272,10 @@ function sqlOf(
     if (clockThere() === undefined) await send('', false);
     return clockThere()?.() ?? 0;
   };
-  const query = async (text: string, values: readonly SqlValue[]): Promise<pg.QueryResult<Record<string, unknown>>> => {
+  const query = async (
+    text: string,
+    values: readonly SqlValue[],
+  ): Promise<pg.QueryResult<Record<string, unknown>>> => {
     const at = await now();
     const plain = values.map((value) => {
       if (value instanceof Present) return at + value.plusMs;
@@ -225,13 +284,16 @@ function sqlOf(
     return carryOut(numberedText(text), plain);
   };
   const all = async (text: string, ...values: SqlValue[]): Promise<readonly unknown[]> =>
-    clockThere() === undefined ? send(withLiterals(text, values), false) : (await query(text, values)).rows;
+    clockThere() === undefined
+      ? send(withLiterals(text, values), false)
+      : (await query(text, values)).rows;
   return {
     isAgain,
     all,
     final: (text, ...values) => send(withLiterals(text, values), true),
     run: async (text, ...values) => (await query(text, values)).rowCount ?? 0,
     now,
-    lock: async (name) => void (await all('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', name)),
+    lock: async (name) =>
+      void (await all('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', name)),
   };
 }

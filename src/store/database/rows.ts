@@ -6,7 +6,9 @@ import { fieldOf } from '../../formats/text.js';
 export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
   v.pipe(
     v.record(v.string(), v.unknown()),
-    v.transform((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value]))),
+    v.transform((row) =>
+      Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value])),
+    ),
     v.object(fields),
   );
 
@@ -14,4 +16,7 @@ export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
 export const places = (count: number, place = '?'): string => Array(count).fill(place).join(', ');
 
 /** A boolean, stored as a number. */
-export const flag = v.pipe(v.number(), v.transform((number) => number === 1));
+export const flag = v.pipe(
+  v.number(),
+  v.transform((number) => number === 1),
+);

@@ -22,13 +22,16 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
     kept.set(text, found);
     return found;
   };
-  const plain = (values: readonly SqlValue[]) => values.map((value) => (value instanceof Present ? now() + value.plusMs : value));
+  const plain = (values: readonly SqlValue[]) =>
+    values.map((value) => (value instanceof Present ? now() + value.plusMs : value));
   const sql: Sql = {
     isAgain: false,
     all: async (text, ...values) => statement(text).all(...plain(values)),
     final: async (text, ...values) => {
       const rest = plain(values);
-      const each = text.split(';').map((part) => statement(part).all(...rest.splice(0, part.split('?').length - 1)));
+      const each = text
+        .split(';')
+        .map((part) => statement(part).all(...rest.splice(0, part.split('?').length - 1)));
       return each.at(-1) ?? [];
     },
     run: async (text, ...values) => statement(text).run(...plain(values)).changes,
@@ -41,7 +44,10 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
     const done = (turns.get(name) ?? Promise.resolve()).then(action).catch((error: unknown) => {
       throw ofSqlite(error) ? sqliteFailure(file, error) : error;
     });
-    turns.set(name, done.catch(() => undefined));
+    turns.set(
+      name,
+      done.catch(() => undefined),
+    );
     return done;
   };
   return {

@@ -49,13 +49,21 @@ export interface EventStore {
    * Stores events in one transaction, and adds those that are not duplicates to each consumer's backlog. They are
    * durable when it resolves, in the order given. Several calls may run at once; they resolve in the order of the calls.
    */
-  append(events: readonly ReceivedEvent[], consumers: readonly string[], placing: Placing): Promise<StoredEvent[]>;
+  append(
+    events: readonly ReceivedEvent[],
+    consumers: readonly string[],
+    placing: Placing,
+  ): Promise<StoredEvent[]>;
   read(id: number): Promise<StoredEvent | undefined>;
   ofTransaction(txnId: string): Promise<readonly StoredEvent[]>;
   /** Events received at this time (epoch ms) or later, oldest first. */
   since(receivedAt: number): AsyncIterable<StoredEvent>;
   /** Transactions whose latest event, received at this time (epoch ms) or later, has another state than these; newest first. Searches the last 50,000 events. */
-  unfinished(receivedAt: number, finalStates: readonly string[], limit: number): Promise<readonly EarlierTransaction[]>;
+  unfinished(
+    receivedAt: number,
+    finalStates: readonly string[],
+    limit: number,
+  ): Promise<readonly EarlierTransaction[]>;
   /** How many events wait for each consumer that has a backlog, and when the oldest was received (epoch ms). */
   backlog(): Promise<readonly Backlog[]>;
   readonly leases: Leases;

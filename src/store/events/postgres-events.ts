@@ -15,7 +15,12 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
     database,
     leases: leasesOf(database),
     queue: async (sql, consumer, { id, txnId }) => {
-      await sql.run('INSERT INTO backlog (consumer, event_id, txn_id) VALUES (?, ?, ?)', consumer, id, txnId ?? '');
+      await sql.run(
+        'INSERT INTO backlog (consumer, event_id, txn_id) VALUES (?, ?, ?)',
+        consumer,
+        id,
+        txnId ?? '',
+      );
       // Locks the row so that no worker deletes it meanwhile.
       const open = `INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?)
         ON CONFLICT (consumer, txn_id) DO UPDATE SET first_event = least(leases.first_event, excluded.first_event)`;
@@ -27,7 +32,8 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
   });
 
 const namesSchema = v.array(rowOf({ txnId: v.string() }));
-const namesIn = (rows: readonly unknown[]): string[] => v.parse(namesSchema, rows).map(({ txnId }) => txnId);
+const namesIn = (rows: readonly unknown[]): string[] =>
+  v.parse(namesSchema, rows).map(({ txnId }) => txnId);
 
 function leasesOf(database: SqlDatabase): Leases {
   const workers = new Map<string, { readonly held: Set<string>; last: Promise<unknown> }>();
@@ -35,7 +41,11 @@ function leasesOf(database: SqlDatabase): Leases {
    * Serializes the calls of a worker: on separate connections, `renew` would count leases that `take` or `settle`
    * are changing.
    */
-  const inTurn = <T>(consumer: string, worker: string, action: (held: Set<string>) => Promise<T>): Promise<T> => {
+  const inTurn = <T>(
+    consumer: string,
+    worker: string,
+    action: (held: Set<string>) => Promise<T>,
+  ): Promise<T> => {
     const name = JSON.stringify([consumer, worker]);
     const own = workers.get(name) ?? { held: new Set(), last: Promise.resolve() };
     workers.set(name, own);
@@ -46,7 +56,10 @@ function leasesOf(database: SqlDatabase): Leases {
   return {
     take: (consumer, worker, limit) =>
       inTurn(consumer, worker, async (held) => {
-        const waiting = v.parse(waitingSchema, await database.transaction((sql) => takeEvents(sql, consumer, worker, limit)));
+        const waiting = v.parse(
+          waitingSchema,
+          await database.transaction((sql) => takeEvents(sql, consumer, worker, limit)),
+        );
         for (const { txnId } of waiting) held.add(txnId);
         return waiting;
       }),
@@ -54,26 +67,39 @@ function leasesOf(database: SqlDatabase): Leases {
       inTurn(consumer, worker, async (held) => {
         const kept = await database.transaction(async (sql) => {
           const until = (await sql.now()) + eventLeaseMs;
-          return sql.run('UPDATE leases SET lease_until = ? WHERE consumer = ? AND worker = ?', until, consumer, worker);
+          return sql.run(
+            'UPDATE leases SET lease_until = ? WHERE consumer = ? AND worker = ?',
+            until,
+            consumer,
+            worker,
+          );
         });
         return kept === held.size;
       }),
     settle: (consumer, worker, eventIds) =>
       inTurn(consumer, worker, async (held) => {
-        const { ended, hasMore } = await database.transaction((sql) => settleEvents(sql, consumer, worker, eventIds));
+        const { ended, hasMore } = await database.transaction((sql) =>
+          settleEvents(sql, consumer, worker, eventIds),
+        );
         for (const txnId of ended) held.delete(txnId);
         return hasMore;
       }),
     release: (consumer, worker) =>
       inTurn(consumer, worker, async (held) => {
         held.clear();
-        const free = 'UPDATE leases SET worker = NULL, lease_until = 0 WHERE consumer = ? AND worker = ?';
+        const free =
+          'UPDATE leases SET worker = NULL, lease_until = 0 WHERE consumer = ? AND worker = ?';
         await database.transaction((sql) => sql.run(free, consumer, worker));
       }),
   };
 }
 
-async function takeEvents(sql: Sql, consumer: string, worker: string, limit: number): Promise<readonly unknown[]> {
+async function takeEvents(
+  sql: Sql,
+  consumer: string,
+  worker: string,
+  limit: number,
+): Promise<readonly unknown[]> {
   const at = await sql.now();
   const text = `WITH free AS (
       SELECT txn_id FROM leases WHERE consumer = ? AND lease_until <= ? ORDER BY first_event LIMIT ? FOR UPDATE SKIP LOCKED
@@ -96,13 +122,24 @@ async function settleEvents(
 ): Promise<{ ended: readonly string[]; hasMore: boolean }> {
   if (ids.length === 0) return { ended: [], hasMore: false };
   const some = `consumer = ? AND event_id IN (${places(ids.length)})`;
-  const names = namesIn(await sql.all(`SELECT DISTINCT txn_id FROM backlog WHERE ${some}`, consumer, ...ids));
+  const names = namesIn(
+    await sql.all(`SELECT DISTINCT txn_id FROM backlog WHERE ${some}`, consumer, ...ids),
+  );
   if (names.length === 0) return { ended: [], hasMore: false };
   const these = `consumer = ? AND txn_id IN (${places(names.length)})`;
-  await sql.all(`SELECT 1 FROM leases WHERE ${these} ORDER BY txn_id FOR UPDATE`, consumer, ...names);
+  await sql.all(
+    `SELECT 1 FROM leases WHERE ${these} ORDER BY txn_id FOR UPDATE`,
+    consumer,
+    ...names,
+  );
   await sql.run(`DELETE FROM backlog WHERE ${some}`, consumer, ...ids);
-  const left = 'SELECT 1 FROM backlog WHERE backlog.consumer = leases.consumer AND backlog.txn_id = leases.txn_id';
-  const empty = await sql.all(`DELETE FROM leases WHERE ${these} AND NOT EXISTS (${left}) RETURNING txn_id`, consumer, ...names);
+  const left =
+    'SELECT 1 FROM backlog WHERE backlog.consumer = leases.consumer AND backlog.txn_id = leases.txn_id';
+  const empty = await sql.all(
+    `DELETE FROM leases WHERE ${these} AND NOT EXISTS (${left}) RETURNING txn_id`,
+    consumer,
+    ...names,
+  );
   // Events that arrived since are free for any worker.
   const more = await sql.all(
     `UPDATE leases SET worker = NULL, lease_until = 0

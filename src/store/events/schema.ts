@@ -69,9 +69,16 @@ export const sharedEventSteps: readonly string[] = [version1, lanes, leases];
 /** libsql returns buffers or their bare memory, depending on how rows are read. */
 const bytes = v.pipe(
   v.union([v.instance(Uint8Array), v.instance(ArrayBuffer)]),
-  v.transform((blob) => (blob instanceof ArrayBuffer ? new Uint8Array(blob) : new Uint8Array(blob.buffer, blob.byteOffset, blob.length))),
+  v.transform((blob) =>
+    blob instanceof ArrayBuffer
+      ? new Uint8Array(blob)
+      : new Uint8Array(blob.buffer, blob.byteOffset, blob.length),
+  ),
 );
-const stateList = v.pipe(v.string(), v.transform((text) => (text === '' ? [] : text.split(','))));
+const stateList = v.pipe(
+  v.string(),
+  v.transform((text) => (text === '' ? [] : text.split(','))),
+);
 
 export const eventsSchema = v.array(
   rowOf({

@@ -3,13 +3,26 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { places, rowOf } from '../database/rows.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
-import type { EarlierEvent, EventStore, Leases, Placing, ReceivedEvent, StoredEvent } from './event-store.js';
+import type {
+  EarlierEvent,
+  EventStore,
+  Leases,
+  Placing,
+  ReceivedEvent,
+  StoredEvent,
+} from './event-store.js';
 import { eventsSchema } from './schema.js';
 
 const idsSchema = v.array(v.object({ id: v.number() }));
-const spanSchema = v.tuple([v.object({ last: v.nullable(v.number()), oldest: v.nullable(v.number()) })]);
-const earlierSchema = v.array(rowOf({ id: v.number(), txnId: v.string(), txnState: v.string(), updatedAt: v.number() }));
-const backlogSchema = v.array(v.object({ consumer: v.string(), count: v.number(), oldest: v.number() }));
+const spanSchema = v.tuple([
+  v.object({ last: v.nullable(v.number()), oldest: v.nullable(v.number()) }),
+]);
+const earlierSchema = v.array(
+  rowOf({ id: v.number(), txnId: v.string(), txnState: v.string(), updatedAt: v.number() }),
+);
+const backlogSchema = v.array(
+  v.object({ consumer: v.string(), count: v.number(), oldest: v.number() }),
+);
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
 /** More states than any specified transaction has. */
@@ -34,22 +47,30 @@ export interface EventParts {
 
 export function openSqlEvents({ database, leases, queue, sync, close }: EventParts): EventStore {
   const select = async (end: string, ...values: (string | number)[]): Promise<StoredEvent[]> =>
-    v.parse(eventsSchema, await database.read((sql) => sql.all(`SELECT * FROM events ${end}`, ...values)));
+    v.parse(
+      eventsSchema,
+      await database.read((sql) => sql.all(`SELECT * FROM events ${end}`, ...values)),
+    );
   return {
     async append(events, consumers, placing) {
       const batch = randomUUID();
       // Serialised per transaction, so that each event is compared with all earlier ones.
       const locks = [...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`))];
-      const stored = await database.transaction(async (sql) => {
-        const before = sql.isAgain ? await earlierTry(sql, batch, events) : [];
-        if (before.length > 0) return before;
-        const added: StoredEvent[] = [];
-        for (const part of unrelated(events)) added.push(...(await add(sql, part, placing, batch)));
-        // Sorted, so that two processes lock the same leases in the same order.
-        const fresh = added.filter(({ duplicateOf }) => duplicateOf === null);
-        for (const one of fresh.toSorted(byTransaction)) for (const consumer of consumers) await queue(sql, consumer, one);
-        return added;
-      }, { locks });
+      const stored = await database.transaction(
+        async (sql) => {
+          const before = sql.isAgain ? await earlierTry(sql, batch, events) : [];
+          if (before.length > 0) return before;
+          const added: StoredEvent[] = [];
+          for (const part of unrelated(events))
+            added.push(...(await add(sql, part, placing, batch)));
+          // Sorted, so that two processes lock the same leases in the same order.
+          const fresh = added.filter(({ duplicateOf }) => duplicateOf === null);
+          for (const one of fresh.toSorted(byTransaction))
+            for (const consumer of consumers) await queue(sql, consumer, one);
+          return added;
+        },
+        { locks },
+      );
       await sync();
       return stored;
     },
@@ -58,7 +79,12 @@ export function openSqlEvents({ database, leases, queue, sync, close }: EventPar
     async *since(receivedAt) {
       let last = 0;
       for (;;) {
-        const rows = await select('WHERE received_at >= ? AND id > ? ORDER BY id LIMIT ?', receivedAt, last, rowsAtOnce);
+        const rows = await select(
+          'WHERE received_at >= ? AND id > ? ORDER BY id LIMIT ?',
+          receivedAt,
+          last,
+          rowsAtOnce,
+        );
         yield* rows;
         last = rows.at(-1)?.id ?? last;
         if (rows.length < rowsAtOnce) return;
@@ -71,7 +97,10 @@ export function openSqlEvents({ database, leases, queue, sync, close }: EventPar
           SELECT id FROM events WHERE txn_id = latest.txn_id ORDER BY updated_at DESC NULLS LAST, id DESC LIMIT 1
         ) AND txn_state NOT IN (${places(finalStates.length)})
         ORDER BY id DESC LIMIT ?`;
-      return v.parse(unfinishedSchema, await database.read((sql) => sql.all(text, receivedAt, ...finalStates, limit)));
+      return v.parse(
+        unfinishedSchema,
+        await database.read((sql) => sql.all(text, receivedAt, ...finalStates, limit)),
+      );
     },
     backlog: async () => {
       const text = `SELECT consumer, count, (SELECT received_at FROM events WHERE id = first) AS oldest FROM
@@ -80,11 +109,17 @@ export function openSqlEvents({ database, leases, queue, sync, close }: EventPar
     },
     leases,
     // A write without effect, which fails like any other.
-    check: () => database.transaction(async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0'))),
+    check: () =>
+      database.transaction(
+        async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0')),
+      ),
     prune: async (receivedBefore, after) => {
       const span = `SELECT max(id) AS last, min(received_at) AS oldest
         FROM (SELECT id, received_at FROM events WHERE id > ? ORDER BY id LIMIT ${prunedAtOnce}) AS next`;
-      const [{ last, oldest }] = v.parse(spanSchema, await database.read((sql) => sql.all(span, after)));
+      const [{ last, oldest }] = v.parse(
+        spanSchema,
+        await database.read((sql) => sql.all(span, after)),
+      );
       if (last === null || oldest === null || oldest >= receivedBefore) return undefined;
       // The newest event stays, so that ids are never reused.
       const text = `DELETE FROM events WHERE id > ? AND id <= ? AND received_at < ? AND id < (SELECT max(id) FROM events)
@@ -96,15 +131,26 @@ export function openSqlEvents({ database, leases, queue, sync, close }: EventPar
   };
 }
 
-function byTransaction({ txnId: a, id: first }: StoredEvent, { txnId: b, id: second }: StoredEvent): number {
+function byTransaction(
+  { txnId: a, id: first }: StoredEvent,
+  { txnId: b, id: second }: StoredEvent,
+): number {
   if (a === b) return first - second;
   return (a ?? '') < (b ?? '') ? -1 : 1;
 }
 
 /** The events of this call, if it was committed but the response was lost. */
-async function earlierTry(sql: Sql, batch: string, events: readonly ReceivedEvent[]): Promise<StoredEvent[]> {
+async function earlierTry(
+  sql: Sql,
+  batch: string,
+  events: readonly ReceivedEvent[],
+): Promise<StoredEvent[]> {
   const since = Math.min(...events.map(({ receivedAt }) => receivedAt));
-  const rows = await sql.all('SELECT * FROM events WHERE received_at >= ? AND batch = ? ORDER BY id', since, batch);
+  const rows = await sql.all(
+    'SELECT * FROM events WHERE received_at >= ? AND batch = ? ORDER BY id',
+    since,
+    batch,
+  );
   return v.parse(eventsSchema, rows);
 }
 
@@ -124,9 +170,17 @@ function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly Receiv
   if (part.length > 0) yield part;
 }
 
-async function add(sql: Sql, events: readonly ReceivedEvent[], placing: Placing, batch: string): Promise<StoredEvent[]> {
+async function add(
+  sql: Sql,
+  events: readonly ReceivedEvent[],
+  placing: Placing,
+  batch: string,
+): Promise<StoredEvent[]> {
   const earlier = await earlierOf(sql, events);
-  const placed = events.map((event) => ({ event, place: placing(event, earlier.get(event.txnId) ?? []) }));
+  const placed = events.map((event) => ({
+    event,
+    place: placing(event, earlier.get(event.txnId) ?? []),
+  }));
   const text = `INSERT INTO events
     (received_at, body, signature, txn_id, txn_state, updated_at, duplicate_of, out_of_order, missing, batch)
     VALUES ${places(events.length, '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')} RETURNING id`;
@@ -146,12 +200,20 @@ async function add(sql: Sql, events: readonly ReceivedEvent[], placing: Placing,
     ]),
   );
   // Ids are assigned in the order of the rows, and may be returned in any order.
-  const ids = v.parse(idsSchema, rows).map(({ id }) => id).toSorted((a, b) => a - b);
-  return placed.map(({ event, place }, index) => Object.assign({ id: ids[index] ?? 0 }, event, place));
+  const ids = v
+    .parse(idsSchema, rows)
+    .map(({ id }) => id)
+    .toSorted((a, b) => a - b);
+  return placed.map(({ event, place }, index) =>
+    Object.assign({ id: ids[index] ?? 0 }, event, place),
+  );
 }
 
 /** Earlier events by transaction. */
-async function earlierOf(sql: Sql, events: readonly ReceivedEvent[]): Promise<Map<string | null, EarlierEvent[]>> {
+async function earlierOf(
+  sql: Sql,
+  events: readonly ReceivedEvent[],
+): Promise<Map<string | null, EarlierEvent[]>> {
   const names = events.flatMap(({ txnId }) => (txnId === null ? [] : [txnId]));
   if (names.length === 0) return new Map();
   const text = `SELECT id, txn_id, txn_state, updated_at FROM (

@@ -20,7 +20,11 @@ const checkpointPages = 8_000;
  * @param now the machine's clock, epoch ms
  * @param isAlive whether the process of a worker still runs
  */
-export function openEventStore(path: string, now: () => number, isAlive: (worker: string) => boolean = () => true): EventStore {
+export function openEventStore(
+  path: string,
+  now: () => number,
+  isAlive: (worker: string) => boolean = () => true,
+): EventStore {
   const database = sqliteDatabase(eventsIn(path), now);
   const log = openLog(path);
   const { ino } = statSync(path);
@@ -28,7 +32,12 @@ export function openEventStore(path: string, now: () => number, isAlive: (worker
     database,
     leases: leasesOf(database, isAlive),
     queue: async (sql, consumer, { id, txnId }) => {
-      await sql.run('INSERT INTO backlog (consumer, event_id, txn_id) VALUES (?, ?, ?)', consumer, id, txnId ?? '');
+      await sql.run(
+        'INSERT INTO backlog (consumer, event_id, txn_id) VALUES (?, ?, ?)',
+        consumer,
+        id,
+        txnId ?? '',
+      );
     },
     sync: async () => {
       await log.sync();
@@ -62,8 +71,16 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
   /** The last event given to each consumer and worker. */
   const lastGiven = new Map<string, number>();
   const holderOf = async (sql: Sql, consumer: string) =>
-    v.parse(holderSchema, await sql.all('SELECT worker, lease_until FROM workers WHERE consumer = ?', consumer))[0];
-  const holds = async (sql: Sql, consumer: string, worker: string, atLeastMs: number): Promise<boolean> => {
+    v.parse(
+      holderSchema,
+      await sql.all('SELECT worker, lease_until FROM workers WHERE consumer = ?', consumer),
+    )[0];
+  const holds = async (
+    sql: Sql,
+    consumer: string,
+    worker: string,
+    atLeastMs: number,
+  ): Promise<boolean> => {
     const holder = await holderOf(sql, consumer);
     return holder?.worker === worker && holder.leaseUntil >= (await sql.now()) + atLeastMs;
   };
@@ -72,7 +89,8 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
       const at = await sql.now();
       const holder = await holderOf(sql, consumer);
       // An implausibly late end was written before the clock was set back.
-      const isCurrent = holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
+      const isCurrent =
+        holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
       const text = `INSERT INTO workers (consumer, worker, lease_until) VALUES (?, ?, ?)
         ON CONFLICT (consumer) DO UPDATE SET worker = excluded.worker, lease_until = excluded.lease_until`;
@@ -87,8 +105,11 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
         lastGiven.delete(name);
         return [];
       }
-      const text = 'SELECT event_id, txn_id FROM backlog WHERE consumer = ? AND event_id > ? ORDER BY event_id LIMIT ?';
-      const rows = await database.read((sql) => sql.all(text, consumer, lastGiven.get(name) ?? 0, limit));
+      const text =
+        'SELECT event_id, txn_id FROM backlog WHERE consumer = ? AND event_id > ? ORDER BY event_id LIMIT ?';
+      const rows = await database.read((sql) =>
+        sql.all(text, consumer, lastGiven.get(name) ?? 0, limit),
+      );
       const waiting = v.parse(waitingSchema, rows);
       const last = waiting.at(-1)?.eventId;
       if (last !== undefined) lastGiven.set(name, last);
@@ -100,12 +121,15 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
     },
     settle: (consumer, _worker, eventIds) =>
       database.transaction(async (sql) => {
-        for (const id of eventIds) await sql.run('DELETE FROM backlog WHERE consumer = ? AND event_id = ?', consumer, id);
+        for (const id of eventIds)
+          await sql.run('DELETE FROM backlog WHERE consumer = ? AND event_id = ?', consumer, id);
         return false;
       }),
     release: async (consumer, worker) => {
       lastGiven.delete(JSON.stringify([consumer, worker]));
-      await database.transaction((sql) => sql.run('DELETE FROM workers WHERE consumer = ? AND worker = ?', consumer, worker));
+      await database.transaction((sql) =>
+        sql.run('DELETE FROM workers WHERE consumer = ? AND worker = ?', consumer, worker),
+      );
     },
   };
 }

@@ -49,7 +49,8 @@ export async function openAppendFile(path: string, head: string) {
     /** Resolves when the line is on disk. Concurrent lines share a write. */
     append(line: string): Promise<void> {
       waiting += `${line}\n`;
-      if (next === undefined) last = next = last.then(flush).catch((cause: unknown) => Promise.reject(lost(path, cause)));
+      if (next === undefined)
+        last = next = last.then(flush).catch((cause: unknown) => Promise.reject(lost(path, cause)));
       return next;
     },
     close: async (): Promise<void> => {
@@ -62,10 +63,14 @@ export async function openAppendFile(path: string, head: string) {
 }
 
 const lost = (path: string, cause: unknown): Failure =>
-  new Failure('unexpected', `The results can no longer be written to ${path}. What was paid is in the journal.`, {
-    hint: 'Free disk space and run the same command again: it continues and pays no row twice.',
-    cause,
-  });
+  new Failure(
+    'unexpected',
+    `The results can no longer be written to ${path}. What was paid is in the journal.`,
+    {
+      hint: 'Free disk space and run the same command again: it continues and pays no row twice.',
+      cause,
+    },
+  );
 
 const chunk = 65_536;
 
@@ -75,7 +80,8 @@ async function prepare(file: FileHandle, path: string, head: string): Promise<vo
   const start = Buffer.alloc(Buffer.byteLength(head) + 1);
   const { bytesRead } = await file.read(start, 0, start.length, 0);
   const found = start.subarray(0, bytesRead).toString();
-  if (found !== `${head}\n`.slice(0, found.length)) throw unusable(path, 'it is not the result of a batch');
+  if (found !== `${head}\n`.slice(0, found.length))
+    throw unusable(path, 'it is not the result of a batch');
   if (found.length <= head.length) {
     await file.truncate(0);
     await file.appendFile(`${head}\n`);

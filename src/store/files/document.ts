@@ -52,16 +52,24 @@ export function openDocument<S extends DocumentSchema>(
     path,
     read: () => load().before,
     async update(change) {
-      const [{ default: Conf }, { locked }] = await Promise.all([import('conf'), import('./lock.js')]);
+      const [{ default: Conf }, { locked }] = await Promise.all([
+        import('conf'),
+        import('./lock.js'),
+      ]);
       return guard(path, () => {
         openFolder(folder);
         return locked(join(folder, 'settings.lock'), () => {
           const { raw, before } = load();
           const after = change(before);
           // Removes files of processes that died while writing, because they may contain secrets.
-          for (const left of readdirSync(folder)) if (left.startsWith(`${name}.json.tmp-`)) rmSync(join(folder, left));
+          for (const left of readdirSync(folder))
+            if (left.startsWith(`${name}.json.tmp-`)) rmSync(join(folder, left));
           const file = new Conf({
-            cwd: folder, configName: name, configFileMode: 0o600, accessPropertiesByDotNotation: false, deserialize: () => raw,
+            cwd: folder,
+            configName: name,
+            configFileMode: 0o600,
+            accessPropertiesByDotNotation: false,
+            deserialize: () => raw,
           });
           file.store = withUnknownKept(raw, before, after);
           // The umask may have removed the owner's rights too.
@@ -88,7 +96,8 @@ function guard<T>(path: string, action: () => T): T {
   } catch (error) {
     if (error instanceof Failure) throw error;
     // The text after the comma quotes the file, which may contain a secret.
-    if (error instanceof SyntaxError) throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
+    if (error instanceof SyntaxError)
+      throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
     throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {
       hint: 'Make the file and its folder readable and writable, free disk space, or set SVCPAY_HOME to another folder.',
       cause: error,
@@ -97,9 +106,13 @@ function guard<T>(path: string, action: () => T): T {
 }
 
 function damaged(path: string, reason: string | undefined): Failure {
-  return new Failure('usage', `The file ${path} is damaged: ${reason ?? 'its content is not valid'}.`, {
-    hint: 'Fix it, or move it away and sign in again.',
-  });
+  return new Failure(
+    'usage',
+    `The file ${path} is damaged: ${reason ?? 'its content is not valid'}.`,
+    {
+      hint: 'Fix it, or move it away and sign in again.',
+    },
+  );
 }
 
 /**
@@ -109,10 +122,15 @@ function damaged(path: string, reason: string | undefined): Failure {
 function withUnknownKept(raw: Fields, before: Fields, after: Fields): Fields {
   const unknown = Object.entries(raw).filter(([name]) => !Object.hasOwn(before, name));
   const known = Object.entries(after).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(unknown), ...Object.fromEntries(known.map(([name, value]) => [name, merged(name, value)])) };
+  return {
+    ...Object.fromEntries(unknown),
+    ...Object.fromEntries(known.map(([name, value]) => [name, merged(name, value)])),
+  };
 
   function merged(name: string, value: unknown): unknown {
     const [old, read] = [raw[name], before[name]];
-    return isFields(old) && isFields(read) && isFields(value) ? withUnknownKept(old, read, value) : value;
+    return isFields(old) && isFields(read) && isFields(value)
+      ? withUnknownKept(old, read, value)
+      : value;
   }
 }

@@ -18,9 +18,13 @@ export function findHome(env: NodeJS.ProcessEnv): Home {
   if (own !== undefined && own !== '') return { config: own, data: own, isolated: true };
   const { config, data } = envPaths('svcpay', { suffix: '' });
   if (isAbsolute(config) && isAbsolute(data)) return { config, data, isolated: false };
-  throw new Failure('usage', `The folders for files are unknown: ${config} and ${data} are not absolute paths.`, {
-    hint: 'Set HOME, or SVCPAY_HOME to a folder.',
-  });
+  throw new Failure(
+    'usage',
+    `The folders for files are unknown: ${config} and ${data} are not absolute paths.`,
+    {
+      hint: 'Set HOME, or SVCPAY_HOME to a folder.',
+    },
+  );
 }
 
 /** Creates a missing folder, readable only by its owner. An existing folder keeps its rights. */
@@ -64,7 +68,8 @@ export function createPrivate(path: string): boolean {
 }
 
 /** Whether the path exists, even as a broken link. Throws if that is unknown. */
-export const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+export const isThere = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 export const journalFile = (home: Home): string => join(home.data, 'journal.db');
 export const sandboxFile = (home: Home): string => join(home.data, 'sandbox.db');

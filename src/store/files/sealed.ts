@@ -29,7 +29,11 @@ export function readSealed(path: string): string | undefined {
   const text = readFileSync(path, 'utf8');
   const hash = isThere(hashFile(path)) ? readFileSync(hashFile(path), 'utf8') : '';
   if (hash === hashLine(path, text)) return text;
-  throw new Failure('books-differ', `${path} was changed after it was closed: its SHA-256 is not the one in ${hashFile(path)}.`, {
-    hint: 'Restore both files from a backup, or remove them to close the month again.',
-  });
+  throw new Failure(
+    'books-differ',
+    `${path} was changed after it was closed: its SHA-256 is not the one in ${hashFile(path)}.`,
+    {
+      hint: 'Restore both files from a backup, or remove them to close the month again.',
+    },
+  );
 }

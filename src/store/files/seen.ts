@@ -5,7 +5,9 @@ import { openDocument } from './document.js';
 import type { Home } from './home.js';
 
 /** Newest last. */
-const ids = v.object({ seen: v.optional(v.array(v.object({ scope: v.string(), txnId: v.string() })), []) });
+const ids = v.object({
+  seen: v.optional(v.array(v.object({ scope: v.string(), txnId: v.string() })), []),
+});
 
 const mostKept = 2000;
 
@@ -20,11 +22,17 @@ export function seenIds(home: Home, scope: string): readonly string[] {
 }
 
 /** Ids that cannot be stored must later be typed in full. */
-export async function keepSeenIds(home: Home, scope: string, txnIds: readonly string[]): Promise<void> {
+export async function keepSeenIds(
+  home: Home,
+  scope: string,
+  txnIds: readonly string[],
+): Promise<void> {
   const known = new Set(seenIds(home, scope));
   const fresh = txnIds.filter((txnId) => !known.has(txnId)).map((txnId) => ({ scope, txnId }));
   if (fresh.length === 0) return;
-  await keep(() => openIds(home).update(({ seen }) => ({ seen: [...seen, ...fresh].slice(-mostKept) })));
+  await keep(() =>
+    openIds(home).update(({ seen }) => ({ seen: [...seen, ...fresh].slice(-mostKept) })),
+  );
 }
 
 const wallets = v.object({ wallets: v.optional(v.array(v.string()), []) });
@@ -45,7 +53,10 @@ export function seenPageSize(home: Home, baseUrl: string) {
   const document = openDocument(home.data, 'seen-page-sizes', pageSizes, { onUnreadable });
   return {
     load: async () => document.read().pageSizes[baseUrl],
-    save: (size: number) => keep(() => document.update((before) => ({ pageSizes: { ...before.pageSizes, [baseUrl]: size } }))),
+    save: (size: number) =>
+      keep(() =>
+        document.update((before) => ({ pageSizes: { ...before.pageSizes, [baseUrl]: size } })),
+      ),
   };
 }
 
@@ -53,12 +64,18 @@ const names = v.record(v.string(), v.string());
 const institutions = v.object({ institutions: v.optional(v.record(v.string(), names), {}) });
 
 /** @param seen names by their codes */
-export async function keepSeenInstitutions(home: Home, country: string, seen: Readonly<Record<string, string>>): Promise<void> {
+export async function keepSeenInstitutions(
+  home: Home,
+  country: string,
+  seen: Readonly<Record<string, string>>,
+): Promise<void> {
   await keep(async () => {
     const document = openDocument(home.data, 'seen-institutions', institutions, { onUnreadable });
     const known = document.read().institutions[country] ?? {};
     if (Object.entries(seen).every(([code, name]) => known[code] === name)) return;
-    await document.update((before) => ({ institutions: { ...before.institutions, [country]: { ...seen } } }));
+    await document.update((before) => ({
+      institutions: { ...before.institutions, [country]: { ...seen } },
+    }));
   });
 }
 

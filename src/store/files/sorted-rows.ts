@@ -37,9 +37,12 @@ export function openSortedRows(): SortedRows {
     CREATE INDEX rows_id ON rows (id);`);
   const insert = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)');
   const remove = db.prepare('DELETE FROM rows WHERE id = ?');
-  const select = db.prepare('SELECT data FROM rows WHERE grp = ? AND at >= ? AND at < ? ORDER BY at, id');
+  const select = db.prepare(
+    'SELECT data FROM rows WHERE grp = ? AND at >= ? AND at < ? ORDER BY at, id',
+  );
   const find = db.prepare('SELECT data FROM rows WHERE id = ? AND grp = ifnull(?, grp)');
-  const found = (id: string, group: string | null): string | undefined => v.parse(v.optional(dataRow), find.get(id, group))?.data;
+  const found = (id: string, group: string | null): string | undefined =>
+    v.parse(v.optional(dataRow), find.get(id, group))?.data;
   return {
     replace: db.transaction((ids: readonly string[], rows: readonly SortedRow[]) => {
       for (const id of ids) remove.run(id);
@@ -50,7 +53,10 @@ export function openSortedRows(): SortedRows {
     },
     has: (id) => found(id, null) !== undefined,
     find: (group, id) => found(id, group),
-    groups: () => v.parse(groupRows, db.prepare('SELECT DISTINCT grp FROM rows ORDER BY grp').all()).map(({ grp }) => grp),
+    groups: () =>
+      v
+        .parse(groupRows, db.prepare('SELECT DISTINCT grp FROM rows ORDER BY grp').all())
+        .map(({ grp }) => grp),
     *each(group, from = 0, to = Number.MAX_SAFE_INTEGER) {
       for (const row of select.iterate(group, from, to)) yield v.parse(dataRow, row).data;
     },

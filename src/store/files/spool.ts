@@ -15,7 +15,10 @@ export async function openSpool(source: AsyncIterable<Buffer>) {
     throw noSpace(folder, cause);
   });
   // Unlinked now, if the system allows it, so that a crash leaves nothing behind.
-  let named = await unlink(path).then(() => false, () => true);
+  let named = await unlink(path).then(
+    () => false,
+    () => true,
+  );
   const close = async (): Promise<void> => {
     await file.close();
     if (named) await unlink(path);

@@ -1,5 +1,13 @@
 // Opens SQLite files: only intact ones of svcpay, upgraded by numbered steps; all others stay unchanged.
-import { accessSync, chmodSync, constants, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Database from 'libsql';
@@ -29,7 +37,8 @@ const inMemory = ':memory:';
 
 const lockTimeoutMs = 10_000;
 
-const newestOf = ({ firstVersion = 1, steps }: SqliteFile): number => firstVersion + steps.length - 1;
+const newestOf = ({ firstVersion = 1, steps }: SqliteFile): number =>
+  firstVersion + steps.length - 1;
 
 /**
  * Throws Failure and changes nothing if the file is damaged, from a newer version, or cannot be written.
@@ -81,7 +90,8 @@ function checkHeader(file: SqliteFile): void {
   accessSync(path, constants.R_OK);
   const { user_version: version, application_id: application } = headerOf(path);
   // Zero while the tables are only in the write-ahead log.
-  if (application !== 0 && application !== file.applicationId) throw new Damage('it is a database of another program');
+  if (application !== 0 && application !== file.applicationId)
+    throw new Damage('it is a database of another program');
   if (version > newestOf(file)) throw newer(file);
 }
 
@@ -89,7 +99,14 @@ function checkHeader(file: SqliteFile): void {
 function headerOf(path: string): v.InferOutput<typeof headerSchema> {
   const db = new Database(`${pathToFileURL(path).href}?immutable=1`, { readonly: true });
   try {
-    return v.parse(headerSchema, db.prepare('SELECT user_version, application_id FROM pragma_user_version, pragma_application_id').get());
+    return v.parse(
+      headerSchema,
+      db
+        .prepare(
+          'SELECT user_version, application_id FROM pragma_user_version, pragma_application_id',
+        )
+        .get(),
+    );
   } catch (error) {
     throw codeOf(error) === 'SQLITE_NOTADB' ? new Damage('it is not a database') : error;
   } finally {
@@ -114,7 +131,10 @@ const checkedBytes = 64 * 1024 * 1024;
 const countSchema = v.object({ count: v.number() });
 
 /** The version of a file (0 if missing) and, if it is current, the row count of a table and whether a write succeeds. */
-export function inspectFile(file: SqliteFile, table: string): { version: number; rows?: number; writable?: boolean } {
+export function inspectFile(
+  file: SqliteFile,
+  table: string,
+): { version: number; rows?: number; writable?: boolean } {
   try {
     if (!isThere(file.path)) return { version: 0 };
     checkHeader(file);
@@ -122,7 +142,10 @@ export function inspectFile(file: SqliteFile, table: string): { version: number;
     try {
       const version = versionOf(db);
       if (version !== newestOf(file)) return { version };
-      const { count } = v.parse(countSchema, db.prepare(`SELECT count(*) AS count FROM ${table}`).get());
+      const { count } = v.parse(
+        countSchema,
+        db.prepare(`SELECT count(*) AS count FROM ${table}`).get(),
+      );
       return { version, rows: count, writable: takesWrites(db, version) };
     } finally {
       db.close();
@@ -162,7 +185,11 @@ const newer = ({ name, path }: SqliteFile): Failure =>
   });
 
 const tooOld = ({ name, path, advice }: SqliteFile): Failure =>
-  new Failure('usage', `The ${name} ${path} has a version that is no longer supported and was not changed.`, advice);
+  new Failure(
+    'usage',
+    `The ${name} ${path} has a version that is no longer supported and was not changed.`,
+    advice,
+  );
 
 /** Each step is one transaction, after a copy of the file, so the next process can continue after a crash. */
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
@@ -191,7 +218,8 @@ function takeStep(db: Database.Database, file: SqliteFile): void {
   const [version, newest] = [versionOf(db), newestOf(file)];
   if (version > newest) throw newer(file);
   if (version === newest) return;
-  if (version === 0 && tablesIn(db).length > 0) throw new Damage('it is a database of another program');
+  if (version === 0 && tablesIn(db).length > 0)
+    throw new Damage('it is a database of another program');
   if (version > 0 && version < firstVersion) throw tooOld(file);
   // The write lock is held, so nothing changes between copy and step.
   if (version > 0) keepCopy(file.path, version);
@@ -237,28 +265,44 @@ function closeQuietly(db: Database.Database | undefined): void {
 
 function adviceFor(code: string, reason: string): string | undefined {
   if (/open files/.test(reason)) return 'Let the process open more files: ulimit -n 1024.';
-  return code.startsWith('SQLITE_CONSTRAINT') ? undefined : 'Make it and its folder writable, or set SVCPAY_HOME to another folder.';
+  return code.startsWith('SQLITE_CONSTRAINT')
+    ? undefined
+    : 'Make it and its folder writable, or set SVCPAY_HOME to another folder.';
 }
 
 /** Turns an error of SQLite or the system into a Failure with advice. */
-export function sqliteFailure(file: Pick<SqliteFile, 'name' | 'path' | 'advice'>, cause: unknown): Failure {
+export function sqliteFailure(
+  file: Pick<SqliteFile, 'name' | 'path' | 'advice'>,
+  cause: unknown,
+): Failure {
   if (cause instanceof Failure) return cause;
   const subject = `The ${file.name} ${file.path}`;
   const code = codeOf(cause);
   const reason = messageOf(cause);
-  if (cause instanceof Damage || /^SQLITE_(CORRUPT|NOTADB)/.test(code) || cause instanceof v.ValiError) {
+  if (
+    cause instanceof Damage ||
+    /^SQLITE_(CORRUPT|NOTADB)/.test(code) ||
+    cause instanceof v.ValiError
+  ) {
     const damage = cause instanceof Damage ? cause : new Damage(reason);
-    return new Failure('usage', `${subject} is damaged (${damage.message}) and was not changed.`, { ...file.advice, cause: damage });
+    return new Failure('usage', `${subject} is damaged (${damage.message}) and was not changed.`, {
+      ...file.advice,
+      cause: damage,
+    });
   }
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
     return new Failure('temporary', `${subject} is locked by another program.`, { cause });
   }
   const isFull = /^(SQLITE_FULL|ENOSPC)/.test(code);
   if (isFull || code.startsWith('SQLITE_IOERR')) {
-    return new Failure('usage', `${subject} cannot be written: ${isFull ? 'the disk is full' : reason}.`, {
-      hint: 'Free disk space, or set SVCPAY_HOME to a folder on another disk.',
-      cause,
-    });
+    return new Failure(
+      'usage',
+      `${subject} cannot be written: ${isFull ? 'the disk is full' : reason}.`,
+      {
+        hint: 'Free disk space, or set SVCPAY_HOME to a folder on another disk.',
+        cause,
+      },
+    );
   }
   return new Failure('usage', `${subject} cannot be used: ${reason}.`, {
     hint: adviceFor(code, reason),

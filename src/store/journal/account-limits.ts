@@ -12,22 +12,39 @@ export const accountLimitsStep = `
 
 const amounts = v.record(v.string(), v.string());
 const rowsSchema = v.array(
-  v.object({ limits: v.pipe(v.string(), v.parseJson(), v.object({ perPayment: amounts, perDay: amounts, destinations: v.array(v.string()) })) }),
+  v.object({
+    limits: v.pipe(
+      v.string(),
+      v.parseJson(),
+      v.object({ perPayment: amounts, perDay: amounts, destinations: v.array(v.string()) }),
+    ),
+  }),
 );
 
 /** Undefined if the account has no limits in this database. */
-export const limitsOfAccount = (database: SqlDatabase, account: string): Promise<Limits | undefined> => database.read((sql) => read(sql, account));
+export const limitsOfAccount = (
+  database: SqlDatabase,
+  account: string,
+): Promise<Limits | undefined> => database.read((sql) => read(sql, account));
 
 async function read(sql: Sql, account: string): Promise<Limits | undefined> {
-  const [row] = v.parse(rowsSchema, await sql.all('SELECT limits FROM account_limits WHERE account = ?', account));
+  const [row] = v.parse(
+    rowsSchema,
+    await sql.all('SELECT limits FROM account_limits WHERE account = ?', account),
+  );
   return row && readLimits(row.limits);
 }
 
 /** Changes run one after the other. */
-export const changeLimitsOfAccount = (database: SqlDatabase, account: string, change: (before: Limits | undefined) => Limits): Promise<void> =>
+export const changeLimitsOfAccount = (
+  database: SqlDatabase,
+  account: string,
+  change: (before: Limits | undefined) => Limits,
+): Promise<void> =>
   database.transaction(
     async (sql) => {
-      const write = 'INSERT INTO account_limits (account, limits) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET limits = excluded.limits';
+      const write =
+        'INSERT INTO account_limits (account, limits) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET limits = excluded.limits';
       await sql.run(write, account, JSON.stringify(change(await read(sql, account))));
     },
     { locks: [`limits ${account}`] },

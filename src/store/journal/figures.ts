@@ -11,16 +11,27 @@ export interface UnfinishedPayments {
 }
 
 /** By status and age, the oldest first within a status. */
-export function unfinishedOf(payments: readonly Payment[], now: number): readonly UnfinishedPayments[] {
+export function unfinishedOf(
+  payments: readonly Payment[],
+  now: number,
+): readonly UnfinishedPayments[] {
   const groups = new Map<string, UnfinishedPayments>();
   for (const payment of payments) {
     const is = status(payment);
     if (is !== 'open' && is !== 'in-flight' && is !== 'unknown') continue;
     const age = ageOf(now - payment.openedAt);
     const { count = 0, oldest = payment.openedAt } = groups.get(`${is} ${age}`) ?? {};
-    groups.set(`${is} ${age}`, { status: is, age, count: count + 1, oldest: Math.min(oldest, payment.openedAt) });
+    groups.set(`${is} ${age}`, {
+      status: is,
+      age,
+      count: count + 1,
+      oldest: Math.min(oldest, payment.openedAt),
+    });
   }
-  return [...groups.values()].toSorted((a, b) => (a.status === b.status ? a.oldest - b.oldest : a.status < b.status ? -1 : 1));
+  return [...groups.values()].toSorted((a, b) =>
+    a.status === b.status ? a.oldest - b.oldest : a.status < b.status ? -1 : 1,
+  );
 }
 
-const ageOf = (ms: number): UnfinishedPayments['age'] => (ms < 60_000 ? '1m' : ms < 600_000 ? '10m' : ms < 3_600_000 ? '1h' : 'older');
+const ageOf = (ms: number): UnfinishedPayments['age'] =>
+  ms < 60_000 ? '1m' : ms < 600_000 ? '10m' : ms < 3_600_000 ? '1h' : 'older';

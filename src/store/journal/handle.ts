@@ -46,6 +46,10 @@ function asJournal(journal: PaymentJournal): Journal {
 /** Throws Failure `usage` for anything but a journal opened here. */
 export function journalOf(handle: Journal): PaymentJournal {
   const journal = opened.get(handle);
-  if (journal === undefined) throw new Failure('usage', 'This journal was not opened with one of the open...Journal functions.');
+  if (journal === undefined)
+    throw new Failure(
+      'usage',
+      'This journal was not opened with one of the open...Journal functions.',
+    );
   return journal;
 }

@@ -15,7 +15,10 @@ export interface Spend {
 }
 
 /** An attempt as the service reports it, for a journal that lacks it after a restore. */
-export interface ImportedAttempt extends Pick<Attempt, 'number' | 'txnState' | 'approvedTotal' | 'approvedReceives' | 'spendCcy'> {
+export interface ImportedAttempt extends Pick<
+  Attempt,
+  'number' | 'txnState' | 'approvedTotal' | 'approvedReceives' | 'spendCcy'
+> {
   readonly txnId: string;
   readonly state: 'in-flight' | 'paid' | 'failed' | 'error' | 'unknown';
   /** Ms since it was submitted. */
@@ -62,7 +65,12 @@ export interface Journal {
    * Writes the change that submits an attempt, dated now, after `allow` has seen what the account spent and whether another payment
    * competes: in one transaction, so that two payments at once cannot both pass. `allow` throws to refuse; it runs again if the transaction does.
    */
-  submit(claim: Claim, change: PaymentChange & { readonly attempt: Attempt }, window: Window, allow: (before: SpentBefore) => void | Promise<void>): Promise<Claim>;
+  submit(
+    claim: Claim,
+    change: PaymentChange & { readonly attempt: Attempt },
+    window: Window,
+    allow: (before: SpentBefore) => void | Promise<void>,
+  ): Promise<Claim>;
   release(claim: Claim): Promise<void>;
   /**
    * Enters an attempt that a restored journal lacks: under the draft's reference, or into the payment that has it. A process

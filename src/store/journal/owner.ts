@@ -8,7 +8,11 @@ export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid
 
 /** The scope of process numbers: host names are not unique, and containers count from one. */
 const place = (): string =>
-  [hostname(), readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')), readOrEmpty(() => readlinkSync('/proc/self/ns/pid'))]
+  [
+    hostname(),
+    readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
+    readOrEmpty(() => readlinkSync('/proc/self/ns/pid')),
+  ]
     .map((part) => part.replaceAll(/\s/g, ''))
     .join('/');
 
@@ -22,9 +26,14 @@ function readOrEmpty(read: () => string): string {
 }
 
 /** The host and number of the process in a claim; nulls without one. */
-export function processOf(owner: string | null): { readonly host: string | null; readonly pid: number | null } {
+export function processOf(owner: string | null): {
+  readonly host: string | null;
+  readonly pid: number | null;
+} {
   const [where = '', pid] = owner?.split(' ') ?? [];
-  return owner === null ? { host: null, pid: null } : { host: where.replace(/\/.*/, ''), pid: Number(pid) };
+  return owner === null
+    ? { host: null, pid: null }
+    : { host: where.replace(/\/.*/, ''), pid: Number(pid) };
 }
 
 /** A process on another machine counts as running until its lease expires. */

@@ -4,7 +4,15 @@ import { hasLapsed } from '../../formats/states.js';
 
 /** What became of one attempt, which is one transaction at the service. The table of moves is {@link moves}. */
 export type AttemptState =
-  | 'requested' | 'quoted' | 'submitting' | 'in-flight' | 'paid' | 'failed' | 'lapsed' | 'error' | 'unknown';
+  | 'requested'
+  | 'quoted'
+  | 'submitting'
+  | 'in-flight'
+  | 'paid'
+  | 'failed'
+  | 'lapsed'
+  | 'error'
+  | 'unknown';
 
 /** What a person agreed to: nothing yet, one quote (up to its `approvedTotal`), or every quote within the terms (`--yes`). */
 export type Consent = 'none' | 'quote' | 'standing';
@@ -12,7 +20,10 @@ export type Consent = 'none' | 'quote' | 'standing';
 /** Limits on the cost of one payment. */
 export interface PaymentTerms {
   /** Highest total fee, in the source currency or as a percentage of the amount. */
-  readonly maxFee?: { readonly amount: string; readonly ccy: string } | { readonly percent: string } | undefined;
+  readonly maxFee?:
+    | { readonly amount: string; readonly ccy: string }
+    | { readonly percent: string }
+    | undefined;
   /** Highest loss of a conversion against the service's own rates, in percent. */
   readonly maxRateLoss?: string | undefined;
 }
@@ -71,7 +82,8 @@ export interface Payment extends PaymentDraft {
 export type PaymentStatus = 'open' | 'in-flight' | 'unknown' | 'paid' | 'failed' | 'abandoned';
 
 /** The reference at the service: attempt 1 has the payment's own, later ones carry their number. */
-export const attemptRef = (ref: string, number: number): string => (number === 1 ? ref : `${ref}~${number}`);
+export const attemptRef = (ref: string, number: number): string =>
+  number === 1 ? ref : `${ref}~${number}`;
 
 /** The payment and attempt that a reference at the service names: `R~2` is the second attempt of `R`. */
 export function attemptNamed(extRefId: string): readonly [ref: string, number: number] {
@@ -82,20 +94,29 @@ export function attemptNamed(extRefId: string): readonly [ref: string, number: n
 /** The attempt that is worked on: the one with the highest number. */
 export function latest({ attempts, ref }: Pick<Payment, 'attempts' | 'ref'>): Attempt {
   const last = attempts.at(-1);
-  if (last === undefined) throw new Failure('unexpected', `Journal entry ${ref} is inconsistent: it has no attempt.`);
+  if (last === undefined)
+    throw new Failure('unexpected', `Journal entry ${ref} is inconsistent: it has no attempt.`);
   return last;
 }
 
-const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set(['submitting', 'in-flight', 'paid', 'error', 'unknown']);
+const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set([
+  'submitting',
+  'in-flight',
+  'paid',
+  'error',
+  'unknown',
+]);
 
 /** Money left or may have left: the attempt counts against limits and blocks its invoice. */
 export const mayHaveMoved = ({ state }: Attempt): boolean => mayHaveMovedStates.has(state);
 
 /** The service started it, and it was not what was asked for: only a read that shows what was asked for is believed. */
-export const isUnordered = ({ state, txnState }: Attempt): boolean => state === 'unknown' && txnState !== null && !hasLapsed(txnState);
+export const isUnordered = ({ state, txnState }: Attempt): boolean =>
+  state === 'unknown' && txnState !== null && !hasLapsed(txnState);
 
 /** Some attempt may have moved money: no other payment for the same thing may start. */
-export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean => attempts.some(mayHaveMoved);
+export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
+  attempts.some(mayHaveMoved);
 
 /**
  * The status of a payment, derived from its attempts and from nothing else. The first row that applies decides.
@@ -111,7 +132,8 @@ export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
  * | -                            | requested or quoted          | no        | open      | -   |
  */
 export function status(payment: Pick<Payment, 'attempts' | 'abandoned' | 'ref'>): PaymentStatus {
-  const some = (...states: readonly AttemptState[]): boolean => payment.attempts.some(({ state }) => states.includes(state));
+  const some = (...states: readonly AttemptState[]): boolean =>
+    payment.attempts.some(({ state }) => states.includes(state));
   if (some('paid')) return 'paid';
   if (some('submitting', 'in-flight')) return 'in-flight';
   if (some('unknown')) return 'unknown';
@@ -121,7 +143,8 @@ export function status(payment: Pick<Payment, 'attempts' | 'abandoned' | 'ref'>)
 }
 
 /** Work is left: `tx pending` lists it and `tx resume` takes it up. */
-export const isUnfinished = (payment: Payment): boolean => ['open', 'in-flight', 'unknown'].includes(status(payment));
+export const isUnfinished = (payment: Payment): boolean =>
+  ['open', 'in-flight', 'unknown'].includes(status(payment));
 
 export interface Move {
   readonly from: AttemptState;
@@ -132,25 +155,53 @@ export interface Move {
 
 /** Every move of an attempt: it only goes forward (design: The payment core). */
 export const moves: readonly Move[] = [
-  { from: 'requested', to: 'quoted', when: 'the service returns a quote, or the reference lookup finds one' },
-  { from: 'requested', to: 'in-flight', when: 'the service returns a transaction that is already on its way' },
-  { from: 'requested', to: 'paid', when: 'the service returns a transaction that is already completed' },
+  {
+    from: 'requested',
+    to: 'quoted',
+    when: 'the service returns a quote, or the reference lookup finds one',
+  },
+  {
+    from: 'requested',
+    to: 'in-flight',
+    when: 'the service returns a transaction that is already on its way',
+  },
+  {
+    from: 'requested',
+    to: 'paid',
+    when: 'the service returns a transaction that is already completed',
+  },
   { from: 'requested', to: 'failed', when: 'the transaction found ended as failed or rejected' },
   { from: 'requested', to: 'error', when: 'the transaction found ended as error' },
-  { from: 'requested', to: 'unknown', when: 'the service started a transaction that is not what was asked for' },
+  {
+    from: 'requested',
+    to: 'unknown',
+    when: 'the service started a transaction that is not what was asked for',
+  },
   { from: 'requested', to: 'lapsed', when: 'the transaction found expired or was cancelled' },
   { from: 'quoted', to: 'submitting', when: 'the quote is approved and within the limits' },
   { from: 'quoted', to: 'in-flight', when: 'another home or program submitted it' },
   { from: 'quoted', to: 'paid', when: 'another home or program paid it' },
   { from: 'quoted', to: 'failed', when: 'another home or program submitted it and it failed' },
-  { from: 'quoted', to: 'error', when: 'another home or program submitted it and it ended as error' },
-  { from: 'quoted', to: 'lapsed', when: 'it expired, was cancelled, or the service no longer has it' },
+  {
+    from: 'quoted',
+    to: 'error',
+    when: 'another home or program submitted it and it ended as error',
+  },
+  {
+    from: 'quoted',
+    to: 'lapsed',
+    when: 'it expired, was cancelled, or the service no longer has it',
+  },
   { from: 'submitting', to: 'in-flight', when: 'the service accepted the confirmation' },
   { from: 'submitting', to: 'paid', when: 'the service reports completed' },
   { from: 'submitting', to: 'failed', when: 'the service reports failed or rejected' },
   { from: 'submitting', to: 'error', when: 'the service reports error' },
   { from: 'submitting', to: 'unknown', when: 'the service reports expired or cancelled' },
-  { from: 'submitting', to: 'lapsed', when: 'the service refused the confirmation and the refusal is accepted' },
+  {
+    from: 'submitting',
+    to: 'lapsed',
+    when: 'the service refused the confirmation and the refusal is accepted',
+  },
   { from: 'in-flight', to: 'paid', when: 'the service reports completed' },
   { from: 'in-flight', to: 'failed', when: 'the service reports failed or rejected' },
   { from: 'in-flight', to: 'error', when: 'the service reports error' },
@@ -162,46 +213,84 @@ export const moves: readonly Move[] = [
 
 /** What holds for an attempt in each state; the text names what is broken. */
 const invariants: readonly (readonly [text: string, holds: (attempt: Attempt) => boolean])[] = [
-  ['a requested attempt has no transaction, every other attempt has one', ({ state, txnId }) => (state === 'requested') === (txnId === null)],
-  ['a submitted attempt has approved amounts', ({ state, approvedTotal, submittedAt, spendCcy }) =>
-    state !== 'submitting' || (approvedTotal !== null && submittedAt !== null && spendCcy !== null)],
+  [
+    'a requested attempt has no transaction, every other attempt has one',
+    ({ state, txnId }) => (state === 'requested') === (txnId === null),
+  ],
+  [
+    'a submitted attempt has approved amounts',
+    ({ state, approvedTotal, submittedAt, spendCcy }) =>
+      state !== 'submitting' ||
+      (approvedTotal !== null && submittedAt !== null && spendCcy !== null),
+  ],
   ['attempts are numbered from one', ({ number }) => Number.isInteger(number) && number >= 1],
 ];
 
 /** Returns the payment. Throws Failure `unexpected` for one that cannot be: checked where it is written and where it is read. */
 export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(payment: T): T {
   latest(payment);
-  const inOrder = payment.attempts.every(({ number }, at) => at === 0 || number > (payment.attempts[at - 1]?.number ?? 0));
-  const broken = payment.attempts.flatMap((attempt) => invariants.filter(([, holds]) => !holds(attempt)))[0]?.[0];
+  const inOrder = payment.attempts.every(
+    ({ number }, at) => at === 0 || number > (payment.attempts[at - 1]?.number ?? 0),
+  );
+  const broken = payment.attempts.flatMap((attempt) =>
+    invariants.filter(([, holds]) => !holds(attempt)),
+  )[0]?.[0];
   if (inOrder && broken === undefined) return payment;
-  throw new Failure('unexpected', `Journal entry ${payment.ref} is inconsistent: ${broken ?? 'its attempts are out of order'}.`);
+  throw new Failure(
+    'unexpected',
+    `Journal entry ${payment.ref} is inconsistent: ${broken ?? 'its attempts are out of order'}.`,
+  );
 }
 
 /** A change of a payment's columns, and of one attempt, which is rewritten whole or added as the latest. */
-export type PaymentChange = Partial<Pick<Payment, 'consent' | 'terms' | 'abandoned'>> & { readonly attempt?: Attempt | undefined };
+export type PaymentChange = Partial<Pick<Payment, 'consent' | 'terms' | 'abandoned'>> & {
+  readonly attempt?: Attempt | undefined;
+};
 
 /** The payment after a change. Throws Failure `unexpected` for a move that the table does not have. */
 export function changed(before: Payment, { attempt, ...columns }: PaymentChange): Payment {
   const after = { ...before, ...columns };
   if (attempt === undefined) return checkPayment(after);
   const known = before.attempts.find(({ number }) => number === attempt.number);
-  const isNew = known === undefined && attempt.number > latest(before).number && attempt.state !== 'submitting';
-  const isMove = known?.state === attempt.state || moves.some(({ from, to }) => from === known?.state && to === attempt.state);
+  const isNew =
+    known === undefined && attempt.number > latest(before).number && attempt.state !== 'submitting';
+  const isMove =
+    known?.state === attempt.state ||
+    moves.some(({ from, to }) => from === known?.state && to === attempt.state);
   if (!isNew && !isMove) {
-    throw new Failure('unexpected', `The journal refuses the move from ${known?.state ?? 'nothing'} to ${attempt.state} (payment ${before.ref}).`);
+    throw new Failure(
+      'unexpected',
+      `The journal refuses the move from ${known?.state ?? 'nothing'} to ${attempt.state} (payment ${before.ref}).`,
+    );
   }
   const others = before.attempts.filter(({ number }) => number !== attempt.number);
-  return checkPayment({ ...after, attempts: [...others, attempt].toSorted((a, b) => a.number - b.number) });
+  return checkPayment({
+    ...after,
+    attempts: [...others, attempt].toSorted((a, b) => a.number - b.number),
+  });
 }
 
 /** An attempt before its creation is sent. */
 export const requested = (number: number): Attempt => ({
-  number, state: 'requested', txnId: null, txnState: null, approvedTotal: null, approvedReceives: null, spendCcy: null, submittedAt: null,
+  number,
+  state: 'requested',
+  txnId: null,
+  txnState: null,
+  approvedTotal: null,
+  approvedReceives: null,
+  spendCcy: null,
+  submittedAt: null,
 });
 
 /** The payment as it is first written. */
-export const opened = (draft: PaymentDraft, at: number): Payment =>
-  ({ ...draft, attempts: [requested(1)], abandoned: false, openedAt: at, updatedAt: at });
+export const opened = (draft: PaymentDraft, at: number): Payment => ({
+  ...draft,
+  attempts: [requested(1)],
+  abandoned: false,
+  openedAt: at,
+  updatedAt: at,
+});
 
 /** No transaction was ever created under its reference, so that another order may take the reference. */
-export const neverCreated = ({ abandoned, attempts }: Payment): boolean => abandoned && attempts.every(({ state, number }) => state === 'requested' && number === 1);
+export const neverCreated = ({ abandoned, attempts }: Payment): boolean =>
+  abandoned && attempts.every(({ state, number }) => state === 'requested' && number === 1);

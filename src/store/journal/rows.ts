@@ -16,7 +16,17 @@ export interface Row {
 
 const attemptFields = {
   number: v.number(),
-  state: v.picklist(['requested', 'quoted', 'submitting', 'in-flight', 'paid', 'failed', 'lapsed', 'error', 'unknown']),
+  state: v.picklist([
+    'requested',
+    'quoted',
+    'submitting',
+    'in-flight',
+    'paid',
+    'failed',
+    'lapsed',
+    'error',
+    'unknown',
+  ]),
   txnId: v.nullable(v.string()),
   txnState: v.nullable(v.string()),
   approvedTotal: v.nullable(v.string()),
@@ -29,15 +39,36 @@ const attemptFields = {
 export const attemptColumns = Object.keys(attemptFields).map(columnOf);
 
 /** The values of these columns. */
-export const attemptValues = ({ number, state, txnId, txnState, approvedTotal, approvedReceives, spendCcy, submittedAt }: Attempt): SqlValue[] =>
-  [number, state, txnId, txnState, approvedTotal, approvedReceives, spendCcy, submittedAt];
+export const attemptValues = ({
+  number,
+  state,
+  txnId,
+  txnState,
+  approvedTotal,
+  approvedReceives,
+  spendCcy,
+  submittedAt,
+}: Attempt): SqlValue[] => [
+  number,
+  state,
+  txnId,
+  txnState,
+  approvedTotal,
+  approvedReceives,
+  spendCcy,
+  submittedAt,
+];
 
 /** @param condition on the payment, which is `p` */
-export const selectPayments = (condition: string): string => `SELECT p.*, ${attemptColumns.map((name) => `a.${name}`).join(', ')}
+export const selectPayments = (
+  condition: string,
+): string => `SELECT p.*, ${attemptColumns.map((name) => `a.${name}`).join(', ')}
   FROM payments p LEFT JOIN attempts a ON a.payment_id = p.id WHERE ${condition} ORDER BY p.opened_at, p.id, a.number`;
 
 const termsSchema = v.object({
-  maxFee: v.optional(v.union([v.object({ amount: v.string(), ccy: v.string() }), v.object({ percent: v.string() })])),
+  maxFee: v.optional(
+    v.union([v.object({ amount: v.string(), ccy: v.string() }), v.object({ percent: v.string() })]),
+  ),
   maxRateLoss: v.optional(v.string()),
 });
 
@@ -64,8 +95,27 @@ const rowsSchema = v.array(
       lastChange: v.nullable(v.string()),
     }),
     v.transform(({ owner, leaseUntil, fence, lastChange, ...columns }) => {
-      const { number, state, txnId, txnState, approvedTotal, approvedReceives, spendCcy, submittedAt, ...payment } = columns;
-      const attempt: Attempt = { number, state, txnId, txnState, approvedTotal, approvedReceives, spendCcy, submittedAt };
+      const {
+        number,
+        state,
+        txnId,
+        txnState,
+        approvedTotal,
+        approvedReceives,
+        spendCcy,
+        submittedAt,
+        ...payment
+      } = columns;
+      const attempt: Attempt = {
+        number,
+        state,
+        txnId,
+        txnState,
+        approvedTotal,
+        approvedReceives,
+        spendCcy,
+        submittedAt,
+      };
       return { payment, attempt, owner, leaseUntil, fence, lastChange };
     }),
   ),
@@ -73,13 +123,19 @@ const rowsSchema = v.array(
 
 /** Throws Failure `unexpected` for an inconsistent payment. */
 export function readRows(found: readonly unknown[]): Row[] {
-  const byId = new Map<string, { row: Omit<Row, 'payment'>; payment: Omit<Payment, 'attempts'>; attempts: Attempt[] }>();
+  const byId = new Map<
+    string,
+    { row: Omit<Row, 'payment'>; payment: Omit<Payment, 'attempts'>; attempts: Attempt[] }
+  >();
   for (const { payment, attempt, ...row } of v.parse(rowsSchema, found)) {
     const known = byId.get(payment.id);
     if (known === undefined) byId.set(payment.id, { row, payment, attempts: [attempt] });
     else known.attempts.push(attempt);
   }
-  return [...byId.values()].map(({ row, payment, attempts }) => ({ ...row, payment: checkPayment({ ...payment, attempts }) }));
+  return [...byId.values()].map(({ row, payment, attempts }) => ({
+    ...row,
+    payment: checkPayment({ ...payment, attempts }),
+  }));
 }
 
 const requestSchema = v.object({
@@ -88,7 +144,10 @@ const requestSchema = v.object({
 });
 
 /** The received currency, and the amount if the order has it. */
-export function arrivalOf({ request }: Pick<PaymentDraft, 'request'>): { readonly ccy: string | null; readonly total: string | null } {
+export function arrivalOf({ request }: Pick<PaymentDraft, 'request'>): {
+  readonly ccy: string | null;
+  readonly total: string | null;
+} {
   const { receives, body } = v.parse(requestSchema, JSON.parse(request));
   return { ccy: receives?.ccy ?? body?.destReq.ccy ?? null, total: receives?.value ?? null };
 }

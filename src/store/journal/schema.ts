@@ -191,13 +191,29 @@ const version4 = `${tables}${splitRows}${addDoubts}
   CREATE INDEX attempts_submitted ON attempts (account, submitted_at) WHERE submitted_at IS NOT NULL;`;
 
 /** Closes a file whose payments were moved into a database, for processes that still have it open. */
-export const closing = ['INSERT', 'UPDATE'].map((change) => `CREATE TRIGGER IF NOT EXISTS moved_before_${change} BEFORE ${change} ON payments
-  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;`).join('\n');
+export const closing = ['INSERT', 'UPDATE']
+  .map(
+    (change) => `CREATE TRIGGER IF NOT EXISTS moved_before_${change} BEFORE ${change} ON payments
+  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;`,
+  )
+  .join('\n');
 
-const version4InFile = (names: readonly string[]): string => version4 + (names.includes('moved_before_INSERT') ? closing : '');
+const version4InFile = (names: readonly string[]): string =>
+  version4 + (names.includes('moved_before_INSERT') ? closing : '');
 
-export const journalSteps: readonly (string | ((names: readonly string[]) => string))[] =
-  [version1, `${newTable}${moveRows}${rest}`, version3, version4InFile, settlementRatesStep];
+export const journalSteps: readonly (string | ((names: readonly string[]) => string))[] = [
+  version1,
+  `${newTable}${moveRows}${rest}`,
+  version3,
+  version4InFile,
+  settlementRatesStep,
+];
 
 /** The steps for a database, which never had rows of version 1. */
-export const sharedJournalSteps: readonly string[] = [version1, `${newTable}${rest}`, version3, version4, `${settlementRatesStep}${accountLimitsStep}`];
+export const sharedJournalSteps: readonly string[] = [
+  version1,
+  `${newTable}${rest}`,
+  version3,
+  version4,
+  `${settlementRatesStep}${accountLimitsStep}`,
+];

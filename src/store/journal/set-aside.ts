@@ -8,10 +8,12 @@ import { journalIn } from './sqlite-journal.js';
 /** Returns the file's new name. Throws Failure `usage` if there is no journal, or if it is intact. */
 export function setJournalAside(path: string, now: number, isKnown: boolean): string {
   if (!existsSync(path)) throw new Failure('usage', `There is no payment journal at ${path}.`);
-  if (!isDamaged(path, isKnown)) throw new Failure('usage', `The payment journal ${path} is intact and was not renamed.`);
+  if (!isDamaged(path, isKnown))
+    throw new Failure('usage', `The payment journal ${path} is intact and was not renamed.`);
   const aside = `${path}.damaged-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`;
   try {
-    for (const part of ['', '-wal', '-shm']) if (existsSync(path + part)) renameSync(path + part, aside + part);
+    for (const part of ['', '-wal', '-shm'])
+      if (existsSync(path + part)) renameSync(path + part, aside + part);
   } catch (cause) {
     throw sqliteFailure(journalIn(path), cause);
   }

@@ -41,8 +41,11 @@ const rows = v.array(
 
 export const settlementRates = (database: SqlDatabase): SettlementRates => ({
   async keep(scope, txnId, { keptAt, fiat, rates }) {
-    const text = 'INSERT INTO settlement_rates (scope, txn_id, kept_at, fiat, rates) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
-    await database.transaction((sql) => sql.run(text, scope, txnId, keptAt, fiat, JSON.stringify(rates)));
+    const text =
+      'INSERT INTO settlement_rates (scope, txn_id, kept_at, fiat, rates) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+    await database.transaction((sql) =>
+      sql.run(text, scope, txnId, keptAt, fiat, JSON.stringify(rates)),
+    );
   },
   async of(scope, txnIds) {
     if (txnIds.length === 0) return new Map();

@@ -41,9 +41,15 @@ export function holdsPayments(path: string, apartFrom: string): boolean {
   try {
     const db = new Database(path, { readonly: true });
     try {
-      const isTable = (name: string): boolean => db.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== undefined;
+      const isTable = (name: string): boolean =>
+        db.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== undefined;
       const table = ['payments', 'intents'].find(isTable);
-      return table !== undefined && db.prepare(`SELECT 1 FROM ${table} WHERE scope NOT LIKE ? || ' %' LIMIT 1`).get(apartFrom) !== undefined;
+      return (
+        table !== undefined &&
+        db
+          .prepare(`SELECT 1 FROM ${table} WHERE scope NOT LIKE ? || ' %' LIMIT 1`)
+          .get(apartFrom) !== undefined
+      );
     } finally {
       db.close();
     }

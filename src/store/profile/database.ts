@@ -1,5 +1,10 @@
 // The configured database of journal, limits and inbox; its password is stored with the secrets.
-import { checkAddress, withoutPassword, withPassword, withRootCertificate } from '../database/address.js';
+import {
+  checkAddress,
+  withoutPassword,
+  withPassword,
+  withRootCertificate,
+} from '../database/address.js';
 import type { SecretStore } from './secrets.js';
 import type { Profile } from './profiles.js';
 
@@ -22,13 +27,19 @@ export async function findDatabase(
 ): Promise<FoundDatabase | undefined> {
   const given = env[databaseVariable];
   if (given !== undefined && given !== '') {
-    return { url: withRootCertificate(checkAddress(given, databaseVariable), env), source: databaseVariable };
+    return {
+      url: withRootCertificate(checkAddress(given, databaseVariable), env),
+      source: databaseVariable,
+    };
   }
   const { databaseUrl } = profile;
   if (databaseUrl === undefined) return undefined;
   const source = 'the setting database-url';
   const kept = await secrets().load(secretName(databaseUrl));
-  return { url: withRootCertificate(withPassword(checkAddress(databaseUrl, source), kept?.secret), env), source };
+  return {
+    url: withRootCertificate(withPassword(checkAddress(databaseUrl, source), kept?.secret), env),
+    source,
+  };
 }
 
 /** Stores the password with the secrets, and returns the address without it. */

@@ -29,24 +29,39 @@ const recipientSchema = v.object({
   acctName: v.optional(v.string()),
   party: partySchema,
   /** The code numbers of the last payout. */
-  codes: v.optional(v.object({ purpose: v.number(), source: v.number(), relationship: v.number() })),
+  codes: v.optional(
+    v.object({ purpose: v.number(), source: v.number(), relationship: v.number() }),
+  ),
 });
 
 /** A code number of payouts: the last used one, and labels of the service's numbers. */
-const codeSchema = v.object({ last: v.optional(v.number()), labels: v.optional(v.record(v.string(), v.string())) });
+const codeSchema = v.object({
+  last: v.optional(v.number()),
+  labels: v.optional(v.record(v.string(), v.string())),
+});
 
-const codesSchema = v.object({ purpose: v.optional(codeSchema), source: v.optional(codeSchema), relationship: v.optional(codeSchema) });
+const codesSchema = v.object({
+  purpose: v.optional(codeSchema),
+  source: v.optional(codeSchema),
+  relationship: v.optional(codeSchema),
+});
 
 const limitOf = ([ccy, amount]: [string, string]): string | undefined =>
-  !isCurrency(ccy) ? `a limit is in "${clip(ccy)}", which is not a currency: write its code in capitals, such as BTC`
-  : !/^\d{1,30}(?:\.\d{1,30})?$/.test(amount) ? `the limit in ${ccy} is "${clip(amount)}": write plain digits, such as 0.001`
-  : undefined;
+  !isCurrency(ccy)
+    ? `a limit is in "${clip(ccy)}", which is not a currency: write its code in capitals, such as BTC`
+    : !/^\d{1,30}(?:\.\d{1,30})?$/.test(amount)
+      ? `the limit in ${ccy} is "${clip(amount)}": write plain digits, such as 0.001`
+      : undefined;
 
 /** Amounts by currency. Refuses limits that could never apply. */
 const amountsSchema = v.pipe(
   v.record(v.string(), v.string()),
   v.rawCheck(({ dataset, addIssue }) => {
-    const message = dataset.typed ? Object.entries(dataset.value).map(limitOf).find((each) => each !== undefined) : undefined;
+    const message = dataset.typed
+      ? Object.entries(dataset.value)
+          .map(limitOf)
+          .find((each) => each !== undefined)
+      : undefined;
     if (message !== undefined) addIssue({ message });
   }),
 );
@@ -116,27 +131,46 @@ export function readLimits(limits: Limits): Limits {
 const reserved = ['__proto__', 'constructor', 'prototype'];
 
 export const openConfig = (folder: string): Document<Config> =>
-  openDocument(folder, 'config', configSchema, { check: (raw) => refuseUnknownLimits(raw, join(folder, 'config.json')) });
+  openDocument(folder, 'config', configSchema, {
+    check: (raw) => refuseUnknownLimits(raw, join(folder, 'config.json')),
+  });
 
-const limitName = /limit|max|budget|quota|daily|spend|(^|[^a-z])cap($|[^a-z])|per[-_ ]?(payment|hour|day|week|month|year|tx|transaction)/i;
+const limitName =
+  /limit|max|budget|quota|daily|spend|(^|[^a-z])cap($|[^a-z])|per[-_ ]?(payment|hour|day|week|month|year|tx|transaction)/i;
 
 /** Refuses unknown fields that look like limits, because they would not be applied. */
 function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
   const profiles = Object.entries(isFields(raw['profiles']) ? raw['profiles'] : {});
-  const places: [where: string, value: unknown, known: Record<string, unknown>, isSuspect: (name: string) => boolean][] = [
+  const places: [
+    where: string,
+    value: unknown,
+    known: Record<string, unknown>,
+    isSuspect: (name: string) => boolean,
+  ][] = [
     ['', raw, configSchema.entries, (name) => limitName.test(name)],
     ...profiles.flatMap(([name, profile]): typeof places => [
       [`profiles.${name}.`, profile, profileSchema.entries, (key) => limitName.test(key)],
       // Every field there is meant as a limit.
-      [`profiles.${name}.limits.`, isFields(profile) ? profile['limits'] : undefined, limitsSchema.entries, () => true],
+      [
+        `profiles.${name}.limits.`,
+        isFields(profile) ? profile['limits'] : undefined,
+        limitsSchema.entries,
+        () => true,
+      ],
     ]),
   ];
   for (const [where, value, known, isSuspect] of places) {
-    const found = isFields(value) ? Object.keys(value).find((name) => !Object.hasOwn(known, name) && isSuspect(name)) : undefined;
+    const found = isFields(value)
+      ? Object.keys(value).find((name) => !Object.hasOwn(known, name) && isSuspect(name))
+      : undefined;
     if (found === undefined) continue;
-    throw new Failure('usage', `${path} holds "${where}${found}", a limit that this version does not know and would not apply.`, {
-      hint: 'Remove it and set a limit that this version knows, or use the version that wrote it.',
-    });
+    throw new Failure(
+      'usage',
+      `${path} holds "${where}${found}", a limit that this version does not know and would not apply.`,
+      {
+        hint: 'Remove it and set a limit that this version knows, or use the version that wrote it.',
+      },
+    );
   }
 }
 
@@ -160,12 +194,17 @@ export async function changeProfile(
 export function findProfile({ profiles }: Config, name: string): Profile {
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (found !== undefined) return found;
-  throw new Failure('not-found', `Profile "${name}" does not exist.`, { next: { do: 'see-profiles' } });
+  throw new Failure('not-found', `Profile "${name}" does not exist.`, {
+    next: { do: 'see-profiles' },
+  });
 }
 
 function checkName(name: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !reserved.includes(name)) return name;
-  throw new Failure('usage', `"${name}" cannot be a profile's name: use letters, digits, dots and dashes.`);
+  throw new Failure(
+    'usage',
+    `"${name}" cannot be a profile's name: use letters, digits, dots and dashes.`,
+  );
 }
 
 /** Changes the address book. */
@@ -177,7 +216,11 @@ export async function changeRecipients(
 }
 
 /** Adds a destination of `send` to the address book, or removes it. */
-export async function changeContact(config: Document<Config>, name: string, destination: string | undefined): Promise<void> {
+export async function changeContact(
+  config: Document<Config>,
+  name: string,
+  destination: string | undefined,
+): Promise<void> {
   await config.update(({ contacts: { [name]: _before, ...others }, ...rest }) => ({
     ...rest,
     contacts: destination === undefined ? others : { ...others, [name]: destination },
@@ -187,6 +230,10 @@ export async function changeContact(config: Document<Config>, name: string, dest
 /** Throws Failure `usage` for a name that is empty, too long or hard to type. */
 export function parseRecipientName(text: string): string {
   const name = text.trim().normalize('NFC');
-  if (/^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._'@-]{0,63}$/u.test(name) && !reserved.includes(name)) return name;
-  throw new Failure('usage', `"${clip(text)}" cannot be a recipient's name: use letters, digits and spaces.`);
+  if (/^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._'@-]{0,63}$/u.test(name) && !reserved.includes(name))
+    return name;
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" cannot be a recipient's name: use letters, digits and spaces.`,
+  );
 }

@@ -21,13 +21,16 @@ const secretsSchema = v.record(v.string(), v.string());
 /** @param openKeyring called only to save a secret, or if it is not in the file */
 export function openSecrets(home: Home, openKeyring: OpenKeyring) {
   const file = openDocument(home.config, 'secrets', secretsSchema);
-  const keyring = async (): Promise<Keyring | undefined> => (home.isolated ? undefined : openKeyring());
+  const keyring = async (): Promise<Keyring | undefined> =>
+    home.isolated ? undefined : openKeyring();
   const drop = async (name: string): Promise<void> => {
-    if (Object.hasOwn(file.read(), name)) await file.update(({ [name]: _gone, ...others }) => others);
+    if (Object.hasOwn(file.read(), name))
+      await file.update(({ [name]: _gone, ...others }) => others);
   };
   return {
     /** Describes a place for people. */
-    where: (place: SecretPlace): string => (place === 'keyring' ? 'the system keyring' : `${file.path} (readable only by you)`),
+    where: (place: SecretPlace): string =>
+      place === 'keyring' ? 'the system keyring' : `${file.path} (readable only by you)`,
     async save(name: string, secret: string): Promise<SecretPlace> {
       const ring = await keyring();
       if (ring !== undefined && tryKeyring(() => ring.set(name, secret)) !== undefined) {

@@ -14,7 +14,8 @@ export interface SettingFlags {
 export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
 
 /** A variable's trimmed value; undefined if empty. */
-export const fromEnvironment = (env: NodeJS.ProcessEnv, name: string): string | undefined => env[name]?.trim() || undefined;
+export const fromEnvironment = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
+  env[name]?.trim() || undefined;
 
 /** The address of the embedded sandbox, which is never resolved. */
 export const embeddedUrl = 'http://sandbox.localhost';
@@ -24,11 +25,19 @@ export const embeddedUrl = 'http://sandbox.localhost';
  *
  * @param mayBeNew the command may create the profile
  */
-export function resolveSettings(flags: SettingFlags, env: NodeJS.ProcessEnv, config: Config, mayBeNew = false) {
+export function resolveSettings(
+  flags: SettingFlags,
+  env: NodeJS.ProcessEnv,
+  config: Config,
+  mayBeNew = false,
+) {
   const given = (name: string): string | undefined => fromEnvironment(env, name);
   const profileName = flags.profile ?? given('SVCPAY_PROFILE') ?? config.current ?? defaultProfile;
-  const found = Object.hasOwn(config.profiles, profileName) ? config.profiles[profileName] : undefined;
-  if (found === undefined && !mayBeNew && profileName !== defaultProfile) throw unknownProfile(profileName, config);
+  const found = Object.hasOwn(config.profiles, profileName)
+    ? config.profiles[profileName]
+    : undefined;
+  if (found === undefined && !mayBeNew && profileName !== defaultProfile)
+    throw unknownProfile(profileName, config);
   const profile: Profile = found ?? {};
   const address = flags.baseUrl ?? given('SVCPAY_BASE_URL');
   const embedded = flags.sandbox || (address === undefined && profile.sandbox === true);
@@ -49,34 +58,46 @@ export function resolveSettings(flags: SettingFlags, env: NodeJS.ProcessEnv, con
     signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
     /** The database of journal, limits and inbox, without its password; undefined for files of this home. */
-    databaseUrl: withoutPassword(given(databaseVariable) ?? profile.databaseUrl ?? '').url || undefined,
+    databaseUrl:
+      withoutPassword(given(databaseVariable) ?? profile.databaseUrl ?? '').url || undefined,
   };
 }
 
 function unknownProfile(name: string, { profiles }: Config): Failure {
   const names = Object.keys(profiles).join(', ');
-  return new Failure('usage', `Profile "${name}" does not exist.${names === '' ? '' : ` Profiles: ${names}.`}`, {
-    next: { do: 'see-profiles' },
-  });
+  return new Failure(
+    'usage',
+    `Profile "${name}" does not exist.${names === '' ? '' : ` Profiles: ${names}.`}`,
+    {
+      next: { do: 'see-profiles' },
+    },
+  );
 }
 
 /** The maker's name is part of field and header names on the wire. */
 export function checkMaker(maker: string): string {
   if (/^[a-z][a-z0-9]{0,31}$/.test(maker)) return maker;
-  throw new Failure('usage', `"${maker}" cannot be the maker's name: use small letters and digits.`);
+  throw new Failure(
+    'usage',
+    `"${maker}" cannot be the maker's name: use small letters and digits.`,
+  );
 }
 
 export function checkHeader(name: string): string;
 export function checkHeader(name: string | undefined): string | undefined;
 export function checkHeader(name: string | undefined): string | undefined {
   if (name === undefined || /^[A-Za-z0-9-]{1,64}$/.test(name)) return name;
-  throw new Failure('usage', `"${name.slice(0, 64)}" cannot be the name of a header: use letters, digits and dashes.`);
+  throw new Failure(
+    'usage',
+    `"${name.slice(0, 64)}" cannot be the name of a header: use letters, digits and dashes.`,
+  );
 }
 
 export function readNetwork(text: string | undefined): Network | undefined {
   if (text === undefined) return undefined;
   const network = networks.find((each) => each === text);
-  if (network === undefined) throw new Failure('usage', `"${text}" is not a network: use ${networks.join(', ')}.`);
+  if (network === undefined)
+    throw new Failure('usage', `"${text}" is not a network: use ${networks.join(', ')}.`);
   return network;
 }
 

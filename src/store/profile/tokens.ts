@@ -4,15 +4,20 @@ import { openDocument } from '../files/document.js';
 
 /** An empty token has been deleted. */
 const tokenSchema = v.object({
-  accessToken: v.pipe(v.string(), v.regex(/^[!-~]*$/)), expiresAt: v.number(), accountId: v.pipe(v.string(), v.minLength(1)),
+  accessToken: v.pipe(v.string(), v.regex(/^[!-~]*$/)),
+  expiresAt: v.number(),
+  accountId: v.pipe(v.string(), v.minLength(1)),
 });
 export type KeptToken = v.InferOutput<typeof tokenSchema>;
 
-const isKeptToken = (entry: [string, unknown]): entry is [string, KeptToken] => v.is(tokenSchema, entry[1]);
+const isKeptToken = (entry: [string, unknown]): entry is [string, KeptToken] =>
+  v.is(tokenSchema, entry[1]);
 /** Skips invalid entries. */
 const tokensSchema = v.pipe(
   v.record(v.string(), v.unknown()),
-  v.transform((entries): Record<string, KeptToken> => Object.fromEntries(Object.entries(entries).filter(isKeptToken))),
+  v.transform((entries): Record<string, KeptToken> =>
+    Object.fromEntries(Object.entries(entries).filter(isKeptToken)),
+  ),
 );
 
 export interface KeptTokens {
@@ -26,7 +31,11 @@ export interface KeptTokens {
 export const credentialName = (baseUrl: string, apiKey: string): string => `${baseUrl} ${apiKey}`;
 
 /** @param log reports an unreadable file, after which the client signs in again */
-export function openTokens(folder: string, name: string, log: (words: string) => void = () => undefined): KeptTokens {
+export function openTokens(
+  folder: string,
+  name: string,
+  log: (words: string) => void = () => undefined,
+): KeptTokens {
   const file = openDocument(folder, 'tokens', tokensSchema, { onUnreadable: log });
   return {
     path: file.path,

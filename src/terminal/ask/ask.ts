@@ -2,7 +2,14 @@
 import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
-import type { ChoiceQuestion, Prompter, ParsedQuestion, SelectQuestion, TextQuestion, Validation } from './questions.js';
+import type {
+  ChoiceQuestion,
+  Prompter,
+  ParsedQuestion,
+  SelectQuestion,
+  TextQuestion,
+  Validation,
+} from './questions.js';
 import type { Deadline } from './timed-confirm.js';
 import { back, type Back } from './wizard.js';
 
@@ -50,17 +57,27 @@ export function createAsk(
   { yes, signal, around = (question) => question(), onKey = () => undefined }: AskOptions,
 ): Ask {
   let opened: Promise<Prompter> | undefined;
-  const pose = async <T>(flag: string, question: (prompter: Prompter) => Promise<T>): Promise<T> => {
+  const pose = async <T>(
+    flag: string,
+    question: (prompter: Prompter) => Promise<T>,
+  ): Promise<T> => {
     demand(terminal, [flag]);
     terminal.measure();
     const prompter = await (opened ??= openPrompter(terminal, signal));
     terminal.stdin.open().once('keypress', onKey);
     return around(() => question(prompter));
   };
-  const confirm = async (message: string, note?: string): Promise<boolean> => yes || pose('--yes', (prompter) => prompter.confirm(message, note));
-  const typed = async (kind: 'text' | 'secret', question: TextQuestion, judge: (answer: string) => Validation): Promise<string | Back> => {
+  const confirm = async (message: string, note?: string): Promise<boolean> =>
+    yes || pose('--yes', (prompter) => prompter.confirm(message, note));
+  const typed = async (
+    kind: 'text' | 'secret',
+    question: TextQuestion,
+    judge: (answer: string) => Validation,
+  ): Promise<string | Back> => {
     const validate = (answer: string): Validation => answer.trim() === '<' || judge(answer.trim());
-    const answer = await pose(question.flag, (prompter) => prompter[kind]({ ...question, validate }, true));
+    const answer = await pose(question.flag, (prompter) =>
+      prompter[kind]({ ...question, validate }, true),
+    );
     return answer === back || answer.trim() === '<' ? back : answer.trim();
   };
   return {
@@ -69,10 +86,13 @@ export function createAsk(
     async agree(message, otherwise) {
       if (!(await confirm(message))) throw new Failure('declined', otherwise);
     },
-    confirmWithin: async (message, deadline) => yes || pose('--yes', (prompter) => prompter.confirmWithin(message, deadline)),
+    confirmWithin: async (message, deadline) =>
+      yes || pose('--yes', (prompter) => prompter.confirmWithin(message, deadline)),
     async secret(question) {
       const validate = (answer: string): Validation => anything(answer.trim());
-      const answer = await pose(question.flag, (prompter) => prompter.secret({ ...question, validate }, false));
+      const answer = await pose(question.flag, (prompter) =>
+        prompter.secret({ ...question, validate }, false),
+      );
       if (answer === back) throw new Error('A question without Back was answered with Back.');
       return answer.trim();
     },
@@ -90,7 +110,10 @@ export function createAsk(
 }
 
 /** Loaded with the first question. */
-async function openPrompter(terminal: Terminal, signal: AbortSignal | undefined): Promise<Prompter> {
+async function openPrompter(
+  terminal: Terminal,
+  signal: AbortSignal | undefined,
+): Promise<Prompter> {
   return terminal.isDumb
     ? (await import('./plain.js')).askByLines(terminal, signal)
     : (await import('./prompted.js')).askByPrompts(terminal);
@@ -98,8 +121,13 @@ async function openPrompter(terminal: Terminal, signal: AbortSignal | undefined)
 
 function demand(terminal: Terminal, flags: readonly string[], hint?: string): void {
   if (terminal.canPrompt) return;
-  const missing = flags.length < 2 ? flags.join('') : `${flags.slice(0, -1).join(', ')} and ${flags.at(-1)}`;
-  throw new Failure('declined', `Missing ${missing}: no question can be asked, ${terminal.whyNoPrompt}.`, { hint });
+  const missing =
+    flags.length < 2 ? flags.join('') : `${flags.slice(0, -1).join(', ')} and ${flags.at(-1)}`;
+  throw new Failure(
+    'declined',
+    `Missing ${missing}: no question can be asked, ${terminal.whyNoPrompt}.`,
+    { hint },
+  );
 }
 
 const noAnswer = 'An answer is needed here.';

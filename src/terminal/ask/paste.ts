@@ -27,7 +27,8 @@ export function pasteReader(): (piece: string) => string {
 }
 
 /** Marked as pasted, or too much at once to be typed. */
-export const isPaste = (piece: string): boolean => piece.includes(start) || (piece.length >= least && !piece.includes('\u001B'));
+export const isPaste = (piece: string): boolean =>
+  piece.includes(start) || (piece.length >= least && !piece.includes('\u001B'));
 
 const flat = (text: string): string => text.replace(/[\r\n\t]+ */g, ' ');
 
@@ -35,5 +36,7 @@ function unmarked(piece: string): string {
   let at = piece.length;
   while (at > 0 && /[\r\n]/.test(piece.charAt(at - 1))) at -= 1;
   const [text, enter] = [piece.slice(0, at), piece.slice(at)];
-  return text.length < least || !/[\r\n]/.test(text) || text.includes('\u001B') ? piece : flat(text) + enter;
+  return text.length < least || !/[\r\n]/.test(text) || text.includes('\u001B')
+    ? piece
+    : flat(text) + enter;
 }

@@ -12,7 +12,8 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
   const { stderr, stderrCanvas, unicode } = terminal;
   const shown = (text: string): string => (unicode ? sanitize(text) : asciiGlyphs(sanitize(text)));
   const say = (text: string, indent = ''): void => {
-    for (const line of wrap(shown(text), stderrCanvas.columns - indent.length)) stderr.write(`${indent}${line}\n`);
+    for (const line of wrap(shown(text), stderrCanvas.columns - indent.length))
+      stderr.write(`${indent}${line}\n`);
   };
   /** The answer to a prompt, which may be longer than a line. */
   const line = async (prompt: string, read = readLine): Promise<string> => {
@@ -42,19 +43,29 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
     title = first;
   };
   /** By number, or by words of its name. */
-  const choose = async <T>({ message, choices, over, backName }: SelectQuestion<T>): Promise<T | Back> => {
+  const choose = async <T>({
+    message,
+    choices,
+    over,
+    backName,
+  }: SelectQuestion<T>): Promise<T | Back> => {
     showOver(over);
     let offered = choices;
     for (;;) {
       for (const choice of offered) {
         const number = String(choices.indexOf(choice) + 1);
-        say(`${number}  ${choice.name}`, ' '.repeat(2 + String(choices.length).length - number.length));
+        say(
+          `${number}  ${choice.name}`,
+          ' '.repeat(2 + String(choices.length).length - number.length),
+        );
       }
       const answer = await line(`${message} (a number, ${wayBack(backName)})`);
       if (answer === '<') return back;
       const found = choices[Number(answer) - 1];
       if (/^\d+$/.test(answer) && found !== undefined) return found.value;
-      const matching = choices.filter(({ name }) => answer !== '' && name.toLowerCase().includes(answer.toLowerCase()));
+      const matching = choices.filter(
+        ({ name }) => answer !== '' && name.toLowerCase().includes(answer.toLowerCase()),
+      );
       const [only] = matching;
       if (only !== undefined && matching.length === 1) return only.value;
       if (matching.length === 0) say('✗ Not in the list.');
@@ -65,7 +76,9 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
   return {
     confirm,
     async confirmWithin(message, { left }) {
-      const answer = await confirm(`${message} [quote valid ${formatDuration(Math.max(left(), 0))}]`);
+      const answer = await confirm(
+        `${message} [quote valid ${formatDuration(Math.max(left(), 0))}]`,
+      );
       return left() <= 0 ? 'lapsed' : answer;
     },
     async text({ message, example, default: suggested = '', validate, over }) {
@@ -73,7 +86,9 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
       const hint = example === undefined ? wayBack() : `${example}, ${wayBack()}`;
       const asked = [message, hint, suggested].filter((part) => part !== '');
       for (;;) {
-        const answer = (await line(asked.map((part, i) => (i === 0 ? part : `(${part})`)).join(' '))) || suggested;
+        const answer =
+          (await line(asked.map((part, i) => (i === 0 ? part : `(${part})`)).join(' '))) ||
+          suggested;
         const problem = validate(answer);
         if (problem === true) return answer;
         say(`✗ ${problem}`);

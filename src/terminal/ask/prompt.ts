@@ -36,13 +36,25 @@ interface Pose {
 export async function runPrompt<T>(
   terminal: Terminal,
   prompt: (context: Context) => Promise<T>,
-  { canGoBack, takesPaste = false, isRefused = () => false, isWiped = false, narrows = false, isFresh = false }: Pose,
+  {
+    canGoBack,
+    takesPaste = false,
+    isRefused = () => false,
+    isWiped = false,
+    narrows = false,
+    isFresh = false,
+  }: Pose,
 ): Promise<T | Back> {
   terminal.stdin.echo?.(true);
   const stdin = terminal.stdin.open();
   if (isFresh) await discardTyped(stdin);
   const aborter = new AbortController();
-  const context = { input: stdin, output: terminal.stderr, signal: aborter.signal, clearPromptOnDone: isWiped };
+  const context = {
+    input: stdin,
+    output: terminal.stderr,
+    signal: aborter.signal,
+    clearPromptOnDone: isWiped,
+  };
   let lastKey: Key = {};
   let isPosed = true;
 
@@ -65,7 +77,11 @@ export async function runPrompt<T>(
 
   hastenEscape(stdin);
   stdin.on('keypress', onKey).on('pause', onPause).on('end', onEnd).on('close', onEnd);
-  const stopReading = takesPaste ? readPastes(stdin, terminal.stderr, isRefused) : narrows ? holdEnter(stdin) : () => undefined;
+  const stopReading = takesPaste
+    ? readPastes(stdin, terminal.stderr, isRefused)
+    : narrows
+      ? holdEnter(stdin)
+      : () => undefined;
   const release = (): void => {
     isPosed = false;
     stopReading();
@@ -80,7 +96,11 @@ export async function runPrompt<T>(
 }
 
 /** Input is processed before readline splits it into keys: an Enter within a paste would answer the question. */
-function readPastes(stdin: InputStream, output: OutputStream, isRefused: () => boolean): () => void {
+function readPastes(
+  stdin: InputStream,
+  output: OutputStream,
+  isRefused: () => boolean,
+): () => void {
   const read = pasteReader();
   const decoder = new StringDecoder('utf8');
   const emit = stdin.emit.bind(stdin);
@@ -89,7 +109,10 @@ function readPastes(stdin: InputStream, output: OutputStream, isRefused: () => b
     if (event !== 'data' || !(piece instanceof Uint8Array)) return emit(event, ...given);
     const raw = decoder.write(Buffer.from(piece));
     const text = read(raw);
-    return emit(event, Buffer.from(isRefused() && isPaste(raw) ? `${endOfLine}${killLine}${text}` : text));
+    return emit(
+      event,
+      Buffer.from(isRefused() && isPaste(raw) ? `${endOfLine}${killLine}${text}` : text),
+    );
   };
   output.write(markPastes);
   return () => {

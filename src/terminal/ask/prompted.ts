@@ -4,7 +4,14 @@ import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { oneLine, truncate } from '../text.js';
 import { runPrompt } from './prompt.js';
-import type { Choice, ChoiceQuestion, JudgedText, Prompter, SelectQuestion, Validation } from './questions.js';
+import type {
+  Choice,
+  ChoiceQuestion,
+  JudgedText,
+  Prompter,
+  SelectQuestion,
+  Validation,
+} from './questions.js';
 import { promptTheme } from './theme.js';
 import { timedConfirm, type Deadline } from './timed-confirm.js';
 import { back, type Back } from './wizard.js';
@@ -12,35 +19,59 @@ import { back, type Back } from './wizard.js';
 export function askByPrompts(terminal: Terminal): Prompter {
   return {
     async confirm(message, note) {
-      const config = { message: sanitize(message), default: false, theme: promptTheme(terminal, { note }) };
-      const answer = await runPrompt(terminal, (context) => confirm(config, context), { canGoBack: true, isFresh: true });
+      const config = {
+        message: sanitize(message),
+        default: false,
+        theme: promptTheme(terminal, { note }),
+      };
+      const answer = await runPrompt(terminal, (context) => confirm(config, context), {
+        canGoBack: true,
+        isFresh: true,
+      });
       return answer === true;
     },
 
     async confirmWithin(message, deadline: Deadline) {
       const config = { message: sanitize(message), deadline, theme: promptTheme(terminal, {}) };
-      const answer = await runPrompt(terminal, (context) => timedConfirm(config, context), { canGoBack: false, isFresh: true });
+      const answer = await runPrompt(terminal, (context) => timedConfirm(config, context), {
+        canGoBack: false,
+        isFresh: true,
+      });
       return answer === back ? false : answer;
     },
 
     text({ message, example, default: suggested = '', validate, over: above }: JudgedText) {
       const over = above?.(terminal.stderrCanvas);
-      const hint = example === undefined ? escBack : `${example}${terminal.unicode ? ' · ' : ', '}${escBack}`;
+      const hint =
+        example === undefined ? escBack : `${example}${terminal.unicode ? ' · ' : ', '}${escBack}`;
       let isRefused = false;
       const judge = (answer: string): Validation => {
         const judged = validate(answer);
         isRefused = judged !== true;
         return judged;
       };
-      const config = { message: sanitize(message), default: suggested, validate: judge, theme: promptTheme(terminal, { hint, over }) };
-      const pose = { canGoBack: true, takesPaste: true, isRefused: () => isRefused, isWiped: over !== undefined };
+      const config = {
+        message: sanitize(message),
+        default: suggested,
+        validate: judge,
+        theme: promptTheme(terminal, { hint, over }),
+      };
+      const pose = {
+        canGoBack: true,
+        takesPaste: true,
+        isRefused: () => isRefused,
+        isWiped: over !== undefined,
+      };
       return runPrompt(terminal, (context) => input(config, context), pose);
     },
 
     secret({ message, validate }: JudgedText, canGoBack) {
       const theme = promptTheme(terminal, { hint: canGoBack ? escBack : undefined });
       const config = { message: sanitize(message), mask: true, toggleMask: false, validate, theme };
-      return runPrompt(terminal, (context) => password(config, context), { canGoBack, takesPaste: true });
+      return runPrompt(terminal, (context) => password(config, context), {
+        canGoBack,
+        takesPaste: true,
+      });
     },
 
     select<T>(question: SelectQuestion<T>) {
@@ -62,7 +93,8 @@ export function askByPrompts(terminal: Terminal): Prompter {
       const config = {
         message: sanitize(question.message),
         // During a search the way back is Esc: the last choice could look like a match.
-        source: (typed = '') => (typed === '' ? [...choices, backChoice(terminal)] : matching(choices, typed)),
+        source: (typed = '') =>
+          typed === '' ? [...choices, backChoice(terminal)] : matching(choices, typed),
         ...(question.default === undefined ? {} : { default: question.default }),
         pageSize: question.pageSize ?? pageSize(terminal, over),
         theme: promptTheme(terminal, { escape: 'back', hint: 'type to search', over }),
@@ -103,7 +135,9 @@ function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): L
 function matching<T>(choices: readonly ListedChoice<T>[], typed: string): ListedChoice<T>[] {
   const words = plainLetters(typed).split(/\s+/);
   const having = (has: (text: string, word: string) => boolean): ListedChoice<T>[] =>
-    choices.filter(({ name, description }) => words.every((word) => has(plainLetters(`${name} ${description}`), word)));
+    choices.filter(({ name, description }) =>
+      words.every((word) => has(plainLetters(`${name} ${description}`), word)),
+    );
   const whole = having((text, word) => text.includes(word));
   return whole.length > 0 ? whole : having(hasInOrder);
 }

@@ -7,7 +7,8 @@ const ctrlC = '\u0003';
 const ctrlD = '\u0004';
 
 export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted at a question.');
-export const inputEnded = (): Failure => new Failure('declined', 'The input ended before the question was answered.');
+export const inputEnded = (): Failure =>
+  new Failure('declined', 'The input ended before the question was answered.');
 
 /** Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input. */
 export function readLine(stdin: InputStream, signal: AbortSignal | undefined): Promise<string> {
@@ -40,8 +41,12 @@ export function readLine(stdin: InputStream, signal: AbortSignal | undefined): P
 }
 
 /** A line that is read without echo, with backspaces applied. */
-export async function readUnseen(stdin: InputStream, signal: AbortSignal | undefined): Promise<string> {
-  if (stdin.setRawMode === undefined) throw new Failure('declined', 'The terminal cannot hide the input.');
+export async function readUnseen(
+  stdin: InputStream,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  if (stdin.setRawMode === undefined)
+    throw new Failure('declined', 'The terminal cannot hide the input.');
   stdin.setRawMode(true);
   try {
     return withBackspaces(await readLine(stdin, signal));

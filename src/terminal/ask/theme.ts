@@ -22,34 +22,48 @@ interface PromptLook {
 /** The minimum width for an answer beside its question. */
 const leastRoom = 14;
 
-export function promptTheme({ unicode, stderrCanvas: { style, columns } }: Terminal, { escape, hint, note, over = [] }: PromptLook) {
+export function promptTheme(
+  { unicode, stderrCanvas: { style, columns } }: Terminal,
+  { escape, hint, note, over = [] }: PromptLook,
+) {
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
   const keys = unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses'];
   return {
-    prefix: { idle: (over.length === 0 ? '' : ['', ...over.map(sign), '', ''].join('\n')) + style.cyan('?'), done: style.green(sign('✓')) },
+    prefix: {
+      idle: (over.length === 0 ? '' : ['', ...over.map(sign), '', ''].join('\n')) + style.cyan('?'),
+      done: style.green(sign('✓')),
+    },
     spinner: { interval: 80, frames: spinnerFrames(unicode).map((frame) => style.cyan(frame)) },
     icon: { cursor: sign('❯') },
     style: {
       answer: (text: string) => style.cyan(text),
       message: (text: string, status: string) => {
-        const hinted = hint === undefined || status === 'done' ? style.bold(text) : `${style.bold(text)} ${style.dim(`(${hint})`)}`;
+        const hinted =
+          hint === undefined || status === 'done'
+            ? style.bold(text)
+            : `${style.bold(text)} ${style.dim(`(${hint})`)}`;
         const lines = wrap(hinted, columns - 3);
         // An answer starts on a new line if the question leaves no room.
-        const isFull = hint !== undefined && status !== 'done' && widthOf(lines.at(-1) ?? '') > columns - leastRoom;
+        const isFull =
+          hint !== undefined &&
+          status !== 'done' &&
+          widthOf(lines.at(-1) ?? '') > columns - leastRoom;
         return lines.join('\n  ') + (isFull ? '\n ' : '');
       },
       error: (text: string) =>
         wrap(text, columns - 3)
           .map((line, i) => `${i === 0 ? style.red(sign('✗')) : ' '} ${line}`)
           .join('\n'),
-      defaultAnswer: (text: string) => style.dim(note === undefined ? `(${text})` : `(${text})  ${note}`),
+      defaultAnswer: (text: string) =>
+        style.dim(note === undefined ? `(${text})` : `(${text})  ${note}`),
       help: (text: string) => style.dim(text),
       highlight: (text: string) => style.cyan(text),
       key: (text: string) => style.bold(text),
       disabled: (text: string) => style.dim(text),
       searchTerm: (text: string) => style.cyan(text),
       description: (text: string) => style.dim(text),
-      keysHelpTip: () => style.dim(sign([...keys, ...(escape === undefined ? [] : [`esc ${escape}`])].join(' · '))),
+      keysHelpTip: () =>
+        style.dim(sign([...keys, ...(escape === undefined ? [] : [`esc ${escape}`])].join(' · '))),
     },
   };
 }

@@ -1,5 +1,13 @@
 // A confirmation with a time limit: the remaining time is shown beside the question, and ends it.
-import { createPrompt, isEnterKey, makeTheme, useEffect, useKeypress, usePrefix, useState } from '@inquirer/core';
+import {
+  createPrompt,
+  isEnterKey,
+  makeTheme,
+  useEffect,
+  useKeypress,
+  usePrefix,
+  useState,
+} from '@inquirer/core';
 import { formatDuration } from '../../formats/duration.js';
 import type { LiveOptions } from '../live.js';
 import type { promptTheme } from './theme.js';
@@ -19,49 +27,57 @@ interface Config {
 
 const tickMs = 1000;
 
-export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(({ message, deadline, theme: look }, done) => {
-  const theme = makeTheme(look);
-  const [answer, setAnswer] = useState<boolean | 'lapsed' | undefined>(undefined);
-  const [typed, setTyped] = useState('');
-  const [error, setError] = useState<string | undefined>(undefined);
-  const [left, setLeft] = useState(deadline.left());
-  const prefix = usePrefix({ status: answer === undefined || answer === 'lapsed' ? 'idle' : 'done', theme });
+export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(
+  ({ message, deadline, theme: look }, done) => {
+    const theme = makeTheme(look);
+    const [answer, setAnswer] = useState<boolean | 'lapsed' | undefined>(undefined);
+    const [typed, setTyped] = useState('');
+    const [error, setError] = useState<string | undefined>(undefined);
+    const [left, setLeft] = useState(deadline.left());
+    const prefix = usePrefix({
+      status: answer === undefined || answer === 'lapsed' ? 'idle' : 'done',
+      theme,
+    });
 
-  const end = (given: boolean | 'lapsed'): void => {
-    setAnswer(given);
-    done(given);
-  };
-  useEffect(() => {
-    const tick = (): void => {
-      const rest = deadline.left();
-      setLeft(rest);
-      if (rest <= 0) end('lapsed');
+    const end = (given: boolean | 'lapsed'): void => {
+      setAnswer(given);
+      done(given);
     };
-    return deadline.every(tickMs, tick);
-  }, []);
-  useKeypress((key, line) => {
-    if (answer !== undefined) return;
-    if (key.name === 'escape') return end(false);
-    if (!isEnterKey(key)) {
-      setTyped(line.line);
-      return setError(undefined);
-    }
-    const given = readAnswer(typed);
-    // A yes after the time limit does not count.
-    if (given !== undefined) return end(deadline.left() <= 0 ? 'lapsed' : given);
-    line.write(typed);
-    setError('You must answer with "Yes" or "No"');
-  });
+    useEffect(() => {
+      const tick = (): void => {
+        const rest = deadline.left();
+        setLeft(rest);
+        if (rest <= 0) end('lapsed');
+      };
+      return deadline.every(tickMs, tick);
+    }, []);
+    useKeypress((key, line) => {
+      if (answer !== undefined) return;
+      if (key.name === 'escape') return end(false);
+      if (!isEnterKey(key)) {
+        setTyped(line.line);
+        return setError(undefined);
+      }
+      const given = readAnswer(typed);
+      // A yes after the time limit does not count.
+      if (given !== undefined) return end(deadline.left() <= 0 ? 'lapsed' : given);
+      line.write(typed);
+      setError('You must answer with "Yes" or "No"');
+    });
 
-  const { style } = theme;
-  if (answer !== undefined) {
-    const text = answer === 'lapsed' ? 'the quote expired' : answer ? 'Yes' : 'No';
-    return `${prefix} ${style.message(message, 'done')} ${style.answer(text)}`;
-  }
-  const note = `quote valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
-  const question = `${prefix} ${style.message(message, 'idle')} ${style.defaultAnswer('y/N')} ${typed}`;
-  return [question, [...(error === undefined ? [] : [style.error(error)]), style.help(note)].join('\n')];
-});
+    const { style } = theme;
+    if (answer !== undefined) {
+      const text = answer === 'lapsed' ? 'the quote expired' : answer ? 'Yes' : 'No';
+      return `${prefix} ${style.message(message, 'done')} ${style.answer(text)}`;
+    }
+    const note = `quote valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
+    const question = `${prefix} ${style.message(message, 'idle')} ${style.defaultAnswer('y/N')} ${typed}`;
+    return [
+      question,
+      [...(error === undefined ? [] : [style.error(error)]), style.help(note)].join('\n'),
+    ];
+  },
+);
 
 function readAnswer(typed: string): boolean | undefined {
   const word = typed.trim().toLowerCase();

@@ -8,7 +8,10 @@ export type Back = typeof back;
  * Undefined if there is nothing to ask: the answer is a flag, or does not apply. After a step back `before` has
  * the withdrawn answers, to be offered again.
  */
-export type Step<Answers> = (soFar: Answers, before: Answers | undefined) => Promise<Answers | Back> | undefined;
+export type Step<Answers> = (
+  soFar: Answers,
+  before: Answers | undefined,
+) => Promise<Answers | Back> | undefined;
 
 /**
  * Going back withdraws the last answer and asks its question again; going back from the first ends with `back`.
@@ -22,7 +25,10 @@ export async function walk<Answers>(
 ): Promise<Answers | Back> {
   const asked: { readonly index: number; readonly soFar: Answers }[] = [];
   let soFar = start;
-  let furthest: { readonly index: number; readonly soFar: Answers | undefined } = { index: 0, soFar: before };
+  let furthest: { readonly index: number; readonly soFar: Answers | undefined } = {
+    index: 0,
+    soFar: before,
+  };
   for (let index = 0; index < steps.length; index++) {
     const answers = await steps[index]?.(soFar, furthest.soFar);
     if (answers === undefined) continue;
@@ -41,7 +47,8 @@ export async function walk<Answers>(
 }
 
 /** A step for one of the answers: asks for it unless it is known, or not wanted. */
-export const stepFor = <Answers extends object>() =>
+export const stepFor =
+  <Answers extends object>() =>
   <K extends keyof Answers>(
     name: K,
     question: (soFar: Answers, before: Answers | undefined) => Promise<Answers[K] | Back>,
@@ -49,11 +56,17 @@ export const stepFor = <Answers extends object>() =>
   ): Step<Answers> =>
   (soFar, before) =>
     soFar[name] === undefined && wanted(soFar)
-      ? taking<Answers[K], Answers>(question(soFar, before), (given) => ({ ...soFar, [name]: given }))
+      ? taking<Answers[K], Answers>(question(soFar, before), (given) => ({
+          ...soFar,
+          [name]: given,
+        }))
       : undefined;
 
 /** The result of an answer; going back adds nothing. */
-export async function taking<T, Answers>(answer: Promise<T | Back>, take: (given: T) => Answers): Promise<Answers | Back> {
+export async function taking<T, Answers>(
+  answer: Promise<T | Back>,
+  take: (given: T) => Answers,
+): Promise<Answers | Back> {
   const given = await answer;
   return given === back ? back : take(given);
 }

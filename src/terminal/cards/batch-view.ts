@@ -52,31 +52,52 @@ export interface BatchCost {
 /** The costs of all rows, and the rows that the service refused. */
 export interface QuotedCost {
   readonly costs: readonly BatchCost[];
-  readonly refused: readonly { readonly row: { readonly line: number }; readonly failure: { readonly message: string } }[];
+  readonly refused: readonly {
+    readonly row: { readonly line: number };
+    readonly failure: { readonly message: string };
+  }[];
 }
 
 function costFacts({ costs, refused }: QuotedCost): Fact[] {
   return [
-    ...costs.map(({ ccy, total }) => ({ label: 'You pay', value: formatAmount(money(ccy, total)), note: 'fees included, as quoted' })),
+    ...costs.map(({ ccy, total }) => ({
+      label: 'You pay',
+      value: formatAmount(money(ccy, total)),
+      note: 'fees included, as quoted',
+    })),
     ...refused.map(({ row, failure }) => ({ label: `Line ${row.line}`, value: failure.message })),
   ];
 }
 
 function sumFact({ from, ccy, rows, amount, available }: BatchSum): Fact {
-  const have = available === null ? `no ${from} wallet` : `you have ${formatAmount(money(from, available))}`;
+  const have =
+    available === null ? `no ${from} wallet` : `you have ${formatAmount(money(from, available))}`;
   const value = `${formatAmount(money(ccy, amount))} in ${counted(rows, 'row')}`;
-  return { label: `From ${from}`, value, note: from === ccy ? have : `at the current rate; ${have}` };
+  return {
+    label: `From ${from}`,
+    value,
+    note: from === ccy ? have : `at the current rate; ${have}`,
+  };
 }
 
 /** The plan of a batch, above its confirmation. */
 export function batchCard(
-  { file, rows, settled, totals, quoted }: Pick<BatchSummary, 'file' | 'rows' | 'totals'> & {
+  {
+    file,
+    rows,
+    settled,
+    totals,
+    quoted,
+  }: Pick<BatchSummary, 'file' | 'rows' | 'totals'> & {
     readonly settled: number;
     readonly quoted?: QuotedCost | undefined;
   },
   canvas: Canvas,
 ): string[] {
-  const earlier = settled === 0 ? [] : [{ label: 'Before', value: `${counted(settled, 'row')} paid or in flight` }];
+  const earlier =
+    settled === 0
+      ? []
+      : [{ label: 'Before', value: `${counted(settled, 'row')} paid or in flight` }];
   const unknown = totals.length === 0 ? [] : [{ label: 'Fees', value: 'extra, quoted per row' }];
   const fees = quoted === undefined ? unknown : costFacts(quoted);
   return [
@@ -123,7 +144,9 @@ const barWidth = 20;
 export function progressLine(progress: BatchProgress, { style, blocks, columns }: Canvas): string {
   const { done, rows, failed, stopping } = progress;
   const filled = rows === 0 ? barWidth : Math.floor((done / rows) * barWidth);
-  const bar = style.green((blocks ? '━' : '#').repeat(filled)) + style.dim((blocks ? '─' : '-').repeat(barWidth - filled));
+  const bar =
+    style.green((blocks ? '━' : '#').repeat(filled)) +
+    style.dim((blocks ? '─' : '-').repeat(barWidth - filled));
   const parts = [
     bar,
     `${done} of ${rows}`,
@@ -131,7 +154,8 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
     ...(stopping ? [style.yellow('finishing rows in flight')] : leftText(progress)),
   ];
   // A narrow window omits the bar if the text after it names a wait, otherwise the text.
-  while (parts.length > 1 && widthOf(parts.join('  ')) > columns - besideLive) parts.splice(stopping ? 0 : -1, 1);
+  while (parts.length > 1 && widthOf(parts.join('  ')) > columns - besideLive)
+    parts.splice(stopping ? 0 : -1, 1);
   return parts.join('  ');
 }
 
@@ -146,8 +170,11 @@ function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string[] {
 
 /** A finished row as a log line: `12/40  paid  order-118  0.00001003 BTC  c1d2e3f4-…`. */
 export function rowLine(row: BatchLine, done: number, rows: number): string {
-  const paid = row.paid === null || row.paidCcy === null ? '' : formatAmount(money(row.paidCcy, row.paid));
-  const parts = [row.outcome, row.ref, paid, row.txnId ?? '', row.message ?? ''].filter((part) => part !== '');
+  const paid =
+    row.paid === null || row.paidCcy === null ? '' : formatAmount(money(row.paidCcy, row.paid));
+  const parts = [row.outcome, row.ref, paid, row.txnId ?? '', row.message ?? ''].filter(
+    (part) => part !== '',
+  );
   return `${done}/${rows}  ${parts.join('  ')}`;
 }
 
@@ -172,12 +199,34 @@ export interface BatchLine {
 }
 
 export const batchLineFields = [
-  'line', 'ref', 'to', 'amount', 'outcome', 'txnId', 'txnState', 'paid', 'paidCcy', 'error', 'message', 'at',
+  'line',
+  'ref',
+  'to',
+  'amount',
+  'outcome',
+  'txnId',
+  'txnState',
+  'paid',
+  'paidCcy',
+  'error',
+  'message',
+  'at',
 ] as const satisfies readonly (keyof BatchLine)[];
 
 /** The fields of the summary, and with jsonl those of a row. */
 export const batchFields: readonly string[] = [
-  'file', 'dryRun', 'rows', 'paidBefore', 'paid', 'sent', 'unknown', 'failed', 'notBegun', 'spent', 'totals', 'result',
+  'file',
+  'dryRun',
+  'rows',
+  'paidBefore',
+  'paid',
+  'sent',
+  'unknown',
+  'failed',
+  'notBegun',
+  'spent',
+  'totals',
+  'result',
   ...batchLineFields.filter((name) => name !== 'paid'),
 ];
 
@@ -185,7 +234,10 @@ export const batchFields: readonly string[] = [
 export const shownFailures = 10;
 
 /** @param failures the first rows that failed */
-export function batchView(summary: BatchSummary, failures: readonly BatchLine[]): RecordView<BatchSummary> {
+export function batchView(
+  summary: BatchSummary,
+  failures: readonly BatchLine[],
+): RecordView<BatchSummary> {
   return {
     fields: batchFields,
     columns: fieldColumns(['rows', 'paid', 'sent', 'unknown', 'failed', 'notBegun', 'result']),
@@ -199,7 +251,11 @@ export const dryRunLines = (summary: BatchSummary, canvas: Canvas): string[] => 
   `  ${canvas.style.dim('A dry run: nothing was sent.')}`,
 ];
 
-function summaryLines(summary: BatchSummary, failures: readonly BatchLine[], canvas: Canvas): string[] {
+function summaryLines(
+  summary: BatchSummary,
+  failures: readonly BatchLine[],
+  canvas: Canvas,
+): string[] {
   const { rows, paid, paidBefore, sent, unknown, failed, notBegun, spent, result } = summary;
   const { style } = canvas;
   const counts: [count: number, text: string][] = [
@@ -209,15 +265,23 @@ function summaryLines(summary: BatchSummary, failures: readonly BatchLine[], can
     [notBegun, 'not started'],
   ];
   const others = counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
-  const before = paidBefore === 0 ? '' : ` (${paidBefore === paid ? 'all' : paidBefore} in an earlier run)`;
+  const before =
+    paidBefore === 0 ? '' : ` (${paidBefore === paid ? 'all' : paidBefore} in an earlier run)`;
   const more = failed + unknown - failures.length;
   return [
     ...heading([`${paid} of ${counted(rows, 'row')} paid${before}`, ...others].join(' · '), canvas),
     ...factLines(
       [
-        ...spent.map(({ ccy, amount }) => ({ label: 'Spent', value: formatAmount(money(ccy, amount)), note: 'fees included' })),
+        ...spent.map(({ ccy, amount }) => ({
+          label: 'Spent',
+          value: formatAmount(money(ccy, amount)),
+          note: 'fees included',
+        })),
         ...(result === null ? [] : [{ label: 'Result', value: result, whole: true }]),
-        ...failures.map(({ line, ref, message }) => ({ label: `✗ Line ${line}`, value: `${ref}: ${message ?? ''}` })),
+        ...failures.map(({ line, ref, message }) => ({
+          label: `✗ Line ${line}`,
+          value: `${ref}: ${message ?? ''}`,
+        })),
       ],
       canvas,
     ),

@@ -19,7 +19,11 @@ export interface Fact {
 }
 
 /** A fact, if it has a value. */
-export const optionalFact = (label: string, value: string | null | undefined, whole = false): Fact[] => (value ? [{ label, value, whole }] : []);
+export const optionalFact = (
+  label: string,
+  value: string | null | undefined,
+  whole = false,
+): Fact[] => (value ? [{ label, value, whole }] : []);
 
 export interface MoneyLine {
   readonly label: string;
@@ -37,13 +41,18 @@ export interface MoneyLine {
 
 /** `0.00050000 BTC (50 000 sat)`; other currencies alone. */
 export const amountWithSats = (amount: Money): string =>
-  amount.ccy === 'BTC' ? `${formatAmount(amount)} (${formatSats(amount.value)})` : formatAmount(amount);
+  amount.ccy === 'BTC'
+    ? `${formatAmount(amount)} (${formatSats(amount.value)})`
+    : formatAmount(amount);
 
 /** `≈ 74 260 USD`: an approximate value has at most cents, a large one none. */
 export function worthText(worth: Money | undefined): string {
   if (worth === undefined) return '';
   const { ccy, value } = worth;
-  return `≈ ${formatAmount({ ccy, value: value.round(value.gte(100) ? 0 : 2) })}`.replace(/\.00(?= )/, '');
+  return `≈ ${formatAmount({ ccy, value: value.round(value.gte(100) ? 0 : 2) })}`.replace(
+    /\.00(?= )/,
+    '',
+  );
 }
 
 export const heading = (text: string, { style, columns }: Canvas): string[] =>
@@ -57,11 +66,18 @@ export function factLines(given: readonly Fact[], canvas: Canvas, labelWidth = 7
   const room = columns - margin.length - width - gap.length;
   if (room < leastRoom) return facts.flatMap((fact) => stackedFact(fact, canvas));
   const beside = (label: string, lines: readonly string[]): string[] =>
-    lines.map((line, i) => `${margin}${style.dim(padRight(i === 0 ? label : '', width))}${gap}${line}`.trimEnd());
+    lines.map((line, i) =>
+      `${margin}${style.dim(padRight(i === 0 ? label : '', width))}${gap}${line}`.trimEnd(),
+    );
   return facts.flatMap(({ label, value, note, whole }) => {
     // Text wrapped by the terminal is copied whole, text wrapped by us is not.
     if (whole === true && widthOf(value) > room) {
-      return [margin + style.dim(label), widthOf(value) > columns - margin.length ? linked(value, canvas) : margin + linked(value, canvas)];
+      return [
+        margin + style.dim(label),
+        widthOf(value) > columns - margin.length
+          ? linked(value, canvas)
+          : margin + linked(value, canvas),
+      ];
     }
     const notes = note === undefined ? [] : wrap(note, room).map((line) => style.dim(line));
     if (whole === true && notes.length === 0) return beside(label, [linked(value, canvas)]);
@@ -77,13 +93,19 @@ const bitcoinAddress = /^(?:(?:bc|tb|bcrt)1[02-9a-z]{8,87}|[123mn][1-9A-HJ-NP-Za
 
 /** A Bitcoin address as a link to the explorer, if there is one; other texts are unchanged. */
 export const linked = (text: string, { explorer }: Canvas): string =>
-  explorer === undefined || !bitcoinAddress.test(text) ? text : `\u001B]8;;${explorer}/address/${text}\u001B\\${text}\u001B]8;;\u001B\\`;
+  explorer === undefined || !bitcoinAddress.test(text)
+    ? text
+    : `\u001B]8;;${explorer}/address/${text}\u001B\\${text}\u001B]8;;\u001B\\`;
 
 function stackedFact({ label, value, note, whole }: Fact, canvas: Canvas): string[] {
   const { columns, style } = canvas;
   const room = columns - 2 * margin.length;
-  const lines = whole === true ? [linked(value, canvas)] : wrap(value, room).map((line) => margin + margin + line);
-  const notes = note === undefined ? [] : wrap(note, room).map((line) => margin + margin + style.dim(line));
+  const lines =
+    whole === true
+      ? [linked(value, canvas)]
+      : wrap(value, room).map((line) => margin + margin + line);
+  const notes =
+    note === undefined ? [] : wrap(note, room).map((line) => margin + margin + style.dim(line));
   return [margin + style.dim(label), ...lines, ...notes];
 }
 
@@ -102,7 +124,8 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
   const { style } = canvas;
   const cells = cellsOf(lines);
   const layout = fit(cells, canvas.columns - margin.length, labelWidth);
-  if (margin.length + layout.label + gap.length + layout.amount > canvas.columns) return cells.flatMap((cell) => stackedMoney(cell, canvas));
+  if (margin.length + layout.label + gap.length + layout.amount > canvas.columns)
+    return cells.flatMap((cell) => stackedMoney(cell, canvas));
   return cells.flatMap(({ label, amount, isMoney, sats, note, total, warns }) => {
     const noted = warns ? style.yellow : style.dim;
     const indent = `${margin}${' '.repeat(layout.label)}${gap}`;
@@ -114,7 +137,8 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
       ...(layout.sats > 0 && sats + note !== '' ? [style.dim(padLeft(sats, layout.sats))] : []),
       ...(layout.inlineNotes && note !== '' ? [noted(note)] : []),
     ];
-    const notes = layout.inlineNotes || note === '' ? [] : wrap(note, canvas.columns - indent.length);
+    const notes =
+      layout.inlineNotes || note === '' ? [] : wrap(note, canvas.columns - indent.length);
     return [
       ...(total ? [margin + style.dim('─'.repeat(layout.rule))] : []),
       margin + shown.join(gap).trimEnd(),
@@ -125,7 +149,10 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
 }
 
 /** The label, and the amount below it, so that no number is wrapped if it fits on a line. */
-function stackedMoney({ label, amount, note, total, warns }: Cells, { columns, style }: Canvas): string[] {
+function stackedMoney(
+  { label, amount, note, total, warns }: Cells,
+  { columns, style }: Canvas,
+): string[] {
   const below = (text: string, paint: (line: string) => string): string[] =>
     wrap(text, columns - 2 * margin.length).map((line) => margin + margin + paint(line));
   const strong = total ? style.bold : (text: string) => text;
@@ -153,7 +180,8 @@ function cellsOf(lines: readonly MoneyLine[]): Cells[] {
   const numberWidth = oneCurrency ? widest(amounts.map(formatNumber)) : 0;
   return lines.map(({ label, amount, note = '', total = false, aside = false, warns = false }) => {
     const cells = { label: sanitize(label), note: sanitize(note), total, warns };
-    if (typeof amount === 'string') return { ...cells, amount: sanitize(amount), isMoney: false, sats: '' };
+    if (typeof amount === 'string')
+      return { ...cells, amount: sanitize(amount), isMoney: false, sats: '' };
     const sats = oneCurrency && amount.ccy === 'BTC' && !aside ? formatSats(amount.value) : '';
     const text = `${padLeft(formatNumber(amount), numberWidth)} ${sanitize(amount.ccy)}`;
     return { ...cells, amount: text, isMoney: true, sats };
@@ -177,7 +205,10 @@ function fit(cells: readonly Cells[], room: number, labelWidth: number): Layout 
   const sats = widest(cells.map((cell) => cell.sats));
   const note = widest(cells.map((cell) => cell.note));
   const widthWith = (...others: number[]): number =>
-    label + gap.length + amount + others.reduce((sum, width) => sum + (width > 0 ? gap.length + width : 0), 0);
+    label +
+    gap.length +
+    amount +
+    others.reduce((sum, width) => sum + (width > 0 ? gap.length + width : 0), 0);
   const shownSats = widthWith(sats, note) <= room ? sats : 0;
   return {
     label,

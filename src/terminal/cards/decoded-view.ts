@@ -10,13 +10,40 @@ import { dateTime, relativeTime } from '../time.js';
 
 /** The fields of all kinds. */
 export const decodedFields: readonly string[] = [
-  'kind', 'network', 'amountMsat', 'paymentHash', 'payee', 'description', 'descriptionHash', 'timestamp', 'expiry', 'expiresAt', 'expired',
-  'minFinalCltvExpiry', 'features', 'routeHints', 'fallbackAddress', 'unpayable', 'address', 'type', 'checksummed', 'url', 'user', 'domain',
-  'amount', 'label', 'message', 'lightning',
+  'kind',
+  'network',
+  'amountMsat',
+  'paymentHash',
+  'payee',
+  'description',
+  'descriptionHash',
+  'timestamp',
+  'expiry',
+  'expiresAt',
+  'expired',
+  'minFinalCltvExpiry',
+  'features',
+  'routeHints',
+  'fallbackAddress',
+  'unpayable',
+  'address',
+  'type',
+  'checksummed',
+  'url',
+  'user',
+  'domain',
+  'amount',
+  'label',
+  'message',
+  'lightning',
 ];
 
 /** @param now epoch ms */
-export function decodedView<T extends object>(destination: Destination, decoded: T, now: number): RecordView<T> {
+export function decodedView<T extends object>(
+  destination: Destination,
+  decoded: T,
+  now: number,
+): RecordView<T> {
   return {
     columns: fieldColumns(Object.keys(decoded)),
     quiet: () => destination.text,
@@ -51,7 +78,10 @@ function factsOf(destination: Destination, now: number): Fact[] {
     case 'evm-address':
       return [
         ...optionalFact('Address', destination.value.address, true),
-        ...optionalFact('Checksum', destination.value.checksummed ? 'right' : 'none: the text has one letter case'),
+        ...optionalFact(
+          'Checksum',
+          destination.value.checksummed ? 'right' : 'none: the text has one letter case',
+        ),
       ];
     case 'lnurl':
       return optionalFact('Leads to', destination.value.url, true);
@@ -69,7 +99,9 @@ function factsOf(destination: Destination, now: number): Fact[] {
 function invoiceFacts(invoice: Invoice, now: number): Fact[] {
   const { amountMsat, expiresAt, timestamp, routeHints } = invoice;
   return [
-    amountMsat === null ? { label: 'Amount', value: 'any; chosen by the payer' } : amountFact(btcFromMsat(amountMsat)),
+    amountMsat === null
+      ? { label: 'Amount', value: 'any; chosen by the payer' }
+      : amountFact(btcFromMsat(amountMsat)),
     ...optionalFact('For', invoice.description),
     ...optionalFact('Text hash', invoice.descriptionHash, true),
     ...optionalFact('Payee', invoice.payee, true),
@@ -98,22 +130,34 @@ const typeNames: Readonly<Record<BitcoinAddress['type'], string>> = {
   witness: 'an undefined witness version: do not pay it',
 };
 
-const addressFacts = ({ address, network, type }: BitcoinAddress): Fact[] =>
-  [...optionalFact('Address', address, true), ...optionalFact('Network', network), ...optionalFact('Type', typeNames[type])];
+const addressFacts = ({ address, network, type }: BitcoinAddress): Fact[] => [
+  ...optionalFact('Address', address, true),
+  ...optionalFact('Network', network),
+  ...optionalFact('Type', typeNames[type]),
+];
 
-function uriFacts({ bitcoin, invoice, amount, label, message }: Bip21Destination, now: number): Fact[] {
+function uriFacts(
+  { bitcoin, invoice, amount, label, message }: Bip21Destination,
+  now: number,
+): Fact[] {
   return [
     ...(amount === undefined ? [] : [amountFact(amount)]),
     ...optionalFact('Label', label),
     ...optionalFact('Message', message),
     ...(bitcoin === null ? [] : addressFacts(bitcoin)),
     ...optionalFact('Invoice', invoice?.invoice, true),
-    ...(invoice === null ? [] : invoiceFacts(invoice, now).filter(({ label }) => !repeats(label, amount, bitcoin))),
+    ...(invoice === null
+      ? []
+      : invoiceFacts(invoice, now).filter(({ label }) => !repeats(label, amount, bitcoin))),
   ];
 }
 
 /** Fields shown for the URI and its address, and those of the invoice itself. */
-function repeats(label: string, amount: Bip21Destination['amount'], bitcoin: BitcoinAddress | null): boolean {
+function repeats(
+  label: string,
+  amount: Bip21Destination['amount'],
+  bitcoin: BitcoinAddress | null,
+): boolean {
   if (label === 'Amount') return amount !== undefined;
   return label === 'Network' ? bitcoin !== null : ['Made', 'Hash'].includes(label);
 }

@@ -13,7 +13,14 @@ export interface Deposit {
 
 /** Of the account's deposit addresses. */
 export const depositFields: readonly string[] = [
-  'ccy', 'chain', 'address', 'staticOnchainAddress', 'walletCcy', 'chainId', 'accountId', 'lightningAddress',
+  'ccy',
+  'chain',
+  'address',
+  'staticOnchainAddress',
+  'walletCcy',
+  'chainId',
+  'accountId',
+  'lightningAddress',
 ];
 
 /** How long a deposit takes (specification: endpoints 4 and 5, and Confirm transaction). */
@@ -26,7 +33,13 @@ const arrivals: Readonly<Record<string, string>> = {
 
 export function depositView({ ccy, chain, address, code, qrFile }: Deposit): RecordView<object> {
   const facts = [
-    { label: 'Only', value: chain === 'Lightning' ? 'bitcoin over Lightning' : `${ccy === 'BTC' ? 'bitcoin' : `${ccy} on ${chain}`}: anything else sent here is lost` },
+    {
+      label: 'Only',
+      value:
+        chain === 'Lightning'
+          ? 'bitcoin over Lightning'
+          : `${ccy === 'BTC' ? 'bitcoin' : `${ccy} on ${chain}`}: anything else sent here is lost`,
+    },
     { label: 'Arrives', value: arrivals[chain] ?? 'after confirmations' },
     { label: 'Valid', value: 'permanent, for any amount' },
   ];
@@ -38,7 +51,10 @@ export function depositView({ ccy, chain, address, code, qrFile }: Deposit): Rec
     ],
     quiet: () => address,
     screen: (canvas) => {
-      const title = ccy === 'BTC' ? `Your ${chain === 'Lightning' ? 'Lightning Address' : 'Bitcoin address'}` : `Your ${ccy} address on ${chain}`;
+      const title =
+        ccy === 'BTC'
+          ? `Your ${chain === 'Lightning' ? 'Lightning Address' : 'Bitcoin address'}`
+          : `Your ${ccy} address on ${chain}`;
       return ['', ...invoiceCard({ title, code, text: address, facts, qrFile }, canvas), ''];
     },
   };

@@ -23,17 +23,22 @@ export function formLines({ title, known }: Form, { style, columns }: Canvas): s
   const room = columns - margin.length - 1;
   const cells = known.map(({ text, isDone }) => {
     const lines = wrap(sanitize(text), room - sign);
-    return lines.map((line, i) => `${i > 0 ? ' ' : isDone ? style.green('✓') : style.dim('…')} ${line}`);
+    return lines.map(
+      (line, i) => `${i > 0 ? ' ' : isDone ? style.green('✓') : style.dim('…')} ${line}`,
+    );
   });
   const titles = wrap(sanitize(title), room).map((line) => style.bold(line));
-  return [...titles, ...paired(cells, Math.floor((columns - margin.length) / 2))].map((line) => margin + line);
+  return [...titles, ...paired(cells, Math.floor((columns - margin.length) / 2))].map(
+    (line) => margin + line,
+  );
 }
 
 /** Two short steps share a line. */
 function paired([one, two, ...others]: readonly (readonly string[])[], half: number): string[] {
   if (one === undefined) return [];
   if (two === undefined) return [...one];
-  const isShort = ([line = '', ...more]: readonly string[]): boolean => more.length === 0 && widthOf(line) < half - 2;
+  const isShort = ([line = '', ...more]: readonly string[]): boolean =>
+    more.length === 0 && widthOf(line) < half - 2;
   if (!isShort(one) || !isShort(two)) return [...one, ...paired([two, ...others], half)];
   return [`${padRight(one[0] ?? '', half)}${two[0] ?? ''}`, ...paired(others, half)];
 }

@@ -50,8 +50,15 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   if (roomy !== undefined) return [...title, '', ...roomy, '', ...text, ...below];
   const low = draw(rowsOf(text, columns) + rowsBelow);
   if (low !== undefined) return [...title, ...below, '', ...low, ...text];
-  const why = canvas.blocks ? 'This window is too small for the QR code' : 'This terminal cannot draw the QR code';
-  const instead = card.qrFile !== undefined ? 'scan it from the file' : card.opens === true && canvas.blocks ? 'Enter shows it on the full screen' : '--qr-file code.svg writes it to a file';
+  const why = canvas.blocks
+    ? 'This window is too small for the QR code'
+    : 'This terminal cannot draw the QR code';
+  const instead =
+    card.qrFile !== undefined
+      ? 'scan it from the file'
+      : card.opens === true && canvas.blocks
+        ? 'Enter shows it on the full screen'
+        : '--qr-file code.svg writes it to a file';
   return [
     ...title,
     '',
@@ -65,9 +72,17 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
 /** Only the code, as large as the window allows, full screen. */
 export function qrPage(code: string, { columns, rows, style }: Canvas): string[] {
   const drawn = qrLines(code, columns, rows - 1) ?? qrLines(code, columns, rows - 1, 'sextants');
-  const lines = drawn ?? wrap('  This window is too small for the QR code. Enlarge it, or make its text smaller.', columns);
+  const lines =
+    drawn ??
+    wrap(
+      '  This window is too small for the QR code. Enlarge it, or make its text smaller.',
+      columns,
+    );
   const left = ' '.repeat(Math.max(Math.floor((columns - widthOf(lines[0] ?? '')) / 2), 0));
-  return [...lines.map((line) => (drawn === undefined ? line : left + line)), style.dim('  any key back')];
+  return [
+    ...lines.map((line) => (drawn === undefined ? line : left + line)),
+    style.dim('  any key back'),
+  ];
 }
 
 const fileFact = ({ qrFile }: InvoiceCard): Fact[] =>

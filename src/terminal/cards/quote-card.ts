@@ -45,11 +45,30 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
       : [{ label: 'Quote', value: `valid ${describeDuration(quote.validForMs)}` }]),
   ];
   const lines: MoneyLine[] = [
-    { label: quote.getsLabel ?? 'Recipient gets', amount: quote.gets, note: worthText(quote.worth?.(quote.gets)) },
+    {
+      label: quote.getsLabel ?? 'Recipient gets',
+      amount: quote.gets,
+      note: worthText(quote.worth?.(quote.gets)),
+    },
     ...(quote.namesFees ? [{ label: 'Service fee', amount: quote.serviceFee }] : []),
     ...(quote.networkFee.value.eq(0) ? [] : [{ label: 'Network fee', amount: quote.networkFee }]),
-    { label: 'You pay', amount: quote.pays, note: noteOf(feeShare(quote), quote), total: true, warns: isExpensive(quote) },
-    ...(quote.left === undefined ? [] : [{ label: 'Left in wallet', amount: quote.left, aside: true, note: quote.isLeftCertain === false ? 'or more' : '' }]),
+    {
+      label: 'You pay',
+      amount: quote.pays,
+      note: noteOf(feeShare(quote), quote),
+      total: true,
+      warns: isExpensive(quote),
+    },
+    ...(quote.left === undefined
+      ? []
+      : [
+          {
+            label: 'Left in wallet',
+            amount: quote.left,
+            aside: true,
+            note: quote.isLeftCertain === false ? 'or more' : '',
+          },
+        ]),
   ];
   return [
     ...factLines(facts, canvas),
@@ -69,7 +88,10 @@ const expensiveFrom = 5;
 type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays'>;
 
 /** Both fees, and their share of the amount; undefined without an amount. */
-function feesOf({ serviceFee, networkFee, pays }: Fees): { readonly fees: Big; readonly percent: Big | undefined } {
+function feesOf({ serviceFee, networkFee, pays }: Fees): {
+  readonly fees: Big;
+  readonly percent: Big | undefined;
+} {
   const fees = serviceFee.value.plus(networkFee.value);
   const rest = pays.value.minus(fees);
   return { fees, percent: rest.lte(0) ? undefined : fees.times(100).div(rest) };
@@ -99,10 +121,17 @@ function feeShare(quote: Fees): string {
 }
 
 /** `1 BTC = 70 796.85 USDT`. */
-export const rateText = ({ base, quote, value }: Rate): string => `1 ${base} = ${formatAmount(money(quote, value))}`;
+export const rateText = ({ base, quote, value }: Rate): string =>
+  `1 ${base} = ${formatAmount(money(quote, value))}`;
 
 /** `1 USDT ≈ 0.0000141250 BTC`: rounded, and marked as such. */
 export const inverseText = ({ base, quote, value }: Rate): string =>
-  value.lte(0) ? '' : `1 ${quote} ≈ ${formatAmount(money(base, value.pow(-1).prec(significantDigits)))}`;
+  value.lte(0)
+    ? ''
+    : `1 ${quote} ≈ ${formatAmount(money(base, value.pow(-1).prec(significantDigits)))}`;
 
-const rateFact = (rate: Rate): Fact => ({ label: 'Rate', value: rateText(rate), note: inverseText(rate) || undefined });
+const rateFact = (rate: Rate): Fact => ({
+  label: 'Rate',
+  value: rateText(rate),
+  note: inverseText(rate) || undefined,
+});

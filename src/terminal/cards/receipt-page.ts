@@ -22,7 +22,12 @@ const css = `
 
 export function receiptPage(transaction: Transaction, options: ReceiptOptions): string {
   const { title, state, times, money, facts } = receiptParts(transaction, options);
-  const words = new Map(stepsOf(transaction, times.map((each) => each.state)).map((step) => [step.state, step.word]));
+  const words = new Map(
+    stepsOf(
+      transaction,
+      times.map((each) => each.state),
+    ).map((step) => [step.state, step.word]),
+  );
   const states = times.map((each): Row => [words.get(each.state) ?? each.state, dateTime(each.at)]);
   const heading = `${title}: ${state}`;
   return [
@@ -39,10 +44,15 @@ export function receiptPage(transaction: Transaction, options: ReceiptOptions): 
 
 type Row = readonly [label: string, value: string, className?: string];
 
-const moneyRow = ({ label, amount, note, total }: MoneyLine): Row =>
-  [label, [typeof amount === 'string' ? amount : formatAmount(amount), note ?? ''].join(' ').trim(), total === true ? 'total' : ''];
+const moneyRow = ({ label, amount, note, total }: MoneyLine): Row => [
+  label,
+  [typeof amount === 'string' ? amount : formatAmount(amount), note ?? ''].join(' ').trim(),
+  total === true ? 'total' : '',
+];
 
 const table = (rows: readonly Row[]): string =>
-  rows.length === 0 ? '' : `<table>${rows.map(([label, value, className = '']) => `<tr${className === '' ? '' : ` class="${className}"`}><th>${escaped(label)}</th><td>${escaped(value)}</td></tr>`).join('\n')}</table>`;
+  rows.length === 0
+    ? ''
+    : `<table>${rows.map(([label, value, className = '']) => `<tr${className === '' ? '' : ` class="${className}"`}><th>${escaped(label)}</th><td>${escaped(value)}</td></tr>`).join('\n')}</table>`;
 
 const escaped = (text: string): string => escapeMarkup(sanitize(text));

@@ -1,5 +1,11 @@
 // A transaction as a receipt: progress with times, amounts, both sides, fees, notes.
-import { fixed, fromWire, moneyFromWire, type Money, type WireNumber } from '../../formats/amount.js';
+import {
+  fixed,
+  fromWire,
+  moneyFromWire,
+  type Money,
+  type WireNumber,
+} from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { methodFacts } from '../../formats/rails.js';
@@ -12,7 +18,12 @@ import type { Canvas } from '../terminal.js';
 import { oneLine, padRight, widthOf } from '../text.js';
 import { clockTime, dateTime, relativeTime } from '../time.js';
 import { confirmationsText, stateWord } from '../views/state-words.js';
-import { sideAmount, stateStyle, transactionKind, transactionList } from '../views/transaction-view.js';
+import {
+  sideAmount,
+  stateStyle,
+  transactionKind,
+  transactionList,
+} from '../views/transaction-view.js';
 import type { RecordView } from '../rows/view.js';
 
 export interface ReceiptOptions {
@@ -42,27 +53,43 @@ export const receiptParts = (transaction: Transaction, options: ReceiptOptions) 
   facts: once([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)]),
 });
 
-export function receipt(transaction: Transaction, options: ReceiptOptions, canvas: Canvas): string[] {
+export function receipt(
+  transaction: Transaction,
+  options: ReceiptOptions,
+  canvas: Canvas,
+): string[] {
   const { style } = canvas;
   const { title, state, times, money, facts } = receiptParts(transaction, options);
   const shown = stateStyle(transaction.txnState, style)(state);
   const parts = [
-    [`  ${style.bold(title)}   ${shown}${options.seen === undefined ? '' : `   ${style.dim(options.seen)}`}`],
+    [
+      `  ${style.bold(title)}   ${shown}${options.seen === undefined ? '' : `   ${style.dim(options.seen)}`}`,
+    ],
     timeline(transaction, times, options.now, canvas),
     moneyLines(money, canvas, labelWidth),
     factLines(facts, canvas, labelWidth),
   ];
-  return parts.filter((lines) => lines.length > 0).flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
+  return parts
+    .filter((lines) => lines.length > 0)
+    .flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
 }
 
 /** The receipt as the result of a command; in a pipe, the row of the history. */
-export function receiptView(transaction: Transaction, options: ReceiptOptions): RecordView<Transaction> {
+export function receiptView(
+  transaction: Transaction,
+  options: ReceiptOptions,
+): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(options.now);
   return { columns, fields, quiet, screen: (canvas) => receipt(transaction, options, canvas) };
 }
 
 /** A line per step, with its time if known; later steps are dim. */
-function timeline(transaction: Transaction, known: readonly StateTime[], now: number, { style, columns }: Canvas): string[] {
+function timeline(
+  transaction: Transaction,
+  known: readonly StateTime[],
+  now: number,
+  { style, columns }: Canvas,
+): string[] {
   const start = known[0]?.at;
   const hasDate = columns >= 56;
   const steps = stepsOf(transaction);
@@ -77,7 +104,12 @@ function timeline(transaction: Transaction, known: readonly StateTime[], now: nu
   });
 }
 
-function sinceText(at: number | undefined, start: number | undefined, date: string, now: number): string {
+function sinceText(
+  at: number | undefined,
+  start: number | undefined,
+  date: string,
+  now: number,
+): string {
   if (at === undefined || start === undefined) return '';
   const since = relativeTime(at, now);
   // The date is already in the first column.
@@ -91,8 +123,10 @@ interface StateTime {
   readonly at: number;
 }
 
-const timesOf = (transaction: Transaction, { times = new Map() }: ReceiptOptions): StateTime[] =>
-  [...endsOf(transaction), ...[...times].map(([state, at]) => ({ state, at }))];
+const timesOf = (transaction: Transaction, { times = new Map() }: ReceiptOptions): StateTime[] => [
+  ...endsOf(transaction),
+  ...[...times].map(([state, at]) => ({ state, at })),
+];
 
 /** The service reports the times of creation and of the last change. */
 function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): StateTime[] {
@@ -106,20 +140,35 @@ function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): State
 function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[] {
   const { sourceReq, destReq } = transaction;
   const rate = exchangeRate(transaction);
-  const fee = (amount: WireNumber | null | undefined): Money | undefined => moneyFromWire(sourceReq.ccy, amount);
+  const fee = (amount: WireNumber | null | undefined): Money | undefined =>
+    moneyFromWire(sourceReq.ccy, amount);
   const line = (label: string, amount: Money | undefined): MoneyLine[] =>
     amount === undefined ? [] : [{ label, amount }];
   const feeLine = (label: string, amount: Money | undefined): MoneyLine[] =>
     amount?.value.eq(0) === true ? [] : line(label, amount);
   const source = sideAmount(sourceReq);
   const dest = sideAmount(destReq);
-  const isSame = source?.ccy === dest?.ccy && dest !== undefined && source?.value.eq(dest.value) === true;
+  const isSame =
+    source?.ccy === dest?.ccy && dest !== undefined && source?.value.eq(dest.value) === true;
   return [
     ...(isSame ? line('Amount', dest) : [...line('Source', source), ...line('Destination', dest)]),
-    ...(rate === undefined ? [] : [{ label: 'Rate', amount: rateText({ base: sourceReq.ccy ?? '?', quote: destReq.ccy ?? '?', value: rate }) }]),
+    ...(rate === undefined
+      ? []
+      : [
+          {
+            label: 'Rate',
+            amount: rateText({
+              base: sourceReq.ccy ?? '?',
+              quote: destReq.ccy ?? '?',
+              value: rate,
+            }),
+          },
+        ]),
     ...feeLine('Service fee', fee(sourceReq.servicepayFees)),
     ...feeLine('Network fee', fee(sourceReq.networkFees)),
-    ...(sourceReq.method !== 'servicepay' || total === undefined ? [] : [{ label: 'Total', amount: total, total: true }]),
+    ...(sourceReq.method !== 'servicepay' || total === undefined
+      ? []
+      : [{ label: 'Total', amount: total, total: true }]),
   ];
 }
 
@@ -137,7 +186,8 @@ const detailLabels: Readonly<Record<string, string>> = {
 };
 
 /** Shown in words elsewhere, not as fields. */
-const isShownElsewhere = (key: string): boolean => /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
+const isShownElsewhere = (key: string): boolean =>
+  /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
 function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[]): Fact[] {
   const details = ({ reqDetails }: Transaction['sourceReq']): Fact[] =>
@@ -159,7 +209,13 @@ const once = (facts: readonly Fact[]): Fact[] =>
 function detail(key: string, value: unknown): Fact[] {
   if ((typeof value !== 'string' && typeof value !== 'number') || value === '') return [];
   const text = typeof value === 'number' ? fixed(fromWire(value)) : value;
-  return [{ label: entryOf(detailLabels, key) ?? oneLine(key, 20), value: text, whole: !text.includes(' ') }];
+  return [
+    {
+      label: entryOf(detailLabels, key) ?? oneLine(key, 20),
+      value: text,
+      whole: !text.includes(' '),
+    },
+  ];
 }
 
 /** Quotes and unpaid requests expire, payments in flight do not. */
@@ -172,7 +228,10 @@ function about(transaction: Transaction, { now, paymentHash }: ReceiptOptions): 
   const expires = canExpire(transaction) ? transaction.sourceReq.expiresAt : undefined;
   return [
     ...optionalFact('Hash', paymentHash, true),
-    ...optionalFact('Confirmed', confirmed === undefined ? undefined : `${confirmed} confirmations`),
+    ...optionalFact(
+      'Confirmed',
+      confirmed === undefined ? undefined : `${confirmed} confirmations`,
+    ),
     ...optionalFact('Expires', expires ? relativeTime(expires, now) : undefined),
     ...optionalFact('Reference', transaction.extRefId, true),
     ...optionalFact('Note', transaction.note),

@@ -22,7 +22,12 @@ const words: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   send,
   swap: { quoted: 'quoted', completed: 'settled' },
   'lightning-receive': { quoted: 'quoted', srccreated: 'invoice ready', completed: 'received' },
-  'onchain-receive': { quoted: 'quoted', srcintent: 'address ready', srccreated: 'seen', completed: 'received' },
+  'onchain-receive': {
+    quoted: 'quoted',
+    srcintent: 'address ready',
+    srccreated: 'seen',
+    completed: 'received',
+  },
   unknown: send,
 };
 
@@ -71,7 +76,9 @@ export function stepsLine(
     return counted === undefined ? line : `${line}   ${counted} confirmations`;
   };
   const whole = lineOf(steps);
-  return widthOf(whole) + beside <= columns ? whole : lineOf(steps.filter(({ at }) => at !== 'passed'));
+  return widthOf(whole) + beside <= columns
+    ? whole
+    : lineOf(steps.filter(({ at }) => at !== 'passed'));
 }
 
 /** The width of the rest of a live line: the margin, a spinner, the duration. */

@@ -11,7 +11,13 @@ import type { Canvas } from '../terminal.js';
 import { clockTime, shortTime } from '../time.js';
 import { progressOf } from '../views/pending-view.js';
 import { confirmationsText, stateWord } from '../views/state-words.js';
-import { lineAmount, lineKind, partyOf, shortAmount, stateStyle } from '../views/transaction-view.js';
+import {
+  lineAmount,
+  lineKind,
+  partyOf,
+  shortAmount,
+  stateStyle,
+} from '../views/transaction-view.js';
 import { placeLine } from '../views/wallet-view.js';
 import { worthText } from './card.js';
 import { balances, type Home, type HomeMore } from './home-view.js';
@@ -49,7 +55,8 @@ const openGiveWay = [5, 2, 4];
 const latestGiveWay = [3, 0];
 
 /** Transactions in the order of the screen, so that a row can be opened; null for a payment without one. */
-export const openable = (model: WatchModel): (string | null)[] => [...openRows(model), ...latestRows(model)].map(({ txnId }) => txnId);
+export const openable = (model: WatchModel): (string | null)[] =>
+  [...openRows(model), ...latestRows(model)].map(({ txnId }) => txnId);
 
 export function watchLines(model: WatchModel, canvas: Canvas, unicode: boolean): string[] {
   const { columns, rows, style } = canvas;
@@ -65,26 +72,42 @@ export function watchLines(model: WatchModel, canvas: Canvas, unicode: boolean):
     ...head,
     '',
     style.bold(`  Open${more > 0 ? style.dim(` · ${more} more: svcpay tx pending`) : ''}`),
-    ...(open.length === 0 ? [style.dim('    nothing is on its way')] : fitted(shownOpen, openGiveWay, columns, style).map((line, i) => mark(line, chosenRow(i), style))),
+    ...(open.length === 0
+      ? [style.dim('    nothing is on its way')]
+      : fitted(shownOpen, openGiveWay, columns, style).map((line, i) =>
+          mark(line, chosenRow(i), style),
+        )),
     '',
     style.bold('  Latest'),
-    ...(latest.length === 0 ? [style.dim('    nothing has moved yet')] : fitted(shownLatest, latestGiveWay, columns, style).map((line, i) => mark(line, chosenRow(open.length + i), style))),
+    ...(latest.length === 0
+      ? [style.dim('    nothing has moved yet')]
+      : fitted(shownLatest, latestGiveWay, columns, style).map((line, i) =>
+          mark(line, chosenRow(open.length + i), style),
+        )),
   ];
   const free = Math.max(rows - body.length - 1, 0);
-  return [...body.slice(0, rows - 1), ...Array<string>(free).fill(''), foot].map((line) => truncate(line, columns - 1));
+  return [...body.slice(0, rows - 1), ...Array<string>(free).fill(''), foot].map((line) =>
+    truncate(line, columns - 1),
+  );
 }
 
-const mark = (line: string, isChosen: boolean, style: Canvas['style']): string => (isChosen ? `  ${style.cyan('❯')} ${line}` : `    ${line}`);
+const mark = (line: string, isChosen: boolean, style: Canvas['style']): string =>
+  isChosen ? `  ${style.cyan('❯')} ${line}` : `    ${line}`;
 
 function headLine({ home, problem, now }: WatchModel, { columns, style }: Canvas): string {
-  const state = problem === undefined ? `${clockTime(now)} · live` : `last checked ${clockTime(home.asOf)}`;
+  const state =
+    problem === undefined ? `${clockTime(now)} · live` : `last checked ${clockTime(home.asOf)}`;
   const place = oneLine(sanitize(placeLine(home)), columns - widthOf(state) - 6);
   const gap = Math.max(columns - 4 - widthOf(place) - widthOf(state), 2);
   return `  ${style.bold(place)}${' '.repeat(gap)}${problem === undefined ? style.dim(state) : style.yellow(state)}`;
 }
 
 /** A narrow window omits the value before the sparkline, but never the amount. */
-function balanceLines({ home, more, past }: WatchModel, { columns, style }: Canvas, unicode: boolean): string[] {
+function balanceLines(
+  { home, more, past }: WatchModel,
+  { columns, style }: Canvas,
+  unicode: boolean,
+): string[] {
   const held = balances(home);
   const label = Math.max(0, ...held.map(({ ccy }) => widthOf(sanitize(ccy))));
   const numbers = pointsAligned(held.map(formatNumber));
@@ -96,7 +119,11 @@ function balanceLines({ home, more, past }: WatchModel, { columns, style }: Canv
     const days = i === 0 && line !== '' ? `  ${style.dim('30 days')}` : '';
     const withPast = line === '' ? '' : `   ${style.cyan(line)}${days}`;
     const withWorth = `${bare}   ${style.dim(padRight(worths[i] ?? '', worth))}`;
-    return [withWorth + withPast, bare + withPast, bare].find((text) => widthOf(text.trimEnd()) < columns) ?? bare;
+    return (
+      [withWorth + withPast, bare + withPast, bare].find(
+        (text) => widthOf(text.trimEnd()) < columns,
+      ) ?? bare
+    );
   });
 }
 
@@ -110,34 +137,68 @@ export function sparkline(values: readonly Big[]): string {
   const lowest = others.reduce((least, value) => (value.lt(least) ? value : least), first);
   const highest = others.reduce((most, value) => (value.gt(most) ? value : most), first);
   const span = highest.minus(lowest);
-  const heights = values.map((value) => (span.eq(0) ? 2 : 1 + Math.round(Number(value.minus(lowest).times(3).div(span).toFixed(2)))));
-  const pairs = Array.from({ length: Math.ceil(heights.length / 2) }, (_, i) => [heights[2 * i] ?? 0, heights[2 * i + 1] ?? 0]);
-  return pairs.map(([one = 0, two = 0]) => String.fromCodePoint(0x28_00 + (left[one] ?? 0) + (right[two] ?? 0))).join('');
+  const heights = values.map((value) =>
+    span.eq(0) ? 2 : 1 + Math.round(Number(value.minus(lowest).times(3).div(span).toFixed(2))),
+  );
+  const pairs = Array.from({ length: Math.ceil(heights.length / 2) }, (_, i) => [
+    heights[2 * i] ?? 0,
+    heights[2 * i + 1] ?? 0,
+  ]);
+  return pairs
+    .map(([one = 0, two = 0]) =>
+      String.fromCodePoint(0x28_00 + (left[one] ?? 0) + (right[two] ?? 0)),
+    )
+    .join('');
 }
 
 function openRows({ home, more, now }: WatchModel): Row[] {
   const listed = home.pending.map((txn): Row => ({
     txnId: txn.txnId,
     state: txn.txnState,
-    cells: [lineKind(txn), lineAmount(txn), partyOf(txn, more.known), `● ${wordOf(txn)}`, ageText(txn.createdAt, now), detailText(txn, now)],
+    cells: [
+      lineKind(txn),
+      lineAmount(txn),
+      partyOf(txn, more.known),
+      `● ${wordOf(txn)}`,
+      ageText(txn.createdAt, now),
+      detailText(txn, now),
+    ],
   }));
   const begun = more.open.map((payment): Row => {
-    const amount = payment.amount === null || payment.ccy === null ? '–' : shortAmount(money(payment.ccy, payment.amount));
-    return { txnId: payment.txnId, state: '', cells: [payment.kind, amount, payment.with, `● ${progressOf(payment)}`, ageText(payment.openedAt, now), ''] };
+    const amount =
+      payment.amount === null || payment.ccy === null
+        ? '–'
+        : shortAmount(money(payment.ccy, payment.amount));
+    return {
+      txnId: payment.txnId,
+      state: '',
+      cells: [
+        payment.kind,
+        amount,
+        payment.with,
+        `● ${progressOf(payment)}`,
+        ageText(payment.openedAt, now),
+        '',
+      ],
+    };
   });
   return [...listed, ...begun];
 }
 
-const ageText = (at: number | null | undefined, now: number): string => (typeof at === 'number' ? formatDuration(Math.max(now - at, 0)) : '–');
+const ageText = (at: number | null | undefined, now: number): string =>
+  typeof at === 'number' ? formatDuration(Math.max(now - at, 0)) : '–';
 
 /** The number of confirmations has its own column. */
-const wordOf = (txn: ListedTransaction): string => stateWord(confirmationsText(txn) === undefined ? txn : { txnState: txn.txnState });
+const wordOf = (txn: ListedTransaction): string =>
+  stateWord(confirmationsText(txn) === undefined ? txn : { txnState: txn.txnState });
 
 function detailText(txn: ListedTransaction, now: number): string {
   const counted = confirmationsText(txn);
   if (counted !== undefined) return counted;
   const { expiresAt, method } = txn.sourceReq;
-  return method !== 'servicepay' && typeof expiresAt === 'number' && expiresAt > now ? `expires in ${formatDuration(expiresAt - now)}` : '';
+  return method !== 'servicepay' && typeof expiresAt === 'number' && expiresAt > now
+    ? `expires in ${formatDuration(expiresAt - now)}`
+    : '';
 }
 
 /** Movements, and the events of transactions that are not among them yet. */
@@ -145,24 +206,42 @@ function latestRows({ home, more, events, now }: WatchModel): Row[] {
   const settled = new Set(home.recent.map(({ txnId }) => txnId));
   const reported = events
     .filter(({ txnId, txnState }) => !settled.has(txnId) || !isFinal(txnState))
-    .map(({ txnId, txnState, at }) => ({ at, txnId, state: txnState, cells: [clockTime(at).slice(0, 5), 'event', txnState, txnId.slice(0, 8)] }));
+    .map(({ txnId, txnState, at }) => ({
+      at,
+      txnId,
+      state: txnState,
+      cells: [clockTime(at).slice(0, 5), 'event', txnState, txnId.slice(0, 8)],
+    }));
   const moved = home.recent.map((txn) => ({
     at: typeof txn.createdAt === 'number' ? txn.createdAt : 0,
     txnId: txn.txnId,
     state: txn.txnState,
-    cells: [typeof txn.createdAt === 'number' ? shortTime(txn.createdAt, now) : '–', lineKind(txn), lineAmount(txn), partyOf(txn, more.known)],
+    cells: [
+      typeof txn.createdAt === 'number' ? shortTime(txn.createdAt, now) : '–',
+      lineKind(txn),
+      lineAmount(txn),
+      partyOf(txn, more.known),
+    ],
   }));
   return [...reported, ...moved].toSorted((a, b) => b.at - a.at);
 }
 
 /** Aligned cells; a narrow window omits whole columns in the given order. */
-function fitted(rows: readonly Row[], giveWay: readonly number[], columns: number, style: Canvas['style']): string[] {
+function fitted(
+  rows: readonly Row[],
+  giveWay: readonly number[],
+  columns: number,
+  style: Canvas['style'],
+): string[] {
   const room = columns - 6;
   let shown = rows[0]?.cells.map((_, i) => i) ?? [];
-  const texts = shown.map((column) => alignedCells(rows.map(({ cells }) => sanitize(cells[column] ?? ''))));
+  const texts = shown.map((column) =>
+    alignedCells(rows.map(({ cells }) => sanitize(cells[column] ?? ''))),
+  );
   const widths = texts.map((cells) => Math.max(0, ...cells.map(widthOf)));
   for (const column of giveWay) {
-    if (shown.reduce((sum, each) => sum + (widths[each] ?? 0) + 2, 0) > room) shown = shown.filter((each) => each !== column);
+    if (shown.reduce((sum, each) => sum + (widths[each] ?? 0) + 2, 0) > room)
+      shown = shown.filter((each) => each !== column);
   }
   return rows.map(({ state }, i) => {
     const cells = shown.map((column) => {
@@ -175,4 +254,6 @@ function fitted(rows: readonly Row[], giveWay: readonly number[], columns: numbe
 
 /** Amounts are aligned at the point. */
 const alignedCells = (texts: readonly string[]): readonly string[] =>
-  texts.some((text) => /^\D?\d[\d .]* (?:sat|[A-Z]{3,5})$/.test(text)) ? pointsAligned(texts) : texts;
+  texts.some((text) => /^\D?\d[\d .]* (?:sat|[A-Z]{3,5})$/.test(text))
+    ? pointsAligned(texts)
+    : texts;

@@ -3,7 +3,10 @@ import { crc32, deflateSync } from 'node:zlib';
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-export function encodePng(size: number, isDark: (row: number, column: number) => boolean): Uint8Array {
+export function encodePng(
+  size: number,
+  isDark: (row: number, column: number) => boolean,
+): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);

@@ -34,11 +34,19 @@ function sextant(mask: number): string {
 }
 
 /** Coloured lines of blocks. Undefined if the space, or any QR code, is too small for the text. */
-export function qrLines(text: string, maxColumns: number, maxRows: number, shape: keyof typeof shapes = 'half'): string[] | undefined {
+export function qrLines(
+  text: string,
+  maxColumns: number,
+  maxRows: number,
+  shape: keyof typeof shapes = 'half',
+): string[] | undefined {
   const bitmap = encodeQr(text, screenBorder);
   if (bitmap === undefined) return undefined;
   const blocks: Blocks = shapes[shape];
-  const [columns, rows] = [Math.ceil(bitmap.size / blocks.across), Math.ceil(bitmap.size / blocks.down)];
+  const [columns, rows] = [
+    Math.ceil(bitmap.size / blocks.across),
+    Math.ceil(bitmap.size / blocks.down),
+  ];
   if (columns > maxColumns || rows > maxRows) return undefined;
   return Array.from({ length: rows }, (_, row) => lineOf(bitmap, row, columns, blocks));
 }
@@ -48,11 +56,18 @@ export function qrLines(text: string, maxColumns: number, maxRows: number, shape
  * terminals leave room between lines and fill it with the ground, never with ink, and a scanner stumbles over light
  * stripes through dark modules.
  */
-function lineOf({ isDark }: Bitmap, row: number, columns: number, { across, down, sign }: Blocks): string {
+function lineOf(
+  { isDark }: Bitmap,
+  row: number,
+  columns: number,
+  { across, down, sign }: Blocks,
+): string {
   let line = '';
   let ground = '';
   for (let column = 0; column < columns; column++) {
-    const modules = Array.from({ length: across * down }, (_, i) => isDark(row * down + Math.floor(i / across), column * across + (i % across)));
+    const modules = Array.from({ length: across * down }, (_, i) =>
+      isDark(row * down + Math.floor(i / across), column * across + (i % across)),
+    );
     const last = modules.at(-1) === true;
     const mask = modules.reduce((sum, module, i) => sum + (module === last ? 0 : 2 ** i), 0);
     const wanted = last ? darkGround : lightGround;
@@ -74,6 +89,7 @@ export function qrPng(text: string): Uint8Array {
 
 function encodeForFile(text: string): Bitmap {
   const bitmap = encodeQr(text, fileBorder);
-  if (bitmap === undefined) throw new Failure('usage', `${text.length} characters are too many for a QR code.`);
+  if (bitmap === undefined)
+    throw new Failure('usage', `${text.length} characters are too many for a QR code.`);
   return bitmap;
 }

@@ -14,7 +14,10 @@ export function cellText(cell: Cell): string {
 }
 
 /** `--fields` as columns: titled by their names, an object in a cell written as JSON. */
-export const fieldColumns = <T extends object>(names: readonly string[], columns: readonly Column<T>[] = []): Column<T>[] =>
+export const fieldColumns = <T extends object>(
+  names: readonly string[],
+  columns: readonly Column<T>[] = [],
+): Column<T>[] =>
   names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
 
 function cellOf(value: unknown): Cell {

@@ -9,13 +9,19 @@ export function fieldAt(object: object, path: string): unknown {
     .split('.')
     .reduce<unknown>(
       (value, key) =>
-        typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, key)?.value : undefined,
+        typeof value === 'object' && value !== null
+          ? Object.getOwnPropertyDescriptor(value, key)?.value
+          : undefined,
       object,
     );
 }
 
 /** The value of a name in this row: its field, otherwise that of a computed column. */
-export function valueOf<T extends object>(row: T, name: string, columns: readonly Column<T>[]): unknown {
+export function valueOf<T extends object>(
+  row: T,
+  name: string,
+  columns: readonly Column<T>[],
+): unknown {
   const own = fieldAt(row, name);
   return own === undefined ? columns.find((column) => column.name === name)?.value(row) : own;
 }
@@ -36,7 +42,8 @@ const deepest = 10;
 export function pathsOf(object: object, parent = '', level = 1): string[] {
   return Object.entries(object).flatMap(([key, value]) => {
     const path = `${parent}${key}`;
-    const isParent = typeof value === 'object' && value !== null && !Array.isArray(value) && !('toFixed' in value);
+    const isParent =
+      typeof value === 'object' && value !== null && !Array.isArray(value) && !('toFixed' in value);
     return isParent && level < deepest ? [path, ...pathsOf(value, `${path}.`, level + 1)] : [path];
   });
 }
@@ -45,8 +52,10 @@ export function pathsOf(object: object, parent = '', level = 1): string[] {
 export function checkNames(asked: readonly string[], known: readonly string[]): void {
   const wrong = asked.find((name) => !known.includes(name));
   if (wrong === undefined) return;
-  if (known.length === 0) throw new Failure('usage', `"${wrong}" is not a field of this command: it has no fields.`);
-  const shown = known.length <= mostNamed ? known.join(', ') : `${known.slice(0, mostNamed).join(', ')}, …`;
+  if (known.length === 0)
+    throw new Failure('usage', `"${wrong}" is not a field of this command: it has no fields.`);
+  const shown =
+    known.length <= mostNamed ? known.join(', ') : `${known.slice(0, mostNamed).join(', ')}, …`;
   throw new Failure('usage', `"${wrong}" is not a field of this command. It has: ${shown}.`, {
     hint: 'List all: --fields help',
   });

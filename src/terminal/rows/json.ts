@@ -44,7 +44,8 @@ function withoutExponents(json: string): string | undefined {
 }
 
 /** A digit, a point or a sign. */
-const isOfNumber = (code: number): boolean => (code >= 48 && code <= 57) || code === 46 || code === 45;
+const isOfNumber = (code: number): boolean =>
+  (code >= 48 && code <= 57) || code === 46 || code === 45;
 
 /** A quote after a letter ends a name or a text, and with a colon after it a name: what follows is a number. */
 const isAfterName = /^\w":$/;
@@ -86,11 +87,13 @@ function write(root: unknown, indent: number): string | undefined {
 
 function asData(value: unknown): unknown {
   let data = value;
-  while (isNested(data) && 'toJSON' in data && typeof data.toJSON === 'function') data = data.toJSON();
+  while (isNested(data) && 'toJSON' in data && typeof data.toJSON === 'function')
+    data = data.toJSON();
   return data;
 }
 
-const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null && !(value instanceof Big);
+const isNested = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !(value instanceof Big);
 
 function scalar(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? plainNumber(value) : 'null';
@@ -100,7 +103,13 @@ function scalar(value: unknown): string | undefined {
 
 function open(value: object, indent: number, level: number): Open {
   const before = indent > 0 ? `\n${' '.repeat(indent * level)}` : '';
-  return { isArray: Array.isArray(value), entries: Object.entries(value), before, next: 0, text: '' };
+  return {
+    isArray: Array.isArray(value),
+    entries: Object.entries(value),
+    before,
+    next: 0,
+    text: '',
+  };
 }
 
 /** Writes the next entry, or skips one that JSON omits. */

@@ -1,7 +1,15 @@
 // Streams a list to stdout: as a table in parts, or row by row.
 import { fieldColumns } from './cell.js';
 import { checkNames, pathsOf } from './fields.js';
-import { csvRows, jsonLines, jsonRows, quietRows, tabRows, type Fields, type RowWriter } from './rows.js';
+import {
+  csvRows,
+  jsonLines,
+  jsonRows,
+  quietRows,
+  tabRows,
+  type Fields,
+  type RowWriter,
+} from './rows.js';
 import { sanitize } from '../sanitize.js';
 import { createSink } from '../sink.js';
 import { createTable } from './table.js';
@@ -32,7 +40,9 @@ export async function listTable<T extends object>(
 ): Promise<boolean> {
   const { default: Table } = await import('cli-table3');
   const columns =
-    fields === undefined ? view.columns.filter(({ only }) => only !== 'rows') : fieldColumns<T>(fields, view.columns);
+    fields === undefined
+      ? view.columns.filter(({ only }) => only !== 'rows')
+      : fieldColumns<T>(fields, view.columns);
   const width = terminal.stdoutIsTty ? terminal.columns : Infinity;
   const draw = createTable<T>(columns, { style: terminal.style, width, Table });
   let isEmpty = true;
@@ -50,7 +60,11 @@ export const besideTable = (text: string, { style, columns }: Canvas): string[] 
   wrap(sanitize(text), columns - 2).map((line) => `  ${style.dim(line)}`);
 
 /** Writes rows for machines as they arrive; returns whether there was one. */
-export async function listRows<T extends object>(options: RowOptions, rows: Rows<T>, view: RowView<T>): Promise<boolean> {
+export async function listRows<T extends object>(
+  options: RowOptions,
+  rows: Rows<T>,
+  view: RowView<T>,
+): Promise<boolean> {
   const { terminal } = options;
   const writer = await rowWriter(options, view);
   const sink = createSink(terminal.stdout);
@@ -79,7 +93,10 @@ export async function rowWriter<T extends object>(
 }
 
 /** The names of a row's fields, those of the columns first. */
-export function namesOf<T extends object>(row: T | undefined, { columns, fields = [] }: Pick<RowView<T>, 'columns' | 'fields'>): string[] {
+export function namesOf<T extends object>(
+  row: T | undefined,
+  { columns, fields = [] }: Pick<RowView<T>, 'columns' | 'fields'>,
+): string[] {
   const own = columns.filter(({ only }) => only !== 'screen').map(({ name }) => name);
   return [...new Set([...own, ...fields, ...(row === undefined ? [] : pathsOf(row))])];
 }
@@ -96,7 +113,8 @@ async function* checked<T extends object>(
     isFirst = false;
     yield row;
   }
-  if (isFirst && fields !== undefined && view.fields !== undefined) checkNames(fields, namesOf(undefined, view));
+  if (isFirst && fields !== undefined && view.fields !== undefined)
+    checkNames(fields, namesOf(undefined, view));
 }
 
 async function* inParts<T>(rows: Rows<T>): AsyncGenerator<T[]> {

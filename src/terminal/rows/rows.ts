@@ -18,11 +18,18 @@ export interface RowWriter<T> {
 
 export type Fields = readonly string[] | undefined;
 
-export const picked = <T extends object>(row: T, fields: Fields, columns: readonly Column<T>[]): object =>
-  fields === undefined ? row : pickFields(row, fields, columns);
+export const picked = <T extends object>(
+  row: T,
+  fields: Fields,
+  columns: readonly Column<T>[],
+): object => (fields === undefined ? row : pickFields(row, fields, columns));
 
 /** An array, indented on a terminal, otherwise on one line. */
-export function jsonRows<T extends object>(columns: readonly Column<T>[], fields: Fields, pretty: boolean): RowWriter<T> {
+export function jsonRows<T extends object>(
+  columns: readonly Column<T>[],
+  fields: Fields,
+  pretty: boolean,
+): RowWriter<T> {
   const between = pretty ? ',\n' : ',';
   return {
     open: pretty ? '[\n' : '[',
@@ -35,7 +42,8 @@ export function jsonRows<T extends object>(columns: readonly Column<T>[], fields
   };
 }
 
-const indented = (row: object): string => `  ${toJson(row, { indent: 2 }).replaceAll('\n', '\n  ')}`;
+const indented = (row: object): string =>
+  `  ${toJson(row, { indent: 2 }).replaceAll('\n', '\n  ')}`;
 
 /** @param json writes a whole row */
 export function jsonLines<T extends object>(
@@ -43,12 +51,16 @@ export function jsonLines<T extends object>(
   fields: Fields,
   json: (row: T) => string = toJson,
 ): RowWriter<T> {
-  const written = fields === undefined ? json : (row: T): string => toJson(pickFields(row, fields, columns));
+  const written =
+    fields === undefined ? json : (row: T): string => toJson(pickFields(row, fields, columns));
   return lines(written);
 }
 
 /** Tab-separated, without a head, with the columns of the table. */
-export function tabRows<T extends object>(columns: readonly Column<T>[], fields: Fields): RowWriter<T> {
+export function tabRows<T extends object>(
+  columns: readonly Column<T>[],
+  fields: Fields,
+): RowWriter<T> {
   const cells = rowColumns(columns, fields);
   return lines((row) => cells.map((column) => cellText(column.value(row))).join('\t'));
 }
@@ -74,10 +86,21 @@ export function csvRows<T extends object>(
 export const csvCell = (cell: Cell, isRaw: boolean): string =>
   typeof cell === 'string' && !isRaw ? asPlainCell(cellText(cell)) : cellText(cell);
 
-export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> => lines((row) => cellText(quiet(row)));
+export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> =>
+  lines((row) => cellText(quiet(row)));
 
 /** Only a line per row. */
-const lines = <T>(line: (row: T) => string): RowWriter<T> => ({ open: '', row: (row) => `${line(row)}\n`, close: '', none: '' });
+const lines = <T>(line: (row: T) => string): RowWriter<T> => ({
+  open: '',
+  row: (row) => `${line(row)}\n`,
+  close: '',
+  none: '',
+});
 
-const rowColumns = <T extends object>(columns: readonly Column<T>[], fields: Fields): readonly Column<T>[] =>
-  fields === undefined ? columns.filter(({ only }) => only !== 'screen') : fieldColumns<T>(fields, columns);
+const rowColumns = <T extends object>(
+  columns: readonly Column<T>[],
+  fields: Fields,
+): readonly Column<T>[] =>
+  fields === undefined
+    ? columns.filter(({ only }) => only !== 'screen')
+    : fieldColumns<T>(fields, columns);

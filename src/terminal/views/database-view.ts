@@ -32,10 +32,12 @@ const waitingText = ({ unfinished = [], backlog = [] }: DatabaseRow): string =>
     ...(backlog.length === 0 ? [] : [`${counted(total(backlog), 'event')} to deliver`]),
   ].join(', ');
 
-const total = (rows: readonly { readonly count: number }[]): number => rows.reduce((sum, { count }) => sum + count, 0);
+const total = (rows: readonly { readonly count: number }[]): number =>
+  rows.reduce((sum, { count }) => sum + count, 0);
 
 const stateText = ({ id, version, needed, writable }: DatabaseRow): string => {
-  if (version === 0) return id === undefined ? 'created at first use' : 'created by svcpay db upgrade';
+  if (version === 0)
+    return id === undefined ? 'created at first use' : 'created by svcpay db upgrade';
   if (version > needed) return 'of a newer svcpay';
   if (version < needed) return 'to be upgraded';
   return writable === false ? 'takes no writes' : 'in order';
@@ -46,9 +48,28 @@ export const databaseList: ListView<DatabaseRow> = {
     { name: 'part', title: 'What', value: ({ part }) => part },
     { name: 'place', title: 'Where', value: ({ place }) => place },
     { name: 'version', title: 'Version', value: ({ version }) => version },
-    { name: 'needed', title: 'Needed', value: ({ needed }) => needed, text: stateText, priority: 1 },
-    { name: 'rows', title: 'Holds', value: ({ rows }) => rows ?? null, text: ({ part, rows }) => (rows === undefined ? '' : counted(rows, part === 'journal' ? 'payment' : 'event')), priority: 2 },
-    { name: 'id', title: 'Database id', value: ({ id }) => id ?? null, text: ({ id }) => id ?? '', priority: 3 },
+    {
+      name: 'needed',
+      title: 'Needed',
+      value: ({ needed }) => needed,
+      text: stateText,
+      priority: 1,
+    },
+    {
+      name: 'rows',
+      title: 'Holds',
+      value: ({ rows }) => rows ?? null,
+      text: ({ part, rows }) =>
+        rows === undefined ? '' : counted(rows, part === 'journal' ? 'payment' : 'event'),
+      priority: 2,
+    },
+    {
+      name: 'id',
+      title: 'Database id',
+      value: ({ id }) => id ?? null,
+      text: ({ id }) => id ?? '',
+      priority: 3,
+    },
     { name: 'waiting', title: 'Waiting', value: waitingText, priority: 2 },
   ],
   fields: ['writable', 'unfinished', 'backlog'],
@@ -56,8 +77,16 @@ export const databaseList: ListView<DatabaseRow> = {
   empty: '',
 };
 
-export const movedView = ({ payments, events }: { payments: number; events: number }): RecordView<object> => ({
-  screen: () => [`Moved: ${payments} payments and ${events} events. The files remain and are no longer used.`],
+export const movedView = ({
+  payments,
+  events,
+}: {
+  payments: number;
+  events: number;
+}): RecordView<object> => ({
+  screen: () => [
+    `Moved: ${payments} payments and ${events} events. The files remain and are no longer used.`,
+  ],
   columns: fieldColumns(['payments', 'events']),
   quiet: () => String(payments),
 });

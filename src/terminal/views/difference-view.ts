@@ -19,7 +19,8 @@ const amountColumn = (name: 'here' | 'there', title: string): Column<Difference>
   name,
   title,
   value: (row) => row[name],
-  text: ({ ccy, [name]: value }) => (value === null ? '' : ccy === null ? fixed(value) : formatNumber(money(ccy, value))),
+  text: ({ ccy, [name]: value }) =>
+    value === null ? '' : ccy === null ? fixed(value) : formatNumber(money(ccy, value)),
   align: 'right',
   priority: 2,
 });
@@ -28,7 +29,13 @@ export const differenceList: ListView<Difference> = {
   columns: [
     { name: 'difference', title: 'Difference', value: ({ difference }) => difference },
     { name: 'source', title: 'Against', value: ({ source }) => source },
-    { name: 'reference', title: 'Reference', value: ({ reference }) => reference, shrinks: true, priority: 3 },
+    {
+      name: 'reference',
+      title: 'Reference',
+      value: ({ reference }) => reference,
+      shrinks: true,
+      priority: 3,
+    },
     { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, priority: 2 },
     amountColumn('here', 'Here'),
     amountColumn('there', 'There'),
@@ -41,10 +48,16 @@ export const differenceList: ListView<Difference> = {
 
 export const importedFields = ['read', 'entered', 'open'] as const;
 
-export const importedView = (counts: { read: number; entered: number; open: number }): RecordView<object> => ({
+export const importedView = (counts: {
+  read: number;
+  entered: number;
+  open: number;
+}): RecordView<object> => ({
   screen: () => [
     `Entered ${counts.entered} payments that the journal did not have, of ${counts.read} transactions.`,
-    ...(counts.open > 0 ? [`Open: ${counts.open}. svcpay tx resume finishes or reports each.`] : []),
+    ...(counts.open > 0
+      ? [`Open: ${counts.open}. svcpay tx resume finishes or reports each.`]
+      : []),
   ],
   columns: fieldColumns(importedFields),
   quiet: () => String(counts.entered),

@@ -12,7 +12,10 @@ import { transactionFields } from './transaction-fields.js';
 import { stateStyle } from './transaction-view.js';
 
 /** The payload under the names of the specification, and the fields of the inbox. */
-export interface EventRow extends Pick<StoredEvent, 'receivedAt' | 'duplicateOf' | 'outOfOrder' | 'missing'> {
+export interface EventRow extends Pick<
+  StoredEvent,
+  'receivedAt' | 'duplicateOf' | 'outOfOrder' | 'missing'
+> {
   readonly txnId?: string | null;
   readonly extRefId?: string | null | undefined;
   readonly txnState?: string | null;
@@ -29,8 +32,22 @@ export interface EventRow extends Pick<StoredEvent, 'receivedAt' | 'duplicateOf'
 }
 
 export const eventFields: readonly string[] = [
-  'txnId', 'extRefId', 'txnState', 'msg', 'updatedAt', 'eventId', 'receivedAt', 'duplicateOf', 'outOfOrder', 'missing',
-  'body', 'transaction', ...transactionFields.map((name) => `transaction.${name}`), 'status', 'error', 'remarks',
+  'txnId',
+  'extRefId',
+  'txnState',
+  'msg',
+  'updatedAt',
+  'eventId',
+  'receivedAt',
+  'duplicateOf',
+  'outOfOrder',
+  'missing',
+  'body',
+  'transaction',
+  ...transactionFields.map((name) => `transaction.${name}`),
+  'status',
+  'error',
+  'remarks',
 ];
 
 export const eventStream: StreamView<EventRow> = {
@@ -85,7 +102,9 @@ function remarks({ duplicateOf, outOfOrder, missing, body, status, error }: Even
     ...(outOfOrder ? ['out of order'] : []),
     ...(missing.length === 0 ? [] : [`no event of ${missing.map(sanitize).join(', ')}`]),
     ...(body === undefined ? [] : ['signed, but not a payload of the specification']),
-    ...(status === undefined ? [] : [status === null ? `not delivered: ${sanitize(error ?? '')}` : `answered ${status}`]),
+    ...(status === undefined
+      ? []
+      : [status === null ? `not delivered: ${sanitize(error ?? '')}` : `answered ${status}`]),
   ];
 }
 
@@ -109,7 +128,8 @@ const gapsShown = 5;
 
 /** The totals, a sentence per line; zeros are left out. */
 export function totalLines(totals: ListenTotals): string[] {
-  const { received, duplicates, outOfOrder, wrongSignatures, refused, unwritten, gaps, consumers } = totals;
+  const { received, duplicates, outOfOrder, wrongSignatures, refused, unwritten, gaps, consumers } =
+    totals;
   const parts = [
     counted(received, 'event'),
     ...some(duplicates, (n) => counted(n, 'duplicate')),
@@ -124,12 +144,18 @@ export function totalLines(totals: ListenTotals): string[] {
       [
         `${name}: ${delivered} delivered`,
         ...some(failed, (n) => `${n} failed`),
-        ...some(waiting, (n) => `${n} waiting; they are delivered when you listen again with the same target`),
+        ...some(
+          waiting,
+          (n) => `${n} waiting; they are delivered when you listen again with the same target`,
+        ),
       ].join(', '),
     ),
-    ...gaps.slice(0, gapsShown).map(({ txnId, missing }) => `Gap: no event of ${missing.join(', ')} for ${txnId}`),
+    ...gaps
+      .slice(0, gapsShown)
+      .map(({ txnId, missing }) => `Gap: no event of ${missing.join(', ')} for ${txnId}`),
     ...some(gaps.length - gapsShown, (n) => `and gaps in ${n} or more others`),
   ];
 }
 
-const some = (count: number, say: (count: number) => string): string[] => (count > 0 ? [say(count)] : []);
+const some = (count: number, say: (count: number) => string): string[] =>
+  count > 0 ? [say(count)] : [];

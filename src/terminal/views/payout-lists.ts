@@ -19,8 +19,19 @@ export const methodList: ListView<ListedMethod> = {
     { name: 'countryName', title: 'Name', value: ({ countryName }) => countryName, priority: 2 },
     { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy },
     { name: 'method', title: 'Method', value: ({ method }) => method },
-    { name: 'institutionType', title: 'To', value: ({ institutionType }) => institutionType, priority: 3 },
-    { name: 'arrives', title: 'Arrives', value: ({ arrives }) => arrives, text: ({ arrives }) => arrives ?? 'not stated', priority: 1 },
+    {
+      name: 'institutionType',
+      title: 'To',
+      value: ({ institutionType }) => institutionType,
+      priority: 3,
+    },
+    {
+      name: 'arrives',
+      title: 'Arrives',
+      value: ({ arrives }) => arrives,
+      text: ({ arrives }) => arrives ?? 'not stated',
+      priority: 1,
+    },
   ],
   quiet: ({ method }) => method,
   empty: 'No payout methods.',
@@ -32,7 +43,12 @@ export function institutionList(country: string, paysOut: boolean): ListView<Ins
     columns: [
       { name: 'institutionCode', title: 'Code', value: ({ institutionCode }) => institutionCode },
       { name: 'institutionName', title: 'Name', value: ({ institutionName }) => institutionName },
-      { name: 'institutionType', title: 'Type', value: ({ institutionType }) => institutionType, priority: 1 },
+      {
+        name: 'institutionType',
+        title: 'Type',
+        value: ({ institutionType }) => institutionType,
+        priority: 1,
+      },
     ],
     quiet: ({ institutionCode }) => institutionCode,
     empty: paysOut
@@ -51,9 +67,18 @@ export interface ListedRecipient extends Partial<Recipient> {
 const party = ['type', 'legalFullName', 'countryCode', 'contactNumber', 'address1'];
 
 export const recipientFields: readonly string[] = [
-  'name', 'destination', 'method', 'country', 'institutionCode', 'institutionName', 'acctNum', 'acctName',
-  'party', ...party.map((name) => `party.${name}`),
-  'codes', ...['purpose', 'source', 'relationship'].map((name) => `codes.${name}`),
+  'name',
+  'destination',
+  'method',
+  'country',
+  'institutionCode',
+  'institutionName',
+  'acctNum',
+  'acctName',
+  'party',
+  ...party.map((name) => `party.${name}`),
+  'codes',
+  ...['purpose', 'source', 'relationship'].map((name) => `codes.${name}`),
 ];
 
 /** Personal data other than the name is not shown. */
@@ -68,7 +93,11 @@ export const recipientList: ListView<ListedRecipient> = {
       text: ({ institutionName, institutionCode }) => institutionName ?? institutionCode ?? '',
       priority: 1,
     },
-    { name: 'acctNum', title: 'Account', value: ({ acctNum, destination }) => acctNum ?? destination },
+    {
+      name: 'acctNum',
+      title: 'Account',
+      value: ({ acctNum, destination }) => acctNum ?? destination,
+    },
     { name: 'method', title: 'Method', value: ({ method }) => method, priority: 3 },
   ],
   quiet: ({ name }) => name,

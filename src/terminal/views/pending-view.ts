@@ -9,8 +9,7 @@ import { sendWord, stateWord } from './state-words.js';
 import { shortAmount } from './transaction-view.js';
 import type { ListView } from '../rows/view.js';
 
-export interface PendingPayment
-  extends Pick<Payment, 'ref' | 'kind' | 'openedAt' | 'updatedAt'> {
+export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt' | 'updatedAt'> {
   /** State of the latest attempt, its number, and its transaction. */
   readonly step: AttemptState;
   readonly attempt: number;
@@ -42,19 +41,27 @@ const stepWords: Readonly<Record<AttemptState, string>> = {
   lapsed: 'expired',
 };
 
-export const isSubmitted = ({ step }: PendingPayment): boolean => ['submitting', 'in-flight', 'unknown'].includes(step);
+export const isSubmitted = ({ step }: PendingPayment): boolean =>
+  ['submitting', 'in-flight', 'unknown'].includes(step);
 
 /** Submitted, and not read from the service just now. */
-export const isUnchecked = (payment: PendingPayment): boolean => payment.transaction === undefined && isSubmitted(payment);
+export const isUnchecked = (payment: PendingPayment): boolean =>
+  payment.transaction === undefined && isSubmitted(payment);
 
 /** The progress in words; a state that may have changed is marked as the last one seen. */
 export function progressOf(payment: PendingPayment): string {
   const { step, agreed, transaction, txnState } = payment;
-  if (isUnchecked(payment)) return txnState === null || step !== 'in-flight' ? stepWords[step] : `last seen ${sendWord(txnState)}`;
+  if (isUnchecked(payment))
+    return txnState === null || step !== 'in-flight'
+      ? stepWords[step]
+      : `last seen ${sendWord(txnState)}`;
   if (transaction !== undefined && !isQuoted(transaction.txnState)) {
-    return isSubmitted(payment) && hasLapsed(transaction.txnState) ? `unknown: the service reports ${stateWord(transaction)}` : stateWord(transaction);
+    return isSubmitted(payment) && hasLapsed(transaction.txnState)
+      ? `unknown: the service reports ${stateWord(transaction)}`
+      : stateWord(transaction);
   }
-  if (isSubmitted(payment)) return txnState === null || step !== 'in-flight' ? stepWords[step] : sendWord(txnState);
+  if (isSubmitted(payment))
+    return txnState === null || step !== 'in-flight' ? stepWords[step] : sendWord(txnState);
   return agreed ? stepWords[step] : `${stepWords[step]}, your yes is missing`;
 }
 
@@ -75,18 +82,42 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
         name: 'amount',
         title: 'Amount',
         value: ({ amount }) => amount,
-        text: ({ ccy, amount }) => (ccy === null || amount === null ? '–' : shortAmount(money(ccy, amount))),
+        text: ({ ccy, amount }) =>
+          ccy === null || amount === null ? '–' : shortAmount(money(ccy, amount)),
         align: 'decimal',
       },
-      { name: 'with', title: 'With', value: (row) => row.with, only: 'screen', priority: 3, shrinks: true },
+      {
+        name: 'with',
+        title: 'With',
+        value: (row) => row.with,
+        only: 'screen',
+        priority: 3,
+        shrinks: true,
+      },
       { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
       { name: 'step', title: 'State', value: ({ step }) => step, text: progressOf },
       { name: 'agreed', title: 'Your yes', value: ({ agreed }) => agreed, only: 'rows' },
-      { name: 'ref', title: 'Reference', value: ({ ref }) => ref, style: (cell, style) => style.dim(cell), below: true },
+      {
+        name: 'ref',
+        title: 'Reference',
+        value: ({ ref }) => ref,
+        style: (cell, style) => style.dim(cell),
+        below: true,
+      },
       { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, only: 'rows' },
       { name: 'txnState', title: 'State', value: ({ txnState }) => txnState, only: 'rows' },
     ],
-    fields: ['destination', 'with', 'amount', 'ccy', 'attempt', 'openedAt', 'updatedAt', 'asOf', 'transaction'],
+    fields: [
+      'destination',
+      'with',
+      'amount',
+      'ccy',
+      'attempt',
+      'openedAt',
+      'updatedAt',
+      'asOf',
+      'transaction',
+    ],
     quiet: ({ ref }) => ref,
     empty: 'No unfinished payments. All payments: svcpay tx list',
     footer,
@@ -100,7 +131,10 @@ export interface OverduePayment extends PendingPayment {
 }
 
 export function overdueList(now: number): ListView<OverduePayment> {
-  const pending = pendingList(now, 'from the journal alone · svcpay tx resume finishes or reports each');
+  const pending = pendingList(
+    now,
+    'from the journal alone · svcpay tx resume finishes or reports each',
+  );
   const process: ListView<OverduePayment>['columns'] = [
     { name: 'host', title: 'Host', value: ({ host }) => host, below: true },
     { name: 'pid', title: 'Process', value: ({ pid }) => pid, only: 'rows' },
@@ -108,7 +142,10 @@ export function overdueList(now: number): ListView<OverduePayment> {
   return { ...pending, columns: [...pending.columns, ...process] };
 }
 
-export interface ResumedPayment extends Pick<PendingPayment, 'ref' | 'kind' | 'txnId' | 'txnState'> {
+export interface ResumedPayment extends Pick<
+  PendingPayment,
+  'ref' | 'kind' | 'txnId' | 'txnState'
+> {
   readonly exitCode: number;
   /** Why it is unfinished. */
   readonly message: string | null;
@@ -117,10 +154,21 @@ export interface ResumedPayment extends Pick<PendingPayment, 'ref' | 'kind' | 't
 export const resumedList: ListView<ResumedPayment> = {
   columns: [
     { name: 'kind', title: 'What', value: ({ kind }) => kind },
-    { name: 'txnState', title: 'State', value: ({ txnState }) => txnState, text: ({ txnState }) => (txnState === null ? '' : sendWord(txnState)) },
+    {
+      name: 'txnState',
+      title: 'State',
+      value: ({ txnState }) => txnState,
+      text: ({ txnState }) => (txnState === null ? '' : sendWord(txnState)),
+    },
     { name: 'message', title: 'Result', value: ({ message }) => message ?? 'done', below: true },
     { name: 'exitCode', title: 'Exit', value: ({ exitCode }) => exitCode, only: 'rows' },
-    { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, style: (cell, style) => style.dim(cell), below: true },
+    {
+      name: 'txnId',
+      title: 'Transaction',
+      value: ({ txnId }) => txnId,
+      style: (cell, style) => style.dim(cell),
+      below: true,
+    },
     { name: 'ref', title: 'Reference', value: ({ ref }) => ref, only: 'rows' },
   ],
   quiet: ({ txnId, ref }) => txnId ?? ref,

@@ -26,7 +26,13 @@ export const requestList: ListView<SandboxRequest> = {
       text: ({ status }) => (status === 0 ? '–' : String(status)),
       style: (cell, style, { status }) => (status >= 400 ? style.red(cell) : cell),
     },
-    { name: 'fault', title: 'Fault', value: ({ fault }) => fault, priority: 1, style: (cell, style) => style.yellow(cell) },
+    {
+      name: 'fault',
+      title: 'Fault',
+      value: ({ fault }) => fault,
+      priority: 1,
+      style: (cell, style) => style.yellow(cell),
+    },
   ],
   fields: ['requestBody', 'responseBody'],
   quiet: ({ method, path, status }) => `${method} ${path} ${status}`,
@@ -47,9 +53,19 @@ export const deliveryList: ListView<SandboxDelivery> = {
       value: ({ status }) => status,
       text: deliveryText,
       style: (cell, style, { status }) =>
-        status === 'delivered' ? style.green(cell) : status === 'failed' ? style.red(cell) : style.yellow(cell),
+        status === 'delivered'
+          ? style.green(cell)
+          : status === 'failed'
+            ? style.red(cell)
+            : style.yellow(cell),
     },
-    { name: 'attempts', title: 'Attempts', value: ({ attempts }) => attempts.length, align: 'right', priority: 1 },
+    {
+      name: 'attempts',
+      title: 'Attempts',
+      value: ({ attempts }) => attempts.length,
+      align: 'right',
+      priority: 1,
+    },
     { name: 'lastAnswer', title: 'Last answer', value: lastAnswer, priority: 2 },
     { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, below: true },
   ],
@@ -71,7 +87,8 @@ const faultColumns: readonly Column<SandboxFault>[] = [
     name: 'applied',
     title: 'Struck',
     value: ({ applied }) => applied,
-    text: ({ applied, times }) => (times === 'always' ? `${applied} times` : `${applied} of ${times}`),
+    text: ({ applied, times }) =>
+      times === 'always' ? `${applied} times` : `${applied} of ${times}`,
     align: 'right',
     style: (cell, style, { spent }) => (spent ? style.dim(cell) : cell),
   },
@@ -79,8 +96,25 @@ const faultColumns: readonly Column<SandboxFault>[] = [
 
 export const faultFields: readonly string[] = [
   ...faultColumns.map(({ name }) => name),
-  'nth', 'times', 'spent', 'method', 'path', 'destination', 'state', 'status', 'outcome', 'delay', 'retryAfter', 'commit',
-  'commitAfter', 'ago', 'steps', 'error', 'message', 'body', 'seen',
+  'nth',
+  'times',
+  'spent',
+  'method',
+  'path',
+  'destination',
+  'state',
+  'status',
+  'outcome',
+  'delay',
+  'retryAfter',
+  'commit',
+  'commitAfter',
+  'ago',
+  'steps',
+  'error',
+  'message',
+  'body',
+  'seen',
 ];
 
 export const faultList: ListView<SandboxFault> = {
@@ -100,7 +134,17 @@ export const faultView = (fault: SandboxFault): RecordView<SandboxFault> => ({
   quiet: ({ id }) => String(id),
 });
 
-function howText({ kind, status, outcome, state, delay, retryAfter, commitAfter, ago = 0, steps = 0 }: SandboxFault): string {
+function howText({
+  kind,
+  status,
+  outcome,
+  state,
+  delay,
+  retryAfter,
+  commitAfter,
+  ago = 0,
+  steps = 0,
+}: SandboxFault): string {
   return [
     status,
     outcome,
@@ -110,7 +154,9 @@ function howText({ kind, status, outcome, state, delay, retryAfter, commitAfter,
     commitAfter === undefined ? undefined : `carried out ${delayText(commitAfter)} later`,
     delay === undefined ? undefined : delayText(delay),
     retryAfter === undefined ? undefined : `retry after ${retryAfter} s`,
-  ].filter((each) => each !== undefined).join(', ');
+  ]
+    .filter((each) => each !== undefined)
+    .join(', ');
 }
 
 /** Where a second is long, what is shorter counts too. */
@@ -118,7 +164,8 @@ const delayText = (ms: number): string => (ms < 1000 ? `${ms} ms` : formatDurati
 
 function whereText({ kind, method, path, destination, state }: SandboxFault): string {
   if (kind === 'reference-reuse') return 'creations';
-  if (kind === 'payment' || kind === 'double-payment') return destination === '**' ? 'payments' : `payments to ${destination ?? ''}`;
+  if (kind === 'payment' || kind === 'double-payment')
+    return destination === '**' ? 'payments' : `payments to ${destination ?? ''}`;
   if (kind.startsWith('webhook-')) return state === undefined ? 'events' : `events of ${state}`;
   const request = [method, path].filter((each) => each !== undefined).join(' ');
   return request === '' ? 'requests' : request;

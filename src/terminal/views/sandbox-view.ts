@@ -1,5 +1,11 @@
 // The sandbox for people and for scripts: its state, its clock, and its snapshots.
-import type { MinedTransfer, SandboxAccount, SandboxClock, SandboxSnapshot, SandboxStatus } from '../../api/sandbox-answers.js';
+import type {
+  MinedTransfer,
+  SandboxAccount,
+  SandboxClock,
+  SandboxSnapshot,
+  SandboxStatus,
+} from '../../api/sandbox-answers.js';
 import { formatAmount, fromWire, money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { factLines, type Fact } from '../cards/card.js';
@@ -8,7 +14,17 @@ import { dateTime } from '../time.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
 
 export const sandboxStatusFields: readonly string[] = [
-  'baseUrl', 'accountId', 'clock', 'clock.now', 'clock.frozen', 'faults', 'due', 'autoPay', 'accounts', 'transactions', 'deliveries',
+  'baseUrl',
+  'accountId',
+  'clock',
+  'clock.now',
+  'clock.frozen',
+  'faults',
+  'due',
+  'autoPay',
+  'accounts',
+  'transactions',
+  'deliveries',
 ];
 
 export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStatus> => ({
@@ -20,14 +36,23 @@ export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStat
         { label: 'Payer', value: payerText(status.autoPay) },
         { label: 'Transactions', value: countsText(status.transactions) },
         { label: 'Webhooks', value: countsText(status.deliveries) },
-        { label: 'Faults', value: status.faults === 0 ? 'none waiting' : `${status.faults} waiting` },
+        {
+          label: 'Faults',
+          value: status.faults === 0 ? 'none waiting' : `${status.faults} waiting`,
+        },
         { label: 'To come', value: status.due === 0 ? 'nothing' : `${status.due} scheduled` },
       ],
       canvas,
     ),
     ...status.accounts.flatMap((account) => ['', ...factLines(accountFacts(account), canvas)]),
   ],
-  columns: fieldColumns(['baseUrl', 'accountId', ...clockFields.map((name) => `clock.${name}`), 'faults', 'due']),
+  columns: fieldColumns([
+    'baseUrl',
+    'accountId',
+    ...clockFields.map((name) => `clock.${name}`),
+    'faults',
+    'due',
+  ]),
   quiet: ({ baseUrl }) => baseUrl,
 });
 
@@ -35,8 +60,14 @@ function accountFacts({ accountId, accountDisplayName, wallets }: SandboxAccount
   return [
     { label: 'Account', value: accountId, note: accountDisplayName },
     ...wallets.map(({ ccy, amount, availableBalance }) => {
-      const [total, available] = [amount, availableBalance].map((each) => formatAmount(money(ccy, fromWire(each))));
-      return { label: '', value: total ?? '', note: total === available ? undefined : `${available} available` };
+      const [total, available] = [amount, availableBalance].map((each) =>
+        formatAmount(money(ccy, fromWire(each))),
+      );
+      return {
+        label: '',
+        value: total ?? '',
+        note: total === available ? undefined : `${available} available`,
+      };
     }),
   ];
 }
@@ -51,7 +82,8 @@ function countsText(counts: Readonly<Record<string, number>>): string {
   return known.length === 0 ? 'none' : known.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
-const clockText = ({ now, frozen }: SandboxClock): string => `${dateTime(now)}${frozen ? ', frozen' : ''}`;
+const clockText = ({ now, frozen }: SandboxClock): string =>
+  `${dateTime(now)}${frozen ? ', frozen' : ''}`;
 
 export const clockFields: readonly string[] = ['now', 'frozen'];
 
@@ -63,9 +95,26 @@ export const sandboxClockView = (clock: SandboxClock): RecordView<SandboxClock> 
 
 const snapshotColumns: readonly Column<SandboxSnapshot>[] = [
   { name: 'name', title: 'Name', value: ({ name }) => name },
-  { name: 'savedAt', title: 'Saved', value: ({ savedAt }) => savedAt, text: ({ savedAt }) => dateTime(savedAt), priority: 1 },
-  { name: 'clock', title: 'Clock', value: ({ clock }) => clock.now, text: ({ clock }) => clockText(clock) },
-  { name: 'transactions', title: 'Transactions', value: ({ transactions }) => transactions, align: 'right', priority: 2 },
+  {
+    name: 'savedAt',
+    title: 'Saved',
+    value: ({ savedAt }) => savedAt,
+    text: ({ savedAt }) => dateTime(savedAt),
+    priority: 1,
+  },
+  {
+    name: 'clock',
+    title: 'Clock',
+    value: ({ clock }) => clock.now,
+    text: ({ clock }) => clockText(clock),
+  },
+  {
+    name: 'transactions',
+    title: 'Transactions',
+    value: ({ transactions }) => transactions,
+    align: 'right',
+    priority: 2,
+  },
 ];
 
 export const snapshotFields: readonly string[] = [
@@ -81,9 +130,17 @@ export const snapshotList: ListView<SandboxSnapshot> = {
 
 /** `what` was done to it. */
 export const snapshotView = (
-  what: 'Saved as' | 'Back at', { name, clock }: SandboxSnapshot,
+  what: 'Saved as' | 'Back at',
+  { name, clock }: SandboxSnapshot,
 ): RecordView<SandboxSnapshot> => ({
-  screen: (canvas) => factLines([{ label: what, value: name }, { label: 'Clock', value: clockText(clock) }], canvas),
+  screen: (canvas) =>
+    factLines(
+      [
+        { label: what, value: name },
+        { label: 'Clock', value: clockText(clock) },
+      ],
+      canvas,
+    ),
   columns: snapshotColumns,
   quiet: ({ name }) => name,
 });
@@ -92,7 +149,12 @@ export const minedList: ListView<MinedTransfer> = {
   columns: [
     { name: 'id', title: 'ID', value: ({ id }) => id, below: true },
     { name: 'chain', title: 'Chain', value: ({ chain }) => chain },
-    { name: 'confirmations', title: 'Confirmations', value: ({ confirmations }) => confirmations, align: 'right' },
+    {
+      name: 'confirmations',
+      title: 'Confirmations',
+      value: ({ confirmations }) => confirmations,
+      align: 'right',
+    },
     { name: 'needed', title: 'Needed', value: ({ needed }) => needed, align: 'right' },
   ],
   quiet: ({ id }) => id,

@@ -20,15 +20,27 @@ interface Setting {
 export const settingList = (footer: string): ListView<Setting> => ({
   columns: [
     { name: 'key', title: 'Setting', value: ({ key }) => key },
-    { name: 'value', title: 'Value', value: ({ value }) => value, text: ({ value }) => value ?? '–' },
-    { name: 'from', title: 'From', value: ({ from }) => from, text: ({ from }) => from ?? '', priority: 1 },
+    {
+      name: 'value',
+      title: 'Value',
+      value: ({ value }) => value,
+      text: ({ value }) => value ?? '–',
+    },
+    {
+      name: 'from',
+      title: 'From',
+      value: ({ from }) => from,
+      text: ({ from }) => from ?? '',
+      priority: 1,
+    },
   ],
   quiet: ({ key }) => key,
   empty: 'There are no settings.',
   footer,
 });
 
-export const settingView = ({ value }: Setting): RecordView<Setting> => onlyValue('Value', value ?? '');
+export const settingView = ({ value }: Setting): RecordView<Setting> =>
+  onlyValue('Value', value ?? '');
 
 export const pathView = (path: string): RecordView<object> => onlyValue('Path', path);
 
@@ -47,15 +59,38 @@ interface ListedProfile {
   readonly network: string | null;
 }
 
-const serviceText = ({ sandbox, baseUrl }: ListedProfile): string => (sandbox ? 'embedded sandbox' : (baseUrl ?? '–'));
+const serviceText = ({ sandbox, baseUrl }: ListedProfile): string =>
+  sandbox ? 'embedded sandbox' : (baseUrl ?? '–');
 
 export const profileList: ListView<ListedProfile> = {
   columns: [
     { name: 'name', title: 'Profile', value: ({ name }) => name },
-    { name: 'current', title: 'In use', value: ({ current }) => current, text: ({ current }) => (current ? 'in use' : '') },
-    { name: 'service', title: 'Service', value: (row) => (row.sandbox ? 'sandbox' : row.baseUrl), text: serviceText },
-    { name: 'account', title: 'Account', value: ({ account }) => account, text: ({ account }) => account ?? 'of the key', priority: 2 },
-    { name: 'network', title: 'Network', value: ({ network }) => network, text: ({ network }) => network ?? 'by address', priority: 3 },
+    {
+      name: 'current',
+      title: 'In use',
+      value: ({ current }) => current,
+      text: ({ current }) => (current ? 'in use' : ''),
+    },
+    {
+      name: 'service',
+      title: 'Service',
+      value: (row) => (row.sandbox ? 'sandbox' : row.baseUrl),
+      text: serviceText,
+    },
+    {
+      name: 'account',
+      title: 'Account',
+      value: ({ account }) => account,
+      text: ({ account }) => account ?? 'of the key',
+      priority: 2,
+    },
+    {
+      name: 'network',
+      title: 'Network',
+      value: ({ network }) => network,
+      text: ({ network }) => network ?? 'by address',
+      priority: 3,
+    },
   ],
   quiet: ({ name }) => name,
   empty: 'There are no profiles yet: svcpay login',
@@ -73,7 +108,13 @@ export interface Login {
 }
 
 export const loginFields: readonly string[] = [
-  'profile', 'baseUrl', 'accountId', 'tokenExpires', 'tokenExpiresAt', 'secretIn', 'tokenIn',
+  'profile',
+  'baseUrl',
+  'accountId',
+  'tokenExpires',
+  'tokenExpiresAt',
+  'secretIn',
+  'tokenIn',
 ];
 
 function facts(login: Login): Fact[] {
@@ -81,16 +122,27 @@ function facts(login: Login): Fact[] {
     { label: 'Profile', value: login.profile },
     { label: 'Service', value: login.baseUrl, whole: true },
     { label: 'Account', value: login.accountId, whole: true },
-    { label: 'Token', value: `until ${dateTime(login.tokenExpiresAt)}`, note: `in ${login.tokenIn}` },
+    {
+      label: 'Token',
+      value: `until ${dateTime(login.tokenExpiresAt)}`,
+      note: `in ${login.tokenIn}`,
+    },
     { label: 'Secret', value: `in ${login.secretIn}` },
   ];
 }
 
 export const loginView = (login: Login): RecordView<Login> => ({
   screen: (canvas) => factLines(facts(login), canvas),
-  columns: fieldColumns(['profile', 'baseUrl', 'accountId', 'tokenExpires', 'secretIn', 'tokenIn'], [
-    { name: 'tokenExpires', title: '', value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString() },
-  ]),
+  columns: fieldColumns(
+    ['profile', 'baseUrl', 'accountId', 'tokenExpires', 'secretIn', 'tokenIn'],
+    [
+      {
+        name: 'tokenExpires',
+        title: '',
+        value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString(),
+      },
+    ],
+  ),
   quiet: ({ accountId }) => accountId,
 });
 
@@ -106,7 +158,15 @@ export interface LimitRow {
   readonly destination: string | null;
 }
 
-export const limitFields: readonly string[] = ['rule', 'ccy', 'amount', 'limit', 'used', 'left', 'destination'];
+export const limitFields: readonly string[] = [
+  'rule',
+  'ccy',
+  'amount',
+  'limit',
+  'used',
+  'left',
+  'destination',
+];
 
 const shown = (ccy: string | null, value: Big | null): string =>
   ccy === null || value === null ? '' : formatAmount(money(ccy, value));
@@ -114,7 +174,12 @@ const shown = (ccy: string | null, value: Big | null): string =>
 /** @param footer what is unlimited, or how to read the rules */
 export const limitList = (footer: string): ListView<LimitRow> => ({
   columns: [
-    { name: 'rule', title: 'Rule', value: ({ rule }) => rule, text: ({ rule }) => (rule === 'destination' ? 'may be paid' : rule) },
+    {
+      name: 'rule',
+      title: 'Rule',
+      value: ({ rule }) => rule,
+      text: ({ rule }) => (rule === 'destination' ? 'may be paid' : rule),
+    },
     { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
     {
       name: 'limit',
@@ -122,10 +187,25 @@ export const limitList = (footer: string): ListView<LimitRow> => ({
       value: ({ amount, destination }) => amount ?? destination,
       text: ({ ccy, amount, destination }) => destination ?? shown(ccy, amount),
     },
-    { name: 'used', title: 'Used in 24 h', value: ({ used }) => used, text: ({ ccy, used }) => shown(ccy, used), align: 'right', priority: 2 },
-    { name: 'left', title: 'Left', value: ({ left }) => left, text: ({ ccy, left }) => shown(ccy, left), align: 'right', priority: 1 },
+    {
+      name: 'used',
+      title: 'Used in 24 h',
+      value: ({ used }) => used,
+      text: ({ ccy, used }) => shown(ccy, used),
+      align: 'right',
+      priority: 2,
+    },
+    {
+      name: 'left',
+      title: 'Left',
+      value: ({ left }) => left,
+      text: ({ ccy, left }) => shown(ccy, left),
+      align: 'right',
+      priority: 1,
+    },
   ],
-  quiet: ({ destination, amount, ccy }) => destination ?? `${amount?.toFixed() ?? ''}${ccy?.toLowerCase() ?? ''}`,
+  quiet: ({ destination, amount, ccy }) =>
+    destination ?? `${amount?.toFixed() ?? ''}${ccy?.toLowerCase() ?? ''}`,
   empty: 'No limits. Set one: svcpay limits set --per-day 100000sat',
   footer,
 });

@@ -4,12 +4,16 @@ import type { ListedTransaction } from '../../api/types.js';
 import { entryOf } from '../../formats/unknown.js';
 import { sanitize } from '../sanitize.js';
 
-export type Stated = Pick<ListedTransaction, 'txnState'> & Partial<Pick<ListedTransaction, 'sourceReq' | 'destReq'>>;
+export type Stated = Pick<ListedTransaction, 'txnState'> &
+  Partial<Pick<ListedTransaction, 'sourceReq' | 'destReq'>>;
 
 /** The kinds of transactions with special words for states. */
 export type Kind = 'send' | 'swap' | 'lightning-receive' | 'onchain-receive' | 'unknown';
 
-export function kindOf({ sourceReq, destReq }: Partial<Pick<Stated, 'sourceReq' | 'destReq'>>): Kind {
+export function kindOf({
+  sourceReq,
+  destReq,
+}: Partial<Pick<Stated, 'sourceReq' | 'destReq'>>): Kind {
   const [source, dest] = [sourceReq?.method ?? '', destReq?.method ?? ''];
   if (source === 'lightning') return 'lightning-receive';
   if (source === 'on-chain') return 'onchain-receive';
@@ -50,16 +54,28 @@ export function stateWord(txn: Stated): string {
   const { txnState } = txn;
   const counted = confirmationsText(txn);
   if (counted !== undefined) return counted;
-  return entryOf(own[kindOf(txn)], txnState) ?? entryOf(common, txnState) ?? (sanitize(txnState) || 'not recognized');
+  return (
+    entryOf(own[kindOf(txn)], txnState) ??
+    entryOf(common, txnState) ??
+    (sanitize(txnState) || 'not recognized')
+  );
 }
 
 /** Of a payment from this home of which only the state is known. */
-export const sendWord = (txnState: string): string => stateWord({ txnState, sourceReq: { method: 'servicepay' }, destReq: {} });
+export const sendWord = (txnState: string): string =>
+  stateWord({ txnState, sourceReq: { method: 'servicepay' }, destReq: {} });
 
 /** `2 of 6` during confirmation, if the service reports the number. */
 export function confirmationsText({ txnState, sourceReq, destReq }: Stated): string | undefined {
-  if (!['srccreated', 'destsent', 'srcsent', 'srcpendconfirmfill', 'destpendsent'].includes(txnState)) return undefined;
-  const confirmations = [destReq, sourceReq].flatMap((side) => (side === undefined ? [] : (confirmationsOf(side) ?? [])))[0];
+  if (
+    !['srccreated', 'destsent', 'srcsent', 'srcpendconfirmfill', 'destpendsent'].includes(txnState)
+  )
+    return undefined;
+  const confirmations = [destReq, sourceReq].flatMap((side) =>
+    side === undefined ? [] : (confirmationsOf(side) ?? []),
+  )[0];
   if (confirmations === undefined) return undefined;
-  return confirmations.needed === undefined ? `${confirmations.seen} confirmed` : `${confirmations.seen} of ${confirmations.needed}`;
+  return confirmations.needed === undefined
+    ? `${confirmations.seen} confirmed`
+    : `${confirmations.seen} of ${confirmations.needed}`;
 }

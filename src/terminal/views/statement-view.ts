@@ -32,7 +32,12 @@ export interface StatementLine {
 }
 
 const kinds: Readonly<Record<string, string>> = {
-  opening: 'Opening', closing: 'Closing', receive: 'Received', send: 'Sent', swap: 'Swapped', difference: 'Difference',
+  opening: 'Opening',
+  closing: 'Closing',
+  receive: 'Received',
+  send: 'Sent',
+  swap: 'Swapped',
+  difference: 'Difference',
 };
 
 type Amount = 'in' | 'out' | 'fee' | 'balance';
@@ -41,7 +46,8 @@ const amountColumn = (name: Amount, title: string, priority?: number): Column<St
   name,
   title,
   value: (row) => row[name],
-  text: (row) => (name !== 'balance' && row[name].eq(0) ? '' : formatNumber(money(row.wallet, row[name]))),
+  text: (row) =>
+    name !== 'balance' && row[name].eq(0) ? '' : formatNumber(money(row.wallet, row[name])),
   align: 'right',
   ...(priority !== undefined && { priority }),
 });
@@ -54,26 +60,50 @@ export const statementList = (heading: string): ListView<StatementLine> => ({
     { name: 'time', title: 'time', value: ({ time }) => time, only: 'rows' },
     { name: 'wallet', title: 'Wallet', value: ({ wallet }) => wallet },
     {
-      name: 'kind', title: 'What', value: ({ kind }) => kind, text: ({ kind }) => entryOf(kinds, kind) ?? kind,
+      name: 'kind',
+      title: 'What',
+      value: ({ kind }) => kind,
+      text: ({ kind }) => entryOf(kinds, kind) ?? kind,
       style: (cell, style, row) => (isMark(row) ? style.bold(cell) : cell),
     },
     {
-      name: 'counterparty', title: 'With', value: ({ counterparty }) => counterparty,
-      text: ({ counterparty }) => shortened(counterparty ?? ''), shrinks: true, priority: 3,
+      name: 'counterparty',
+      title: 'With',
+      value: ({ counterparty }) => counterparty,
+      text: ({ counterparty }) => shortened(counterparty ?? ''),
+      shrinks: true,
+      priority: 3,
     },
-    { name: 'reference', title: 'Reference', value: ({ reference }) => reference, shrinks: true, priority: 5 },
+    {
+      name: 'reference',
+      title: 'Reference',
+      value: ({ reference }) => reference,
+      shrinks: true,
+      priority: 5,
+    },
     { name: 'note', title: 'note', value: ({ note }) => note, only: 'rows' },
     amountColumn('in', 'In'),
     amountColumn('out', 'Out'),
     amountColumn('fee', 'Fee', 2),
     amountColumn('balance', 'Balance'),
     {
-      name: 'fiatValue', title: 'Worth', value: ({ fiatValue }) => fiatValue, align: 'right', priority: 4,
-      text: ({ fiatValue, fiat }) => (fiatValue === null || fiat === null ? '' : formatAmount(money(fiat, fiatValue))),
+      name: 'fiatValue',
+      title: 'Worth',
+      value: ({ fiatValue }) => fiatValue,
+      align: 'right',
+      priority: 4,
+      text: ({ fiatValue, fiat }) =>
+        fiatValue === null || fiat === null ? '' : formatAmount(money(fiat, fiatValue)),
     },
     { name: 'fiatRate', title: 'fiatRate', value: ({ fiatRate }) => fiatRate, only: 'rows' },
     { name: 'fiat', title: 'fiat', value: ({ fiat }) => fiat, only: 'rows' },
-    { name: 'txnId', title: 'Id', value: ({ txnId }) => txnId, text: ({ txnId }) => (txnId ?? '').slice(0, 8), priority: 1 },
+    {
+      name: 'txnId',
+      title: 'Id',
+      value: ({ txnId }) => txnId,
+      text: ({ txnId }) => (txnId ?? '').slice(0, 8),
+      priority: 1,
+    },
   ],
   quiet: ({ balance }) => fixed(balance),
   empty: 'No wallet holds anything, and nothing has moved.',
@@ -104,7 +134,14 @@ interface Explaining {
 }
 
 /** `ad79a67a-… is in flight (destsent), -0.1 BTC: exactly the difference` */
-export function explanationText({ ccy, txnId, txnState, reason, effect, isExact }: Explaining): string {
+export function explanationText({
+  ccy,
+  txnId,
+  txnState,
+  reason,
+  effect,
+  isExact,
+}: Explaining): string {
   const amount = effect === null ? 'an unknown amount' : formatAmount(money(ccy, effect));
   return `${txnId}: ${reason} (${txnState}), ${amount}${isExact ? ', explains the difference' : ''}`;
 }
@@ -117,7 +154,16 @@ interface Closed {
 }
 
 export const closedView = ({ month, file, rows, sha256 }: Closed): RecordView<Closed> => ({
-  screen: (canvas) => [`  Closed ${month}: ${counted(rows, 'row')}`, ...factLines([{ label: 'File', value: file, whole: true }, { label: 'SHA-256', value: sha256, whole: true }], canvas)],
+  screen: (canvas) => [
+    `  Closed ${month}: ${counted(rows, 'row')}`,
+    ...factLines(
+      [
+        { label: 'File', value: file, whole: true },
+        { label: 'SHA-256', value: sha256, whole: true },
+      ],
+      canvas,
+    ),
+  ],
   columns: fieldColumns(['month', 'file', 'rows', 'sha256']),
   quiet: () => file,
 });

@@ -1,5 +1,12 @@
 // Transactions in words and as a table: kind, amounts, other party, progress.
-import { formatAmount, formatSats, givenFromWire, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import {
+  formatAmount,
+  formatSats,
+  givenFromWire,
+  money,
+  moneyFromWire,
+  type Money,
+} from '../../formats/amount.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import { methodFacts } from '../../formats/rails.js';
 import type { ListedTransaction } from '../../api/types.js';
@@ -18,7 +25,8 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
   const dest = destReq.method ?? '';
   if (source === '') return 'Transaction';
   const from = methodFacts(source);
-  if (source !== 'servicepay') return from?.isRequested === true ? `${from.label} receive` : 'Deposit';
+  if (source !== 'servicepay')
+    return from?.isRequested === true ? `${from.label} receive` : 'Deposit';
   if (dest === '') return 'Send';
   if (dest === 'servicepay') return 'Swap';
   const to = methodFacts(dest);
@@ -46,7 +54,10 @@ export function stateStyle(state: string, style: ChalkInstance): (text: string) 
   return isFinal(state) ? style.red : style.yellow;
 }
 
-const rowsOnly = (name: string, value: Column<ListedTransaction>['value']): Column<ListedTransaction> => ({
+const rowsOnly = (
+  name: string,
+  value: Column<ListedTransaction>['value'],
+): Column<ListedTransaction> => ({
   name,
   title: name,
   value,
@@ -81,7 +92,9 @@ const longestWhole = 24;
 
 /** `bc1q…f3t4`: enough to recognise it, but not for copying. */
 export const shortened = (text: string): string =>
-  text.length <= longestWhole || text.includes(' ') || text.includes('@') ? text : `${text.slice(0, 4)}…${text.slice(-4)}`;
+  text.length <= longestWhole || text.includes(' ') || text.includes('@')
+    ? text
+    : `${text.slice(0, 4)}…${text.slice(-4)}`;
 
 /** The fields that identify the other party, the best first. */
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
@@ -94,8 +107,11 @@ export function partyOf(txn: ListedTransaction, known: Known): string {
     return to === undefined ? '' : `→ ${shortAmount(to)}`;
   }
   const details = (sourceReq.method === 'servicepay' ? destReq : {}).reqDetails ?? {};
-  const named = partyFields.map((field) => details[field]).find((value) => typeof value === 'string' && value !== '');
-  const party = known(txn.txnId) ?? (typeof named === 'string' ? named : undefined) ?? txn.note ?? '';
+  const named = partyFields
+    .map((field) => details[field])
+    .find((value) => typeof value === 'string' && value !== '');
+  const party =
+    known(txn.txnId) ?? (typeof named === 'string' ? named : undefined) ?? txn.note ?? '';
   return shortened(party);
 }
 
@@ -123,7 +139,10 @@ export interface TransactionListOptions {
 }
 
 /** A page of the history. `now` is the current time in epoch ms, for relative times; rows for scripts have exact ones. */
-export function transactionList(now: number, options: TransactionListOptions = {}): ListView<ListedTransaction> {
+export function transactionList(
+  now: number,
+  options: TransactionListOptions = {},
+): ListView<ListedTransaction> {
   const { known = () => undefined, ids, heading, footer } = options;
   const shown = ids === undefined ? Infinity : idLength(ids);
   return {
@@ -131,22 +150,46 @@ export function transactionList(now: number, options: TransactionListOptions = {
       {
         name: 'time',
         title: 'When',
-        value: ({ createdAt }) => (typeof createdAt === 'number' ? new Date(createdAt).toISOString() : ''),
+        value: ({ createdAt }) =>
+          typeof createdAt === 'number' ? new Date(createdAt).toISOString() : '',
         text: ({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, now) : '–'),
         style: (cell, style) => style.dim(cell),
         priority: 2,
       },
       { name: 'what', title: 'What', value: transactionKind, text: lineKind, priority: 1 },
-      { name: 'amount', title: 'Amount', value: lineAmount, align: 'decimal', only: 'screen', style: incoming },
+      {
+        name: 'amount',
+        title: 'Amount',
+        value: lineAmount,
+        align: 'decimal',
+        only: 'screen',
+        style: incoming,
+      },
       rowsOnly('sourceReq.ccy', ({ sourceReq }) => sourceReq.ccy),
       rowsOnly('sourceAmount', ({ sourceReq }) => sideAmount(sourceReq)?.value),
       rowsOnly('destReq.ccy', ({ destReq }) => destReq.ccy),
       rowsOnly('destAmount', ({ destReq }) => sideAmount(destReq)?.value),
-      rowsOnly('sourceReq.servicepayFees', ({ sourceReq }) => givenFromWire(sourceReq.servicepayFees)),
+      rowsOnly('sourceReq.servicepayFees', ({ sourceReq }) =>
+        givenFromWire(sourceReq.servicepayFees),
+      ),
       rowsOnly('sourceReq.networkFees', ({ sourceReq }) => givenFromWire(sourceReq.networkFees)),
-      { name: 'with', title: 'With', value: (txn) => partyOf(txn, known), only: 'screen', priority: 3, shrinks: true },
+      {
+        name: 'with',
+        title: 'With',
+        value: (txn) => partyOf(txn, known),
+        only: 'screen',
+        priority: 3,
+        shrinks: true,
+      },
       { name: 'fee', title: 'Fee', value: feeText, align: 'decimal', only: 'screen', priority: 4 },
-      { name: 'note', title: 'Note', value: (txn) => furtherNote(txn, known), only: 'screen', priority: 5, shrinks: true },
+      {
+        name: 'note',
+        title: 'Note',
+        value: (txn) => furtherNote(txn, known),
+        only: 'screen',
+        priority: 5,
+        shrinks: true,
+      },
       {
         name: 'txnState',
         title: 'State',
@@ -172,12 +215,21 @@ export function transactionList(now: number, options: TransactionListOptions = {
 }
 
 /** Incoming money is green. */
-const incoming: NonNullable<Column<ListedTransaction>['style']> = (cell, style, { txnState, sourceReq }) =>
-  txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell;
+const incoming: NonNullable<Column<ListedTransaction>['style']> = (
+  cell,
+  style,
+  { txnState, sourceReq },
+) => (txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell);
 
 /** Both fees as one amount; empty without fees, or if the service does not report them. */
 function feeText({ sourceReq }: ListedTransaction): string {
-  const [service, network] = [givenFromWire(sourceReq.servicepayFees), givenFromWire(sourceReq.networkFees)];
-  const fees = service === undefined ? network : network === undefined ? service : service.plus(network);
-  return fees === undefined || fees.eq(0) || !sourceReq.ccy ? '' : shortAmount(money(sourceReq.ccy, fees));
+  const [service, network] = [
+    givenFromWire(sourceReq.servicepayFees),
+    givenFromWire(sourceReq.networkFees),
+  ];
+  const fees =
+    service === undefined ? network : network === undefined ? service : service.plus(network);
+  return fees === undefined || fees.eq(0) || !sourceReq.ccy
+    ? ''
+    : shortAmount(money(sourceReq.ccy, fees));
 }

@@ -40,8 +40,10 @@ export function walletList(footer?: string): ListView<Wallet> {
   };
 }
 
-const dimZero = (part: Part): NonNullable<Column<Wallet>['style']> =>
-  (cell, style, wallet) => (part(wallet)?.eq(0) === true ? style.dim(cell) : cell);
+const dimZero =
+  (part: Part): NonNullable<Column<Wallet>['style']> =>
+  (cell, style, wallet) =>
+    part(wallet)?.eq(0) === true ? style.dim(cell) : cell;
 
 export interface Place {
   readonly profile: string;
@@ -50,4 +52,5 @@ export interface Place {
 }
 
 /** `acme · production · ne01-7f3a`, for the foot of a table and the head of the home screen. */
-export const placeLine = ({ profile, service, accountId }: Place): string => [profile, service, accountId].join(' · ');
+export const placeLine = ({ profile, service, accountId }: Place): string =>
+  [profile, service, accountId].join(' · ');

@@ -10,17 +10,29 @@ export function webhookList(now: number): ListView<Webhook> {
     columns: [
       { name: 'id', title: 'ID', value: ({ id }) => id, below: true },
       { name: 'callback', title: 'Callback', value: ({ callback }) => callback },
-      { name: 'createdAt', title: 'Created', value: ({ createdAt }) => createdAt, text: ({ createdAt }) => createdText(createdAt, now) },
+      {
+        name: 'createdAt',
+        title: 'Created',
+        value: ({ createdAt }) => createdAt,
+        text: ({ createdAt }) => createdText(createdAt, now),
+      },
     ],
     quiet: ({ id }) => id,
     empty: 'No webhook is set. Set one: svcpay webhook set https://…',
   };
 }
 
-const createdText = (at: Webhook['createdAt'], now: number): string => (at == null ? '–' : relativeTime(at, now));
+const createdText = (at: Webhook['createdAt'], now: number): string =>
+  at == null ? '–' : relativeTime(at, now);
 
 /** Of a change of it: the names that can be asked for before it is made. */
-export const webhookFields: readonly string[] = ['id', 'callback', 'createdAt', 'secret', 'secretIn'];
+export const webhookFields: readonly string[] = [
+  'id',
+  'callback',
+  'createdAt',
+  'secret',
+  'secretIn',
+];
 
 export interface WebhookChange extends Webhook {
   /** A newly created secret: shown only once. */
@@ -40,7 +52,9 @@ export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> =>
         ...(change.secret === undefined
           ? []
           : [{ label: 'Secret', value: change.secret, whole: true, note: 'shown this once' }]),
-        ...(change.secretIn === undefined ? [] : [{ label: 'Kept', value: `in ${change.secretIn}` }]),
+        ...(change.secretIn === undefined
+          ? []
+          : [{ label: 'Kept', value: `in ${change.secretIn}` }]),
       ],
       canvas,
     ),

@@ -3,7 +3,13 @@ import Big from 'big.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
-import { latest, mayHavePaid, neverCreated, status, type Payment } from '../../store/journal/payment.js';
+import {
+  latest,
+  mayHavePaid,
+  neverCreated,
+  status,
+  type Payment,
+} from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
 import { decodeOrder, isForOrder } from '../order/order-record.js';
@@ -45,7 +51,10 @@ export interface CheckDeps {
 }
 
 /** Never throws for a bad row: `problems` lists all of them in line order. */
-export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: CheckDeps): Promise<BatchCheck> {
+export async function checkBatch(
+  rows: AsyncIterable<BatchRow | Problem>,
+  deps: CheckDeps,
+): Promise<BatchCheck> {
   const problems: Problem[] = [];
   const seen: Seen = { lineOfRef: new Map(), lineOfInvoice: new Map() };
   const totals = new Map<string, BatchTotal>();
@@ -78,8 +87,15 @@ export async function checkBatch(rows: AsyncIterable<BatchRow | Problem>, deps: 
   }
   const all = [...totals.values()];
   if (problems.length === 0) problems.push(...(await problemsOfDay(all, deps)));
-  if (count === 0) problems.push({ line: 0, kind: 'usage', message: 'The file has no rows to pay.' });
-  return { rows: count, settled, problems, totals: all, quotable: toPay.length > mostQuoted ? undefined : toPay };
+  if (count === 0)
+    problems.push({ line: 0, kind: 'usage', message: 'The file has no rows to pay.' });
+  return {
+    rows: count,
+    settled,
+    problems,
+    totals: all,
+    quotable: toPay.length > mostQuoted ? undefined : toPay,
+  };
 }
 
 interface Seen {
@@ -88,7 +104,10 @@ interface Seen {
 }
 
 /** Throws Failure `usage` for a row that repeats an earlier one. */
-function checkNew({ line, ref, named, order }: PlannedRow, { lineOfRef, lineOfInvoice }: Seen): void {
+function checkNew(
+  { line, ref, named, order }: PlannedRow,
+  { lineOfRef, lineOfInvoice }: Seen,
+): void {
   const { idempotencyKey } = order;
   const sameRef = lineOfRef.get(ref);
   const sameInvoice = idempotencyKey === null ? undefined : lineOfInvoice.get(idempotencyKey);
@@ -107,7 +126,11 @@ function checkNew({ line, ref, named, order }: PlannedRow, { lineOfRef, lineOfIn
 const usage = (message: string): Failure => new Failure('usage', message);
 
 /** Whether an earlier run has paid or submitted it. Throws Failure for a row that cannot be paid. */
-async function stateOf(row: PlannedRow, payment: Payment | undefined, deps: CheckDeps): Promise<{ settled: boolean }> {
+async function stateOf(
+  row: PlannedRow,
+  payment: Payment | undefined,
+  deps: CheckDeps,
+): Promise<{ settled: boolean }> {
   const settled = payment?.ref === row.ref && isSettled(row, payment);
   if (!settled) await checkPayable(row, deps);
   return { settled };
@@ -150,10 +173,15 @@ function add(totals: Map<string, BatchTotal>, row: PlannedRow): void {
 }
 
 /** Checks the sum of all rows against the rest of the daily limit. */
-async function problemsOfDay(totals: readonly BatchTotal[], { limits, spent }: CheckDeps): Promise<Problem[]> {
+async function problemsOfDay(
+  totals: readonly BatchTotal[],
+  { limits, spent }: CheckDeps,
+): Promise<Problem[]> {
   if (Object.keys(limits.perDay).length === 0) return [];
   const before = await spent();
-  return inEachCurrency(totals).flatMap((sum) => tooMuch(sum, { ...limits, perPayment: {} }, before));
+  return inEachCurrency(totals).flatMap((sum) =>
+    tooMuch(sum, { ...limits, perPayment: {} }, before),
+  );
 }
 
 function tooMuch(sum: Money, limits: Limits, spent: readonly Spend[]): Problem[] {
@@ -172,14 +200,20 @@ function inEachCurrency(totals: readonly BatchTotal[]): Money[] {
 }
 
 /** Describes the wallets that cannot cover the known amounts. */
-export function shortOf(totals: readonly BatchTotal[], available: (ccy: string) => Money | undefined): string[] {
+export function shortOf(
+  totals: readonly BatchTotal[],
+  available: (ccy: string) => Money | undefined,
+): string[] {
   const wallets = [...new Set(totals.map(({ from }) => from))];
   return wallets.flatMap((ccy) => {
     const have = available(ccy);
-    const value = totals.find((total) => total.from === ccy && total.ccy === ccy)?.amount ?? new Big(0);
+    const value =
+      totals.find((total) => total.from === ccy && total.ccy === ccy)?.amount ?? new Big(0);
     if (have === undefined) return [`You have no ${ccy} wallet.`];
     if (have.value.gt(0) && have.value.gte(value)) return [];
-    const needed = value.eq(0) ? 'Something is' : `${formatAmount({ ccy, value })} and the fees are`;
+    const needed = value.eq(0)
+      ? 'Something is'
+      : `${formatAmount({ ccy, value })} and the fees are`;
     return [`${needed} needed from the ${ccy} wallet, and you have ${formatAmount(have)}.`];
   });
 }

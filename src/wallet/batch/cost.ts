@@ -27,7 +27,12 @@ export interface Quoted {
 }
 
 /** Failures that are temporary or concern the whole batch. */
-const ending: ReadonlySet<FailureKind> = new Set(['temporary', 'authentication', 'interrupted', 'unexpected']);
+const ending: ReadonlySet<FailureKind> = new Set([
+  'temporary',
+  'authentication',
+  'interrupted',
+  'unexpected',
+]);
 
 /**
  * Throws errors that concern all rows, such as a network failure; refusals of single rows are in `refused`.

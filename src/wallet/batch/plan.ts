@@ -32,8 +32,11 @@ export function derivedRef(order: Order, name: string): string {
   const amounts = [sourceReq, destReq].flatMap(({ ccy, amtRequested }) =>
     amtRequested === undefined ? [] : [ccy, fixed(new Big(amtRequested))],
   );
-  const destination = order.kind === 'payout' ? payoutDestination(asAsked(destReq)) : order.destination;
+  const destination =
+    order.kind === 'payout' ? payoutDestination(asAsked(destReq)) : order.destination;
   const what = [destReq.method, destination, ...amounts];
-  const digest = createHash('sha256').update(JSON.stringify([name, what])).digest('hex');
+  const digest = createHash('sha256')
+    .update(JSON.stringify([name, what]))
+    .digest('hex');
   return `batch-${digest.slice(0, 32)}`;
 }

@@ -50,7 +50,12 @@ export async function* readRows(
   } catch (error) {
     return yield unreadable(error);
   }
-  if (head === undefined) yield { line: 1, kind: 'usage', message: 'The file is empty: a head with the names of the columns is missing.' };
+  if (head === undefined)
+    yield {
+      line: 1,
+      kind: 'usage',
+      message: 'The file is empty: a head with the names of the columns is missing.',
+    };
 }
 
 async function* records(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
@@ -69,7 +74,10 @@ async function* records(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
 }
 
 /** Respects the parser's back-pressure and its early end. */
-async function feed(source: AsyncIterable<Buffer>, parser: ReturnType<typeof parse>): Promise<void> {
+async function feed(
+  source: AsyncIterable<Buffer>,
+  parser: ReturnType<typeof parse>,
+): Promise<void> {
   const closed = new Promise((resolve) => parser.once('close', resolve));
   try {
     for await (const chunk of source) {
@@ -88,21 +96,29 @@ const breaksWithin = (record: readonly string[]): number =>
 function problemOfHead(head: readonly string[], columns: ReadonlySet<string>): string | undefined {
   const known = [...columns].join(', ');
   const separator = head.length === 1 ? /[;\t|]/.exec(head[0] ?? '')?.[0] : undefined;
-  if (separator !== undefined) return `The columns are separated by "${separator}": separate them by commas.`;
+  if (separator !== undefined)
+    return `The columns are separated by "${separator}": separate them by commas.`;
   const twice = head.find((name, index) => head.indexOf(name) !== index);
   if (twice !== undefined) return `The column "${clip(twice)}" is there twice.`;
   const unknown = head.find((name) => !columns.has(name));
   if (unknown !== undefined) return `There is no column "${clip(unknown)}". There are: ${known}.`;
-  return head.includes('to') || head.includes('acct_num') ? undefined : `The column "to" is missing. There are: ${known}.`;
+  return head.includes('to') || head.includes('acct_num')
+    ? undefined
+    : `The column "to" is missing. There are: ${known}.`;
 }
 
-function readRow(line: number, record: readonly string[], head: readonly string[]): BatchRow | Problem {
+function readRow(
+  line: number,
+  record: readonly string[],
+  head: readonly string[],
+): BatchRow | Problem {
   if (record.length !== head.length) {
     const message = `It has ${record.length} cells, and the head has ${head.length}: quote cells that hold a comma.`;
     return { line, kind: 'usage', message };
   }
   const broken = record.findIndex((cell) => /[\uFFFD\0]/.test(cell));
-  if (broken >= 0) return { line, kind: 'usage', message: `${head[broken] ?? ''} is not UTF-8 text.` };
+  if (broken >= 0)
+    return { line, kind: 'usage', message: `${head[broken] ?? ''} is not UTF-8 text.` };
   const cells = head.flatMap((name, index): [string, string][] => {
     const cell = record[index] ?? '';
     // A reference is exact.
@@ -114,7 +130,8 @@ function readRow(line: number, record: readonly string[], head: readonly string[
 const reasons: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'A quote is opened here and never closed.',
   CSV_INVALID_CLOSING_QUOTE: 'A quote is closed in the middle of a cell.',
-  INVALID_OPENING_QUOTE: 'A quote stands in the middle of a cell: quote the whole cell and double the quotes within.',
+  INVALID_OPENING_QUOTE:
+    'A quote stands in the middle of a cell: quote the whole cell and double the quotes within.',
   CSV_MAX_RECORD_SIZE: 'It is too long to be a row.',
 };
 
@@ -122,11 +139,20 @@ const reasons: Readonly<Record<string, string>> = {
 function unreadable(error: unknown): Problem {
   if (!(error instanceof Error) || !('code' in error) || !('lines' in error)) throw error;
   const reason = reasons[String(error.code)] ?? error.message;
-  return { line: Number(error.lines), kind: 'usage', message: `${reason} What follows was not read.` };
+  return {
+    line: Number(error.lines),
+    kind: 'usage',
+    message: `${reason} What follows was not read.`,
+  };
 }
 
 /** Turns a refusal into a problem; rethrows other errors. */
 export function problemOf(line: number, error: unknown): Problem {
-  if (!(error instanceof Failure) || (error.kind !== 'usage' && error.kind !== 'limit')) throw error;
-  return { line, kind: error.kind, message: error.message.replace(/^Not sent: (.)/, (_, first: string) => first.toUpperCase()) };
+  if (!(error instanceof Failure) || (error.kind !== 'usage' && error.kind !== 'limit'))
+    throw error;
+  return {
+    line,
+    kind: error.kind,
+    message: error.message.replace(/^Not sent: (.)/, (_, first: string) => first.toUpperCase()),
+  };
 }

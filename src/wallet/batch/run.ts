@@ -86,7 +86,8 @@ export async function runBatch(
       .finally(() => inFlight.delete(done));
     inFlight.add(done);
   };
-  const isOver = (): boolean => deps.stop.aborted || exceeded || (failed && options.stopOnError) || faults.length > 0;
+  const isOver = (): boolean =>
+    deps.stop.aborted || exceeded || (failed && options.stopOnError) || faults.length > 0;
   const rowsAtOnce = options.concurrency === 1 ? 1 : options.concurrency * rowsPerRequest;
   let complete = true;
   try {
@@ -106,7 +107,11 @@ export async function runBatch(
   return complete;
 }
 
-async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): Promise<RowOutcome> {
+async function payRow(
+  row: PlannedRow,
+  options: BatchOptions,
+  deps: BatchDeps,
+): Promise<RowOutcome> {
   const { ceiling } = options;
   const asking = askingCeiling(ceiling);
   let total: Money | undefined;
@@ -124,7 +129,12 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
     },
   };
   const consent = ceiling === undefined ? ('standing' as const) : ('none' as const);
-  const request = { order: row.order, ref: row.ref, terms: options.terms(row.order.body.sourceReq.ccy), consent };
+  const request = {
+    order: row.order,
+    ref: row.ref,
+    terms: options.terms(row.order.body.sourceReq.ccy),
+    consent,
+  };
   try {
     const earlier = await paidBefore(row, deps);
     if (earlier !== undefined) return earlier;
@@ -139,14 +149,31 @@ async function payRow(row: PlannedRow, options: BatchOptions, deps: BatchDeps): 
     if (elsewhere !== undefined) return elsewhere;
     const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;
     const exceeded = failure !== error && asking.exceeded();
-    return { ...failedRow(row, failure), total: failure.kind === 'pending' ? total : undefined, exceeded };
+    return {
+      ...failedRow(row, failure),
+      total: failure.kind === 'pending' ? total : undefined,
+      exceeded,
+    };
   }
 }
 
 /** A row that this run did not submit was paid, or is being paid, by another run. */
-function outcomeOf(row: PlannedRow, { txnId, txnState }: Transaction, isSubmitted: boolean, total: Money | undefined): RowOutcome {
+function outcomeOf(
+  row: PlannedRow,
+  { txnId, txnState }: Transaction,
+  isSubmitted: boolean,
+  total: Money | undefined,
+): RowOutcome {
   const fate = txnState === 'completed' ? 'paid' : 'sent';
-  return { row, fate, before: !isSubmitted && fate === 'paid', txnId, txnState, total, failure: undefined };
+  return {
+    row,
+    fate,
+    before: !isSubmitted && fate === 'paid',
+    txnId,
+    txnState,
+    total,
+    failure: undefined,
+  };
 }
 
 /** Approves rows until the approved total is used up. */
@@ -166,7 +193,11 @@ function askingCeiling(ceiling: Ceiling | undefined) {
       giveBack();
       const [odd] = unusual;
       if (odd !== undefined) {
-        refusal = new Failure('limit', `Not sent: ${odd}. Pay this row on its own to approve that.`, { txnId: quote.txnId });
+        refusal = new Failure(
+          'limit',
+          `Not sent: ${odd}. Pay this row on its own to approve that.`,
+          { txnId: quote.txnId },
+        );
         return false;
       }
       if (ceiling === undefined || ceiling.take(quote.total)) {
@@ -182,12 +213,21 @@ function askingCeiling(ceiling: Ceiling | undefined) {
 }
 
 /** The outcome of an invoice that was paid under another reference, perhaps by another batch. */
-async function paidElsewhere(row: PlannedRow, { kind, txnId }: Failure, { payment }: BatchDeps): Promise<RowOutcome | undefined> {
-  if (kind !== 'usage' || txnId === undefined || row.order.idempotencyKey === null) return undefined;
+async function paidElsewhere(
+  row: PlannedRow,
+  { kind, txnId }: Failure,
+  { payment }: BatchDeps,
+): Promise<RowOutcome | undefined> {
+  if (kind !== 'usage' || txnId === undefined || row.order.idempotencyKey === null)
+    return undefined;
   const txn = await payment.service.transaction(txnId).catch(() => undefined);
   const { paymentRequest } = txn?.destReq.reqDetails ?? {};
-  const isSame = paymentRequest !== undefined && paymentRequest === row.order.body.destReq.reqDetails?.['paymentRequest'];
-  const mayPay = txn !== undefined && (txn.txnState === 'completed' || (!isFinal(txn.txnState) && !isQuoted(txn.txnState)));
+  const isSame =
+    paymentRequest !== undefined &&
+    paymentRequest === row.order.body.destReq.reqDetails?.['paymentRequest'];
+  const mayPay =
+    txn !== undefined &&
+    (txn.txnState === 'completed' || (!isFinal(txn.txnState) && !isQuoted(txn.txnState)));
   return isSame && mayPay ? outcomeOf(row, txn, false, undefined) : undefined;
 }
 
@@ -197,11 +237,15 @@ function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): P
 }
 
 /** The outcome of a row that is paid in the journal, without a request. */
-async function paidBefore(row: PlannedRow, { payment }: BatchDeps): Promise<RowOutcome | undefined> {
+async function paidBefore(
+  row: PlannedRow,
+  { payment }: BatchDeps,
+): Promise<RowOutcome | undefined> {
   const known = await payment.journal.find(payment.scope, row.ref);
   const paid = known?.attempts.find(({ state }) => state === 'paid');
   if (known === undefined || known.ref !== row.ref || paid === undefined) return undefined;
-  const isSame = row.order.idempotencyKey !== null && known.idempotencyKey === row.order.idempotencyKey;
+  const isSame =
+    row.order.idempotencyKey !== null && known.idempotencyKey === row.order.idempotencyKey;
   if (!isSame && !isForOrder(known, row.order)) return undefined;
   const { txnId, txnState, approvedTotal, spendCcy } = paid;
   const isPriced = approvedTotal !== null && spendCcy !== null;

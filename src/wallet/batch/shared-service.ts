@@ -12,7 +12,11 @@ const freshMs = 2_000;
  *
  * @param concurrency most creations and confirmations in flight
  */
-export function sharedService(service: PaymentService, concurrency: number, now: () => number): PaymentService {
+export function sharedService(
+  service: PaymentService,
+  concurrency: number,
+  now: () => number,
+): PaymentService {
   const oneOf = pLimit(concurrency);
   let latest: Promise<Wallet[]> | undefined;
   let readAt = 0;

@@ -28,15 +28,20 @@ export function tallied({ fates, before, spent, kinds }: Tally, outcome: RowOutc
   return {
     fates: { ...fates, [fate]: fates[fate] + 1 },
     before: before + (outcome.before ? 1 : 0),
-    spent: leaves === undefined ? spent : new Map(spent).set(leaves.ccy, leaves.value.plus(spent.get(leaves.ccy) ?? 0)),
+    spent:
+      leaves === undefined
+        ? spent
+        : new Map(spent).set(leaves.ccy, leaves.value.plus(spent.get(leaves.ccy) ?? 0)),
     kinds: failure === undefined ? kinds : new Set(kinds).add(failure.kind),
   };
 }
 
-export const doneRows = ({ fates }: Tally): number => fates.paid + fates.sent + fates.unknown + fates.failed;
+export const doneRows = ({ fates }: Tally): number =>
+  fates.paid + fates.sent + fates.unknown + fates.failed;
 
 /** Whether this run has submitted a payment. */
-export const hasMoved = ({ fates, before }: Tally): boolean => fates.paid + fates.sent + fates.unknown > before;
+export const hasMoved = ({ fates, before }: Tally): boolean =>
+  fates.paid + fates.sent + fates.unknown > before;
 
 const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
 
@@ -47,15 +52,28 @@ const again = { hint: 'Run the same command again: it continues and pays no row 
  *
  * @param complete the end of the file was reached
  */
-export function failureOf(tally: Tally, rows: number, complete: boolean, interrupted: boolean): Failure | undefined {
+export function failureOf(
+  tally: Tally,
+  rows: number,
+  complete: boolean,
+  interrupted: boolean,
+): Failure | undefined {
   const { fates, kinds } = tally;
   if (fates.unknown > 0) {
-    return new Failure('pending', `Not known yet: ${counted(fates.unknown, 'row')} may have been paid and may not.`, again);
+    return new Failure(
+      'pending',
+      `Not known yet: ${counted(fates.unknown, 'row')} may have been paid and may not.`,
+      again,
+    );
   }
   if (interrupted && (!complete || kinds.has('interrupted'))) {
     const left = rows - doneRows(tally) + fates.failed;
     return hasMoved(tally)
-      ? new Failure('pending', `Not paid: ${left} of ${counted(rows, 'row')}, because you interrupted. All others are paid or on their way.`, again)
+      ? new Failure(
+          'pending',
+          `Not paid: ${left} of ${counted(rows, 'row')}, because you interrupted. All others are paid or on their way.`,
+          again,
+        )
       : new Failure('interrupted', 'Interrupted: nothing moved.', again);
   }
   if (fates.failed === 0) return undefined;
@@ -63,7 +81,11 @@ export function failureOf(tally: Tally, rows: number, complete: boolean, interru
   const one = only === undefined || others.length > 0 ? 'payment-failed' : only;
   const kind = hasMoved(tally) ? (partly[one] ?? one) : one;
   const stopped = complete ? '' : `, and ${rows - doneRows(tally)} not started`;
-  return new Failure(kind, `Not paid: ${fates.failed} of ${counted(rows, 'row')}${stopped}.`, again);
+  return new Failure(
+    kind,
+    `Not paid: ${fates.failed} of ${counted(rows, 'row')}${stopped}.`,
+    again,
+  );
 }
 
 /** Reasons that promise that nothing was sent, and their replacements. */
@@ -78,8 +100,12 @@ const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
 export function faultFailure(fault: unknown, tally: Tally, rows: number): Failure | undefined {
   if (fault === undefined) return undefined;
   const left = rows - doneRows(tally) + tally.fates.failed;
-  return new Failure('pending', `Not paid: ${left} of ${counted(rows, 'row')}, because it could not go on: ${messageOf(fault)}`, {
-    ...again,
-    cause: fault,
-  });
+  return new Failure(
+    'pending',
+    `Not paid: ${left} of ${counted(rows, 'row')}, because it could not go on: ${messageOf(fault)}`,
+    {
+      ...again,
+      cause: fault,
+    },
+  );
 }

@@ -21,8 +21,23 @@ export function changesBetween(before: readonly Line[], after: readonly Line[]):
   const found = after.flatMap(({ key, text }): Change[] => {
     const was = old.get(key);
     if (was === text) return [];
-    return [{ change: was === undefined ? 'added' : 'changed', row: key, before: was ?? null, after: text }];
+    return [
+      {
+        change: was === undefined ? 'added' : 'changed',
+        row: key,
+        before: was ?? null,
+        after: text,
+      },
+    ];
   });
   const gone = before.filter(({ key }) => !present.has(key));
-  return [...found, ...gone.map(({ key, text }): Change => ({ change: 'removed', row: key, before: text, after: null }))];
+  return [
+    ...found,
+    ...gone.map(({ key, text }): Change => ({
+      change: 'removed',
+      row: key,
+      before: text,
+      after: null,
+    })),
+  ];
 }

@@ -8,7 +8,12 @@ import { isQuoted, movedNothing } from '../../formats/states.js';
 import type { SortedRows } from '../../store/files/sorted-rows.js';
 import { movedAmounts } from '../history/moved-amounts.js';
 
-export const differenceKinds = ['unknown here', 'unknown there', 'amount differs', 'event never came'] as const;
+export const differenceKinds = [
+  'unknown here',
+  'unknown there',
+  'amount differs',
+  'event never came',
+] as const;
 
 export interface FoundDifference {
   readonly difference: (typeof differenceKinds)[number];
@@ -62,17 +67,31 @@ const serviceRow = v.object({
   isOut: v.boolean(),
   createdAt: v.number(),
   ccy: v.nullable(v.string()),
-  total: v.nullable(v.pipe(v.string(), v.transform((text) => new Big(text)))),
+  total: v.nullable(
+    v.pipe(
+      v.string(),
+      v.transform((text) => new Big(text)),
+    ),
+  ),
 });
 
 type ServiceRow = v.InferOutput<typeof serviceRow>;
 
-export async function* differences(sources: Sources, deps: CompareDeps): AsyncGenerator<FoundDifference, void, void> {
+export async function* differences(
+  sources: Sources,
+  deps: CompareDeps,
+): AsyncGenerator<FoundDifference, void, void> {
   const { rows, since } = deps;
-  const put = (group: string, id: string, data: string): void => rows.add({ group, at: 0, id, data });
+  const put = (group: string, id: string, data: string): void =>
+    rows.add({ group, at: 0, id, data });
   let count = 0;
   for await (const page of sources.listed) {
-    const listed = page.map((txn) => ({ group: 'service', at: txn.createdAt ?? 0, id: txn.txnId, data: JSON.stringify(rowOf(txn)) }));
+    const listed = page.map((txn) => ({
+      group: 'service',
+      at: txn.createdAt ?? 0,
+      id: txn.txnId,
+      data: JSON.stringify(rowOf(txn)),
+    }));
     rows.replace([], listed);
     deps.onRead((count += page.length));
   }
@@ -83,7 +102,12 @@ export async function* differences(sources: Sources, deps: CompareDeps): AsyncGe
   for (const { name, rows: fileRows } of sources.files) {
     for await (const known of fileRows) {
       yield* checked(known, name, deps);
-      if (rows.find('journal', known.txnId) === undefined) yield { ...plain(known, name), difference: 'unknown here', detail: 'the journal does not have this row of the file' };
+      if (rows.find('journal', known.txnId) === undefined)
+        yield {
+          ...plain(known, name),
+          difference: 'unknown here',
+          detail: 'the journal does not have this row of the file',
+        };
     }
   }
   let firstEvent = Infinity;
@@ -91,16 +115,21 @@ export async function* differences(sources: Sources, deps: CompareDeps): AsyncGe
     firstEvent = Math.min(firstEvent, event.at);
     if (event.at >= since) put('inbox', event.txnId, eventText(event));
   }
-  for (const text of rows.each('service', since)) yield* unmatched(v.parse(serviceRow, JSON.parse(text)), firstEvent, rows);
+  for (const text of rows.each('service', since))
+    yield* unmatched(v.parse(serviceRow, JSON.parse(text)), firstEvent, rows);
   for (const text of rows.each('inbox')) {
     const [txnId = ''] = text.split(' ');
-    if (rows.find('service', txnId) === undefined) yield* checked({ txnId, reference: null, ccy: null, total: null }, 'inbox', deps);
+    if (rows.find('service', txnId) === undefined)
+      yield* checked({ txnId, reference: null, ccy: null, total: null }, 'inbox', deps);
   }
 }
 
-const eventText = ({ txnId, txnState }: Pick<KnownEvent, 'txnId' | 'txnState'>): string => `${txnId} ${txnState}`;
+const eventText = ({ txnId, txnState }: Pick<KnownEvent, 'txnId' | 'txnState'>): string =>
+  `${txnId} ${txnState}`;
 
-function rowOf(txn: ListedTransaction): Omit<ServiceRow, 'total'> & { readonly total: string | null } {
+function rowOf(
+  txn: ListedTransaction,
+): Omit<ServiceRow, 'total'> & { readonly total: string | null } {
   const { txnId, extRefId, txnState, createdAt, sourceReq } = txn;
   const left = movedAmounts(txn)?.left;
   return {
@@ -114,38 +143,90 @@ function rowOf(txn: ListedTransaction): Omit<ServiceRow, 'total'> & { readonly t
   };
 }
 
-const plain = ({ txnId, reference, ccy, total }: Known, source: string) => ({ source, txnId, reference, ccy, here: total, there: null });
+const plain = ({ txnId, reference, ccy, total }: Known, source: string) => ({
+  source,
+  txnId,
+  reference,
+  ccy,
+  here: total,
+  there: null,
+});
 
 /** Compares a payment of a source with the service, by id if the list does not show it. */
-async function* checked(known: Known, source: string, { rows, read, since }: CompareDeps): AsyncGenerator<FoundDifference, void, void> {
+async function* checked(
+  known: Known,
+  source: string,
+  { rows, read, since }: CompareDeps,
+): AsyncGenerator<FoundDifference, void, void> {
   const text = rows.find('service', known.txnId);
   let there = text === undefined ? undefined : v.parse(serviceRow, JSON.parse(text));
   if (there === undefined) {
     const txn = await read(known.txnId).catch(ifNotFound);
     there = txn && v.parse(serviceRow, rowOf(txn));
     if (there !== undefined && there.createdAt < since) return;
-    const detail = there === undefined ? 'the service has no transaction of this id' : `the list leaves it out; by its id the service reports ${there.txnState}`;
-    yield { ...plain(known, source), there: there?.total ?? null, difference: 'unknown there', detail };
+    const detail =
+      there === undefined
+        ? 'the service has no transaction of this id'
+        : `the list leaves it out; by its id the service reports ${there.txnState}`;
+    yield {
+      ...plain(known, source),
+      there: there?.total ?? null,
+      difference: 'unknown there',
+      detail,
+    };
   }
-  if (there?.txnState !== 'completed' || there.total === null || known.total === null || there.ccy !== known.ccy) return;
+  if (
+    there?.txnState !== 'completed' ||
+    there.total === null ||
+    known.total === null ||
+    there.ccy !== known.ccy
+  )
+    return;
   if (there.total.eq(known.total)) return;
-  yield { ...plain(known, source), there: there.total, difference: 'amount differs', detail: 'settled other than agreed' };
+  yield {
+    ...plain(known, source),
+    there: there.total,
+    difference: 'amount differs',
+    detail: 'settled other than agreed',
+  };
 }
 
 function ifNotFound(error: unknown): undefined {
-  if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused' || error.kind === 'usage')) return undefined;
+  if (
+    error instanceof Failure &&
+    (error.kind === 'not-found' || error.kind === 'refused' || error.kind === 'usage')
+  )
+    return undefined;
   throw error;
 }
 
 /** Transactions of the service that are missing in a source here. */
-function* unmatched(row: ServiceRow, firstEvent: number, rows: SortedRows): Generator<FoundDifference, void, void> {
+function* unmatched(
+  row: ServiceRow,
+  firstEvent: number,
+  rows: SortedRows,
+): Generator<FoundDifference, void, void> {
   const { txnId, reference, txnState, isOut, createdAt, ccy, total } = row;
   const found = { txnId, reference, ccy, here: null, there: total };
   const mayHaveMoved = !isQuoted(txnState) && !movedNothing(txnState);
   if (isOut && mayHaveMoved && rows.find('journal', txnId) === undefined) {
-    yield { ...found, source: 'journal', difference: 'unknown here', detail: `the service reports ${txnState}` };
+    yield {
+      ...found,
+      source: 'journal',
+      difference: 'unknown here',
+      detail: `the service reports ${txnState}`,
+    };
   }
-  if (txnState === 'completed' && createdAt >= firstEvent && rows.find('inbox', txnId) !== eventText(row)) {
-    yield { ...found, source: 'inbox', difference: 'event never came', detail: 'no event reported completed' };
+  if (
+    txnState === 'completed' &&
+    createdAt >= firstEvent &&
+    rows.find('inbox', txnId) !== eventText(row)
+  ) {
+    yield {
+      ...found,
+      source: 'inbox',
+      difference: 'event never came',
+      detail: 'no event reported completed',
+    };
   }
 }

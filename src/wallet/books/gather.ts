@@ -60,7 +60,9 @@ export async function gather(deps: GatherDeps): Promise<Books> {
     if (pause > 0) await deps.sleep(pause, deps.signal);
     const begun = service.serviceNow();
     let oldestOpen = begun;
-    const pages = withFigures(service.eachTransactionPage(spanFilter(since)), (txnId) => service.transaction(txnId));
+    const pages = withFigures(service.eachTransactionPage(spanFilter(since)), (txnId) =>
+      service.transaction(txnId),
+    );
     for await (const page of pages) {
       const sorted = sortedRows(page, service.serviceNow(), entry);
       // The first round has nothing to replace.
@@ -71,12 +73,20 @@ export async function gather(deps: GatherDeps): Promise<Books> {
     const earlier = totalsOf(wallets);
     wallets = await service.wallets();
     ({ differences, unreported } = compare(wallets, rows, before));
-    if (differences.length === 0 || (isSame(earlier, totalsOf(wallets)) && isSettled(wallets, begun))) break;
+    if (
+      differences.length === 0 ||
+      (isSame(earlier, totalsOf(wallets)) && isSettled(wallets, begun))
+    )
+      break;
     since = Math.min(oldestOpen, begun - overlapMs);
   }
-  const currencies = [...new Set([...wallets.map(({ ccy }) => ccy.toUpperCase()), ...movementGroups(rows)])].toSorted();
+  const currencies = [
+    ...new Set([...wallets.map(({ ccy }) => ccy.toUpperCase()), ...movementGroups(rows)]),
+  ].toSorted();
   return {
-    currencies: currencies.filter((ccy) => differences.some((each) => each.ccy === ccy) || isUsed(ccy, wallets, rows)),
+    currencies: currencies.filter(
+      (ccy) => differences.some((each) => each.ccy === ccy) || isUsed(ccy, wallets, rows),
+    ),
     movements: (ccy) => movementsIn(ccy, rows),
     candidates: (ccy) => [...rows.each(`${ccy}${candidateMark}`)].map(readCandidate),
     entries: ({ first, end }) => rows.each(seenGroup, first, end),
@@ -97,18 +107,30 @@ const movementGroups = (rows: SortedRows): string[] =>
   rows.groups().filter((group) => group !== seenGroup && !group.endsWith(candidateMark));
 
 /** `oldestOpen` is the creation time of the oldest unfinished transaction. */
-function sortedRows(page: readonly ListedTransaction[], now: number, entry: (txn: ListedTransaction) => string) {
+function sortedRows(
+  page: readonly ListedTransaction[],
+  now: number,
+  entry: (txn: ListedTransaction) => string,
+) {
   let oldestOpen = Infinity;
   const sorted: SortedRow[] = [];
   for (const txn of page) {
     const { movements, candidates } = booked(txn, now);
-    const row = (group: string, at: number, data: string): SortedRow => ({ group, at, id: txn.txnId, data });
+    const row = (group: string, at: number, data: string): SortedRow => ({
+      group,
+      at,
+      id: txn.txnId,
+      data,
+    });
     sorted.push(
       row(seenGroup, txn.createdAt ?? 0, entry(txn)),
       ...movements.map((each) => row(each.ccy, each.at, JSON.stringify(each))),
-      ...candidates.map((each) => row(`${each.ccy}${candidateMark}`, each.at, JSON.stringify(each))),
+      ...candidates.map((each) =>
+        row(`${each.ccy}${candidateMark}`, each.at, JSON.stringify(each)),
+      ),
     );
-    if (candidates.some(({ reason }) => reason === 'in flight' || reason === 'reserved')) oldestOpen = Math.min(oldestOpen, txn.createdAt ?? now);
+    if (candidates.some(({ reason }) => reason === 'in flight' || reason === 'reserved'))
+      oldestOpen = Math.min(oldestOpen, txn.createdAt ?? now);
   }
   return { rows: sorted, oldestOpen };
 }
@@ -119,7 +141,10 @@ const totalsOf = (wallets: readonly Wallet[]): Totals =>
   new Map(wallets.map(({ ccy, amount }) => [ccy.toUpperCase(), givenFromWire(amount)]));
 
 const isSame = (a: Totals, b: Totals): boolean =>
-  a.size === b.size && [...a].every(([ccy, total]) => (total === undefined ? b.get(ccy) === undefined : b.get(ccy)?.eq(total) === true));
+  a.size === b.size &&
+  [...a].every(([ccy, total]) =>
+    total === undefined ? b.get(ccy) === undefined : b.get(ccy)?.eq(total) === true,
+  );
 
 /** Whether the list is up to date with the latest change of a wallet. */
 const isSettled = (wallets: readonly Wallet[], now: number): boolean =>
@@ -139,7 +164,8 @@ function compare(wallets: readonly Wallet[], rows: SortedRows, before: ReadonlyM
       continue;
     }
     const added = balanceAfter(movementsIn(ccy, rows), before.get(ccy));
-    if (!added.eq(reported)) differences.push({ ccy, added, reported, difference: reported.minus(added) });
+    if (!added.eq(reported))
+      differences.push({ ccy, added, reported, difference: reported.minus(added) });
   }
   return { differences, unreported };
 }

@@ -6,7 +6,10 @@ import { fromWire } from '../../formats/amount.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import { movedAmounts } from '../history/moved-amounts.js';
 
-const exact = v.pipe(v.string(), v.transform((text) => new Big(text)));
+const exact = v.pipe(
+  v.string(),
+  v.transform((text) => new Big(text)),
+);
 
 /** As text, for sorting on disk. */
 const movementText = v.object({
@@ -33,7 +36,14 @@ const candidateText = v.object({
   at: v.number(),
   txnId: v.string(),
   /** The reason why it could explain a difference. */
-  reason: v.picklist(['reserved', 'in flight', 'ended as error', 'amount not reported', 'settled other than asked', 'not in the list']),
+  reason: v.picklist([
+    'reserved',
+    'in flight',
+    'ended as error',
+    'amount not reported',
+    'settled other than asked',
+    'not in the list',
+  ]),
   txnState: v.string(),
   /** Its effect on the wallet if the service had counted it; null if unknown. */
   effect: v.nullable(exact),
@@ -56,25 +66,47 @@ const quoteMs = 3_600_000;
 /** @param now the service's clock, epoch ms */
 export function booked(txn: ListedTransaction, now: number): Booked {
   const { txnState, txnId, createdAt } = txn;
-  if (movedNothing(txnState) || (isQuoted(txnState) && (createdAt ?? now) < now - quoteMs)) return nothing;
+  if (movedNothing(txnState) || (isQuoted(txnState) && (createdAt ?? now) < now - quoteMs))
+    return nothing;
   const effects = effectsOf(txn);
-  const candidate = (reason: Candidate['reason'], ccy: string, effect: Big | null): Candidate =>
-    ({ ccy, at: createdAt ?? 0, txnId, reason, txnState, effect });
+  const candidate = (reason: Candidate['reason'], ccy: string, effect: Big | null): Candidate => ({
+    ccy,
+    at: createdAt ?? 0,
+    txnId,
+    reason,
+    txnState,
+    effect,
+  });
   if (txnState !== 'completed') {
-    const reason = isQuoted(txnState) ? 'reserved' : isFinal(txnState) ? 'ended as error' : 'in flight';
-    return { movements: [], candidates: walletsOf(txn).map((ccy) => candidate(reason, ccy, effectIn(ccy, effects))) };
+    const reason = isQuoted(txnState)
+      ? 'reserved'
+      : isFinal(txnState)
+        ? 'ended as error'
+        : 'in flight';
+    return {
+      movements: [],
+      candidates: walletsOf(txn).map((ccy) => candidate(reason, ccy, effectIn(ccy, effects))),
+    };
   }
   if (effects === undefined || createdAt == null) {
-    return { movements: [], candidates: walletsOf(txn).map((ccy) => candidate('amount not reported', ccy, effectIn(ccy, effects))) };
+    return {
+      movements: [],
+      candidates: walletsOf(txn).map((ccy) =>
+        candidate('amount not reported', ccy, effectIn(ccy, effects)),
+      ),
+    };
   }
-  const asked = otherThanRequested(txn).map(({ ccy, effect }) => candidate('settled other than asked', ccy, effect));
+  const asked = otherThanRequested(txn).map(({ ccy, effect }) =>
+    candidate('settled other than asked', ccy, effect),
+  );
   return { movements: effects.map((effect) => ({ ...effect, at: createdAt })), candidates: asked };
 }
 
 const nothing: Booked = { movements: [], candidates: [] };
 
 /** The change of the wallet; negative for a debit. */
-export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big => movement.in.minus(movement.out).minus(movement.fee);
+export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
+  movement.in.minus(movement.out).minus(movement.fee);
 
 function effectIn(ccy: string, effects: readonly Omit<Movement, 'at'>[] | undefined): Big | null {
   const effect = effects?.find((each) => each.ccy === ccy);
@@ -83,7 +115,9 @@ function effectIn(ccy: string, effects: readonly Omit<Movement, 'at'>[] | undefi
 
 /** The currencies of the affected own wallets. */
 const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
-  [sourceReq, destReq].flatMap(({ method, ccy }) => (method === 'servicepay' && ccy != null ? ccy.toUpperCase() : []));
+  [sourceReq, destReq].flatMap(({ method, ccy }) =>
+    method === 'servicepay' && ccy != null ? ccy.toUpperCase() : [],
+  );
 
 /** From the settled amounts, before settlement from the requested ones. */
 function effectsOf(txn: ListedTransaction): Omit<Movement, 'at'>[] | undefined {
@@ -96,8 +130,30 @@ function effectsOf(txn: ListedTransaction): Omit<Movement, 'at'>[] | undefined {
   const common = { kind, txnId, reference: extRefId ?? null, note: note ?? null };
   const fee = serviceFee.value.plus(networkFee.value);
   return [
-    ...(isOut ? [{ ...common, ccy: exchanged.ccy, other: otherSide(destReq), in: zero, out: exchanged.value, fee }] : []),
-    ...(isIn ? [{ ...common, ccy: arrived.ccy, other: otherSide(sourceReq), in: arrived.value, out: zero, fee: zero }] : []),
+    ...(isOut
+      ? [
+          {
+            ...common,
+            ccy: exchanged.ccy,
+            other: otherSide(destReq),
+            in: zero,
+            out: exchanged.value,
+            fee,
+          },
+        ]
+      : []),
+    ...(isIn
+      ? [
+          {
+            ...common,
+            ccy: arrived.ccy,
+            other: otherSide(sourceReq),
+            in: arrived.value,
+            out: zero,
+            fee: zero,
+          },
+        ]
+      : []),
   ];
 }
 
@@ -107,9 +163,13 @@ const otherSide = ({ method, ccy }: ListedTransaction['sourceReq']): string =>
   method === 'servicepay' ? `${ccy ?? ''} wallet` : (method ?? 'unknown');
 
 /** Own sides that settled with another amount than requested, and the difference. */
-function otherThanRequested({ sourceReq, destReq }: ListedTransaction): { ccy: string; effect: Big }[] {
+function otherThanRequested({
+  sourceReq,
+  destReq,
+}: ListedTransaction): { ccy: string; effect: Big }[] {
   return [sourceReq, destReq].flatMap(({ method, ccy, amtRequested, amtSettled }, index) => {
-    if (method !== 'servicepay' || ccy == null || amtRequested == null || amtSettled == null) return [];
+    if (method !== 'servicepay' || ccy == null || amtRequested == null || amtSettled == null)
+      return [];
     const less = fromWire(amtRequested).minus(fromWire(amtSettled));
     return less.eq(0) ? [] : [{ ccy: ccy.toUpperCase(), effect: index === 0 ? less.neg() : less }];
   });

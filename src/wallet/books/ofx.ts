@@ -16,7 +16,11 @@ export interface BankAccount {
 const success = '<STATUS><CODE>0</CODE><SEVERITY>INFO</SEVERITY></STATUS>';
 
 /** @param now time of writing, epoch ms */
-export const ofxHead = ({ ccy, accountId, bank }: BankAccount, { first, end }: Span, now: number): string =>
+export const ofxHead = (
+  { ccy, accountId, bank }: BankAccount,
+  { first, end }: Span,
+  now: number,
+): string =>
   `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <?OFX OFXHEADER="200" VERSION="211" SECURITY="NONE" OLDFILEUID="NONE" NEWFILEUID="NONE"?>
 <OFX>
@@ -47,4 +51,5 @@ const amount = (value: Big, ccy: string): string => value.toFixed(decimalsOf(ccy
 const time = (at: number): string => new Date(at).toISOString().replaceAll(/[-:TZ]/g, '');
 
 /** Shortened to the field's length. */
-const text = (value: string, longest: number): string => escapeMarkup([...value].slice(0, longest).join(''));
+const text = (value: string, longest: number): string =>
+  escapeMarkup([...value].slice(0, longest).join(''));

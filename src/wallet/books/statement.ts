@@ -24,12 +24,27 @@ const zero = new Big(0);
  * @param before the balance before the first movement
  */
 export function* statementRows(
-  ccy: string, movements: Iterable<Movement>, period: Span, now: number, before: Big = zero,
+  ccy: string,
+  movements: Iterable<Movement>,
+  period: Span,
+  now: number,
+  before: Big = zero,
 ): Generator<StatementRow, void, void> {
   let balance = before;
   let isOpen = false;
-  const mark = (kind: 'opening' | 'closing', at: number | null): StatementRow =>
-    ({ ccy, kind, at, txnId: null, other: null, reference: null, note: null, in: zero, out: zero, fee: zero, balance });
+  const mark = (kind: 'opening' | 'closing', at: number | null): StatementRow => ({
+    ccy,
+    kind,
+    at,
+    txnId: null,
+    other: null,
+    reference: null,
+    note: null,
+    in: zero,
+    out: zero,
+    fee: zero,
+    balance,
+  });
   const opening = (): StatementRow => mark('opening', period.first <= 0 ? null : period.first);
   for (const movement of movements) {
     if (movement.at >= period.end) break;
@@ -45,7 +60,11 @@ export function* statementRows(
 }
 
 /** The balance after all movements, or after those before `end` (epoch ms). */
-export function balanceAfter(movements: Iterable<Movement>, before: Big = zero, end = Infinity): Big {
+export function balanceAfter(
+  movements: Iterable<Movement>,
+  before: Big = zero,
+  end = Infinity,
+): Big {
   let balance = before;
   for (const movement of movements) {
     if (movement.at >= end) break;
@@ -71,10 +90,16 @@ export interface Explanation extends Candidate {
 const mostExplanations = 20;
 
 /** Exact explanations first, then the newest. */
-export function explanations({ difference }: Pick<Difference, 'difference'>, candidates: readonly Candidate[]): Explanation[] {
+export function explanations(
+  { difference }: Pick<Difference, 'difference'>,
+  candidates: readonly Candidate[],
+): Explanation[] {
   const single = candidates.find(({ effect }) => effect?.eq(difference) === true);
-  const groups = [...new Set(candidates.map(({ reason }) => reason))].map((reason) => candidates.filter((each) => each.reason === reason));
-  const group = single === undefined ? groups.find((each) => sumOf(each)?.eq(difference) === true) : [single];
+  const groups = [...new Set(candidates.map(({ reason }) => reason))].map((reason) =>
+    candidates.filter((each) => each.reason === reason),
+  );
+  const group =
+    single === undefined ? groups.find((each) => sumOf(each)?.eq(difference) === true) : [single];
   const exact = new Set(group);
   return candidates
     .map((candidate) => ({ ...candidate, isExact: exact.has(candidate) }))

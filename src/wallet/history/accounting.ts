@@ -24,8 +24,18 @@ const movementsOf = (txn: ListedTransaction): readonly Movement[] => booked(txn,
 /** Koinly reads times as UTC. */
 const koinly: AccountingFormat = {
   head: [
-    'Date', 'Sent Amount', 'Sent Currency', 'Received Amount', 'Received Currency', 'Fee Amount', 'Fee Currency', 'Net Worth Amount',
-    'Net Worth Currency', 'Label', 'Description', 'TxHash',
+    'Date',
+    'Sent Amount',
+    'Sent Currency',
+    'Received Amount',
+    'Received Currency',
+    'Fee Amount',
+    'Fee Currency',
+    'Net Worth Amount',
+    'Net Worth Currency',
+    'Label',
+    'Description',
+    'TxHash',
   ],
   atMost: Infinity,
   row(txn) {
@@ -35,11 +45,23 @@ const koinly: AccountingFormat = {
     const sent = movements.find(({ out }) => out.gt(0));
     const received = movements.find((movement) => movement.in.gt(0));
     const amount = (movement: Movement | undefined, name: 'in' | 'out' | 'fee'): string[] =>
-      movement === undefined || movement[name].eq(0) ? ['', ''] : [fixed(movement[name]), movement.ccy];
+      movement === undefined || movement[name].eq(0)
+        ? ['', '']
+        : [fixed(movement[name]), movement.ccy];
     const date = `${new Date(first.at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
     return {
       at: first.at,
-      cells: [date, ...amount(sent, 'out'), ...amount(received, 'in'), ...amount(sent, 'fee'), '', '', '', descriptionOf(first), txn.txnId],
+      cells: [
+        date,
+        ...amount(sent, 'out'),
+        ...amount(received, 'in'),
+        ...amount(sent, 'fee'),
+        '',
+        '',
+        '',
+        descriptionOf(first),
+        txn.txnId,
+      ],
     };
   },
 };
@@ -47,8 +69,14 @@ const koinly: AccountingFormat = {
 const xero = (ccy: string): AccountingFormat => ({
   head: ['*Date', '*Amount', 'Payee', 'Description', 'Reference', 'Check Number'],
   atMost: 1_000,
-  row: inCurrency(ccy, (movement, day) =>
-    [day, amountText(movement), movement.other, descriptionOf(movement), movement.reference ?? movement.txnId, '']),
+  row: inCurrency(ccy, (movement, day) => [
+    day,
+    amountText(movement),
+    movement.other,
+    descriptionOf(movement),
+    movement.reference ?? movement.txnId,
+    '',
+  ]),
 });
 
 /** The three-column layout, with US dates. */
@@ -61,20 +89,32 @@ const quickbooks = (ccy: string): AccountingFormat => ({
   }),
 });
 
-const inCurrency = (ccy: string, cells: (movement: Movement, day: string) => readonly string[]): AccountingFormat['row'] => (txn, day) => {
-  const movement = movementsOf(txn).find((each) => each.ccy === ccy);
-  return movement === undefined || changeOf(movement).eq(0) ? undefined : { at: movement.at, cells: cells(movement, day(movement.at)) };
-};
+const inCurrency =
+  (
+    ccy: string,
+    cells: (movement: Movement, day: string) => readonly string[],
+  ): AccountingFormat['row'] =>
+  (txn, day) => {
+    const movement = movementsOf(txn).find((each) => each.ccy === ccy);
+    return movement === undefined || changeOf(movement).eq(0)
+      ? undefined
+      : { at: movement.at, cells: cells(movement, day(movement.at)) };
+  };
 
-const amountText = (movement: Movement): string => changeOf(movement).toFixed(decimalsOf(movement.ccy));
+const amountText = (movement: Movement): string =>
+  changeOf(movement).toFixed(decimalsOf(movement.ccy));
 
 const words = { receive: 'Received', send: 'Sent', swap: 'Swapped' } as const;
 
 /** `Sent tron: Supplier in Lagos`. */
-export const descriptionOf = ({ kind, other, note }: Movement): string => `${words[kind]} ${other}${note === null ? '' : `: ${note}`}`;
+export const descriptionOf = ({ kind, other, note }: Movement): string =>
+  `${words[kind]} ${other}${note === null ? '' : `: ${note}`}`;
 
 export const accountingFormats = ['koinly', 'xero', 'quickbooks'] as const;
 
 /** @param ccy the fiat currency of the account, if the format needs one */
-export const accountingFormat = (name: (typeof accountingFormats)[number], ccy: string): AccountingFormat =>
+export const accountingFormat = (
+  name: (typeof accountingFormats)[number],
+  ccy: string,
+): AccountingFormat =>
   ({ koinly: () => koinly, xero: () => xero(ccy), quickbooks: () => quickbooks(ccy) })[name]();

@@ -1,7 +1,13 @@
 // Entries in beancount's format: accounts are opened before use, texts are quoted.
 import { decimalsOf, type Money } from '../../formats/amount.js';
 import { nextDay } from '../../formats/calendar.js';
-import { costText, declarations, walletAccount, type Entry, type LedgerWriter } from './ledger-entry.js';
+import {
+  costText,
+  declarations,
+  walletAccount,
+  type Entry,
+  type LedgerWriter,
+} from './ledger-entry.js';
 
 /** Before every transaction, because beancount refuses accounts used before their opening. */
 const opened = '1970-01-01';
@@ -20,7 +26,8 @@ export function beancountWriter(zone = 'UTC'): LedgerWriter {
     opening: (day, { ccy, value }) =>
       `\n${day} * "Opening balance"\n  ${name(walletAccount(ccy))}  ${amountText({ ccy, value })}\n  ${name(equity)}  ${amountText({ ccy, value: value.neg() })}\n`,
     // beancount checks a balance at the start of its day. Without "~ 0" it tolerates the last digit.
-    closing: (day, { ccy, value }) => `\n${nextDay(day)} balance ${name(walletAccount(ccy))}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
+    closing: (day, { ccy, value }) =>
+      `\n${nextDay(day)} balance ${name(walletAccount(ccy))}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
   };
 }
 
@@ -37,6 +44,8 @@ function transaction({ time, day, title, note, txnId, reference, rate, postings 
 }
 
 const quoted = (text: string): string =>
-  needsEscape.test(text) ? `"${text.replaceAll(/["\\]/g, (character) => `\\${character}`)}"` : `"${text}"`;
+  needsEscape.test(text)
+    ? `"${text.replaceAll(/["\\]/g, (character) => `\\${character}`)}"`
+    : `"${text}"`;
 
 const needsEscape = /["\\]/;

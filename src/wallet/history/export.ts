@@ -10,7 +10,13 @@ import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';
 import { ledgerEntryOf, type Entry, type LedgerWriter } from './ledger-entry.js';
 
-export const exportFormats = ['csv', 'jsonl', 'hledger', 'beancount', ...accountingFormats] as const;
+export const exportFormats = [
+  'csv',
+  'jsonl',
+  'hledger',
+  'beancount',
+  ...accountingFormats,
+] as const;
 
 export type ExportFormat = (typeof exportFormats)[number];
 
@@ -60,7 +66,15 @@ export async function* exportLines(
 /** Large pieces are twice as fast as one per transaction. */
 const pieceLength = 524_288;
 
-function writerOf({ format, jsonLines, clean, rawCells, leftOut, zone, ccy }: ExportOptions): Writer {
+function writerOf({
+  format,
+  jsonLines,
+  clean,
+  rawCells,
+  leftOut,
+  zone,
+  ccy,
+}: ExportOptions): Writer {
   const utc = utcWriter();
   const day = dayWriter(zone);
   const harmless = rawCells ? clean : (text: string) => asPlainCell(clean(text));
@@ -97,7 +111,10 @@ function journal(
 
 /** Throws Failure `usage` for more rows than the program accepts. */
 function accounting(
-  { head, row, atMost }: AccountingFormat, day: (at: number) => string, harmless: (text: string) => string, leftOut: ExportOptions['leftOut'],
+  { head, row, atMost }: AccountingFormat,
+  day: (at: number) => string,
+  harmless: (text: string) => string,
+  leftOut: ExportOptions['leftOut'],
 ): Writer {
   let count = 0;
   let last = 0;
@@ -119,21 +136,30 @@ function accounting(
 const isNumber = /^-?\d+(?:\.\d+)?$/;
 
 const tooMany = (atMost: number, oldest: number): Failure =>
-  new Failure('usage', `There are more than ${atMost} rows, and a file may have no more. The newest ${atMost} go back to ${new Date(oldest).toISOString()}.`, {
-    hint: 'Write two files: one since that time, one until just before.',
-  });
+  new Failure(
+    'usage',
+    `There are more than ${atMost} rows, and a file may have no more. The newest ${atMost} go back to ${new Date(oldest).toISOString()}.`,
+    {
+      hint: 'Write two files: one since that time, one until just before.',
+    },
+  );
 
-const rowByRow = (row: (txn: ListedTransaction) => string): Writer['write'] => (page) => {
-  let text = '';
-  for (const txn of page) text += row(txn);
-  return text;
-};
+const rowByRow =
+  (row: (txn: ListedTransaction) => string): Writer['write'] =>
+  (page) => {
+    let text = '';
+    for (const txn of page) text += row(txn);
+    return text;
+  };
 
 const csvHead =
   'time,txnId,extRefId,txnState,sourceMethod,sourceCcy,sourceAmount,destMethod,destCcy,destAmount,servicepayFees,networkFees,fxRate,note\n';
 
 /** Both fees are in the source currency. Builds the row as one text, because an export writes a million rows. */
-function csvRow(utc: (at: number) => string, harmless: (text: string) => string): (txn: ListedTransaction) => string {
+function csvRow(
+  utc: (at: number) => string,
+  harmless: (text: string) => string,
+): (txn: ListedTransaction) => string {
   const text = (value: string | null | undefined): string =>
     value == null ? '' : isHarmless.test(value) ? value : quoted(harmless(value));
   return ({ createdAt, txnId, extRefId, txnState, sourceReq, destReq, fxRate, note }) => {
@@ -145,7 +171,8 @@ function csvRow(utc: (at: number) => string, harmless: (text: string) => string)
   };
 }
 
-const number = (value: WireNumber | null | undefined): string => (value == null ? '' : plainNumber(value));
+const number = (value: WireNumber | null | undefined): string =>
+  value == null ? '' : plainNumber(value);
 
 /** Text that needs neither quotes nor sanitizing; a fast test for most texts. */
 const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
@@ -153,4 +180,5 @@ const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
 const needsQuotes = /[",\r\n]/;
 
 /** RFC 4180, but with the line break of the other formats. */
-const quoted = (cell: string): string => (needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+const quoted = (cell: string): string =>
+  needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

@@ -1,11 +1,20 @@
 // Entries in the journal format of hledger, which Ledger reads too.
 import Big from 'big.js';
 import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
-import { costText, declarations, walletAccount, type Entry, type LedgerWriter } from './ledger-entry.js';
+import {
+  costText,
+  declarations,
+  walletAccount,
+  type Entry,
+  type LedgerWriter,
+} from './ledger-entry.js';
 
 export function hledgerWriter(zone = 'UTC'): LedgerWriter {
   const accounts = declarations((account) => `account ${account}\n`);
-  const commodities = declarations((ccy) => `commodity ${new Big(1).toFixed(decimalsOf(ccy))}${decimalsOf(ccy) === 0 ? '.' : ''} ${ccy}\n`);
+  const commodities = declarations(
+    (ccy) =>
+      `commodity ${new Big(1).toFixed(decimalsOf(ccy))}${decimalsOf(ccy) === 0 ? '.' : ''} ${ccy}\n`,
+  );
   const named = ({ ccy }: { readonly ccy: string }, ...names: readonly string[]): void => {
     commodities.name(ccy);
     names.forEach(accounts.name);
@@ -13,7 +22,8 @@ export function hledgerWriter(zone = 'UTC'): LedgerWriter {
   return {
     head: `; Written by svcpay. Dates are in ${zone}.\n`,
     write(entry) {
-      for (const { account, amount, cost = amount } of entry.postings) [amount, cost].forEach((each) => named(each, account));
+      for (const { account, amount, cost = amount } of entry.postings)
+        [amount, cost].forEach((each) => named(each, account));
       return write(entry);
     },
     openings: () => commodities.text() + accounts.text(),
@@ -48,7 +58,8 @@ const closing = (day: string, { ccy, value }: Money): string =>
   `\n${day} * Closing balance\n    ${walletAccount(ccy)}  0 ${ccy} = ${fixed(value)} ${ccy}\n`;
 
 /** A semicolon would begin a comment. */
-const withoutComment = (text: string): string => (text.includes(';') ? text.replaceAll(';', ',') : text);
+const withoutComment = (text: string): string =>
+  text.includes(';') ? text.replaceAll(';', ',') : text;
 
 /** A comma would begin another tag. */
 const tagValue = (text: string): string => (text.includes(',') ? text.replaceAll(',', ' ') : text);

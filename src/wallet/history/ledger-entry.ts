@@ -98,9 +98,13 @@ function postingsOf(
   { sourceReq, destReq }: ListedTransaction,
   { left, exchanged, arrived, serviceFee, networkFee }: MovedAmounts,
 ): Posting[] {
-  const postings: Posting[] = [{ account: accountOf(sourceReq, 'Income'), amount: figure(left.ccy, left.value.neg()) }];
-  if (!isZero(serviceFee)) postings.push({ account: 'Expenses:Svcpay:Fees:Service', amount: serviceFee });
-  if (!isZero(networkFee)) postings.push({ account: 'Expenses:Svcpay:Fees:Network', amount: networkFee });
+  const postings: Posting[] = [
+    { account: accountOf(sourceReq, 'Income'), amount: figure(left.ccy, left.value.neg()) },
+  ];
+  if (!isZero(serviceFee))
+    postings.push({ account: 'Expenses:Svcpay:Fees:Service', amount: serviceFee });
+  if (!isZero(networkFee))
+    postings.push({ account: 'Expenses:Svcpay:Fees:Network', amount: networkFee });
   const cost = exchanged.ccy === arrived.ccy ? undefined : exchanged;
   postings.push({ account: accountOf(destReq, 'Expenses'), amount: arrived, cost });
   return postings;
@@ -120,7 +124,9 @@ export const walletAccount = (ccy: string): string => `Assets:Svcpay:${named(ccy
 
 /** A part of an account's name: letters, digits and dashes, beginning with a capital or digit. */
 function named(name: string): string {
-  const plain = isPartOfName.test(name) ? name : name.replaceAll(/[^A-Za-z0-9-]/g, '-').replace(/^-+/, '');
+  const plain = isPartOfName.test(name)
+    ? name
+    : name.replaceAll(/[^A-Za-z0-9-]/g, '-').replace(/^-+/, '');
   return plain === '' ? 'Unknown' : plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 

@@ -30,7 +30,10 @@ async function completed(
 }
 
 /** Keeps a listed transaction that cannot be read, so that the export continues. */
-async function wholeOf(txn: ListedTransaction, read: (txnId: string) => Promise<ListedTransaction>): Promise<ListedTransaction> {
+async function wholeOf(
+  txn: ListedTransaction,
+  read: (txnId: string) => Promise<ListedTransaction>,
+): Promise<ListedTransaction> {
   try {
     return withKnown(txn, await read(txn.txnId));
   } catch (error) {
@@ -46,5 +49,10 @@ const isReported = ({ amtSettled, ccy, method }: ListedTransaction['sourceReq'])
 
 function hasFigures({ txnId, txnState, sourceReq, destReq }: ListedTransaction): boolean {
   if (txnState !== 'completed' || txnId === '') return true;
-  return sourceReq.servicepayFees != null && sourceReq.networkFees != null && isReported(sourceReq) && isReported(destReq);
+  return (
+    sourceReq.servicepayFees != null &&
+    sourceReq.networkFees != null &&
+    isReported(sourceReq) &&
+    isReported(destReq)
+  );
 }

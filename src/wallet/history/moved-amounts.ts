@@ -33,8 +33,19 @@ export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAm
   const networkFee = figureOf({ ccy, reported: sourceReq.networkFees ?? 0 });
   const fees = serviceFee.value.plus(networkFee.value);
   const arrived = figureOf(gets);
-  const exchanged = ccy === arrived.ccy ? arrived : arrivesLess(destReq) ? figure(ccy, fromWire(sent.reported).minus(fees)) : figureOf(sent);
-  return { left: { ccy, value: exchanged.value.plus(fees) }, exchanged, arrived, serviceFee, networkFee };
+  const exchanged =
+    ccy === arrived.ccy
+      ? arrived
+      : arrivesLess(destReq)
+        ? figure(ccy, fromWire(sent.reported).minus(fees))
+        : figureOf(sent);
+  return {
+    left: { ccy, value: exchanged.value.plus(fees) },
+    exchanged,
+    arrived,
+    serviceFee,
+    networkFee,
+  };
 }
 
 interface Reported {
@@ -44,18 +55,28 @@ interface Reported {
 
 export const figure = (ccy: string, value: Big): Figure => ({ ccy, value, text: fixed(value) });
 
-const figureOf = ({ ccy, reported }: Reported): Figure => ({ ccy, value: fromWire(reported), text: plainNumber(reported) });
+const figureOf = ({ ccy, reported }: Reported): Figure => ({
+  ccy,
+  value: fromWire(reported),
+  text: plainNumber(reported),
+});
 
 /** Fees were deducted from the arriving amount: less settled than requested. */
 const arrivesLess = ({ amtRequested, amtSettled }: Side): boolean =>
-  amtRequested != null && amtSettled != null && amtSettled !== amtRequested && fromWire(amtSettled).lt(fromWire(amtRequested));
+  amtRequested != null &&
+  amtSettled != null &&
+  amtSettled !== amtRequested &&
+  fromWire(amtSettled).lt(fromWire(amtRequested));
 
 /** Within one currency, each side can report the amount of the other. */
 function reportedAmount(side: Side, other: Side): Reported | undefined {
   const own = side.amtSettled ?? side.amtRequested;
-  const reported = own ?? (side.ccy === other.ccy ? other.amtSettled ?? other.amtRequested : undefined);
+  const reported =
+    own ?? (side.ccy === other.ccy ? (other.amtSettled ?? other.amtRequested) : undefined);
   const ccy = side.ccy?.toUpperCase();
-  return reported == null || ccy === undefined || !isCurrency.test(ccy) ? undefined : { ccy, reported };
+  return reported == null || ccy === undefined || !isCurrency.test(ccy)
+    ? undefined
+    : { ccy, reported };
 }
 
 /** Codes that hledger and beancount accept without quotes. */

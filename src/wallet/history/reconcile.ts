@@ -5,7 +5,14 @@ import { fixed } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import type { ImportedAttempt, Journal } from '../../store/journal/journal.js';
-import { attemptNamed, latest, mayHaveMoved, mayHavePaid, type Payment, type PaymentDraft } from '../../store/journal/payment.js';
+import {
+  attemptNamed,
+  latest,
+  mayHaveMoved,
+  mayHavePaid,
+  type Payment,
+  type PaymentDraft,
+} from '../../store/journal/payment.js';
 import { lastDay } from '../limits/limits.js';
 import { orderOf } from '../order/order-of-quote.js';
 import { spanFilter } from '../payment/find.js';
@@ -70,20 +77,36 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
 
 /** svcpay's payments always have a reference. Quotes count too, because a list may lag behind submissions. */
 const mayBeOurs = ({ txnId, txnState, extRefId, sourceReq }: ListedTransaction): boolean =>
-  txnId !== '' && extRefId != null && !movedNothing(txnState) && (sourceReq.method ?? 'servicepay') === 'servicepay';
+  txnId !== '' &&
+  extRefId != null &&
+  !movedNothing(txnState) &&
+  (sourceReq.method ?? 'servicepay') === 'servicepay';
 
-async function account(txnId: string, deps: ReconcileDeps): Promise<'known' | 'entered' | 'uncounted'> {
+async function account(
+  txnId: string,
+  deps: ReconcileDeps,
+): Promise<'known' | 'entered' | 'uncounted'> {
   const { journal, scope } = deps;
   const known = await journal.find(scope, txnId);
   const attempt = known?.attempts.find((each) => each.txnId === txnId);
-  if (attempt !== undefined && mayHaveMoved(attempt) && attempt.submittedAt !== null) return 'known';
+  if (attempt !== undefined && mayHaveMoved(attempt) && attempt.submittedAt !== null)
+    return 'known';
   const txn = await readTransaction(deps.service, txnId);
-  if (isQuoted(txn.txnState) || movedNothing(txn.txnState) || txn.sourceReq.method !== 'servicepay') return 'known';
+  if (isQuoted(txn.txnState) || movedNothing(txn.txnState) || txn.sourceReq.method !== 'servicepay')
+    return 'known';
   const [ref, number] = attemptNamed(txn.extRefId ?? txnId);
   const there = attempt !== undefined ? known : await journal.find(scope, ref);
   const imported = importedAttempt(txn, number, deps);
-  const draft = draftOf(txn, there === undefined || isPlaceOf(there, txn) ? (there?.ref ?? ref) : txnId, deps);
-  const isNew = await journal.enter(draft, imported, lastDay(deps.now(), deps.service.confirmedNow()));
+  const draft = draftOf(
+    txn,
+    there === undefined || isPlaceOf(there, txn) ? (there?.ref ?? ref) : txnId,
+    deps,
+  );
+  const isNew = await journal.enter(
+    draft,
+    imported,
+    lastDay(deps.now(), deps.service.confirmedNow()),
+  );
   if (!isNew) return 'known';
   return imported.approvedTotal === null ? 'uncounted' : 'entered';
 }
@@ -94,7 +117,11 @@ function isPlaceOf(there: Payment, txn: Transaction): boolean {
   return !mayHavePaid(there) && echoes(decodeOrder(there.request), txn);
 }
 
-const draftOf = (txn: Transaction, ref: string, { newId, scope, account }: ReconcileDeps): PaymentDraft => ({
+const draftOf = (
+  txn: Transaction,
+  ref: string,
+  { newId, scope, account }: ReconcileDeps,
+): PaymentDraft => ({
   id: newId(),
   scope,
   account,
@@ -109,14 +136,21 @@ function importedOrder(txn: Transaction): Order {
   const order = orderOf(txn);
   const { paymentRequest } = txn.destReq.reqDetails ?? {};
   const isInvoice = txn.destReq.method === 'lightning' && typeof paymentRequest === 'string';
-  return isInvoice ? lightningOrder(decodeInvoice(paymentRequest), order.body.sourceReq.ccy) : { ...order, isImported: true };
+  return isInvoice
+    ? lightningOrder(decodeInvoice(paymentRequest), order.body.sourceReq.ccy)
+    : { ...order, isImported: true };
 }
 
-function importedAttempt(txn: Transaction, number: number, { service }: ReconcileDeps): ImportedAttempt {
+function importedAttempt(
+  txn: Transaction,
+  number: number,
+  { service }: ReconcileDeps,
+): ImportedAttempt {
   const { txnId, txnState } = txn;
   const moved = movedAmounts(txn);
   // Negative amounts would raise the remaining limit.
-  const figures = moved === undefined || moved.left.value.lt(0) || moved.arrived.value.lt(0) ? undefined : moved;
+  const figures =
+    moved === undefined || moved.left.value.lt(0) || moved.arrived.value.lt(0) ? undefined : moved;
   return {
     txnId,
     number,

@@ -39,7 +39,9 @@ export const isAllowed = (destination: string, names: readonly string[]): boolea
 /** The stored name of a destination; a payout's `method:institution:account` loses its method. */
 export function allowedName(destination: string): string {
   const [, institution, account, ...more] = destination.split(':');
-  return institution === undefined || account === undefined || more.length > 0 ? destination : `${institution}:${account}`;
+  return institution === undefined || account === undefined || more.length > 0
+    ? destination
+    : `${institution}:${account}`;
 }
 
 /** Letter case matters only in base58. */

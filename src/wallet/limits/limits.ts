@@ -20,7 +20,11 @@ const plausibleMs = 5 * 365 * dayMs;
 /** The last day, from two readings of the present. */
 export function lastDay(machineNow: number, serviceNow: number): Window {
   const present = Math.abs(serviceNow - machineNow) > plausibleMs ? machineNow : serviceNow;
-  return { lengthMs: dayMs, earliest: Math.min(machineNow, present), latest: Math.max(machineNow, present) };
+  return {
+    lengthMs: dayMs,
+    earliest: Math.min(machineNow, present),
+    latest: Math.max(machineNow, present),
+  };
 }
 
 export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] };
@@ -30,10 +34,15 @@ const staysHere = ({ body }: Order): boolean => body.destReq.method === 'service
 
 /** Throws Failure `limit` for a destination that is not on the allow-list; an empty list allows all. */
 export function checkDestination({ destinations }: Limits, order: Order): void {
-  if (destinations.length === 0 || staysHere(order) || isAllowed(order.destination, destinations)) return;
-  throw new Failure('limit', `Not sent: ${order.destination} is not among the destinations that your limits allow.`, {
-    next: { do: 'allow', destination: allowedName(order.destination) },
-  });
+  if (destinations.length === 0 || staysHere(order) || isAllowed(order.destination, destinations))
+    return;
+  throw new Failure(
+    'limit',
+    `Not sent: ${order.destination} is not among the destinations that your limits allow.`,
+    {
+      next: { do: 'allow', destination: allowedName(order.destination) },
+    },
+  );
 }
 
 /**
@@ -48,8 +57,10 @@ export function knownAmounts(order: Order): Money[] {
 }
 
 /** The spending of a quote, fees included, also in the arriving currency. */
-export const quotedAmounts = (order: Order, { total, receives }: Pick<Quote, 'total' | 'receives'>): Money[] =>
-  inEachCurrency([total, ...arriving(order, receives)]);
+export const quotedAmounts = (
+  order: Order,
+  { total, receives }: Pick<Quote, 'total' | 'receives'>,
+): Money[] => inEachCurrency([total, ...arriving(order, receives)]);
 
 function arriving(order: Order, quoted?: Money): Money[] {
   const arrives = order.receives ?? quoted;
@@ -64,7 +75,11 @@ const inEachCurrency = (amounts: readonly Money[]): Money[] =>
  *
  * @param spent the last day's spending; called only for a daily limit
  */
-export function checkSpend(limits: Limits, amounts: readonly Money[], spent: () => readonly Spend[]): void {
+export function checkSpend(
+  limits: Limits,
+  amounts: readonly Money[],
+  spent: () => readonly Spend[],
+): void {
   for (const amount of amounts) {
     const perPayment = limits.perPayment[amount.ccy];
     if (perPayment !== undefined && amount.value.gt(perPayment)) {
@@ -72,16 +87,24 @@ export function checkSpend(limits: Limits, amounts: readonly Money[], spent: () 
     }
     const perDay = limits.perDay[amount.ccy];
     const used = perDay === undefined ? undefined : sumOf(spent(), amount.ccy);
-    if (perDay === undefined || used === undefined || used.value.plus(amount.value).lte(perDay)) continue;
-    throw over(amount, `daily limit of ${formatAmount(money(amount.ccy, perDay))}, of which ${formatAmount(used)} is used`);
+    if (perDay === undefined || used === undefined || used.value.plus(amount.value).lte(perDay))
+      continue;
+    throw over(
+      amount,
+      `daily limit of ${formatAmount(money(amount.ccy, perDay))}, of which ${formatAmount(used)} is used`,
+    );
   }
 }
 
 /** Total spending in one currency. */
 export function sumOf(spent: readonly Spend[], ccy: string): Money {
-  const total = spent.filter((each) => each.ccy === ccy).reduce((sum, each) => sum.plus(each.total), new Big(0));
+  const total = spent
+    .filter((each) => each.ccy === ccy)
+    .reduce((sum, each) => sum.plus(each.total), new Big(0));
   return { ccy, value: total };
 }
 
 const over = (amount: Money, rule: string): Failure =>
-  new Failure('limit', `Not sent: ${formatAmount(amount)} is over your ${rule}.`, { next: { do: 'see-limits' } });
+  new Failure('limit', `Not sent: ${formatAmount(amount)} is over your ${rule}.`, {
+    next: { do: 'see-limits' },
+  });

@@ -7,11 +7,20 @@ import { noLimits } from './limits.js';
 
 /** The lower of two limits per currency, and the destinations that both allow. */
 export function narrower(a: Limits, b: Limits): Limits {
-  return { perPayment: lower(a.perPayment, b.perPayment), perDay: lower(a.perDay, b.perDay), destinations: common(a.destinations, b.destinations) };
+  return {
+    perPayment: lower(a.perPayment, b.perPayment),
+    perDay: lower(a.perDay, b.perDay),
+    destinations: common(a.destinations, b.destinations),
+  };
 }
 
-function lower(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): Record<string, string> {
-  const kept = Object.entries(b).filter(([ccy, amount]) => a[ccy] === undefined || new Big(amount).lt(a[ccy]));
+function lower(
+  a: Readonly<Record<string, string>>,
+  b: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const kept = Object.entries(b).filter(
+    ([ccy, amount]) => a[ccy] === undefined || new Big(amount).lt(a[ccy]),
+  );
   return { ...a, ...Object.fromEntries(kept) };
 }
 
@@ -24,16 +33,31 @@ function common(a: readonly string[], b: readonly string[]): string[] {
   return both.length === 0 ? [nowhere] : both;
 }
 
-const variables = { perPayment: 'SVCPAY_LIMIT_PER_PAYMENT', perDay: 'SVCPAY_LIMIT_PER_DAY' } as const;
+const variables = {
+  perPayment: 'SVCPAY_LIMIT_PER_PAYMENT',
+  perDay: 'SVCPAY_LIMIT_PER_DAY',
+} as const;
 
 /** Throws Failure `usage` for an invalid list of amounts instead of ignoring it. */
 export function limitsFrom(env: Readonly<Record<string, string | undefined>>): Limits {
-  return { ...noLimits, perPayment: amountsIn(env, variables.perPayment), perDay: amountsIn(env, variables.perDay) };
+  return {
+    ...noLimits,
+    perPayment: amountsIn(env, variables.perPayment),
+    perDay: amountsIn(env, variables.perDay),
+  };
 }
 
-function amountsIn(env: Readonly<Record<string, string | undefined>>, name: string): Record<string, string> {
-  const texts = (env[name] ?? '').split(',').map((text) => text.trim()).filter((text) => text !== '');
-  return texts.map((text) => ({ [amountIn(text, name).ccy]: fixed(amountIn(text, name).value) })).reduce(lower, {});
+function amountsIn(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+): Record<string, string> {
+  const texts = (env[name] ?? '')
+    .split(',')
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+  return texts
+    .map((text) => ({ [amountIn(text, name).ccy]: fixed(amountIn(text, name).value) }))
+    .reduce(lower, {});
 }
 
 function amountIn(text: string, name: string) {
@@ -43,5 +67,7 @@ function amountIn(text: string, name: string) {
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
   }
-  throw new Failure('usage', `${name} is not a list of amounts: "${text}".`, { hint: 'Write amounts with their units, e.g. 100000sat,25usdt.' });
+  throw new Failure('usage', `${name} is not a list of amounts: "${text}".`, {
+    hint: 'Write amounts with their units, e.g. 100000sat,25usdt.',
+  });
 }

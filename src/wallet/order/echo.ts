@@ -41,7 +41,8 @@ export function echoes(order: Order, txn: Transaction): boolean {
 }
 
 /** Unreadable fields of an answer are ignored, except those that decide about money. */
-const decides = /^(?:\w+\.)?(?:accountId|ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq|deduct\w+) is /;
+const decides =
+  /^(?:\w+\.)?(?:accountId|ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq|deduct\w+) is /;
 
 export function notObeyed(difference: string, txnId?: string): Failure {
   return new Failure('refused', `Nothing moved: the quote differs from the order: ${difference}.`, {
@@ -52,19 +53,28 @@ export function notObeyed(difference: string, txnId?: string): Failure {
 
 type AskedSide = Order['body']['sourceReq'];
 
-const accountDifference = ({ accountId }: Transaction, account: string | undefined): string | undefined =>
-  account === undefined || accountId == null || accountId === account ? undefined : different('the account', accountId, account);
+const accountDifference = (
+  { accountId }: Transaction,
+  account: string | undefined,
+): string | undefined =>
+  account === undefined || accountId == null || accountId === account
+    ? undefined
+    : different('the account', accountId, account);
 
 function sideDifference(name: string, asked: AskedSide, given: RequestSide): string | undefined {
   if (asked.ccy !== given.ccy) return different(`the ${name} currency`, given.ccy, asked.ccy);
-  if (asked.method !== given.method) return different(`the ${name} method`, given.method, asked.method);
+  if (asked.method !== given.method)
+    return different(`the ${name} method`, given.method, asked.method);
   if (asked.amtRequested !== undefined) {
     const answered = givenFromWire(given.amtRequested);
     if (answered === undefined || !answered.eq(asked.amtRequested)) {
       return `the ${name} amount is ${answered === undefined ? 'missing' : fixed(answered)}, not ${fixed(new Big(asked.amtRequested))}`;
     }
   }
-  return (asked.method === 'lnurl' ? lnurlDifference(asked, given) : detailDifference(asked, given)) ?? kycDifference(asked, given);
+  return (
+    (asked.method === 'lnurl' ? lnurlDifference(asked, given) : detailDifference(asked, given)) ??
+    kycDifference(asked, given)
+  );
 }
 
 /** Names under which services return an account number. */
@@ -81,28 +91,55 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
     // The code decides where the money goes; another home may not have imported the name.
     if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
-    const resolved = (otherNames[field] ?? []).find((name) => answered[name] != null && !sameText(answered[name], wanted));
+    const resolved = (otherNames[field] ?? []).find(
+      (name) => answered[name] != null && !sameText(answered[name], wanted),
+    );
     if (resolved !== undefined) return different(resolved, answered[resolved], wanted);
   }
   return undefined;
 }
 
 /** Details that decide where money goes. */
-const targets = ['paymentRequest', 'address', 'lnurl', 'lnurlAddress', 'acctNum', 'bankAcctNum', 'accountNumber', 'iban', 'institutionCode'] as const;
+const targets = [
+  'paymentRequest',
+  'address',
+  'lnurl',
+  'lnurlAddress',
+  'acctNum',
+  'bankAcctNum',
+  'accountNumber',
+  'iban',
+  'institutionCode',
+] as const;
 
 /** A second destination besides the requested one. After the confirmation, a service may show the invoice of an LNURL. */
-function unaskedTarget({ method, reqDetails = {} }: AskedSide, given: RequestSide, { txnState }: Transaction): string | undefined {
+function unaskedTarget(
+  { method, reqDetails = {} }: AskedSide,
+  given: RequestSide,
+  { txnState }: Transaction,
+): string | undefined {
   const asked: Fields = reqDetails;
   const answered: Fields = given.reqDetails ?? {};
-  const isAsked = (field: string): boolean => [field, ...(otherNames[field] ?? [])].some((each) => asked[each] !== undefined);
-  const isResolved = (field: string): boolean => method === 'lnurl' && (field.startsWith('lnurl') || (field === 'paymentRequest' && !isQuoted(txnState)));
-  const field = targets.find((each) => answered[each] != null && answered[each] !== '' && !isAsked(each) && !isResolved(each));
-  return field === undefined ? undefined : `${field} was not asked for, and is ${shown(answered[field])}`;
+  const isAsked = (field: string): boolean =>
+    [field, ...(otherNames[field] ?? [])].some((each) => asked[each] !== undefined);
+  const isResolved = (field: string): boolean =>
+    method === 'lnurl' &&
+    (field.startsWith('lnurl') || (field === 'paymentRequest' && !isQuoted(txnState)));
+  const field = targets.find(
+    (each) =>
+      answered[each] != null && answered[each] !== '' && !isAsked(each) && !isResolved(each),
+  );
+  return field === undefined
+    ? undefined
+    : `${field} was not asked for, and is ${shown(answered[field])}`;
 }
 
 const longest = 1_000;
 
-const shown = (value: unknown): string => (typeof value === 'object' ? `not a text but ${Array.isArray(value) ? 'a list' : 'an object'}` : clip(String(value), longest));
+const shown = (value: unknown): string =>
+  typeof value === 'object'
+    ? `not a text but ${Array.isArray(value) ? 'a list' : 'an object'}`
+    : clip(String(value), longest);
 
 const different = (field: string, got: unknown, wanted: unknown): string =>
   `${field} is ${got === undefined || got === null ? 'missing' : shown(got)}, not ${shown(wanted)}`;
@@ -119,23 +156,31 @@ function sameText(got: unknown, wanted: unknown): boolean {
 function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const wanted = asked.reqDetails?.['address'];
   const { address, lnurlAddress, lnurl } = given.reqDetails ?? {};
-  const echoed = Object.entries({ address, lnurlAddress, lnurl }).filter(([, value]) => value != null);
+  const echoed = Object.entries({ address, lnurlAddress, lnurl }).filter(
+    ([, value]) => value != null,
+  );
   if (echoed.length === 0) return different('address', undefined, wanted);
   const [field, got] = echoed.find(([, value]) => targetOf(value) !== targetOf(wanted)) ?? [];
   return field === undefined ? undefined : different(field, got, wanted);
 }
 
-const targetOf = (value: unknown): unknown => (typeof value === 'string' ? lnurlTarget(value) : value);
+const targetOf = (value: unknown): unknown =>
+  typeof value === 'string' ? lnurlTarget(value) : value;
 
 /** The payer and the payee, if the answer has them. */
 function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const { type, details: got } = given.kyc ?? {};
   if (asked.kyc === undefined) return undefined;
-  if (type != null && (typeof type !== 'string' || type.toLowerCase() !== asked.kyc.type.toLowerCase())) return different('kyc type', type, asked.kyc.type);
+  if (
+    type != null &&
+    (typeof type !== 'string' || type.toLowerCase() !== asked.kyc.type.toLowerCase())
+  )
+    return different('kyc type', type, asked.kyc.type);
   if (typeof got !== 'object' || got === null) return undefined;
   for (const [field, value] of Object.entries(asked.kyc.details)) {
     const echoed: unknown = Reflect.get(got, field);
-    if (echoed !== undefined && echoed !== null && echoed !== value) return different(`kyc ${field}`, echoed, value);
+    if (echoed !== undefined && echoed !== null && echoed !== value)
+      return different(`kyc ${field}`, echoed, value);
   }
   return undefined;
 }
@@ -151,9 +196,16 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   const sent = givenFromWire(sourceReq.amtRequested);
   if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
   // The specification does not define whether the computed side of an answer includes the fees.
-  const fees = (givenFromWire(sourceReq.servicepayFees) ?? new Big(0)).plus(givenFromWire(sourceReq.networkFees) ?? 0);
+  const fees = (givenFromWire(sourceReq.servicepayFees) ?? new Big(0)).plus(
+    givenFromWire(sourceReq.networkFees) ?? 0,
+  );
   const whole = receives.value.round(decimalsOf(receives.ccy), Big.roundUp);
-  if ([receives.value, whole].some((each) => sent.eq(each) || sent.eq(each.plus(fees)) || sent.eq(each.minus(fees)))) return undefined;
+  if (
+    [receives.value, whole].some(
+      (each) => sent.eq(each) || sent.eq(each.plus(fees)) || sent.eq(each.minus(fees)),
+    )
+  )
+    return undefined;
   return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;
 }
 
@@ -162,7 +214,8 @@ function deductionDifference({ body }: Order, txn: Transaction): string | undefi
   for (const field of deductions) {
     const answered = txn[field];
     const asked = body[field] ?? false;
-    if (typeof answered === 'boolean' && answered !== asked) return `${field} is ${answered}, not ${asked}`;
+    if (typeof answered === 'boolean' && answered !== asked)
+      return `${field} is ${answered}, not ${asked}`;
   }
   return undefined;
 }

@@ -13,7 +13,10 @@ export function orderOf(txn: Transaction): Order {
   const [sourceReq, destReq] = [named(txn.sourceReq, txn), named(txn.destReq, txn)];
   const invoice = invoiceOf(destReq.reqDetails);
   const [source, dest] = entryOf(amountSides, destReq.method) ?? [false, true];
-  const side = ({ ccy, method, reqDetails, amtRequested }: typeof sourceReq, withAmount: boolean) => ({
+  const side = (
+    { ccy, method, reqDetails, amtRequested }: typeof sourceReq,
+    withAmount: boolean,
+  ) => ({
     ccy,
     method,
     reqDetails: reqDetails ?? {},

@@ -41,7 +41,9 @@ const orderSchema = v.strictObject({
     deductNetworkFeesFromDest: v.exactOptional(v.boolean()),
     deductServicepayFees: v.exactOptional(v.boolean()),
     deductNetworkFees: v.exactOptional(v.boolean()),
-    sourceOfFunds: v.exactOptional(v.object({ purpose: v.number(), source: v.number(), relationship: v.number() })),
+    sourceOfFunds: v.exactOptional(
+      v.object({ purpose: v.number(), source: v.number(), relationship: v.number() }),
+    ),
   }),
   idempotencyKey: v.nullable(v.string()),
   notBefore: v.exactOptional(v.number()),
@@ -52,7 +54,9 @@ const orderSchema = v.strictObject({
 });
 
 /** The order's columns in the journal. */
-export const recordOf = (order: Order): Pick<PaymentDraft, 'kind' | 'request' | 'fingerprint' | 'idempotencyKey'> => ({
+export const recordOf = (
+  order: Order,
+): Pick<PaymentDraft, 'kind' | 'request' | 'fingerprint' | 'idempotencyKey'> => ({
   kind: order.kind,
   request: encodeOrder(order),
   fingerprint: fingerprint(order),
@@ -62,7 +66,8 @@ export const recordOf = (order: Order): Pick<PaymentDraft, 'kind' | 'request' | 
 /** Throws unless the text is read back as an equal order: a crash must not change a payment. */
 export function encodeOrder(order: Order): string {
   const text = JSON.stringify(plain(order));
-  if (JSON.stringify(plain(decodeOrder(text))) !== text) throw new Error('An order cannot be kept in the journal.');
+  if (JSON.stringify(plain(decodeOrder(text))) !== text)
+    throw new Error('An order cannot be kept in the journal.');
   return text;
 }
 
@@ -72,10 +77,14 @@ export function decodeOrder(text: string): Order {
     const { receives, ...order } = v.parse(orderSchema, withPresentNames(JSON.parse(text)));
     return { ...order, receives };
   } catch (cause) {
-    throw new Failure('usage', 'The payment journal holds an order that this version cannot read.', {
-      hint: 'Use the version that wrote it.',
-      cause,
-    });
+    throw new Failure(
+      'usage',
+      'The payment journal holds an order that this version cannot read.',
+      {
+        hint: 'Use the version that wrote it.',
+        cause,
+      },
+    );
   }
 }
 
@@ -83,21 +92,36 @@ export function decodeOrder(text: string): Order {
 function withPresentNames(record: unknown): unknown {
   if (!isFields(record)) return record;
   const { onceKey, told, ...order } = record;
-  return { ...order, ...(onceKey !== undefined && { idempotencyKey: onceKey }), ...(told !== undefined && { isImported: told }) };
+  return {
+    ...order,
+    ...(onceKey !== undefined && { idempotencyKey: onceKey }),
+    ...(told !== undefined && { isImported: told }),
+  };
 }
 
 /** Equal for equivalent orders; a note does not matter. */
 export const fingerprint = ({ body }: Order): string =>
-  JSON.stringify(plain({ ...body, destReq: asAsked(body.destReq), note: undefined, extRefId: undefined }));
+  JSON.stringify(
+    plain({ ...body, destReq: asAsked(body.destReq), note: undefined, extRefId: undefined }),
+  );
 
 /** Without data from the service's list of institutions, which may be unavailable or different the next time. */
 export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
   const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
-  return { ...side, reqDetails: { ...details, ...(typeof code === 'string' && { institutionCode: code.toUpperCase() }) } };
+  return {
+    ...side,
+    reqDetails: {
+      ...details,
+      ...(typeof code === 'string' && { institutionCode: code.toUpperCase() }),
+    },
+  };
 }
 
 /** Whether the journal's payment matches the order; a record of an earlier version may have more fields. */
-export function isForOrder(payment: Pick<Payment, 'fingerprint' | 'request'>, order: Order): boolean {
+export function isForOrder(
+  payment: Pick<Payment, 'fingerprint' | 'request'>,
+  order: Order,
+): boolean {
   const asked = fingerprint(order);
   return payment.fingerprint === asked || fingerprint(decodeOrder(payment.request)) === asked;
 }

@@ -40,7 +40,10 @@ export function lightningOrder(invoice: Invoice, from: string): Order {
     notBefore: invoice.timestamp * 1000,
     expiresAt: invoice.expiresAt,
     destination: invoice.payee,
-    receives: invoice.amountMsat === null ? undefined : { ccy: 'BTC', value: btcFromMsat(invoice.amountMsat) },
+    receives:
+      invoice.amountMsat === null
+        ? undefined
+        : { ccy: 'BTC', value: btcFromMsat(invoice.amountMsat) },
   };
 }
 
@@ -89,7 +92,12 @@ function addressOrder(kind: SendKind, address: string, amount: Money, from: stri
     kind: `send ${kind}`,
     body: {
       sourceReq: { ccy: from, method: servicepay, reqDetails: {} },
-      destReq: { ccy: amount.ccy, method: railOf(kind).method, reqDetails: { address }, ...onSide(amount.value) },
+      destReq: {
+        ccy: amount.ccy,
+        method: railOf(kind).method,
+        reqDetails: { address },
+        ...onSide(amount.value),
+      },
     },
     idempotencyKey: null,
     destination: address,
@@ -102,8 +110,18 @@ export function swapOrder(from: string, to: string, amount: Money, side: 'source
   return {
     kind: 'swap',
     body: {
-      sourceReq: { ccy: from, method: servicepay, reqDetails: {}, ...(side === 'source' && onSide(amount.value)) },
-      destReq: { ccy: to, method: servicepay, reqDetails: {}, ...(side === 'dest' && onSide(amount.value)) },
+      sourceReq: {
+        ccy: from,
+        method: servicepay,
+        reqDetails: {},
+        ...(side === 'source' && onSide(amount.value)),
+      },
+      destReq: {
+        ccy: to,
+        method: servicepay,
+        reqDetails: {},
+        ...(side === 'dest' && onSide(amount.value)),
+      },
     },
     idempotencyKey: null,
     destination: to,
@@ -124,5 +142,8 @@ const onSide = (amtRequested: Big): { amtRequested: Big } => ({ amtRequested });
 /** Throws Failure `usage` for an invoice that can no longer be paid. */
 export function checkNotExpired({ expiresAt }: Order, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return;
-  throw new Failure('usage', `Not sent: the invoice expired ${describeDuration(now - expiresAt)} ago. Ask for a new one.`);
+  throw new Failure(
+    'usage',
+    `Not sent: the invoice expired ${describeDuration(now - expiresAt)} ago. Ask for a new one.`,
+  );
 }

@@ -35,7 +35,12 @@ export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<
   if (answer === 'lapsed') return { is: 'prompt-expired' };
   // Programs answer too, and a word is not a yes.
   if (answer === true) return { is: 'approved', quote, by: 'asked' };
-  return { is: 'declined', failure: new Failure('declined', 'Not sent. The quote will expire unconfirmed.', { txnId: quote.txnId }) };
+  return {
+    is: 'declined',
+    failure: new Failure('declined', 'Not sent. The quote will expire unconfirmed.', {
+      txnId: quote.txnId,
+    }),
+  };
 }
 
 export function transactionOf({ known, payment }: Run): Transaction {
@@ -44,21 +49,35 @@ export function transactionOf({ known, payment }: Run): Transaction {
 }
 
 async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promise<Approval> {
-  const { order, payment: { terms } } = run;
+  const {
+    order,
+    payment: { terms },
+  } = run;
   checkEcho(order, txn, deps.account);
   const quote = readQuote(order, txn);
   checkMaxFee(terms, quote);
   const [funds, market] = await Promise.all([
     run.known.funds ?? readFunds(quote.total.ccy, deps.service),
-    checkMarket(terms, order, quote, async () => orThrow(run.known.rates ?? (await deps.service.rates()))),
+    checkMarket(terms, order, quote, async () =>
+      orThrow(run.known.rates ?? (await deps.service.rates())),
+    ),
   ]);
   const available = availableBefore(funds, quote.total);
-  if (available !== undefined && quote.total.value.gt(available.value)) throw notEnough(quote.total, available);
+  if (available !== undefined && quote.total.value.gt(available.value))
+    throw notEnough(quote.total, available);
   checkDestination(deps.limits, order);
   checkSpend(deps.limits, quotedAmounts(order, quote), () => []);
   if (market.unchecked !== undefined) deps.on({ type: 'rate-unchecked', why: market.unchecked });
   const left = funds && money(funds.available.ccy, funds.available.value.minus(quote.total.value));
-  return { order, quote, txn, available, left: left?.value.lt(0) === true ? undefined : left, worse: isWorseThanApproved(run, quote), unusual: unusualOf(terms, quote, market) };
+  return {
+    order,
+    quote,
+    txn,
+    available,
+    left: left?.value.lt(0) === true ? undefined : left,
+    worse: isWorseThanApproved(run, quote),
+    unusual: unusualOf(terms, quote, market),
+  };
 }
 
 function orThrow(rates: Rates | Failure): Rates {
@@ -69,11 +88,16 @@ function orThrow(rates: Rates | Failure): Rates {
 /** Than what was approved in this run, or before by the journal. */
 function isWorseThanApproved({ known, payment }: Run, quote: Quote): boolean {
   if (known.agreed !== undefined) {
-    return isWorse(quote, { total: known.agreed.total.value, receives: known.agreed.receives?.value });
+    return isWorse(quote, {
+      total: known.agreed.total.value,
+      receives: known.agreed.receives?.value,
+    });
   }
-  const approved = payment.attempts.findLast(({ approvedTotal }) => approvedTotal !== null) ?? latest(payment);
+  const approved =
+    payment.attempts.findLast(({ approvedTotal }) => approvedTotal !== null) ?? latest(payment);
   if (payment.consent !== 'quote' || approved.approvedTotal === null) return false;
-  const receives = approved.approvedReceives === null ? undefined : new Big(approved.approvedReceives);
+  const receives =
+    approved.approvedReceives === null ? undefined : new Big(approved.approvedReceives);
   return isWorse(quote, { total: new Big(approved.approvedTotal), receives });
 }
 
@@ -83,6 +107,13 @@ export function approvedQuote(run: Run): Quote {
   const txn = transactionOf(run);
   checkEcho(run.order, txn);
   const quote = readQuote(run.order, txn);
-  if (agreed === undefined || !isWorse(quote, { total: agreed.total.value, receives: agreed.receives?.value })) return quote;
-  throw notObeyed(`it takes ${formatAmount(quote.total)} now, and took ${formatAmount(agreed.total)} when it was approved`, txn.txnId);
+  if (
+    agreed === undefined ||
+    !isWorse(quote, { total: agreed.total.value, receives: agreed.receives?.value })
+  )
+    return quote;
+  throw notObeyed(
+    `it takes ${formatAmount(quote.total)} now, and took ${formatAmount(agreed.total)} when it was approved`,
+    txn.txnId,
+  );
 }

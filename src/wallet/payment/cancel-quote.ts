@@ -27,15 +27,23 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   const txn = await service.transaction(txnId);
   if (hasLapsed(txn.txnState)) return lapsed(txn, payment);
   if (!isQuoted(txn.txnState)) throw tooLate(txn);
-  const taken = payment !== undefined && latest(payment).txnId === txnId ? await take(payment, deps) : undefined;
+  const taken =
+    payment !== undefined && latest(payment).txnId === txnId
+      ? await take(payment, deps)
+      : undefined;
   try {
     // Another process may have begun the next attempt meanwhile, which is left alone.
-    const claim = taken !== undefined && latest(taken.payment).txnId === txnId ? await abandon(taken, deps) : undefined;
+    const claim =
+      taken !== undefined && latest(taken.payment).txnId === txnId
+        ? await abandon(taken, deps)
+        : undefined;
     const ended = await cancelOrRead(txn, deps);
     if (!hasLapsed(ended.txnState)) return ended;
     const attempt = claim && latest(claim.payment);
     if (claim !== undefined && attempt?.state === 'quoted') {
-      await journal.write(claim, { attempt: { ...attempt, state: 'lapsed', txnState: ended.txnState } });
+      await journal.write(claim, {
+        attempt: { ...attempt, state: 'lapsed', txnState: ended.txnState },
+      });
     }
     return lapsed(ended, claim?.payment ?? payment);
   } catch (error) {
@@ -72,7 +80,9 @@ async function take(payment: Payment, { journal, owner }: CancelDeps): Promise<C
 
 /** Otherwise `tx resume` would ask for the payment again. One that may have been submitted stays as it is. */
 async function abandon(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
-  return latest(claim.payment).state === 'quoted' ? journal.write(claim, { abandoned: true, consent: 'none' }) : claim;
+  return latest(claim.payment).state === 'quoted'
+    ? journal.write(claim, { abandoned: true, consent: 'none' })
+    : claim;
 }
 
 const isBusy = (txnId: string | null): Failure =>
@@ -82,18 +92,26 @@ const isBusy = (txnId: string | null): Failure =>
   });
 
 function tooLate({ txnId, txnState }: Transaction): Failure {
-  return new Failure('refused', `Not cancelled: this transaction is ${txnState}, and only a quote can be cancelled.`, {
-    next: { do: 'show', id: txnId },
-    txnId,
-  });
+  return new Failure(
+    'refused',
+    `Not cancelled: this transaction is ${txnState}, and only a quote can be cancelled.`,
+    {
+      next: { do: 'show', id: txnId },
+      txnId,
+    },
+  );
 }
 
 function expiresByItself({ txnId, sourceReq }: Transaction, cause: CancelNotOffered): Failure {
   const { expiresAt } = sourceReq;
   const when = expiresAt == null ? 'soon' : `at ${new Date(expiresAt).toISOString()}`;
-  return new Failure('refused', `Nothing moved: the service cannot cancel. This quote expires unconfirmed ${when}.`, {
-    status: cause.status,
-    txnId,
-    cause,
-  });
+  return new Failure(
+    'refused',
+    `Nothing moved: the service cannot cancel. This quote expires unconfirmed ${when}.`,
+    {
+      status: cause.status,
+      txnId,
+      cause,
+    },
+  );
 }

@@ -1,7 +1,15 @@
 // A quote that was made earlier, here or elsewhere, becomes a payment: by the same core, with limits and journal.
 import type { Transaction } from '../../api/types.js';
 import type { Claim, Journal } from '../../store/journal/journal.js';
-import { attemptNamed, latest, mayHavePaid, requested, type Consent, type Payment, type PaymentTerms } from '../../store/journal/payment.js';
+import {
+  attemptNamed,
+  latest,
+  mayHavePaid,
+  requested,
+  type Consent,
+  type Payment,
+  type PaymentTerms,
+} from '../../store/journal/payment.js';
 import { echoes } from '../order/echo.js';
 import { orderOf } from '../order/order-of-quote.js';
 import { decodeOrder, recordOf } from '../order/order-record.js';
@@ -20,7 +28,12 @@ export interface QuoteConsent {
  * Confirms this quote and no other, and follows it to its end.
  * Throws Failure as `pay` does; `payment-failed` also if the quote expired.
  */
-export async function confirmQuote(txn: Transaction, given: QuoteConsent, options: PaymentOptions, deps: PaymentDeps): Promise<Transaction> {
+export async function confirmQuote(
+  txn: Transaction,
+  given: QuoteConsent,
+  options: PaymentOptions,
+  deps: PaymentDeps,
+): Promise<Transaction> {
   const known = await deps.journal.find(deps.scope, txn.txnId);
   const isLatest = known !== undefined && latest(known).txnId === txn.txnId;
   const payment = isLatest ? known : await adopt(txn, given.terms, deps);
@@ -36,7 +49,13 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
   const [ref, number] = attemptNamed(txn.extRefId ?? deps.newId());
   const order = (await orderAsked(ref, txn, deps)) ?? orderOf(txn);
   const { payment, found } = await journal.begin({
-    id: deps.newId(), scope, account: deps.account, ref, ...recordOf(order), terms, consent: 'none',
+    id: deps.newId(),
+    scope,
+    account: deps.account,
+    ref,
+    ...recordOf(order),
+    terms,
+    consent: 'none',
   });
   if (found === 'once') throw alreadyPaid(payment);
   const claim = await journal.claim(payment.id, owner);
@@ -49,20 +68,36 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
 }
 
 /** The service returns less of a payment than was asked for: the journal's order counts, if it has one. Throws as `asAttempt`. */
-async function orderAsked(ref: string, txn: Transaction, { journal, scope }: PaymentDeps): Promise<Order | undefined> {
+async function orderAsked(
+  ref: string,
+  txn: Transaction,
+  { journal, scope }: PaymentDeps,
+): Promise<Order | undefined> {
   const known = await journal.find(scope, ref);
   if (known?.ref !== ref) return undefined;
-  if (mayHavePaid(known) && !known.attempts.some(({ txnId }) => txnId === txn.txnId)) throw differentPayment(ref, latest(known).txnId);
+  if (mayHavePaid(known) && !known.attempts.some(({ txnId }) => txnId === txn.txnId))
+    throw differentPayment(ref, latest(known).txnId);
   const order = decodeOrder(known.request);
   return echoes(order, txn) ? order : undefined;
 }
 
 /** Throws Failure `usage` if the payment is another one, or has an attempt that is not this quote. */
-async function asAttempt(claim: Claim, number: number, txn: Transaction, journal: Journal): Promise<Payment> {
+async function asAttempt(
+  claim: Claim,
+  number: number,
+  txn: Transaction,
+  journal: Journal,
+): Promise<Payment> {
   const { payment } = claim;
   const last = latest(payment);
   const isFree = (last.state === 'requested' && number >= last.number) || number > last.number;
-  if (!isFree || !echoes(decodeOrder(payment.request), txn)) throw differentPayment(payment.ref, last.txnId);
+  if (!isFree || !echoes(decodeOrder(payment.request), txn))
+    throw differentPayment(payment.ref, last.txnId);
   const { txnId, txnState } = txn;
-  return (await journal.write(claim, { abandoned: false, attempt: { ...requested(number), state: 'quoted', txnId, txnState } })).payment;
+  return (
+    await journal.write(claim, {
+      abandoned: false,
+      attempt: { ...requested(number), state: 'quoted', txnId, txnState },
+    })
+  ).payment;
 }

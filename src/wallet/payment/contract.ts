@@ -1,5 +1,13 @@
 // What a payment is given and what it reports: the service, the journal, the person, and the events that are drawn.
-import type { CreateTransaction, ListedTransaction, Rates, Transaction, TransactionFilter, TransactionPage, Wallet } from '../../api/types.js';
+import type {
+  CreateTransaction,
+  ListedTransaction,
+  Rates,
+  Transaction,
+  TransactionFilter,
+  TransactionPage,
+  Wallet,
+} from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
 import type { Journal, SpentBefore } from '../../store/journal/journal.js';
@@ -74,7 +82,9 @@ export interface PaymentDeps {
   /** Names this process in the journal; every run adds a name of its own. */
   readonly owner: string;
   /** A further check in the transaction that submits, with the account locked. Throws Failure to refuse. */
-  readonly refuse?: ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>) | undefined;
+  readonly refuse?:
+    | ((payment: Payment, latest: SpentBefore['latest']) => Promise<void>)
+    | undefined;
   readonly limits: Limits;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

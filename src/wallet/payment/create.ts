@@ -33,11 +33,15 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
   const [funds, rates, answer] = await Promise.all([
     reading.then((read): Funds | undefined => read && { ...read, isBefore: before !== undefined }),
     isConverted(run.order) ? service.rates().catch(asFailure) : undefined,
-    sending.then((txn) => ({ txn }), (error: unknown) => ({ error })),
+    sending.then(
+      (txn) => ({ txn }),
+      (error: unknown) => ({ error }),
+    ),
   ]);
   if ('error' in answer) return refusedOrUnanswered(answer.error, funds);
   const { txn } = answer;
-  if (hasStarted(txn)) return { is: 'created', txn, funds, rates, started: await started(run, txn, extRefId, deps) };
+  if (hasStarted(txn))
+    return { is: 'created', txn, funds, rates, started: await started(run, txn, extRefId, deps) };
   checkReference(txn, extRefId);
   return { is: 'created', txn, funds, rates };
 }
@@ -46,7 +50,11 @@ function refusedOrUnanswered(error: unknown, funds: Funds | undefined): FactBody
   if (!(error instanceof Failure)) throw error;
   const isTemporary = error instanceof NoAnswer || error.kind === 'temporary';
   if (!isTemporary) return { is: 'create-refused', error, funds };
-  return { is: 'create-unanswered', error, mayExist: !(error instanceof NoAnswer && !error.mayHaveArrived) };
+  return {
+    is: 'create-unanswered',
+    error,
+    mayExist: !(error instanceof NoAnswer && !error.mayHaveArrived),
+  };
 }
 
 function asFailure(error: unknown): Failure {

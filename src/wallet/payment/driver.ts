@@ -6,7 +6,13 @@ import { Failure } from '../../formats/failure.js';
 import { isQuoted } from '../../formats/states.js';
 import { messageOf } from '../../formats/unknown.js';
 import { LostClaim, type Claim } from '../../store/journal/journal.js';
-import { isUnordered, latest, mayHaveMoved, type Attempt, type Payment } from '../../store/journal/payment.js';
+import {
+  isUnordered,
+  latest,
+  mayHaveMoved,
+  type Attempt,
+  type Payment,
+} from '../../store/journal/payment.js';
 import { checkSpend, lastDay, quotedAmounts } from '../limits/limits.js';
 import { decodeOrder } from '../order/order-record.js';
 import { readTransaction } from '../transaction/read-transaction.js';
@@ -15,7 +21,15 @@ import { apply, recorded, type Applied } from './apply.js';
 import type { PaymentDeps } from './contract.js';
 import { create } from './create.js';
 import { find } from './find.js';
-import { nothingKnown, resultOf, type FactBody, type Now, type Run, type Step, type Wish } from './model.js';
+import {
+  nothingKnown,
+  resultOf,
+  type FactBody,
+  type Now,
+  type Run,
+  type Step,
+  type Wish,
+} from './model.js';
 import { isReopened, next } from './next.js';
 import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
 import { isDefined, isOwnRefusal } from './refusals.js';
@@ -42,7 +56,8 @@ export async function drive(claim: Claim, wish: Wish, deps: PaymentDeps): Promis
     const renew = wish.expect === undefined ? wish.renew : { terms: wish.renew.terms };
     if (isReopened(run, wish)) run = await take(run, { is: 'reopened', renew }, drive);
     for (;;) {
-      if (deps.signal.aborted && run.known.isInterrupted !== true) run = await take(run, { is: 'interrupted' }, drive);
+      if (deps.signal.aborted && run.known.isInterrupted !== true)
+        run = await take(run, { is: 'interrupted' }, drive);
       const step = next(run, wish, drive.clock.now());
       if (step.do === 'stop') return { txn: await end(run, step, drive) };
       run = await take(run, await perform(run, step, drive), drive);
@@ -54,7 +69,11 @@ export async function drive(claim: Claim, wish: Wish, deps: PaymentDeps): Promis
 }
 
 function openRun({ payment, fence }: Claim): Run {
-  return { payment, order: decodeOrder(payment.request), known: nothingKnown(latest(payment).state, fence === 1) };
+  return {
+    payment,
+    order: decodeOrder(payment.request),
+    known: nothingKnown(latest(payment).state, fence === 1),
+  };
 }
 
 /** Applies a fact, and writes what it changes. */
@@ -69,12 +88,15 @@ async function record({ run, change, submits }: Applied, drive: Drive): Promise<
   if (change === undefined) return run;
   const { deps, claim } = drive;
   const { attempt } = change;
-  const isAfterMoney = submits !== 'checked' && attempt !== undefined && concernsMoved(run, attempt);
+  const isAfterMoney =
+    submits !== 'checked' && attempt !== undefined && concernsMoved(run, attempt);
   try {
     // Another attempt may not begin while the journal lacks the end of the last one.
-    if (drive.journalError !== undefined && attempt?.state === 'requested') throw drive.journalError;
+    if (drive.journalError !== undefined && attempt?.state === 'requested')
+      throw drive.journalError;
     if (drive.journalError !== undefined && isAfterMoney) return recorded(run, change);
-    if (submits === undefined || attempt === undefined) drive.claim = await deps.journal.write(claim, change);
+    if (submits === undefined || attempt === undefined)
+      drive.claim = await deps.journal.write(claim, change);
     else {
       const window = lastDay(deps.now(), deps.service.confirmedNow());
       const allow = submits === 'already moved' ? () => undefined : checkSubmission(run, deps);
@@ -93,14 +115,19 @@ async function record({ run, change, submits }: Applied, drive: Drive): Promise<
 
 /** The attempt moved money, or may have: the payment continues even if the journal cannot be written. */
 const concernsMoved = ({ payment }: Run, attempt: Attempt): boolean =>
-  mayHaveMoved(attempt) || payment.attempts.some((before) => before.number === attempt.number && mayHaveMoved(before));
+  mayHaveMoved(attempt) ||
+  payment.attempts.some((before) => before.number === attempt.number && mayHaveMoved(before));
 
 /** The last moment before money can move: limits and competing payments, in the transaction that submits. */
-function checkSubmission({ order, known, payment }: Run, { limits, refuse }: PaymentDeps): Parameters<PaymentDeps['journal']['submit']>[3] {
+function checkSubmission(
+  { order, known, payment }: Run,
+  { limits, refuse }: PaymentDeps,
+): Parameters<PaymentDeps['journal']['submit']>[3] {
   return async (before) => {
     if (before.rival !== undefined) throw alreadyPaid(before.rival);
     const spent = Object.keys(limits.perDay).length > 0 ? await before.spent() : [];
-    if (known.agreed !== undefined) checkSpend(limits, quotedAmounts(order, known.agreed), () => spent);
+    if (known.agreed !== undefined)
+      checkSpend(limits, quotedAmounts(order, known.agreed), () => spent);
     await refuse?.(payment, before.latest);
   };
 }
@@ -110,16 +137,25 @@ function announce(before: Run, after: Run, fact: FactBody, { on }: PaymentDeps):
   const [was, is] = [latest(before.payment), latest(after.payment)];
   const { txn } = after.known;
   const isStarted = (fact.is === 'created' || fact.is === 'found') && fact.started !== undefined;
-  if (isStarted || (is.state === 'submitting' && was.state !== 'submitting')) on({ type: 'submitting', payment: after.payment });
-  if (fact.is === 'confirm-refused' && !isDefined(fact.error)) on({ type: 'refused', error: fact.error });
+  if (isStarted || (is.state === 'submitting' && was.state !== 'submitting'))
+    on({ type: 'submitting', payment: after.payment });
+  if (fact.is === 'confirm-refused' && !isDefined(fact.error))
+    on({ type: 'refused', error: fact.error });
   if (txn === undefined || !(mayHaveMoved(is) || is.state === 'failed')) return;
-  if (is.txnState !== was.txnState || fact.is === 'confirmed') on({ type: 'state', txn: { ...txn, txnState: is.txnState ?? txn.txnState } });
+  if (is.txnState !== was.txnState || fact.is === 'confirmed')
+    on({ type: 'state', txn: { ...txn, txnState: is.txnState ?? txn.txnState } });
   if (fact.is === 'read') on({ type: 'read', txn });
 }
 
-async function end(run: Run, { outcome, abandons }: Extract<Step, { do: 'stop' }>, drive: Drive): Promise<Transaction> {
+async function end(
+  run: Run,
+  { outcome, abandons }: Extract<Step, { do: 'stop' }>,
+  drive: Drive,
+): Promise<Transaction> {
   // Another process may have taken the payment over meanwhile: then its work is followed.
-  const writing = abandons ? take(run, { is: 'abandoned' }, drive) : drive.deps.journal.renew(drive.claim);
+  const writing = abandons
+    ? take(run, { is: 'abandoned' }, drive)
+    : drive.deps.journal.renew(drive.claim);
   await writing.catch((error: unknown) => {
     if (error instanceof LostClaim || (abandons && 'txn' in outcome)) throw error;
   });
@@ -138,7 +174,11 @@ async function perform(run: Run, step: Performed, drive: Drive): Promise<FactBod
   }
 }
 
-async function performed(run: Run, step: Performed, { wish, deps, clock }: Drive): Promise<FactBody> {
+async function performed(
+  run: Run,
+  step: Performed,
+  { wish, deps, clock }: Drive,
+): Promise<FactBody> {
   const txnId = latest(run.payment).txnId ?? '';
   switch (step.do) {
     case 'create':
@@ -153,11 +193,16 @@ async function performed(run: Run, step: Performed, { wish, deps, clock }: Drive
       return cancel(txnId, deps);
     case 'submit': {
       const isStanding = wish.expect === undefined && run.payment.consent === 'standing';
-      return { is: 'submitted', amounts: amountsOf(approvedQuote(run)), consent: isStanding ? 'standing' : 'quote' };
+      return {
+        is: 'submitted',
+        amounts: amountsOf(approvedQuote(run)),
+        consent: isStanding ? 'standing' : 'quote',
+      };
     }
     case 'confirm':
       // An earlier run submitted it, or the journal's answer to the submission was lost: this run submits it as well.
-      if (run.known.confirmation.isUnanswered && run.known.confirmation.tries === 0) deps.on({ type: 'submitting', payment: run.payment });
+      if (run.known.confirmation.isUnanswered && run.known.confirmation.tries === 0)
+        deps.on({ type: 'submitting', payment: run.payment });
       return confirm(txnId, deps);
     case 'wait':
       await clock.sleep(step.ms);
@@ -173,21 +218,36 @@ async function read(run: Run, number: number, txnId: string, deps: PaymentDeps):
   try {
     const txn = await readTransaction(deps.service, txnId);
     const attempt = run.payment.attempts.find((each) => each.number === number);
-    if (attempt !== undefined && isUnordered(attempt) && !isOrdered(run, txn, number, deps.account)) throw notOrdered(txn);
-    const later = resultOf(txn.txnState) === 'lapsed' ? await reportedLater(txnId, deps) : undefined;
+    if (attempt !== undefined && isUnordered(attempt) && !isOrdered(run, txn, number, deps.account))
+      throw notOrdered(txn);
+    const later =
+      resultOf(txn.txnState) === 'lapsed' ? await reportedLater(txnId, deps) : undefined;
     const isSubmitted = attempt !== undefined && mayHaveMoved(attempt);
-    return { is: 'read', number, txn: later === undefined || isSubmitted ? txn : { ...txn, txnState: later } };
+    return {
+      is: 'read',
+      number,
+      txn: later === undefined || isSubmitted ? txn : { ...txn, txnState: later },
+    };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (deps.signal.aborted) return { is: 'interrupted' };
-    const isMissing = error.kind === 'not-found' && !(error instanceof ServiceError && !error.isOwnRefusal);
+    const isMissing =
+      error.kind === 'not-found' && !(error instanceof ServiceError && !error.isOwnRefusal);
     const isUnanswered = error instanceof NoAnswer || error.kind === 'temporary';
-    return { is: 'read-failed', number, error, result: isMissing ? 'not-found' : isUnanswered ? 'unanswered' : 'unreadable' };
+    return {
+      is: 'read-failed',
+      number,
+      error,
+      result: isMissing ? 'not-found' : isUnanswered ? 'unanswered' : 'unreadable',
+    };
   }
 }
 
 /** A later state of the transaction that a webhook event reported: a read that calls it lapsed does not take that back. */
-async function reportedLater(txnId: string, { reported }: PaymentDeps): Promise<string | undefined> {
+async function reportedLater(
+  txnId: string,
+  { reported }: PaymentDeps,
+): Promise<string | undefined> {
   const states = (await reported?.(txnId)) ?? [];
   return states.find((state) => ['moving', 'completed', 'error'].includes(resultOf(state)));
 }
@@ -204,16 +264,23 @@ async function cancel(txnId: string, { service }: PaymentDeps): Promise<FactBody
 
 /** Sends one confirmation. Any answer but the transaction or the service's own refusal leaves its effect unknown. */
 async function confirm(txnId: string, { service }: PaymentDeps): Promise<FactBody> {
-  const unanswered = (message: string, cause?: unknown): FactBody =>
-    ({ is: 'confirm-unanswered', error: new NoAnswer('pending', message, { mayHaveArrived: true, txnId, cause }) });
+  const unanswered = (message: string, cause?: unknown): FactBody => ({
+    is: 'confirm-unanswered',
+    error: new NoAnswer('pending', message, { mayHaveArrived: true, txnId, cause }),
+  });
   try {
     const txn = await service.confirmTransaction(txnId);
-    if (txn.txnId !== txnId) return unanswered(`the service answered with transaction ${txn.txnId}`);
-    return isQuoted(txn.txnState) ? unanswered('the service still reports quoted') : { is: 'confirmed', txn };
+    if (txn.txnId !== txnId)
+      return unanswered(`the service answered with transaction ${txn.txnId}`);
+    return isQuoted(txn.txnState)
+      ? unanswered('the service still reports quoted')
+      : { is: 'confirmed', txn };
   } catch (error) {
-    if (!(error instanceof Failure)) return unanswered(`the confirmation broke off: ${messageOf(error)}`, error);
+    if (!(error instanceof Failure))
+      return unanswered(`the confirmation broke off: ${messageOf(error)}`, error);
     if (isOwnRefusal(error)) return { is: 'confirm-refused', error };
-    const wasNotSent = error instanceof NoAnswer ? !error.mayHaveArrived : !(error instanceof ServiceError);
+    const wasNotSent =
+      error instanceof NoAnswer ? !error.mayHaveArrived : !(error instanceof ServiceError);
     return wasNotSent ? { is: 'confirm-not-sent', error } : { is: 'confirm-unanswered', error };
   }
 }

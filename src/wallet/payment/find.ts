@@ -27,7 +27,11 @@ export const spanFilter = (since: number): TransactionFilter => ({
 /** The listed transactions of a reference and its attempts, in the order of the list. */
 export async function listedUnder(
   ref: string,
-  { since, depth, onRead }: { since: number; depth: 'every page' | 'newest page'; onRead: (count: number) => void },
+  {
+    since,
+    depth,
+    onRead,
+  }: { since: number; depth: 'every page' | 'newest page'; onRead: (count: number) => void },
   service: Pick<PaymentService, 'transactions' | 'eachTransaction'>,
 ): Promise<readonly { readonly row: ListedTransaction; readonly number: number }[]> {
   const matches: { row: ListedTransaction; number: number }[] = [];
@@ -55,7 +59,10 @@ export async function listedUnder(
 }
 
 /** The first page, and the last one too unless the first shows that the newest come first. */
-async function newestPage(filter: TransactionFilter, service: Pick<PaymentService, 'transactions'>): Promise<readonly ListedTransaction[]> {
+async function newestPage(
+  filter: TransactionFilter,
+  service: Pick<PaymentService, 'transactions'>,
+): Promise<readonly ListedTransaction[]> {
   const { data, pagination } = await service.transactions({ ...filter, page: 1 });
   const [first, last] = [data[0]?.createdAt, data.at(-1)?.createdAt];
   const isNewestFirst = first != null && last != null && first > last;
@@ -65,11 +72,20 @@ async function newestPage(filter: TransactionFilter, service: Pick<PaymentServic
 }
 
 /** Throws Failure: `usage` if another order has the reference, `pending` if the transaction is listed and cannot be found. */
-export async function find(run: Run, depth: 'every page' | 'newest page', wish: Wish, deps: PaymentDeps): Promise<FactBody> {
+export async function find(
+  run: Run,
+  depth: 'every page' | 'newest page',
+  wish: Wish,
+  deps: PaymentDeps,
+): Promise<FactBody> {
   const { ref } = run.payment;
   const own = latest(run.payment);
   const onRead = (count: number): void => deps.on({ type: 'searching', count });
-  const listed = await listedUnder(ref, { since: since(run, wish, deps), depth, onRead }, deps.service).catch(neverMind);
+  const listed = await listedUnder(
+    ref,
+    { since: since(run, wish, deps), depth, onRead },
+    deps.service,
+  ).catch(neverMind);
   let best: { txn: Transaction; number: number } | undefined;
   for (const { row, number } of listed) {
     const isOlder = run.payment.attempts.some((attempt) => attempt.txnId === row.txnId);
@@ -81,28 +97,40 @@ export async function find(run: Run, depth: 'every page' | 'newest page', wish: 
   }
   if (best === undefined) return { is: 'not-found' };
   if (!echoes(run.order, best.txn)) throw differentPayment(ref, best.txn.txnId);
-  if (wish.reference === 'once' && best.txn.txnState === 'completed') throw paidElsewhere(best.txn, ref);
+  if (wish.reference === 'once' && best.txn.txnState === 'completed')
+    throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });
   // Without an answer to the creation, the service may have started this run's transaction: then it counts here.
   const isOwn = run.known.creation.mayExist && hasStarted(best.txn);
-  return { is: 'found', ...best, ...(isOwn && { started: await started(run, best.txn, attemptRef(ref, best.number), deps) }) };
+  return {
+    is: 'found',
+    ...best,
+    ...(isOwn && { started: await started(run, best.txn, attemptRef(ref, best.number), deps) }),
+  };
 }
 
 /** An invoice that is named after itself cannot have been paid before it was made. */
 function since({ order, payment }: Run, { reference }: Wish, { service }: PaymentDeps): number {
-  const isByItself = reference === 'once' || (order.idempotencyKey !== null && payment.ref === ownRef(order.idempotencyKey));
+  const isByItself =
+    reference === 'once' ||
+    (order.idempotencyKey !== null && payment.ref === ownRef(order.idempotencyKey));
   if (!isByItself || order.notBefore === undefined) return 0;
   return Math.max(Math.min(order.notBefore, service.serviceNow()) - hourMs, 0);
 }
 
 /** A list that cannot be read now shows nothing. */
 const neverMind = (error: unknown): [] => {
-  if (error instanceof Failure && (error.kind === 'temporary' || error.kind === 'refused')) return [];
+  if (error instanceof Failure && (error.kind === 'temporary' || error.kind === 'refused'))
+    return [];
   throw error;
 };
 
 /** What the list shows exists, and may have paid: a read that does not find it is stale. */
-async function readListed({ payment }: Run, txnId: string, deps: PaymentDeps): Promise<Transaction> {
+async function readListed(
+  { payment }: Run,
+  txnId: string,
+  deps: PaymentDeps,
+): Promise<Transaction> {
   const read = (): Promise<Transaction | Failure> =>
     readTransaction(deps.service, txnId).catch((error: unknown) => {
       if (error instanceof Failure && error.kind === 'not-found') return error;
@@ -111,5 +139,9 @@ async function readListed({ payment }: Run, txnId: string, deps: PaymentDeps): P
   const txn = await rereadWhileStale(await read(), read, (each) => each instanceof Failure, deps);
   if (!(txn instanceof Failure)) return txn;
   const message = `Outcome unknown: the service lists transaction ${txnId} for the reference ${payment.ref}, and does not find it.`;
-  throw new Failure('pending', message, { next: { do: 'resume', id: payment.ref }, txnId, cause: txn });
+  throw new Failure('pending', message, {
+    next: { do: 'resume', id: payment.ref },
+    txnId,
+    cause: txn,
+  });
 }

@@ -2,7 +2,13 @@
 import type { Rates, Transaction } from '../../api/types.js';
 import type { Failure } from '../../formats/failure.js';
 import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
-import type { Attempt, AttemptState, Consent, Payment, PaymentTerms } from '../../store/journal/payment.js';
+import type {
+  Attempt,
+  AttemptState,
+  Consent,
+  Payment,
+  PaymentTerms,
+} from '../../store/journal/payment.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 import type { Funds } from './balance.js';
@@ -24,7 +30,10 @@ export interface Wish {
   /** Which stops leave the payment open for a later resume: those that may pass by themselves, or all. */
   readonly leaveOpen: 'never' | 'if-passing' | 'always';
   /** The terms and the consent of this run, for the payment and for each attempt that it begins. */
-  readonly renew: { readonly terms?: PaymentTerms | undefined; readonly consent?: Consent | undefined };
+  readonly renew: {
+    readonly terms?: PaymentTerms | undefined;
+    readonly consent?: Consent | undefined;
+  };
 }
 
 /** Times of a run: ms since it began, which only grow, and the service's clock in epoch ms. */
@@ -34,7 +43,16 @@ export interface Now {
 }
 
 /** What one read of a transaction shows. `unreadable` is an answer that makes no sense or a refusal, `unanswered` is none. */
-export type ReadResult = 'quoted' | 'moving' | 'completed' | 'failed' | 'error' | 'lapsed' | 'not-found' | 'unreadable' | 'unanswered';
+export type ReadResult =
+  | 'quoted'
+  | 'moving'
+  | 'completed'
+  | 'failed'
+  | 'error'
+  | 'lapsed'
+  | 'not-found'
+  | 'unreadable'
+  | 'unanswered';
 
 /** Consecutive reads with the same result, since the last request that could have changed the transaction. */
 export interface Reads {
@@ -64,7 +82,9 @@ export interface Known {
   };
   /** The quote was over when it was made: one of the clocks is wrong, so its expiry decides nothing. */
   readonly isMisdated?: boolean | undefined;
-  readonly lookup?: { readonly sinceMs: number; readonly atMs: number; readonly count: number } | undefined;
+  readonly lookup?:
+    | { readonly sinceMs: number; readonly atMs: number; readonly count: number }
+    | undefined;
   readonly approval?: 'asked' | 'covered' | 'prompt-expired' | undefined;
   /** The quote that a person approved in this run, of this attempt or of an earlier one. */
   readonly agreed?: Quote | undefined;
@@ -108,19 +128,33 @@ export type Step =
   /** `abandons`: the payment is over for `tx resume`, nothing moved. */
   | { readonly do: 'stop'; readonly outcome: Outcome; readonly abandons: boolean };
 
-export type Outcome =
-  | { readonly txn: Transaction }
-  | { readonly failure: Failure };
+export type Outcome = { readonly txn: Transaction } | { readonly failure: Failure };
 
 /** What came back of a step. */
 export type FactBody =
-  | { readonly is: 'created'; readonly txn: Transaction; readonly funds: Funds | undefined; readonly rates?: Known['rates']; readonly started?: Started }
+  | {
+      readonly is: 'created';
+      readonly txn: Transaction;
+      readonly funds: Funds | undefined;
+      readonly rates?: Known['rates'];
+      readonly started?: Started;
+    }
   | { readonly is: 'create-refused'; readonly error: Failure; readonly funds: Funds | undefined }
   | { readonly is: 'create-unanswered'; readonly error: Failure; readonly mayExist: boolean }
-  | { readonly is: 'found'; readonly txn: Transaction; readonly number: number; readonly started?: Started }
+  | {
+      readonly is: 'found';
+      readonly txn: Transaction;
+      readonly number: number;
+      readonly started?: Started;
+    }
   | { readonly is: 'not-found' }
   | { readonly is: 'read'; readonly number: number; readonly txn: Transaction }
-  | { readonly is: 'read-failed'; readonly number: number; readonly result: 'not-found' | 'unreadable' | 'unanswered'; readonly error: Failure }
+  | {
+      readonly is: 'read-failed';
+      readonly number: number;
+      readonly result: 'not-found' | 'unreadable' | 'unanswered';
+      readonly error: Failure;
+    }
   | { readonly is: 'shown' }
   | { readonly is: 'approved'; readonly quote: Quote; readonly by: 'asked' | 'covered' }
   | { readonly is: 'declined'; readonly failure: Failure }
@@ -154,7 +188,9 @@ export interface Started {
 }
 
 /** What a `txnState` of the service means for the money; an unrecognized state counts as in flight. */
-export function resultOf(txnState: string): Exclude<ReadResult, 'not-found' | 'unreadable' | 'unanswered'> {
+export function resultOf(
+  txnState: string,
+): Exclude<ReadResult, 'not-found' | 'unreadable' | 'unanswered'> {
   if (isQuoted(txnState)) return 'quoted';
   if (txnState === 'completed') return 'completed';
   if (hasLapsed(txnState)) return 'lapsed';

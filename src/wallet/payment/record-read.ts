@@ -10,8 +10,14 @@ import { nothingKnown, resultOf } from './model.js';
  * A read that reports progress or an end is recorded for good, from any command. One that reports a quote or a lapse changes nothing:
  * only a run of the payment weighs those. A payment that another process works on is left to that process.
  */
-export async function recordRead(payment: Payment, txn: Transaction, journal: Journal, owner: string): Promise<void> {
-  if (['quoted', 'lapsed'].includes(resultOf(txn.txnState)) || change(payment, txn) === undefined) return;
+export async function recordRead(
+  payment: Payment,
+  txn: Transaction,
+  journal: Journal,
+  owner: string,
+): Promise<void> {
+  if (['quoted', 'lapsed'].includes(resultOf(txn.txnState)) || change(payment, txn) === undefined)
+    return;
   const claim = await journal.claim(payment.id, owner);
   if (claim === undefined) return;
   try {
@@ -29,5 +35,8 @@ function change(payment: Payment, txn: Transaction) {
   if (attempt === undefined || isUnordered(attempt)) return undefined;
   const known = nothingKnown(latest(payment).state, false);
   const at = { ms: 0, service: 0 };
-  return apply({ payment, order: decodeOrder(payment.request), known }, { is: 'read', number: attempt.number, txn, at }).change;
+  return apply(
+    { payment, order: decodeOrder(payment.request), known },
+    { is: 'read', number: attempt.number, txn, at },
+  ).change;
 }

@@ -6,11 +6,15 @@ import type { Failure } from '../../formats/failure.js';
 const alreadyFinal = '2005';
 
 /** Refused because of another confirmation, perhaps from elsewhere, which may take effect. */
-const underWayWords = /\b(?:already|pending|in progress|processing|process(?:ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;
+const underWayWords =
+  /\b(?:already|pending|in progress|processing|process(?:ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;
 
 /** The service's own refusal of a confirmation; a gateway's answer in its place refuses nothing. */
 export const isOwnRefusal = (error: unknown): error is ServiceError =>
-  error instanceof ServiceError && error.isOwnRefusal && error.code !== alreadyFinal && !underWayWords.test(error.reason);
+  error instanceof ServiceError &&
+  error.isOwnRefusal &&
+  error.code !== alreadyFinal &&
+  !underWayWords.test(error.reason);
 
 /** Codes of live services for what the specification names: insufficient balance, an expired quote. */
 const definedCodes: ReadonlySet<string> = new Set(['2001', '2006']);
@@ -25,15 +29,19 @@ const definedWords =
  * request`, 403, 404), so that any other refusal needs 8 s of such reads.
  */
 export const isDefined = (refusal: Failure): boolean =>
-  refusal instanceof ServiceError && (definedCodes.has(refusal.code ?? '') || (refusal.status <= 400 && definedWords.test(refusal.reason)));
+  refusal instanceof ServiceError &&
+  (definedCodes.has(refusal.code ?? '') ||
+    (refusal.status <= 400 && definedWords.test(refusal.reason)));
 
 /** The specification has no words for a used reference: services use their own. */
 const isAboutUsedReference = ({ reason, status }: ServiceError): boolean =>
   status === 409 ||
-  (/\b(ext\w*ref\w*|ref(erence)?s?\b.*|duplicate\w*)/i.test(reason) && /(use|exist|duplicate|unique|already|taken|twice)/i.test(reason));
+  (/\b(ext\w*ref\w*|ref(erence)?s?\b.*|duplicate\w*)/i.test(reason) &&
+    /(use|exist|duplicate|unique|already|taken|twice)/i.test(reason));
 
 /** Some services have no words for any refusal. */
-const isUnspecific = ({ reason }: ServiceError): boolean => /^(?:bad request|conflict|invalid request|no explanation)$/i.test(reason);
+const isUnspecific = ({ reason }: ServiceError): boolean =>
+  /^(?:bad request|conflict|invalid request|no explanation)$/i.test(reason);
 
 export interface ReferenceUse {
   readonly depth: 'every page' | 'newest page';
@@ -42,9 +50,15 @@ export interface ReferenceUse {
 }
 
 /** How far the list must be searched after a refused creation; undefined if the refusal cannot be about the reference. */
-export function referenceUse(refusal: Failure, mayExist: boolean, isOwnReference: boolean): ReferenceUse | undefined {
+export function referenceUse(
+  refusal: Failure,
+  mayExist: boolean,
+  isOwnReference: boolean,
+): ReferenceUse | undefined {
   if (!(refusal instanceof ServiceError) || refusal.kind !== 'refused') return undefined;
   if (isOwnReference && !mayExist) return undefined;
   if (isAboutUsedReference(refusal)) return { depth: 'every page', isCertain: true };
-  return mayExist || isUnspecific(refusal) ? { depth: 'newest page', isCertain: mayExist && isUnspecific(refusal) } : undefined;
+  return mayExist || isUnspecific(refusal)
+    ? { depth: 'newest page', isCertain: mayExist && isUnspecific(refusal) }
+    : undefined;
 }

@@ -40,7 +40,11 @@ export async function resumeAll(
   return ended;
 }
 
-async function outcome(payment: Payment, wait: PaymentOptions['wait'], depsFor: DepsFor): Promise<Resumed> {
+async function outcome(
+  payment: Payment,
+  wait: PaymentOptions['wait'],
+  depsFor: DepsFor,
+): Promise<Resumed> {
   try {
     const txn = await resume(payment, { wait }, await depsFor(payment));
     return { payment, txn, failure: undefined };
@@ -52,8 +56,17 @@ async function outcome(payment: Payment, wait: PaymentOptions['wait'], depsFor: 
 
 /** What a script has to know first: money is on its way, then a payment ended unpaid, then something was not done. */
 const gravity: readonly FailureKind[] = [
-  'pending', 'payment-failed', 'unexpected', 'refused', 'limit', 'authentication', 'not-found', 'usage', 'temporary',
-  'declined', 'interrupted',
+  'pending',
+  'payment-failed',
+  'unexpected',
+  'refused',
+  'limit',
+  'authentication',
+  'not-found',
+  'usage',
+  'temporary',
+  'declined',
+  'interrupted',
 ];
 
 /** The gravest failure, which decides the exit code; undefined if all succeeded. */
@@ -61,9 +74,13 @@ export function gravest(resumed: readonly Resumed[]): Failure | undefined {
   const failures = resumed.flatMap(({ failure }) => failure ?? []);
   const [worst] = failures.toSorted((a, b) => gravity.indexOf(a.kind) - gravity.indexOf(b.kind));
   if (worst === undefined || failures.length === 1) return worst;
-  return new Failure(worst.kind, `${worst.message} (${failures.length} of ${resumed.length} payments are not done.)`, {
-    next: { do: 'see-open-payments' },
-    txnId: worst.txnId,
-    cause: worst,
-  });
+  return new Failure(
+    worst.kind,
+    `${worst.message} (${failures.length} of ${resumed.length} payments are not done.)`,
+    {
+      next: { do: 'see-open-payments' },
+      txnId: worst.txnId,
+      cause: worst,
+    },
+  );
 }

@@ -13,26 +13,47 @@ import { checkMaxFee } from '../quote/terms.js';
 import type { PaymentDeps } from './contract.js';
 import type { ApprovedAmounts, Run, Started } from './model.js';
 
-export const hasStarted = ({ txnState }: Transaction): boolean => !isQuoted(txnState) && !movedNothing(txnState);
+export const hasStarted = ({ txnState }: Transaction): boolean =>
+  !isQuoted(txnState) && !movedNothing(txnState);
 
 /** Reports what the payment exceeds. If it is not what was asked for, the order's own amounts count. */
-export async function started(run: Run, txn: Transaction, extRefId: string, deps: PaymentDeps): Promise<Started> {
+export async function started(
+  run: Run,
+  txn: Transaction,
+  extRefId: string,
+  deps: PaymentDeps,
+): Promise<Started> {
   const quote = orderedQuote(run.order, txn, extRefId, deps.account);
   if (quote === undefined) return { isOrdered: false, amounts: orderedAmounts(run.order) };
   const excess = await excessOf(run, quote, deps);
   if (excess !== undefined) {
     const why = excess.message.replace(/^(?:Nothing moved|Not sent): /, '');
-    deps.on({ type: 'exceeded', failure: new Failure(excess.kind, `The service started the payment without a confirmation: ${why}`) });
+    deps.on({
+      type: 'exceeded',
+      failure: new Failure(
+        excess.kind,
+        `The service started the payment without a confirmation: ${why}`,
+      ),
+    });
   }
   return { isOrdered: true, amounts: amountsOf(quote) };
 }
 
 /** Whether a read shows what was asked for. */
-export const isOrdered = ({ order, payment }: Run, txn: Transaction, number: number, account: string): boolean =>
-  orderedQuote(order, txn, attemptRef(payment.ref, number), account) !== undefined;
+export const isOrdered = (
+  { order, payment }: Run,
+  txn: Transaction,
+  number: number,
+  account: string,
+): boolean => orderedQuote(order, txn, attemptRef(payment.ref, number), account) !== undefined;
 
 /** Undefined for another transaction, or for figures that are impossible, such as a negative fee. */
-function orderedQuote(order: Order, txn: Transaction, extRefId: string, account: string): Quote | undefined {
+function orderedQuote(
+  order: Order,
+  txn: Transaction,
+  extRefId: string,
+  account: string,
+): Quote | undefined {
   try {
     checkReference(txn, extRefId);
     checkEcho(order, txn, account);
@@ -46,10 +67,18 @@ function orderedQuote(order: Order, txn: Transaction, extRefId: string, account:
 /** The names of a transaction: its reference, and an id that can be confirmed. Throws Failure `refused`. */
 export function checkReference({ extRefId, txnId }: Transaction, asked: string): void {
   if (!isPathSegment(txnId)) throw notObeyed(`its id is "${txnId}"`, txnId);
-  if (extRefId !== asked) throw notObeyed(`the reference is ${extRefId == null ? 'missing' : `"${extRefId}"`}, not "${asked}"`, txnId);
+  if (extRefId !== asked)
+    throw notObeyed(
+      `the reference is ${extRefId == null ? 'missing' : `"${extRefId}"`}, not "${asked}"`,
+      txnId,
+    );
 }
 
-async function excessOf({ order, payment }: Run, quote: Quote, deps: PaymentDeps): Promise<Failure | undefined> {
+async function excessOf(
+  { order, payment }: Run,
+  quote: Quote,
+  deps: PaymentDeps,
+): Promise<Failure | undefined> {
   try {
     checkMaxFee(payment.terms, quote);
     const spent = await spentLastDay(payment, deps);
@@ -62,8 +91,13 @@ async function excessOf({ order, payment }: Run, quote: Quote, deps: PaymentDeps
 }
 
 /** Empty without a daily limit. */
-export async function spentLastDay({ account }: Payment, { limits, journal, now, service }: PaymentDeps): ReturnType<PaymentDeps['journal']['spent']> {
-  return Object.keys(limits.perDay).length > 0 ? journal.spent(account, lastDay(now(), service.confirmedNow())) : [];
+export async function spentLastDay(
+  { account }: Payment,
+  { limits, journal, now, service }: PaymentDeps,
+): ReturnType<PaymentDeps['journal']['spent']> {
+  return Object.keys(limits.perDay).length > 0
+    ? journal.spent(account, lastDay(now(), service.confirmedNow()))
+    : [];
 }
 
 export const amountsOf = ({ total, receives }: Quote): ApprovedAmounts => ({
@@ -74,5 +108,9 @@ export const amountsOf = ({ total, receives }: Quote): ApprovedAmounts => ({
 
 function orderedAmounts(order: Order): ApprovedAmounts {
   const [first] = knownAmounts(order);
-  return { approvedTotal: first === undefined ? null : fixed(first.value), approvedReceives: null, spendCcy: first?.ccy ?? null };
+  return {
+    approvedTotal: first === undefined ? null : fixed(first.value),
+    approvedReceives: null,
+    spendCcy: first?.ccy ?? null,
+  };
 }

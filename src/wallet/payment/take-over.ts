@@ -28,7 +28,8 @@ export async function takeOver(
   for (let turn = 0; ; turn += 1) {
     const isFollowing = turn > 0;
     const claim = await orUnknown(payment, isFollowing, deps.journal.claim(opened.id, deps.owner));
-    if (claim !== undefined) return { claim: await sameOrder(claim, opened, deps), followed: isFollowing };
+    if (claim !== undefined)
+      return { claim: await sameOrder(claim, opened, deps), followed: isFollowing };
     payment = (await orUnknown(payment, isFollowing, deps.journal.read(opened.id))) ?? opened;
     if (!isFollowing) deps.on({ type: 'following', payment });
     const { state, txnId } = latest(payment);
@@ -46,12 +47,17 @@ export async function takeOver(
 }
 
 /** @param isFollowing another process worked on it a moment ago, and may submit it unseen */
-async function orUnknown<T>(payment: Payment, isFollowing: boolean, answer: Promise<T>): Promise<T> {
+async function orUnknown<T>(
+  payment: Payment,
+  isFollowing: boolean,
+  answer: Promise<T>,
+): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     if (mayHavePaid(payment)) throw journalLost(payment, error);
-    if (isFollowing && error instanceof Failure) leaveTo(payment, 'pending', `it is out of sight. ${error.message}`, error);
+    if (isFollowing && error instanceof Failure)
+      leaveTo(payment, 'pending', `it is out of sight. ${error.message}`, error);
     throw error;
   }
 }
@@ -64,12 +70,21 @@ async function sameOrder(claim: Claim, opened: Payment, deps: PaymentDeps): Prom
 }
 
 /** @param otherwise the kind of failure if nothing had been submitted when the journal was last read */
-function leaveTo(payment: Payment, otherwise: 'temporary' | 'interrupted' | 'pending', why: string, cause?: unknown): never {
+function leaveTo(
+  payment: Payment,
+  otherwise: 'temporary' | 'interrupted' | 'pending',
+  why: string,
+  cause?: unknown,
+): never {
   const { txnId, number } = latest(payment);
   const kind = mayHavePaid(payment) || number > 1 ? 'pending' : otherwise;
-  throw new Failure(kind, `${kind === 'pending' ? 'Outcome unknown' : 'Nothing moved here'}: another process works on ${payment.ref}, and ${why}`, {
-    next: { do: 'resume', id: txnId ?? payment.ref },
-    txnId: txnId ?? undefined,
-    cause,
-  });
+  throw new Failure(
+    kind,
+    `${kind === 'pending' ? 'Outcome unknown' : 'Nothing moved here'}: another process works on ${payment.ref}, and ${why}`,
+    {
+      next: { do: 'resume', id: txnId ?? payment.ref },
+      txnId: txnId ?? undefined,
+      cause,
+    },
+  );
 }

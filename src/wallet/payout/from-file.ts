@@ -34,7 +34,10 @@ function complaintOf(parse: (text: string) => unknown, text: string): string | u
 }
 
 const code = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(highestCode));
-const word = v.pipe(v.string(), v.regex(/^[!-~]{1,64}$/, 'It is empty or has characters that cannot be.'));
+const word = v.pipe(
+  v.string(),
+  v.regex(/^[!-~]{1,64}$/, 'It is empty or has characters that cannot be.'),
+);
 
 const kycSchema = v.strictObject({
   type: v.picklist(['individual', 'business']),
@@ -56,7 +59,9 @@ const bankAccountSchema = v.strictObject({ bankAcctNum: v.string(), institutionC
 
 /** The two field sets of an account. */
 const accountSchema = v.lazy((input) =>
-  typeof input === 'object' && input !== null && 'bankAcctNum' in input ? bankAccountSchema : namedAccountSchema,
+  typeof input === 'object' && input !== null && 'bankAcctNum' in input
+    ? bankAccountSchema
+    : namedAccountSchema,
 );
 
 const bodySchema = v.strictObject({
@@ -77,7 +82,9 @@ const bodySchema = v.strictObject({
   note: v.exactOptional(v.string()),
   /** A payout's amount is what arrives, so fees cannot be deducted from it. */
   deductNetworkFeesFromDest: v.exactOptional(v.literal(false)),
-  sourceOfFunds: v.exactOptional(v.strictObject({ purpose: code, source: code, relationship: code })),
+  sourceOfFunds: v.exactOptional(
+    v.strictObject({ purpose: code, source: code, relationship: code }),
+  ),
 });
 
 type Body = v.InferOutput<typeof bodySchema>;
@@ -101,10 +108,14 @@ export function readPayoutFile(text: string, maker: string): PayoutFile {
   const { extRefId, note, ...body } = parsed.output;
   const method = methodOf(body);
   const { ccy, amtRequested } = body.destReq;
-  if (ccy !== method.country.ccy) throw wrong('destReq.ccy', `${method.code} pays out ${method.country.ccy}, not ${ccy}.`);
+  if (ccy !== method.country.ccy)
+    throw wrong('destReq.ccy', `${method.code} pays out ${method.country.ccy}, not ${ccy}.`);
   const amount = parseAmount(`${fixed(fromWire(amtRequested))}${ccy}`);
   checkFunds(body, method);
-  const exact: CreateTransaction = { ...body, destReq: { ...body.destReq, amtRequested: amount.value } };
+  const exact: CreateTransaction = {
+    ...body,
+    destReq: { ...body.destReq, amtRequested: amount.value },
+  };
   parseAccountNumber(payeeOf(exact).account, method);
   return { order: orderOf(exact, amount), method, ref: extRefId, note };
 }
@@ -114,7 +125,9 @@ function methodOf({ destReq }: Body): PayoutMethod {
   const { method, ccy, kyc } = destReq;
   const found = methodsIn().find((each) =>
     method === 'mobile'
-      ? each.institutionType === 'mobile' && each.country.ccy === ccy && each.country.code === kyc.details.countryCode
+      ? each.institutionType === 'mobile' &&
+        each.country.ccy === ccy &&
+        each.country.code === kyc.details.countryCode
       : each.code === method,
   );
   if (found !== undefined) return found;
@@ -134,7 +147,8 @@ function parseExactly(text: string): unknown {
   if (value === undefined) throw new Failure('usage', 'The file is not JSON.');
   for (const [literal] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {
     if (literal.startsWith('"')) continue;
-    if (!isExact(literal)) throw new Failure('usage', `The number ${clip(literal)} has more digits than JSON carries.`);
+    if (!isExact(literal))
+      throw new Failure('usage', `The number ${clip(literal)} has more digits than JSON carries.`);
   }
   return value;
 }
@@ -147,7 +161,9 @@ function isExact(literal: string): boolean {
 function unreadable(issue: v.BaseIssue<unknown>): Failure {
   const field = v.getDotPath(issue) ?? 'The body';
   if (issue.received === 'undefined') return wrong(field, 'It is missing.');
-  return issue.expected === 'never' ? wrong(field, 'A payout has no such field.') : wrong(field, issue.message);
+  return issue.expected === 'never'
+    ? wrong(field, 'A payout has no such field.')
+    : wrong(field, issue.message);
 }
 
 const wrong = (field: string, why: string, details: FailureDetails = {}): Failure =>

@@ -12,17 +12,26 @@ export interface PayoutInstitution {
 
 /** Institutions that a method pays to. */
 export const institutionsFor = (method: PayoutMethod, all: readonly Institution[]): Institution[] =>
-  all.filter(({ institutionType }) => (institutionType ?? method.institutionType) === method.institutionType);
+  all.filter(
+    ({ institutionType }) => (institutionType ?? method.institutionType) === method.institutionType,
+  );
 
 /**
  * The institution of a code among those that the service lists for the country; if it lists
  * none, the code is accepted unchecked. Throws Failure `usage` for an unknown code.
  */
-export function findInstitution(code: string, method: PayoutMethod, all: readonly Institution[]): PayoutInstitution {
+export function findInstitution(
+  code: string,
+  method: PayoutMethod,
+  all: readonly Institution[],
+): PayoutInstitution {
   if (all.length === 0) return { code, name: undefined };
-  const matching = all.filter(({ institutionCode }) => institutionCode.toLowerCase() === code.toLowerCase());
+  const matching = all.filter(
+    ({ institutionCode }) => institutionCode.toLowerCase() === code.toLowerCase(),
+  );
   const found = institutionsFor(method, matching)[0];
-  if (found !== undefined) return { code: found.institutionCode, name: found.institutionName ?? undefined };
+  if (found !== undefined)
+    return { code: found.institutionCode, name: found.institutionName ?? undefined };
   const { country } = method;
   const other = matching[0];
   const why =

@@ -47,13 +47,29 @@ const digits = (least: number, most: number): AccountFormat => ({
 });
 
 /** Specification: a phone number with country code. */
-const phone: AccountFormat = { pattern: /^\+?\d{7,15}$/, words: 'a mobile number with country code' };
-const interac: AccountFormat = { pattern: /^(?:[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+|\+?\d{5,34})$/, words: 'an e-mail address or a number' };
+const phone: AccountFormat = {
+  pattern: /^\+?\d{7,15}$/,
+  words: 'a mobile number with country code',
+};
+const interac: AccountFormat = {
+  pattern: /^(?:[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+|\+?\d{5,34})$/,
+  words: 'an e-mail address or a number',
+};
 
 /** Arrival times; unspecified for other methods. */
-const arrivals = { instant: 'within minutes', standard: '1 to 3 business days', unspecified: undefined } as const;
+const arrivals = {
+  instant: 'within minutes',
+  standard: '1 to 3 business days',
+  unspecified: undefined,
+} as const;
 
-type Row = readonly [code: string, country: string, account: Account, speed: keyof typeof arrivals, format: AccountFormat];
+type Row = readonly [
+  code: string,
+  country: string,
+  account: Account,
+  speed: keyof typeof arrivals,
+  format: AccountFormat,
+];
 
 const table: readonly Row[] = [
   ['cad-interac', 'CA', 'interac', 'unspecified', interac],
@@ -70,7 +86,13 @@ const table: readonly Row[] = [
   ['sg-sgd-bank', 'SG', 'bank', 'standard', digits(6, 14)],
   ['krw-bank', 'KR', 'bank', 'standard', digits(8, 16)],
   ['thb-bank', 'TH', 'bank', 'standard', digits(8, 16)],
-  ['vnd-instant', 'VN', 'bank', 'instant', { pattern: /^[0-9A-Za-z]{4,19}$/, words: '4 to 19 digits or letters' }],
+  [
+    'vnd-instant',
+    'VN',
+    'bank',
+    'instant',
+    { pattern: /^[0-9A-Za-z]{4,19}$/, words: '4 to 19 digits or letters' },
+  ],
   ['bj-xof-mobile', 'BJ', 'mobile', 'unspecified', phone],
   ['ci-xof-mobile', 'CI', 'mobile', 'unspecified', phone],
   ['gh-ghs-mobile', 'GH', 'mobile', 'unspecified', phone],
@@ -92,38 +114,53 @@ export interface PayoutMethod {
   readonly arrives: string | undefined;
 }
 
-const payoutMethods: readonly PayoutMethod[] = table.map(([code, countryCode, account, speed, format]) => ({
-  code,
-  country: findCountry(countryCode),
-  account,
-  format,
-  institutionType: account === 'mobile' ? 'mobile' : 'bank',
-  takesDays: speed === 'standard',
-  arrives: arrivals[speed],
-}));
+const payoutMethods: readonly PayoutMethod[] = table.map(
+  ([code, countryCode, account, speed, format]) => ({
+    code,
+    country: findCountry(countryCode),
+    account,
+    format,
+    institutionType: account === 'mobile' ? 'mobile' : 'bank',
+    takesDays: speed === 'standard',
+    arrives: arrivals[speed],
+  }),
+);
 
 /** The methods of one country, or of all. */
 export const methodsIn = (country?: PayoutCountry): readonly PayoutMethod[] =>
-  country === undefined ? payoutMethods : payoutMethods.filter((method) => method.country === country);
+  country === undefined
+    ? payoutMethods
+    : payoutMethods.filter((method) => method.country === country);
 
 /** A country by its code or name, in any letter case. Throws `Failure` usage for one without payouts. */
 export function findCountry(text: string): PayoutCountry {
   const wanted = text.trim().toLowerCase();
-  const found = payoutCountries.find(({ code, name }) => code.toLowerCase() === wanted || name.toLowerCase() === wanted);
+  const found = payoutCountries.find(
+    ({ code, name }) => code.toLowerCase() === wanted || name.toLowerCase() === wanted,
+  );
   if (found !== undefined) return found;
   const codes = payoutCountries.map(({ code }) => code).join(', ');
-  throw new Failure('usage', `There are no payouts to "${clip(text)}". Payout countries: ${codes}.`, {
-    next: { do: 'see-payout-methods' },
-  });
+  throw new Failure(
+    'usage',
+    `There are no payouts to "${clip(text)}". Payout countries: ${codes}.`,
+    {
+      next: { do: 'see-payout-methods' },
+    },
+  );
 }
 
 /** A method by its code. Throws `Failure` usage for an unknown one. */
 export function findMethod(text: string): PayoutMethod {
   const found = payoutMethods.find(({ code }) => code === text.trim().toLowerCase());
   if (found !== undefined) return found;
-  throw new Failure('usage', `There is no payout method "${clip(text)}".`, { next: { do: 'see-payout-methods' } });
+  throw new Failure('usage', `There is no payout method "${clip(text)}".`, {
+    next: { do: 'see-payout-methods' },
+  });
 }
 
 /** The method of a kind in a country. */
-export const methodOfKind = (account: 'bank' | 'mobile', country: PayoutCountry): PayoutMethod | undefined =>
+export const methodOfKind = (
+  account: 'bank' | 'mobile',
+  country: PayoutCountry,
+): PayoutMethod | undefined =>
   methodsIn(country).find(({ institutionType }) => institutionType === account);

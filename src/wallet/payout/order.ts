@@ -1,5 +1,11 @@
 // A fiat payout as an order: both parties, the account, the codes of the funds. Specification: endpoint 6, rule 7.
-import type { CreateTransaction, DetailName, Kyc, RequestSide, SourceOfFunds } from '../../api/types.js';
+import type {
+  CreateTransaction,
+  DetailName,
+  Kyc,
+  RequestSide,
+  SourceOfFunds,
+} from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import type { Money } from '../../formats/amount.js';
 import { parsePhoneIn } from '../../formats/phone.js';
@@ -66,10 +72,12 @@ export function payoutDestination({ method, reqDetails }: AccountSide): string {
 
 type AccountSide = Pick<RequestSide, 'method' | 'reqDetails'>;
 
-const detailsOf = (reqDetails: AccountSide['reqDetails']) => (field: DetailName): string | undefined => {
-  const value = reqDetails?.[field];
-  return typeof value === 'string' ? value : undefined;
-};
+const detailsOf =
+  (reqDetails: AccountSide['reqDetails']) =>
+  (field: DetailName): string | undefined => {
+    const value = reqDetails?.[field];
+    return typeof value === 'string' ? value : undefined;
+  };
 
 export interface Payee {
   readonly name: string;
@@ -105,15 +113,23 @@ function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Pa
  * An account number in the method's format, without spaces and, if the format has none, without dashes; for a mobile wallet
  * the phone number with its country code. Throws Failure `usage` for an invalid number.
  */
-export function parseAccountNumber(text: string, { code, country, institutionType, format }: PayoutMethod): string {
+export function parseAccountNumber(
+  text: string,
+  { code, country, institutionType, format }: PayoutMethod,
+): string {
   if (institutionType === 'mobile') return parsePhoneIn(text, country.callingCode);
   const groups = text.trim().split(/\s+/);
   // A word next to the number is a name that was copied with it.
   const isOther = groups.length > 1 && groups.some((group) => /^\p{L}+$/u.test(group));
   const spaceless = isOther ? '' : groups.join('');
-  const account = [spaceless, spaceless.replaceAll('-', '')].find((each) => format.pattern.test(each));
+  const account = [spaceless, spaceless.replaceAll('-', '')].find((each) =>
+    format.pattern.test(each),
+  );
   if (account !== undefined) return account;
-  throw new Failure('usage', `"${clip(text)}" cannot be an account number for ${code}: ${format.words} are needed.`);
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" cannot be an account number for ${code}: ${format.words} are needed.`,
+  );
 }
 
 const longestText = 140;
@@ -121,8 +137,17 @@ const longestText = 140;
 /** A name or an address: one line with letters. Throws Failure `usage` for anything else. */
 export function parseLine(text: string): string {
   const line = text.trim().replace(/ {2,}/g, ' ');
-  if (line !== '' && line.length <= longestText && /\p{L}/u.test(line) && !/[\p{Cc}\p{Cf}]/u.test(line)) return line;
-  throw new Failure('usage', `"${clip(text)}" cannot be a name or an address: one line with letters is needed.`);
+  if (
+    line !== '' &&
+    line.length <= longestText &&
+    /\p{L}/u.test(line) &&
+    !/[\p{Cc}\p{Cf}]/u.test(line)
+  )
+    return line;
+  throw new Failure(
+    'usage',
+    `"${clip(text)}" cannot be a name or an address: one line with letters is needed.`,
+  );
 }
 
 /** Highest accepted code number. */

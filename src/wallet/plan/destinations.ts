@@ -10,7 +10,8 @@ import { tronUsdtContract } from '../../formats/address/tron-address.js';
 import type { Network } from '../../store/profile/profiles.js';
 import type { Order } from '../order/orders.js';
 
-export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean => wanted === 'any' || actual === wanted;
+export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>
+  wanted === 'any' || actual === wanted;
 
 /**
  * Throws Failure `usage` for a destination on another network, where the money would be lost.
@@ -19,9 +20,13 @@ export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>
  */
 function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): void {
   if (isOnNetwork(actual, wanted)) return;
-  throw new Failure('usage', `Not sent: this is a ${actual} ${noun}, and your profile is on ${wanted}.`, {
-    hint: `Ask for one on ${wanted}, or choose another profile.`,
-  });
+  throw new Failure(
+    'usage',
+    `Not sent: this is a ${actual} ${noun}, and your profile is on ${wanted}.`,
+    {
+      hint: `Ask for one on ${wanted}, or choose another profile.`,
+    },
+  );
 }
 
 /** BTC. Specification: Limits, minimum on-chain send. */
@@ -31,9 +36,13 @@ const smallestOnchain = new Big('0.00001');
 export function checkInvoice(invoice: Invoice, wanted: Network): void {
   checkNetwork('invoice', invoice.network, wanted);
   if (invoice.amountMsat !== null) return;
-  throw new Failure('usage', 'Not sent: this invoice has no amount, and the service pays only invoices that name one.', {
-    hint: 'Ask for an invoice with an amount.',
-  });
+  throw new Failure(
+    'usage',
+    'Not sent: this invoice has no amount, and the service pays only invoices that name one.',
+    {
+      hint: 'Ask for an invoice with an amount.',
+    },
+  );
 }
 
 /** Throws Failure `usage` for another network and for an unsupported kind of address. */
@@ -57,9 +66,13 @@ export function checkOnchainAmount({ value }: Money): void {
 /** Throws Failure `usage` for the token's own contract, where money would be lost. */
 export function checkTronAddress(address: string): void {
   if (address !== tronUsdtContract) return;
-  throw new Failure('usage', 'Not sent: this is the contract of USDT itself. Money sent to it is lost.', {
-    hint: "Ask for the recipient's own address.",
-  });
+  throw new Failure(
+    'usage',
+    'Not sent: this is the contract of USDT itself. Money sent to it is lost.',
+    {
+      hint: "Ask for the recipient's own address.",
+    },
+  );
 }
 
 /** Reads the account's own permanent addresses. */
@@ -79,7 +92,9 @@ export function ownAddressGuard(
     if (method !== 'on-chain' && method !== 'tron') return;
     const { client } = await open();
     const isFirst = !known.has(method);
-    const own = known.get(method) ?? (method === 'tron' ? client.usdtAddress('TRON') : client.bitcoinAddress());
+    const own =
+      known.get(method) ??
+      (method === 'tron' ? client.usdtAddress('TRON') : client.bitcoinAddress());
     known.set(method, own);
     own.catch(() => known.delete(method));
     await refuseOwnAddress(destination, () => own, isFirst ? say : () => undefined);
@@ -96,12 +111,19 @@ export async function refuseOwnAddress(
   say: (line: string) => void,
 ): Promise<void> {
   const asked = ownAddress().catch((error: unknown) => {
-    if (error instanceof ServiceError && (error.kind === 'refused' || error.kind === 'not-found')) return undefined;
+    if (error instanceof ServiceError && (error.kind === 'refused' || error.kind === 'not-found'))
+      return undefined;
     throw error;
   });
-  const own = await ifAvailable(asked, (why) => say(`Could not check whether this is your own deposit address. ${why}`));
+  const own = await ifAvailable(asked, (why) =>
+    say(`Could not check whether this is your own deposit address. ${why}`),
+  );
   if (own?.staticOnchainAddress !== address) return;
-  throw new Failure('usage', 'Not sent: this is your own deposit address. The money would come back, less the fees.', {
-    hint: "Ask for the recipient's address.",
-  });
+  throw new Failure(
+    'usage',
+    'Not sent: this is your own deposit address. The money would come back, less the fees.',
+    {
+      hint: "Ask for the recipient's address.",
+    },
+  );
 }

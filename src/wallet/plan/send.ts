@@ -1,15 +1,40 @@
 // Plans a send from destination, amount and flags, for every command that sends.
 import type { BitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import type { Rates } from '../../api/types.js';
-import { btcFromMsat, currencyOf, formatAmount, money, parseAmount, type Money } from '../../formats/amount.js';
+import {
+  btcFromMsat,
+  currencyOf,
+  formatAmount,
+  money,
+  parseAmount,
+  type Money,
+} from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
-import { detectDestination, type Bip21Destination, type Destination } from '../../formats/destination.js';
+import {
+  detectDestination,
+  type Bip21Destination,
+  type Destination,
+} from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
 import { railOf, railTo, type SendKind } from '../../formats/rails.js';
 import type { Network } from '../../store/profile/profiles.js';
 import { inBtc, isForeign, type Asked } from '../receive/asked.js';
-import { deducting, lightningOrder, lnurlOrder, onchainOrder, usdtOrder, usdtSpendOrder, type Order } from '../order/orders.js';
-import { checkBitcoinAddress, checkInvoice, checkOnchainAmount, checkTronAddress, isOnNetwork } from './destinations.js';
+import {
+  deducting,
+  lightningOrder,
+  lnurlOrder,
+  onchainOrder,
+  usdtOrder,
+  usdtSpendOrder,
+  type Order,
+} from '../order/orders.js';
+import {
+  checkBitcoinAddress,
+  checkInvoice,
+  checkOnchainAmount,
+  checkTronAddress,
+  isOnNetwork,
+} from './destinations.js';
 
 /** Ways to pay a bitcoin: URI. */
 export const ways = ['lightning', 'onchain'] as const;
@@ -68,7 +93,8 @@ export function planSend(words: SendWords, environment: PlanEnvironment): Planne
   if (words.to === undefined) return { missing: 'destination' };
   const found = detectDestination(words.to);
   if (found.kind === 'bip21') return planUri(found.value, words, environment);
-  if (words.via !== undefined) throw refused('only a bitcoin: URI can be paid in two ways, and this is not one.');
+  if (words.via !== undefined)
+    throw refused('only a bitcoin: URI can be paid in two ways, and this is not one.');
   return planFound(found, words, environment);
 }
 
@@ -80,9 +106,13 @@ export function planSendNow(words: SendWords, environment: PlanEnvironment): Sen
   throw missingFailure(planned);
 }
 
-function missingFailure({ missing, ccy = 'BTC' }: Exclude<Planned, { missing?: undefined }>): Failure {
+function missingFailure({
+  missing,
+  ccy = 'BTC',
+}: Exclude<Planned, { missing?: undefined }>): Failure {
   if (missing === 'destination') return refused('the destination is missing.');
-  if (missing === 'way') return refused('the URI can be paid in two ways. Choose lightning or onchain.');
+  if (missing === 'way')
+    return refused('the URI can be paid in two ways. Choose lightning or onchain.');
   const example = ccy === 'BTC' ? '50000sat' : `25${ccy.toLowerCase()}`;
   return refused(`the amount is missing. Add it after the destination, such as ${example}.`);
 }
@@ -124,17 +154,28 @@ const otherKind = (found: Destination, kind: SendKind): Failure =>
   );
 
 /** The invoice fixes the amount (rule 2). */
-function planInvoice(pays: Payable & { kind: 'bolt11' }, words: SendWords, { network }: PlanEnvironment): Planned {
+function planInvoice(
+  pays: Payable & { kind: 'bolt11' },
+  words: SendWords,
+  { network }: PlanEnvironment,
+): Planned {
   const invoice = pays.value;
   checkInvoice(invoice, network);
-  if (words.deductFees === true) throw refused('an invoice fixes the amount received, so fees cannot be deducted from it.');
-  if (words.spend !== undefined) throw refused('an invoice fixes the amount received, so the amount debited follows from it.');
-  if (invoice.amountMsat !== null) checkSameAmount(words.amount, money('BTC', btcFromMsat(invoice.amountMsat)), 'this invoice');
+  if (words.deductFees === true)
+    throw refused('an invoice fixes the amount received, so fees cannot be deducted from it.');
+  if (words.spend !== undefined)
+    throw refused('an invoice fixes the amount received, so the amount debited follows from it.');
+  if (invoice.amountMsat !== null)
+    checkSameAmount(words.amount, money('BTC', btcFromMsat(invoice.amountMsat)), 'this invoice');
   return planned({ order: lightningOrder(invoice, words.from ?? 'BTC'), pays });
 }
 
 /** The amount is the debit (rule 3), so its currency names the wallet. */
-function planLnurl(pays: Payable & { kind: 'lnurl' | 'lightning-address' }, words: SendWords, environment: PlanEnvironment): Planned {
+function planLnurl(
+  pays: Payable & { kind: 'lnurl' | 'lightning-address' },
+  words: SendWords,
+  environment: PlanEnvironment,
+): Planned {
   const { from, deductFees } = words;
   if (words.amount !== undefined && words.spend !== undefined) throw twoAmounts();
   const given = words.amount ?? words.spend;
@@ -144,18 +185,28 @@ function planLnurl(pays: Payable & { kind: 'lnurl' | 'lightning-address' }, word
 }
 
 /** The amount is what arrives (rule 5). */
-function planOnchain(pays: Payable & { kind: 'bitcoin-address' }, words: SendWords, environment: PlanEnvironment): Planned {
+function planOnchain(
+  pays: Payable & { kind: 'bitcoin-address' },
+  words: SendWords,
+  environment: PlanEnvironment,
+): Planned {
   const { amount, from = 'BTC', deductFees } = words;
   checkBitcoinAddress(pays.value, environment.network);
   if (words.spend !== undefined) throw refused('on-chain payments need the amount received.');
   if (amount === undefined) return { missing: 'amount', ccy: 'BTC' };
   const { amount: sent, worth } = readIn(amount, 'BTC', environment);
   checkOnchainAmount(sent);
-  return planned({ order: lessFees(onchainOrder(pays.value.address, sent, from), deductFees), pays, worth });
+  return planned({
+    order: lessFees(onchainOrder(pays.value.address, sent, from), deductFees),
+    pays,
+    worth,
+  });
 }
 
 const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): Asked =>
-  rates !== undefined && ccy === 'BTC' && isForeign(text) ? inBtc(text, rates) : { amount: parseAmount(text, ccy) };
+  rates !== undefined && ccy === 'BTC' && isForeign(text)
+    ? inBtc(text, rates)
+    : { amount: parseAmount(text, ccy) };
 
 /** Either the arriving USDT amount, or with `spend` the debit of any wallet. */
 function planUsdt(pays: Payable & { kind: 'tron-address' }, words: SendWords): Planned {
@@ -178,7 +229,9 @@ function usdtAmount(text: string): Money {
   } catch (error) {
     const ccy = currencyOf(text);
     if (!(error instanceof Failure) || ccy === undefined || ccy === 'USDT') throw error;
-    throw new Failure('usage', error.message, { hint: `To fix the amount debited, give ${text} as the amount to spend.` });
+    throw new Failure('usage', error.message, {
+      hint: `To fix the amount debited, give ${text} as the amount to spend.`,
+    });
   }
 }
 
@@ -186,20 +239,32 @@ function usdtAmount(text: string): Money {
 function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const { bitcoin, invoice } = uri;
   const { kind, via } = words;
-  if (kind === 'lnurl' || kind === 'usdt') throw otherKind({ kind: 'bip21', text: '', value: uri }, kind);
-  if (kind !== undefined && via !== undefined && kind !== via) throw refused(`it cannot be paid ${via === 'onchain' ? 'on-chain' : 'over Lightning'} by send ${kind}.`);
+  if (kind === 'lnurl' || kind === 'usdt')
+    throw otherKind({ kind: 'bip21', text: '', value: uri }, kind);
+  if (kind !== undefined && via !== undefined && kind !== via)
+    throw refused(
+      `it cannot be paid ${via === 'onchain' ? 'on-chain' : 'over Lightning'} by send ${kind}.`,
+    );
   const way = via ?? kind ?? onlyWay(bitcoin, invoice, words, environment);
   if (way === undefined) return { missing: 'way' };
   const rest = { ...words, to: undefined, via: undefined };
   if (way === 'lightning') {
     if (invoice === null) throw refused('this bitcoin: URI has no Lightning invoice.');
-    return saying(uri, planInvoice({ kind: 'bolt11', text: invoice.invoice, value: invoice }, rest, environment));
+    return saying(
+      uri,
+      planInvoice({ kind: 'bolt11', text: invoice.invoice, value: invoice }, rest, environment),
+    );
   }
   if (bitcoin === null) throw refused('this bitcoin: URI has no address.');
   return saying(uri, oncePaid(invoice, planUriOnchain(bitcoin, uri, rest, environment)));
 }
 
-function planUriOnchain(bitcoin: BitcoinAddress, uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
+function planUriOnchain(
+  bitcoin: BitcoinAddress,
+  uri: Bip21Destination,
+  words: SendWords,
+  environment: PlanEnvironment,
+): Planned {
   const pays = { kind: 'bitcoin-address', text: bitcoin.address, value: bitcoin } as const;
   if (uri.amount === undefined) return planOnchain(pays, words, environment);
   const named = money('BTC', uri.amount);
@@ -216,7 +281,10 @@ function onlyWay(
 ): Way | undefined {
   if (bitcoin === null) return 'lightning';
   const isPayable =
-    invoice !== null && invoice.amountMsat !== null && invoice.expiresAt > now && isOnNetwork(invoice.network, network);
+    invoice !== null &&
+    invoice.amountMsat !== null &&
+    invoice.expiresAt > now &&
+    isOnNetwork(invoice.network, network);
   return isPayable && deductFees !== true ? undefined : 'onchain';
 }
 
@@ -224,24 +292,35 @@ function onlyWay(
 function oncePaid(invoice: Invoice | null, planned: Planned): Planned {
   if (planned.missing !== undefined || invoice === null) return planned;
   const { plan } = planned;
-  return { plan: { ...plan, order: { ...plan.order, idempotencyKey: lightningOrder(invoice, 'BTC').idempotencyKey } } };
+  return {
+    plan: {
+      ...plan,
+      order: { ...plan.order, idempotencyKey: lightningOrder(invoice, 'BTC').idempotencyKey },
+    },
+  };
 }
 
 function saying({ label, message }: Bip21Destination, planned: Planned): Planned {
   if (planned.missing !== undefined) return planned;
-  return { plan: { ...planned.plan, uriTexts: [label, message].flatMap((text) => (text ? [text] : [])) } };
+  return {
+    plan: { ...planned.plan, uriTexts: [label, message].flatMap((text) => (text ? [text] : [])) },
+  };
 }
 
 const planned = (plan: Pick<SendPlan, 'order' | 'pays'> & Partial<SendPlan>): Planned => ({
   plan: { uriTexts: [], slow: railTo(plan.pays.kind)?.isSlow === true, ...plan },
 });
 
-const lessFees = (order: Order, deductFees: boolean | undefined): Order => (deductFees === true ? deducting(order) : order);
+const lessFees = (order: Order, deductFees: boolean | undefined): Order =>
+  deductFees === true ? deducting(order) : order;
 
 /** Throws Failure `usage` if the given amount differs from the destination's. */
 function checkSameAmount(given: string | undefined, named: Money, where: string): void {
   if (given === undefined || parseAmount(given, named.ccy).value.eq(named.value)) return;
-  throw refused(`${where} is for ${formatAmount(named)}, not for ${given}.`, 'Leave the amount out, or ask for a new one.');
+  throw refused(
+    `${where} is for ${formatAmount(named)}, not for ${given}.`,
+    'Leave the amount out, or ask for a new one.',
+  );
 }
 
 const twoAmounts = (): Failure => refused('give either the amount received or the amount debited.');
@@ -253,4 +332,5 @@ export const notYetAvailable = (): Failure =>
     'Ask the recipient for a TRON address, which begins with T.',
   );
 
-const refused = (why: string, hint?: string): Failure => new Failure('usage', `Not sent: ${why}`, { hint });
+const refused = (why: string, hint?: string): Failure =>
+  new Failure('usage', `Not sent: ${why}`, { hint });

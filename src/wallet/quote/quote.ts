@@ -1,7 +1,14 @@
 // The cost of a quote. Pure: an order and the service's answer in, figures out; impossible figures are refused.
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
-import { decimalsOf, fixed, formatAmount, givenFromWire, money, type Money } from '../../formats/amount.js';
+import {
+  decimalsOf,
+  fixed,
+  formatAmount,
+  givenFromWire,
+  money,
+  type Money,
+} from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { notObeyed } from '../order/echo.js';
@@ -54,8 +61,10 @@ export function readQuote(order: Order, txn: Transaction): Quote {
   };
 }
 
-const feesOf = ({ sourceReq }: Transaction): [service: Big, network: Big] =>
-  [givenFromWire(sourceReq.servicepayFees) ?? new Big(0), givenFromWire(sourceReq.networkFees) ?? new Big(0)];
+const feesOf = ({ sourceReq }: Transaction): [service: Big, network: Big] => [
+  givenFromWire(sourceReq.servicepayFees) ?? new Big(0),
+  givenFromWire(sourceReq.networkFees) ?? new Big(0),
+];
 
 /** Checks that the figures of a transaction are possible and consistent. Throws Failure `refused`. */
 export function checkAgreement(order: Order, txn: Transaction): void {
@@ -75,7 +84,8 @@ function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
   };
   for (const [name, value] of Object.entries(figures)) {
     const figure = givenFromWire(value);
-    if (figure?.lt(0)) throw notObeyed(`the ${name} is ${fixed(figure)}, which is impossible`, txnId);
+    if (figure?.lt(0))
+      throw notObeyed(`the ${name} is ${fixed(figure)}, which is impossible`, txnId);
   }
 }
 
@@ -83,7 +93,12 @@ function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
 const rateTolerance = new Big('0.01');
 
 /** Amounts and rate must agree; within one currency nothing is exchanged. */
-function checkRate({ body }: Order, { txnId, fxRate, sourceReq, destReq }: Transaction, rate: Big | undefined, fees: Big): void {
+function checkRate(
+  { body }: Order,
+  { txnId, fxRate, sourceReq, destReq }: Transaction,
+  rate: Big | undefined,
+  fees: Big,
+): void {
   const given = givenFromWire(fxRate);
   const { ccy } = body.sourceReq;
   const toCcy = body.destReq.ccy;
@@ -97,8 +112,14 @@ function checkRate({ body }: Order, { txnId, fxRate, sourceReq, destReq }: Trans
   const rounding = unitOf(toCcy).plus(unitOf(ccy).times(rate));
   const tolerance = gets.times(rateTolerance).plus(rounding);
   // Whether the debited amount includes the fees is not specified.
-  const agrees = [sent, sent.minus(fees), sent.plus(fees)].some((each) => each.times(rate).minus(gets).abs().lte(tolerance));
-  if (!agrees) throw notObeyed(`${fixed(sent)} ${ccy} are not ${fixed(gets)} ${toCcy} at the rate ${fixed(given ?? rate)}`, txnId);
+  const agrees = [sent, sent.minus(fees), sent.plus(fees)].some((each) =>
+    each.times(rate).minus(gets).abs().lte(tolerance),
+  );
+  if (!agrees)
+    throw notObeyed(
+      `${fixed(sent)} ${ccy} are not ${fixed(gets)} ${toCcy} at the rate ${fixed(given ?? rate)}`,
+      txnId,
+    );
 }
 
 const unitOf = (ccy: string): Big => new Big(10).pow(-decimalsOf(ccy));
@@ -108,10 +129,14 @@ const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
   rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
 
 function allFees(fees: Money, txnId: string): Failure {
-  return new Failure('limit', `Nothing moved: the fees of ${formatAmount(fees)} would take the whole amount.`, {
-    hint: 'Send more, or pay the fees from the wallet.',
-    txnId,
-  });
+  return new Failure(
+    'limit',
+    `Nothing moved: the fees of ${formatAmount(fees)} would take the whole amount.`,
+    {
+      hint: 'Send more, or pay the fees from the wallet.',
+      txnId,
+    },
+  );
 }
 
 interface Sides {
@@ -120,7 +145,11 @@ interface Sides {
   readonly derived: boolean;
 }
 
-function bothSides(order: Order, { sourceReq, destReq }: Transaction, rate: Big | undefined): Sides {
+function bothSides(
+  order: Order,
+  { sourceReq, destReq }: Transaction,
+  rate: Big | undefined,
+): Sides {
   const { ccy, amtRequested: asked } = order.body.sourceReq;
   const toCcy = order.body.destReq.ccy;
   const sameCcy = ccy === toCcy;
@@ -132,7 +161,8 @@ function bothSides(order: Order, { sourceReq, destReq }: Transaction, rate: Big 
   }
   const gets = order.receives?.value ?? givenFromWire(destReq.amtRequested);
   const named = sameCcy ? gets : givenFromWire(sourceReq.amtRequested);
-  const sent = named ?? (rate?.gt(0) ? gets?.div(rate).round(decimalsOf(ccy), Big.roundUp) : undefined);
+  const sent =
+    named ?? (rate?.gt(0) ? gets?.div(rate).round(decimalsOf(ccy), Big.roundUp) : undefined);
   if (sent === undefined) throw notObeyed('the quote does not name the amount debited');
   return { sent, gets, derived: named === undefined };
 }
@@ -140,7 +170,10 @@ function bothSides(order: Order, { sourceReq, destReq }: Transaction, rate: Big 
 const roundDown = (value: Big, ccy: string): Big => value.round(decimalsOf(ccy), Big.roundDown);
 
 /** Whether a new quote costs more, or credits less, than the approved one. */
-export function isWorse(quote: Quote, agreed: { readonly total: Big; readonly receives: Big | undefined }): boolean {
+export function isWorse(
+  quote: Quote,
+  agreed: { readonly total: Big; readonly receives: Big | undefined },
+): boolean {
   const less = agreed.receives !== undefined && (quote.receives?.value.lt(agreed.receives) ?? true);
   return quote.total.value.gt(agreed.total) || less;
 }

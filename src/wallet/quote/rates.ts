@@ -25,16 +25,27 @@ export function findRate(rates: Rates, given: string): PairRate {
   const pair = given.toUpperCase().replace(/[/\-_: ]/, '');
   const { base, quote } = sidesOf(pair);
   if (base === null || quote === null || base === quote) {
-    throw new Failure('usage', `"${given}" is not a pair of currencies. Write it like BTCUSD or BTC/USD.`);
+    throw new Failure(
+      'usage',
+      `"${given}" is not a pair of currencies. Write it like BTCUSD or BTC/USD.`,
+    );
   }
   const known = allRates(rates);
   const direct = known.find((each) => each.pair === pair && each.rate.gt(0));
   if (direct !== undefined) return direct;
   const inverse = known.find((each) => each.pair === quote + base && each.rate.gt(0));
   if (inverse === undefined) {
-    throw new Failure('not-found', `The service has no rate for ${base} and ${quote}.`, { next: { do: 'see-rates' } });
+    throw new Failure('not-found', `The service has no rate for ${base} and ${quote}.`, {
+      next: { do: 'see-rates' },
+    });
   }
-  return { pair, base, quote, rate: inverse.rate.pow(-1).prec(significantDigits), from: inverse.pair };
+  return {
+    pair,
+    base,
+    quote,
+    rate: inverse.rate.pow(-1).prec(significantDigits),
+    from: inverse.pair,
+  };
 }
 
 /** Four-letter currencies are dollar and euro tokens such as USDT and USDC; the second currency may be any. */

@@ -12,18 +12,28 @@ import type { Quote } from './quote.js';
 export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (maxFee === undefined) return;
   if (!quote.namesFees) {
-    throw new Failure('limit', 'Nothing moved: the quote does not name its fees, so your highest fee cannot be checked.', {
-      txnId: quote.txnId,
-    });
+    throw new Failure(
+      'limit',
+      'Nothing moved: the quote does not name its fees, so your highest fee cannot be checked.',
+      {
+        txnId: quote.txnId,
+      },
+    );
   }
   const fees = money(quote.total.ccy, quote.serviceFee.value.plus(quote.networkFee.value));
-  const highest = 'percent' in maxFee ? percentOf(quote, fees, maxFee.percent) : feeLimitIn(maxFee, fees.ccy);
+  const highest =
+    'percent' in maxFee ? percentOf(quote, fees, maxFee.percent) : feeLimitIn(maxFee, fees.ccy);
   if (fees.value.lte(highest)) return;
-  const allowed = 'percent' in maxFee ? `${maxFee.percent}%` : formatAmount(money(fees.ccy, highest));
-  throw new Failure('limit', `Nothing moved: the fee is ${formatAmount(fees)}, more than ${allowed}.`, {
-    hint: 'Allow a higher fee, or try again later.',
-    txnId: quote.txnId,
-  });
+  const allowed =
+    'percent' in maxFee ? `${maxFee.percent}%` : formatAmount(money(fees.ccy, highest));
+  throw new Failure(
+    'limit',
+    `Nothing moved: the fee is ${formatAmount(fees)}, more than ${allowed}.`,
+    {
+      hint: 'Allow a higher fee, or try again later.',
+      txnId: quote.txnId,
+    },
+  );
 }
 
 /** A percentage of the amount without the fees. */
@@ -33,7 +43,10 @@ function percentOf({ total }: Quote, fees: Money, percent: string): Big {
 
 function feeLimitIn(maxFee: { readonly amount: string; readonly ccy: string }, ccy: string): Big {
   if (maxFee.ccy !== ccy) {
-    throw new Failure('usage', `Nothing moved: the highest fee is in ${maxFee.ccy}, but the fees are in ${ccy}.`);
+    throw new Failure(
+      'usage',
+      `Nothing moved: the highest fee is in ${maxFee.ccy}, but the fees are in ${ccy}.`,
+    );
   }
   return new Big(maxFee.amount);
 }
@@ -61,28 +74,48 @@ export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== 
  * bound: throws Failure if the loss exceeds the bound (`limit`), or if no rate can be read to check it (`temporary` if a
  * later attempt may read one, otherwise `limit`). Without a bound the payment continues unchecked.
  */
-export async function checkMarket(terms: PaymentTerms, { body }: Order, quote: Quote, readRates: () => Promise<Rates>): Promise<Market> {
+export async function checkMarket(
+  terms: PaymentTerms,
+  { body }: Order,
+  quote: Quote,
+  readRates: () => Promise<Rates>,
+): Promise<Market> {
   const [from, to] = [body.sourceReq.ccy, body.destReq.ccy];
   if (from === to && (from === 'BTC' || !isCostly(quote))) return {};
   const bound = from === to ? undefined : terms.maxRateLoss;
   const refuse = (kind: 'limit' | 'temporary', why: string, cause?: Failure): Failure =>
-    new Failure(kind, `Nothing moved: the conversion could not be checked against your highest loss of ${bound} %. ${why}`, {
-      hint: kind === 'limit' ? 'Run it without a highest loss to convert at an unchecked rate.' : 'Try again later.',
-      txnId: quote.txnId,
-      cause,
-    });
+    new Failure(
+      kind,
+      `Nothing moved: the conversion could not be checked against your highest loss of ${bound} %. ${why}`,
+      {
+        hint:
+          kind === 'limit'
+            ? 'Run it without a highest loss to convert at an unchecked rate.'
+            : 'Try again later.',
+        txnId: quote.txnId,
+        cause,
+      },
+    );
   let rates: Rates;
   try {
     rates = await readRates();
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === 'interrupted') throw error;
-    if (bound !== undefined) throw refuse(error.kind === 'temporary' ? 'temporary' : 'limit', error.message, error);
-    return from === to ? {} : { unchecked: `The rates could not be read, so the conversion's loss was not checked. ${error.message}` };
+    if (bound !== undefined)
+      throw refuse(error.kind === 'temporary' ? 'temporary' : 'limit', error.message, error);
+    return from === to
+      ? {}
+      : {
+          unchecked: `The rates could not be read, so the conversion's loss was not checked. ${error.message}`,
+        };
   }
   if (from === to) return { rates };
   const rate = rateBetween(from, to, rates);
   if (rate === undefined || quote.receives === undefined) {
-    const missing = rate === undefined ? `The service shows no usable rate for ${from}/${to}` : 'The quote does not name the amount that arrives';
+    const missing =
+      rate === undefined
+        ? `The service shows no usable rate for ${from}/${to}`
+        : 'The quote does not name the amount that arrives';
     if (bound !== undefined) throw refuse('limit', `${missing}.`);
     return { rates, unchecked: `${missing}, so the conversion's loss was not checked.` };
   }
@@ -109,7 +142,10 @@ function rateBetween(from: string, to: string, rates: Rates): Big | undefined {
 function rateLoss({ total, receives, serviceFee, networkFee }: Quote, market: Big): Big {
   const converted = total.value.minus(serviceFee.value).minus(networkFee.value).times(market);
   if (converted.lte(0)) return new Big(0);
-  return converted.minus(receives?.value ?? 0).div(converted).times(100);
+  return converted
+    .minus(receives?.value ?? 0)
+    .div(converted)
+    .times(100);
 }
 
 /** Throws Failure `limit` if the conversion loses more than `--max-rate-loss`. */
@@ -123,15 +159,22 @@ function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big)
   });
 }
 
-const lossText = (loss: Big): string => `the rate loses ${loss.round(1, Big.roundUp).toFixed()} % against the service's own rates`;
+const lossText = (loss: Big): string =>
+  `the rate loses ${loss.round(1, Big.roundUp).toFixed()} % against the service's own rates`;
 
 /** Costs that `--yes` does not cover, in words: a person has to approve them. */
-export function unusualOf({ maxRateLoss }: PaymentTerms, quote: Quote, { rate, rates }: Market): string[] {
+export function unusualOf(
+  { maxRateLoss }: PaymentTerms,
+  quote: Quote,
+  { rate, rates }: Market,
+): string[] {
   const found: string[] = [];
   const fees = money(quote.total.ccy, quote.serviceFee.value.plus(quote.networkFee.value));
   const amount = quote.total.value.minus(fees.value);
   if (isCostly(quote) && fees.value.gt(smallFeeIn(fees.ccy, rates))) {
-    found.push(`the fee of ${formatAmount(fees)} is more than the ${formatAmount(money(fees.ccy, amount))} that it moves`);
+    found.push(
+      `the fee of ${formatAmount(fees)} is more than the ${formatAmount(money(fees.ccy, amount))} that it moves`,
+    );
   }
   if (rate !== undefined && maxRateLoss === undefined) {
     const loss = rateLoss(quote, rate);
@@ -151,5 +194,8 @@ function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
 export function refuseUnusual(unusual: readonly string[], { txnId }: Quote): void {
   const [first] = unusual;
   if (first === undefined) return;
-  throw new Failure('limit', `Nothing moved: ${first}.`, { hint: 'Run it at a terminal to review and approve it.', txnId });
+  throw new Failure('limit', `Nothing moved: ${first}.`, {
+    hint: 'Run it at a terminal to review and approve it.',
+    txnId,
+  });
 }

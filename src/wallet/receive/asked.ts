@@ -26,5 +26,8 @@ export function isForeign(text: string): boolean {
 export function inBtc(text: string, rates: Rates): Asked {
   const given = parseAmount(text);
   const { rate } = findRate(rates, `BTC${given.ccy}`);
-  return { amount: { ccy: 'BTC', value: given.value.div(rate).round(decimalsOf('BTC'), Big.roundUp) }, worth: { given, rate } };
+  return {
+    amount: { ccy: 'BTC', value: given.value.div(rate).round(decimalsOf('BTC'), Big.roundUp) },
+    worth: { given, rate },
+  };
 }

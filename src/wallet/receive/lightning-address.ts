@@ -8,7 +8,9 @@ const names = /^(ln|lightning|lnurl)_?(pay)?_?(address|identifier)$/i;
 
 /** Throws Failure `not-found` if the record has none. */
 export function lightningAddressOf(account: Fields): LightningAddress {
-  const found = Object.entries(account).find(([name, value]) => names.test(name) && typeof value === 'string' && value !== '');
+  const found = Object.entries(account).find(
+    ([name, value]) => names.test(name) && typeof value === 'string' && value !== '',
+  );
   if (typeof found?.[1] === 'string') return parseLightningAddress(found[1]);
   throw new Failure('not-found', 'The account record has no Lightning Address.', {
     hint: 'Ask the service for one.',

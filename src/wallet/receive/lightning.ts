@@ -13,10 +13,17 @@ import { isOnNetwork } from '../plan/destinations.js';
  *
  * @param now epoch ms by the service's clock
  */
-export function checkedInvoice(txn: Transaction, amount: Money, network: Network, now: number): Invoice {
+export function checkedInvoice(
+  txn: Transaction,
+  amount: Money,
+  network: Network,
+  now: number,
+): Invoice {
   const invoice = readInvoice(txn, invoiceText(txn));
-  if (!isOnNetwork(invoice.network, network)) throw unusable(txn, `the invoice is for ${invoice.network}`);
-  if (invoice.amountMsat !== msatOf(amount.value)) throw unusable(txn, 'the invoice is for another amount');
+  if (!isOnNetwork(invoice.network, network))
+    throw unusable(txn, `the invoice is for ${invoice.network}`);
+  if (invoice.amountMsat !== msatOf(amount.value))
+    throw unusable(txn, 'the invoice is for another amount');
   if (invoice.expiresAt <= now) throw unusable(txn, 'the invoice has expired');
   return invoice;
 }

@@ -1,7 +1,12 @@
 // Checks the addresses of on-chain receives and deposits before they are shown.
 import type Big from 'big.js';
 import { decimal, instant } from '../../api/reading/readers.js';
-import type { BitcoinAddress as DepositAddress, Transaction, UsdtAddress, UsdtChain } from '../../api/types.js';
+import type {
+  BitcoinAddress as DepositAddress,
+  Transaction,
+  UsdtAddress,
+  UsdtChain,
+} from '../../api/types.js';
 import { fromWire, type Money } from '../../formats/amount.js';
 import { formatBip21, parseBip21 } from '../../formats/bip21.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
@@ -26,7 +31,12 @@ export interface OnchainRequest {
  *
  * @param now epoch ms by the service's clock
  */
-export function checkedOnchainRequest(txn: Transaction, asked: Money, network: Network, now: number): OnchainRequest {
+export function checkedOnchainRequest(
+  txn: Transaction,
+  asked: Money,
+  network: Network,
+  now: number,
+): OnchainRequest {
   const { address: given, amount, invoice, expiredAt } = txn.sourceReq.reqDetails ?? {};
   const unusable = (why: string): Failure => notUsable(why, txn.txnId);
   if (typeof given !== 'string') throw unusable('the address is missing');
@@ -39,12 +49,18 @@ export function checkedOnchainRequest(txn: Transaction, asked: Money, network: N
   const read = attempt(() => parseBip21(uri), txn.txnId);
   const inUri = attempt(() => parseBitcoinAddress(read.address ?? ''), txn.txnId);
   if (inUri.address !== address) throw unusable('the address in the URI differs');
-  if (read.amount === undefined || !read.amount.eq(asked.value)) throw unusable('the amount in the URI differs');
-  if (read.lightning !== undefined || read.segwitAddresses.length > 0 || read.otherMethods.length > 0) {
+  if (read.amount === undefined || !read.amount.eq(asked.value))
+    throw unusable('the amount in the URI differs');
+  if (
+    read.lightning !== undefined ||
+    read.segwitAddresses.length > 0 ||
+    read.otherMethods.length > 0
+  ) {
     throw unusable('the URI offers other ways to pay');
   }
   const expiresAt = instant.read(expiredAt);
-  if (txn.txnState === 'srcintent' && expiresAt !== undefined && expiresAt <= now) throw unusable('the address has expired');
+  if (txn.txnState === 'srcintent' && expiresAt !== undefined && expiresAt <= now)
+    throw unusable('the address has expired');
   return { address, uri, expiresAt };
 }
 
@@ -54,17 +70,24 @@ function figure(value: unknown): Big | undefined {
 }
 
 /** The permanent Bitcoin address (endpoint 4). Throws Failure `refused` if it is invalid or on another network. */
-export const checkedBitcoinDeposit = ({ staticOnchainAddress }: DepositAddress, network: Network): string =>
-  checkedAddress(staticOnchainAddress, network);
+export const checkedBitcoinDeposit = (
+  { staticOnchainAddress }: DepositAddress,
+  network: Network,
+): string => checkedAddress(staticOnchainAddress, network);
 
 /** The permanent USDT address of a chain (endpoint 5). Throws Failure `refused` for another chain or account. */
-export function checkedUsdtDeposit(answer: UsdtAddress, chain: UsdtChain, own: string | undefined): string {
+export function checkedUsdtDeposit(
+  answer: UsdtAddress,
+  chain: UsdtChain,
+  own: string | undefined,
+): string {
   const { staticOnchainAddress: given, walletCcy, chainId, accountId } = answer;
   // Without these fields, only the address format is checked.
   if ((walletCcy ?? 'USDT') !== 'USDT' || (chainId ?? chain).toUpperCase() !== chain) {
     throw notUsable(`it is for ${walletCcy ?? 'USDT'} on ${chainId ?? chain}`);
   }
-  if (own !== undefined && (accountId ?? own) !== own) throw notUsable(`it is of the account ${accountId}`);
+  if (own !== undefined && (accountId ?? own) !== own)
+    throw notUsable(`it is of the account ${accountId}`);
   const parse = chain === 'TRON' ? parseTronAddress : parseEvmAddress;
   const { address } = attempt(() => parse(given));
   if (address === tronUsdtContract) throw notUsable('it is the contract of USDT itself');

@@ -15,7 +15,10 @@ import { readTransaction, withKnown } from '../transaction/read-transaction.js';
 import { waitUntilFinal } from '../transaction/wait.js';
 
 export interface ReceiveDeps {
-  readonly service: Pick<PaymentService, 'createTransaction' | 'confirmTransaction' | 'transaction' | 'transactions' | 'eachTransaction'>;
+  readonly service: Pick<
+    PaymentService,
+    'createTransaction' | 'confirmTransaction' | 'transaction' | 'transactions' | 'eachTransaction'
+  >;
   /** Called with the number of searched transactions during a reference lookup. */
   readonly onRead: (count: number) => void;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -43,8 +46,17 @@ export async function requestMoney(
   deps: ReceiveDeps,
 ): Promise<Requested> {
   const extRefId = ref ?? deps.newId();
-  const { txn: quoted, isEarlier } = await createOrFind({ ...body, extRefId }, ref === undefined, deps);
-  const amount = checkedAmount(body, quoted, extRefId, isEarlier && isConverted ? rateMoves : new Big(0));
+  const { txn: quoted, isEarlier } = await createOrFind(
+    { ...body, extRefId },
+    ref === undefined,
+    deps,
+  );
+  const amount = checkedAmount(
+    body,
+    quoted,
+    extRefId,
+    isEarlier && isConverted ? rateMoves : new Big(0),
+  );
   const confirmed = isQuoted(quoted.txnState) ? await confirmReceive(quoted.txnId, deps) : quoted;
   const made = { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable };
   return { txn: await waitUntilFinal(withKnown(quoted, confirmed), made, deps), amount };
@@ -62,7 +74,11 @@ function isPayable({ sourceReq }: Transaction): boolean {
 type Found = { readonly txn: Transaction; readonly isEarlier: boolean };
 
 /** Searches the list only after the service has refused the reference. */
-async function createOrFind(body: CreateTransaction, isOwnReference: boolean, deps: ReceiveDeps): Promise<Found> {
+async function createOrFind(
+  body: CreateTransaction,
+  isOwnReference: boolean,
+  deps: ReceiveDeps,
+): Promise<Found> {
   let mayExist = false;
   for (let tries = 1; ; tries += 1) {
     try {
@@ -71,20 +87,31 @@ async function createOrFind(body: CreateTransaction, isOwnReference: boolean, de
       if (!(error instanceof Failure)) throw error;
       if (!(error instanceof NoAnswer) && error.kind !== 'temporary') {
         const use = referenceUse(error, mayExist, isOwnReference);
-        const [listed] = use === undefined ? [] : await listedUnder(body.extRefId ?? '', { since: 0, depth: use.depth, onRead: deps.onRead }, deps.service);
+        const [listed] =
+          use === undefined
+            ? []
+            : await listedUnder(
+                body.extRefId ?? '',
+                { since: 0, depth: use.depth, onRead: deps.onRead },
+                deps.service,
+              );
         if (listed === undefined) throw refused('quote', error);
         return { txn: await deps.service.transaction(listed.row.txnId), isEarlier: true };
       }
       mayExist ||= error instanceof NoAnswer && error.mayHaveArrived;
       const pause = pauseBefore(tries, error);
-      if (tries >= retryPolicy.creations || pause === undefined || deps.signal.aborted) throw noQuote(error);
+      if (tries >= retryPolicy.creations || pause === undefined || deps.signal.aborted)
+        throw noQuote(error);
       await deps.sleep(pause, deps.signal);
     }
   }
 }
 
 /** Confirming a receive moves nothing, so after an unanswered confirmation the transaction is read and, if still quoted, confirmed again. */
-export async function confirmReceive(txnId: string, deps: Pick<ReceiveDeps, 'service' | 'sleep' | 'signal'>): Promise<Transaction> {
+export async function confirmReceive(
+  txnId: string,
+  deps: Pick<ReceiveDeps, 'service' | 'sleep' | 'signal'>,
+): Promise<Transaction> {
   const { service, sleep, signal } = deps;
   for (let tries = 1; ; tries += 1) {
     let error: unknown;
@@ -98,7 +125,13 @@ export async function confirmReceive(txnId: string, deps: Pick<ReceiveDeps, 'ser
     }
     const pause = pauseBefore(tries, error);
     if (tries >= retryPolicy.confirmations || pause === undefined || signal.aborted) {
-      throw error ?? new Failure('temporary', 'The service did not confirm the request.', { next: { do: 'show', id: txnId }, txnId });
+      throw (
+        error ??
+        new Failure('temporary', 'The service did not confirm the request.', {
+          next: { do: 'show', id: txnId },
+          txnId,
+        })
+      );
     }
     await sleep(pause, signal).catch(() => undefined);
     const txn = await readTransaction(service, txnId).catch(() => undefined);
@@ -109,7 +142,12 @@ export async function confirmReceive(txnId: string, deps: Pick<ReceiveDeps, 'ser
 /** Largest plausible change of a rate while an invoice is valid, as a fraction. */
 const rateMoves = new Big('0.1');
 
-function checkedAmount({ sourceReq, destReq }: CreateTransaction, txn: Transaction, ref: string, tolerance: Big): Money {
+function checkedAmount(
+  { sourceReq, destReq }: CreateTransaction,
+  txn: Transaction,
+  ref: string,
+  tolerance: Big,
+): Money {
   const answered = moneyFromWire(destReq.ccy, txn.destReq.amtRequested);
   const asked = new Big(destReq.amtRequested ?? 0);
   const isSame =
@@ -117,8 +155,12 @@ function checkedAmount({ sourceReq, destReq }: CreateTransaction, txn: Transacti
     txn.destReq.ccy === destReq.ccy &&
     answered?.value.minus(asked).abs().lte(asked.times(tolerance)) === true;
   if (answered !== undefined && isSame) return answered;
-  throw new Failure('refused', `Not usable: transaction ${txn.txnId} (${ref}) is a different request.`, {
-    next: { do: 'show', id: txn.txnId },
-    txnId: txn.txnId,
-  });
+  throw new Failure(
+    'refused',
+    `Not usable: transaction ${txn.txnId} (${ref}) is a different request.`,
+    {
+      next: { do: 'show', id: txn.txnId },
+      txnId: txn.txnId,
+    },
+  );
 }

@@ -14,7 +14,11 @@ interface Pauses {
  */
 const paces: Readonly<Record<Pace, Pauses>> = {
   quick: {
-    first: [{ untilMs: 100, pauseMs: 100 }, { untilMs: 300, pauseMs: 200 }, { untilMs: 580, pauseMs: 280 }],
+    first: [
+      { untilMs: 100, pauseMs: 100 },
+      { untilMs: 300, pauseMs: 200 },
+      { untilMs: 580, pauseMs: 280 },
+    ],
     longestMs: 15_000,
   },
   steady: { first: [{ untilMs: 3_000, pauseMs: 1_000 }], longestMs: 60_000 },
@@ -24,7 +28,10 @@ const paces: Readonly<Record<Pace, Pauses>> = {
 /** The pause before the next read: a settled payment is detected within a third of the time that it took. */
 export function pauseMs(waitedMs: number, pace: Pace): number {
   const { first, longestMs } = paces[pace];
-  return first.find(({ untilMs }) => waitedMs < untilMs)?.pauseMs ?? Math.min(Math.floor(waitedMs / 3), longestMs);
+  return (
+    first.find(({ untilMs }) => waitedMs < untilMs)?.pauseMs ??
+    Math.min(Math.floor(waitedMs / 3), longestMs)
+  );
 }
 
 export interface PollDeps {

@@ -18,5 +18,9 @@ export function withKnown(known: Transaction, txn: Transaction): Transaction {
 export async function readTransaction(service: ReadService, txnId: string): Promise<Transaction> {
   const txn = await service.transaction(txnId);
   if (txn.txnId === txnId) return txn;
-  throw new Failure('refused', `The service was asked for transaction ${txnId} and answered with ${txn.txnId}.`, { txnId });
+  throw new Failure(
+    'refused',
+    `The service was asked for transaction ${txnId} and answered with ${txn.txnId}.`,
+    { txnId },
+  );
 }

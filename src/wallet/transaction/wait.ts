@@ -38,7 +38,11 @@ export function paceOf({ sourceReq, destReq }: Transaction): Pace {
  * Resolves with the transaction in its final state. An unanswered read is repeated, since the payment continues;
  * the third unreadable answer in a row ends the wait.
  */
-export async function waitUntilFinal(txn: Transaction, options: WaitOptions, deps: WaitDeps): Promise<Transaction> {
+export async function waitUntilFinal(
+  txn: Transaction,
+  options: WaitOptions,
+  deps: WaitDeps,
+): Promise<Transaction> {
   const limit = options.atMostMs ?? Infinity;
   let waited = 0;
   let unread = 0;
@@ -52,7 +56,8 @@ export async function waitUntilFinal(txn: Transaction, options: WaitOptions, dep
     const read = await readAgain(latest, waited < retryPolicy.staleForMs, options, deps);
     if ('unread' in read) {
       unread += 1;
-      if (unread >= mostUnread) throw stillGoing(latest, 'its state cannot be read', options, read.unread);
+      if (unread >= mostUnread)
+        throw stillGoing(latest, 'its state cannot be read', options, read.unread);
     } else {
       if (read.txn !== undefined) unread = 0;
       latest = read.txn ?? latest;
@@ -71,12 +76,18 @@ const longestReadMs = 60_000;
 type Read = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 
 /** @param isNew reads may lag: a missing transaction is not final. */
-async function readAgain(latest: Transaction, isNew: boolean, options: WaitOptions, deps: WaitDeps): Promise<Read> {
+async function readAgain(
+  latest: Transaction,
+  isNew: boolean,
+  options: WaitOptions,
+  deps: WaitDeps,
+): Promise<Read> {
   let next: Transaction;
   try {
     next = withKnown(latest, await readTransaction(deps.service, latest.txnId));
   } catch (error) {
-    if (deps.signal.aborted || !(error instanceof Failure) || gotNoAnswer(error)) return { txn: undefined };
+    if (deps.signal.aborted || !(error instanceof Failure) || gotNoAnswer(error))
+      return { txn: undefined };
     if (isLastWord(error) && isNew && error.kind === 'not-found') return { txn: undefined };
     if (isLastWord(error)) throw stillGoing(latest, 'its state cannot be read', options, error);
     return { unread: error };
@@ -91,7 +102,8 @@ const gotNoAnswer = (error: Failure): boolean =>
 
 /** Permanent: the key is refused, or the transaction does not exist. */
 const isLastWord = (error: Failure): boolean =>
-  (error.kind === 'authentication' || error.kind === 'not-found') && !(error instanceof ServiceError && !error.isOwnRefusal);
+  (error.kind === 'authentication' || error.kind === 'not-found') &&
+  !(error instanceof ServiceError && !error.isOwnRefusal);
 
 function stillGoing(
   { txnId, txnState, sourceReq }: Transaction,
@@ -100,15 +112,22 @@ function stillGoing(
   cause?: Failure,
 ): Failure {
   const reason = cause === undefined ? why : `${why}: ${cause.message.replace(/\.$/, '')}`;
-  return new Failure('pending', `Not known yet: ${reason}, and the transaction is ${sourceReq.method === 'servicepay' ? 'in flight' : 'open'} (${txnState}).`, {
-    next: { do: goOn, id: txnId },
-    txnId,
-    cause,
-  });
+  return new Failure(
+    'pending',
+    `Not known yet: ${reason}, and the transaction is ${sourceReq.method === 'servicepay' ? 'in flight' : 'open'} (${txnState}).`,
+    {
+      next: { do: goOn, id: txnId },
+      txnId,
+      cause,
+    },
+  );
 }
 
 /** The interval between reads of parallel waits. */
-export function takingTurns({ sleep, now }: Pick<WaitDeps, 'sleep' | 'now'>, apartMs: number): WaitDeps['sleep'] {
+export function takingTurns(
+  { sleep, now }: Pick<WaitDeps, 'sleep' | 'now'>,
+  apartMs: number,
+): WaitDeps['sleep'] {
   let latest = Number.NEGATIVE_INFINITY;
   return async (ms, signal) => {
     const turn = Math.max(now() + ms, latest + apartMs);

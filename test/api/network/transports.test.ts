@@ -22,7 +22,8 @@ async function listening(server: Server): Promise<number> {
     server.close();
   });
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  if (address === null || typeof address === 'string')
+    throw new Error('the server listens on no port');
   return address.port;
 }
 
@@ -48,10 +49,17 @@ const ofCommand = (options: Options = {}): OpeningTransport => {
   onTestFinished(() => made.close());
   return made;
 };
-const all: readonly [string, Open][] = [['Node', ofNode], ['undici', ofUndici]];
+const all: readonly [string, Open][] = [
+  ['Node', ofNode],
+  ['undici', ofUndici],
+];
 
-const get = (url: string, more: Partial<HttpRequest> = {}): HttpRequest =>
-  ({ method: 'GET', url, headers: {}, ...more });
+const get = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
+  method: 'GET',
+  url,
+  headers: {},
+  ...more,
+});
 
 async function served(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await listening(createServer(listener))}`;
@@ -59,7 +67,9 @@ async function served(listener: RequestListener): Promise<string> {
 
 /** What a raw server sends back to the first bytes of each connection before it closes it. */
 async function sends(text: string): Promise<string> {
-  const server = createTcpServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(text)));
+  const server = createTcpServer((socket) =>
+    socket.on('error', () => {}).once('data', () => socket.end(text)),
+  );
   return `http://127.0.0.1:${await listening(server)}`;
 }
 
@@ -75,8 +85,15 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       const seen: Record<string, unknown>[] = [];
       const url = await served(async (request, response) => {
         const { method, url: target, headers } = request;
-        seen.push({ method, url: target, type: headers['content-type'], body: await bodyOf(request) });
-        response.writeHead(418, { 'Content-Type': 'text/plain', 'X-Two': ['a', 'b'] }).end('Sờ mó — ₫');
+        seen.push({
+          method,
+          url: target,
+          type: headers['content-type'],
+          body: await bodyOf(request),
+        });
+        response
+          .writeHead(418, { 'Content-Type': 'text/plain', 'X-Two': ['a', 'b'] })
+          .end('Sờ mó — ₫');
       });
       const answer = await transport()({
         method: 'POST',
@@ -87,7 +104,12 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       expect(answer).toMatchObject({ status: 418, body: 'Sờ mó — ₫' });
       expect(answer.headers).toMatchObject({ 'content-type': 'text/plain', 'x-two': 'a, b' });
       expect(seen).toEqual([
-        { method: 'POST', url: '/api/v2/x?a=1&b=%20', type: 'application/json', body: '{"note":"Lê — ₫"}' },
+        {
+          method: 'POST',
+          url: '/api/v2/x?a=1&b=%20',
+          type: 'application/json',
+          body: '{"note":"Lê — ₫"}',
+        },
       ]);
     });
 
@@ -97,7 +119,10 @@ describe.for(all)('the transport of %s', ([, transport]) => {
         lengths.push(request.headers['content-length']);
         response.writeHead(204).end();
       });
-      expect(await transport()({ method: 'PUT', url, headers: {} })).toMatchObject({ status: 204, body: '' });
+      expect(await transport()({ method: 'PUT', url, headers: {} })).toMatchObject({
+        status: 204,
+        body: '',
+      });
       expect(lengths).toEqual(['0']);
     });
 
@@ -109,17 +134,25 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       ['br, x-gzip', (text) => gzipSync(brotliCompressSync(text))],
     ];
     test.for(packed)('is decompressed: %s', async ([coding, pack]) => {
-      const url = await served((_, response) => response.writeHead(200, { 'content-encoding': coding }).end(pack('{"note":"Lê"}')));
+      const url = await served((_, response) =>
+        response.writeHead(200, { 'content-encoding': coding }).end(pack('{"note":"Lê"}')),
+      );
       expect((await transport()(get(url))).body).toBe('{"note":"Lê"}');
     });
 
-    test.for([['gzip', '{}'], ['zstd', '{}'], ['gzip', gzipSync('{}').subarray(0, 12)]] as const)(
-      'is an error if it cannot be decompressed: %s',
-      async ([coding, body]) => {
-        const url = await served((_, response) => response.writeHead(200, { 'content-encoding': coding }).end(body));
-        await expect(transport()(get(url))).rejects.toMatchObject({ message: 'the answer could not be unpacked', requestSent: true });
-      },
-    );
+    test.for([
+      ['gzip', '{}'],
+      ['zstd', '{}'],
+      ['gzip', gzipSync('{}').subarray(0, 12)],
+    ] as const)('is an error if it cannot be decompressed: %s', async ([coding, body]) => {
+      const url = await served((_, response) =>
+        response.writeHead(200, { 'content-encoding': coding }).end(body),
+      );
+      await expect(transport()(get(url))).rejects.toMatchObject({
+        message: 'the answer could not be unpacked',
+        requestSent: true,
+      });
+    });
 
     test('is returned unchanged if it is a redirect', async () => {
       const paths: (string | undefined)[] = [];
@@ -127,7 +160,10 @@ describe.for(all)('the transport of %s', ([, transport]) => {
         paths.push(request.url);
         response.writeHead(302, { location: '/elsewhere' }).end();
       });
-      expect(await transport()(get(`${url}/here`))).toMatchObject({ status: 302, headers: { location: '/elsewhere' } });
+      expect(await transport()(get(`${url}/here`))).toMatchObject({
+        status: 302,
+        headers: { location: '/elsewhere' },
+      });
       expect(paths).toEqual(['/here']);
     });
 
@@ -170,16 +206,29 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     const send = transport();
     await send(get(url));
     await expect(send(get(url))).rejects.toMatchObject({ requestSent: true, wasClosed: true });
-    for (let count = 0; count < 3; count += 1) await expect(send(get(url))).resolves.toMatchObject({ status: 200 });
+    for (let count = 0; count < 3; count += 1)
+      await expect(send(get(url))).resolves.toMatchObject({ status: 200 });
   });
 
   describe('an incomplete answer', () => {
     const broken: [string, string, string][] = [
       ['nothing at all', '', 'the connection broke off'],
       ['half a head', 'HTTP/1.1 200 OK\r\nContent-Le', 'the connection broke off'],
-      ['less than it promised', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"txnId":', 'the connection broke off'],
-      ['a chunk without its end', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"txnId":', 'broke off'],
-      ['a switch to another protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n', 'the connection broke off'],
+      [
+        'less than it promised',
+        'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"txnId":',
+        'the connection broke off',
+      ],
+      [
+        'a chunk without its end',
+        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"txnId":',
+        'broke off',
+      ],
+      [
+        'a switch to another protocol',
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n',
+        'the connection broke off',
+      ],
       ['something else than HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not speak HTTP'],
     ];
     test.for(broken)('%s', async ([, text, why]) => {
@@ -204,7 +253,9 @@ describe.for(all)('the transport of %s', ([, transport]) => {
     });
 
     test('an unknown host: nothing sent', async () => {
-      await expect(transport()(get('https://no-such-host.invalid'))).rejects.toMatchObject({ requestSent: false });
+      await expect(transport()(get('https://no-such-host.invalid'))).rejects.toMatchObject({
+        requestSent: false,
+      });
     });
 
     test('TLS to a port without TLS: nothing sent', async () => {
@@ -214,11 +265,14 @@ describe.for(all)('the transport of %s', ([, transport]) => {
 
     const slow: [string, (response: ServerResponse) => void][] = [
       ['no head', () => {}],
-      ['a body that drips', (response) => {
-        response.writeHead(200);
-        const drip = setInterval(() => response.write(' '), 20);
-        response.on('close', () => clearInterval(drip));
-      }],
+      [
+        'a body that drips',
+        (response) => {
+          response.writeHead(200);
+          const drip = setInterval(() => response.write(' '), 20);
+          response.on('close', () => clearInterval(drip));
+        },
+      ],
     ];
     test.for(slow)('later than the timeout: %s', async ([, answerSlowly]) => {
       const url = await served((_request, response) => answerSlowly(response));
@@ -226,13 +280,22 @@ describe.for(all)('the transport of %s', ([, transport]) => {
         message: 'no data within 0.15 s',
         requestSent: true,
       });
-      await expect(transport()(get(url, { timeoutMs: 100 }))).rejects.toMatchObject({ code: 'TIMEOUT' });
+      await expect(transport()(get(url, { timeoutMs: 100 }))).rejects.toMatchObject({
+        code: 'TIMEOUT',
+      });
     });
 
-    test.for([25 * 86_400_000, Infinity])('is awaited even if the timeout is longer than a timer supports: %d ms', async (timeoutMs) => {
-      const url = await served((_request, response) => void setTimeout(() => response.end('{}'), 50));
-      expect(await transport({ timeoutMs })(get(url, { timeoutMs }))).toMatchObject({ status: 200 });
-    });
+    test.for([25 * 86_400_000, Infinity])(
+      'is awaited even if the timeout is longer than a timer supports: %d ms',
+      async (timeoutMs) => {
+        const url = await served(
+          (_request, response) => void setTimeout(() => response.end('{}'), 50),
+        );
+        expect(await transport({ timeoutMs })(get(url, { timeoutMs }))).toMatchObject({
+          status: 200,
+        });
+      },
+    );
 
     test('above the size limit', async () => {
       const url = await served((_request, response) => {
@@ -264,7 +327,9 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       });
       const send = transport();
       const signal = AbortSignal.abort();
-      await expect(send(get(`${url}/one`, { signal }))).rejects.toMatchObject({ requestSent: false });
+      await expect(send(get(`${url}/one`, { signal }))).rejects.toMatchObject({
+        requestSent: false,
+      });
       await send(get(`${url}/two`));
       expect(requests).toEqual(['/two']);
     });
@@ -323,7 +388,11 @@ describe('a proxy in the environment', () => {
     for (const value of [address, `http://${address}`]) {
       const failure = transport({ env: { [name]: value } })(get('https://pay.example.test/x'));
       const message = 'the proxy that the environment names refuses the connection (407)';
-      await expect(failure).rejects.toMatchObject({ name: 'NetworkError', requestSent: false, message });
+      await expect(failure).rejects.toMatchObject({
+        name: 'NetworkError',
+        requestSent: false,
+        message,
+      });
     }
     expect(asked).toEqual(Array(2).fill('CONNECT pay.example.test:443'));
   });
@@ -338,27 +407,40 @@ describe('a proxy in the environment', () => {
   test('is not used for this machine', async () => {
     const { address, asked } = await proxy();
     const url = await served((_request, response) => response.end('here'));
-    const send = transport({ env: { HTTP_PROXY: address, HTTPS_PROXY: address, ALL_PROXY: address } });
+    const send = transport({
+      env: { HTTP_PROXY: address, HTTPS_PROXY: address, ALL_PROXY: address },
+    });
     expect(await send(get(url))).toMatchObject({ body: 'here' });
-    expect(await send(get(url.replace('127.0.0.1', 'shop.localhost')))).toMatchObject({ body: 'here' });
+    expect(await send(get(url.replace('127.0.0.1', 'shop.localhost')))).toMatchObject({
+      body: 'here',
+    });
     expect(asked).toEqual([]);
   });
 
-  test.for(['http://:::', 'not an address', 'ftp://proxy.example'])('with an invalid address is a usage error: %s', async (value) => {
-    const send = transport({ env: { HTTPS_PROXY: value } });
-    await expect(send(get('https://pay.invalid/'))).rejects.toMatchObject({
-      kind: 'usage',
-      message: expect.stringContaining('proxy'),
-    });
-  });
+  test.for(['http://:::', 'not an address', 'ftp://proxy.example'])(
+    'with an invalid address is a usage error: %s',
+    async (value) => {
+      const send = transport({ env: { HTTPS_PROXY: value } });
+      await expect(send(get('https://pay.invalid/'))).rejects.toMatchObject({
+        kind: 'usage',
+        message: expect.stringContaining('proxy'),
+      });
+    },
+  );
 });
 
 /** A second connection is opened ahead, and carries the next request. */
-async function expectReopened(send: ReturnType<typeof ofCommand>, url: string, requests: ReadonlyMap<unknown, number>): Promise<void> {
-  await expect.poll(() => {
-    send.open(url, 1);
-    return requests.size;
-  }).toBe(2);
+async function expectReopened(
+  send: ReturnType<typeof ofCommand>,
+  url: string,
+  requests: ReadonlyMap<unknown, number>,
+): Promise<void> {
+  await expect
+    .poll(() => {
+      send.open(url, 1);
+      return requests.size;
+    })
+    .toBe(2);
   expect(await send(get(url))).toMatchObject({ body: 'here' });
   expect(requests.size).toBe(2);
 }
@@ -412,8 +494,13 @@ describe('connections opened in advance', () => {
     const port = await listening(createServer());
     send.open(`http://127.0.0.1:1`, 1);
     send.open(`https://127.0.0.1:${port}`, 1);
-    await expect(send(get('http://127.0.0.1:1'))).rejects.toMatchObject({ code: 'ECONNREFUSED', requestSent: false });
-    await expect(send(get(`https://127.0.0.1:${port}`))).rejects.toMatchObject({ requestSent: false });
+    await expect(send(get('http://127.0.0.1:1'))).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+      requestSent: false,
+    });
+    await expect(send(get(`https://127.0.0.1:${port}`))).rejects.toMatchObject({
+      requestSent: false,
+    });
     expect(await send(get(url))).toMatchObject({ body: 'here' });
   });
 });

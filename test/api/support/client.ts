@@ -11,7 +11,11 @@ export const tokenPath = '/api/v2/authentication/token-signature';
 export const start = Date.UTC(2025, 0, 15, 12);
 export const credentials = { apiKey: 'key-1', apiSecret: 'secret-1' };
 
-export const kept: Token = { accessToken: 'kept-token', expiresAt: start + 3_600_000, accountId: 'ne01-7f3a' };
+export const kept: Token = {
+  accessToken: 'kept-token',
+  expiresAt: start + 3_600_000,
+  accountId: 'ne01-7f3a',
+};
 
 export const tokenAnswer = (accessToken: string, expiredAt = start + 3_600_000) =>
   answer(200, { accessToken, expiredAt, accountId: 'ne01-7f3a' });
@@ -71,10 +75,23 @@ export function transaction(changes: Record<string, unknown> = {}): Record<strin
     extRefId: 'order-118',
     txnState: 'quoted',
     sourceReq: {
-      ccy: 'BTC', method: 'servicepay', amtRequested: 0.00002507, amtSettled: null, reqDetails: {},
-      servicepayFees: 5e-8, networkFees: 2e-8, reqStatus: '0', expiresAt: start + 30_000, createAt: start,
+      ccy: 'BTC',
+      method: 'servicepay',
+      amtRequested: 0.00002507,
+      amtSettled: null,
+      reqDetails: {},
+      servicepayFees: 5e-8,
+      networkFees: 2e-8,
+      reqStatus: '0',
+      expiresAt: start + 30_000,
+      createAt: start,
     },
-    destReq: { ccy: 'BTC', method: 'lightning', amtRequested: 0.000025, reqDetails: { paymentRequest: 'lnbc25u1' } },
+    destReq: {
+      ccy: 'BTC',
+      method: 'lightning',
+      amtRequested: 0.000025,
+      reqDetails: { paymentRequest: 'lnbc25u1' },
+    },
     fxRate: 1,
     createdAt: start,
     ...changes,

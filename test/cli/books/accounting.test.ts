@@ -15,8 +15,14 @@ import { start, swapped } from '../../wallet/books/support.js';
 type Row = Record<string, string>;
 
 const row = v.record(v.string(), v.string());
-const statementSchema = v.looseObject({ BANKTRANLIST: v.object({ DTSTART: v.string(), DTEND: v.string(), STMTTRN: v.array(row) }) });
-const ofxSchema = v.object({ OFX: v.looseObject({ BANKMSGSRSV1: v.object({ STMTTRNRS: v.looseObject({ STMTRS: statementSchema }) }) }) });
+const statementSchema = v.looseObject({
+  BANKTRANLIST: v.object({ DTSTART: v.string(), DTEND: v.string(), STMTTRN: v.array(row) }),
+});
+const ofxSchema = v.object({
+  OFX: v.looseObject({
+    BANKMSGSRSV1: v.object({ STMTTRNRS: v.looseObject({ STMTRS: statementSchema }) }),
+  }),
+});
 
 const rowsOf = (stdout: string): Row[] => parse(stdout, { columns: true });
 
@@ -40,71 +46,137 @@ describe('svcpay tx export', () => {
       add(row['Received Currency'], row['Received Amount'], 1);
     }
     const { accounts } = await around.sandbox.status();
-    for (const { ccy, amount } of accounts[0]?.wallets ?? []) expect(`${sums.get(ccy)?.toFixed()} ${ccy}`).toBe(`${new Big(amount).toFixed()} ${ccy}`);
-    expect(rows.filter((row) => row['Sent Currency'] === 'USDT' && row['Received Currency'] === 'BTC').length).toBeGreaterThan(3);
+    for (const { ccy, amount } of accounts[0]?.wallets ?? [])
+      expect(`${sums.get(ccy)?.toFixed()} ${ccy}`).toBe(`${new Big(amount).toFixed()} ${ccy}`);
+    expect(
+      rows.filter((row) => row['Sent Currency'] === 'USDT' && row['Received Currency'] === 'BTC')
+        .length,
+    ).toBeGreaterThan(3);
     expect(new Set(rows.map(({ TxHash }) => TxHash)).size).toBe(rows.length);
   });
 
-  test('-o xero and -o quickbooks contain the movements of one fiat wallet, in days of the time zone', async ({ around }) => {
+  test('-o xero and -o quickbooks contain the movements of one fiat wallet, in days of the time zone', async ({
+    around,
+  }) => {
     await around.sandbox.seed('history');
     await svcpay(['swap', '20usd', 'USDT', '--yes', '--ref', 'inv-7', '--note', '=1+1'], around);
-    const xero = await svcpay(['tx', 'export', '-o', 'xero', '--wallet', 'USD', '--tz', 'Asia/Tokyo'], around);
+    const xero = await svcpay(
+      ['tx', 'export', '-o', 'xero', '--wallet', 'USD', '--tz', 'Asia/Tokyo'],
+      around,
+    );
     const [latest, first] = rowsOf(xero.stdout);
-    expect(xero.stdout.split('\n')[0]).toBe('*Date,*Amount,Payee,Description,Reference,Check Number');
-    expect(latest).toMatchObject({ '*Amount': '-20.05', Payee: 'USDT wallet', Description: 'Swapped USDT wallet: =1+1', Reference: 'inv-7' });
+    expect(xero.stdout.split('\n')[0]).toBe(
+      '*Date,*Amount,Payee,Description,Reference,Check Number',
+    );
+    expect(latest).toMatchObject({
+      '*Amount': '-20.05',
+      Payee: 'USDT wallet',
+      Description: 'Swapped USDT wallet: =1+1',
+      Reference: 'inv-7',
+    });
     expect(first).toMatchObject({ '*Amount': '5000.00', Payee: 'BTC wallet' });
     const now = await around.sandbox.clock.now();
     expect(latest?.['*Date']).toBe(new Date(now + 9 * 3_600_000).toISOString().slice(0, 10));
-    const quickbooks = rowsOf((await svcpay(['tx', 'export', '-o', 'quickbooks', '--wallet', 'USD'], around)).stdout);
+    const quickbooks = rowsOf(
+      (await svcpay(['tx', 'export', '-o', 'quickbooks', '--wallet', 'USD'], around)).stdout,
+    );
     expect(quickbooks.map((row) => row['Amount'])).toEqual(['-20.05', '5000.00']);
     const [year, month, day] = new Date(now).toISOString().slice(0, 10).split('-');
     expect(Object.entries(quickbooks[0] ?? {})[0]).toEqual(['Date', `${month}/${day}/${year}`]);
   });
 
-  test.for([['xero'], ['quickbooks', '--wallet', 'BTC'], ['xero', '--wallet', 'USDT'], ['csv', '--wallet', 'USD'], ['koinly', '--wallet', 'USD']])(
-    'refuses -o %s, which does not fit', async (args, { around }) => {
-      expect(await svcpay(['tx', 'export', '-o', ...args], around)).toMatchObject({ exitCode: 2, stdout: '' });
+  test.for([
+    ['xero'],
+    ['quickbooks', '--wallet', 'BTC'],
+    ['xero', '--wallet', 'USDT'],
+    ['csv', '--wallet', 'USD'],
+    ['koinly', '--wallet', 'USD'],
+  ])('refuses -o %s, which does not fit', async (args, { around }) => {
+    expect(await svcpay(['tx', 'export', '-o', ...args], around)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+    });
+  });
+
+  plain.for(['xero', 'quickbooks'] as const)(
+    '-o %s writes a thousand rows, and refuses more',
+    async (format) => {
+      const write = async (count: number): Promise<number> => {
+        async function* pages(): AsyncGenerator<ListedTransaction[]> {
+          for (let at = 0; at < count; at += 1) {
+            yield [
+              swapped({
+                txnId: `t${at}`,
+                createdAt: start - at,
+                note: 'n'.repeat(60),
+                sourceReq: { ccy: 'USD', method: 'servicepay', amtSettled: 1 },
+              }),
+            ];
+          }
+        }
+        let text = '';
+        const options = {
+          format,
+          jsonLines: () => '',
+          clean: sanitize,
+          rawCells: false,
+          zone: 'UTC',
+          ccy: 'USD',
+          leftOut: () => undefined,
+        };
+        try {
+          for await (const piece of exportLines(pages(), options)) text += piece;
+        } catch (error) {
+          expect(text).toBe('');
+          throw error;
+        }
+        return text.trimEnd().split('\n').length;
+      };
+      expect(await write(1_000)).toBe(1_001);
+      await expect(write(1_001)).rejects.toThrow(
+        `go back to ${new Date(start - 999).toISOString()}`,
+      );
     },
   );
-
-  plain.for(['xero', 'quickbooks'] as const)('-o %s writes a thousand rows, and refuses more', async (format) => {
-    const write = async (count: number): Promise<number> => {
-      async function* pages(): AsyncGenerator<ListedTransaction[]> {
-        for (let at = 0; at < count; at += 1) {
-          yield [swapped({ txnId: `t${at}`, createdAt: start - at, note: 'n'.repeat(60), sourceReq: { ccy: 'USD', method: 'servicepay', amtSettled: 1 } })];
-        }
-      }
-      let text = '';
-      const options = { format, jsonLines: () => '', clean: sanitize, rawCells: false, zone: 'UTC', ccy: 'USD', leftOut: () => undefined };
-      try {
-        for await (const piece of exportLines(pages(), options)) text += piece;
-      } catch (error) {
-        expect(text).toBe('');
-        throw error;
-      }
-      return text.trimEnd().split('\n').length;
-    };
-    expect(await write(1_000)).toBe(1_001);
-    await expect(write(1_001)).rejects.toThrow(`go back to ${new Date(start - 999).toISOString()}`);
-  });
 });
 
 describe('svcpay statement -o ofx', () => {
-  test('is readable by a third-party parser: each movement, the balance, unchanged texts', async ({ around }) => {
+  test('is readable by a third-party parser: each movement, the balance, unchanged texts', async ({
+    around,
+  }) => {
     await around.sandbox.seed('history');
     const note = 'Fish & <Chips> "Ltd"';
     const swap = await svcpay(['swap', '20usd', 'USDT', '--yes', '--note', note, '-q'], around);
     const run = await svcpay(['statement', '--wallet', 'USD', '-o', 'ofx'], around);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
-    const statement = v.parse(ofxSchema, await parseOfx(run.stdout)).OFX.BANKMSGSRSV1.STMTTRNRS.STMTRS;
-    expect(statement).toMatchObject({ CURDEF: 'USD', BANKACCTFROM: { ACCTID: `${around.sandbox.accountId}-USD` }, LEDGERBAL: { BALAMT: '4979.95' } });
+    const statement = v.parse(ofxSchema, await parseOfx(run.stdout)).OFX.BANKMSGSRSV1.STMTTRNRS
+      .STMTRS;
+    expect(statement).toMatchObject({
+      CURDEF: 'USD',
+      BANKACCTFROM: { ACCTID: `${around.sandbox.accountId}-USD` },
+      LEDGERBAL: { BALAMT: '4979.95' },
+    });
     expect(statement.BANKTRANLIST.STMTTRN).toMatchObject([
       { TRNTYPE: 'CREDIT', TRNAMT: '5000.00', NAME: 'BTC wallet' },
-      { TRNTYPE: 'DEBIT', TRNAMT: '-20.05', NAME: 'USDT wallet', FITID: swap.stdout.trim(), MEMO: expect.stringContaining('Fish & <Chips> "Ltd"') },
+      {
+        TRNTYPE: 'DEBIT',
+        TRNAMT: '-20.05',
+        NAME: 'USDT wallet',
+        FITID: swap.stdout.trim(),
+        MEMO: expect.stringContaining('Fish & <Chips> "Ltd"'),
+      },
     ]);
   });
 
-  test.for([['BTC'], ['USDT'], []])('refuses %j, which is not a fiat wallet', async (wallet, { around }) => {
-    expect(await svcpay(['statement', '-o', 'ofx', ...wallet.flatMap((each) => ['--wallet', each])], around)).toMatchObject({ exitCode: 2, stdout: '' });
-  });
+  test.for([['BTC'], ['USDT'], []])(
+    'refuses %j, which is not a fiat wallet',
+    async (wallet, { around }) => {
+      expect(
+        await svcpay(
+          ['statement', '-o', 'ofx', ...wallet.flatMap((each) => ['--wallet', each])],
+          around,
+        ),
+      ).toMatchObject({ exitCode: 2, stdout: '' });
+    },
+  );
 });

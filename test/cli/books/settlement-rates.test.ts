@@ -8,7 +8,11 @@ import { test } from '../../support/svcpay.js';
 type Row = Record<string, string>;
 
 async function worth(around: Here): Promise<Row[]> {
-  const { stdout } = await svcpay(['statement', '-o', 'csv'], { ...around, sleep: () => Promise.resolve(), now: Date.now });
+  const { stdout } = await svcpay(['statement', '-o', 'csv'], {
+    ...around,
+    sleep: () => Promise.resolve(),
+    now: Date.now,
+  });
   const rows: Row[] = parse(stdout, { columns: true });
   return rows.filter(({ txnId }) => txnId !== '');
 }
@@ -21,17 +25,33 @@ describe('with a fiat currency', () => {
   test('a send, a swap and a receive store the rate at settlement', async ({ around }) => {
     await withFiat(around);
     const invoice = await around.sandbox.invoice('100000sat');
-    expect(await svcpay(['send', 'lightning', invoice, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['send', 'lightning', invoice, '--yes'], around)).toMatchObject({
+      exitCode: 0,
+    });
     expect(await svcpay(['swap', '20usd', 'BTC', '--yes'], around)).toMatchObject({ exitCode: 0 });
     await around.sandbox.autoPay(0);
-    expect(await svcpay(['receive', 'lightning', '5000sat', '--wait', '-q'], around)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['receive', 'lightning', '5000sat', '--wait', '-q'], around)).toMatchObject(
+      { exitCode: 0 },
+    );
     const rows = await worth(around);
     const { stdout } = await svcpay(['rates', 'BTCUSD', '-q'], around);
-    expect(rows.map(({ kind, wallet }) => `${kind} ${wallet}`).toSorted()).toEqual(['receive BTC', 'send BTC', 'swap BTC', 'swap USD']);
+    expect(rows.map(({ kind, wallet }) => `${kind} ${wallet}`).toSorted()).toEqual([
+      'receive BTC',
+      'send BTC',
+      'swap BTC',
+      'swap USD',
+    ]);
     for (const row of rows) {
       const rate = row['wallet'] === 'USD' ? '1' : stdout.trim();
-      const moved = new Big(row['in'] ?? 0).minus(row['out'] ?? 0).minus(row['fee'] ?? 0).abs();
-      expect(row).toMatchObject({ fiat: 'USD', fiatRate: rate, fiatValue: moved.times(rate).round(2).toFixed() });
+      const moved = new Big(row['in'] ?? 0)
+        .minus(row['out'] ?? 0)
+        .minus(row['fee'] ?? 0)
+        .abs();
+      expect(row).toMatchObject({
+        fiat: 'USD',
+        fiatRate: rate,
+        fiatValue: moved.times(rate).round(2).toFixed(),
+      });
     }
   });
 
@@ -39,16 +59,28 @@ describe('with a fiat currency', () => {
     await withFiat(around);
     const invoice = await around.sandbox.invoice('1000sat');
     await svcpay(['send', 'lightning', invoice, '--yes'], around);
-    const paths = around.sandbox.requests().map(({ method, path }) => `${method} ${path.replace(/\?.*|[0-9a-f]{8}-[-0-9a-f]+/g, '')}`);
+    const paths = around.sandbox
+      .requests()
+      .map(({ method, path }) => `${method} ${path.replace(/\?.*|[0-9a-f]{8}-[-0-9a-f]+/g, '')}`);
     expect(paths.filter((path) => path === 'GET /api/v2/rate')).toHaveLength(1);
-    expect(paths.indexOf('GET /api/v2/rate')).toBeLessThan(paths.lastIndexOf('GET /api/v2/transaction/'));
+    expect(paths.indexOf('GET /api/v2/rate')).toBeLessThan(
+      paths.lastIndexOf('GET /api/v2/transaction/'),
+    );
   });
 
   test('a missing rate stays missing later, and stops no payment', async ({ around }) => {
     await withFiat(around);
-    await around.sandbox.faults.add({ kind: 'status', path: '/api/v2/rate', status: 500, times: 'always' });
+    await around.sandbox.faults.add({
+      kind: 'status',
+      path: '/api/v2/rate',
+      status: 500,
+      times: 'always',
+    });
     const invoice = await around.sandbox.invoice('1000sat');
-    const { stdout, exitCode } = await svcpay(['send', 'lightning', invoice, '--yes', '-q', '--timeout', '2s'], around);
+    const { stdout, exitCode } = await svcpay(
+      ['send', 'lightning', invoice, '--yes', '-q', '--timeout', '2s'],
+      around,
+    );
     expect(exitCode).toBe(0);
     await around.sandbox.faults.clear();
     await around.sandbox.clock.advance('1h');

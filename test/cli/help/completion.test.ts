@@ -1,6 +1,14 @@
 // Completion: the scripts that are committed, what they are answered, and real shells that run them.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'libsql';
@@ -20,7 +28,9 @@ beforeAll(async () => {
 });
 
 test.for(shells)('the committed %s script is current (npm run completions makes it)', (shell) => {
-  expect(readFileSync(join(root, `completions/svcpay.${shell}`), 'utf8')).toBe(completionScript(shell));
+  expect(readFileSync(join(root, `completions/svcpay.${shell}`), 'utf8')).toBe(
+    completionScript(shell),
+  );
 });
 
 test('the committed manual is current (npm run man makes it)', () => {
@@ -32,12 +42,16 @@ test('the committed SKILL.md is current (npm run skill makes it)', () => {
 });
 
 test('every executable command has a summary and an example', () => {
-  const bare = pages.filter(({ summary, runs, examples }) => summary === '' || (runs && examples.length === 0));
+  const bare = pages.filter(
+    ({ summary, runs, examples }) => summary === '' || (runs && examples.length === 0),
+  );
   expect(bare.map(({ path }) => path)).toEqual([]);
 });
 
 test('every option and argument has a description', () => {
-  const silent = pages.flatMap(({ path, flags, arguments: slots }) => [...flags, ...slots].filter(({ summary }) => summary === '').map(() => path));
+  const silent = pages.flatMap(({ path, flags, arguments: slots }) =>
+    [...flags, ...slots].filter(({ summary }) => summary === '').map(() => path),
+  );
   expect(silent).toEqual([]);
 });
 
@@ -69,14 +83,23 @@ describe('the word at the cursor', () => {
     [['tx', 'list', '--state=comp'], ['--state=completed']],
     [['tx', 'list', '--dest-method', 'light'], ['lightning']],
     [['payout', '--country', 'V'], ['VN']],
-    [['-o', 'jso'], ['json', 'jsonl']],
-    [['--output', 'jso'], ['json', 'jsonl']],
+    [
+      ['-o', 'jso'],
+      ['json', 'jsonl'],
+    ],
+    [
+      ['--output', 'jso'],
+      ['json', 'jsonl'],
+    ],
     [['tx', 'export', '-o', 'h'], ['hledger']],
     [['wallets', '-o', 'h'], []],
     [['tx', 'cancel', '--fields', 'txnId,txnSt'], ['txnId,txnState']],
     [['payout', '--institution', ''], ['a-institution']],
     [['payout', 'institutions', 'V'], ['VN']],
-    [['payout', '--sender-country', 'D'], ['DE', 'DJ', 'DK', 'DM', 'DO', 'DZ']],
+    [
+      ['payout', '--sender-country', 'D'],
+      ['DE', 'DJ', 'DK', 'DM', 'DO', 'DZ'],
+    ],
     [['sandbox', 'snapshot', 'load', ''], ['a-snapshot']],
     [['batch', ''], 'files'],
     [['payout', '--from-file', ''], 'files'],
@@ -93,25 +116,46 @@ describe('the word at the cursor', () => {
 
 describe('in a real shell', () => {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-completion-'));
-  const env = { PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`, HOME: home, SVCPAY_HOME: home, LANG: 'C.UTF-8' };
+  const env = {
+    PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`,
+    HOME: home,
+    SVCPAY_HOME: home,
+    LANG: 'C.UTF-8',
+  };
   beforeAll(() => {
     mkdirSync(join(home, 'bin'));
     symlinkSync(join(root, 'bin/svcpay.js'), join(home, 'bin/svcpay'));
     writeFileSync(join(home, 'rows.csv'), '');
-    const config = { profiles: { main: {}, trial: {} }, recipients: { 'Le Van A': {}, 'Le Thi B': {} } };
+    const config = {
+      profiles: { main: {}, trial: {} },
+      recipients: { 'Le Van A': {}, 'Le Thi B': {} },
+    };
     writeFileSync(join(home, 'config.json'), JSON.stringify(config));
-    writeFileSync(join(home, 'seen-ids.json'), JSON.stringify({ seen: [{ scope: 's', txnId: 'ad79a67a-5e07' }] }));
+    writeFileSync(
+      join(home, 'seen-ids.json'),
+      JSON.stringify({ seen: [{ scope: 's', txnId: 'ad79a67a-5e07' }] }),
+    );
     writeFileSync(join(home, 'seen-wallets.json'), JSON.stringify({ wallets: ['BTC', 'VND'] }));
-    writeFileSync(join(home, 'seen-institutions.json'), JSON.stringify({ institutions: { VN: { 970436: 'Vietcom\u001b[2Jbank', 'a\n$(b)': 'C' } } }));
+    writeFileSync(
+      join(home, 'seen-institutions.json'),
+      JSON.stringify({ institutions: { VN: { 970436: 'Vietcom\u001b[2Jbank', 'a\n$(b)': 'C' } } }),
+    );
     const state = new Database(join(home, 'sandbox.db'));
-    state.exec("CREATE TABLE snapshot (id INTEGER, name TEXT); INSERT INTO snapshot VALUES (1, 'funded')");
+    state.exec(
+      "CREATE TABLE snapshot (id INTEGER, name TEXT); INSERT INTO snapshot VALUES (1, 'funded')",
+    );
     state.close();
   });
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   /** On a machine without the shell nothing is shown to hold; where all is checked, that is a failure. */
   const isLeftOut = (shell: string): boolean => {
-    if (existsSync(`/usr/bin/${shell}`) || existsSync(`/bin/${shell}`) || process.env['CI'] === 'true') return false;
+    if (
+      existsSync(`/usr/bin/${shell}`) ||
+      existsSync(`/bin/${shell}`) ||
+      process.env['CI'] === 'true'
+    )
+      return false;
     console.warn(`${shell} is not installed: the tests that need it step aside.`);
     return true;
   };
@@ -133,36 +177,59 @@ describe('in a real shell', () => {
   const bashWords = (line: string): string =>
     `source '${script('bash')}'; cd '${home}'; COMP_WORDS=(${line.endsWith(' ') ? `${line}''` : line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
   test.skipIf(isLeftOut('bash')).for(cases)('bash: "%s" becomes %j', ([line, offers]) => {
-    expect(linesOf(execFileSync('bash', ['-c', bashWords(line)], { encoding: 'utf8', env }))).toEqual(offers);
+    expect(
+      linesOf(execFileSync('bash', ['-c', bashWords(line)], { encoding: 'utf8', env })),
+    ).toEqual(offers);
   });
 
-  test.skipIf(isLeftOut('bash'))('bash completes the part after =, and quotes a name with spaces', () => {
-    const equals = `source '${script('bash')}'; COMP_WORDS=(svcpay wallets --output = jsonl); COMP_CWORD=4; _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    expect(linesOf(execFileSync('bash', ['-c', equals], { encoding: 'utf8', env }))).toEqual(['jsonl']);
-    expect(linesOf(execFileSync('bash', ['-c', bashWords('svcpay recipients remove Le')], { encoding: 'utf8', env }))).toEqual([
-      'Le\\ Van\\ A',
-      'Le\\ Thi\\ B',
-    ]);
-  });
+  test.skipIf(isLeftOut('bash'))(
+    'bash completes the part after =, and quotes a name with spaces',
+    () => {
+      const equals = `source '${script('bash')}'; COMP_WORDS=(svcpay wallets --output = jsonl); COMP_CWORD=4; _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      expect(linesOf(execFileSync('bash', ['-c', equals], { encoding: 'utf8', env }))).toEqual([
+        'jsonl',
+      ]);
+      expect(
+        linesOf(
+          execFileSync('bash', ['-c', bashWords('svcpay recipients remove Le')], {
+            encoding: 'utf8',
+            env,
+          }),
+        ),
+      ).toEqual(['Le\\ Van\\ A', 'Le\\ Thi\\ B']);
+    },
+  );
 
   test.skipIf(isLeftOut('fish')).for(cases)('fish: "%s" becomes %j', ([line, offers]) => {
     const command = `source '${script('fish')}'; cd '${home}'; complete --do-complete '${line}'`;
-    const lines = linesOf(execFileSync('fish', ['--no-config', '-c', command], { encoding: 'utf8', env }));
+    const lines = linesOf(
+      execFileSync('fish', ['--no-config', '-c', command], { encoding: 'utf8', env }),
+    );
     expect(lines.map((each) => each.split('\t')[0])).toEqual(offers);
   });
 
   test('escape sequences from the service reach neither shell nor terminal: they are escaped or not offered', () => {
-    expect(answer(['fish', 'payout', '--institution', ''], pages, env, () => Database)).toBe('970436\tVietcom\\x1b[2Jbank, VN\n');
+    expect(answer(['fish', 'payout', '--institution', ''], pages, env, () => Database)).toBe(
+      '970436\tVietcom\\x1b[2Jbank, VN\n',
+    );
     expect(completionScript('powershell')).toContain(`"'" + $value.Replace("'", "''") + "'"`);
   });
 
   test('without PowerShell its script is checked for its calls and file name completion', () => {
     const lines = completionScript('powershell');
-    for (const [open, close] of ['{}', '()', '[]']) expect(lines.split(open ?? '').length).toBe(lines.split(close ?? '').length);
-    expect(lines).toContain('Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {');
-    expect(lines.indexOf("-contains ':files') { return }")).toBeGreaterThan(lines.indexOf('svcpay __complete powershell @words'));
-    expect(lines.indexOf("-eq 0) { return '' }")).toBeGreaterThan(lines.indexOf("-contains ':files'"));
-    const told = (...words: string[]): string => answer(['powershell', ...words], pages, env, () => Database);
+    for (const [open, close] of ['{}', '()', '[]'])
+      expect(lines.split(open ?? '').length).toBe(lines.split(close ?? '').length);
+    expect(lines).toContain(
+      'Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {',
+    );
+    expect(lines.indexOf("-contains ':files') { return }")).toBeGreaterThan(
+      lines.indexOf('svcpay __complete powershell @words'),
+    );
+    expect(lines.indexOf("-eq 0) { return '' }")).toBeGreaterThan(
+      lines.indexOf("-contains ':files'"),
+    );
+    const told = (...words: string[]): string =>
+      answer(['powershell', ...words], pages, env, () => Database);
     expect(told('completion', "''").split('\n')[0]).toBe('bash\t');
     expect(told('batch', "''")).toBe(':files\n');
     expect(told('send', 'lightning', "''")).toBe('');
@@ -174,20 +241,34 @@ describe('in a real shell', () => {
    * a while to get ready.
    */
   const zshOffers = (lines: readonly string[]): string[] => {
-    const asked = lines.map((line) => `(words=(${line.endsWith(' ') ? `${line}''` : line}); CURRENT=\${#words}; _svcpay); print -r -- '${between}'`);
-    const { stdout } = spawnSync('zsh', ['-f', '-c', `
+    const asked = lines.map(
+      (line) =>
+        `(words=(${line.endsWith(' ') ? `${line}''` : line}); CURRENT=\${#words}; _svcpay); print -r -- '${between}'`,
+    );
+    const { stdout } = spawnSync(
+      'zsh',
+      [
+        '-f',
+        '-c',
+        `
       autoload -Uz compinit; compinit -u -D; source '${script('zsh')}'; cd '${home}'
       _describe() { local -a given; given=("\${(@P)2}"); print -rl -- "\${(@)given%%:*}" }
       _files() { print -rl -- *(N) | grep "^\${words[CURRENT]}" }
-      ${asked.join('\n')}`], { encoding: 'utf8', env });
+      ${asked.join('\n')}`,
+      ],
+      { encoding: 'utf8', env },
+    );
     return stdout.split(`${between}\n`);
   };
   describe.skipIf(isLeftOut('zsh'))('zsh', () => {
     let told: string[];
     beforeAll(() => void (told = zshOffers(cases.map(([line]) => line))));
-    test.for(cases.map(([line, offers], at) => [line, offers, at] as const))('"%s" becomes the matches of %j', ([, offers, at]) => {
-      expect(linesOf(told[at] ?? 'nothing was told')).toEqual(offers);
-    });
+    test.for(cases.map(([line, offers], at) => [line, offers, at] as const))(
+      '"%s" becomes the matches of %j',
+      ([, offers, at]) => {
+        expect(linesOf(told[at] ?? 'nothing was told')).toEqual(offers);
+      },
+    );
   });
 });
 

@@ -5,7 +5,11 @@ import { back } from '../../../src/terminal/ask/ask.js';
 import { actor } from '../../support/actor.js';
 
 async function chosen(answer: string, isPending = false) {
-  const words = await askWhatNext({ ask: actor([`COMMAND ${answer}`]).ask, isPending, isReached: true });
+  const words = await askWhatNext({
+    ask: actor([`COMMAND ${answer}`]).ask,
+    isPending,
+    isReached: true,
+  });
   return words === back ? 'left' : words.join(' ');
 }
 

@@ -28,7 +28,12 @@ const leVanA: Recipient = {
 const draftOf = (flags: RawValues, recipients: Readonly<Record<string, Recipient>> = {}): Draft =>
   readDraft(readAll(payoutOptions, flags), recipients, undefined);
 
-async function played(script: Script, flags: RawValues = {}, book: Readonly<Record<string, Recipient>> = {}, deps: Partial<WizardDeps> = {}) {
+async function played(
+  script: Script,
+  flags: RawValues = {},
+  book: Readonly<Record<string, Recipient>> = {},
+  deps: Partial<WizardDeps> = {},
+) {
   const { ask, complaints, shown, left } = actor(script);
   const lookedUp: string[] = [];
   const draft = await askPayout(draftOf(flags, book), {
@@ -55,9 +60,20 @@ const recipient = [
   'recipient-phone +84 912 345 678',
   'recipient-address',
 ];
-const sender = ['sender-type business', 'sender-name Acme Ltd', 'sender-country Germany', 'sender-phone', 'sender-address 1 High St'];
+const sender = [
+  'sender-type business',
+  'sender-name Acme Ltd',
+  'sender-country Germany',
+  'sender-phone',
+  'sender-address 1 High St',
+];
 const funds = ['purpose 1', 'source 2', 'relationship 3'];
-const account = ['country vietnam', 'institution vietcom', 'acct-num 0123 456 789', 'acct-name LE VAN A'];
+const account = [
+  'country vietnam',
+  'institution vietcom',
+  'acct-num 0123 456 789',
+  'acct-name LE VAN A',
+];
 const whole = [...account, ...recipient, ...sender, ...funds, 'amount 500000'];
 const keepNothing = ['yes do not', 'yes'];
 
@@ -77,7 +93,10 @@ describe('the wizard', () => {
   test('asks for everything in order, and fills in the only possible answers', async () => {
     const { draft, shown } = await played([...whole, ...keepNothing]);
     const parts = ['Where to', 'Account', 'Recipient', 'Sender', 'Codes', 'Amount'];
-    const titles = [...parts.map((part, index) => `  Payout · step ${index + 1} of 6 · ${part}`), '  Payout'];
+    const titles = [
+      ...parts.map((part, index) => `  Payout · step ${index + 1} of 6 · ${part}`),
+      '  Payout',
+    ];
     expect([...new Set(shown.map(([title]) => title))]).toEqual(titles);
     expect(draft).toMatchObject({
       method: { code: 'vnd-instant' },
@@ -105,7 +124,9 @@ describe('the wizard', () => {
       '  ✓ sender: business · Acme Ltd · Germany · 1 High St',
       '  ✓ purpose 1 · source 2 · relationship 3',
     ]);
-    const kept = await played(['recipient Le', 'purpose <', 'recipient <'], senderFlags, { 'Le Van A': leVanA });
+    const kept = await played(['recipient Le', 'purpose <', 'recipient <'], senderFlags, {
+      'Le Van A': leVanA,
+    });
     expect(kept.shown).toEqual([
       ['  Payout · step 1 of 6 · Where to', '  ✓ sender: Jane Roe · Germany (kept)'],
       [
@@ -119,27 +140,82 @@ describe('the wizard', () => {
   });
 
   test('offers the labels of the profile, the last code number and the wallets with money', async () => {
-    const codes = { purpose: { labels: { 1: 'Family support', 2: 'Education' } }, source: { last: 7 } };
-    const wallets = () => [{ value: 'BTC', name: '0.5 BTC' }, { value: 'USDT', name: '25 USDT' }];
-    const answers = ['purpose educ', 'source', 'relationship 3', 'amount 500000', 'from usdt', 'yes do not', 'yes'];
-    const { draft } = await played([...account, ...recipient, ...sender, ...answers], {}, {}, { codes, wallets });
+    const codes = {
+      purpose: { labels: { 1: 'Family support', 2: 'Education' } },
+      source: { last: 7 },
+    };
+    const wallets = () => [
+      { value: 'BTC', name: '0.5 BTC' },
+      { value: 'USDT', name: '25 USDT' },
+    ];
+    const answers = [
+      'purpose educ',
+      'source',
+      'relationship 3',
+      'amount 500000',
+      'from usdt',
+      'yes do not',
+      'yes',
+    ];
+    const { draft } = await played(
+      [...account, ...recipient, ...sender, ...answers],
+      {},
+      {},
+      { codes, wallets },
+    );
     expect(draft).toMatchObject({ purpose: 2, source: 7, relationship: 3, from: 'USDT' });
-    const unlisted = await played([...account, ...recipient, ...sender, 'purpose another', 'purpose 9', 'source', ...answers.slice(2, 4), 'yes do not', 'yes'], {}, {}, { codes });
+    const unlisted = await played(
+      [
+        ...account,
+        ...recipient,
+        ...sender,
+        'purpose another',
+        'purpose 9',
+        'source',
+        ...answers.slice(2, 4),
+        'yes do not',
+        'yes',
+      ],
+      {},
+      {},
+      { codes },
+    );
     expect(unlisted.draft).toMatchObject({ purpose: 9, from: undefined });
   });
 
   test('asks for one of several methods, and then for its institutions', async () => {
-    const start = ['country nigeria', 'method mobile', 'institution OPAY', 'institution-name', 'acct-num +2348012345678'];
-    const { draft } = await played([...start, 'acct-name <', 'acct-num <', 'institution <', 'method <', 'country <']);
+    const start = [
+      'country nigeria',
+      'method mobile',
+      'institution OPAY',
+      'institution-name',
+      'acct-num +2348012345678',
+    ];
+    const { draft } = await played([
+      ...start,
+      'acct-name <',
+      'acct-num <',
+      'institution <',
+      'method <',
+      'country <',
+    ]);
     expect(draft).toBe(back);
   });
 
   test('offers only the institutions of the method', async () => {
-    await expect(played(['country vietnam', 'institution momo'])).rejects.toThrow('does not offer momo');
+    await expect(played(['country vietnam', 'institution momo'])).rejects.toThrow(
+      'does not offer momo',
+    );
   });
 
   test('asks for name and code if the service lists no institutions', async () => {
-    const lost = ['country kenya', 'institution MPESA', 'institution-name <', 'institution MPESA', 'institution-name M-Pesa'];
+    const lost = [
+      'country kenya',
+      'institution MPESA',
+      'institution-name <',
+      'institution MPESA',
+      'institution-name M-Pesa',
+    ];
     const { draft } = await played([...lost, 'acct-num <', 'institution <', 'country <']);
     expect(draft).toBe(back);
   });
@@ -160,9 +236,18 @@ describe('the wizard', () => {
 
   test('goes back over skipped questions, and discards later answers', async () => {
     const { draft, lookedUp } = await played([
-      ...wandering, ...recipient, ...sender, ...funds, 'amount 500000', ...keepNothing,
+      ...wandering,
+      ...recipient,
+      ...sender,
+      ...funds,
+      'amount 500000',
+      ...keepNothing,
     ]);
-    expect(draft).toMatchObject({ country: { code: 'VN' }, method: { code: 'vnd-instant' }, acctNum: '0123456789' });
+    expect(draft).toMatchObject({
+      country: { code: 'VN' },
+      method: { code: 'vnd-instant' },
+      acctNum: '0123456789',
+    });
     expect(lookedUp).toEqual(['KE', 'VN', 'VN']);
   });
 
@@ -185,15 +270,17 @@ describe('the wizard', () => {
     'recipient-phone',
     'recipient-address',
   ];
-  const badFunds = ['purpose one', 'purpose 1', 'source 2', 'relationship 3', 'amount 5vnd', 'amount 5'];
+  const badFunds = [
+    'purpose one',
+    'purpose 1',
+    'source 2',
+    'relationship 3',
+    'amount 5vnd',
+    'amount 5',
+  ];
 
   test('explains a wrong answer at once, and asks again', async () => {
-    const { complaints } = await played([
-      ...kenya,
-      ...sender,
-      ...badFunds,
-      ...keepNothing,
-    ]);
+    const { complaints } = await played([...kenya, ...sender, ...badFunds, ...keepNothing]);
     expect(complaints).toEqual([
       '"0712345678" is not a mobile number with the country code: it has to begin with +254.',
       '"0712345678" has no country code. Write it as in +84 912 345 678.',
@@ -215,33 +302,76 @@ describe('the wizard', () => {
 
   test('offers the countries that pay out the currency of the amount', async () => {
     const flags = { amount: '500kes' };
-    await expect(played(['country vietnam'], flags)).rejects.toThrow('does not offer vietnam: Kenya (KES)');
+    await expect(played(['country vietnam'], flags)).rejects.toThrow(
+      'does not offer vietnam: Kenya (KES)',
+    );
   });
 
   test('offers a withdrawn answer again', async () => {
-    const { draft } = await played([...account, 'recipient-type <', 'acct-name <', 'acct-num', 'acct-name', ...recipient, ...sender, ...funds, 'amount 5', ...keepNothing]);
+    const { draft } = await played([
+      ...account,
+      'recipient-type <',
+      'acct-name <',
+      'acct-num',
+      'acct-name',
+      ...recipient,
+      ...sender,
+      ...funds,
+      'amount 5',
+      ...keepNothing,
+    ]);
     expect(draft).toMatchObject({ acctNum: '0123456789', acctName: 'LE VAN A' });
   });
 
   test('offers the code numbers used for the recipient', async () => {
     const known = { ...leVanA, codes: { purpose: 7, source: 8, relationship: 9 } };
-    const { draft } = await played(['recipient Le', ...sender, 'purpose', 'source', 'relationship 3', 'amount 500000', 'yes do not'], {}, { 'Le Van A': known });
+    const { draft } = await played(
+      [
+        'recipient Le',
+        ...sender,
+        'purpose',
+        'source',
+        'relationship 3',
+        'amount 500000',
+        'yes do not',
+      ],
+      {},
+      { 'Le Van A': known },
+    );
     expect(draft).toMatchObject({ purpose: 7, source: 8, relationship: 3 });
   });
 
   test('accepts the kind of a method for the method of the country', async () => {
-    expect(draftOf({ method: 'mobile', country: 'KE' })).toMatchObject({ method: { code: 'ke-kes-mobile' } });
-    await expect(played(['country vietnam'], { method: 'mobile' })).rejects.toThrow('does not offer vietnam: Benin');
-    expect(() => draftOf({ method: 'mobile', country: 'VN' })).toThrow('There is no such payout method for Vietnam: use vnd-instant.');
+    expect(draftOf({ method: 'mobile', country: 'KE' })).toMatchObject({
+      method: { code: 'ke-kes-mobile' },
+    });
+    await expect(played(['country vietnam'], { method: 'mobile' })).rejects.toThrow(
+      'does not offer vietnam: Benin',
+    );
+    expect(() => draftOf({ method: 'mobile', country: 'VN' })).toThrow(
+      'There is no such payout method for Vietnam: use vnd-instant.',
+    );
   });
 
   test('starts with the address book, which answers every question about the recipient', async () => {
-    const { draft } = await played(['recipient Le', ...sender, ...funds, 'amount 500000', 'yes do not'], {}, { 'Le Van A': leVanA });
-    expect(draft).toMatchObject({ chosen: 'Le Van A', acctNum: '0123456789', recipientCountry: 'VN' });
+    const { draft } = await played(
+      ['recipient Le', ...sender, ...funds, 'amount 500000', 'yes do not'],
+      {},
+      { 'Le Van A': leVanA },
+    );
+    expect(draft).toMatchObject({
+      chosen: 'Le Van A',
+      acctNum: '0123456789',
+      recipientCountry: 'VN',
+    });
   });
 
   test('asks everything about a new recipient', async () => {
-    const { draft } = await played(['recipient New recipient', ...whole, ...keepNothing], {}, { 'Le Van A': leVanA });
+    const { draft } = await played(
+      ['recipient New recipient', ...whole, ...keepNothing],
+      {},
+      { 'Le Van A': leVanA },
+    );
     expect(draft).toMatchObject({ chosen: '' });
   });
 });
@@ -250,9 +380,17 @@ describe('after a no', () => {
   const complete = { ...destinationFlags, ...senderFlags, ...fundsFlags };
   const changed = async (name: string, script: Script) => {
     const { ask, left } = actor(script);
-    const nothing = { institutions: async () => institutions, recipients: {}, codes: {}, takesAnyCode: true, wallets: () => [], mayKeep: false };
+    const nothing = {
+      institutions: async () => institutions,
+      recipients: {},
+      codes: {},
+      takesAnyCode: true,
+      wallets: () => [],
+      mayKeep: false,
+    };
     const before = draftOf(complete);
-    const forgotten = payoutChanges.find((each) => each.name.includes(name))?.forget(before) ?? before;
+    const forgotten =
+      payoutChanges.find((each) => each.name.includes(name))?.forget(before) ?? before;
     const draft = await askPayout(forgotten, { ...nothing, ask }, before);
     expect(left()).toEqual([]);
     return draft;
@@ -260,22 +398,34 @@ describe('after a no', () => {
 
   test('one answer can be changed and the others stay', async () => {
     const draft = await changed('amount', ['amount 70000']);
-    expect(draft).toMatchObject({ acctNum: '0123456789', senderName: 'Jane Roe', purpose: 1, amount: { value: new Big(70_000) } });
+    expect(draft).toMatchObject({
+      acctNum: '0123456789',
+      senderName: 'Jane Roe',
+      purpose: 1,
+      amount: { value: new Big(70_000) },
+    });
   });
 
   test('previous answers are offered', async () => {
-    expect(await changed('amount', ['amount'])).toMatchObject({ amount: { value: new Big(500_000) } });
+    expect(await changed('amount', ['amount'])).toMatchObject({
+      amount: { value: new Big(500_000) },
+    });
   });
 
   test('a new account requires a new amount, and going back leaves the wizard', async () => {
     expect(await changed('account', ['country <'])).toBe(back);
-    expect(await changed('account', [...account, 'amount 5'])).toMatchObject({ acctName: 'LE VAN A', recipientName: 'Le Van A' });
+    expect(await changed('account', [...account, 'amount 5'])).toMatchObject({
+      acctName: 'LE VAN A',
+      recipientName: 'Le Van A',
+    });
   });
 });
 
 describe('the flags', () => {
   test('leave no questions if they are complete', () => {
-    expect(missingFlags(draftOf({ ...destinationFlags, ...senderFlags, ...fundsFlags }))).toEqual([]);
+    expect(missingFlags(draftOf({ ...destinationFlags, ...senderFlags, ...fundsFlags }))).toEqual(
+      [],
+    );
   });
 
   test('that are missing are all listed', () => {
@@ -294,25 +444,64 @@ describe('the flags', () => {
   });
 
   test('may name a recipient of the address book instead of the destination', () => {
-    const draft = draftOf({ recipient: 'Le Van A', ...senderFlags, ...fundsFlags }, { 'Le Van A': leVanA });
+    const draft = draftOf(
+      { recipient: 'Le Van A', ...senderFlags, ...fundsFlags },
+      { 'Le Van A': leVanA },
+    );
     expect(missingFlags(draft)).toEqual([]);
   });
 
   const wrong: { why: string; flags: RawValues; message: string | RegExp }[] = [
     { why: 'an unknown country', flags: { country: 'FR' }, message: /no payouts to "FR"/ },
     { why: 'an unknown method', flags: { method: 'sepa' }, message: /no payout method "sepa"/ },
-    { why: 'a method of another country', flags: { country: 'VN', method: 'krw-bank' }, message: /not to Vietnam: use vnd-instant/ },
-    { why: 'an amount in another currency', flags: { country: 'VN', amount: '500usd' }, message: /amount of USD, but VND/ },
-    { why: 'an amount of nothing in particular', flags: { amount: '500' }, message: /"500" has no currency/ },
-    { why: 'an amount that no country pays out', flags: { amount: '500sat' }, message: /Payouts are in CAD, INR, .*write e\.g\. 500000vnd/ },
-    { why: 'a phone without country code', flags: { senderPhone: '0912345678' }, message: /no country code/ },
-    { why: 'a mobile number of another country', flags: { country: 'KE', acctNum: '+84912345678' }, message: /begin with \+254/ },
-    { why: 'a name that was copied with the number', flags: { country: 'VN', acctNum: '0123456789 LE VAN A' }, message: /cannot be an account number/ },
+    {
+      why: 'a method of another country',
+      flags: { country: 'VN', method: 'krw-bank' },
+      message: /not to Vietnam: use vnd-instant/,
+    },
+    {
+      why: 'an amount in another currency',
+      flags: { country: 'VN', amount: '500usd' },
+      message: /amount of USD, but VND/,
+    },
+    {
+      why: 'an amount of nothing in particular',
+      flags: { amount: '500' },
+      message: /"500" has no currency/,
+    },
+    {
+      why: 'an amount that no country pays out',
+      flags: { amount: '500sat' },
+      message: /Payouts are in CAD, INR, .*write e\.g\. 500000vnd/,
+    },
+    {
+      why: 'a phone without country code',
+      flags: { senderPhone: '0912345678' },
+      message: /no country code/,
+    },
+    {
+      why: 'a mobile number of another country',
+      flags: { country: 'KE', acctNum: '+84912345678' },
+      message: /begin with \+254/,
+    },
+    {
+      why: 'a name that was copied with the number',
+      flags: { country: 'VN', acctNum: '0123456789 LE VAN A' },
+      message: /cannot be an account number/,
+    },
     { why: 'a name without letters', flags: { acctName: '123' }, message: /cannot be a name/ },
     { why: 'a code that is no number', flags: { purpose: '-1' }, message: /not a whole number/ },
-    { why: 'nobody in the address book', flags: { recipient: 'Bob' }, message: /"Bob" is not in your address book/ },
+    {
+      why: 'nobody in the address book',
+      flags: { recipient: 'Bob' },
+      message: /"Bob" is not in your address book/,
+    },
     { why: 'an inherited name', flags: { recipient: 'toString' }, message: /"toString" is not/ },
-    { why: 'an account besides the recipient', flags: { recipient: 'Le Van A', acctNum: '1234' }, message: /Remove --acct-num/ },
+    {
+      why: 'an account besides the recipient',
+      flags: { recipient: 'Le Van A', acctNum: '1234' },
+      message: /Remove --acct-num/,
+    },
   ];
 
   test.each(wrong)('are refused for $why', ({ flags, message }) => {
@@ -321,7 +510,12 @@ describe('the flags', () => {
 });
 
 describe('the sender of the profile', () => {
-  const kept = { type: 'individual', legalFullName: 'Jane Roe', countryCode: 'DE', contactNumber: '+491512345678' } as const;
+  const kept = {
+    type: 'individual',
+    legalFullName: 'Jane Roe',
+    countryCode: 'DE',
+    contactNumber: '+491512345678',
+  } as const;
   const senderIn = (flags: RawValues) => readDraft(readAll(payoutOptions, flags), {}, kept);
 
   test('is used without a question', () => {
@@ -329,10 +523,16 @@ describe('the sender of the profile', () => {
   });
 
   test('can be changed in one answer', () => {
-    expect(senderIn({ senderCountry: 'FR' })).toMatchObject({ senderName: 'Jane Roe', senderCountry: 'FR' });
+    expect(senderIn({ senderCountry: 'FR' })).toMatchObject({
+      senderName: 'Jane Roe',
+      senderCountry: 'FR',
+    });
   });
 
   test('is not used for another name', () => {
-    expect(senderIn({ senderName: 'Acme Ltd' })).toMatchObject({ senderType: undefined, senderPhone: undefined });
+    expect(senderIn({ senderName: 'Acme Ltd' })).toMatchObject({
+      senderType: undefined,
+      senderPhone: undefined,
+    });
   });
 });

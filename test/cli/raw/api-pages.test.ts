@@ -7,7 +7,10 @@ interface Page {
   readonly pagination?: { page: number; limit: number; total: number };
 }
 
-async function items(path: string, pages: readonly Page[]): Promise<{ found: object[]; asked: string[] }> {
+async function items(
+  path: string,
+  pages: readonly Page[],
+): Promise<{ found: object[]; asked: string[] }> {
   const asked: string[] = [];
   const found: object[] = [];
   const get = async (to: string): Promise<unknown> => {
@@ -20,21 +23,33 @@ async function items(path: string, pages: readonly Page[]): Promise<{ found: obj
 }
 
 const [a, b, c] = [{ id: 'a' }, { id: 'b' }, { id: 'c' }];
-const page = (number: number, data: object[], total = 3): Page => ({ data, pagination: { page: number, limit: 2, total } });
+const page = (number: number, data: object[], total = 3): Page => ({
+  data,
+  pagination: { page: number, limit: 2, total },
+});
 
 describe('eachItem', () => {
   test('follows the pages to an empty one and keeps the rest of the query', async () => {
-    const { found, asked } = await items('/t?time=1y', [page(1, [a, b]), page(2, [c]), page(3, [])]);
+    const { found, asked } = await items('/t?time=1y', [
+      page(1, [a, b]),
+      page(2, [c]),
+      page(3, []),
+    ]);
     expect(found).toEqual([a, b, c]);
     expect(asked).toEqual([1, 2, 3].map((number) => `/t?time=1y&limit=100&page=${number}`));
   });
 
   test('starts at the requested page with the requested size', async () => {
-    expect((await items('/t?limit=2&page=2', [page(2, [c]), page(3, [])])).asked).toEqual(['/t?limit=2&page=2', '/t?limit=2&page=3']);
+    expect((await items('/t?limit=2&page=2', [page(2, [c]), page(3, [])])).asked).toEqual([
+      '/t?limit=2&page=2',
+      '/t?limit=2&page=3',
+    ]);
   });
 
   test('skips items that a new item has moved to the next page', async () => {
-    expect((await items('/t', [page(1, [b, a]), page(2, [a, c], 4), page(3, [], 4)])).found).toEqual([b, a, c]);
+    expect(
+      (await items('/t', [page(1, [b, a]), page(2, [a, c], 4), page(3, [], 4)])).found,
+    ).toEqual([b, a, c]);
   });
 
   test('ends at an empty page, whatever the total', async () => {
@@ -42,7 +57,9 @@ describe('eachItem', () => {
   });
 
   test('reads a list without pages as one page', async () => {
-    expect((await items('/webhook', [{ data: [a] }, { data: [a] }, { data: [a] }])).found).toEqual([a]);
+    expect((await items('/webhook', [{ data: [a] }, { data: [a] }, { data: [a] }])).found).toEqual([
+      a,
+    ]);
   });
 
   test('refuses an answer that is not a list', async () => {
@@ -50,6 +67,11 @@ describe('eachItem', () => {
   });
 
   test('stops if the service ignores the page number', async () => {
-    await expect(items('/t', Array.from({ length: 5 }, () => page(1, [a, b], 9)))).rejects.toThrow('repeats the same page');
+    await expect(
+      items(
+        '/t',
+        Array.from({ length: 5 }, () => page(1, [a, b], 9)),
+      ),
+    ).rejects.toThrow('repeats the same page');
   });
 });

@@ -7,7 +7,11 @@ import type { Profile } from '../../../src/store/profile/profiles.js';
 import { resolveSettings } from '../../../src/store/profile/settings.js';
 
 const taken: { key: string; text: string; profile: Profile }[] = [
-  { key: 'base-url', text: 'https://pay.example/api/v2/', profile: { baseUrl: 'https://pay.example' } },
+  {
+    key: 'base-url',
+    text: 'https://pay.example/api/v2/',
+    profile: { baseUrl: 'https://pay.example' },
+  },
   { key: 'account', text: 'ne01-7f3a', profile: { account: 'ne01-7f3a' } },
   { key: 'network', text: 'testnet', profile: { network: 'testnet' } },
   { key: 'maker', text: 'acme', profile: { maker: 'acme' } },
@@ -15,7 +19,11 @@ const taken: { key: string; text: string; profile: Profile }[] = [
   { key: 'sender.type', text: 'business', profile: { sender: { type: 'business' } } },
   { key: 'sender.name', text: ' Jane  Roe ', profile: { sender: { legalFullName: 'Jane Roe' } } },
   { key: 'sender.country', text: 'de', profile: { sender: { countryCode: 'DE' } } },
-  { key: 'sender.phone', text: '+49 151 123-4567', profile: { sender: { contactNumber: '+491511234567' } } },
+  {
+    key: 'sender.phone',
+    text: '+49 151 123-4567',
+    profile: { sender: { contactNumber: '+491511234567' } },
+  },
   { key: 'sender.address', text: '1 High St', profile: { sender: { address1: '1 High St' } } },
 ];
 
@@ -41,7 +49,10 @@ describe('a setting', () => {
   });
 
   test('leaves the others unchanged, and can be removed', () => {
-    const profile: Profile = { maker: 'acme', sender: { type: 'business', legalFullName: 'Acme Ltd' } };
+    const profile: Profile = {
+      maker: 'acme',
+      sender: { type: 'business', legalFullName: 'Acme Ltd' },
+    };
     expect(JSON.parse(JSON.stringify(findKey('sender.name').change(profile, undefined)))).toEqual({
       maker: 'acme',
       sender: { type: 'business' },
@@ -54,16 +65,31 @@ describe('a setting', () => {
 });
 
 describe('the value in force', () => {
-  const inForce = (key: string, flags: { baseUrl?: string }, env: Record<string, string>, profile: Profile) => {
+  const inForce = (
+    key: string,
+    flags: { baseUrl?: string },
+    env: Record<string, string>,
+    profile: Profile,
+  ) => {
     const globals = readAll(globalOptions, flags);
-    const settings = resolveSettings(globals, env, { profiles: { default: profile }, recipients: {}, contacts: {} });
+    const settings = resolveSettings(globals, env, {
+      profiles: { default: profile },
+      recipients: {},
+      contacts: {},
+    });
     return readKey(findKey(key), { settings, globals, env });
   };
   const profile = { baseUrl: 'https://profile.example' };
   const env = { SVCPAY_BASE_URL: 'https://env.example' };
 
   test.each([
-    { flags: { baseUrl: 'https://flag.example' }, env, profile, value: 'https://flag.example', from: 'flag' },
+    {
+      flags: { baseUrl: 'https://flag.example' },
+      env,
+      profile,
+      value: 'https://flag.example',
+      from: 'flag',
+    },
     { flags: {}, env, profile, value: 'https://env.example', from: 'environment' },
     { flags: {}, env: {}, profile, value: 'https://profile.example', from: 'profile' },
     { flags: {}, env: {}, profile: {}, value: null, from: null },
@@ -84,10 +110,15 @@ describe('the value in force', () => {
   });
 
   test('of base-url is shown without its password', () => {
-    expect(inForce('base-url', {}, { SVCPAY_BASE_URL: 'https://u:s3cret@pay.example/v' }, {}).value).toBe('https://pay.example/v');
+    expect(
+      inForce('base-url', {}, { SVCPAY_BASE_URL: 'https://u:s3cret@pay.example/v' }, {}).value,
+    ).toBe('https://pay.example/v');
   });
 
   test('of the network has a default that fits the address', () => {
-    expect(inForce('network', {}, {}, profile)).toMatchObject({ value: 'mainnet', from: 'default' });
+    expect(inForce('network', {}, {}, profile)).toMatchObject({
+      value: 'mainnet',
+      from: 'default',
+    });
   });
 });

@@ -17,11 +17,13 @@ const strings = v.array(v.object({ string: v.string() }));
 const schema = v.object({
   valid_strings: strings,
   invalid_strings: strings,
-  valid_addresses: v.array(v.object({
-    address: v.string(),
-    scriptPubKey: v.string(),
-    superseded_by_bip350: v.optional(v.boolean()),
-  })),
+  valid_addresses: v.array(
+    v.object({
+      address: v.string(),
+      scriptPubKey: v.string(),
+      superseded_by_bip350: v.optional(v.boolean()),
+    }),
+  ),
   invalid_addresses: v.array(v.object({ address: v.string(), reason: v.string() })),
 });
 const suites = [
@@ -37,7 +39,9 @@ function scriptOf({ witnessVersion, program }: BitcoinAddress): string {
 
 describe.for(suites)('official %s vectors', ([, coder, vectors]) => {
   test('valid addresses have the published script', () => {
-    for (const { address, scriptPubKey } of vectors.valid_addresses.filter((one) => !one.superseded_by_bip350)) {
+    for (const { address, scriptPubKey } of vectors.valid_addresses.filter(
+      (one) => !one.superseded_by_bip350,
+    )) {
       const parsed = parseBitcoinAddress(address);
       expect(scriptOf(parsed)).toBe(scriptPubKey);
       expect(parsed).toMatchObject({
@@ -45,20 +49,25 @@ describe.for(suites)('official %s vectors', ([, coder, vectors]) => {
         network: /^bc/i.test(address) ? 'mainnet' : 'testnet',
       });
       const program = hex.decode(parsed.program);
-      expect(encodeSegwitAddress(parsed.network, parsed.witnessVersion ?? 0, program)).toBe(parsed.address);
+      expect(encodeSegwitAddress(parsed.network, parsed.witnessVersion ?? 0, program)).toBe(
+        parsed.address,
+      );
     }
   });
 
   test('invalid and superseded addresses are refused', () => {
     const superseded = vectors.valid_addresses.filter((one) => one.superseded_by_bip350);
     for (const { address } of [...superseded, ...vectors.invalid_addresses]) {
-      expect(refusal(() => parseBitcoinAddress(address))).toMatch(/changed or cut off|not a Bitcoin address/);
+      expect(refusal(() => parseBitcoinAddress(address))).toMatch(
+        /changed or cut off|not a Bitcoin address/,
+      );
     }
   });
 
   test('strings are classified as published', () => {
     for (const { string } of vectors.valid_strings) expect(coder.decodeUnsafe(string)).toBeTruthy();
-    for (const { string } of vectors.invalid_strings) expect(coder.decodeUnsafe(string)).toBeUndefined();
+    for (const { string } of vectors.invalid_strings)
+      expect(coder.decodeUnsafe(string)).toBeUndefined();
   });
 });
 
@@ -87,7 +96,9 @@ describe('parseBitcoinAddress', () => {
       for (const character of alphabet) {
         if (address.charAt(at).toLowerCase() === character.toLowerCase()) continue;
         const broken = address.slice(0, at) + character + address.slice(at + 1);
-        expect(refusal(() => parseBitcoinAddress(broken))).toMatch(/changed or cut off|not a Bitcoin address/);
+        expect(refusal(() => parseBitcoinAddress(broken))).toMatch(
+          /changed or cut off|not a Bitcoin address/,
+        );
       }
     }
   });
@@ -114,24 +125,50 @@ describe('parseBitcoinAddress', () => {
   });
 
   test('reads every address that the encoders write', () => {
-    const program = fc.tuple(fc.integer({ min: 0, max: 16 }), fc.uint8Array({ minLength: 2, maxLength: 40 }));
+    const program = fc.tuple(
+      fc.integer({ min: 0, max: 16 }),
+      fc.uint8Array({ minLength: 2, maxLength: 40 }),
+    );
     const network = fc.constantFrom('mainnet' as const, 'testnet' as const, 'regtest' as const);
-    fc.assert(fc.property(network, program, (net, [version, bytes]) => {
-      fc.pre(version !== 0 || bytes.length === 20 || bytes.length === 32);
-      const parsed = parseBitcoinAddress(encodeSegwitAddress(net, version, bytes).toUpperCase());
-      expect(parsed).toMatchObject({ network: net, witnessVersion: version, program: hex.encode(bytes) });
-    }));
+    fc.assert(
+      fc.property(network, program, (net, [version, bytes]) => {
+        fc.pre(version !== 0 || bytes.length === 20 || bytes.length === 32);
+        const parsed = parseBitcoinAddress(encodeSegwitAddress(net, version, bytes).toUpperCase());
+        expect(parsed).toMatchObject({
+          network: net,
+          witnessVersion: version,
+          program: hex.encode(bytes),
+        });
+      }),
+    );
     const hash = fc.uint8Array({ minLength: 20, maxLength: 20 });
-    fc.assert(fc.property(network, fc.constantFrom('p2pkh' as const, 'p2sh' as const), hash, (net, type, bytes) => {
-      const parsed = parseBitcoinAddress(encodeBase58Address(net, type, bytes));
-      const expected = { network: net === 'regtest' ? 'testnet' : net, type, program: hex.encode(bytes) };
-      expect(parsed).toMatchObject({ ...expected, witnessVersion: null });
-    }));
+    fc.assert(
+      fc.property(
+        network,
+        fc.constantFrom('p2pkh' as const, 'p2sh' as const),
+        hash,
+        (net, type, bytes) => {
+          const parsed = parseBitcoinAddress(encodeBase58Address(net, type, bytes));
+          const expected = {
+            network: net === 'regtest' ? 'testnet' : net,
+            type,
+            program: hex.encode(bytes),
+          };
+          expect(parsed).toMatchObject({ ...expected, witnessVersion: null });
+        },
+      ),
+    );
   });
 
   test('the encoders refuse programs and hashes of invalid length', () => {
-    expect(refusal(() => encodeSegwitAddress('mainnet', 0, new Uint8Array(21)))).toContain('21 bytes');
-    expect(refusal(() => encodeSegwitAddress('mainnet', 1, new Uint8Array(41)))).toContain('41 bytes');
-    expect(refusal(() => encodeBase58Address('mainnet', 'p2sh', new Uint8Array(19)))).toContain('19 bytes');
+    expect(refusal(() => encodeSegwitAddress('mainnet', 0, new Uint8Array(21)))).toContain(
+      '21 bytes',
+    );
+    expect(refusal(() => encodeSegwitAddress('mainnet', 1, new Uint8Array(41)))).toContain(
+      '41 bytes',
+    );
+    expect(refusal(() => encodeBase58Address('mainnet', 'p2sh', new Uint8Array(19)))).toContain(
+      '19 bytes',
+    );
   });
 });

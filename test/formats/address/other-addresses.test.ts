@@ -4,19 +4,29 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { encodeEvmAddress, parseEvmAddress } from '../../../src/formats/address/evm-address.js';
-import { encodeTronAddress, parseTronAddress, tronUsdtContract } from '../../../src/formats/address/tron-address.js';
+import {
+  encodeTronAddress,
+  parseTronAddress,
+  tronUsdtContract,
+} from '../../../src/formats/address/tron-address.js';
 import { loadVectors } from '../../support/vectors.js';
 import { refusal } from '../support.js';
 
 const invalid = v.array(v.object({ address: v.string() }));
-const tron = loadVectors('tron.json', v.object({
-  valid: v.array(v.object({ address: v.string(), hex: v.string() })),
-  invalid,
-}));
-const eip55 = loadVectors('eip55.json', v.object({
-  valid: v.array(v.object({ address: v.string(), class: v.string() })),
-  invalid,
-}));
+const tron = loadVectors(
+  'tron.json',
+  v.object({
+    valid: v.array(v.object({ address: v.string(), hex: v.string() })),
+    invalid,
+  }),
+);
+const eip55 = loadVectors(
+  'eip55.json',
+  v.object({
+    valid: v.array(v.object({ address: v.string(), class: v.string() })),
+    invalid,
+  }),
+);
 const hash = fc.uint8Array({ minLength: 20, maxLength: 20 });
 
 describe('TRON addresses', () => {
@@ -29,23 +39,37 @@ describe('TRON addresses', () => {
 
   test('refuse the published invalid ones', () => {
     for (const { address } of tron.invalid) {
-      expect(refusal(() => parseTronAddress(address))).toMatch(/not a TRON address|changed or cut off/);
+      expect(refusal(() => parseTronAddress(address))).toMatch(
+        /not a TRON address|changed or cut off/,
+      );
     }
   });
 
   test('are read as they are written', () => {
-    fc.assert(fc.property(hash, (bytes) => {
-      expect(parseTronAddress(encodeTronAddress(bytes)).hex).toBe(`41${hex.encode(bytes)}`);
-    }));
+    fc.assert(
+      fc.property(hash, (bytes) => {
+        expect(parseTronAddress(encodeTronAddress(bytes)).hex).toBe(`41${hex.encode(bytes)}`);
+      }),
+    );
     expect(refusal(() => encodeTronAddress(new Uint8Array(21)))).toContain('21 bytes');
   });
 
   test('have errors that explain the mistake', () => {
-    expect(parseTronAddress(tronUsdtContract).hex).toBe('41a614f803b6fd780986a42c78ec9c7f77e6ded13c');
-    expect(refusal(() => parseTronAddress(`${tronUsdtContract.slice(0, -1)}u`))).toContain('its checksum is wrong');
-    expect(refusal(() => parseTronAddress(tronUsdtContract.slice(0, -1)))).toContain('33 characters instead of 34');
-    expect(refusal(() => parseTronAddress(tronUsdtContract.replace('N', '0')))).toContain('"0" cannot be part of it');
-    expect(refusal(() => parseTronAddress('TkvxYFQHgwPCC5xn2bb8aAMLrhg67Cp2QC'))).toContain('not an address');
+    expect(parseTronAddress(tronUsdtContract).hex).toBe(
+      '41a614f803b6fd780986a42c78ec9c7f77e6ded13c',
+    );
+    expect(refusal(() => parseTronAddress(`${tronUsdtContract.slice(0, -1)}u`))).toContain(
+      'its checksum is wrong',
+    );
+    expect(refusal(() => parseTronAddress(tronUsdtContract.slice(0, -1)))).toContain(
+      '33 characters instead of 34',
+    );
+    expect(refusal(() => parseTronAddress(tronUsdtContract.replace('N', '0')))).toContain(
+      '"0" cannot be part of it',
+    );
+    expect(refusal(() => parseTronAddress('TkvxYFQHgwPCC5xn2bb8aAMLrhg67Cp2QC'))).toContain(
+      'not an address',
+    );
     expect(refusal(() => parseTronAddress(`0x${'00'.repeat(20)}`))).toContain('not a TRON address');
   });
 });
@@ -55,34 +79,45 @@ describe('Ethereum addresses', () => {
     for (const { address, class: letters } of eip55.valid) {
       expect(parseEvmAddress(address).checksummed).toBe(letters === 'Normal');
       const expected = letters === 'All Lower' ? address.toLowerCase() : address;
-      expect(parseEvmAddress(address.toLowerCase())).toEqual({ address: expected, checksummed: false });
+      expect(parseEvmAddress(address.toLowerCase())).toEqual({
+        address: expected,
+        checksummed: false,
+      });
     }
   });
 
   test('refuse the published invalid ones', () => {
     for (const { address } of eip55.invalid) {
-      expect(refusal(() => parseEvmAddress(address))).toMatch(/not an Ethereum address|changed or cut off/);
+      expect(refusal(() => parseEvmAddress(address))).toMatch(
+        /not an Ethereum address|changed or cut off/,
+      );
     }
   });
 
   test('refuse mixed case with any one letter flipped', () => {
-    fc.assert(fc.property(hash, (bytes) => {
-      const address = encodeEvmAddress(bytes);
-      for (const { 0: letter, index } of address.slice(2).matchAll(/[a-f]/gi)) {
-        const flipped = letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();
-        const broken = address.slice(0, index + 2) + flipped + address.slice(index + 3);
-        if (!/[a-f]/.test(broken.slice(2)) || !/[A-F]/.test(broken)) continue;
-        expect(refusal(() => parseEvmAddress(broken))).toContain('its checksum');
-      }
-    }));
+    fc.assert(
+      fc.property(hash, (bytes) => {
+        const address = encodeEvmAddress(bytes);
+        for (const { 0: letter, index } of address.slice(2).matchAll(/[a-f]/gi)) {
+          const flipped =
+            letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();
+          const broken = address.slice(0, index + 2) + flipped + address.slice(index + 3);
+          if (!/[a-f]/.test(broken.slice(2)) || !/[A-F]/.test(broken)) continue;
+          expect(refusal(() => parseEvmAddress(broken))).toContain('its checksum');
+        }
+      }),
+    );
   });
 
   test('are read as they are written, in upper or lower case', () => {
-    fc.assert(fc.property(hash, (bytes) => {
-      const address = encodeEvmAddress(bytes);
-      const upper = `0x${address.slice(2).toUpperCase()}`;
-      for (const text of [address, address.toLowerCase(), upper]) expect(parseEvmAddress(text).address).toBe(address);
-    }));
+    fc.assert(
+      fc.property(hash, (bytes) => {
+        const address = encodeEvmAddress(bytes);
+        const upper = `0x${address.slice(2).toUpperCase()}`;
+        for (const text of [address, address.toLowerCase(), upper])
+          expect(parseEvmAddress(text).address).toBe(address);
+      }),
+    );
     expect(refusal(() => encodeEvmAddress(new Uint8Array(32)))).toContain('20 bytes, not 32');
   });
 });

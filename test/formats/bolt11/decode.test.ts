@@ -9,33 +9,41 @@ import { joinField, wordsOfNumber, type FieldLetter } from '../../../src/formats
 import { sealInvoice } from '../../../src/formats/bolt11/signature.js';
 import { loadVectors } from '../../support/vectors.js';
 import { refusal } from '../support.js';
-import { encodeBase58Address, encodeSegwitAddress } from '../../../src/formats/address/bitcoin-address.js';
+import {
+  encodeBase58Address,
+  encodeSegwitAddress,
+} from '../../../src/formats/address/bitcoin-address.js';
 import { signed as signedWith, wordsOfAddress, wordsOfFeatures, wordsOfRoute } from './support.js';
 
 const optionalText = v.optional(v.string());
 const optionalNumber = v.optional(v.number());
-const vectors = loadVectors('bolt11-official.json', v.object({
-  valid: v.array(v.object({
-    title: v.string(),
-    invoice: v.string(),
-    prefix: v.string(),
-    amount_msat: optionalText,
-    timestamp: optionalNumber,
-    payment_hash: optionalText,
-    payment_secret: optionalText,
-    description: optionalText,
-    description_hash: optionalText,
-    expiry_seconds: optionalNumber,
-    min_final_cltv_expiry_delta: optionalNumber,
-    fallback_address: optionalText,
-    signature_hex: optionalText,
-    recovery_flag: optionalNumber,
-    observed_node_id: optionalText,
-  })),
-  invalid: v.array(v.object({ title: v.string(), invoice: v.string() })),
-  signing_key_hex: v.string(),
-  expected_node_id: v.string(),
-}));
+const vectors = loadVectors(
+  'bolt11-official.json',
+  v.object({
+    valid: v.array(
+      v.object({
+        title: v.string(),
+        invoice: v.string(),
+        prefix: v.string(),
+        amount_msat: optionalText,
+        timestamp: optionalNumber,
+        payment_hash: optionalText,
+        payment_secret: optionalText,
+        description: optionalText,
+        description_hash: optionalText,
+        expiry_seconds: optionalNumber,
+        min_final_cltv_expiry_delta: optionalNumber,
+        fallback_address: optionalText,
+        signature_hex: optionalText,
+        recovery_flag: optionalNumber,
+        observed_node_id: optionalText,
+      }),
+    ),
+    invalid: v.array(v.object({ title: v.string(), invoice: v.string() })),
+    signing_key_hex: v.string(),
+    expected_node_id: v.string(),
+  }),
+);
 
 /** The donation of the standard: well known, and enough to break in every way. */
 const donation =
@@ -49,11 +57,16 @@ const payee = hex.encode(getPublicKey(privateKey));
 const hash = bech32.toWords(new Uint8Array(32).fill(1));
 const text = (words: string): number[] => bech32.toWords(new TextEncoder().encode(words));
 const required: Array<[FieldLetter, number[]]> = [
-  ['p', hash], ['s', hash], ['d', text('tea')], ['9', wordsOfFeatures([8, 14])],
+  ['p', hash],
+  ['s', hash],
+  ['d', text('tea')],
+  ['9', wordsOfFeatures([8, 14])],
 ];
-const without = (letter: FieldLetter): typeof required => required.filter(([other]) => other !== letter);
+const without = (letter: FieldLetter): typeof required =>
+  required.filter(([other]) => other !== letter);
 
-const signed = (fields: typeof required, prefix?: string): string => signedWith(fields, privateKey, prefix);
+const signed = (fields: typeof required, prefix?: string): string =>
+  signedWith(fields, privateKey, prefix);
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 const hexBytes = (length: number) => bytes(length).map(hex.encode);
@@ -71,12 +84,17 @@ const routeHop = fc.record({
 const fallback = fc.oneof(
   bytes(20).map((hash) => encodeBase58Address('mainnet', 'p2pkh', hash)),
   bytes(20).map((hash) => encodeBase58Address('mainnet', 'p2sh', hash)),
-  fc.constantFrom(20, 32).chain(bytes).map((program) => encodeSegwitAddress('mainnet', 0, program)),
+  fc
+    .constantFrom(20, 32)
+    .chain(bytes)
+    .map((program) => encodeSegwitAddress('mainnet', 0, program)),
   bytes(32).map((program) => encodeSegwitAddress('mainnet', 1, program)),
 );
 const rare = fc.record({
   minFinalCltvExpiry: fc.nat(5000),
-  features: fc.uniqueArray(fc.constantFrom(8, 9, 17, 24, 25, 48, 49, 99, 201)).map((bits) => [14, ...bits].toSorted((a, b) => a - b)),
+  features: fc
+    .uniqueArray(fc.constantFrom(8, 9, 17, 24, 25, 48, 49, 99, 201))
+    .map((bits) => [14, ...bits].toSorted((a, b) => a - b)),
   routeHints: fc.array(fc.array(routeHop, { minLength: 1, maxLength: 3 }), { maxLength: 3 }),
   fallbackAddress: fc.option(fallback),
   metadata: fc.option(fc.nat(40).chain(hexBytes)),
@@ -90,7 +108,11 @@ function withHighS(invoice: string): string {
   const { r, s } = Signature.fromBytes(bytes.slice(0, 64), 'compact');
   const high = new Signature(r, order - s).toBytes();
   const flag = (bytes[64] ?? 0) ^ 1;
-  return bech32.encode(prefix, [...words.slice(0, -104), ...bech32.toWords(Uint8Array.of(...high, flag))], false);
+  return bech32.encode(
+    prefix,
+    [...words.slice(0, -104), ...bech32.toWords(Uint8Array.of(...high, flag))],
+    false,
+  );
 }
 
 describe('official BOLT11 vectors', () => {
@@ -104,7 +126,8 @@ describe('official BOLT11 vectors', () => {
       expiry: stated.expiry_seconds ?? 3600,
       minFinalCltvExpiry: stated.min_final_cltv_expiry_delta ?? 18,
       timestamp: stated.timestamp ?? 1496314658,
-      paymentHash: stated.payment_hash ?? '0001020304050607080900010203040506070809000102030405060708090102',
+      paymentHash:
+        stated.payment_hash ?? '0001020304050607080900010203040506070809000102030405060708090102',
       paymentSecret: stated.payment_secret ?? '11'.repeat(32),
       signature: stated.signature_hex ?? invoice.signature,
       recoveryFlag: stated.recovery_flag ?? invoice.recoveryFlag,
@@ -112,25 +135,53 @@ describe('official BOLT11 vectors', () => {
     });
     expect(invoice.expiresAt).toBe((invoice.timestamp + invoice.expiry) * 1000);
     if (stated.description !== undefined) expect(invoice.description).toBe(stated.description);
-    if (stated.description_hash !== undefined) expect(invoice.descriptionHash).toBe(stated.description_hash);
+    if (stated.description_hash !== undefined)
+      expect(invoice.descriptionHash).toBe(stated.description_hash);
     expect([invoice.description, invoice.descriptionHash]).toContain(null);
   });
 
   test('have features, route hints, fallback addresses and metadata only if present', () => {
     const invoices = vectors.valid.map(({ invoice }) => decodeInvoice(invoice));
-    expect(invoices.map(({ features }) => features.join(' '))).toEqual(
-      [...Array.from({ length: 10 }, () => '8 14'), '8 14 99', '8 14 99', '8 14 99', '8 14 48', '8 14'],
-    );
+    expect(invoices.map(({ features }) => features.join(' '))).toEqual([
+      ...Array.from({ length: 10 }, () => '8 14'),
+      '8 14 99',
+      '8 14 99',
+      '8 14 99',
+      '8 14 48',
+      '8 14',
+    ]);
     expect(invoices.map(({ fallbackAddress }) => fallbackAddress !== null)).toEqual(
       invoices.map((_, i) => i >= 4 && i <= 8),
     );
-    expect(invoices.map(({ metadata }) => metadata)).toEqual(invoices.map((_, i) => i === 13 ? '01fafaf0' : null));
+    expect(invoices.map(({ metadata }) => metadata)).toEqual(
+      invoices.map((_, i) => (i === 13 ? '01fafaf0' : null)),
+    );
     expect(invoices.flatMap(({ routeHints }) => routeHints)).toEqual([
       [
-        hop('029e03a901b85534ff1e92c43c74431f7ce72046060fcf7a95c37e148f78c77255', '66051x263430x1800', 1, 20, 3),
-        hop('039e03a901b85534ff1e92c43c74431f7ce72046060fcf7a95c37e148f78c77255', '197637x395016x2314', 2, 30, 4),
+        hop(
+          '029e03a901b85534ff1e92c43c74431f7ce72046060fcf7a95c37e148f78c77255',
+          '66051x263430x1800',
+          1,
+          20,
+          3,
+        ),
+        hop(
+          '039e03a901b85534ff1e92c43c74431f7ce72046060fcf7a95c37e148f78c77255',
+          '197637x395016x2314',
+          2,
+          30,
+          4,
+        ),
       ],
-      [hop('03d06758583bb5154774a6eb221b1276c9e82d65bbaceca806d90e20c108f4b1c7', '589390x3312x1', 1000, 2500, 40)],
+      [
+        hop(
+          '03d06758583bb5154774a6eb221b1276c9e82d65bbaceca806d90e20c108f4b1c7',
+          '589390x3312x1',
+          1000,
+          2500,
+          40,
+        ),
+      ],
     ]);
   });
 
@@ -148,7 +199,8 @@ describe('official BOLT11 vectors', () => {
   ] as const)('invalid: %s', ([title, reason]) => {
     const found = vectors.invalid.filter((one) => one.title.includes(title));
     expect(found).toHaveLength(1);
-    for (const { invoice } of found) expect(refusal(() => decodeInvoice(invoice))).toContain(reason);
+    for (const { invoice } of found)
+      expect(refusal(() => decodeInvoice(invoice))).toContain(reason);
   });
 
   test('include ten invalid ones, each with its reason above', () => {
@@ -157,15 +209,29 @@ describe('official BOLT11 vectors', () => {
 
   test('are signed again byte for byte', () => {
     const key = hex.decode(vectors.signing_key_hex);
-    for (const { invoice } of vectors.valid.filter(({ observed_node_id }) => observed_node_id === undefined)) {
+    for (const { invoice } of vectors.valid.filter(
+      ({ observed_node_id }) => observed_node_id === undefined,
+    )) {
       const { prefix, words } = bech32.decode(invoice, false);
       expect(sealInvoice(prefix, words.slice(0, -104), key)).toBe(invoice.toLowerCase());
     }
   });
 });
 
-function hop(pubkey: string, shortChannelId: string, base: number, proportional: number, cltvExpiryDelta: number) {
-  return { pubkey, shortChannelId, feeBaseMsat: base, feeProportionalMillionths: proportional, cltvExpiryDelta };
+function hop(
+  pubkey: string,
+  shortChannelId: string,
+  base: number,
+  proportional: number,
+  cltvExpiryDelta: number,
+) {
+  return {
+    pubkey,
+    shortChannelId,
+    feeBaseMsat: base,
+    feeProportionalMillionths: proportional,
+    cltvExpiryDelta,
+  };
 }
 
 describe('decodeInvoice', () => {
@@ -184,11 +250,16 @@ describe('decodeInvoice', () => {
   test('refuses the donation invoice with any character changed', () => {
     const charset = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l1bio-';
     const at = fc.nat(donation.length - 1);
-    fc.assert(fc.property(at, fc.constantFrom(...charset), (index, character) => {
-      fc.pre(donation[index] !== character);
-      const broken = donation.slice(0, index) + character + donation.slice(index + 1);
-      expect(refusal(() => decodeInvoice(broken))).toMatch(/changed or cut off|not a Lightning invoice/);
-    }), { numRuns: 1000 });
+    fc.assert(
+      fc.property(at, fc.constantFrom(...charset), (index, character) => {
+        fc.pre(donation[index] !== character);
+        const broken = donation.slice(0, index) + character + donation.slice(index + 1);
+        expect(refusal(() => decodeInvoice(broken))).toMatch(
+          /changed or cut off|not a Lightning invoice/,
+        );
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   test('gives advice for a changed invoice', () => {
@@ -196,23 +267,32 @@ describe('decodeInvoice', () => {
       'This Lightning invoice was changed or cut off: its checksum is wrong. ' +
         'Copy it again whole, or ask for a new one.',
     );
-    expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvj luez')))).toContain('" " cannot be part of it');
+    expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvj luez')))).toContain(
+      '" " cannot be part of it',
+    );
     const withKelvin = donation.toUpperCase().replace('K', '\u212a');
     expect(refusal(() => decodeInvoice(withKelvin))).toContain('"\u212a" cannot be part of it');
   });
 
   test('returns an invoice or a usage failure for any signed words', () => {
     const words = fc.array(fc.nat(31), { maxLength: 60 });
-    fc.assert(fc.property(words, (tail) => {
-      const body = required.flatMap(([letter, field]) => joinField(letter, field));
-      const invoice = sealInvoice('lnbc', [...wordsOfNumber(1_700_000_000, 7), ...body, ...tail], privateKey);
-      const outcome = (): unknown => decodeInvoice(invoice).payee;
-      try {
-        expect(outcome()).toBe(payee);
-      } catch {
-        expect(refusal(outcome)).toMatch(/is not valid|requires feature/);
-      }
-    }), { numRuns: 200 });
+    fc.assert(
+      fc.property(words, (tail) => {
+        const body = required.flatMap(([letter, field]) => joinField(letter, field));
+        const invoice = sealInvoice(
+          'lnbc',
+          [...wordsOfNumber(1_700_000_000, 7), ...body, ...tail],
+          privateKey,
+        );
+        const outcome = (): unknown => decodeInvoice(invoice).payee;
+        try {
+          expect(outcome()).toBe(payee);
+        } catch {
+          expect(refusal(outcome)).toMatch(/is not valid|requires feature/);
+        }
+      }),
+      { numRuns: 200 },
+    );
   });
 
   test.for([
@@ -242,7 +322,10 @@ describe('decodeInvoice', () => {
   });
 
   test.for([
-    ['lnbc', 'mainnet'], ['lntb', 'testnet'], ['lntbs', 'signet'], ['lnbcrt', 'regtest'],
+    ['lnbc', 'mainnet'],
+    ['lntb', 'testnet'],
+    ['lntbs', 'signet'],
+    ['lnbcrt', 'regtest'],
   ] as const)('reads the network of %s as %s', ([prefix, network]) => {
     expect(decodeInvoice(signed(required, `${prefix}1m`)).network).toBe(network);
     expect(decodeInvoice(signed(required, prefix)).network).toBe(network);
@@ -251,39 +334,90 @@ describe('decodeInvoice', () => {
 
 describe('the fields of an invoice', () => {
   test('are read as they were written, the rare ones too', () => {
-    fc.assert(fc.property(rare, (fields) => {
-      const { minFinalCltvExpiry, features, routeHints, fallbackAddress, metadata } = fields;
-      const invoice = signed([
-        ...without('9'),
-        ['c', wordsOfNumber(minFinalCltvExpiry)],
-        ['9', wordsOfFeatures(features)],
-        ...routeHints.map((hops): [FieldLetter, number[]] => ['r', wordsOfRoute(hops)]),
-        ...(fallbackAddress === null ? [] : [['f', wordsOfAddress(fallbackAddress)] satisfies [FieldLetter, number[]]]),
-        ...(metadata === null ? [] : [['m', bech32.toWords(hex.decode(metadata))] satisfies [FieldLetter, number[]]]),
-      ]);
-      expect(decodeInvoice(invoice)).toMatchObject(fields);
-    }), { numRuns: 100 });
+    fc.assert(
+      fc.property(rare, (fields) => {
+        const { minFinalCltvExpiry, features, routeHints, fallbackAddress, metadata } = fields;
+        const invoice = signed([
+          ...without('9'),
+          ['c', wordsOfNumber(minFinalCltvExpiry)],
+          ['9', wordsOfFeatures(features)],
+          ...routeHints.map((hops): [FieldLetter, number[]] => ['r', wordsOfRoute(hops)]),
+          ...(fallbackAddress === null
+            ? []
+            : [['f', wordsOfAddress(fallbackAddress)] satisfies [FieldLetter, number[]]]),
+          ...(metadata === null
+            ? []
+            : [['m', bech32.toWords(hex.decode(metadata))] satisfies [FieldLetter, number[]]]),
+        ]);
+        expect(decodeInvoice(invoice)).toMatchObject(fields);
+      }),
+      { numRuns: 100 },
+    );
   });
 
   const bad: Array<[string, Array<[FieldLetter, number[]]>, string]> = [
     ['no payment hash', without('p'), 'it has no payment hash'],
-    ['a payment hash of another length only', [['p', hash.slice(1)], ...without('p')], 'it has no payment hash'],
+    [
+      'a payment hash of another length only',
+      [['p', hash.slice(1)], ...without('p')],
+      'it has no payment hash',
+    ],
     ['no payment secret', without('s'), 'it has no payment secret'],
-    ['a payment secret of another length only', [['s', [...hash, 0]], ...without('s')], 'it has no payment secret'],
+    [
+      'a payment secret of another length only',
+      [['s', [...hash, 0]], ...without('s')],
+      'it has no payment secret',
+    ],
     ['no description', without('d'), 'it has no description'],
-    ['a description hash of another length only', [['h', [0, ...hash]], ...without('d')], 'it has no description'],
-    ['a description and a description hash', [...required, ['h', hash]], 'both a description and the hash'],
-    ['two different payment hashes', [...required, ['p', text('x'.repeat(32))]], '"p" field stands twice'],
+    [
+      'a description hash of another length only',
+      [['h', [0, ...hash]], ...without('d')],
+      'it has no description',
+    ],
+    [
+      'a description and a description hash',
+      [...required, ['h', hash]],
+      'both a description and the hash',
+    ],
+    [
+      'two different payment hashes',
+      [...required, ['p', text('x'.repeat(32))]],
+      '"p" field stands twice',
+    ],
     ['two different descriptions', [...required, ['d', text('coffee')]], '"d" field stands twice'],
     ['two different expiries', [...required, ['x', [1]], ['x', [2]]], '"x" field stands twice'],
     ['bits left over', [...required, ['h', [...hash.slice(0, -1), 31]]], 'bits left over'],
-    ['a description that is not UTF-8', [...without('d'), ['d', bech32.toWords(Uint8Array.of(255))]], 'not readable'],
-    ['an expiry beyond all time', [...required, ['x', Array.from({ length: 10 }, () => 31)]], 'too large'],
-    ['half a route hop', [...required, ['r', bech32.toWords(new Uint8Array(50))]], 'route hint in it is cut short'],
+    [
+      'a description that is not UTF-8',
+      [...without('d'), ['d', bech32.toWords(Uint8Array.of(255))]],
+      'not readable',
+    ],
+    [
+      'an expiry beyond all time',
+      [...required, ['x', Array.from({ length: 10 }, () => 31)]],
+      'too large',
+    ],
+    [
+      'half a route hop',
+      [...required, ['r', bech32.toWords(new Uint8Array(50))]],
+      'route hint in it is cut short',
+    ],
     ['an empty route hint', [...required, ['r', []]], 'route hint in it is cut short'],
-    ['a fallback address of 19 bytes', [...required, ['f', [17, ...bech32.toWords(new Uint8Array(19))]]], 'fallback'],
-    ['multi-part without a secret feature', [...without('9'), ['9', wordsOfFeatures([8, 17])]], 'without feature 14'],
-    ['an unknown even feature', [...without('9'), ['9', wordsOfFeatures([8, 14, 30])]], 'requires feature 30'],
+    [
+      'a fallback address of 19 bytes',
+      [...required, ['f', [17, ...bech32.toWords(new Uint8Array(19))]]],
+      'fallback',
+    ],
+    [
+      'multi-part without a secret feature',
+      [...without('9'), ['9', wordsOfFeatures([8, 17])]],
+      'without feature 14',
+    ],
+    [
+      'an unknown even feature',
+      [...without('9'), ['9', wordsOfFeatures([8, 14, 30])]],
+      'requires feature 30',
+    ],
   ];
   test.for(bad)('refused: %s', ([, fields, reason]) => {
     expect(refusal(() => decodeInvoice(signed(fields)))).toContain(reason);
@@ -291,19 +425,28 @@ describe('the fields of an invoice', () => {
 
   test('that exceed the invoice are refused', () => {
     const words = wordsOfNumber(1_700_000_000, 7);
-    const tail = (...more: number[]): string => sealInvoice('lnbc', [...words, ...more], privateKey);
+    const tail = (...more: number[]): string =>
+      sealInvoice('lnbc', [...words, ...more], privateKey);
     expect(refusal(() => decodeInvoice(tail(1, 31, 31)))).toContain('longer than');
     expect(refusal(() => decodeInvoice(tail(1, 31)))).toContain('cut short');
   });
 
   test('that are unknown, odd features or exact repetitions are ignored', () => {
     const plain = decodeInvoice(signed(required));
-    const more = decodeInvoice(signed([
-      ...without('9'), ['9', wordsOfFeatures([8, 14, 17, 31, 201])], ['p', hash], ['f', [19, 1, 2]], ['f', []],
-    ]));
+    const more = decodeInvoice(
+      signed([
+        ...without('9'),
+        ['9', wordsOfFeatures([8, 14, 17, 31, 201])],
+        ['p', hash],
+        ['f', [19, 1, 2]],
+        ['f', []],
+      ]),
+    );
     const { paymentHash, description, fallbackAddress } = more;
     expect({ paymentHash, description, fallbackAddress }).toMatchObject({
-      paymentHash: plain.paymentHash, description: 'tea', fallbackAddress: null,
+      paymentHash: plain.paymentHash,
+      description: 'tea',
+      fallbackAddress: null,
     });
     expect(more.features).toEqual([8, 14, 17, 31, 201]);
   });
@@ -323,10 +466,12 @@ describe('the signature of an invoice', () => {
   const stated: FieldLetter = 'n';
 
   test('is verified against the payee in the invoice', () => {
-    expect(decodeInvoice(signed([...required, [stated, bech32.toWords(hex.decode(payee))]])).payee).toBe(payee);
+    expect(
+      decodeInvoice(signed([...required, [stated, bech32.toWords(hex.decode(payee))]])).payee,
+    ).toBe(payee);
   });
 
-  test('by another key than the payee\'s is refused', () => {
+  test("by another key than the payee's is refused", () => {
     const other = getPublicKey(new Uint8Array(32).fill(8));
     for (const key of [other, new Uint8Array(33), new Uint8Array(33).fill(2)]) {
       const invoice = signed([...required, [stated, bech32.toWords(key)]]);
@@ -344,7 +489,11 @@ describe('the signature of an invoice', () => {
     const { prefix, words } = bech32.decode(signed(required), false);
     const bytes = bech32.fromWords(words.slice(-104));
     for (const broken of [new Uint8Array(65), Uint8Array.of(...bytes.slice(0, 64), 4)]) {
-      const invoice = bech32.encode(prefix, [...words.slice(0, -104), ...bech32.toWords(broken)], false);
+      const invoice = bech32.encode(
+        prefix,
+        [...words.slice(0, -104), ...bech32.toWords(broken)],
+        false,
+      );
       expect(refusal(() => decodeInvoice(invoice))).toContain('its signature does not fit it');
     }
   });

@@ -8,8 +8,11 @@ import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
 import { refusal } from '../support.js';
 
 const privateKey = new Uint8Array(32).fill(1);
-const hexBytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map(hex.encode);
-const description = fc.string({ unit: 'grapheme', maxLength: 120 }).filter((text) => Buffer.byteLength(text) <= 639);
+const hexBytes = (length: number) =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map(hex.encode);
+const description = fc
+  .string({ unit: 'grapheme', maxLength: 120 })
+  .filter((text) => Buffer.byteLength(text) <= 639);
 
 const anyFields = fc.record({
   network: fc.constantFrom('mainnet', 'testnet', 'signet', 'regtest'),
@@ -25,32 +28,47 @@ const anyFields = fc.record({
 });
 
 /** What is not said of an invoice. */
-const standard = { minFinalCltvExpiry: 18, features: [8, 14], routeHints: [], fallbackAddress: null, metadata: null };
+const standard = {
+  minFinalCltvExpiry: 18,
+  features: [8, 14],
+  routeHints: [],
+  fallbackAddress: null,
+  metadata: null,
+};
 
 const plain = {
-  network: 'mainnet', paymentHash: '01'.repeat(32), paymentSecret: '02'.repeat(32), description: 'tea', timestamp: 1,
+  network: 'mainnet',
+  paymentHash: '01'.repeat(32),
+  paymentSecret: '02'.repeat(32),
+  description: 'tea',
+  timestamp: 1,
 } as const;
 
 describe('encodeInvoice', () => {
   test('writes invoices that decodeInvoice reads, with any fields', () => {
-    fc.assert(fc.property(anyFields, ({ purpose, ...rest }) => {
-      const fields = { ...rest, ...purpose };
-      const invoice = encodeInvoice(fields, privateKey);
-      expect(decodeInvoice(invoice)).toEqual({
-        ...fields,
-        ...standard,
-        invoice,
-        payee: hex.encode(getPublicKey(privateKey)),
-        expiresAt: (fields.timestamp + fields.expiry) * 1000,
-        signature: expect.stringMatching(/^[0-9a-f]{128}$/),
-        recoveryFlag: expect.toSatisfy((flag) => flag === 0 || flag === 1),
-      });
-    }), { numRuns: 200 });
+    fc.assert(
+      fc.property(anyFields, ({ purpose, ...rest }) => {
+        const fields = { ...rest, ...purpose };
+        const invoice = encodeInvoice(fields, privateKey);
+        expect(decodeInvoice(invoice)).toEqual({
+          ...fields,
+          ...standard,
+          invoice,
+          payee: hex.encode(getPublicKey(privateKey)),
+          expiresAt: (fields.timestamp + fields.expiry) * 1000,
+          signature: expect.stringMatching(/^[0-9a-f]{128}$/),
+          recoveryFlag: expect.toSatisfy((flag) => flag === 0 || flag === 1),
+        });
+      }),
+      { numRuns: 200 },
+    );
   });
 
   test('defaults to an hour, 18 blocks and a required payment secret', () => {
     expect(decodeInvoice(encodeInvoice(plain, privateKey))).toMatchObject({
-      ...standard, amountMsat: null, expiry: 3600,
+      ...standard,
+      amountMsat: null,
+      expiry: 3600,
     });
   });
 
@@ -67,14 +85,18 @@ describe('encodeInvoice', () => {
 
   test('keeps a byte order mark at the start of a description', () => {
     const description = '\ufefftea';
-    expect(decodeInvoice(encodeInvoice({ ...plain, description }, privateKey))).toMatchObject({ description });
+    expect(decodeInvoice(encodeInvoice({ ...plain, description }, privateKey))).toMatchObject({
+      description,
+    });
   });
 
   test('accepts at most 639 bytes of description', () => {
     const longest = `${'é'.repeat(319)}.`;
     const invoice = encodeInvoice({ ...plain, description: longest }, privateKey);
     expect(decodeInvoice(invoice).description).toBe(longest);
-    expect(refusal(() => encodeInvoice({ ...plain, description: `${longest}.` }, privateKey))).toContain('639 bytes');
+    expect(
+      refusal(() => encodeInvoice({ ...plain, description: `${longest}.` }, privateKey)),
+    ).toContain('639 bytes');
   });
 
   test('has deterministic signatures', () => {

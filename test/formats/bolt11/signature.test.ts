@@ -9,7 +9,10 @@ test('the recovered signer is the actual one', () => {
   for (let round = 0; round < 60; round += 1) {
     const key = Uint8Array.from(randomBytes(32));
     const words = [...randomBytes(20)].map((byte) => byte & 31);
-    const { words: sealed } = bech32.decode(sealInvoice('lnbc', words, key) as `${string}1${string}`, false);
+    const { words: sealed } = bech32.decode(
+      sealInvoice('lnbc', words, key) as `${string}1${string}`,
+      false,
+    );
     const signature = bech32.fromWords(sealed.slice(-signatureWords));
     const signer = signerOf('lnbc', words, signature, null);
     expect(signer).toBe(hex.encode(getPublicKey(key)));

@@ -1,12 +1,20 @@
 // Writes the fields of BOLT11 that the sandbox's own invoices do without, for tests of the reading.
 import { bech32, hex } from '@scure/base';
 import { parseBitcoinAddress } from '../../../src/formats/address/bitcoin-address.js';
-import { joinField, wordsOfNumber, type FieldLetter, type RouteHop } from '../../../src/formats/bolt11/fields.js';
+import {
+  joinField,
+  wordsOfNumber,
+  type FieldLetter,
+  type RouteHop,
+} from '../../../src/formats/bolt11/fields.js';
 import { sealInvoice } from '../../../src/formats/bolt11/signature.js';
 
 /** An invoice with a valid signature, whatever its fields. */
 export function signed(
-  fields: ReadonlyArray<readonly [FieldLetter, readonly number[]]>, key: Uint8Array, prefix = 'lnbc', timestamp = 1_700_000_000,
+  fields: ReadonlyArray<readonly [FieldLetter, readonly number[]]>,
+  key: Uint8Array,
+  prefix = 'lnbc',
+  timestamp = 1_700_000_000,
 ): string {
   const tagged = fields.flatMap(([letter, words]) => joinField(letter, words));
   return sealInvoice(prefix, [...wordsOfNumber(timestamp, 7), ...tagged], key);
@@ -16,7 +24,9 @@ export function wordsOfFeatures(bits: readonly number[]): number[] {
   const length = bits.length === 0 ? 0 : Math.floor(Math.max(...bits) / 5) + 1;
   return Array.from({ length }, (_, i) => {
     const group = length - 1 - i;
-    return bits.filter((bit) => Math.floor(bit / 5) === group).reduce((word, bit) => word | (1 << (bit % 5)), 0);
+    return bits
+      .filter((bit) => Math.floor(bit / 5) === group)
+      .reduce((word, bit) => word | (1 << (bit % 5)), 0);
   });
 }
 

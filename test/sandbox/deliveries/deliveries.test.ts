@@ -6,7 +6,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Sandbox, SandboxOptions } from '../../../src/sandbox/index.js';
 import { makeCertificate } from '../../support/certificate.js';
 import { startReceiver, hmac, type Receiver } from '../../support/receiver.js';
-import { connect, fresh, lightningReceive, lightningSend, serve, swap, type Client } from '../support.js';
+import {
+  connect,
+  fresh,
+  lightningReceive,
+  lightningSend,
+  serve,
+  swap,
+  type Client,
+} from '../support.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 let sandbox: Sandbox;
@@ -39,7 +47,11 @@ describe('a state change', () => {
     await sandbox.webhooks.settled();
     const [{ headers, raw, event }] = receiver.received as [Receiver['received'][number]];
     expect(event).toEqual({
-      txnId: txn.txnId, extRefId: 'order-1', txnState: 'quoted', msg: '', updatedAt: txn.sourceReq.updatedAt,
+      txnId: txn.txnId,
+      extRefId: 'order-1',
+      txnState: 'quoted',
+      msg: '',
+      updatedAt: txn.sourceReq.updatedAt,
     });
     expect(headers['x-servicepay-signature']).toBe(hmac('secret', raw));
     expect(headers['content-type']).toBe('application/json');
@@ -62,9 +74,15 @@ describe('a state change', () => {
     await client.confirm(late.txnId);
     await sandbox.clock.advance('1s');
     await sandbox.webhooks.settled();
-    expect(receiver.states()).toEqual(
-      ['quoted', 'srccreated', 'destsent', 'completed', 'quoted', 'srccreated', 'failed'],
-    );
+    expect(receiver.states()).toEqual([
+      'quoted',
+      'srccreated',
+      'destsent',
+      'completed',
+      'quoted',
+      'srccreated',
+      'failed',
+    ]);
     expect(receiver.received.at(-1)?.event.msg).toBe('invoice expired');
   });
 
@@ -73,7 +91,7 @@ describe('a state change', () => {
     expect(sandbox.webhooks.deliveries()).toEqual([]);
   });
 
-  test('of a subaccount is posted only to the subaccount\'s webhook', async () => {
+  test("of a subaccount is posted only to the subaccount's webhook", async () => {
     await register();
     const shop = await sandbox.account('Shop');
     await sandbox.fund('USDT', '100', shop.accountId);
@@ -81,8 +99,10 @@ describe('a state change', () => {
     await shops.run(swap(10, 'USDT', 'USD'));
     await client.run(swap(10, 'USDT', 'USD'));
     await sandbox.webhooks.settled();
-    expect(sandbox.webhooks.deliveries().map(({ accountId }) => accountId))
-      .toEqual([sandbox.accountId, sandbox.accountId]);
+    expect(sandbox.webhooks.deliveries().map(({ accountId }) => accountId)).toEqual([
+      sandbox.accountId,
+      sandbox.accountId,
+    ]);
   });
 
   test('has the header of the brand', async () => {
@@ -124,8 +144,12 @@ describe('a delivery', () => {
     await sandbox.clock.advance('1h');
     const [delivery] = await deliveries();
     expect(delivery?.status).toBe('delivered');
-    expect(delivery?.attempts.map(({ at, status }) => [at - begun, status]))
-      .toEqual([[0, 500], [5_000, 404], [35_000, 302], [155_000, 200]]);
+    expect(delivery?.attempts.map(({ at, status }) => [at - begun, status])).toEqual([
+      [0, 500],
+      [5_000, 404],
+      [35_000, 302],
+      [155_000, 200],
+    ]);
     expect(new Set(receiver.received.map(({ raw }) => raw)).size).toBe(1);
   });
 
@@ -144,8 +168,13 @@ describe('a delivery', () => {
     await register('http://localhost:1/hook');
     await sandbox.webhooks.trigger({ state: 'completed' });
     const [delivery] = await deliveries();
-    expect(delivery?.attempts).toMatchObject([{ status: null, error: expect.stringContaining('ECONNREFUSED') }]);
-    expect(delivery).toMatchObject({ status: 'scheduled', nextAttemptAt: await sandbox.clock.now() + 5_000 });
+    expect(delivery?.attempts).toMatchObject([
+      { status: null, error: expect.stringContaining('ECONNREFUSED') },
+    ]);
+    expect(delivery).toMatchObject({
+      status: 'scheduled',
+      nextAttemptAt: (await sandbox.clock.now()) + 5_000,
+    });
   });
 
   test('uses the address and secret of an updated webhook for the next attempt', async () => {
@@ -180,14 +209,17 @@ describe('a delivery', () => {
     await sandbox.webhooks.replay(id);
     await sandbox.webhooks.replay(id);
     const [delivery] = await deliveries();
-    expect(delivery).toMatchObject({ status: 'delivered', attempts: [{ status: null }, { status: 200 }] });
+    expect(delivery).toMatchObject({
+      status: 'delivered',
+      attempts: [{ status: null }, { status: 200 }],
+    });
     await sandbox.webhooks.replay(id);
     await sandbox.webhooks.settled();
     expect(receiver.received.map(({ event }) => event.extRefId)).toEqual(['r', 'r']);
     await expect(sandbox.webhooks.replay(99)).rejects.toThrow('not found');
   });
 
-  test('to a receiver that never answers delays neither the service nor another account\'s webhook', async () => {
+  test("to a receiver that never answers delays neither the service nor another account's webhook", async () => {
     await register();
     receiver.answer(null);
     await sandbox.webhooks.trigger({ state: 'completed' });
@@ -201,7 +233,10 @@ describe('a delivery', () => {
     await expect.poll(() => other.states()).toEqual(['quoted']);
     expect(receiver.states()).toEqual(['completed']);
     // The other receiver has seen its event a moment before its answer is written down.
-    await expect.poll(() => sandbox.webhooks.deliveries({ status: 'sending' }).map(({ txnState }) => txnState))
+    await expect
+      .poll(() =>
+        sandbox.webhooks.deliveries({ status: 'sending' }).map(({ txnState }) => txnState),
+      )
       .toEqual(['completed', 'quoted']);
   });
 
@@ -226,7 +261,9 @@ describe('a delivery', () => {
     const later = await fresh({ file, now: () => Date.now() + ahead });
     await later.close();
     expect(receiver.received).toHaveLength(2);
-    expect(sandbox.webhooks.deliveries()).toMatchObject([{ status: 'delivered', attempts: [{ status: 200 }] }]);
+    expect(sandbox.webhooks.deliveries()).toMatchObject([
+      { status: 'delivered', attempts: [{ status: 200 }] },
+    ]);
   });
 
   test('is logged completely, and the log can be filtered', async () => {
@@ -235,15 +272,19 @@ describe('a delivery', () => {
     await sandbox.webhooks.trigger({ state: 'error', txnId: txn.txnId, msg: 'for testing' });
     await sandbox.webhooks.trigger({ state: 'completed' });
     await sandbox.webhooks.settled();
-    expect(sandbox.webhooks.deliveries({ txnId: txn.txnId }).map(({ txnState }) => txnState))
-      .toEqual(['quoted', 'completed', 'error']);
+    expect(
+      sandbox.webhooks.deliveries({ txnId: txn.txnId }).map(({ txnState }) => txnState),
+    ).toEqual(['quoted', 'completed', 'error']);
     expect(sandbox.webhooks.deliveries({ limit: 1 })).toHaveLength(1);
     expect(sandbox.webhooks.deliveries({ status: 'failed' })).toEqual([]);
     const [{ raw }] = receiver.received as [Receiver['received'][number]];
     const { body } = await client.control('GET', 'deliveries');
     expect(body.data).toEqual(sandbox.webhooks.deliveries());
     expect(body.data[0]).toMatchObject({
-      body: raw, attempts: [{ callback: receiver.url, signature: hmac('secret', raw), status: 200, error: null }],
+      body: raw,
+      attempts: [
+        { callback: receiver.url, signature: hmac('secret', raw), status: 200, error: null },
+      ],
     });
   });
 });
@@ -254,7 +295,11 @@ describe('a test event', () => {
     const txn = (await client.create(swap(10, 'USDT', 'USD', { extRefId: 'mine' }))).body;
     await sandbox.webhooks.trigger({ state: 'rejected', txnId: txn.txnId });
     await sandbox.webhooks.settled();
-    expect(receiver.received.at(-1)?.event).toMatchObject({ txnId: txn.txnId, extRefId: 'mine', txnState: 'rejected' });
+    expect(receiver.received.at(-1)?.event).toMatchObject({
+      txnId: txn.txnId,
+      extRefId: 'mine',
+      txnState: 'rejected',
+    });
     expect((await client.get(txn.txnId)).body.txnState).toBe('quoted');
   });
 
@@ -284,7 +329,9 @@ describe('over https', () => {
     await sandbox.webhooks.trigger({ state: 'completed' });
     await sandbox.webhooks.settled();
     const [refused] = sandbox.webhooks.deliveries();
-    expect(refused?.attempts).toMatchObject([{ status: null, error: expect.stringMatching(/certificate/) }]);
+    expect(refused?.attempts).toMatchObject([
+      { status: null, error: expect.stringMatching(/certificate/) },
+    ]);
 
     await start({ webhookCa: tls.cert });
     await register(secure.url);

@@ -12,7 +12,8 @@ beforeEach(async () => {
 
 afterEach(() => sandbox.close());
 
-const register = (body: object = { callback, secret: 'one' }) => sandbox.call('POST', '/webhook', body);
+const register = (body: object = { callback, secret: 'one' }) =>
+  sandbox.call('POST', '/webhook', body);
 const list = async () => (await sandbox.call('GET', '/webhook')).body;
 
 describe('the webhook of an account', () => {
@@ -39,7 +40,10 @@ describe('the webhook of an account', () => {
   test.for([
     { change: { callback: 'https://example.com/new' }, becomes: 'https://example.com/new' },
     { change: { secret: 'new' }, becomes: callback },
-    { change: { callback: 'https://example.com/new', secret: 'new' }, becomes: 'https://example.com/new' },
+    {
+      change: { callback: 'https://example.com/new', secret: 'new' },
+      becomes: 'https://example.com/new',
+    },
   ])('is updated by $change', async ({ change, becomes }) => {
     const before = (await register()).body;
     const { status, body } = await sandbox.call('PUT', `/webhook/${before.id}`, change);
@@ -79,30 +83,41 @@ describe('the webhook of an account', () => {
     expect(await list()).toEqual({ data: [] });
   });
 
-  test.for([{}, { callback: 'http://example.com' }, { secret: '' }])('is not changed by %j', async (change) => {
-    const before = (await register()).body;
-    const answer = await sandbox.call('PUT', `/webhook/${before.id}`, change);
-    expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
-    expect(await list()).toEqual({ data: [before] });
-  });
+  test.for([{}, { callback: 'http://example.com' }, { secret: '' }])(
+    'is not changed by %j',
+    async (change) => {
+      const before = (await register()).body;
+      const answer = await sandbox.call('PUT', `/webhook/${before.id}`, change);
+      expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+      expect(await list()).toEqual({ data: [before] });
+    },
+  );
 
   test('accepts http to this machine if configured, and never to others', async () => {
     await sandbox.control('PUT', 'webhook-options', { allowHttpLoopback: true });
     for (const host of ['localhost:1', '127.0.0.1:1', 'hooks.localhost', '[::1]:1']) {
       expect((await register({ callback: `http://${host}/`, secret: 'one' })).status).toBe(200);
     }
-    for (const host of ['example.com', '127.0.0.1.example.com', '192.168.0.1', 'localhost.example.com']) {
+    for (const host of [
+      'example.com',
+      '127.0.0.1.example.com',
+      '192.168.0.1',
+      'localhost.example.com',
+    ]) {
       expect((await register({ callback: `http://${host}/`, secret: 'one' })).status).toBe(400);
     }
   });
 
   test.for(['GET', 'POST'])('needs a token for %s', async (method) => {
-    const answer = await sandbox.call(method, '/webhook', method === 'POST' ? {} : undefined, { authorization: '' });
+    const answer = await sandbox.call(method, '/webhook', method === 'POST' ? {} : undefined, {
+      authorization: '',
+    });
     expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
   });
 
   test('is accessible to the parent account, but not to a subaccount or another account', async () => {
-    const login = async (body: object) => sandbox.login((await sandbox.control('POST', 'accounts', body)).body);
+    const login = async (body: object) =>
+      sandbox.login((await sandbox.control('POST', 'accounts', body)).body);
     const child = await login({ displayName: 'Shop' });
     const stranger = await login({ displayName: 'Stranger', parentAccountId: null });
     const own = (await register()).body.id;
@@ -110,8 +125,10 @@ describe('the webhook of an account', () => {
     const remove = (caller: Client) => caller.call('DELETE', `/webhook/${own}`);
     const [fromChild, fromStranger] = [await remove(child), await remove(stranger)];
     expect([fromChild.status, fromChild.body]).toEqual([403, { error: 'Permission denied' }]);
-    expect([fromStranger.status, fromStranger.body])
-      .toEqual([401, { error: 'you are not authorized to view this account' }]);
+    expect([fromStranger.status, fromStranger.body]).toEqual([
+      401,
+      { error: 'you are not authorized to view this account' },
+    ]);
     expect((await sandbox.call('DELETE', `/webhook/${childs}`)).status).toBe(200);
     expect((await list()).data).toHaveLength(1);
   });

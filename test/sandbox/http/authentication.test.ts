@@ -21,10 +21,18 @@ describe('the token endpoint', () => {
     const { now } = (await sandbox.control('GET', 'clock')).body;
     expect(status).toBe(200);
     const expiredAt = Math.floor(now / 1000) * 1000 + 3_600_000;
-    expect(body).toEqual({ accessToken: expect.any(String), expiredAt, accountId: sandbox.accountId });
+    expect(body).toEqual({
+      accessToken: expect.any(String),
+      expiredAt,
+      accountId: sandbox.accountId,
+    });
     const [header, payload] = body.accessToken.split('.').slice(0, 2).map(decodePart);
     expect(header).toEqual({ alg: 'HS256', typ: 'JWT' });
-    expect(payload).toMatchObject({ sub: sandbox.accountId, iat: expiredAt / 1000 - 3_600, exp: expiredAt / 1000 });
+    expect(payload).toMatchObject({
+      sub: sandbox.accountId,
+      iat: expiredAt / 1000 - 3_600,
+      exp: expiredAt / 1000,
+    });
   });
 
   test.for([
@@ -40,21 +48,30 @@ describe('the token endpoint', () => {
 
   test('checks the signature over the exact text of the body', async () => {
     const signature = sign(sandbox.apiKey, sandbox.apiSecret, '{"a":1}');
-    const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{"a": 1}', { 'x-api-signature': signature });
+    const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{"a": 1}', {
+      'x-api-signature': signature,
+    });
     expect([answer.status, answer.body]).toEqual([401, wrongSignature]);
   });
 
   test('refuses upper-case hexadecimal', async () => {
     const signature = sign(sandbox.apiKey, sandbox.apiSecret, '{}').toUpperCase();
-    const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{}', { 'x-api-signature': signature });
+    const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{}', {
+      'x-api-signature': signature,
+    });
     expect([answer.status, answer.body]).toEqual([401, wrongSignature]);
   });
 
   test('accepts a signature once', async () => {
     expect((await authenticate(sandbox.send, sandbox.url, sandbox, '{"n":1}')).status).toBe(200);
     const again = await authenticate(sandbox.send, sandbox.url, sandbox, '{"n":1}');
-    expect([again.status, again.body]).toEqual([401, { ...wrongSignature, message: expect.stringContaining('used before') }]);
-    expect((await sandbox.control('GET', 'log?limit=1')).body.data[0].fault).toBe('repeated signature');
+    expect([again.status, again.body]).toEqual([
+      401,
+      { ...wrongSignature, message: expect.stringContaining('used before') },
+    ]);
+    expect((await sandbox.control('GET', 'log?limit=1')).body.data[0].fault).toBe(
+      'repeated signature',
+    );
   });
 
   test('accepts a signature again if configured', async () => {
@@ -70,7 +87,9 @@ describe('the token endpoint', () => {
   });
 
   test('requires a content type', async () => {
-    const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{}', { 'content-type': 'text/plain' });
+    const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{}', {
+      'content-type': 'text/plain',
+    });
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
   });
 });
@@ -105,7 +124,9 @@ describe('a token', () => {
     const [header, payload, signature] = accessToken.split('.');
     const claims = JSON.stringify({ ...Object(decodePart(payload)), sub: sandbox.accountId });
     const forged = [header, Buffer.from(claims).toString('base64url'), signature].join('.');
-    const answer = await sandbox.call('GET', '/transaction', undefined, { authorization: `Bearer ${forged}` });
+    const answer = await sandbox.call('GET', '/transaction', undefined, {
+      authorization: `Bearer ${forged}`,
+    });
     expect([answer.status, answer.body]).toEqual([401, invalid]);
   });
 });
@@ -120,8 +141,14 @@ describe('an account', () => {
 
   test('reads its wallets, only at the path with a trailing slash', async () => {
     const wallets = await sandbox.call('GET', walletsOf(sandbox.accountId));
-    expect(wallets.body.data.map(({ ccy, amount }: { ccy: string; amount: number }) => [ccy, amount])).toEqual([
-      ['BTC', 1], ['USDT', 10_000], ['USD', 5_000], ['CAD', 5_000], ['VND', 50_000_000],
+    expect(
+      wallets.body.data.map(({ ccy, amount }: { ccy: string; amount: number }) => [ccy, amount]),
+    ).toEqual([
+      ['BTC', 1],
+      ['USDT', 10_000],
+      ['USD', 5_000],
+      ['CAD', 5_000],
+      ['VND', 50_000_000],
     ]);
     expect(wallets.body.data[0]).toEqual({
       id: expect.any(String),
@@ -138,10 +165,19 @@ describe('an account', () => {
   test('reads its own record, and that of its subaccount', async () => {
     const { credentials: child, client } = await open({ displayName: 'Shop' });
     const own = await sandbox.call('GET', `/account/${sandbox.accountId}`);
-    expect([own.status, own.body]).toEqual([200, {
-      accountId: sandbox.accountId, accountDisplayName: 'Sandbox', parentAccountId: null, createdAt: expect.any(String),
-      displayName: 'Sandbox', status: 'ACTIVE', country: 'CA', extId: expect.any(String),
-    }]);
+    expect([own.status, own.body]).toEqual([
+      200,
+      {
+        accountId: sandbox.accountId,
+        accountDisplayName: 'Sandbox',
+        parentAccountId: null,
+        createdAt: expect.any(String),
+        displayName: 'Sandbox',
+        status: 'ACTIVE',
+        country: 'CA',
+        extId: expect.any(String),
+      },
+    ]);
     const { body } = await sandbox.call('GET', `/account/${child.accountId}`);
     expect(body).toMatchObject({ accountDisplayName: 'Shop', parentAccountId: sandbox.accountId });
     expect((await client.call('GET', `/account/${child.accountId}`)).body).toEqual(body);
@@ -149,9 +185,14 @@ describe('an account', () => {
 
   test('reads, confirms and cancels transactions of its subaccount', async () => {
     const { credentials, client } = await open({ displayName: 'Shop' });
-    const [first, second] = [await client.create(receive), await client.create(receive)].map(({ body }) => body.txnId);
+    const [first, second] = [await client.create(receive), await client.create(receive)].map(
+      ({ body }) => body.txnId,
+    );
     expect((await sandbox.get(first)).body.accountId).toBe(credentials.accountId);
-    expect((await sandbox.confirm(first)).body).toMatchObject({ txnState: 'srccreated', accountDisplayName: 'Shop' });
+    expect((await sandbox.confirm(first)).body).toMatchObject({
+      txnState: 'srccreated',
+      accountDisplayName: 'Shop',
+    });
     expect((await sandbox.cancel(second)).body.txnState).toBe('usercanceled');
     expect((await sandbox.call('GET', '/transaction')).body.pagination.total).toBe(0);
     expect((await client.call('GET', '/transaction')).body.pagination.total).toBe(2);
@@ -160,34 +201,57 @@ describe('an account', () => {
   test('does not act on its sister account, nor on a subaccount of its subaccount', async () => {
     const child = await open({ displayName: 'Shop' });
     const sister = await open({ displayName: 'Other shop' });
-    const grandchild = await open({ displayName: 'Stall', parentAccountId: child.credentials.accountId });
+    const grandchild = await open({
+      displayName: 'Stall',
+      parentAccountId: child.credentials.accountId,
+    });
     const { txnId } = (await grandchild.client.create(receive)).body;
     for (const stranger of [sandbox, sister.client]) {
       const answer = await stranger.confirm(txnId);
-      expect([answer.status, answer.body]).toEqual([401, { error: 'you are not authorized to view this account' }]);
+      expect([answer.status, answer.body]).toEqual([
+        401,
+        { error: 'you are not authorized to view this account' },
+      ]);
     }
     expect((await child.client.confirm(txnId)).status).toBe(200);
   });
 
   test('acts on its subaccount', async () => {
     const { credentials } = await open({ displayName: 'Shop' });
-    await sandbox.control('POST', 'fund', { ccy: 'BTC', amount: '0.2', accountId: credentials.accountId });
+    await sandbox.control('POST', 'fund', {
+      ccy: 'BTC',
+      amount: '0.2',
+      accountId: credentials.accountId,
+    });
     const { body } = await sandbox.call('GET', walletsOf(credentials.accountId));
-    expect(body.data).toMatchObject([{ ccy: 'BTC', amount: 0.2, accountId: credentials.accountId }]);
+    expect(body.data).toMatchObject([
+      { ccy: 'BTC', amount: 0.2, accountId: credentials.accountId },
+    ]);
   });
 
   test('is not accessible to its subaccount or another account', async () => {
     const child = await open({ displayName: 'Shop' });
     const stranger = await open({ displayName: 'Stranger', parentAccountId: null });
     const txn = (await sandbox.create(receive)).body.txnId;
-    for (const path of [walletsOf(sandbox.accountId), `/account/${sandbox.accountId}`, `/transaction/${txn}`]) {
-      const [fromChild, fromStranger] = [await child.client.call('GET', path), await stranger.client.call('GET', path)];
+    for (const path of [
+      walletsOf(sandbox.accountId),
+      `/account/${sandbox.accountId}`,
+      `/transaction/${txn}`,
+    ]) {
+      const [fromChild, fromStranger] = [
+        await child.client.call('GET', path),
+        await stranger.client.call('GET', path),
+      ];
       // The text of the wallets' own endpoint knows no other answer.
-      expect([fromChild.status, fromChild.body]).toEqual(path.endsWith('/wallet/')
-        ? [401, { error: 'you are not authorized to view this account' }]
-        : [403, { error: 'Permission denied' }]);
-      expect([fromStranger.status, fromStranger.body])
-        .toEqual([401, { error: 'you are not authorized to view this account' }]);
+      expect([fromChild.status, fromChild.body]).toEqual(
+        path.endsWith('/wallet/')
+          ? [401, { error: 'you are not authorized to view this account' }]
+          : [403, { error: 'Permission denied' }],
+      );
+      expect([fromStranger.status, fromStranger.body]).toEqual([
+        401,
+        { error: 'you are not authorized to view this account' },
+      ]);
     }
   });
 

@@ -33,15 +33,24 @@ describe('the server', () => {
   });
 
   test.for([
-    ['localhost:PORT', 200], ['127.0.0.1:PORT', 200], ['shop.localhost:PORT', 200], ['[::1]:PORT', 200],
-    ['rebound.example:PORT', 421], ['127.0.0.1.example:PORT', 421], ['localhost', 421], ['localhost:1', 421],
+    ['localhost:PORT', 200],
+    ['127.0.0.1:PORT', 200],
+    ['shop.localhost:PORT', 200],
+    ['[::1]:PORT', 200],
+    ['rebound.example:PORT', 421],
+    ['127.0.0.1.example:PORT', 421],
+    ['localhost', 421],
+    ['localhost:1', 421],
   ] as const)('answers a request to the Host %s with %i', async ([host, status]) => {
     const { sandbox } = await start();
     const { port } = new URL(sandbox.url);
     const answered = await new Promise((resolve, reject) => {
       const headers = { host: host.replace('PORT', port) };
-      request(`${sandbox.url}/_sandbox/status`, { headers }, (answer) => resolve(answer.resume().statusCode))
-        .on('error', reject).end();
+      request(`${sandbox.url}/_sandbox/status`, { headers }, (answer) =>
+        resolve(answer.resume().statusCode),
+      )
+        .on('error', reject)
+        .end();
     });
     expect(answered).toBe(status);
   });
@@ -57,8 +66,11 @@ describe('the server', () => {
     const { sandbox } = await start();
     const { port } = new URL(sandbox.url);
     const answered = await new Promise((resolve, reject) => {
-      request({ port, path: `${sandbox.url}/_sandbox/status?x=1` }, (answer) => resolve(answer.resume().statusCode))
-        .on('error', reject).end();
+      request({ port, path: `${sandbox.url}/_sandbox/status?x=1` }, (answer) =>
+        resolve(answer.resume().statusCode),
+      )
+        .on('error', reject)
+        .end();
     });
     expect(answered).toBe(200);
   });
@@ -96,7 +108,10 @@ describe('the server', () => {
     await first.sandbox.stop();
 
     const { sandbox, client } = await start({ file });
-    expect([sandbox.apiKey, sandbox.accountId]).toEqual([first.sandbox.apiKey, first.sandbox.accountId]);
+    expect([sandbox.apiKey, sandbox.accountId]).toEqual([
+      first.sandbox.apiKey,
+      first.sandbox.accountId,
+    ]);
     await sandbox.clock.advance('1s');
     expect((await client.get(send.txnId)).body.txnState).toBe('completed');
     expect((await client.wallet('BTC')).amount).toBe(1.49998997);
@@ -134,11 +149,17 @@ describe('the server', () => {
     const token = sandbox.requests('POST').at(-1)?.responseBody ?? '';
     const response = await fetch(`${sandbox.url}/api/v2/transaction`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${JSON.parse(token).accessToken}` },
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${JSON.parse(token).accessToken}`,
+      },
       body: Buffer.from([0x22, 0xff, 0x22]),
     });
     expect(response.status).toBe(400);
-    expect(await response.json()).toEqual({ error: 'bad request', message: 'the body is not UTF-8' });
+    expect(await response.json()).toEqual({
+      error: 'bad request',
+      message: 'the body is not UTF-8',
+    });
     expect((await client.call('GET', '/transaction')).status).toBe(200);
   });
 });
@@ -158,7 +179,10 @@ describe('the fixture', () => {
     expect(JSON.parse(created[0]?.requestBody ?? '')).toEqual(lightningReceive(0.0001));
     expect(sandbox.requests('PUT')).toHaveLength(1);
     expect(await sandbox.status()).toMatchObject({
-      baseUrl: sandbox.url, accountId: sandbox.accountId, transactions: { completed: 1, quoted: 1 }, faults: 0,
+      baseUrl: sandbox.url,
+      accountId: sandbox.accountId,
+      transactions: { completed: 1, quoted: 1 },
+      faults: 0,
     });
     await sandbox.reset();
     expect(sandbox.requests()).toEqual([]);
@@ -181,13 +205,15 @@ describe('the fixture', () => {
     expect(await sandbox.clock.now()).toBe(frozen);
     const advanced = await sandbox.clock.advance(1000);
     expect(advanced).toBe(frozen + 1000);
-    expect(await sandbox.clock.thaw() - advanced).toBeLessThan(1000);
+    expect((await sandbox.clock.thaw()) - advanced).toBeLessThan(1000);
     await expect.poll(() => sandbox.clock.now()).toBeGreaterThan(advanced);
   });
 
   test('answers many clients at once, with each movement once', async () => {
     const { client } = await start({ file: join(folder, 'many.db') });
-    const answers = await Promise.all(Array.from({ length: 60 }, () => client.run(swap(1, 'USDT', 'USD'))));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => client.run(swap(1, 'USDT', 'USD'))),
+    );
     expect(answers.every(({ txnState }) => txnState === 'completed')).toBe(true);
     expect((await client.wallet('USD')).amount).toBe(5_060);
     expect((await client.wallet('USDT')).amount).toBe(9_939.85);

@@ -15,15 +15,18 @@ afterEach(() => sandbox.close());
 
 /** An invoice of an external node: 1000 sat on testnet by default. */
 function foreign(fields: Partial<InvoiceFields>): string {
-  return encodeInvoice({
-    network: 'testnet',
-    amountMsat: 1_000_000n,
-    paymentHash: randomBytes(32).toString('hex'),
-    paymentSecret: randomBytes(32).toString('hex'),
-    description: 'Elsewhere',
-    timestamp: Math.floor(Date.now() / 1000),
-    ...fields,
-  }, randomBytes(32));
+  return encodeInvoice(
+    {
+      network: 'testnet',
+      amountMsat: 1_000_000n,
+      paymentHash: randomBytes(32).toString('hex'),
+      paymentSecret: randomBytes(32).toString('hex'),
+      description: 'Elsewhere',
+      timestamp: Math.floor(Date.now() / 1000),
+      ...fields,
+    },
+    randomBytes(32),
+  );
 }
 
 const balance = async () => {
@@ -34,7 +37,9 @@ const stateOf = async (txnId: string) => (await sandbox.get(txnId)).body.txnStat
 
 describe('a Lightning receive', () => {
   test('is complete while quoted, without invoice and page', async () => {
-    const { status, body } = await sandbox.create(lightningReceive(0.0005, { extRefId: 'order-118', note: 'Coffee' }));
+    const { status, body } = await sandbox.create(
+      lightningReceive(0.0005, { extRefId: 'order-118', note: 'Coffee' }),
+    );
     const { now } = (await sandbox.control('GET', 'clock')).body;
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -86,7 +91,10 @@ describe('a Lightning receive', () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { paymentRequest } = txn.sourceReq.reqDetails;
     expect(await balance()).toEqual([1, 1]);
-    expect((await sandbox.pay(paymentRequest)).body).toEqual({ txnId: txn.txnId, txnState: 'completed' });
+    expect((await sandbox.pay(paymentRequest)).body).toEqual({
+      txnId: txn.txnId,
+      txnState: 'completed',
+    });
     const paid = (await sandbox.get(txn.txnId)).body;
     expect(paid.sourceReq).toMatchObject({ amtSettled: 0.0005, reqStatus: '2' });
     expect(paid.destReq).toMatchObject({ amtSettled: 0.0005, reqStatus: '2' });
@@ -97,7 +105,8 @@ describe('a Lightning receive', () => {
 
   test('into another currency opens its wallet', async () => {
     const txn = await sandbox.run({
-      sourceReq: { ccy: 'BTC', method: 'lightning' }, destReq: { ccy: 'EUR', method: 'servicepay', amtRequested: 90 },
+      sourceReq: { ccy: 'BTC', method: 'lightning' },
+      destReq: { ccy: 'EUR', method: 'servicepay', amtRequested: 90 },
     });
     expect(decodeInvoice(txn.sourceReq.reqDetails.paymentRequest).amountMsat).toBe(100_000_000n);
     await sandbox.pay(txn.txnId);
@@ -130,7 +139,7 @@ describe('a Lightning receive', () => {
 });
 
 describe('a Lightning send', () => {
-  test('progresses with the machine\'s time, carried out by the next request', async () => {
+  test("progresses with the machine's time, carried out by the next request", async () => {
     let machine = Date.now();
     const running = await fresh({ now: () => machine });
     await running.control('POST', 'clock/thaw');
@@ -143,8 +152,11 @@ describe('a Lightning send', () => {
 
   test('costs the invoice and the fees, reserved at confirmation and deducted at the end', async () => {
     const quote = (await sandbox.create(lightningSend(await sandbox.invoice('2500sat')))).body;
-    expect(quote.sourceReq)
-      .toMatchObject({ servicepayFees: 0.00000005, networkFees: 0.00000002, amtRequested: 0.000025 });
+    expect(quote.sourceReq).toMatchObject({
+      servicepayFees: 0.00000005,
+      networkFees: 0.00000002,
+      amtRequested: 0.000025,
+    });
     expect(await balance()).toEqual([1, 1]);
 
     expect((await sandbox.confirm(quote.txnId)).body.txnState).toBe('srccreated');
@@ -156,14 +168,23 @@ describe('a Lightning send', () => {
 
     await sandbox.advance('800ms');
     expect((await sandbox.get(quote.txnId)).body).toMatchObject({
-      txnState: 'completed', sourceReq: { reqStatus: '2' }, destReq: { amtSettled: 0.000025, reqStatus: '2' },
+      txnState: 'completed',
+      sourceReq: { reqStatus: '2' },
+      destReq: { amtSettled: 0.000025, reqStatus: '2' },
     });
     expect(await balance()).toEqual([0.99997493, 0.99997493]);
   });
 
   test('pays from a wallet of another currency at the quoted rate', async () => {
-    const quote = (await sandbox.create(lightningSend(await sandbox.invoice('1000sat'), {}, 'USDT'))).body;
-    expect(quote.sourceReq).toMatchObject({ ccy: 'USDT', amtRequested: 1, servicepayFees: 0.002, networkFees: 0.0005 });
+    const quote = (
+      await sandbox.create(lightningSend(await sandbox.invoice('1000sat'), {}, 'USDT'))
+    ).body;
+    expect(quote.sourceReq).toMatchObject({
+      ccy: 'USDT',
+      amtRequested: 1,
+      servicepayFees: 0.002,
+      networkFees: 0.0005,
+    });
     expect(quote.fxRate).toBe(0.00001);
     await sandbox.confirm(quote.txnId);
     await sandbox.advance('1s');
@@ -176,15 +197,18 @@ describe('a Lightning send', () => {
     expect(body.destReq.amtRequested).toBe(0.00001501);
   });
 
-  test.for(['mainnet', 'testnet'] as const)('pays an invoice of another service once (%s)', async (network) => {
-    const invoice = foreign({ network });
-    for (const state of ['completed', 'failed']) {
-      const { txnId } = await sandbox.run(lightningSend(invoice));
-      await sandbox.advance('1s');
-      expect(await stateOf(txnId)).toBe(state);
-    }
-    expect(await balance()).toEqual([0.99998997, 0.99998997]);
-  });
+  test.for(['mainnet', 'testnet'] as const)(
+    'pays an invoice of another service once (%s)',
+    async (network) => {
+      const invoice = foreign({ network });
+      for (const state of ['completed', 'failed']) {
+        const { txnId } = await sandbox.run(lightningSend(invoice));
+        await sandbox.advance('1s');
+        expect(await stateOf(txnId)).toBe(state);
+      }
+      expect(await balance()).toEqual([0.99998997, 0.99998997]);
+    },
+  );
 
   test('of a forged invoice with the payment hash of another one fails', async () => {
     const receive = await sandbox.run(lightningReceive(0.5));
@@ -193,7 +217,10 @@ describe('a Lightning send', () => {
     expect((await sandbox.pay(forged)).status).toBe(400);
     const send = await sandbox.run(lightningSend(forged));
     await sandbox.advance('1s');
-    expect([await stateOf(receive.txnId), await stateOf(send.txnId)]).toEqual(['srccreated', 'failed']);
+    expect([await stateOf(receive.txnId), await stateOf(send.txnId)]).toEqual([
+      'srccreated',
+      'failed',
+    ]);
     expect(await balance()).toEqual([1, 1]);
   });
 
@@ -214,7 +241,10 @@ describe('a Lightning send', () => {
     const again = await sandbox.run(lightningSend(invoice));
     await sandbox.advance('1s');
     const failed = (await sandbox.get(again.txnId)).body;
-    expect(failed).toMatchObject({ txnState: 'failed', destReq: { amtSettled: null, reqStatus: '0' } });
+    expect(failed).toMatchObject({
+      txnState: 'failed',
+      destReq: { amtSettled: null, reqStatus: '0' },
+    });
     expect(await balance()).toEqual(before);
   });
 
@@ -232,12 +262,17 @@ describe('a Lightning send', () => {
     const receive = await sandbox.run(lightningReceive(0.1));
     const send = await sandbox.run(lightningSend(receive.sourceReq.reqDetails.paymentRequest));
     await sandbox.advance('1s');
-    expect([await stateOf(receive.txnId), await stateOf(send.txnId)]).toEqual(['completed', 'completed']);
+    expect([await stateOf(receive.txnId), await stateOf(send.txnId)]).toEqual([
+      'completed',
+      'completed',
+    ]);
     expect(await balance()).toEqual([0.99975, 0.99975]);
   });
 
   test('fails if the invoice expires between quote and payment', async () => {
-    const quote = (await sandbox.create(lightningSend(await sandbox.invoice('2500sat', { expiry: '30s' })))).body;
+    const quote = (
+      await sandbox.create(lightningSend(await sandbox.invoice('2500sat', { expiry: '30s' })))
+    ).body;
     await sandbox.advance('29900ms');
     await sandbox.confirm(quote.txnId);
     await sandbox.advance('1s');
@@ -246,7 +281,9 @@ describe('a Lightning send', () => {
   });
 
   test('of an invoice described "no route" fails in flight', async () => {
-    const send = await sandbox.run(lightningSend(await sandbox.invoice('2500sat', { description: 'no route' })));
+    const send = await sandbox.run(
+      lightningSend(await sandbox.invoice('2500sat', { description: 'no route' })),
+    );
     await sandbox.advance('200ms');
     expect(await stateOf(send.txnId)).toBe('destsent');
     await sandbox.advance('800ms');
@@ -255,14 +292,18 @@ describe('a Lightning send', () => {
   });
 
   test.for(['deductNetworkFeesFromDest', 'deductServicepayFees', 'deductNetworkFees'])(
-    'cannot take fees out of an invoice (%s)', async (flag) => {
-      const answer = await sandbox.create(lightningSend(await sandbox.invoice('2500sat'), { [flag]: true }));
+    'cannot take fees out of an invoice (%s)',
+    async (flag) => {
+      const answer = await sandbox.create(
+        lightningSend(await sandbox.invoice('2500sat'), { [flag]: true }),
+      );
       expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
     },
   );
 
   test('fails at confirmation if the balance has become too small since the quote', async () => {
-    const quote = async () => (await sandbox.create(lightningSend(await sandbox.invoice('0.6')))).body.txnId;
+    const quote = async () =>
+      (await sandbox.create(lightningSend(await sandbox.invoice('0.6')))).body.txnId;
     const [first, second] = [await quote(), await quote()];
     expect((await sandbox.confirm(first)).body.txnState).toBe('srccreated');
     const refused = await sandbox.confirm(second);
@@ -273,10 +314,13 @@ describe('a Lightning send', () => {
 
   test('above the balance is refused at the quote', async () => {
     const answer = await sandbox.create(lightningSend(await sandbox.invoice('1')));
-    expect([answer.status, answer.body]).toEqual([400, {
-      error: 'insufficient balance',
-      message: expect.stringContaining('1.00250000 BTC needed'),
-    }]);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      {
+        error: 'insufficient balance',
+        message: expect.stringContaining('1.00250000 BTC needed'),
+      },
+    ]);
   });
 
   const changeOne = (invoice: string): string =>
@@ -297,6 +341,9 @@ describe('a Lightning send', () => {
     const invoice = await sandbox.invoice('2500sat', { expiry: '10s' });
     await sandbox.advance('10s');
     const answer = await sandbox.create(lightningSend(invoice));
-    expect([answer.status, answer.body]).toEqual([400, { error: 'bad request', message: 'invoice expired' }]);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error: 'bad request', message: 'invoice expired' },
+    ]);
   });
 });

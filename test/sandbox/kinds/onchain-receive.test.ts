@@ -18,12 +18,19 @@ const now = async (): Promise<number> => (await sandbox.control('GET', 'clock'))
 const bitcoinAddress = async (): Promise<string> =>
   (await sandbox.call('GET', '/account/onchain-address')).body.staticOnchainAddress;
 const usdtAddress = (chainId: string, walletCcy = 'USDT'): Promise<Answered> =>
-  sandbox.call('GET', `/account/stablecoin-onchain-address?walletCcy=${walletCcy}&chainId=${chainId}`);
+  sandbox.call(
+    'GET',
+    `/account/stablecoin-onchain-address?walletCcy=${walletCcy}&chainId=${chainId}`,
+  );
 
 describe('an on-chain receive', () => {
   test('has neither address nor page while quoted', async () => {
     const { body } = await sandbox.create(onchainReceive(0.005));
-    expect(body).toMatchObject({ txnState: 'quoted', fxRate: 1, sourceReq: { method: 'on-chain', amtSettled: null } });
+    expect(body).toMatchObject({
+      txnState: 'quoted',
+      fxRate: 1,
+      sourceReq: { method: 'on-chain', amtSettled: null },
+    });
     expect(body.sourceReq.reqDetails).toEqual({ address: null, invoicePageUrl: null });
   });
 
@@ -32,7 +39,10 @@ describe('an on-chain receive', () => {
     const { address, invoice, ...rest } = txn.sourceReq.reqDetails;
     expect(txn.txnState).toBe('srcintent');
     expect(parseBitcoinAddress(address)).toMatchObject({ network: 'testnet', type: 'p2wpkh' });
-    expect([parseBip21(invoice).address, parseBip21(invoice).amount?.toFixed()]).toEqual([address, '0.005']);
+    expect([parseBip21(invoice).address, parseBip21(invoice).amount?.toFixed()]).toEqual([
+      address,
+      '0.005',
+    ]);
     expect(rest).toEqual({
       amount: 0.005,
       invoicePageUrl: `${sandbox.url}/pay/${txn.txnId}`,
@@ -46,25 +56,35 @@ describe('an on-chain receive', () => {
     { amount: 0.005, confirmations: 1 },
     { amount: 0.01, confirmations: 3 },
     { amount: 0.1, confirmations: 6 },
-  ])('of $amount BTC is credited after $confirmations confirmations, ten minutes each', async (row) => {
-    const txn = await sandbox.run(onchainReceive(row.amount));
-    expect((await sandbox.pay(txn.txnId)).body).toEqual({ txnId: txn.txnId, txnState: 'srccreated' });
-    await sandbox.advance(row.confirmations * 600_000 - 1);
-    await sandbox.renew();
-    expect([await sandbox.state(txn.txnId), await sandbox.balance('BTC')]).toEqual(['srccreated', [1, 1]]);
-    await sandbox.advance(1);
-    expect((await sandbox.get(txn.txnId)).body).toMatchObject({
-      txnState: 'completed',
-      sourceReq: { amtSettled: row.amount, reqStatus: '2' },
-      destReq: { amtSettled: row.amount, reqStatus: '2' },
-    });
-  });
+  ])(
+    'of $amount BTC is credited after $confirmations confirmations, ten minutes each',
+    async (row) => {
+      const txn = await sandbox.run(onchainReceive(row.amount));
+      expect((await sandbox.pay(txn.txnId)).body).toEqual({
+        txnId: txn.txnId,
+        txnState: 'srccreated',
+      });
+      await sandbox.advance(row.confirmations * 600_000 - 1);
+      await sandbox.renew();
+      expect([await sandbox.state(txn.txnId), await sandbox.balance('BTC')]).toEqual([
+        'srccreated',
+        [1, 1],
+      ]);
+      await sandbox.advance(1);
+      expect((await sandbox.get(txn.txnId)).body).toMatchObject({
+        txnState: 'completed',
+        sourceReq: { amtSettled: row.amount, reqStatus: '2' },
+        destReq: { amtSettled: row.amount, reqStatus: '2' },
+      });
+    },
+  );
 
   test('is confirmed at once by mining, even block by block', async () => {
     const txn = await sandbox.run(onchainReceive(0.01));
     await sandbox.pay(txn.sourceReq.reqDetails.invoice);
-    expect((await sandbox.mine(2)).body.data)
-      .toEqual([{ id: txn.txnId, chain: 'bitcoin', confirmations: 2, needed: 3 }]);
+    expect((await sandbox.mine(2)).body.data).toEqual([
+      { id: txn.txnId, chain: 'bitcoin', confirmations: 2, needed: 3 },
+    ]);
     expect(await sandbox.state(txn.txnId)).toBe('srccreated');
     await sandbox.mine(5);
     expect(await sandbox.balance('BTC')).toEqual([1.01, 1.01]);
@@ -84,8 +104,11 @@ describe('an on-chain receive', () => {
   });
 
   test('expires with its address, to the millisecond, unless a payment was detected', async () => {
-    const [unpaid, paid] = [await sandbox.run(onchainReceive(0.005)), await sandbox.run(onchainReceive(0.1))];
-    await sandbox.advance(unpaid.sourceReq.expiresAt - await now() - 1);
+    const [unpaid, paid] = [
+      await sandbox.run(onchainReceive(0.005)),
+      await sandbox.run(onchainReceive(0.1)),
+    ];
+    await sandbox.advance(unpaid.sourceReq.expiresAt - (await now()) - 1);
     await sandbox.renew();
     await sandbox.pay(paid.txnId);
     await sandbox.advance(1);
@@ -96,12 +119,20 @@ describe('an on-chain receive', () => {
 
   test('credits later payments to its address as deposits', async () => {
     const txn = await sandbox.run(onchainReceive(0.005));
-    await sandbox.advance(txn.sourceReq.expiresAt - await now());
-    expect((await sandbox.pay(txn.sourceReq.reqDetails.address, '0.005')).body)
-      .toEqual({ depositId: expect.any(String), ccy: 'BTC', amount: 0.005, confirmations: 0, needed: 1 });
+    await sandbox.advance(txn.sourceReq.expiresAt - (await now()));
+    expect((await sandbox.pay(txn.sourceReq.reqDetails.address, '0.005')).body).toEqual({
+      depositId: expect.any(String),
+      ccy: 'BTC',
+      amount: 0.005,
+      confirmations: 0,
+      needed: 1,
+    });
     await sandbox.mine(1);
     await sandbox.renew();
-    expect([await sandbox.state(txn.txnId), await sandbox.balance('BTC')]).toEqual(['expired', [1.005, 1.005]]);
+    expect([await sandbox.state(txn.txnId), await sandbox.balance('BTC')]).toEqual([
+      'expired',
+      [1.005, 1.005],
+    ]);
   });
 
   test('is paid by the automatic payer and then waits for blocks', async () => {
@@ -117,24 +148,37 @@ describe('an on-chain receive', () => {
     const txn = await sandbox.run(onchainReceive(0.005));
     const send = await sandbox.run(onchainSend(txn.sourceReq.reqDetails.address, 0.005));
     await sandbox.advance('2s');
-    expect(await Promise.all([send, txn].map(({ txnId }) => sandbox.state(txnId)))).toEqual(['destsent', 'srccreated']);
+    expect(await Promise.all([send, txn].map(({ txnId }) => sandbox.state(txnId)))).toEqual([
+      'destsent',
+      'srccreated',
+    ]);
     await sandbox.mine(1);
-    expect(await Promise.all([send, txn].map(({ txnId }) => sandbox.state(txnId)))).toEqual(['completed', 'completed']);
+    expect(await Promise.all([send, txn].map(({ txnId }) => sandbox.state(txnId)))).toEqual([
+      'completed',
+      'completed',
+    ]);
     expect(await sandbox.balance('BTC')).toEqual([0.999987, 0.999987]);
   });
 });
 
 describe('a permanent address', () => {
   test('stays constant, with the right format for each chain', async () => {
-    const [tron, eth] = await Promise.all(['TRON', 'ETH'].map(async (chainId) => (await usdtAddress(chainId)).body));
+    const [tron, eth] = await Promise.all(
+      ['TRON', 'ETH'].map(async (chainId) => (await usdtAddress(chainId)).body),
+    );
     expect(tron).toEqual({
       resultStatus: 'success',
       data: {
-        staticOnchainAddress: expect.any(String), walletCcy: 'USDT', chainId: 'TRON', accountId: sandbox.accountId,
+        staticOnchainAddress: expect.any(String),
+        walletCcy: 'USDT',
+        chainId: 'TRON',
+        accountId: sandbox.accountId,
       },
     });
     expect(() => parseTronAddress(tron.data.staticOnchainAddress)).not.toThrow();
-    expect(parseEvmAddress(eth.data.staticOnchainAddress).address).toBe(eth.data.staticOnchainAddress);
+    expect(parseEvmAddress(eth.data.staticOnchainAddress).address).toBe(
+      eth.data.staticOnchainAddress,
+    );
     expect(parseBitcoinAddress(await bitcoinAddress()).network).toBe('testnet');
     expect((await usdtAddress('TRON')).body).toEqual(tron);
     const before = await bitcoinAddress();
@@ -143,16 +187,23 @@ describe('a permanent address', () => {
   });
 
   test('differs between accounts', async () => {
-    const child = await sandbox.login((await sandbox.control('POST', 'accounts', { displayName: 'Child' })).body);
+    const child = await sandbox.login(
+      (await sandbox.control('POST', 'accounts', { displayName: 'Child' })).body,
+    );
     const { body } = await child.call('GET', '/account/onchain-address');
     expect(body.staticOnchainAddress).not.toBe(await bitcoinAddress());
   });
 
-  test.for(['walletCcy=USDT', 'chainId=TRON', 'walletCcy=BTC&chainId=TRON', 'walletCcy=USDT&chainId=tron'])(
-    'of USDT is refused for ?%s', async (query) => {
-      expect((await sandbox.call('GET', `/account/stablecoin-onchain-address?${query}`)).status).toBe(400);
-    },
-  );
+  test.for([
+    'walletCcy=USDT',
+    'chainId=TRON',
+    'walletCcy=BTC&chainId=TRON',
+    'walletCcy=USDT&chainId=tron',
+  ])('of USDT is refused for ?%s', async (query) => {
+    expect((await sandbox.call('GET', `/account/stablecoin-onchain-address?${query}`)).status).toBe(
+      400,
+    );
+  });
 
   test('receives BTC repeatedly, credited on each confirmation', async () => {
     const address = await bitcoinAddress();
@@ -178,6 +229,8 @@ describe('a permanent address', () => {
 
   test('needs an amount to be paid, and must belong to the service', async () => {
     expect((await sandbox.pay(await bitcoinAddress())).status).toBe(400);
-    expect((await sandbox.pay('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.1')).status).toBe(400);
+    expect((await sandbox.pay('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.1')).status).toBe(
+      400,
+    );
   });
 });

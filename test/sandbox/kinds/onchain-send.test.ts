@@ -47,9 +47,17 @@ describe('an on-chain send', () => {
     const seen = async () => (await sandbox.get(txnId)).body.destReq.reqDetails;
     expect(await seen()).toEqual({ address: somewhere });
     await sandbox.mine(1);
-    expect(await seen()).toEqual({ address: somewhere, confirmations: 1, requiredConfirmations: 3 });
+    expect(await seen()).toEqual({
+      address: somewhere,
+      confirmations: 1,
+      requiredConfirmations: 3,
+    });
     await sandbox.mine(5);
-    expect(await seen()).toEqual({ address: somewhere, confirmations: 3, requiredConfirmations: 3 });
+    expect(await seen()).toEqual({
+      address: somewhere,
+      confirmations: 3,
+      requiredConfirmations: 3,
+    });
   });
 
   test.for([
@@ -71,7 +79,12 @@ describe('an on-chain send', () => {
 
   test('pays from a wallet of another currency', async () => {
     const quote = (await sandbox.create(onchainSend(somewhere, 0.01, {}, 'USDT'))).body;
-    expect(quote.sourceReq).toMatchObject({ ccy: 'USDT', amtRequested: 1000, servicepayFees: 2, networkFees: 0.3 });
+    expect(quote.sourceReq).toMatchObject({
+      ccy: 'USDT',
+      amtRequested: 1000,
+      servicepayFees: 2,
+      networkFees: 0.3,
+    });
   });
 
   test.for([
@@ -89,23 +102,43 @@ describe('an on-chain send', () => {
   });
 
   test.for([
-    { what: 'a wrong checksum', body: onchainSend('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5', 0.01) },
-    { what: 'an address of regtest', body: onchainSend('bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', 0.01) },
+    {
+      what: 'a wrong checksum',
+      body: onchainSend('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5', 0.01),
+    },
+    {
+      what: 'an address of regtest',
+      body: onchainSend('bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', 0.01),
+    },
     { what: 'a witness version to come', body: onchainSend('bc1sw50qgdz25j', 0.01) },
     { what: 'a TRON address', body: onchainSend(someTron, 0.01) },
     { what: 'no address', body: onchainSend('', 0.01) },
     { what: 'less than the minimum', body: onchainSend(somewhere, 0.00000999) },
-    { what: 'two amounts', body: onchainSend(somewhere, 0.01, {
-      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.01 },
-    }) },
-    { what: 'the amount on the source', body: {
-      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.01 },
-      destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { address: somewhere } },
-    } },
-    { what: 'another currency', body: {
-      sourceReq: { ccy: 'USDT', method: 'servicepay' },
-      destReq: { ccy: 'USDT', method: 'on-chain', amtRequested: 1, reqDetails: { address: somewhere } },
-    } },
+    {
+      what: 'two amounts',
+      body: onchainSend(somewhere, 0.01, {
+        sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.01 },
+      }),
+    },
+    {
+      what: 'the amount on the source',
+      body: {
+        sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.01 },
+        destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { address: somewhere } },
+      },
+    },
+    {
+      what: 'another currency',
+      body: {
+        sourceReq: { ccy: 'USDT', method: 'servicepay' },
+        destReq: {
+          ccy: 'USDT',
+          method: 'on-chain',
+          amtRequested: 1,
+          reqDetails: { address: somewhere },
+        },
+      },
+    },
   ])('with $what is a bad request', async ({ body }) => {
     const answer = await sandbox.create(body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
@@ -122,7 +155,9 @@ describe('a USDT send', () => {
   test('costs the amount and both fees, and completes with its confirmation', async () => {
     const txn = await sandbox.run(usdtSend(someTron, 100));
     expect(txn).toMatchObject({
-      txnState: 'srccreated', sourceReq: { servicepayFees: 0.2, networkFees: 1 }, destReq: { amtRequested: 100 },
+      txnState: 'srccreated',
+      sourceReq: { servicepayFees: 0.2, networkFees: 1 },
+      destReq: { amtRequested: 100 },
     });
     await sandbox.advance('2s');
     expect(await sandbox.state(txn.txnId)).toBe('destsent');
@@ -149,16 +184,24 @@ describe('a USDT send', () => {
     { what: 'a wrong checksum', body: usdtSend('TJRabPrwbZy45sbavfcjinPJC18kjpRTv9', 1) },
     { what: 'a Bitcoin address', body: usdtSend(somewhere, 1) },
     { what: 'the contract of USDT', body: usdtSend('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 1) },
-    { what: 'Ethereum, which is not available yet', body:
-      usdtSend('0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359', 1, {}, 'USDT', 'eth') },
-    { what: 'BTC as the currency', body: {
-      sourceReq: { ccy: 'BTC', method: 'servicepay' },
-      destReq: { ccy: 'BTC', method: 'tron', amtRequested: 1, reqDetails: { address: someTron } },
-    } },
-    { what: 'a source field named amount', body: {
-      sourceReq: { ccy: 'USD', method: 'servicepay', amount: 5 },
-      destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: someTron } },
-    } },
+    {
+      what: 'Ethereum, which is not available yet',
+      body: usdtSend('0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359', 1, {}, 'USDT', 'eth'),
+    },
+    {
+      what: 'BTC as the currency',
+      body: {
+        sourceReq: { ccy: 'BTC', method: 'servicepay' },
+        destReq: { ccy: 'BTC', method: 'tron', amtRequested: 1, reqDetails: { address: someTron } },
+      },
+    },
+    {
+      what: 'a source field named amount',
+      body: {
+        sourceReq: { ccy: 'USD', method: 'servicepay', amount: 5 },
+        destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: someTron } },
+      },
+    },
   ])('with $what is a bad request', async ({ body }) => {
     const answer = await sandbox.create(body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
@@ -176,12 +219,18 @@ describe('a USDT send', () => {
     const { txnId, destReq } = await sandbox.run(body);
     expect(destReq.amtRequested).toBe(arrives);
     await sandbox.mine(1);
-    expect((await sandbox.get(txnId)).body).toMatchObject({ txnState: 'completed', destReq: { amtSettled: arrives } });
+    expect((await sandbox.get(txnId)).body).toMatchObject({
+      txnState: 'completed',
+      destReq: { amtSettled: arrives },
+    });
   });
 
   test('to an address of zeroes fails, and nothing is deducted', async () => {
     const { txnId } = await sandbox.run(usdtSend(nowhereTron, 1));
     await sandbox.advance('2s');
-    expect([await sandbox.state(txnId), await sandbox.balance('USDT')]).toEqual(['failed', [10_000, 10_000]]);
+    expect([await sandbox.state(txnId), await sandbox.balance('USDT')]).toEqual([
+      'failed',
+      [10_000, 10_000],
+    ]);
   });
 });

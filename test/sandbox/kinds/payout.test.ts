@@ -38,7 +38,12 @@ const destinations: readonly (readonly [string, string, string, 'bank' | 'mobile
 const institutions = (country: string): Promise<Answered> =>
   sandbox.call('GET', `/reference/fiat-institution/by-country/${country}`);
 const funds = { purpose: 1, source: 2, relationship: 3 };
-const account = { acctName: 'A', acctNum: '123', institutionCode: '970436', institutionName: 'Vietcombank' };
+const account = {
+  acctName: 'A',
+  acctNum: '123',
+  institutionCode: '970436',
+  institutionName: 'Vietcombank',
+};
 
 describe('a payout', () => {
   test('costs the fiat amount in BTC, and its fee', async () => {
@@ -56,10 +61,25 @@ describe('a payout', () => {
   });
 
   test.for([
-    { what: 'an instant one', body: payout(500_000), states: ['destsent', 'completed', 'completed'] },
-    { what: 'a standard one', states: ['destsent', 'destsent', 'completed'], body: payout(100, {
-      ccy: 'SGD', method: 'sg-sgd-bank', reqDetails: { ...account, institutionCode: '7171' },
-    }, {}, { sourceOfFunds: funds }) },
+    {
+      what: 'an instant one',
+      body: payout(500_000),
+      states: ['destsent', 'completed', 'completed'],
+    },
+    {
+      what: 'a standard one',
+      states: ['destsent', 'destsent', 'completed'],
+      body: payout(
+        100,
+        {
+          ccy: 'SGD',
+          method: 'sg-sgd-bank',
+          reqDetails: { ...account, institutionCode: '7171' },
+        },
+        {},
+        { sourceOfFunds: funds },
+      ),
+    },
   ])('takes minutes or a day: $what', async ({ body, states }) => {
     const { txnId } = await sandbox.run(body);
     const seen: string[] = [];
@@ -71,18 +91,28 @@ describe('a payout', () => {
     expect(seen).toEqual(states);
   });
 
-  test.for(destinations)('is sent to %s in %s by %s', async ([country, ccy, method, type, number]) => {
-    const { banks, mobiles } = (await institutions(country)).body;
-    const [{ institutionCode, institutionName }] = type === 'bank' ? banks : mobiles;
-    const reqDetails = { acctName: 'A', acctNum: number, institutionCode, institutionName };
-    const { status, body } =
-      await sandbox.create(payout(1000, { ccy, method, reqDetails }, {}, { sourceOfFunds: funds }));
-    expect([status, body.destReq?.reqDetails, body.sourceOfFunds]).toEqual([200, reqDetails, funds]);
-  });
+  test.for(destinations)(
+    'is sent to %s in %s by %s',
+    async ([country, ccy, method, type, number]) => {
+      const { banks, mobiles } = (await institutions(country)).body;
+      const [{ institutionCode, institutionName }] = type === 'bank' ? banks : mobiles;
+      const reqDetails = { acctName: 'A', acctNum: number, institutionCode, institutionName };
+      const { status, body } = await sandbox.create(
+        payout(1000, { ccy, method, reqDetails }, {}, { sourceOfFunds: funds }),
+      );
+      expect([status, body.destReq?.reqDetails, body.sourceOfFunds]).toEqual([
+        200,
+        reqDetails,
+        funds,
+      ]);
+    },
+  );
 
   test('accepts the shorter set of recipient details', async () => {
     const reqDetails = { bankAcctNum: '0123456789', institutionCode: '970436' };
-    expect((await sandbox.create(payout(1000, { reqDetails }))).body.destReq.reqDetails).toEqual(reqDetails);
+    expect((await sandbox.create(payout(1000, { reqDetails }))).body.destReq.reqDetails).toEqual(
+      reqDetails,
+    );
   });
 
   test('by the method `mobile` finds its country from the institution', async () => {
@@ -94,57 +124,142 @@ describe('a payout', () => {
   });
 
   test('needs the source of funds only if the sender is from another country', async () => {
-    const abroad = { kyc: { type: 'business', details: { legalFullName: 'Acme GmbH', countryCode: 'DE' } } };
+    const abroad = {
+      kyc: { type: 'business', details: { legalFullName: 'Acme GmbH', countryCode: 'DE' } },
+    };
     expect((await sandbox.create(payout(1000, {}, abroad))).status).toBe(400);
-    expect((await sandbox.create(payout(1000, {}, abroad, { sourceOfFunds: funds }))).status).toBe(200);
+    expect((await sandbox.create(payout(1000, {}, abroad, { sourceOfFunds: funds }))).status).toBe(
+      200,
+    );
     expect((await sandbox.create(payout(1000))).status).toBe(200);
   });
 
   // sourceOfFunds object: "all integers. Meaning of the code values: not shown."
   test('accepts any integers as source of funds, and returns them', async () => {
     const sourceOfFunds = { purpose: 0, source: -1, relationship: 10_001 };
-    expect((await sandbox.create(payout(1000, {}, {}, { sourceOfFunds }))).body.sourceOfFunds).toEqual(sourceOfFunds);
+    expect(
+      (await sandbox.create(payout(1000, {}, {}, { sourceOfFunds }))).body.sourceOfFunds,
+    ).toEqual(sourceOfFunds);
   });
 
-  const kyc = (details: object, type = 'individual'): object =>
-    ({ kyc: { type, details: { legalFullName: 'A', countryCode: 'VN', ...details } } });
+  const kyc = (details: object, type = 'individual'): object => ({
+    kyc: { type, details: { legalFullName: 'A', countryCode: 'VN', ...details } },
+  });
   const detailed = (change: object): object => ({ reqDetails: { ...account, ...change } });
   test.for([
-    { what: 'no KYC of the sender', body: payout(1000, {}, { kyc: undefined }), message: /missing KYC: sourceReq/ },
-    { what: 'no KYC of the recipient', body: payout(1000, { kyc: undefined }), message: /missing KYC: destReq/ },
-    { what: 'another type of party', body: payout(1000, kyc({}, 'robot')), message: /destReq.kyc.type/ },
-    { what: 'no name', body: payout(1000, kyc({ legalFullName: undefined })), message: /legalFullName/ },
-    { what: 'a blank name', body: payout(1000, {}, kyc({ legalFullName: ' ' })), message: /sourceReq.kyc.*legalFullName/ },
-    { what: 'a country that does not exist', body: payout(1000, kyc({ countryCode: 'XX' })), message: /countryCode/ },
-    { what: 'a country in three letters', body: payout(1000, kyc({ countryCode: 'VNM' })), message: /countryCode/ },
-    { what: 'a phone number that is a number', body: payout(1000, kyc({ contactNumber: 5 })), message: /contactNumber/ },
-    { what: 'a phone number without its country', body: payout(1000, {}, kyc({ contactNumber: '0912 345 678' })),
-      message: /contactNumber/ },
-    { what: 'an institution of another country', body: payout(1000, detailed({ institutionCode: '7171' })),
-      message: /invalid institution code/ },
-    { what: 'no institution', body: payout(1000, detailed({ institutionCode: undefined })), message: /institutionCode/ },
-    { what: 'no account', body: payout(1000, detailed({ acctNum: undefined })), message: /acctNum/ },
-    { what: 'no account holder', body: payout(1000, detailed({ acctName: undefined })), message: /acctName/ },
-    { what: 'a method of another currency', body: payout(1000, { ccy: 'USD' }), message: /unsupported country or method/ },
+    {
+      what: 'no KYC of the sender',
+      body: payout(1000, {}, { kyc: undefined }),
+      message: /missing KYC: sourceReq/,
+    },
+    {
+      what: 'no KYC of the recipient',
+      body: payout(1000, { kyc: undefined }),
+      message: /missing KYC: destReq/,
+    },
+    {
+      what: 'another type of party',
+      body: payout(1000, kyc({}, 'robot')),
+      message: /destReq.kyc.type/,
+    },
+    {
+      what: 'no name',
+      body: payout(1000, kyc({ legalFullName: undefined })),
+      message: /legalFullName/,
+    },
+    {
+      what: 'a blank name',
+      body: payout(1000, {}, kyc({ legalFullName: ' ' })),
+      message: /sourceReq.kyc.*legalFullName/,
+    },
+    {
+      what: 'a country that does not exist',
+      body: payout(1000, kyc({ countryCode: 'XX' })),
+      message: /countryCode/,
+    },
+    {
+      what: 'a country in three letters',
+      body: payout(1000, kyc({ countryCode: 'VNM' })),
+      message: /countryCode/,
+    },
+    {
+      what: 'a phone number that is a number',
+      body: payout(1000, kyc({ contactNumber: 5 })),
+      message: /contactNumber/,
+    },
+    {
+      what: 'a phone number without its country',
+      body: payout(1000, {}, kyc({ contactNumber: '0912 345 678' })),
+      message: /contactNumber/,
+    },
+    {
+      what: 'an institution of another country',
+      body: payout(1000, detailed({ institutionCode: '7171' })),
+      message: /invalid institution code/,
+    },
+    {
+      what: 'no institution',
+      body: payout(1000, detailed({ institutionCode: undefined })),
+      message: /institutionCode/,
+    },
+    {
+      what: 'no account',
+      body: payout(1000, detailed({ acctNum: undefined })),
+      message: /acctNum/,
+    },
+    {
+      what: 'no account holder',
+      body: payout(1000, detailed({ acctName: undefined })),
+      message: /acctName/,
+    },
+    {
+      what: 'a method of another currency',
+      body: payout(1000, { ccy: 'USD' }),
+      message: /unsupported country or method/,
+    },
     { what: 'an unknown method', body: payout(1000, { method: 'eur-bank' }), message: /no way/ },
-    { what: 'the amount on the source', body: payout(1000, { amtRequested: undefined }, { amtRequested: 0.1 }),
-      message: /destReq.amtRequested/ },
+    {
+      what: 'the amount on the source',
+      body: payout(1000, { amtRequested: undefined }, { amtRequested: 0.1 }),
+      message: /destReq.amtRequested/,
+    },
     { what: 'a fraction of a dong', body: payout(1000.5), message: /amtRequested/ },
-    { what: 'a source of funds in words', body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, purpose: 'gift' } }),
-      message: /sourceOfFunds.purpose/ },
-    { what: 'a source of funds in fractions', body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, source: 1.5 } }),
-      message: /sourceOfFunds.source/ },
-    { what: 'half a source of funds', body: payout(1000, {}, {}, { sourceOfFunds: { purpose: 1 } }),
-      message: /sourceOfFunds/ },
-    { what: 'a mobile number of another country', message: /country code 254/, body: payout(1000, {
-      ccy: 'KES',
-      method: 'ke-kes-mobile',
-      reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+84912345678' },
-    }, {}, { sourceOfFunds: funds }) },
+    {
+      what: 'a source of funds in words',
+      body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, purpose: 'gift' } }),
+      message: /sourceOfFunds.purpose/,
+    },
+    {
+      what: 'a source of funds in fractions',
+      body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, source: 1.5 } }),
+      message: /sourceOfFunds.source/,
+    },
+    {
+      what: 'half a source of funds',
+      body: payout(1000, {}, {}, { sourceOfFunds: { purpose: 1 } }),
+      message: /sourceOfFunds/,
+    },
+    {
+      what: 'a mobile number of another country',
+      message: /country code 254/,
+      body: payout(
+        1000,
+        {
+          ccy: 'KES',
+          method: 'ke-kes-mobile',
+          reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+84912345678' },
+        },
+        {},
+        { sourceOfFunds: funds },
+      ),
+    },
   ])('with $what is a bad request', async ({ body, message }) => {
     const answer = await sandbox.create(body);
-    expect([answer.status, answer.body.error, answer.body.message])
-      .toEqual([400, 'bad request', expect.stringMatching(message)]);
+    expect([answer.status, answer.body.error, answer.body.message]).toEqual([
+      400,
+      'bad request',
+      expect.stringMatching(message),
+    ]);
   });
 
   test('above the balance is refused', async () => {
@@ -154,11 +269,19 @@ describe('a payout', () => {
 
   test.for([
     { what: 'an account', body: payout(1000, detailed({ acctNum: '0000000000' })) },
-    { what: 'a mobile number', body: payout(1000, {
-      ccy: 'KES',
-      method: 'ke-kes-mobile',
-      reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+254000000000' },
-    }, {}, { sourceOfFunds: funds }) },
+    {
+      what: 'a mobile number',
+      body: payout(
+        1000,
+        {
+          ccy: 'KES',
+          method: 'ke-kes-mobile',
+          reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+254000000000' },
+        },
+        {},
+        { sourceOfFunds: funds },
+      ),
+    },
   ])('to $what of zeroes is returned, and nothing is deducted', async ({ body }) => {
     const { txnId } = await sandbox.run(body);
     await sandbox.advance('5s');
@@ -171,12 +294,16 @@ describe('a payout', () => {
 describe('the institution look-up', () => {
   test('distinguishes banks and mobile-money services', async () => {
     const { body } = await institutions('NG');
-    expect(body.banks).toContainEqual(
-      { institutionCode: '058', institutionType: 'bank', institutionName: 'Guaranty Trust Bank' },
-    );
-    expect(body.mobiles).toContainEqual(
-      { institutionCode: 'OPAY', institutionType: 'mobile', institutionName: 'OPay' },
-    );
+    expect(body.banks).toContainEqual({
+      institutionCode: '058',
+      institutionType: 'bank',
+      institutionName: 'Guaranty Trust Bank',
+    });
+    expect(body.mobiles).toContainEqual({
+      institutionCode: 'OPAY',
+      institutionType: 'mobile',
+      institutionName: 'OPay',
+    });
   });
 
   test('is empty for a country without payouts', async () => {

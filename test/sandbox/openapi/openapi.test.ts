@@ -29,10 +29,14 @@ describe('the description', () => {
 
   test('gives every operation a unique name', () => {
     const document = v.parse(
-      v.object({ paths: v.record(v.string(), v.record(v.string(), v.object({ operationId: v.string() }))) }),
+      v.object({
+        paths: v.record(v.string(), v.record(v.string(), v.object({ operationId: v.string() }))),
+      }),
       JSON.parse(text),
     );
-    const ids = Object.values(document.paths).flatMap((path) => Object.values(path).map((each) => each.operationId));
+    const ids = Object.values(document.paths).flatMap((path) =>
+      Object.values(path).map((each) => each.operationId),
+    );
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThan(18);
   });
@@ -47,8 +51,13 @@ describe('the description', () => {
   test('defines the properties of every object, so that a generated client can fill and read it', () => {
     const bare: string[] = [];
     JSON.parse(text, (key, value: unknown) => {
-      const isBare = typeof value === 'object' && value !== null && 'type' in value && value.type === 'object'
-        && !('properties' in value) && !('additionalProperties' in value);
+      const isBare =
+        typeof value === 'object' &&
+        value !== null &&
+        'type' in value &&
+        value.type === 'object' &&
+        !('properties' in value) &&
+        !('additionalProperties' in value);
       if (isBare) bare.push(key);
       return value;
     });
@@ -57,8 +66,12 @@ describe('the description', () => {
     const { SourceReq, CreateTransaction } = components.schemas;
     expect(SourceReq.properties.reqDetails).toEqual({ $ref: '#/components/schemas/SourceDetails' });
     expect(components.schemas.SourceDetails.properties).toHaveProperty('paymentRequest');
-    expect(CreateTransaction.properties.destReq.properties.reqDetails).toEqual({ $ref: '#/components/schemas/DestDetails' });
-    const statuses = described['/api/v2/transaction'].get.parameters.find(({ name }: { name: string }) => name === 'txnStatuses');
+    expect(CreateTransaction.properties.destReq.properties.reqDetails).toEqual({
+      $ref: '#/components/schemas/DestDetails',
+    });
+    const statuses = described['/api/v2/transaction'].get.parameters.find(
+      ({ name }: { name: string }) => name === 'txnStatuses',
+    );
     expect(statuses).toMatchObject({ schema: { type: 'array' }, explode: false });
   });
 
@@ -73,8 +86,13 @@ describe('the description', () => {
 });
 
 describe('the check', () => {
-  const exchangeOf = (target: string, body: unknown, more: Partial<Exchange> = {}): Exchange =>
-    ({ method: 'GET', target, status: 200, body: JSON.stringify(body), ...more });
+  const exchangeOf = (target: string, body: unknown, more: Partial<Exchange> = {}): Exchange => ({
+    method: 'GET',
+    target,
+    status: 200,
+    body: JSON.stringify(body),
+    ...more,
+  });
   const transaction = '/api/v2/transaction/some-id';
 
   test('accepts the answers of the service', async () => {
@@ -89,7 +107,9 @@ describe('the check', () => {
       for (const name of Object.keys(side).filter((each) => each !== 'extRefId')) {
         const { [name]: value } = side;
         delete side[name];
-        expect(() => check(exchangeOf(transaction, body)), `without ${name}`).toThrow('required property');
+        expect(() => check(exchangeOf(transaction, body)), `without ${name}`).toThrow(
+          'required property',
+        );
         side[name] = [value];
         expect(() => check(exchangeOf(transaction, body)), `another ${name}`).toThrow('must be');
         side[name] = value;
@@ -100,24 +120,37 @@ describe('the check', () => {
 
   test.for<[string, Exchange]>([
     ['a field too many', exchangeOf('/api/v2/webhook', { data: [], total: 0 })],
-    ['a status that is not described', exchangeOf('/api/v2/webhook', { error: 'not found' }, { status: 404 })],
+    [
+      'a status that is not described',
+      exchangeOf('/api/v2/webhook', { error: 'not found' }, { status: 404 }),
+    ],
     ['another error text', exchangeOf('/api/v2/webhook', { error: 'no' }, { status: 401 })],
     ['a path that is not described', exchangeOf('/api/v2/secret', {})],
-    ['a body that should have been refused', exchangeOf(
-      '/api/v2/webhook',
-      { id: '1', callback: 'https://a.example', createdAt: 1 },
-      { method: 'POST', requestBody: '{}' },
-    )],
+    [
+      'a body that should have been refused',
+      exchangeOf(
+        '/api/v2/webhook',
+        { id: '1', callback: 'https://a.example', createdAt: 1 },
+        { method: 'POST', requestBody: '{}' },
+      ),
+    ],
   ])('reports %s', ([, exchange]) => {
     expect(() => openApiCheck(text)(exchange)).toThrow('answered');
   });
 
   test('covers the answers of every test: no test starts a sandbox without it', () => {
     const folder = resolve(import.meta.dirname, '../..');
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    );
     const starts = /\b(startSandbox|openSandbox|startServer)\(/;
-    const starters = files.filter((file) => starts.test(readFileSync(resolve(folder, file), 'utf8')));
-    expect(starters.toSorted(), 'use startCheckedSandbox, or fresh and serve of the sandbox tests').toEqual(unchecked);
+    const starters = files.filter((file) =>
+      starts.test(readFileSync(resolve(folder, file), 'utf8')),
+    );
+    expect(
+      starters.toSorted(),
+      'use startCheckedSandbox, or fresh and serve of the sandbox tests',
+    ).toEqual(unchecked);
   });
 });
 

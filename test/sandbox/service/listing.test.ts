@@ -23,7 +23,13 @@ beforeAll(async () => {
   await client.create(lightningReceive(0.001));
   await service.store.write(() => multiply(service.store));
   all = service.store.all(
-    v.object({ id: v.string(), state: v.string(), source: v.string(), dest: v.string(), at: v.number() }),
+    v.object({
+      id: v.string(),
+      state: v.string(),
+      source: v.string(),
+      dest: v.string(),
+      at: v.number(),
+    }),
     `SELECT id, state, source_method AS source, dest_method AS dest, created_at AS at FROM txn ORDER BY number`,
   );
 });
@@ -38,14 +44,17 @@ function multiply(store: Store): void {
     state: `CASE WHEN n % 1777 = 0 THEN '${rareState}' ELSE json_extract('${JSON.stringify(pool)}',
       '$[' || (n * 7919 % 1000 * n % ${pool.length}) || ']') END`,
   };
-  const columns = store.all(v.object({ name: v.string() }), 'PRAGMA table_info(txn)').map(({ name }) => name);
+  const columns = store
+    .all(v.object({ name: v.string() }), 'PRAGMA table_info(txn)')
+    .map(({ name }) => name);
   // The two that are there come to stand before their copies.
   store.run('UPDATE txn SET created_at = created_at - ?', 1000 * rows);
   store.run(
     `WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ?)
      INSERT INTO txn (${columns.join(', ')})
      SELECT ${columns.map((name) => changed[name] ?? name).join(', ')}
-     FROM series JOIN txn ON number = 1 + (n % 3 = 0)`, rows,
+     FROM series JOIN txn ON number = 1 + (n % 3 = 0)`,
+    rows,
   );
 }
 
@@ -66,23 +75,37 @@ const asked = fc.record({
 describe('a list of many thousands', () => {
   test('is identical in pages and as a whole', async () => {
     const at = (index: number): number => (all[0]?.at ?? 0) + 1000 * index;
-    await fc.assert(fc.asyncProperty(asked, async ({ from, length, limit, page, ...filters }) => {
-      const [start, end] = [at(from), at(from + length)];
-      const { txnStatuses, srcMethods, excludedSrcMethods } = filters;
-      const expected = all.filter((txn) => txn.at >= start && txn.at <= end
-        && (txnStatuses.length === 0 || txnStatuses.includes(txn.state))
-        && (srcMethods.length === 0 || srcMethods.includes(txn.source))
-        && !excludedSrcMethods.some((method) => method === txn.source)).toReversed();
-      const { data, pagination } = await list({
-        time: 'other', startTime: new Date(start).toISOString(), endTime: new Date(end).toISOString(),
-        limit: String(limit), page: String(page),
-        ...Object.fromEntries(Object.entries(filters).map(([name, values]) => [name, values.join(',')])),
-      });
-      expect(pagination).toEqual({ page, limit, total: expected.length });
-      expect(data.map(({ txnId }: { txnId: string }) => txnId)).toEqual(
-        expected.slice((page - 1) * limit, page * limit).map(({ id }) => id),
-      );
-    }), { numRuns: 60 });
+    await fc.assert(
+      fc.asyncProperty(asked, async ({ from, length, limit, page, ...filters }) => {
+        const [start, end] = [at(from), at(from + length)];
+        const { txnStatuses, srcMethods, excludedSrcMethods } = filters;
+        const expected = all
+          .filter(
+            (txn) =>
+              txn.at >= start &&
+              txn.at <= end &&
+              (txnStatuses.length === 0 || txnStatuses.includes(txn.state)) &&
+              (srcMethods.length === 0 || srcMethods.includes(txn.source)) &&
+              !excludedSrcMethods.some((method) => method === txn.source),
+          )
+          .toReversed();
+        const { data, pagination } = await list({
+          time: 'other',
+          startTime: new Date(start).toISOString(),
+          endTime: new Date(end).toISOString(),
+          limit: String(limit),
+          page: String(page),
+          ...Object.fromEntries(
+            Object.entries(filters).map(([name, values]) => [name, values.join(',')]),
+          ),
+        });
+        expect(pagination).toEqual({ page, limit, total: expected.length });
+        expect(data.map(({ txnId }: { txnId: string }) => txnId)).toEqual(
+          expected.slice((page - 1) * limit, page * limit).map(({ id }) => id),
+        );
+      }),
+      { numRuns: 60 },
+    );
   }, 60_000);
 
   test('counts each transaction once, whatever its state', async () => {

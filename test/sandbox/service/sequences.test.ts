@@ -6,14 +6,34 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { openService, type Service } from '../../../src/sandbox/service.js';
 import {
-  clientOf, lightningReceive, lightningSend, lnurlSend, onchainReceive, onchainSend, payout, swap, usdtSend, type Client,
+  clientOf,
+  lightningReceive,
+  lightningSend,
+  lnurlSend,
+  onchainReceive,
+  onchainSend,
+  payout,
+  swap,
+  usdtSend,
+  type Client,
 } from '../support.js';
 
 const url = 'http://sandbox.localhost';
 
 const creations = [
-  'receive', 'send', 'send to oneself', 'lnurl', 'lnurl to oneself', 'receive on-chain', 'send on-chain',
-  'send on-chain to oneself', 'usdt', 'usdt to oneself', 'payout', 'slow payout', 'swap',
+  'receive',
+  'send',
+  'send to oneself',
+  'lnurl',
+  'lnurl to oneself',
+  'receive on-chain',
+  'send on-chain',
+  'send on-chain to oneself',
+  'usdt',
+  'usdt to oneself',
+  'payout',
+  'slow payout',
+  'swap',
 ] as const;
 const actions = ['confirm', 'cancel', 'pay', 'pay less'] as const;
 const endings = ['failed', 'rejected', 'error'] as const;
@@ -41,34 +61,63 @@ type Step =
 const which = fc.nat(30);
 const minute = 60_000;
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({
-    do: fc.constantFrom(...creations),
-    size: fc.integer({ min: 1, max: 60 }),
-    ref: fc.nat(30),
-    doomed: fc.boolean(),
-    fate: fc.option(fc.constantFrom(...endings), { freq: 3 }),
-    deduct: fc.boolean(),
-    confirmed: fc.boolean(),
-  }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constantFrom(...creations),
+      size: fc.integer({ min: 1, max: 60 }),
+      ref: fc.nat(30),
+      doomed: fc.boolean(),
+      fate: fc.option(fc.constantFrom(...endings), { freq: 3 }),
+      deduct: fc.boolean(),
+      confirmed: fc.boolean(),
+    }),
+  },
   { weight: 5, arbitrary: fc.record({ do: fc.constantFrom(...actions), which }) },
-  { weight: 3, arbitrary: fc.record({
-    do: fc.constant('advance' as const), ms: fc.constantFrom(1, 200, 800, 5_000, minute, 10 * minute, 60 * minute),
-  }) },
-  fc.record({ do: fc.constantFrom('mine' as const, 'deposit' as const), n: fc.integer({ min: 1, max: 7 }) }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('advance' as const),
+      ms: fc.constantFrom(1, 200, 800, 5_000, minute, 10 * minute, 60 * minute),
+    }),
+  },
+  fc.record({
+    do: fc.constantFrom('mine' as const, 'deposit' as const),
+    n: fc.integer({ min: 1, max: 7 }),
+  }),
   fc.record({ do: fc.constant('together' as const), which: fc.array(which, { maxLength: 6 }) }),
 );
 
 const quoted = ['quoted>expired', 'quoted>usercanceled'];
 const send = [
-  ...quoted, 'quoted>srccreated', 'quoted>failed', 'srccreated>destsent', 'srccreated>failed', 'srccreated>rejected',
-  'srccreated>error', 'destsent>completed', 'destsent>failed', 'destsent>rejected', 'destsent>error',
+  ...quoted,
+  'quoted>srccreated',
+  'quoted>failed',
+  'srccreated>destsent',
+  'srccreated>failed',
+  'srccreated>rejected',
+  'srccreated>error',
+  'destsent>completed',
+  'destsent>failed',
+  'destsent>rejected',
+  'destsent>error',
 ];
 /** The specification's table, repeated on purpose; `rejected` and `error` are for faults. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  'lightning-receive': [...quoted, 'quoted>srccreated', 'srccreated>completed', 'srccreated>expired'],
+  'lightning-receive': [
+    ...quoted,
+    'quoted>srccreated',
+    'srccreated>completed',
+    'srccreated>expired',
+  ],
   'onchain-receive': [
-    ...quoted, 'quoted>srcintent', 'srcintent>srccreated', 'srcintent>expired', 'srccreated>completed',
-    'srccreated>rejected', 'srccreated>error',
+    ...quoted,
+    'quoted>srcintent',
+    'srcintent>srccreated',
+    'srcintent>expired',
+    'srccreated>completed',
+    'srccreated>rejected',
+    'srccreated>error',
   ],
   'lightning-send': send,
   'lnurl-send': send,
@@ -82,25 +131,36 @@ describe('any sequence of calls', () => {
   test('keeps the books balanced, the states valid, and every reference and movement unique', async () => {
     const seen = new Set<string>();
     const whole = fc.tuple(fc.nat(), fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }));
-    await fc.assert(fc.asyncProperty(whole, async ([seed, steps]) => {
-      const world = await openWorld(seed);
-      for (const each of steps) {
-        await take(world, each);
+    await fc.assert(
+      fc.asyncProperty(whole, async ([seed, steps]) => {
+        const world = await openWorld(seed);
+        for (const each of steps) {
+          await take(world, each);
+          assertBooks(world.service);
+        }
+        await world.client.control('POST', 'clock/advance', { by: '2d' });
         assertBooks(world.service);
-      }
-      await world.client.control('POST', 'clock/advance', { by: '2d' });
-      assertBooks(world.service);
-      for (const change of assertHistory(world.service)) seen.add(change);
-      assertMovements(world);
-      await assertDeliveries(world);
-      expect((await world.client.control('POST', 'reset')).body.transactions).toEqual({});
-      expect(world.errors).toEqual([]);
-      await world.service.close();
-    }), { numRuns: 20 });
+        for (const change of assertHistory(world.service)) seen.add(change);
+        assertMovements(world);
+        await assertDeliveries(world);
+        expect((await world.client.control('POST', 'reset')).body.transactions).toEqual({});
+        expect(world.errors).toEqual([]);
+        await world.service.close();
+      }),
+      { numRuns: 20 },
+    );
     // A run that never came into a state would prove nothing about it.
     const reached = new Set([...seen].map((change) => change.split('>')[1]));
     expect([...reached].toSorted()).toEqual([
-      'completed', 'destsent', 'error', 'expired', 'failed', 'rejected', 'srccreated', 'srcintent', 'usercanceled',
+      'completed',
+      'destsent',
+      'error',
+      'expired',
+      'failed',
+      'rejected',
+      'srccreated',
+      'srcintent',
+      'usercanceled',
     ]);
   }, 180_000);
 });
@@ -124,30 +184,37 @@ async function openWorld(seed: number): Promise<World> {
   const errors: unknown[] = [];
   let drawn = 0;
   const random = (length: number): Uint8Array =>
-    createHash('shake256', { outputLength: length }).update(`${seed}/${drawn += 1}`).digest();
+    createHash('shake256', { outputLength: length })
+      .update(`${seed}/${(drawn += 1)}`)
+      .digest();
   const start = Date.UTC(2026, 0, 5);
-  const options = { autoPay: seed % 2 === 0 ? 1_000 : 'off' as const, random, now: () => start };
+  const options = { autoPay: seed % 2 === 0 ? 1_000 : ('off' as const), random, now: () => start };
   const posted: string[] = [];
-  const service = openService({
-    ...options,
-    onError: (error) => errors.push(error),
-    async post({ body }) {
-      posted.push(body);
-      return { status: 200, error: null };
+  const service = openService(
+    {
+      ...options,
+      onError: (error) => errors.push(error),
+      async post({ body }) {
+        posted.push(body);
+        return { status: 200, error: null };
+      },
     },
-  }, () => url);
+    () => url,
+  );
   const client = await clientOf(service);
   await client.control('POST', 'clock/freeze');
   await client.call('POST', '/webhook', { callback: 'https://example.com/', secret: 'secret' });
   const bitcoin = (await client.call('GET', '/account/onchain-address')).body.staticOnchainAddress;
-  const tron = (await client.call('GET', '/account/stablecoin-onchain-address?walletCcy=USDT&chainId=TRON')).body;
+  const tron = (
+    await client.call('GET', '/account/stablecoin-onchain-address?walletCcy=USDT&chainId=TRON')
+  ).body;
   const own = { bitcoin, tron: tron.data.staticOnchainAddress };
   return { service, client, errors, posted, ids: [], refs: new Set(), own };
 }
 
 async function take(world: World, step: Step): Promise<void> {
   const { client, ids } = world;
-  const id = (index: number): string => ids.at(-1 - index % Math.max(ids.length, 1)) ?? 'none';
+  const id = (index: number): string => ids.at(-1 - (index % Math.max(ids.length, 1))) ?? 'none';
   switch (step.do) {
     case 'advance':
       await client.control('POST', 'clock/advance', { by: step.ms });
@@ -181,7 +248,8 @@ async function create(world: World, order: Creation): Promise<void> {
   const { client, ids, refs, service } = world;
   const { do: kind, ref, deduct } = order;
   const extRefId = `r${ref}`;
-  const flags = kind === 'send' || kind === 'send to oneself' ? {} : { deductNetworkFeesFromDest: deduct };
+  const flags =
+    kind === 'send' || kind === 'send to oneself' ? {} : { deductNetworkFeesFromDest: deduct };
   const wanted = await creation(world, order);
   const { status, body } = await client.create({ ...wanted, ...flags, extRefId });
   if (status === 200) {
@@ -191,59 +259,107 @@ async function create(world: World, order: Creation): Promise<void> {
     if (order.fate !== null) plan(service, body.txnId, order.fate, order.size);
     if (order.confirmed) await client.confirm(body.txnId);
   } else {
-    expect([status, body.error]).toEqual([400, expect.stringMatching(/^(bad request|insufficient balance)$/)]);
+    expect([status, body.error]).toEqual([
+      400,
+      expect.stringMatching(/^(bad request|insufficient balance)$/),
+    ]);
   }
 }
 
-async function creation({ client, own }: World, { do: kind, size, doomed }: Creation): Promise<object> {
+async function creation(
+  { client, own }: World,
+  { do: kind, size, doomed }: Creation,
+): Promise<object> {
   const btc = size / 100;
   switch (kind) {
-    case 'receive': return lightningReceive(btc);
-    case 'send': return lightningSend((await client.control('POST', 'invoice', {
-      amount: String(btc), description: doomed ? 'no route' : 'Coffee',
-    })).body.invoice);
+    case 'receive':
+      return lightningReceive(btc);
+    case 'send':
+      return lightningSend(
+        (
+          await client.control('POST', 'invoice', {
+            amount: String(btc),
+            description: doomed ? 'no route' : 'Coffee',
+          })
+        ).body.invoice,
+      );
     case 'send to oneself': {
       const receive = await client.run(lightningReceive(btc));
       return lightningSend(receive.sourceReq.reqDetails.paymentRequest);
     }
-    case 'lnurl': return lnurlSend(doomed ? 'no-route@pay.example' : 'alice@pay.example', btc);
-    case 'lnurl to oneself': return lnurlSend(`${client.accountId}@sandbox.localhost`, size * 10, {}, 'USDT');
-    case 'receive on-chain': return onchainReceive(btc);
-    case 'send on-chain': return onchainSend(
-      doomed ? 'tb1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0l98cr' : 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', btc,
-    );
+    case 'lnurl':
+      return lnurlSend(doomed ? 'no-route@pay.example' : 'alice@pay.example', btc);
+    case 'lnurl to oneself':
+      return lnurlSend(`${client.accountId}@sandbox.localhost`, size * 10, {}, 'USDT');
+    case 'receive on-chain':
+      return onchainReceive(btc);
+    case 'send on-chain':
+      return onchainSend(
+        doomed
+          ? 'tb1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0l98cr'
+          : 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+        btc,
+      );
     case 'send on-chain to oneself': {
       const receive = doomed ? undefined : await client.run(onchainReceive(btc));
       return onchainSend(receive?.sourceReq.reqDetails.address ?? own.bitcoin, btc);
     }
-    case 'usdt': return usdtSend(
-      doomed ? 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb' : 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', size * 100, {}, 'BTC',
-    );
-    case 'usdt to oneself': return usdtSend(own.tron, size * 100);
-    case 'payout': return payout(size * 10_000_000, doomed ? {
-      reqDetails: { bankAcctNum: '0000', institutionCode: '970436' },
-    } : {});
-    case 'slow payout': return payout(size * 1000, {
-      ccy: 'SGD', method: 'sg-sgd-bank', reqDetails: { bankAcctNum: '123', institutionCode: '7171' },
-    }, {}, { sourceOfFunds: { purpose: 1, source: 1, relationship: 1 } });
-    case 'swap': return swap(btc, 'BTC', doomed ? 'EUR' : 'USDT');
+    case 'usdt':
+      return usdtSend(
+        doomed ? 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb' : 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
+        size * 100,
+        {},
+        'BTC',
+      );
+    case 'usdt to oneself':
+      return usdtSend(own.tron, size * 100);
+    case 'payout':
+      return payout(
+        size * 10_000_000,
+        doomed
+          ? {
+              reqDetails: { bankAcctNum: '0000', institutionCode: '970436' },
+            }
+          : {},
+      );
+    case 'slow payout':
+      return payout(
+        size * 1000,
+        {
+          ccy: 'SGD',
+          method: 'sg-sgd-bank',
+          reqDetails: { bankAcctNum: '123', institutionCode: '7171' },
+        },
+        {},
+        { sourceOfFunds: { purpose: 1, source: 1, relationship: 1 } },
+      );
+    case 'swap':
+      return swap(btc, 'BTC', doomed ? 'EUR' : 'USDT');
   }
 }
 
 /** Pays the address of an on-chain receive something else than it asks for. */
 async function payLess(client: Client, txnId: string): Promise<void> {
   const address = (await client.get(txnId)).body.sourceReq?.reqDetails.address;
-  if (typeof address === 'string') await client.control('POST', 'pay', { target: address, amount: '123456sat' });
+  if (typeof address === 'string')
+    await client.control('POST', 'pay', { target: address, amount: '123456sat' });
 }
 
 /** Plans a bad end for a transaction, at one moment or the other. */
 function plan({ store }: Service, txnId: string, state: string, size: number): void {
-  const fate = JSON.stringify({ state, instead: size % 2 === 0 ? 'start' : 'settle', msg: 'planned' });
+  const fate = JSON.stringify({
+    state,
+    instead: size % 2 === 0 ? 'start' : 'settle',
+    msg: 'planned',
+  });
   store.run(`UPDATE txn SET extra = json_set(extra, '$.fate', json(?)) WHERE id = ?`, fate, txnId);
 }
 
 function assertBooks({ store }: Service): void {
-  const sums = store.all(v.object({ total: v.number() }), 'SELECT sum(balance) AS total FROM book GROUP BY ccy');
+  const sums = store.all(
+    v.object({ total: v.number() }),
+    'SELECT sum(balance) AS total FROM book GROUP BY ccy',
+  );
   expect(sums.every(({ total }) => total === 0)).toBe(true);
   const entries = store.all(
     v.object({ difference: v.number() }),
@@ -263,7 +379,7 @@ function assertHistory({ store }: Service): string[] {
   );
   const byId = new Map<string, { kind: string; current: string; states: string[] }>();
   for (const { id, kind, current, state } of changes) {
-    byId.set(id, { kind, current, states: [...byId.get(id)?.states ?? [], state] });
+    byId.set(id, { kind, current, states: [...(byId.get(id)?.states ?? []), state] });
   }
   return [...byId.values()].flatMap(({ kind, current, states }) => {
     const moves = states.slice(1).map((state, index) => `${states[index]}>${state}`);
@@ -280,15 +396,23 @@ async function assertDeliveries({ service, posted }: World): Promise<void> {
     v.object({ txnId: v.string(), state: v.string() }),
     'SELECT txn_id AS txnId, state FROM state_change ORDER BY at, id',
   );
-  const told = posted.map((body) => v.parse(v.object({ txnId: v.string(), txnState: v.string() }), JSON.parse(body)));
-  expect(told.map(({ txnId, txnState }) => `${txnId} ${txnState}`))
-    .toEqual(changes.map(({ txnId, state }) => `${txnId} ${state}`));
+  const told = posted.map((body) =>
+    v.parse(v.object({ txnId: v.string(), txnState: v.string() }), JSON.parse(body)),
+  );
+  expect(told.map(({ txnId, txnState }) => `${txnId} ${txnState}`)).toEqual(
+    changes.map(({ txnId, state }) => `${txnId} ${state}`),
+  );
 }
 
 /** Each transaction moved its money once and as its history says, each deposit came in once, nothing is reserved. */
 function assertMovements({ service: { store } }: World): void {
   const moved = store.all(
-    v.object({ id: v.string(), reserved: v.number(), settled: v.number(), steps: v.nullable(v.string()) }),
+    v.object({
+      id: v.string(),
+      reserved: v.number(),
+      settled: v.number(),
+      steps: v.nullable(v.string()),
+    }),
     `SELECT txn.id, state = 'completed' AS settled,
        EXISTS (SELECT 1 FROM state_change WHERE txn_id = txn.id AND state = 'srccreated')
          AND source_method = 'servicepay' AS reserved,
@@ -301,9 +425,20 @@ function assertMovements({ service: { store } }: World): void {
     expect([id, steps ?? '']).toEqual([id, expected]);
   }
   const count = v.object({ count: v.number() });
-  expect(store.all(count, `SELECT count(posting.id) AS count FROM deposit LEFT JOIN posting ON subject = deposit.id
-    GROUP BY deposit.id HAVING count <> 1`)).toEqual([]);
-  for (const left of [`book WHERE role = 'reserved' AND balance <> 0`, 'transfer WHERE confirmations < needed']) {
-    expect([left, store.one(count, `SELECT count(*) AS count FROM ${left}`)?.count]).toEqual([left, 0]);
+  expect(
+    store.all(
+      count,
+      `SELECT count(posting.id) AS count FROM deposit LEFT JOIN posting ON subject = deposit.id
+    GROUP BY deposit.id HAVING count <> 1`,
+    ),
+  ).toEqual([]);
+  for (const left of [
+    `book WHERE role = 'reserved' AND balance <> 0`,
+    'transfer WHERE confirmations < needed',
+  ]) {
+    expect([left, store.one(count, `SELECT count(*) AS count FROM ${left}`)?.count]).toEqual([
+      left,
+      0,
+    ]);
   }
 }

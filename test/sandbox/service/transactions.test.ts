@@ -22,7 +22,13 @@ describe('a swap', () => {
     expect(txn).toMatchObject({
       txnState: 'completed',
       fxRate: 0.00001,
-      sourceReq: { ccy: 'USDT', amtRequested: 25, amtSettled: 25, servicepayFees: 0.0625, networkFees: 0 },
+      sourceReq: {
+        ccy: 'USDT',
+        amtRequested: 25,
+        amtSettled: 25,
+        servicepayFees: 0.0625,
+        networkFees: 0,
+      },
       destReq: { ccy: 'BTC', amtRequested: 0.00025, amtSettled: 0.00025, reqStatus: '2' },
     });
     expect(await amounts()).toMatchObject({ USDT: 9974.9375, BTC: 1.00025 });
@@ -57,12 +63,15 @@ describe('a quote', () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     await sandbox.advance('60s');
     const late = await sandbox.confirm(body.txnId);
-    expect([late.status, late.body]).toEqual([400, {
-      resultStatus: 'error',
-      code: '2005',
-      error: `transaction ${body.txnId} already in final state expired`,
-      errorMetadata: { params: JSON.stringify({ State: 'expired', TxnID: body.txnId }) },
-    }]);
+    expect([late.status, late.body]).toEqual([
+      400,
+      {
+        resultStatus: 'error',
+        code: '2005',
+        error: `transaction ${body.txnId} already in final state expired`,
+        errorMetadata: { params: JSON.stringify({ State: 'expired', TxnID: body.txnId }) },
+      },
+    ]);
     expect((await sandbox.get(body.txnId)).body.txnState).toBe('expired');
   });
 
@@ -77,14 +86,18 @@ describe('a quote', () => {
 
   test('is confirmed once by concurrent requests', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
-    const answers = await Promise.all(Array.from({ length: 10 }, () => sandbox.confirm(body.txnId)));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => sandbox.confirm(body.txnId)),
+    );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(400)]);
     expect(await amounts()).toMatchObject({ USD: 5_001 });
   });
 
   test('requires a content type to be confirmed, although it has no body', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
-    const answer = await sandbox.call('PUT', `/transaction/${body.txnId}/confirm`, undefined, { 'content-type': '' });
+    const answer = await sandbox.call('PUT', `/transaction/${body.txnId}/confirm`, undefined, {
+      'content-type': '',
+    });
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
     expect((await sandbox.get(body.txnId)).body.txnState).toBe('quoted');
   });
@@ -93,7 +106,9 @@ describe('a quote', () => {
     const first = await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'r' }));
     const second = await sandbox.create(lightningReceive(0.1, { extRefId: 'r' }));
     expect([first.status, second.status, second.body]).toEqual([
-      200, 400, { error: 'bad request', message: 'extRefId has already been used' },
+      200,
+      400,
+      { error: 'bad request', message: 'extRefId has already been used' },
     ]);
   });
 
@@ -123,10 +138,16 @@ describe('a creation', () => {
     { what: 'a side that is a number', body: { sourceReq: 5, destReq: dest } },
     { what: 'an unknown currency', body: { sourceReq: { ...one, ccy: 'XYZ' }, destReq: dest } },
     { what: 'an unknown method', body: { sourceReq: one, destReq: { ...dest, method: 'cash' } } },
-    { what: 'another maker\'s method', body: { sourceReq: { ...one, method: 'acmepay' }, destReq: dest } },
+    {
+      what: "another maker's method",
+      body: { sourceReq: { ...one, method: 'acmepay' }, destReq: dest },
+    },
     { what: 'no amount', body: { sourceReq: source, destReq: dest } },
     { what: 'two amounts', body: { sourceReq: one, destReq: { ...dest, amtRequested: 1 } } },
-    { what: 'one currency on both sides', body: { sourceReq: one, destReq: { ...dest, ccy: 'USDT' } } },
+    {
+      what: 'one currency on both sides',
+      body: { sourceReq: one, destReq: { ...dest, ccy: 'USDT' } },
+    },
     { what: 'an amount as text', body: withAmount('"1"') },
     { what: 'nothing', body: withAmount('0') },
     { what: 'less than nothing', body: withAmount('-1') },
@@ -136,19 +157,37 @@ describe('a creation', () => {
     { what: 'an enormous amount', body: withAmount('1e30') },
     { what: 'an absurd amount', body: withAmount('1e400') },
     { what: 'a reference that is a number', body: { ...swap(1, 'USDT', 'USD'), extRefId: 5 } },
-    { what: 'a reference with a character that ends texts', body: swap(1, 'USDT', 'USD', { extRefId: 'a\0b' }) },
+    {
+      what: 'a reference with a character that ends texts',
+      body: swap(1, 'USDT', 'USD', { extRefId: 'a\0b' }),
+    },
     { what: 'a note with such a character', body: swap(1, 'USDT', 'USD', { note: 'a\0b' }) },
     { what: 'an empty reference', body: swap(1, 'USDT', 'USD', { extRefId: '' }) },
-    { what: 'a receive with the amount on the source', body: {
-      sourceReq: { ccy: 'BTC', method: 'lightning', amtRequested: 1 }, destReq: { ccy: 'BTC', method: 'servicepay' },
-    } },
-    { what: 'a receive of nine decimals', body: JSON.stringify(lightningReceive(7)).replace('7', '0.000000001') },
-    { what: 'a receive of another currency over Lightning', body: {
-      sourceReq: { ccy: 'USDT', method: 'lightning' }, destReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 },
-    } },
-    { what: 'a Lightning send without an invoice', body: {
-      sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
-    } },
+    {
+      what: 'a receive with the amount on the source',
+      body: {
+        sourceReq: { ccy: 'BTC', method: 'lightning', amtRequested: 1 },
+        destReq: { ccy: 'BTC', method: 'servicepay' },
+      },
+    },
+    {
+      what: 'a receive of nine decimals',
+      body: JSON.stringify(lightningReceive(7)).replace('7', '0.000000001'),
+    },
+    {
+      what: 'a receive of another currency over Lightning',
+      body: {
+        sourceReq: { ccy: 'USDT', method: 'lightning' },
+        destReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 },
+      },
+    },
+    {
+      what: 'a Lightning send without an invoice',
+      body: {
+        sourceReq: { ccy: 'BTC', method: 'servicepay' },
+        destReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
+      },
+    },
   ])('of $what is a bad request', async ({ body }) => {
     const answer = await sandbox.call('POST', '/transaction', body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
@@ -171,7 +210,11 @@ describe('a creation', () => {
 
   test('with an amount and an invoice is a bad request', async () => {
     const body = JSON.stringify(lightningSend(await sandbox.invoice('1000sat')));
-    const answer = await sandbox.call('POST', '/transaction', body.replace('"method"', '"amtRequested":1,"method"'));
+    const answer = await sandbox.call(
+      'POST',
+      '/transaction',
+      body.replace('"method"', '"amtRequested":1,"method"'),
+    );
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
   });
 });
@@ -212,8 +255,11 @@ describe('the list', () => {
     { filter: 'plain', query: '' },
     { filter: 'of a state', query: '&txnStatuses=quoted' },
   ])('covers everything once, page by page ($filter)', async ({ query }) => {
-    for (let i = 0; i < 7; i += 1) await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: `r${i}` }));
-    const pages = await Promise.all([1, 2, 3, 4].map((page) => refs(`?limit=3&page=${page}${query}`)));
+    for (let i = 0; i < 7; i += 1)
+      await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: `r${i}` }));
+    const pages = await Promise.all(
+      [1, 2, 3, 4].map((page) => refs(`?limit=3&page=${page}${query}`)),
+    );
     expect(pages).toEqual([['r6', 'r5', 'r4'], ['r3', 'r2', 'r1'], ['r0'], []]);
   });
 
@@ -223,11 +269,20 @@ describe('the list', () => {
     await sandbox.run(lightningReceive(0.1, { extRefId: 'received' }));
     await sandbox.create(lightningSend(await sandbox.invoice('1000sat'), { extRefId: 'sent' }));
     expect(await refs('?txnStatuses=completed,srccreated')).toEqual(['received', 'swapped']);
-    expect(await refs('?txnStatuses=completed&txnStatuses=srccreated')).toEqual(['received', 'swapped']);
-    expect(await refs('?txnStatuses[]=completed&txnStatuses%5B%5D=srccreated')).toEqual(['received', 'swapped']);
+    expect(await refs('?txnStatuses=completed&txnStatuses=srccreated')).toEqual([
+      'received',
+      'swapped',
+    ]);
+    expect(await refs('?txnStatuses[]=completed&txnStatuses%5B%5D=srccreated')).toEqual([
+      'received',
+      'swapped',
+    ]);
     expect(await refs('?srcMethods=lightning')).toEqual(['received']);
     expect(await refs('?destMethods=lightning')).toEqual(['sent']);
-    expect(await refs('?excludedSrcMethods=lightning&txnStatuses=quoted')).toEqual(['sent', 'quoted']);
+    expect(await refs('?excludedSrcMethods=lightning&txnStatuses=quoted')).toEqual([
+      'sent',
+      'quoted',
+    ]);
     expect(await refs('?excludedDestMethods=servicepay')).toEqual(['sent']);
     expect(await refs('?destMethods=tron')).toEqual([]);
     expect(await refs('?unknown=a?b&destMethods=lightning')).toEqual(['sent']);
@@ -237,7 +292,7 @@ describe('the list', () => {
     await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'old' }));
     const created = (await list()).data[0].createdAt;
     await sandbox.advance('8d');
-    sandbox = { ...sandbox, ...await sandbox.login(sandbox) };
+    sandbox = { ...sandbox, ...(await sandbox.login(sandbox)) };
     await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'new' }));
     const at = (ms: number): string => new Date(ms).toISOString();
     expect(await refs('')).toEqual(['new']);
@@ -245,15 +300,22 @@ describe('the list', () => {
     expect(await refs('?time=30d')).toEqual(['new', 'old']);
     expect(await refs('?time=other')).toEqual(['new', 'old']);
     expect(await refs(`?time=other&endTime=${at(created)}`)).toEqual(['old']);
-    expect(await refs(`?time=other&startTime=${at(created)}&endTime=${at(created)}`)).toEqual(['old']);
+    expect(await refs(`?time=other&startTime=${at(created)}&endTime=${at(created)}`)).toEqual([
+      'old',
+    ]);
     expect(await refs(`?time=other&startTime=${at(created + 1)}`)).toEqual(['new']);
     expect(await refs(`?time=30d&startTime=${at(created + 1)}`)).toEqual(['new', 'old']);
   });
 
   // Endpoint 10: startTime and endTime are ISO 8601, both inclusive.
   test.for([
-    ['2031-05-17T10:00:00.000Z', true], ['2031-05-17T10:00:00', true], ['2031-05-17T12:00%2B02:00', true], ['2031-05-17', true],
-    ['2031-05-17T10:00:00.001', false], ['2031-05-17T09:00-0200', false], ['2031-05-18', false],
+    ['2031-05-17T10:00:00.000Z', true],
+    ['2031-05-17T10:00:00', true],
+    ['2031-05-17T12:00%2B02:00', true],
+    ['2031-05-17', true],
+    ['2031-05-17T10:00:00.001', false],
+    ['2031-05-17T09:00-0200', false],
+    ['2031-05-18', false],
   ] as const)('reads startTime=%s, in UTC without a time zone', async ([from, isListed]) => {
     const later = await fresh({ now: () => Date.UTC(2031, 4, 17, 10) });
     await later.create(swap(1, 'USDT', 'USD'));
@@ -262,7 +324,7 @@ describe('the list', () => {
     await later.close();
   });
 
-  test('keeps its order if the machine\'s clock is set back', async () => {
+  test("keeps its order if the machine's clock is set back", async () => {
     let machine = Date.now();
     const stepping = await fresh({ now: () => machine });
     await stepping.control('POST', 'clock/thaw');
@@ -280,8 +342,18 @@ describe('the list', () => {
   });
 
   test.for([
-    'limit=0', 'limit=-1', 'limit=x', 'limit=1.5', 'page=0', 'page=1e3', 'time=2d', 'time=constructor',
-    'txnStatuses=done', 'time=other&startTime=yesterday', 'time=other&endTime=2026-13-01', 'time=other&startTime=2026-02-30',
+    'limit=0',
+    'limit=-1',
+    'limit=x',
+    'limit=1.5',
+    'page=0',
+    'page=1e3',
+    'time=2d',
+    'time=constructor',
+    'txnStatuses=done',
+    'time=other&startTime=yesterday',
+    'time=other&endTime=2026-13-01',
+    'time=other&startTime=2026-02-30',
   ])('refuses ?%s', async (query) => {
     expect((await sandbox.call('GET', `/transaction?${query}`)).status).toBe(400);
   });
@@ -296,11 +368,14 @@ describe('other requests', () => {
   test('use the name of the brand on the wire', async () => {
     const acme = await fresh({ maker: 'acme' });
     const { status, body } = await acme.create({
-      sourceReq: { ccy: 'USDT', method: 'acmepay', amtRequested: 1 }, destReq: { ccy: 'USD', method: 'acmepay' },
+      sourceReq: { ccy: 'USDT', method: 'acmepay', amtRequested: 1 },
+      destReq: { ccy: 'USD', method: 'acmepay' },
     });
     expect(status).toBe(200);
     expect(body.sourceReq).toMatchObject({ method: 'acmepay', acmepayFees: 0.0025 });
-    expect((await acme.call('GET', '/transaction')).body.data[0].sourceReq.acmepayFees).toBe(0.0025);
+    expect((await acme.call('GET', '/transaction')).body.data[0].sourceReq.acmepayFees).toBe(
+      0.0025,
+    );
     expect(JSON.stringify(body)).not.toContain('servicepay');
     await acme.close();
   });
@@ -322,7 +397,8 @@ describe('other requests', () => {
 
   test('HEAD is answered wherever GET is, with the headers of GET', async () => {
     const status = async (path: string, headers = sandbox.headers()): Promise<number> =>
-      (await sandbox.send(new Request(`${sandbox.url}/api/v2${path}`, { method: 'HEAD', headers }))).status;
+      (await sandbox.send(new Request(`${sandbox.url}/api/v2${path}`, { method: 'HEAD', headers })))
+        .status;
     expect(await status('/transaction?limit=2')).toBe(200);
     expect(await status('/transaction', {})).toBe(401);
     expect(await status('/transaction/none/confirm')).toBe(404);

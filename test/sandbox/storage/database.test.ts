@@ -31,11 +31,18 @@ const put = (key: string) => (): string => {
   return key;
 };
 const keys = () =>
-  store.all(v.object({ key: v.string() }), 'SELECT key FROM setting ORDER BY key').map(({ key }) => key);
+  store
+    .all(v.object({ key: v.string() }), 'SELECT key FROM setting ORDER BY key')
+    .map(({ key }) => key);
 
 test('a new file and its log are accessible only to their owner', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-store-'));
-  const opened = openStore({ file: join(folder, 'sandbox.db'), openFile: openSqlite, initialise: () => undefined, verify: () => undefined });
+  const opened = openStore({
+    file: join(folder, 'sandbox.db'),
+    openFile: openSqlite,
+    initialise: () => undefined,
+    verify: () => undefined,
+  });
   await opened.write(() => opened.run('INSERT INTO setting (key, value) VALUES (?, ?)', 'k', 'v'));
   const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
   expect(new Set(modes)).toEqual(new Set([0o600]));
@@ -56,7 +63,11 @@ describe('the store', () => {
       put('b')();
       throw new RangeError('no');
     });
-    const [a, b, c] = await Promise.allSettled([store.write(put('a')), failing, store.write(put('c'))]);
+    const [a, b, c] = await Promise.allSettled([
+      store.write(put('a')),
+      failing,
+      store.write(put('c')),
+    ]);
     expect([a.status, b.status, c.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(keys()).toEqual(['a', 'c']);
   });
@@ -71,20 +82,24 @@ describe('the store', () => {
   test('rolls back a part of a job', async () => {
     await store.write(() => {
       put('a')();
-      expect(() => store.attempt(() => {
-        put('b')();
-        throw new RangeError('no');
-      })).toThrow('no');
+      expect(() =>
+        store.attempt(() => {
+          put('b')();
+          throw new RangeError('no');
+        }),
+      ).toThrow('no');
     });
     expect(keys()).toEqual(['a']);
   });
 
   test('rolls back only the inner one of nested savepoints', async () => {
     await store.write(() => {
-      expect(() => store.attempt(() => {
-        store.attempt(put('a'));
-        throw new RangeError('no');
-      })).toThrow('no');
+      expect(() =>
+        store.attempt(() => {
+          store.attempt(put('a'));
+          throw new RangeError('no');
+        }),
+      ).toThrow('no');
       store.attempt(put('b'));
       put('c')();
     });
@@ -106,24 +121,28 @@ const { step } = fc.letrec<{ step: Step }>((tie) => ({
 test('failed parts of a job leave nothing, however they are nested', async () => {
   let last = 100_000;
   /** Carries the steps out, and tells what must be there afterwards. */
-  const carryOut = (steps: readonly Step[]): string[] => steps.flatMap((each) => {
-    if (typeof each === 'string') return [put(`k${last += 1}`)()];
-    let kept: string[] = [];
-    try {
-      store.attempt(() => {
-        kept = carryOut(each.steps);
-        if (each.fails) throw new RangeError('no');
-      });
-      return kept;
-    } catch {
-      return [];
-    }
-  });
-  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
-    const expected = await store.write(() => {
-      store.run('DELETE FROM setting');
-      return carryOut(steps);
+  const carryOut = (steps: readonly Step[]): string[] =>
+    steps.flatMap((each) => {
+      if (typeof each === 'string') return [put(`k${(last += 1)}`)()];
+      let kept: string[] = [];
+      try {
+        store.attempt(() => {
+          kept = carryOut(each.steps);
+          if (each.fails) throw new RangeError('no');
+        });
+        return kept;
+      } catch {
+        return [];
+      }
     });
-    expect(keys()).toEqual(expected);
-  }), { numRuns: 300 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
+      const expected = await store.write(() => {
+        store.run('DELETE FROM setting');
+        return carryOut(steps);
+      });
+      expect(keys()).toEqual(expected);
+    }),
+    { numRuns: 300 },
+  );
 });

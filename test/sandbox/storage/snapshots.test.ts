@@ -7,7 +7,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../../src/sandbox/storage/database.js';
 import type { Sandbox } from '../../../src/sandbox/index.js';
 import { openSqlite } from '../../../src/store/files/sqlite-file.js';
-import { connect, fresh, lightningReceive, lightningSend, serve, swap, type Client } from '../support.js';
+import {
+  connect,
+  fresh,
+  lightningReceive,
+  lightningSend,
+  serve,
+  swap,
+  type Client,
+} from '../support.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 let sandbox: Sandbox;
@@ -23,7 +31,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-const list = async (): Promise<string> => (await client.call('GET', '/transaction?time=other')).text;
+const list = async (): Promise<string> =>
+  (await client.call('GET', '/transaction?time=other')).text;
 
 describe('a snapshot', () => {
   test('restores money, transactions, accounts, webhooks and time', async () => {
@@ -37,14 +46,19 @@ describe('a snapshot', () => {
     await sandbox.pay(txn.txnId);
     await sandbox.clock.advance('1m');
     await client.run(swap(10, 'USDT', 'USD'));
-    await client.call('POST', '/webhook', { callback: 'https://example.com/other', secret: 'secret' });
+    await client.call('POST', '/webhook', {
+      callback: 'https://example.com/other',
+      secret: 'secret',
+    });
     await sandbox.account('Another shop');
     await sandbox.snapshots.load('before');
 
     expect(await list()).toBe(before);
     expect(await sandbox.clock.now()).toBe(time);
     expect((await client.control('GET', 'status')).body.accounts).toEqual(wallets);
-    expect((await client.call('GET', '/webhook')).body.data).toMatchObject([{ callback: 'https://example.com/' }]);
+    expect((await client.call('GET', '/webhook')).body.data).toMatchObject([
+      { callback: 'https://example.com/' },
+    ]);
     expect((await connect(fetch, sandbox.url, shop)).accountId).toBe(shop.accountId);
   });
 
@@ -59,7 +73,9 @@ describe('a snapshot', () => {
       expect((await client.wallet('BTC')).amount).toBe(0.99998997);
     }
     await client.run(swap(10, 'USDT', 'USD'));
-    expect((await client.call('GET', '/transaction?txnStatuses=completed')).body.pagination.total).toBe(2);
+    expect(
+      (await client.call('GET', '/transaction?txnStatuses=completed')).body.pagination.total,
+    ).toBe(2);
   });
 
   test('is replaced by another of its name, and can be removed', async () => {
@@ -67,7 +83,10 @@ describe('a snapshot', () => {
     await client.run(swap(10, 'USDT', 'USD'));
     await sandbox.snapshots.save('b');
     await sandbox.snapshots.save('a');
-    expect(sandbox.snapshots.list()).toMatchObject([{ name: 'b', transactions: 1 }, { name: 'a', transactions: 1 }]);
+    expect(sandbox.snapshots.list()).toMatchObject([
+      { name: 'b', transactions: 1 },
+      { name: 'a', transactions: 1 },
+    ]);
     await sandbox.reset();
     await sandbox.snapshots.load('a');
     expect((await client.wallet('USD')).amount).toBe(5_010);
@@ -104,7 +123,12 @@ describe('a snapshot', () => {
     expect((await later.control('POST', 'snapshots/kept/load')).status).toBe(200);
     expect((await later.call('GET', '/transaction')).body.pagination.total).toBe(1);
     await later.close();
-    const store = openStore({ file, openFile: openSqlite, verify: () => undefined, initialise: () => undefined });
+    const store = openStore({
+      file,
+      openFile: openSqlite,
+      verify: () => undefined,
+      initialise: () => undefined,
+    });
     expect(store.all(v.unknown(), 'PRAGMA foreign_key_check')).toEqual([]);
     await store.close();
   });
@@ -115,13 +139,18 @@ describe('a seed', () => {
     await sandbox.seed('history');
     const { body } = await client.call('GET', '/transaction?time=other&limit=100');
     expect(body.pagination.total).toBe(35);
-    const seen = (field: (txn: Record<string, Record<string, string>>) => unknown) => new Set(body.data.map(field));
-    expect(seen(({ txnState }) => txnState))
-      .toEqual(new Set(['completed', 'failed', 'expired', 'usercanceled']));
-    expect(seen(({ destReq }) => destReq?.['method']))
-      .toEqual(new Set(['servicepay', 'lightning', 'on-chain', 'tron', 'vnd-instant']));
+    const seen = (field: (txn: Record<string, Record<string, string>>) => unknown) =>
+      new Set(body.data.map(field));
+    expect(seen(({ txnState }) => txnState)).toEqual(
+      new Set(['completed', 'failed', 'expired', 'usercanceled']),
+    );
+    expect(seen(({ destReq }) => destReq?.['method'])).toEqual(
+      new Set(['servicepay', 'lightning', 'on-chain', 'tron', 'vnd-instant']),
+    );
     const now = await sandbox.clock.now();
-    const daysAgo = body.data.map(({ createdAt }: { createdAt: number }) => Math.floor((now - createdAt) / 86_400_000));
+    const daysAgo = body.data.map(({ createdAt }: { createdAt: number }) =>
+      Math.floor((now - createdAt) / 86_400_000),
+    );
     expect(new Set(daysAgo).size).toBe(32);
     expect((await client.wallet('BTC')).availableBalance).toBe((await client.wallet('BTC')).amount);
     expect((await client.control('GET', 'status')).body.autoPay).toBe('off');
@@ -140,7 +169,9 @@ describe('a seed', () => {
 
   test('fills a new file', async () => {
     const old = await fresh({ seed: 'history' });
-    expect((await old.call('GET', '/transaction?time=30d&limit=1')).body.pagination.total).toBeGreaterThan(25);
+    expect(
+      (await old.call('GET', '/transaction?time=30d&limit=1')).body.pagination.total,
+    ).toBeGreaterThan(25);
     await old.close();
   });
 });

@@ -26,7 +26,8 @@ const open = (file: string): Store =>
   openStore({ file, openFile: openSqlite, verify: verifyBooks, initialise: () => undefined });
 const rowsOf = (store: Store, sql: string): unknown[] => store.all(v.unknown(), sql);
 const tables = `SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'copy%' AND name NOT LIKE 'sqlite%' ORDER BY name`;
-const normal = (rows: unknown[]): string => JSON.stringify(rows).replaceAll(/["\s\\]|--[^\n]*/g, '');
+const normal = (rows: unknown[]): string =>
+  JSON.stringify(rows).replaceAll(/["\s\\]|--[^\n]*/g, '');
 
 async function isWhole(path: string): Promise<void> {
   const store = open(path);
@@ -45,7 +46,11 @@ describe('a sandbox file of version 7', () => {
     const sandbox = await fresh({ file });
     expect(sandbox.apiKey).toBe('key-of-version-7');
     const listed = (await sandbox.call('GET', '/transaction?time=other')).body.data;
-    expect(listed.map(({ txnState }: { txnState: string }) => txnState)).toEqual(['quoted', 'srcintent', 'completed']);
+    expect(listed.map(({ txnState }: { txnState: string }) => txnState)).toEqual([
+      'quoted',
+      'srcintent',
+      'completed',
+    ]);
     const received = listed[1].txnId;
     await sandbox.pay(received);
     await sandbox.mine(3);
@@ -55,7 +60,9 @@ describe('a sandbox file of version 7', () => {
     expect((await sandbox.call('GET', '/transaction?time=other')).body.pagination.total).toBe(1);
     await sandbox.close();
     const before = new Database(copyOf(file, 7));
-    expect(before.prepare('SELECT count(*) AS count FROM txn_count').get()).toMatchObject({ count: 10 });
+    expect(before.prepare('SELECT count(*) AS count FROM txn_count').get()).toMatchObject({
+      count: 10,
+    });
     before.close();
   });
 

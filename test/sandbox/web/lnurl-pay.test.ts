@@ -9,7 +9,9 @@ let sandbox: Fresh;
 let shop: Client;
 beforeEach(async () => {
   sandbox = await fresh({ autoPay: 1000 });
-  shop = await sandbox.login((await sandbox.control('POST', 'accounts', { displayName: 'Café' })).body);
+  shop = await sandbox.login(
+    (await sandbox.control('POST', 'accounts', { displayName: 'Café' })).body,
+  );
 });
 afterEach(() => sandbox.close());
 
@@ -28,7 +30,11 @@ describe('a user of the service', () => {
     const { status, headers, body } = await payRequest(shop.accountId);
     expect(status).toBe(200);
     expect(headers.get('access-control-allow-origin')).toBe('*');
-    expect(body).toMatchObject({ tag: 'payRequest', minSendable: 1000, maxSendable: 100_000_000_000 });
+    expect(body).toMatchObject({
+      tag: 'payRequest',
+      minSendable: 1000,
+      maxSendable: 100_000_000_000,
+    });
     expect(JSON.parse(body.metadata)).toEqual([
       ['text/plain', 'Payment to Café'],
       ['text/identifier', `${shop.accountId}@sandbox.localhost`],
@@ -36,14 +42,17 @@ describe('a user of the service', () => {
   });
 
   test('creates an invoice over the exact amount, bound to the metadata', async () => {
-    await fc.assert(fc.asyncProperty(fc.integer({ min: 1000, max: 100_000_000_000 }), async (amount) => {
-      const { status, body, metadata } = await ask(shop.accountId, String(amount));
-      expect(status).toBe(200);
-      const invoice = decodeInvoice(body.pr);
-      expect(invoice.amountMsat).toBe(BigInt(amount));
-      expect(invoice.descriptionHash).toBe(createHash('sha256').update(metadata).digest('hex'));
-      expect(invoice.description).toBeNull();
-    }), { numRuns: 20 });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1000, max: 100_000_000_000 }), async (amount) => {
+        const { status, body, metadata } = await ask(shop.accountId, String(amount));
+        expect(status).toBe(200);
+        const invoice = decodeInvoice(body.pr);
+        expect(invoice.amountMsat).toBe(BigInt(amount));
+        expect(invoice.descriptionHash).toBe(createHash('sha256').update(metadata).digest('hex'));
+        expect(invoice.description).toBeNull();
+      }),
+      { numRuns: 20 },
+    );
   });
 
   test('is credited when the invoice is paid from outside, without fractions of a satoshi', async () => {
@@ -72,15 +81,25 @@ describe('a user of the service', () => {
     expect(data.map(({ txnState }: { txnState: string }) => txnState)).toEqual(['expired']);
   });
 
-  test.for(['', '999', '100000000001', '-1000', '1e6', '1000.5', 'many', '9'.repeat(400), '0x1000'])(
-    'refuses an amount outside its range: %j',
-    async (amount) => {
-      const { status, body } = await ask(shop.accountId, amount);
-      expect(status).toBe(400);
-      expect(body).toEqual({ status: 'ERROR', reason: expect.stringContaining('1000 to 100000000000') });
-      expect((await shop.call('GET', '/transaction')).body.data).toEqual([]);
-    },
-  );
+  test.for([
+    '',
+    '999',
+    '100000000001',
+    '-1000',
+    '1e6',
+    '1000.5',
+    'many',
+    '9'.repeat(400),
+    '0x1000',
+  ])('refuses an amount outside its range: %j', async (amount) => {
+    const { status, body } = await ask(shop.accountId, amount);
+    expect(status).toBe(400);
+    expect(body).toEqual({
+      status: 'ERROR',
+      reason: expect.stringContaining('1000 to 100000000000'),
+    });
+    expect((await shop.call('GET', '/transaction')).body.data).toEqual([]);
+  });
 
   test('must exist', async () => {
     for (const path of ['nobody', 'nobody/callback?amount=1000', '..%2Fstatus']) {

@@ -8,7 +8,9 @@ let child: Client;
 
 beforeEach(async () => {
   sandbox = await fresh();
-  child = await sandbox.login((await sandbox.control('POST', 'accounts', { displayName: 'Child' })).body);
+  child = await sandbox.login(
+    (await sandbox.control('POST', 'accounts', { displayName: 'Child' })).body,
+  );
 });
 
 afterEach(() => sandbox.close());
@@ -36,7 +38,9 @@ describe('a send to a Lightning Address', () => {
   });
 
   test('takes its fees out of the amount on request', async () => {
-    const txn = await sandbox.run(lnurlSend('alice@pay.example', 0.000025, { deductNetworkFeesFromDest: true }));
+    const txn = await sandbox.run(
+      lnurlSend('alice@pay.example', 0.000025, { deductNetworkFeesFromDest: true }),
+    );
     await sandbox.advance('1s');
     expect((await sandbox.get(txn.txnId)).body.destReq.amtSettled).toBe(0.00002493);
     expect(await sandbox.balance('BTC')).toEqual([0.999975, 0.999975]);
@@ -54,38 +58,69 @@ describe('a send to a Lightning Address', () => {
 
   test.for([
     { what: 'Lightning Address', address: (id: string) => `${id}@sandbox.localhost` },
-    { what: 'LNURL', address: (id: string) => encodeLnurl(`http://sandbox.localhost/.well-known/lnurlp/${id}`) },
-  ])('of a user of the service by $what arrives there as a Lightning receive', async ({ address }) => {
-    const txn = await sandbox.run(lnurlSend(address(child.accountId), 0.001));
-    await sandbox.advance('1s');
-    expect(await sandbox.state(txn.txnId)).toBe('completed');
-    expect((await child.wallet('BTC')).amount).toBe(0.001);
-    const { data } = (await child.call('GET', '/transaction')).body;
-    expect(data).toMatchObject([{
-      txnState: 'completed', sourceReq: { method: 'lightning' }, destReq: { amtSettled: 0.001 },
-    }]);
-  });
+    {
+      what: 'LNURL',
+      address: (id: string) => encodeLnurl(`http://sandbox.localhost/.well-known/lnurlp/${id}`),
+    },
+  ])(
+    'of a user of the service by $what arrives there as a Lightning receive',
+    async ({ address }) => {
+      const txn = await sandbox.run(lnurlSend(address(child.accountId), 0.001));
+      await sandbox.advance('1s');
+      expect(await sandbox.state(txn.txnId)).toBe('completed');
+      expect((await child.wallet('BTC')).amount).toBe(0.001);
+      const { data } = (await child.call('GET', '/transaction')).body;
+      expect(data).toMatchObject([
+        {
+          txnState: 'completed',
+          sourceReq: { method: 'lightning' },
+          destReq: { amtSettled: 0.001 },
+        },
+      ]);
+    },
+  );
 
   test('to an unreachable user fails, and nothing is deducted', async () => {
     const txn = await sandbox.run(lnurlSend('no-route@pay.example', 0.001));
     await sandbox.advance('200ms');
     expect(await sandbox.state(txn.txnId)).toBe('destsent');
     await sandbox.advance('800ms');
-    expect([await sandbox.state(txn.txnId), await sandbox.balance('BTC')]).toEqual(['failed', [1, 1]]);
+    expect([await sandbox.state(txn.txnId), await sandbox.balance('BTC')]).toEqual([
+      'failed',
+      [1, 1],
+    ]);
   });
 
   test.for([
-    { what: 'an unknown user of the service', body: lnurlSend('ne01-00000000@sandbox.localhost', 0.001) },
+    {
+      what: 'an unknown user of the service',
+      body: lnurlSend('ne01-00000000@sandbox.localhost', 0.001),
+    },
     { what: 'a user that is not resolved', body: lnurlSend('nobody@pay.example', 0.001) },
     { what: 'something else', body: lnurlSend('alice', 0.001) },
-    { what: 'an LNURL with a wrong checksum', body: lnurlSend(`${outsideLnurl.slice(0, -1)}Q`, 0.001) },
-    { what: 'the amount on the destination', body: {
-      sourceReq: { ccy: 'BTC', method: 'servicepay' },
-      destReq: { ccy: 'BTC', method: 'lnurl', amtRequested: 0.001, reqDetails: { address: 'alice@pay.example' } },
-    } },
-    { what: 'no address', body: {
-      sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.001 }, destReq: { ccy: 'BTC', method: 'lnurl' },
-    } },
+    {
+      what: 'an LNURL with a wrong checksum',
+      body: lnurlSend(`${outsideLnurl.slice(0, -1)}Q`, 0.001),
+    },
+    {
+      what: 'the amount on the destination',
+      body: {
+        sourceReq: { ccy: 'BTC', method: 'servicepay' },
+        destReq: {
+          ccy: 'BTC',
+          method: 'lnurl',
+          amtRequested: 0.001,
+          reqDetails: { address: 'alice@pay.example' },
+        },
+      },
+    },
+    {
+      what: 'no address',
+      body: {
+        sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.001 },
+        destReq: { ccy: 'BTC', method: 'lnurl' },
+      },
+    },
   ])('with $what is a bad request', async ({ body }) => {
     const answer = await sandbox.create(body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);

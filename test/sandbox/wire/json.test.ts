@@ -5,26 +5,52 @@ import { describe, expect, test } from 'vitest';
 import { readJson, writeJson } from '../../../src/sandbox/wire/json.js';
 
 /** Documents whose numbers have a sensible size; absurd ones are refused. */
-const number = fc.double({ min: -1e18, max: 1e18, noNaN: true }).filter((n) => n === 0 || Math.abs(n) > 1e-18);
-const documents = fc.object({
-  maxDepth: 8, withNullPrototype: false, key: fc.string({ unit: 'binary' }),
-  values: [number, fc.maxSafeInteger(), fc.string({ unit: 'binary' }), fc.boolean(), fc.constant(null)],
-}).map((value) => JSON.stringify(value));
+const number = fc
+  .double({ min: -1e18, max: 1e18, noNaN: true })
+  .filter((n) => n === 0 || Math.abs(n) > 1e-18);
+const documents = fc
+  .object({
+    maxDepth: 8,
+    withNullPrototype: false,
+    key: fc.string({ unit: 'binary' }),
+    values: [
+      number,
+      fc.maxSafeInteger(),
+      fc.string({ unit: 'binary' }),
+      fc.boolean(),
+      fc.constant(null),
+    ],
+  })
+  .map((value) => JSON.stringify(value));
 
 describe('readJson', () => {
   test('agrees with JSON.parse on every document, except for numbers', () => {
-    fc.assert(fc.property(documents, (text) => {
-      expect(withNumbers(readJson(text))).toEqual(JSON.parse(text));
-    }));
+    fc.assert(
+      fc.property(documents, (text) => {
+        expect(withNumbers(readJson(text))).toEqual(JSON.parse(text));
+      }),
+    );
   });
 
   test.for(['0.1', '0.100000000000000000001', '1e-8', '9007199254740993', '-0.00000001', '2E3'])(
-    'keeps every digit of %s', (literal) => {
+    'keeps every digit of %s',
+    (literal) => {
       expect(readJson(`{"a":[${literal}]}`)).toEqual({ a: [new Big(literal)] });
-    });
+    },
+  );
 
   test.for([
-    '', '{', '{"a":01}', '[1,]', '"\u0001"', 'NaN', '"\\ud800"', '{"\\udc00":1}', '1e41', '[1e-41]', '9'.repeat(65),
+    '',
+    '{',
+    '{"a":01}',
+    '[1,]',
+    '"\u0001"',
+    'NaN',
+    '"\\ud800"',
+    '{"\\udc00":1}',
+    '1e41',
+    '[1e-41]',
+    '9'.repeat(65),
     '['.repeat(40) + ']'.repeat(40),
   ])('refuses %s', (text) => {
     expect(() => readJson(text)).toThrow(SyntaxError);
@@ -48,15 +74,20 @@ describe('writeJson', () => {
   });
 
   test('writes what was read', () => {
-    fc.assert(fc.property(documents, (text) => {
-      const expected: unknown = JSON.parse(text, (_, value: unknown) => Object.is(value, -0) ? 0 : value);
-      expect(JSON.parse(writeJson(readJson(text)))).toEqual(expected);
-    }));
+    fc.assert(
+      fc.property(documents, (text) => {
+        const expected: unknown = JSON.parse(text, (_, value: unknown) =>
+          Object.is(value, -0) ? 0 : value,
+        );
+        expect(JSON.parse(writeJson(readJson(text)))).toEqual(expected);
+      }),
+    );
   });
 });
 
 function withNumbers(value: unknown): unknown {
-  if (value instanceof Big) return Number(value.toString()) * (value.s === -1 && value.eq(0) ? -0 : 1);
+  if (value instanceof Big)
+    return Number(value.toString()) * (value.s === -1 && value.eq(0) ? -0 : 1);
   if (Array.isArray(value)) return value.map(withNumbers);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withNumbers(field)]));

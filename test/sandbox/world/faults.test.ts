@@ -7,7 +7,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { NewFault, Sandbox } from '../../../src/sandbox.js';
 import { startReceiver } from '../../support/receiver.js';
 import {
-  connect, fresh, lightningReceive, lightningSend, onchainSend, payout, serve, swap, type Client,
+  connect,
+  fresh,
+  lightningReceive,
+  lightningSend,
+  onchainSend,
+  payout,
+  serve,
+  swap,
+  type Client,
 } from '../support.js';
 
 const transaction = '/api/v2/transaction';
@@ -28,38 +36,67 @@ afterEach(async () => {
 });
 
 const create = () => client.create(swap(10, 'USDT', 'USD'));
-const total = async (): Promise<number> => (await client.call('GET', '/transaction')).body.pagination.total;
+const total = async (): Promise<number> =>
+  (await client.call('GET', '/transaction')).body.pagination.total;
 
 describe('a fault', () => {
-  test.for<{ fault: NewFault; status: number; body: unknown; retryAfter: string | null; carriedOut: number }>([
+  test.for<{
+    fault: NewFault;
+    status: number;
+    body: unknown;
+    retryAfter: string | null;
+    carriedOut: number;
+  }>([
     {
-      fault: { kind: 'status', status: 500 }, status: 500, body: { error: 'internal server error' },
-      retryAfter: null, carriedOut: 0,
+      fault: { kind: 'status', status: 500 },
+      status: 500,
+      body: { error: 'internal server error' },
+      retryAfter: null,
+      carriedOut: 0,
     },
     {
-      fault: { kind: 'status', status: 429, retryAfter: 7 }, status: 429, body: { error: 'too many requests' },
-      retryAfter: '7', carriedOut: 0,
+      fault: { kind: 'status', status: 429, retryAfter: 7 },
+      status: 429,
+      body: { error: 'too many requests' },
+      retryAfter: '7',
+      carriedOut: 0,
     },
     {
-      fault: { kind: 'status', status: 503, commit: true }, status: 503, body: { error: 'service unavailable' },
-      retryAfter: null, carriedOut: 1,
+      fault: { kind: 'status', status: 503, commit: true },
+      status: 503,
+      body: { error: 'service unavailable' },
+      retryAfter: null,
+      carriedOut: 1,
     },
     {
-      fault: { kind: 'status', status: 400, error: 'bad request', message: 'for testing' }, status: 400,
-      body: { error: 'bad request', message: 'for testing' }, retryAfter: null, carriedOut: 0,
+      fault: { kind: 'status', status: 400, error: 'bad request', message: 'for testing' },
+      status: 400,
+      body: { error: 'bad request', message: 'for testing' },
+      retryAfter: null,
+      carriedOut: 0,
     },
     {
-      fault: { kind: 'status', status: 200, body: { txnId: null, amounts: [0.00000001] } }, status: 200,
-      body: { txnId: null, amounts: [0.00000001] }, retryAfter: null, carriedOut: 0,
+      fault: { kind: 'status', status: 200, body: { txnId: null, amounts: [0.00000001] } },
+      status: 200,
+      body: { txnId: null, amounts: [0.00000001] },
+      retryAfter: null,
+      carriedOut: 0,
     },
     {
-      fault: { kind: 'status', status: 403 }, status: 403, body: { error: 'forbidden' },
-      retryAfter: null, carriedOut: 0,
+      fault: { kind: 'status', status: 403 },
+      status: 403,
+      body: { error: 'forbidden' },
+      retryAfter: null,
+      carriedOut: 0,
     },
   ])('answers $fault', async ({ fault, status, body, retryAfter, carriedOut }) => {
     await sandbox.faults.add(fault);
     const answer = await create();
-    expect([answer.status, answer.body, answer.headers.get('retry-after')]).toEqual([status, body, retryAfter]);
+    expect([answer.status, answer.body, answer.headers.get('retry-after')]).toEqual([
+      status,
+      body,
+      retryAfter,
+    ]);
     expect(await total()).toBe(carriedOut);
   });
 
@@ -83,7 +120,10 @@ describe('a fault', () => {
   test('answers with the HTML page of a proxy', async () => {
     await sandbox.faults.add({ kind: 'html' });
     const answer = await fetch(`${sandbox.url}${transaction}`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([502, 'text/html; charset=utf-8']);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      502,
+      'text/html; charset=utf-8',
+    ]);
     expect(await answer.text()).toContain('<h1>502 Bad Gateway</h1>');
   });
 
@@ -94,7 +134,10 @@ describe('a fault', () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(59);
   });
 
-  test.for([{ commit: true, carriedOut: 1 }, { commit: false, carriedOut: 0 }])(
+  test.for([
+    { commit: true, carriedOut: 1 },
+    { commit: false, carriedOut: 0 },
+  ])(
     'never answers, commit $commit, until the client or the server stops',
     async ({ commit, carriedOut }) => {
       await sandbox.faults.add({ kind: 'no-answer', method: 'POST', times: 'always', commit });
@@ -119,20 +162,27 @@ describe('a fault', () => {
     { pattern: { path: '**' }, strikes: [true, true, true] },
     { pattern: { path: '/api/v2/transactio.' }, strikes: [false, false, false] },
     { pattern: {}, strikes: [true, true, true] },
-  ])('with the pattern $pattern hits $strikes of create, list, confirm', async ({ pattern, strikes }) => {
-    await sandbox.faults.add({ kind: 'status', status: 500, times: 'always', ...pattern });
-    const answers = [
-      await client.create({}), await client.call('GET', '/transaction?limit=1'), await client.confirm('none'),
-    ];
-    expect(answers.map(({ status }) => status === 500)).toEqual(strikes);
-  });
+  ])(
+    'with the pattern $pattern hits $strikes of create, list, confirm',
+    async ({ pattern, strikes }) => {
+      await sandbox.faults.add({ kind: 'status', status: 500, times: 'always', ...pattern });
+      const answers = [
+        await client.create({}),
+        await client.call('GET', '/transaction?limit=1'),
+        await client.confirm('none'),
+      ];
+      expect(answers.map(({ status }) => status === 500)).toEqual(strikes);
+    },
+  );
 
   test('applies from the nth match on, for a number of times, and shows its count', async () => {
     const { id } = await sandbox.faults.add({ kind: 'status', status: 500, nth: 2, times: 2 });
     const statuses = [];
     for (let call = 0; call < 5; call += 1) statuses.push((await create()).status);
     expect(statuses).toEqual([200, 500, 500, 200, 200]);
-    expect(sandbox.faults.list()).toMatchObject([{ id, kind: 'status', seen: 3, applied: 2, spent: true }]);
+    expect(sandbox.faults.list()).toMatchObject([
+      { id, kind: 'status', seen: 3, applied: 2, spent: true },
+    ]);
   });
 
   test('applies after earlier faults on its path', async () => {
@@ -161,8 +211,13 @@ describe('a fault', () => {
     await expect(create()).rejects.toThrow();
     await expect(create()).rejects.toThrow();
     await create();
-    expect(sandbox.requests('POST', transaction).map(({ status, fault }) => [status, fault]))
-      .toEqual([[0, 'drop-before-commit'], [200, 'drop-after-commit'], [200, null]]);
+    expect(
+      sandbox.requests('POST', transaction).map(({ status, fault }) => [status, fault]),
+    ).toEqual([
+      [0, 'drop-before-commit'],
+      [200, 'drop-after-commit'],
+      [200, null],
+    ]);
   });
 
   test('never applies to the controls', async () => {
@@ -172,11 +227,22 @@ describe('a fault', () => {
   });
 
   test.for([
-    {}, { kind: 'fire' }, { kind: 'status' }, { kind: 'status', status: 99 }, { kind: 'latency' },
-    { kind: 'latency', delay: '2' }, { kind: 'truncate', times: 0 }, { kind: 'truncate', nth: 'first' },
-    { kind: 'payment' }, { kind: 'payment', outcome: 'lost' }, { kind: 'late-effect' },
-    { kind: 'false-state' }, { kind: 'false-state', state: 'paid' }, { kind: 'stale', ago: 'long' },
-    { kind: 'double-payment', path: '**' }, { kind: 'webhook-duplicate', state: 'paid' },
+    {},
+    { kind: 'fire' },
+    { kind: 'status' },
+    { kind: 'status', status: 99 },
+    { kind: 'latency' },
+    { kind: 'latency', delay: '2' },
+    { kind: 'truncate', times: 0 },
+    { kind: 'truncate', nth: 'first' },
+    { kind: 'payment' },
+    { kind: 'payment', outcome: 'lost' },
+    { kind: 'late-effect' },
+    { kind: 'false-state' },
+    { kind: 'false-state', state: 'paid' },
+    { kind: 'stale', ago: 'long' },
+    { kind: 'double-payment', path: '**' },
+    { kind: 'webhook-duplicate', state: 'paid' },
   ])('is refused for %j', async (body) => {
     const answer = await client.control('POST', 'faults', body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
@@ -187,33 +253,49 @@ describe('a fault with an effect', () => {
   const quote = async (): Promise<string> => (await create()).body.txnId;
   const states = async (txnId: string): Promise<string[]> => [
     (await client.get(txnId)).body.txnState,
-    (await client.call('GET', '/transaction')).body.data.find((each: { txnId: string }) => each.txnId === txnId)?.txnState,
+    (await client.call('GET', '/transaction')).body.data.find(
+      (each: { txnId: string }) => each.txnId === txnId,
+    )?.txnState,
   ];
 
   test.for<{ fault: NewFault; status: number }>([
     { fault: { kind: 'late-effect', delay: '5s' }, status: 200 },
     { fault: { kind: 'html', method: 'PUT', status: 504, commitAfter: '5s' }, status: 504 },
     { fault: { kind: 'status', method: 'PUT', status: 409, commitAfter: '5s' }, status: 409 },
-  ])('answers a confirmation at once and executes it later: $fault.kind', async ({ fault, status }) => {
-    const txnId = await quote();
-    await sandbox.faults.add(fault);
-    const answer = await fetch(`${sandbox.url}${transaction}/${txnId}/confirm`, { method: 'PUT', headers: client.headers() });
-    expect(answer.status).toBe(status);
-    if (status === 200) expect(await answer.json()).toMatchObject({ txnId, txnState: 'quoted' });
-    await sandbox.clock.advance('4s');
-    expect(await states(txnId)).toEqual(['quoted', 'quoted']);
-    await sandbox.clock.advance('1s');
-    expect(await states(txnId)).toEqual(['completed', 'completed']);
-    expect(sandbox.requests('PUT').map((each) => [each.status, each.fault])).toEqual([[status, fault.kind], [200, 'late-effect']]);
-  });
+  ])(
+    'answers a confirmation at once and executes it later: $fault.kind',
+    async ({ fault, status }) => {
+      const txnId = await quote();
+      await sandbox.faults.add(fault);
+      const answer = await fetch(`${sandbox.url}${transaction}/${txnId}/confirm`, {
+        method: 'PUT',
+        headers: client.headers(),
+      });
+      expect(answer.status).toBe(status);
+      if (status === 200) expect(await answer.json()).toMatchObject({ txnId, txnState: 'quoted' });
+      await sandbox.clock.advance('4s');
+      expect(await states(txnId)).toEqual(['quoted', 'quoted']);
+      await sandbox.clock.advance('1s');
+      expect(await states(txnId)).toEqual(['completed', 'completed']);
+      expect(sandbox.requests('PUT').map((each) => [each.status, each.fault])).toEqual([
+        [status, fault.kind],
+        [200, 'late-effect'],
+      ]);
+    },
+  );
 
   test.for([408, 409, 423, 425, 499])('answers %i in HTML, carried out or not', async (status) => {
     for (const commit of [false, true]) {
       await sandbox.faults.add({ kind: 'html', method: 'POST', status, commit });
       const answer = await fetch(`${sandbox.url}${transaction}`, {
-        method: 'POST', headers: client.headers(), body: JSON.stringify(swap(1, 'USDT', 'USD')),
+        method: 'POST',
+        headers: client.headers(),
+        body: JSON.stringify(swap(1, 'USDT', 'USD')),
       });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        status,
+        'text/html; charset=utf-8',
+      ]);
       expect(await total()).toBe(commit ? 1 : 0);
     }
   });
@@ -222,7 +304,9 @@ describe('a fault with an effect', () => {
 describe('a read fault', () => {
   const send = async () => client.run(lightningSend(await sandbox.invoice('1000sat')));
   const listed = async (): Promise<string[]> =>
-    (await client.call('GET', '/transaction')).body.data.map(({ txnState }: { txnState: string }) => txnState);
+    (await client.call('GET', '/transaction')).body.data.map(
+      ({ txnState }: { txnState: string }) => txnState,
+    );
 
   test('shows transactions as of an earlier time, and hides newer ones', async () => {
     const { txnId } = await send();
@@ -230,10 +314,18 @@ describe('a read fault', () => {
     await sandbox.faults.add({ kind: 'stale', ago: '6s', times: 'always' });
     expect([(await client.get(txnId)).status, await listed()]).toEqual([404, []]);
     await sandbox.clock.advance('1s');
-    expect([(await client.get(txnId)).body.txnState, await listed()]).toEqual(['srccreated', ['srccreated']]);
-    expect((await client.call('GET', '/transaction?txnStatuses=completed')).body.pagination.total).toBe(0);
+    expect([(await client.get(txnId)).body.txnState, await listed()]).toEqual([
+      'srccreated',
+      ['srccreated'],
+    ]);
+    expect(
+      (await client.call('GET', '/transaction?txnStatuses=completed')).body.pagination.total,
+    ).toBe(0);
     await sandbox.clock.advance('6s');
-    expect([(await client.get(txnId)).body.txnState, await listed()]).toEqual(['completed', ['completed']]);
+    expect([(await client.get(txnId)).body.txnState, await listed()]).toEqual([
+      'completed',
+      ['completed'],
+    ]);
   });
 
   test('with an old state shows the details of that state', async () => {
@@ -275,7 +367,10 @@ describe('a switch', () => {
     const before = (await client.wallet('BTC')).amount;
     await sandbox.faults.add({ kind: 'double-payment', times: 'always' });
     const invoice = await sandbox.invoice('1000sat');
-    const sent = [await client.run(lightningSend(invoice)), await client.run(lightningSend(invoice))];
+    const sent = [
+      await client.run(lightningSend(invoice)),
+      await client.run(lightningSend(invoice)),
+    ];
     await sandbox.clock.advance('5s');
     for (const { txnId } of sent) expect((await client.get(txnId)).body.txnState).toBe('completed');
     expect((before - (await client.wallet('BTC')).amount).toFixed(8)).toBe('0.00002006');
@@ -284,7 +379,10 @@ describe('a switch', () => {
   test('set at the start is stored in the file, and is removed like a fault', async () => {
     const other = await fresh({ allowReferenceReuse: true, allowDoublePayment: true });
     const { data } = (await other.control('GET', 'faults')).body;
-    expect(data).toMatchObject([{ kind: 'reference-reuse', times: 'always' }, { kind: 'double-payment', times: 'always' }]);
+    expect(data).toMatchObject([
+      { kind: 'reference-reuse', times: 'always' },
+      { kind: 'double-payment', times: 'always' },
+    ]);
     await other.close();
   });
 });
@@ -305,7 +403,9 @@ describe('in the embedded sandbox', () => {
   test('a request without an answer ends with its own signal', async () => {
     const embedded = await fresh();
     await embedded.control('POST', 'faults', { kind: 'no-answer' });
-    await expect(embedded.send(new Request(url, { signal: AbortSignal.timeout(20) }))).rejects.toThrow();
+    await expect(
+      embedded.send(new Request(url, { signal: AbortSignal.timeout(20) })),
+    ).rejects.toThrow();
     await embedded.control('POST', 'faults', { kind: 'latency', delay: '30ms' });
     const begun = performance.now();
     await embedded.send(new Request(url));
@@ -336,16 +436,27 @@ describe('a payment with a fault', () => {
   };
 
   test.for<[outcome: 'no-route' | 'rejected' | 'error', state: string]>([
-    ['no-route', 'failed'], ['rejected', 'rejected'], ['error', 'error'],
+    ['no-route', 'failed'],
+    ['rejected', 'rejected'],
+    ['error', 'error'],
   ])('with the outcome %s ends in %s and costs nothing', async ([outcome, state]) => {
     await sandbox.faults.add({ kind: 'payment', outcome });
     expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual([state, 1, 1]);
-    expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual(['completed', 0.99998997, 0.99998997]);
+    expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual([
+      'completed',
+      0.99998997,
+      0.99998997,
+    ]);
   });
 
   test('fails for a matching destination only', async () => {
     const [bad, good] = [await sandbox.invoice('1000sat'), await sandbox.invoice('1000sat')];
-    await sandbox.faults.add({ kind: 'payment', outcome: 'no-route', destination: bad, times: 'always' });
+    await sandbox.faults.add({
+      kind: 'payment',
+      outcome: 'no-route',
+      destination: bad,
+      times: 'always',
+    });
     expect(await ends(lightningSend(good))).toContain('completed');
     expect(await ends(lightningSend(bad))).toContain('failed');
     expect(await ends(lightningSend(bad))).toContain('failed');
@@ -386,8 +497,13 @@ describe('webhooks', () => {
   };
 
   test('arrive twice', async () => {
-    expect(await statesAfter({ kind: 'webhook-duplicate', state: 'destsent' }))
-      .toEqual(['quoted', 'srccreated', 'destsent', 'destsent', 'completed']);
+    expect(await statesAfter({ kind: 'webhook-duplicate', state: 'destsent' })).toEqual([
+      'quoted',
+      'srccreated',
+      'destsent',
+      'destsent',
+      'completed',
+    ]);
   });
 
   test('always arrive twice', async () => {
@@ -395,7 +511,11 @@ describe('webhooks', () => {
   });
 
   test('arrive out of order', async () => {
-    expect(await statesAfter({ kind: 'webhook-out-of-order', nth: 2 }))
-      .toEqual(['quoted', 'destsent', 'completed', 'srccreated']);
+    expect(await statesAfter({ kind: 'webhook-out-of-order', nth: 2 })).toEqual([
+      'quoted',
+      'destsent',
+      'completed',
+      'srccreated',
+    ]);
   });
 });

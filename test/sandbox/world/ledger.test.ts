@@ -6,7 +6,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../../src/sandbox/world/context.js';
 import { openStore, type Store } from '../../../src/sandbox/storage/database.js';
 import {
-  balanceOf, houseLeg, InsufficientFunds, post, reserved, verifyBooks, wallet, type Leg,
+  balanceOf,
+  houseLeg,
+  InsufficientFunds,
+  post,
+  reserved,
+  verifyBooks,
+  wallet,
+  type Leg,
 } from '../../../src/sandbox/world/ledger.js';
 import { makerNames } from '../../../src/sandbox/wire/maker.js';
 
@@ -15,13 +22,21 @@ let ctx: Context;
 
 beforeEach(() => {
   store = openStore({ file: ':memory:', initialise: () => undefined, verify: verifyBooks });
-  ctx = { store, now: 1, random: randomBytes, maker: makerNames('service'), baseUrl: '', liveShapes: new Set() };
+  ctx = {
+    store,
+    now: 1,
+    random: randomBytes,
+    maker: makerNames('service'),
+    baseUrl: '',
+    liveShapes: new Set(),
+  };
 });
 
 afterEach(() => store.close());
 
 let subjects = 0;
-const move = (...legs: Leg[]) => store.write(() => post(ctx, { subject: `t${subjects += 1}`, step: 'settle', legs }));
+const move = (...legs: Leg[]) =>
+  store.write(() => post(ctx, { subject: `t${(subjects += 1)}`, step: 'settle', legs }));
 const fund = (ccy: string, amount: string) =>
   move(houseLeg('outside', ccy, new Big(amount).neg()), wallet('a', ccy, new Big(amount)));
 const available = (ccy: string) => balanceOf(store, 'a', ccy, 'available').toFixed();
@@ -30,7 +45,10 @@ describe('the ledger', () => {
   test('moves money between accounts', async () => {
     await fund('BTC', '0.3');
     await move(wallet('a', 'BTC', new Big('-0.1')), reserved('a', 'BTC', new Big('0.1')));
-    const balances = [balanceOf(store, 'a', 'BTC', 'available'), balanceOf(store, 'a', 'BTC', 'reserved')];
+    const balances = [
+      balanceOf(store, 'a', 'BTC', 'available'),
+      balanceOf(store, 'a', 'BTC', 'reserved'),
+    ];
     expect(balances.map((balance) => balance.toFixed())).toEqual(['0.2', '0.1']);
   });
 
@@ -43,7 +61,10 @@ describe('the ledger', () => {
 
   test('refuses to take a wallet below zero and keeps nothing of the movement', async () => {
     await fund('USD', '5');
-    const overdraw = move(houseLeg('outside', 'USD', new Big('5.01')), wallet('a', 'USD', new Big('-5.01')));
+    const overdraw = move(
+      houseLeg('outside', 'USD', new Big('5.01')),
+      wallet('a', 'USD', new Big('-5.01')),
+    );
     await expect(overdraw).rejects.toThrow(InsufficientFunds);
     expect(available('USD')).toBe('5');
   });
@@ -70,27 +91,32 @@ describe('the ledger', () => {
     { what: 'a wallet owes money', change: '-1', error: 'CHECK' },
   ])('stops the commit if $what', async ({ change, error }) => {
     await fund('BTC', '1');
-    const tamper = store.write(() => store.run(`UPDATE book SET balance = ${change} WHERE owner = 'a'`));
+    const tamper = store.write(() =>
+      store.run(`UPDATE book SET balance = ${change} WHERE owner = 'a'`),
+    );
     await expect(tamper).rejects.toThrow(error);
     expect(available('BTC')).toBe('1');
   });
 
   test('agrees with plain arithmetic over any series of movements', async () => {
     const amounts = fc.array(fc.integer({ min: -300, max: 500 }), { maxLength: 30 });
-    await fc.assert(fc.asyncProperty(amounts, async (steps) => {
-      const before = new Big(available('BTC')).times(1e8).toNumber();
-      let expected = before;
-      for (const sats of steps) {
-        const amount = new Big(sats).times('1e-8');
-        const moved = move(houseLeg('outside', 'BTC', amount.neg()), wallet('a', 'BTC', amount));
-        if (expected + sats < 0) {
-          await expect(moved).rejects.toThrow(InsufficientFunds);
-        } else {
-          await moved;
-          expected += sats;
+    await fc.assert(
+      fc.asyncProperty(amounts, async (steps) => {
+        const before = new Big(available('BTC')).times(1e8).toNumber();
+        let expected = before;
+        for (const sats of steps) {
+          const amount = new Big(sats).times('1e-8');
+          const moved = move(houseLeg('outside', 'BTC', amount.neg()), wallet('a', 'BTC', amount));
+          if (expected + sats < 0) {
+            await expect(moved).rejects.toThrow(InsufficientFunds);
+          } else {
+            await moved;
+            expected += sats;
+          }
         }
-      }
-      expect(new Big(available('BTC')).times(1e8).toNumber()).toBe(expected);
-    }), { numRuns: 25 });
+        expect(new Big(available('BTC')).times(1e8).toNumber()).toBe(expected);
+      }),
+      { numRuns: 25 },
+    );
   });
 });

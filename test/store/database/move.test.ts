@@ -23,8 +23,14 @@ const server = usingPostgres();
 function newHome(): string {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  for (const [name, version] of [['journal', 3], ['events', 1]]) {
-    copyFileSync(resolve(import.meta.dirname, `../fixtures/${name}-${version}.db`), join(home, `${name}.db`));
+  for (const [name, version] of [
+    ['journal', 3],
+    ['events', 1],
+  ]) {
+    copyFileSync(
+      resolve(import.meta.dirname, `../fixtures/${name}-${version}.db`),
+      join(home, `${name}.db`),
+    );
   }
   return home;
 }
@@ -34,7 +40,11 @@ function sourceOf(home: string): Source {
 }
 
 async function emptyDatabase(): Promise<Postgres> {
-  const database = postgresDatabase({ url: server().database(), source: 'the test', clock: () => performance.now() });
+  const database = postgresDatabase({
+    url: server().database(),
+    source: 'the test',
+    clock: () => performance.now(),
+  });
   onTestFinished(() => database.close());
   for (const part of [journalPart, inboxPart]) await prepareTables(database, 'the test', part);
   return database;
@@ -44,18 +54,27 @@ const nobody = (): boolean => false;
 const scope = 'ne01-e84b64ed';
 
 async function isThere(database: Postgres, home: string): Promise<void> {
-  const [journal, file] = [openPostgresJournal(database, nobody), openJournal({ path: join(home, 'journal.db'), isAlive: nobody, now: () => 0 })];
+  const [journal, file] = [
+    openPostgresJournal(database, nobody),
+    openJournal({ path: join(home, 'journal.db'), isAlive: nobody, now: () => 0 }),
+  ];
   onTestFinished(() => file.close());
   const unfinished = await file.open(scope);
   expect(unfinished.length).toBeGreaterThan(5);
   expect(await journal.open(scope)).toEqual(unfinished);
   const window = { lengthMs: Date.now(), earliest: Date.now(), latest: Date.now() };
-  const total = (spends: readonly Spend[]) => spends.filter(({ ccy }) => ccy === 'BTC').reduce((sum, spend) => sum.plus(spend.total), Big(0)).toFixed();
+  const total = (spends: readonly Spend[]) =>
+    spends
+      .filter(({ ccy }) => ccy === 'BTC')
+      .reduce((sum, spend) => sum.plus(spend.total), Big(0))
+      .toFixed();
   expect(total(await journal.spent(scope, window))).toBe(total(await file.spent(scope, window)));
   const { leases } = openPostgresEvents(database);
   expect(await leases.take('http://127.0.0.1:9/hooks', 'one', 10)).toHaveLength(3);
-  const counts = await database.read((sql) => sql.all(`SELECT (SELECT count(*) FROM payments) AS payments,
-    (SELECT count(*) FROM attempts) AS attempts, (SELECT count(*) FROM events) AS events`));
+  const counts = await database.read((sql) =>
+    sql.all(`SELECT (SELECT count(*) FROM payments) AS payments,
+    (SELECT count(*) FROM attempts) AS attempts, (SELECT count(*) FROM events) AS events`),
+  );
   expect(counts).toEqual([{ payments: 25, attempts: 29, events: 3 }]);
 }
 
@@ -76,9 +95,15 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
       let left = allowed;
       const breaking: Postgres = {
         ...database,
-        transaction: (action, options) => ((left -= 1) < 0 ? Promise.reject(new Error('interrupted')) : database.transaction(action, options)),
+        transaction: (action, options) =>
+          (left -= 1) < 0
+            ? Promise.reject(new Error('interrupted'))
+            : database.transaction(action, options),
       };
-      const isWhole = await moveInto(breaking, source, nobody).then(() => true, () => false);
+      const isWhole = await moveInto(breaking, source, nobody).then(
+        () => true,
+        () => false,
+      );
       await moveInto(database, source, nobody);
       await isThere(database, home);
       if (isWhole) break;
@@ -87,7 +112,12 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
 
   test('closes the file for a process that still has it open', async () => {
     const source = sourceOf(newHome());
-    const journal = openJournal({ path: source.journal.path, isAlive: nobody, now: () => Date.now(), isKnown: true });
+    const journal = openJournal({
+      path: source.journal.path,
+      isAlive: nobody,
+      now: () => Date.now(),
+      isKnown: true,
+    });
     onTestFinished(() => journal.close());
     const paid = await journal.find(scope, 'coffee');
     await moveInto(await emptyDatabase(), source, nobody);
@@ -100,12 +130,18 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     const home = newHome();
     await moveInto(database, sourceOf(home), nobody);
     const change = (text: string): Promise<unknown> => database.transaction((sql) => sql.run(text));
-    await change(`UPDATE payments SET updated_at = updated_at + CASE ref WHEN 'going' THEN 1 ELSE -1 END WHERE ref IN ('going', 'submitting')`);
-    await change(`UPDATE attempts SET txn_state = 'there' WHERE payment_id IN (SELECT id FROM payments WHERE ref IN ('going', 'submitting'))`);
+    await change(
+      `UPDATE payments SET updated_at = updated_at + CASE ref WHEN 'going' THEN 1 ELSE -1 END WHERE ref IN ('going', 'submitting')`,
+    );
+    await change(
+      `UPDATE attempts SET txn_state = 'there' WHERE payment_id IN (SELECT id FROM payments WHERE ref IN ('going', 'submitting'))`,
+    );
     await moveInto(database, sourceOf(home), nobody);
     const journal = openPostgresJournal(database, nobody);
     expect((await journal.find(scope, 'going'))?.attempts).toMatchObject([{ txnState: 'there' }]);
-    expect((await journal.find(scope, 'submitting'))?.attempts).toMatchObject([{ txnState: 'quoted' }]);
+    expect((await journal.find(scope, 'submitting'))?.attempts).toMatchObject([
+      { txnState: 'quoted' },
+    ]);
   });
 
   test('stops if another payment has the reference', async () => {
@@ -113,8 +149,11 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     const home = newHome();
     await moveInto(database, sourceOf(home), nobody);
     const rename = `UPDATE payments SET ref = CASE ref WHEN 'coffee' THEN 'moved' ELSE 'coffee' END WHERE ref = '`;
-    for (const ref of ['coffee', 'swap-1']) await database.transaction((sql) => sql.run(`${rename}${ref}'`));
-    await expect(moveInto(database, sourceOf(home), nobody)).rejects.toThrow('another payment with the reference coffee');
+    for (const ref of ['coffee', 'swap-1'])
+      await database.transaction((sql) => sql.run(`${rename}${ref}'`));
+    await expect(moveInto(database, sourceOf(home), nobody)).rejects.toThrow(
+      'another payment with the reference coffee',
+    );
   });
 
   test('leaves a home that cannot pay from its files any more', async () => {
@@ -131,11 +170,26 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
   });
 
   test('is required before a home pays with the database', async () => {
-    const here = { home: newHome(), env: { SVCPAY_DATABASE_URL: await preparedDatabase(server()) } };
-    const pay = ['--sandbox', 'send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '1000sat', '--yes', '--no-wait', '--json'];
+    const here = {
+      home: newHome(),
+      env: { SVCPAY_DATABASE_URL: await preparedDatabase(server()) },
+    };
+    const pay = [
+      '--sandbox',
+      'send',
+      'onchain',
+      'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+      '1000sat',
+      '--yes',
+      '--no-wait',
+      '--json',
+    ];
     const run = await svcpay(pay, here);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error()).toMatchObject({ message: expect.stringContaining('not in the database'), hint: expect.stringContaining('svcpay db move') });
+    expect(run.error()).toMatchObject({
+      message: expect.stringContaining('not in the database'),
+      hint: expect.stringContaining('svcpay db move'),
+    });
     expect(await svcpay(['db', 'move'], here)).toMatchObject({ exitCode: 0 });
     expect(await svcpay(pay, here)).toMatchObject({ exitCode: 0 });
   });
@@ -143,8 +197,19 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
   test('is not required for payments of the embedded sandbox', async () => {
     const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-    const pay = ['--sandbox', 'send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '1000sat', '--yes', '--no-wait', '--json'];
+    const pay = [
+      '--sandbox',
+      'send',
+      'onchain',
+      'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+      '1000sat',
+      '--yes',
+      '--no-wait',
+      '--json',
+    ];
     expect(await svcpay(pay, { home })).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(pay, { home, env: { SVCPAY_DATABASE_URL: await preparedDatabase(server()) } })).toMatchObject({ exitCode: 0 });
+    expect(
+      await svcpay(pay, { home, env: { SVCPAY_DATABASE_URL: await preparedDatabase(server()) } }),
+    ).toMatchObject({ exitCode: 0 });
   });
 });

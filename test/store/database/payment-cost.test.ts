@@ -34,35 +34,47 @@ async function counted(url: string) {
     counts: () => {
       // One transaction goes in one message, or its first statement and its COMMIT go in messages of their own.
       const transactions = sent.split(/BEGIN ISOLATION/).slice(1);
-      const writes = transactions.filter((each) => /INSERT INTO|UPDATE \w|DELETE FROM/.test(each)).length;
+      const writes = transactions.filter((each) =>
+        /INSERT INTO|UPDATE \w|DELETE FROM/.test(each),
+      ).length;
       return [times(/COMMIT(?!TED)/g), writes, times(/pg_advisory_xact_lock/g)];
     },
     reset: () => void (sent = ''),
   };
 }
 
-test.skipIf(!hasPostgres)('a payment needs no more requests, transactions and locks than docs/scale.md states', { timeout: 60_000 }, async ({ around }) => {
-  const server = await sharedPostgres();
-  const database = await counted(server.database());
-  const there = { ...around, env: { SVCPAY_DATABASE_URL: database.url } };
-  const run = async (args: readonly string[]): Promise<void> => expect(await svcpay(args, there)).toMatchObject({ exitCode: 0 });
-  const cost = async (args: readonly string[]): Promise<number[]> => {
-    const invoice = await around.sandbox.invoice('1000sat');
-    const before = around.sandbox.requests().length;
-    database.reset();
-    await run(['send', 'lightning', invoice, ...args, '--yes', '--no-wait', '-q']);
-    const requests = around.sandbox.requests().slice(before).map(({ method }) => method);
-    return [requests.lastIndexOf('PUT') + 1, ...database.counts()];
-  };
-  const noMore = (found: readonly number[], ...rows: readonly string[]): void => {
-    const limits = rows.map(promised).reduce((sums, row) => sums.map((sum, at) => sum + (row[at] ?? 0)));
-    expect(found.map((each, at) => Math.max(each, limits[at] ?? 0))).toEqual(limits);
-  };
-  await run(['db', 'upgrade']);
-  // The first one signs in and reads the list for the first time.
-  await cost(['--ref', 'first']);
-  noMore(await cost([]), 'without `--ref`');
-  noMore(await cost(['--ref', 'own']), 'with `--ref`');
-  await run(['limits', 'set', '--per-day', '1btc', '-q']);
-  noMore(await cost(['--ref', 'limited']), 'with `--ref`', 'with a limit per day, in addition');
-});
+test.skipIf(!hasPostgres)(
+  'a payment needs no more requests, transactions and locks than docs/scale.md states',
+  { timeout: 60_000 },
+  async ({ around }) => {
+    const server = await sharedPostgres();
+    const database = await counted(server.database());
+    const there = { ...around, env: { SVCPAY_DATABASE_URL: database.url } };
+    const run = async (args: readonly string[]): Promise<void> =>
+      expect(await svcpay(args, there)).toMatchObject({ exitCode: 0 });
+    const cost = async (args: readonly string[]): Promise<number[]> => {
+      const invoice = await around.sandbox.invoice('1000sat');
+      const before = around.sandbox.requests().length;
+      database.reset();
+      await run(['send', 'lightning', invoice, ...args, '--yes', '--no-wait', '-q']);
+      const requests = around.sandbox
+        .requests()
+        .slice(before)
+        .map(({ method }) => method);
+      return [requests.lastIndexOf('PUT') + 1, ...database.counts()];
+    };
+    const noMore = (found: readonly number[], ...rows: readonly string[]): void => {
+      const limits = rows
+        .map(promised)
+        .reduce((sums, row) => sums.map((sum, at) => sum + (row[at] ?? 0)));
+      expect(found.map((each, at) => Math.max(each, limits[at] ?? 0))).toEqual(limits);
+    };
+    await run(['db', 'upgrade']);
+    // The first one signs in and reads the list for the first time.
+    await cost(['--ref', 'first']);
+    noMore(await cost([]), 'without `--ref`');
+    noMore(await cost(['--ref', 'own']), 'with `--ref`');
+    await run(['limits', 'set', '--per-day', '1btc', '-q']);
+    noMore(await cost(['--ref', 'limited']), 'with `--ref`', 'with a limit per day, in addition');
+  },
+);

@@ -12,7 +12,9 @@ const isReady = Buffer.from('5a0000000549', 'hex');
 
 /** The message of a connection ended by the administrator. */
 function ended(): Buffer {
-  const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0');
+  const fields = Buffer.from(
+    'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0',
+  );
   const head = Buffer.alloc(5, 'E');
   head.writeUInt32BE(fields.length + 4, 1);
   return Buffer.concat([head, fields]);
@@ -23,7 +25,8 @@ async function abrupt(url: string): Promise<string> {
   let isFirst = true;
   const door = createServer((client) => {
     const database = connect(server().port, '127.0.0.1');
-    for (const socket of [client, database]) socket.on('error', () => undefined).on('close', () => (client.destroy(), database.destroy()));
+    for (const socket of [client, database])
+      socket.on('error', () => undefined).on('close', () => (client.destroy(), database.destroy()));
     client.on('data', (bytes) => database.write(bytes));
     database.on('data', (bytes) => {
       const isEnd = isFirst && bytes.includes(isReady);
@@ -38,7 +41,11 @@ async function abrupt(url: string): Promise<string> {
 }
 
 test.skipIf(!hasPostgres)('a connection that ends immediately is opened again', async () => {
-  const database = postgresDatabase({ url: await abrupt(server().database()), source: 'the test', clock: () => performance.now() });
+  const database = postgresDatabase({
+    url: await abrupt(server().database()),
+    source: 'the test',
+    clock: () => performance.now(),
+  });
   onTestFinished(() => database.close());
   expect(await database.read((sql) => sql.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
 });

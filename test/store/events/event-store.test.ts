@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../../src/store/database/postgres.js';
 import { prepareTables } from '../../../src/store/database/postgres-schema.js';
-import { eventLeaseMs, type EventStore, type ReceivedEvent, type StoredEvent } from '../../../src/store/events/event-store.js';
+import {
+  eventLeaseMs,
+  type EventStore,
+  type ReceivedEvent,
+  type StoredEvent,
+} from '../../../src/store/events/event-store.js';
 import { inboxPart, openPostgresEvents } from '../../../src/store/events/postgres-events.js';
 import { openEventStore } from '../../../src/store/events/sqlite-events.js';
 import { placeOf } from '../../../src/webhooks/order.js';
@@ -22,8 +27,16 @@ async function all(events: AsyncIterable<StoredEvent>): Promise<StoredEvent[]> {
   return found;
 }
 
-const append = (store: EventStore, ids: readonly string[], consumers: readonly string[] = ['x']): Promise<StoredEvent[]> =>
-  store.append(ids.map((id, at) => received(payload(id, 'quoted', at))), consumers, plain);
+const append = (
+  store: EventStore,
+  ids: readonly string[],
+  consumers: readonly string[] = ['x'],
+): Promise<StoredEvent[]> =>
+  store.append(
+    ids.map((id, at) => received(payload(id, 'quoted', at))),
+    consumers,
+    plain,
+  );
 
 /** Opens another one on the same file or database each time that it is called. */
 type Open = (now?: () => number) => Promise<EventStore>;
@@ -45,7 +58,8 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 async function inPostgres(address: string): Promise<Open> {
-  const connect = () => postgresDatabase({ url: address, source: 'the test', clock: () => performance.now() });
+  const connect = () =>
+    postgresDatabase({ url: address, source: 'the test', clock: () => performance.now() });
   const first = connect();
   await prepareTables(first, 'the test', inboxPart);
   await first.transaction((sql) => sql.run('TRUNCATE events, backlog, leases RESTART IDENTITY'));
@@ -84,32 +98,57 @@ describe.each(places)('the event store in %s', (_name, place) => {
     const open = await place();
     const store = await open();
     const odd: ReceivedEvent = {
-      ...received(payload('a')), body: Buffer.from([0, 255, 10, 13]), txnId: null, txnState: null, updatedAt: null,
+      ...received(payload('a')),
+      body: Buffer.from([0, 255, 10, 13]),
+      txnId: null,
+      txnState: null,
+      updatedAt: null,
     };
     await store.append([odd], [], plain);
     const again = await open();
-    expect(await all(again.since(0))).toEqual([{ ...odd, ...nowhere, id: 1, body: new Uint8Array(odd.body) }]);
+    expect(await all(again.since(0))).toEqual([
+      { ...odd, ...nowhere, id: 1, body: new Uint8Array(odd.body) },
+    ]);
     expect(Buffer.from((await again.read(1))?.body ?? [])).toEqual(odd.body);
   });
 
   test('compares an event with the earlier ones of its transaction', async () => {
     const store = await (await place())();
-    const events = [payload('a', 'quoted', 1), payload('b', 'quoted', 1), payload('a', 'quoted', 1), payload('a', 'destsent', 3)];
-    const stored = await store.append(events.map((each) => received(each)), [], placeOf);
+    const events = [
+      payload('a', 'quoted', 1),
+      payload('b', 'quoted', 1),
+      payload('a', 'quoted', 1),
+      payload('a', 'destsent', 3),
+    ];
+    const stored = await store.append(
+      events.map((each) => received(each)),
+      [],
+      placeOf,
+    );
     expect(stored.map(({ duplicateOf, missing }) => ({ duplicateOf, missing }))).toEqual([
       { duplicateOf: null, missing: [] },
       { duplicateOf: null, missing: [] },
       { duplicateOf: 1, missing: [] },
       { duplicateOf: null, missing: ['srccreated'] },
     ]);
-    expect(await all(store.since(0))).toMatchObject(stored.map(({ id, duplicateOf, missing }) => ({ id, duplicateOf, missing })));
+    expect(await all(store.since(0))).toMatchObject(
+      stored.map(({ id, duplicateOf, missing }) => ({ id, duplicateOf, missing })),
+    );
   });
 
   test('numbers a large group in order of arrival, and compares each event with all earlier ones', async () => {
     const store = await (await place())();
     const names = Array.from({ length: 90 }, (_, at) => `t${at % 70}`);
-    const stored = await store.append(names.map((name) => received(payload(name, 'quoted', 1))), [], placeOf);
-    const expected = names.map((txnId, at) => ({ id: at + 1, txnId, duplicateOf: at < 70 ? null : at - 69 }));
+    const stored = await store.append(
+      names.map((name) => received(payload(name, 'quoted', 1))),
+      [],
+      placeOf,
+    );
+    const expected = names.map((txnId, at) => ({
+      id: at + 1,
+      txnId,
+      duplicateOf: at < 70 ? null : at - 69,
+    }));
     expect(stored).toMatchObject(expected);
     expect(await all(store.since(0))).toMatchObject(expected);
   });
@@ -137,9 +176,16 @@ describe.each(places)('the event store in %s', (_name, place) => {
     await store.leases.settle('x', 'one', [1, 3]);
     expect(await store.leases.take('x', 'one', 10)).toEqual([{ eventId: 2, txnId: 'b' }]);
     const waiting = await store.leases.take('y', 'one', 10);
-    expect(waiting.toSorted((a, b) => a.eventId - b.eventId).map(({ txnId }) => txnId)).toEqual(['a', 'b', 'a']);
+    expect(waiting.toSorted((a, b) => a.eventId - b.eventId).map(({ txnId }) => txnId)).toEqual([
+      'a',
+      'b',
+      'a',
+    ]);
     expect(await store.leases.take('y', 'one', 10)).toEqual([]);
-    expect(await store.backlog()).toEqual([{ consumer: 'x', count: 1, oldest: 0 }, { consumer: 'y', count: 3, oldest: 0 }]);
+    expect(await store.backlog()).toEqual([
+      { consumer: 'x', count: 1, oldest: 0 },
+      { consumer: 'y', count: 3, oldest: 0 },
+    ]);
   });
 
   test('leases a transaction to one worker until it is released or the lease runs out', async () => {
@@ -172,14 +218,29 @@ describe.each(places)('the event store in %s', (_name, place) => {
 
   test('finds events since an instant, page by page', async () => {
     const store = await (await place())();
-    await store.append(Array.from({ length: 450 }, (_, n) => received(payload(`t${n}`), n)), [], plain);
-    expect((await all(store.since(10))).map(({ id }) => id)).toEqual(Array.from({ length: 440 }, (_, n) => n + 11));
+    await store.append(
+      Array.from({ length: 450 }, (_, n) => received(payload(`t${n}`), n)),
+      [],
+      plain,
+    );
+    expect((await all(store.since(10))).map(({ id }) => id)).toEqual(
+      Array.from({ length: 440 }, (_, n) => n + 11),
+    );
   });
 
   test('finds the transactions whose last event is not final', async () => {
     const store = await (await place())();
-    const events = [payload('a', 'quoted', 1), payload('b', 'quoted', 1), payload('a', 'completed', 2), payload('c', 'destsent', 1)];
-    await store.append(events.map((each) => received(each, 50)), [], plain);
+    const events = [
+      payload('a', 'quoted', 1),
+      payload('b', 'quoted', 1),
+      payload('a', 'completed', 2),
+      payload('c', 'destsent', 1),
+    ];
+    await store.append(
+      events.map((each) => received(each, 50)),
+      [],
+      plain,
+    );
     expect(await store.unfinished(0, ['completed'], 10)).toEqual([
       { txnId: 'c', txnState: 'destsent' },
       { txnId: 'b', txnState: 'quoted' },
@@ -191,7 +252,9 @@ describe.each(places)('the event store in %s', (_name, place) => {
     const open = await place();
     const [one, two] = [await open(), await open()];
     const event = received(payload('a', 'quoted', 1));
-    const stored = await Promise.all([one, two].map((store) => store.append([event], ['x'], placeOf)));
+    const stored = await Promise.all(
+      [one, two].map((store) => store.append([event], ['x'], placeOf)),
+    );
     expect(stored.flat().filter(({ duplicateOf }) => duplicateOf === null)).toHaveLength(1);
     expect(await one.backlog()).toEqual([{ consumer: 'x', count: 1, oldest: 0 }]);
   });
@@ -202,9 +265,20 @@ describe.each(places)('the event store in %s', (_name, place) => {
     for (let turn = 0; turn < 40; turn += 1) {
       await append(store, [`a${turn}`, `b${turn}`]);
       const before = store.leases.take('x', 'one', 1);
-      const [taken] = await Promise.all([before, store.leases.renew('x', 'one').then((kept) => renewed.push(kept))]);
-      const settled = store.leases.settle('x', 'one', taken.map(({ eventId }) => eventId));
-      await Promise.all([store.leases.take('x', 'one', 1), settled, store.leases.renew('x', 'one').then((kept) => renewed.push(kept))]);
+      const [taken] = await Promise.all([
+        before,
+        store.leases.renew('x', 'one').then((kept) => renewed.push(kept)),
+      ]);
+      const settled = store.leases.settle(
+        'x',
+        'one',
+        taken.map(({ eventId }) => eventId),
+      );
+      await Promise.all([
+        store.leases.take('x', 'one', 1),
+        settled,
+        store.leases.renew('x', 'one').then((kept) => renewed.push(kept)),
+      ]);
     }
     expect(renewed.filter((kept) => !kept)).toEqual([]);
   });
@@ -221,7 +295,9 @@ describe.each(places)('the event store in %s', (_name, place) => {
     }
     const rest = (await one.leases.take('x', 'one', 100)).map(({ eventId }) => eventId);
     await one.leases.settle('x', 'one', rest);
-    expect([...handed, ...rest].toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+    expect([...handed, ...rest].toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, n) => n + 1),
+    );
     expect(await one.backlog()).toEqual([]);
   });
 });

@@ -7,12 +7,19 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openSqlite, type SqliteFile } from '../../../src/store/files/sqlite-file.js';
 
 const hourMs = 3_600_000;
-const rows = 'CREATE TABLE rows AS WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < 20000) SELECT x, hex(x) AS y FROM n;';
+const rows =
+  'CREATE TABLE rows AS WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < 20000) SELECT x, hex(x) AS y FROM n;';
 
 function bigFile(): SqliteFile {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-sqlite-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  return { path: join(folder, 'big.db'), name: 'file', applicationId: 7, steps: [rows], advice: { hint: undefined, next: undefined } };
+  return {
+    path: join(folder, 'big.db'),
+    name: 'file',
+    applicationId: 7,
+    steps: [rows],
+    advice: { hint: undefined, next: undefined },
+  };
 }
 
 /** In a page that opening the file does not need. */
@@ -43,8 +50,18 @@ test('opening a file again in one process keeps the lock that its write-ahead lo
   const file = bigFile();
   const [first] = [openSqlite(file), openSqlite(file)];
   const other = (action: string): string =>
-    execFileSync(process.execPath, ['-e', `const db = new (require('libsql'))(process.argv[1]); ${action}; db.close();`, file.path], { encoding: 'utf8', cwd: import.meta.dirname });
+    execFileSync(
+      process.execPath,
+      [
+        '-e',
+        `const db = new (require('libsql'))(process.argv[1]); ${action}; db.close();`,
+        file.path,
+      ],
+      { encoding: 'utf8', cwd: import.meta.dirname },
+    );
   other("db.exec('SELECT count(*) FROM rows')");
   first?.exec('CREATE TABLE seen (x); INSERT INTO seen VALUES (7)');
-  expect(other("process.stdout.write(JSON.stringify(db.prepare('SELECT x FROM seen').all()))")).toBe('[{"x":7}]');
+  expect(
+    other("process.stdout.write(JSON.stringify(db.prepare('SELECT x FROM seen').all()))"),
+  ).toBe('[{"x":7}]');
 });

@@ -7,8 +7,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { postgresDatabase } from '../../../src/store/database/postgres.js';
 import { prepareTables } from '../../../src/store/database/postgres-schema.js';
 import type { SqlDatabase } from '../../../src/store/database/sql.js';
-import { leaseMs, LostClaim, type ImportedAttempt, type Journal, type Spend } from '../../../src/store/journal/journal.js';
-import { latest, requested, type Attempt, type Payment, type PaymentChange, type PaymentDraft } from '../../../src/store/journal/payment.js';
+import {
+  leaseMs,
+  LostClaim,
+  type ImportedAttempt,
+  type Journal,
+  type Spend,
+} from '../../../src/store/journal/journal.js';
+import {
+  latest,
+  requested,
+  type Attempt,
+  type Payment,
+  type PaymentChange,
+  type PaymentDraft,
+} from '../../../src/store/journal/payment.js';
 import { journalPart } from '../../../src/store/journal/postgres-journal.js';
 import { openSqlJournal } from '../../../src/store/journal/sql-journal.js';
 import { openJournal } from '../../../src/store/journal/sqlite-journal.js';
@@ -47,7 +60,11 @@ afterAll(() => server?.stop());
 
 /** On the real server, with the test's clock instead of the server's. */
 function postgres(address: string): Journal {
-  const database = postgresDatabase({ url: address, source: 'the test', clock: () => performance.now() });
+  const database = postgresDatabase({
+    url: address,
+    source: 'the test',
+    clock: () => performance.now(),
+  });
   const ready = prepareTables(database, 'the test', journalPart).then(() =>
     database.transaction((sql) => sql.run('TRUNCATE payments, attempts')),
   );
@@ -82,7 +99,9 @@ type Step = Omit<PaymentChange, 'attempt'> & { readonly attempt?: Partial<Attemp
 const quoted: Step = { attempt: { state: 'quoted', txnId: 't', txnState: 'quoted' } };
 const approved = { approvedTotal: '0.5', spendCcy: 'BTC' } as const;
 const submitted: Step = { attempt: { state: 'submitting', ...approved, submittedAt: now } };
-const became = (state: Attempt['state'], txnState: string): Step => ({ attempt: { state, txnState } });
+const became = (state: Attempt['state'], txnState: string): Step => ({
+  attempt: { state, txnState },
+});
 const abandoned: Step = { abandoned: true };
 const again: Step = { attempt: requested(2) };
 
@@ -92,10 +111,18 @@ function changeOf(payment: Payment, { attempt, ...columns }: Step): PaymentChang
   return { ...columns, attempt: { ...known, ...attempt } };
 }
 
-const whole = (payment: Payment, attempt: Partial<Attempt>): PaymentChange & { readonly attempt: Attempt } =>
-  ({ attempt: { ...latest(payment), ...attempt } });
+const whole = (
+  payment: Payment,
+  attempt: Partial<Attempt>,
+): PaymentChange & { readonly attempt: Attempt } => ({
+  attempt: { ...latest(payment), ...attempt },
+});
 
-async function written(journal: Journal, given: PaymentDraft, ...steps: readonly Step[]): Promise<Payment> {
+async function written(
+  journal: Journal,
+  given: PaymentDraft,
+  ...steps: readonly Step[]
+): Promise<Payment> {
   const { payment } = await journal.begin(given);
   let claim = await journal.claim(payment.id, 'writer');
   if (claim === undefined) throw new Error('the payment is held');
@@ -106,14 +133,17 @@ async function written(journal: Journal, given: PaymentDraft, ...steps: readonly
 
 /** A journal returns each debit or the sums of them. */
 function sums(spent: readonly Spend[]): Record<string, number> {
-  const total = (ccy: string): number => spent.filter((each) => each.ccy === ccy).reduce((sum, each) => sum + Number(each.total), 0);
+  const total = (ccy: string): number =>
+    spent.filter((each) => each.ccy === ccy).reduce((sum, each) => sum + Number(each.total), 0);
   return Object.fromEntries(spent.map(({ ccy }) => [ccy, total(ccy)]));
 }
 
 const journals: [string, () => Journal][] = [
   ['SQLite', sqlite],
   ...(hasPostgres ? [['PostgreSQL', () => postgres(url)] satisfies [string, () => Journal]] : []),
-  ...(hasPgBouncer ? [['PostgreSQL through PgBouncer', () => postgres(pooled)] satisfies [string, () => Journal]] : []),
+  ...(hasPgBouncer
+    ? [['PostgreSQL through PgBouncer', () => postgres(pooled)] satisfies [string, () => Journal]]
+    : []),
   ['memory', () => memoryJournal(emptyStore(), isAlive, () => present)],
 ];
 
@@ -121,7 +151,10 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   test('opens a payment once for a reference', async () => {
     const journal = open();
     const first = await journal.begin(draft());
-    expect(first).toMatchObject({ found: 'new', payment: { abandoned: false, openedAt: now, attempts: [requested(1)] } });
+    expect(first).toMatchObject({
+      found: 'new',
+      payment: { abandoned: false, openedAt: now, attempts: [requested(1)] },
+    });
     expect(await journal.begin(draft())).toEqual({ found: 'ref', payment: first.payment });
   });
 
@@ -141,31 +174,59 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   test('stores every field of a payment and of its attempts, including null', async () => {
     const journal = open();
     const terms = { maxFee: { percent: '1' }, maxRateLoss: '2' };
-    const payment = await written(journal, draft({ idempotencyKey: 'hash' }), { ...quoted, terms, consent: 'none' },
-      { attempt: { state: 'lapsed', txnState: 'expired' } }, again, { attempt: { ...approved, approvedReceives: '1.5' } },
-      { attempt: { approvedTotal: null }, abandoned: true });
+    const payment = await written(
+      journal,
+      draft({ idempotencyKey: 'hash' }),
+      { ...quoted, terms, consent: 'none' },
+      { attempt: { state: 'lapsed', txnState: 'expired' } },
+      again,
+      { attempt: { ...approved, approvedReceives: '1.5' } },
+      { attempt: { approvedTotal: null }, abandoned: true },
+    );
     expect(await journal.read(payment.id)).toEqual(payment);
-    expect(payment).toMatchObject({ terms, consent: 'none', abandoned: true, attempts: [
-      { ...requested(1), state: 'lapsed', txnId: 't', txnState: 'expired' },
-      { ...requested(2), approvedReceives: '1.5', spendCcy: 'BTC' },
-    ] });
+    expect(payment).toMatchObject({
+      terms,
+      consent: 'none',
+      abandoned: true,
+      attempts: [
+        { ...requested(1), state: 'lapsed', txnId: 't', txnState: 'expired' },
+        { ...requested(2), approvedReceives: '1.5', spendCcy: 'BTC' },
+      ],
+    });
   });
 
-  test.each(['id-find', 't-first', 't-second', 'R-find', 'R-find~2'])('finds a payment by %s', async (name) => {
-    const journal = open();
-    const payment = await written(journal, draft({ id: 'id-find', ref: 'R-find' }), { attempt: { ...quoted.attempt, txnId: 't-first' } },
-      became('lapsed', 'expired'), again, { attempt: { ...quoted.attempt, txnId: 't-second' } });
-    expect(await journal.find('ne01', name)).toEqual(payment);
-    expect(await journal.find('elsewhere', name)).toBeUndefined();
-    expect(await journal.find('ne01', 'R-find~3')).toBeUndefined();
-  });
+  test.each(['id-find', 't-first', 't-second', 'R-find', 'R-find~2'])(
+    'finds a payment by %s',
+    async (name) => {
+      const journal = open();
+      const payment = await written(
+        journal,
+        draft({ id: 'id-find', ref: 'R-find' }),
+        { attempt: { ...quoted.attempt, txnId: 't-first' } },
+        became('lapsed', 'expired'),
+        again,
+        { attempt: { ...quoted.attempt, txnId: 't-second' } },
+      );
+      expect(await journal.find('ne01', name)).toEqual(payment);
+      expect(await journal.find('elsewhere', name)).toBeUndefined();
+      expect(await journal.find('ne01', 'R-find~3')).toBeUndefined();
+    },
+  );
 
   test('finds one or two payments by the start of a transaction id', async () => {
     const journal = open();
-    const first = await written(journal, draft({ ref: 'one' }), { attempt: { ...quoted.attempt, txnId: '3c335075-1' } },
-      became('lapsed', 'expired'), again, { attempt: { ...quoted.attempt, txnId: '3c335075-11' } });
+    const first = await written(
+      journal,
+      draft({ ref: 'one' }),
+      { attempt: { ...quoted.attempt, txnId: '3c335075-1' } },
+      became('lapsed', 'expired'),
+      again,
+      { attempt: { ...quoted.attempt, txnId: '3c335075-11' } },
+    );
     present += 1;
-    const second = await written(journal, draft({ ref: 'two' }), { attempt: { ...quoted.attempt, txnId: '3c335075-2' } });
+    const second = await written(journal, draft({ ref: 'two' }), {
+      attempt: { ...quoted.attempt, txnId: '3c335075-2' },
+    });
     expect(await journal.beginning('ne01', '3c335075')).toEqual([first, second]);
     expect(await journal.beginning('ne01', '3c335075-2')).toEqual([second]);
     expect(await journal.beginning('elsewhere', '3c335075')).toEqual([]);
@@ -176,11 +237,19 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     const account = 'ne01-latest';
     await written(journal, draft({ account, ref: 'only quoted' }), quoted);
     for (const [at, ref] of ['first', 'second', 'third'].entries()) {
-      await written(journal, draft({ account, ref }), quoted, { attempt: { ...submitted.attempt, submittedAt: at + 1 } });
+      await written(journal, draft({ account, ref }), quoted, {
+        attempt: { ...submitted.attempt, submittedAt: at + 1 },
+      });
     }
     const retried = await journal.find('ne01', 'first');
-    await written(journal, { ...draft({ account }), ...retried }, became('failed', 'failed'), again,
-      { attempt: { ...quoted.attempt, txnId: 't2' } }, { attempt: { ...submitted.attempt, submittedAt: 9 } });
+    await written(
+      journal,
+      { ...draft({ account }), ...retried },
+      became('failed', 'failed'),
+      again,
+      { attempt: { ...quoted.attempt, txnId: 't2' } },
+      { attempt: { ...submitted.attempt, submittedAt: 9 } },
+    );
     expect((await journal.latest(account, 2)).map(({ ref }) => ref)).toEqual(['first', 'third']);
     expect(await journal.latest('ne01-nobody', 2)).toEqual([]);
   });
@@ -193,8 +262,22 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     ['submitting', [quoted, submitted], true],
     ['in flight', [quoted, submitted, became('in-flight', 'srccreated')], true],
     ['unknown', [quoted, submitted, became('unknown', 'expired')], true],
-    ['unknown, then abandoned', [quoted, submitted, became('unknown', 'expired'), { ...again, ...abandoned }], true],
-    ['unknown, then paid', [quoted, submitted, became('unknown', 'expired'), again, { attempt: { state: 'paid', txnId: 't2' } }], false],
+    [
+      'unknown, then abandoned',
+      [quoted, submitted, became('unknown', 'expired'), { ...again, ...abandoned }],
+      true,
+    ],
+    [
+      'unknown, then paid',
+      [
+        quoted,
+        submitted,
+        became('unknown', 'expired'),
+        again,
+        { attempt: { state: 'paid', txnId: 't2' } },
+      ],
+      false,
+    ],
     ['paid', [quoted, became('paid', 'completed')], false],
     ['failed', [quoted, submitted, became('failed', 'failed')], false],
     ['error', [quoted, submitted, became('error', 'error')], false],
@@ -207,7 +290,9 @@ describe.each(journals)('the journal in %s', (_name, open) => {
       await written(journal, draft({ ref }), ...steps);
     }
     const listed = await journal.open('ne01');
-    expect(listed.map(({ ref }) => ref)).toEqual(ends.filter(([, , isOpen]) => isOpen).map(([ref]) => ref));
+    expect(listed.map(({ ref }) => ref)).toEqual(
+      ends.filter(([, , isOpen]) => isOpen).map(([ref]) => ref),
+    );
     expect(await journal.open('elsewhere')).toEqual([]);
   });
 
@@ -218,23 +303,39 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     ['was paid', [quoted, submitted, became('paid', 'completed')], 'once'],
     ['ended as error', [quoted, submitted, became('error', 'error')], 'once'],
     ['expired after it was submitted', [quoted, submitted, became('unknown', 'expired')], 'once'],
-    ['has an earlier attempt of unknown outcome', [quoted, submitted, became('unknown', 'expired'), { ...again, ...abandoned }], 'once'],
+    [
+      'has an earlier attempt of unknown outcome',
+      [quoted, submitted, became('unknown', 'expired'), { ...again, ...abandoned }],
+      'once',
+    ],
     ['was abandoned', [quoted, abandoned], 'new'],
     ['failed', [quoted, submitted, became('failed', 'rejected')], 'new'],
     ['lapsed', [quoted, became('lapsed', 'usercanceled')], 'new'],
   ];
-  test.each(rivals)('finds a payment with an equal idempotency key that %s', async (_why, steps, found) => {
-    const journal = open();
-    await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
-    const elsewhere = { scope: 'alias', account: 'alias' };
-    expect(await journal.begin(draft({ ...elsewhere, ref: 'second', idempotencyKey: 'hash' }))).toMatchObject({ found });
-    expect(await journal.begin(draft({ ref: 'third', idempotencyKey: 'other' }))).toMatchObject({ found: 'new' });
-  });
+  test.each(rivals)(
+    'finds a payment with an equal idempotency key that %s',
+    async (_why, steps, found) => {
+      const journal = open();
+      await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
+      const elsewhere = { scope: 'alias', account: 'alias' };
+      expect(
+        await journal.begin(draft({ ...elsewhere, ref: 'second', idempotencyKey: 'hash' })),
+      ).toMatchObject({ found });
+      expect(await journal.begin(draft({ ref: 'third', idempotencyKey: 'other' }))).toMatchObject({
+        found: 'new',
+      });
+    },
+  );
 
   test('returns the payment that has paid instead of the abandoned one with the reference', async () => {
     const journal = open();
     await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), abandoned);
-    await written(journal, draft({ ref: 'second', idempotencyKey: 'hash' }), quoted, became('in-flight', 'srccreated'));
+    await written(
+      journal,
+      draft({ ref: 'second', idempotencyKey: 'hash' }),
+      quoted,
+      became('in-flight', 'srccreated'),
+    );
     const found = await journal.begin(draft({ ref: 'first', idempotencyKey: 'hash' }));
     expect(found).toMatchObject({ found: 'once', payment: { ref: 'second' } });
   });
@@ -242,7 +343,12 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   test('gives another order a reference under which nothing was created', async () => {
     const journal = open();
     const before = await written(journal, draft(), abandoned);
-    const order = { fingerprint: 'other', request: '{"receives":{"ccy":"BTC","value":"1"}}', idempotencyKey: 'hash', terms: { maxRateLoss: '1' } };
+    const order = {
+      fingerprint: 'other',
+      request: '{"receives":{"ccy":"BTC","value":"1"}}',
+      idempotencyKey: 'hash',
+      terms: { maxRateLoss: '1' },
+    };
     const replaced = await journal.begin(draft(order));
     expect(replaced).toMatchObject({ found: 'ref', payment: { ...order, id: before.id } });
     expect(await journal.read(before.id)).toEqual(replaced.payment);
@@ -255,14 +361,18 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   ])('leaves a reference to its payment if the payment %s', async (_why, step) => {
     const journal = open();
     await written(journal, draft(), step);
-    expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({ payment: { fingerprint: 'same' } });
+    expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({
+      payment: { fingerprint: 'same' },
+    });
   });
 
   test('keeps a reference with a payment that a process works on', async () => {
     const journal = open();
     const { id } = await written(journal, draft(), abandoned);
     await journal.claim(id, 'one');
-    expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({ payment: { fingerprint: 'same' } });
+    expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({
+      payment: { fingerprint: 'same' },
+    });
   });
 
   test('gives a payment to one process at a time', async () => {
@@ -286,17 +396,28 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     present = at;
     const second = await journal.claim(payment.id, 'two');
     expect(second?.fence).toBe(2);
-    await expect(journal.write(first!, changeOf(payment, quoted))).rejects.toBeInstanceOf(LostClaim);
-    await expect(journal.submit(first!, whole(payment, {}), window, () => {})).rejects.toBeInstanceOf(LostClaim);
-    expect((await journal.write(second!, changeOf(payment, quoted))).payment.attempts[0]?.state).toBe('quoted');
+    await expect(journal.write(first!, changeOf(payment, quoted))).rejects.toBeInstanceOf(
+      LostClaim,
+    );
+    await expect(
+      journal.submit(first!, whole(payment, {}), window, () => {}),
+    ).rejects.toBeInstanceOf(LostClaim);
+    expect(
+      (await journal.write(second!, changeOf(payment, quoted))).payment.attempts[0]?.state,
+    ).toBe('quoted');
   });
 
   test('refuses to return an attempt to an earlier state', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft());
-    const stale = await journal.write((await journal.claim(payment.id, 'one'))!, changeOf(payment, quoted));
+    const stale = await journal.write(
+      (await journal.claim(payment.id, 'one'))!,
+      changeOf(payment, quoted),
+    );
     await journal.write(stale, changeOf(stale.payment, became('paid', 'completed')));
-    await expect(journal.write(stale, changeOf(stale.payment, became('lapsed', 'expired')))).rejects.toThrow('move from paid to lapsed');
+    await expect(
+      journal.write(stale, changeOf(stale.payment, became('lapsed', 'expired'))),
+    ).rejects.toThrow('move from paid to lapsed');
     expect((await journal.read(payment.id))?.attempts).toMatchObject([{ state: 'paid' }]);
   });
 
@@ -329,20 +450,59 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   test('sums, before an attempt is submitted, all that the account spent and did not get back', async () => {
     const journal = open();
     const yesterday: Step = { attempt: { ...submitted.attempt, submittedAt: now - 2 } };
-    await written(journal, draft({ ref: 'before' }), quoted, yesterday, became('paid', 'completed'));
-    await written(journal, draft({ ref: 'paid', scope: 'alias' }), quoted, submitted, became('paid', 'completed'));
-    await written(journal, draft({ ref: 'unknown' }), quoted, { attempt: { ...submitted.attempt, approvedTotal: '0.25' } }, became('unknown', 'expired'));
+    await written(
+      journal,
+      draft({ ref: 'before' }),
+      quoted,
+      yesterday,
+      became('paid', 'completed'),
+    );
+    await written(
+      journal,
+      draft({ ref: 'paid', scope: 'alias' }),
+      quoted,
+      submitted,
+      became('paid', 'completed'),
+    );
+    await written(
+      journal,
+      draft({ ref: 'unknown' }),
+      quoted,
+      { attempt: { ...submitted.attempt, approvedTotal: '0.25' } },
+      became('unknown', 'expired'),
+    );
     await written(journal, draft({ ref: 'failed' }), quoted, submitted, became('failed', 'failed'));
-    await written(journal, draft({ ref: 'refused' }), quoted, submitted, became('lapsed', 'quoted'));
-    await written(journal, draft({ ref: 'other', scope: 'ne02', account: 'ne02' }), quoted, submitted);
+    await written(
+      journal,
+      draft({ ref: 'refused' }),
+      quoted,
+      submitted,
+      became('lapsed', 'quoted'),
+    );
+    await written(
+      journal,
+      draft({ ref: 'other', scope: 'ne02', account: 'ne02' }),
+      quoted,
+      submitted,
+    );
     const { payment } = await journal.begin(draft({ ref: 'now' }));
-    const claim = await journal.write((await journal.claim(payment.id, 'one'))!, changeOf(payment, quoted));
+    const claim = await journal.write(
+      (await journal.claim(payment.id, 'one'))!,
+      changeOf(payment, quoted),
+    );
     const seen: unknown[] = [];
-    const after = await journal.submit(claim, whole(claim.payment, { ...submitted.attempt, submittedAt: null }), window, async (before) => {
-      seen.push(sums(await before.spent()), before.rival);
-    });
+    const after = await journal.submit(
+      claim,
+      whole(claim.payment, { ...submitted.attempt, submittedAt: null }),
+      window,
+      async (before) => {
+        seen.push(sums(await before.spent()), before.rival);
+      },
+    );
     expect(seen).toEqual([{ BTC: 0.75 }, undefined]);
-    expect(after.payment.attempts).toMatchObject([{ state: 'submitting', submittedAt: window.latest }]);
+    expect(after.payment.attempts).toMatchObject([
+      { state: 'submitting', submittedAt: window.latest },
+    ]);
     expect(await journal.read(payment.id)).toEqual(after.payment);
   });
 
@@ -350,10 +510,18 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     const journal = open();
     const submit = async (ref: string): Promise<unknown> => {
       const { payment } = await journal.begin(draft({ ref }));
-      const claim = await journal.write((await journal.claim(payment.id, ref))!, changeOf(payment, quoted));
-      return journal.submit(claim, whole(claim.payment, submitted.attempt!), window, async ({ spent }) => {
-        if ((await spent()).length > 0) throw new Error('too much');
-      });
+      const claim = await journal.write(
+        (await journal.claim(payment.id, ref))!,
+        changeOf(payment, quoted),
+      );
+      return journal.submit(
+        claim,
+        whole(claim.payment, submitted.attempt!),
+        window,
+        async ({ spent }) => {
+          if ((await spent()).length > 0) throw new Error('too much');
+        },
+      );
     };
     const results = await Promise.allSettled([submit('one'), submit('two')]);
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -363,16 +531,37 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   test('stores texts with SQL syntax', async () => {
     const journal = open();
     const ref = `'); DROP TABLE payments; -- \\' $1 ? ?? \u2028 \uD83D\uDE00`;
-    const payment = await written(journal, draft({ ref, idempotencyKey: `E'\\'` }), { attempt: { state: 'in-flight', txnId: `t'?;\\`, txnState: `?'"` } });
+    const payment = await written(journal, draft({ ref, idempotencyKey: `E'\\'` }), {
+      attempt: { state: 'in-flight', txnId: `t'?;\\`, txnState: `?'"` },
+    });
     expect(await journal.find(payment.scope, ref)).toEqual(payment);
-    expect(await journal.begin(draft({ ref: 'other', idempotencyKey: `E'\\'` }))).toMatchObject({ found: 'once', payment: { ref } });
+    expect(await journal.begin(draft({ ref: 'other', idempotencyKey: `E'\\'` }))).toMatchObject({
+      found: 'once',
+      payment: { ref },
+    });
   });
 
-  const imported: ImportedAttempt =
-    { number: 2, txnId: 'found', state: 'paid', txnState: 'completed', approvedTotal: '0.5', approvedReceives: '0.4', spendCcy: 'BTC', ago: 0 };
+  const imported: ImportedAttempt = {
+    number: 2,
+    txnId: 'found',
+    state: 'paid',
+    txnState: 'completed',
+    approvedTotal: '0.5',
+    approvedReceives: '0.4',
+    spendCcy: 'BTC',
+    ago: 0,
+  };
   test.each<[string, Step[]]>([
     ['does not have', []],
-    ['has as a quote', [quoted, became('lapsed', 'expired'), again, { attempt: { ...quoted.attempt, txnId: 'found' } }]],
+    [
+      'has as a quote',
+      [
+        quoted,
+        became('lapsed', 'expired'),
+        again,
+        { attempt: { ...quoted.attempt, txnId: 'found' } },
+      ],
+    ],
     ['abandoned', [{ ...again, ...abandoned }]],
     ['knows only a failed attempt before', [quoted, submitted, became('failed', 'failed')]],
     ['knows only a later attempt of', [{ attempt: requested(3) }]],
@@ -381,14 +570,24 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     const given = draft({ idempotencyKey: 'hash' });
     if (steps.length > 0) await written(journal, draft({ idempotencyKey: 'hash' }), ...steps);
     const working = await journal.claim((await journal.find(given.scope, 'R'))?.id ?? '', 'one');
-    expect([await journal.enter(given, imported, window), await journal.enter(given, imported, window)]).toEqual([true, false]);
+    expect([
+      await journal.enter(given, imported, window),
+      await journal.enter(given, imported, window),
+    ]).toEqual([true, false]);
     const { ago: _ago, ...attempt } = imported;
     expect(await journal.find(given.scope, 'found')).toMatchObject({ ref: 'R', abandoned: false });
-    expect((await journal.find(given.scope, 'R'))?.attempts).toContainEqual({ ...attempt, submittedAt: now });
+    expect((await journal.find(given.scope, 'R'))?.attempts).toContainEqual({
+      ...attempt,
+      submittedAt: now,
+    });
     expect(sums(await journal.spent('ne01', window))).toEqual({ BTC: 0.5 });
-    expect(await journal.begin(draft({ ref: 'other', idempotencyKey: 'hash' }))).toMatchObject({ found: 'once', payment: { ref: 'R' } });
+    expect(await journal.begin(draft({ ref: 'other', idempotencyKey: 'hash' }))).toMatchObject({
+      found: 'once',
+      payment: { ref: 'R' },
+    });
     expect((await journal.open('ne01')).length).toBe(0);
-    if (working !== undefined) await expect(journal.write(working, {})).rejects.toBeInstanceOf(LostClaim);
+    if (working !== undefined)
+      await expect(journal.write(working, {})).rejects.toBeInstanceOf(LostClaim);
   });
 
   test('counts amounts received elsewhere in another currency, but not in an own wallet', async () => {
@@ -398,7 +597,12 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     await written(journal, draft({ ref: 'payout', kind: 'payout', request }), quoted, submitted);
     await written(journal, draft({ ref: 'swap', kind: 'swap', request }), quoted, submitted);
     const receives: Step = { attempt: { ...submitted.attempt, approvedReceives: '7' } };
-    await written(journal, draft({ ref: 'stated by the quote', kind: 'payout', request: unstated }), quoted, receives);
+    await written(
+      journal,
+      draft({ ref: 'stated by the quote', kind: 'payout', request: unstated }),
+      quoted,
+      receives,
+    );
     expect(sums(await journal.spent('ne01', window))).toEqual({ BTC: 1.5, VND: 500_007 });
   });
 
@@ -406,48 +610,114 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   const more: Step = { attempt: { ...submitted.attempt, approvedTotal: '0.7' } };
   const unknown = became('unknown', 'expired');
   test.each<[string, Step[], Record<string, number>]>([
-    ['next to the attempt after it', [quoted, submitted, unknown, again, second, more], { BTC: 1.2, VND: 500_000 * 2 }],
-    ['while the attempt after it is not submitted', [quoted, submitted, unknown, again, second], { BTC: 0.5, VND: 500_000 }],
-    ['though the attempt after it failed', [quoted, submitted, unknown, again, second, more, became('failed', 'failed')], { BTC: 0.5, VND: 500_000 }],
-    ['until it failed', [quoted, submitted, unknown, again, second, more, { attempt: { number: 1, state: 'failed' } }], { BTC: 0.7, VND: 500_000 }],
+    [
+      'next to the attempt after it',
+      [quoted, submitted, unknown, again, second, more],
+      { BTC: 1.2, VND: 500_000 * 2 },
+    ],
+    [
+      'while the attempt after it is not submitted',
+      [quoted, submitted, unknown, again, second],
+      { BTC: 0.5, VND: 500_000 },
+    ],
+    [
+      'though the attempt after it failed',
+      [quoted, submitted, unknown, again, second, more, became('failed', 'failed')],
+      { BTC: 0.5, VND: 500_000 },
+    ],
+    [
+      'until it failed',
+      [
+        quoted,
+        submitted,
+        unknown,
+        again,
+        second,
+        more,
+        { attempt: { number: 1, state: 'failed' } },
+      ],
+      { BTC: 0.7, VND: 500_000 },
+    ],
   ])('counts an attempt of unknown outcome %s', async (_when, steps, counted) => {
     const journal = open();
-    await written(journal, draft({ kind: 'payout', request: '{"receives":{"ccy":"VND","value":"500000"}}' }), ...steps);
+    await written(
+      journal,
+      draft({ kind: 'payout', request: '{"receives":{"ccy":"VND","value":"500000"}}' }),
+      ...steps,
+    );
     expect(sums(await journal.spent('ne01', window))).toEqual(counted);
     present = now + 2;
-    expect(sums(await journal.spent('ne01', { ...window, earliest: present, latest: present }))).toEqual({});
+    expect(
+      sums(await journal.spent('ne01', { ...window, earliest: present, latest: present })),
+    ).toEqual({});
   });
 
   test('returns at submission another payment with the idempotency key that may have paid', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft({ ref: 'first', idempotencyKey: 'hash' }));
-    const claim = await journal.write((await journal.claim(payment.id, 'one'))!, changeOf(payment, quoted));
-    await written(journal, draft({ ref: 'second', scope: 'alias', idempotencyKey: 'hash' }), quoted, submitted);
+    const claim = await journal.write(
+      (await journal.claim(payment.id, 'one'))!,
+      changeOf(payment, quoted),
+    );
+    await written(
+      journal,
+      draft({ ref: 'second', scope: 'alias', idempotencyKey: 'hash' }),
+      quoted,
+      submitted,
+    );
     const seen: unknown[] = [];
-    await journal.submit(claim, whole(claim.payment, submitted.attempt!), window, ({ rival }) => void seen.push(rival?.ref));
+    await journal.submit(
+      claim,
+      whole(claim.payment, submitted.attempt!),
+      window,
+      ({ rival }) => void seen.push(rival?.ref),
+    );
     expect(seen).toEqual(['second']);
   });
 
   test('writes nothing if the submission is refused', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft());
-    const claim = await journal.write((await journal.claim(payment.id, 'one'))!, changeOf(payment, quoted));
+    const claim = await journal.write(
+      (await journal.claim(payment.id, 'one'))!,
+      changeOf(payment, quoted),
+    );
     const refuse = async (): Promise<never> => {
       throw new Error('too much');
     };
-    await expect(journal.submit(claim, whole(claim.payment, submitted.attempt!), window, refuse)).rejects.toThrow('too much');
+    await expect(
+      journal.submit(claim, whole(claim.payment, submitted.attempt!), window, refuse),
+    ).rejects.toThrow('too much');
     expect(await journal.read(payment.id)).toEqual(claim.payment);
   });
 
   test.each<[string, Step[]]>([
-    ['from requested to submitting', [{ attempt: { state: 'submitting', txnId: 't', ...submitted.attempt } }]],
+    [
+      'from requested to submitting',
+      [{ attempt: { state: 'submitting', txnId: 't', ...submitted.attempt } }],
+    ],
     ['to a quote without a transaction', [{ attempt: { state: 'quoted' } }]],
-    ['to submitting without approved amounts', [quoted, { attempt: { state: 'submitting', submittedAt: now } }]],
+    [
+      'to submitting without approved amounts',
+      [quoted, { attempt: { state: 'submitting', submittedAt: now } }],
+    ],
     ['from submitting back to quoted', [quoted, submitted, { attempt: { state: 'quoted' } }]],
-    ['from submitting back to requested', [quoted, submitted, { attempt: { state: 'requested', txnId: null } }]],
-    ['from unknown to lapsed', [quoted, submitted, became('unknown', 'expired'), became('lapsed', 'expired')]],
-    ['from paid to failed', [quoted, submitted, became('paid', 'completed'), became('failed', 'failed')]],
-    ['to a new attempt that is already being submitted', [{ attempt: { ...requested(2), ...submitted.attempt, txnId: 't' } }]],
+    [
+      'from submitting back to requested',
+      [quoted, submitted, { attempt: { state: 'requested', txnId: null } }],
+    ],
+    [
+      'from unknown to lapsed',
+      [quoted, submitted, became('unknown', 'expired'), became('lapsed', 'expired')],
+    ],
+    [
+      'from paid to failed',
+      [quoted, submitted, became('paid', 'completed'), became('failed', 'failed')],
+    ],
+    [
+      'to a new attempt that is already being submitted',
+      [{ attempt: { ...requested(2), ...submitted.attempt, txnId: 't' } }],
+    ],
   ])('refuses a move %s', async (_why, steps) => {
     const journal = open();
     await expect(written(journal, draft(), ...steps)).rejects.toThrow(/[Jj]ournal/);
@@ -478,7 +748,12 @@ test('a journal in SQLite reads the clock while it holds the lock', async () => 
   const claim = await journal.claim(payment.id, 'one');
   const created = await journal.write(claim!, changeOf(payment, quoted));
   await journal.renew(created);
-  await journal.submit(created, whole(created.payment, submitted.attempt!), window, () => undefined);
+  await journal.submit(
+    created,
+    whole(created.payment, submitted.attempt!),
+    window,
+    () => undefined,
+  );
   expect(isFree.length).toBeGreaterThanOrEqual(5);
   expect(isFree).not.toContain(true);
   for (const rival of rivals) rival.close();

@@ -1,6 +1,16 @@
 // Settings: changed by one process at a time, with what a newer program wrote left in them.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -23,7 +33,10 @@ function homeWith(config?: object): { home: string; raw: () => unknown } {
 const written = {
   theme: 'dark',
   current: 'one',
-  profiles: { one: { network: 'testnet', greeting: 'hello', limits: { perDay: { BTC: '1' } } }, two: {} },
+  profiles: {
+    one: { network: 'testnet', greeting: 'hello', limits: { perDay: { BTC: '1' } } },
+    two: {},
+  },
   recipients: {},
 };
 
@@ -40,9 +53,16 @@ describe('settings', () => {
     const { home, raw } = homeWith(written);
     const config = openConfig(home);
     await config.update((before) => ({ ...before, current: 'two' }));
-    await changeProfile(config, 'one', ({ network: _gone, ...before }) => ({ ...before, account: 'ne01' }));
+    await changeProfile(config, 'one', ({ network: _gone, ...before }) => ({
+      ...before,
+      account: 'ne01',
+    }));
     const { network: _gone, ...one } = written.profiles.one;
-    expect(raw()).toMatchObject({ theme: 'dark', current: 'two', profiles: { one: { ...one, account: 'ne01' }, two: {} } });
+    expect(raw()).toMatchObject({
+      theme: 'dark',
+      current: 'two',
+      profiles: { one: { ...one, account: 'ne01' }, two: {} },
+    });
     expect(raw()).not.toHaveProperty('profiles.one.network');
   });
 
@@ -52,7 +72,9 @@ describe('settings', () => {
     { profiles: { one: { maxPerPayment: '1btc' } } },
     { limits: { perDay: { BTC: '1' } } },
   ])('are refused if they have an unknown limit: %j', (config) => {
-    expect(() => openConfig(homeWith(config).home).read()).toThrow(/a limit that this version does not know/);
+    expect(() => openConfig(homeWith(config).home).read()).toThrow(
+      /a limit that this version does not know/,
+    );
   });
 
   test('are read and changed if the file starts with a byte order mark', async () => {
@@ -74,35 +96,54 @@ describe('settings', () => {
     expect(() => openConfig(home).read()).toThrow('config.json is damaged: it is not a file');
   });
 
-  test.for(['the-secret', '{"a":the-secret}'])('are not quoted if they are damaged, since they may contain secrets: %s', async (content) => {
-    const { home } = homeWith();
-    writeFileSync(join(home, 'secrets.json'), content);
-    const secrets = openSecrets(findHome({ SVCPAY_HOME: home }), async () => undefined);
-    const failure: unknown = await secrets.load('any').catch((error: unknown) => error);
-    expect(failure).toMatchObject({ exitCode: 2, message: expect.stringMatching(/secrets\.json is damaged: Unexpected token '.'\.$/) });
-  });
+  test.for(['the-secret', '{"a":the-secret}'])(
+    'are not quoted if they are damaged, since they may contain secrets: %s',
+    async (content) => {
+      const { home } = homeWith();
+      writeFileSync(join(home, 'secrets.json'), content);
+      const secrets = openSecrets(findHome({ SVCPAY_HOME: home }), async () => undefined);
+      const failure: unknown = await secrets.load('any').catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        exitCode: 2,
+        message: expect.stringMatching(/secrets\.json is damaged: Unexpected token '.'\.$/),
+      });
+    },
+  );
 
   test('are not read for an unknown profile of a flag or the environment', () => {
     const config = openConfig(homeWith(written).home).read();
     const named = { sandbox: false, profile: 'three' };
     expect(() => resolveSettings(named, {}, config)).toThrow('Profile "three" does not exist');
-    expect(() => resolveSettings({ sandbox: false }, { SVCPAY_PROFILE: 'constructor' }, config)).toThrow('does not exist');
+    expect(() =>
+      resolveSettings({ sandbox: false }, { SVCPAY_PROFILE: 'constructor' }, config),
+    ).toThrow('does not exist');
     expect(resolveSettings(named, {}, config, true).profile).toEqual({});
     expect(resolveSettings({ sandbox: false, profile: 'two' }, {}, config).profileName).toBe('two');
   });
 
-  test.for(['000', '777'])('are accessible only to their owner with the umask %s, in a folder that keeps its permissions', (umask) => {
-    const { home } = homeWith();
-    mkdirSync(join(home, 'shared'));
-    chmodSync(join(home, 'shared'), 0o1777);
-    for (const name of ['shared', 'new']) {
-      const line = `umask ${umask}; exec "$0" "${program}" config set network testnet`;
-      spawnSync('/bin/sh', ['-c', line, process.execPath], { env: { SVCPAY_HOME: join(home, name) } });
-    }
-    const names = ['shared', 'shared/config.json', 'shared/settings.lock', 'new', 'new/config.json'];
-    const modes = names.map((name) => (statSync(join(home, name)).mode & 0o7777).toString(8));
-    expect(modes).toEqual(['1777', '600', '600', '700', '600']);
-  });
+  test.for(['000', '777'])(
+    'are accessible only to their owner with the umask %s, in a folder that keeps its permissions',
+    (umask) => {
+      const { home } = homeWith();
+      mkdirSync(join(home, 'shared'));
+      chmodSync(join(home, 'shared'), 0o1777);
+      for (const name of ['shared', 'new']) {
+        const line = `umask ${umask}; exec "$0" "${program}" config set network testnet`;
+        spawnSync('/bin/sh', ['-c', line, process.execPath], {
+          env: { SVCPAY_HOME: join(home, name) },
+        });
+      }
+      const names = [
+        'shared',
+        'shared/config.json',
+        'shared/settings.lock',
+        'new',
+        'new/config.json',
+      ];
+      const modes = names.map((name) => (statSync(join(home, name)).mode & 0o7777).toString(8));
+      expect(modes).toEqual(['1777', '600', '600', '700', '600']);
+    },
+  );
 
   test('remove the files of a process that died while it wrote them', async () => {
     const { home } = homeWith(written);
@@ -117,7 +158,9 @@ describe('settings', () => {
     const { child, ended } = startSvcpay(['config', 'set', 'network', 'testnet'], { home });
     child.kill('SIGKILL');
     await ended;
-    expect(await svcpay(['config', 'set', 'network', 'any'], { home })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['config', 'set', 'network', 'any'], { home })).toMatchObject({
+      exitCode: 0,
+    });
   });
 });
 
@@ -129,15 +172,31 @@ describe('a home', () => {
     expect(findHome({ SVCPAY_HOME: 'here' }).data).toBe('here');
   });
 
-  test.skipIf(process.getuid?.() !== 0)('is sufficient for a user without a system account, and is required otherwise', () => {
-    const { home } = homeWith();
-    chmodSync(home, 0o777);
-    const run = (env: NodeJS.ProcessEnv) => spawnSync(process.execPath, [program, 'config', 'set', 'network', 'any'], { env, uid: 12_345, encoding: 'utf8' });
-    expect(run({ SVCPAY_HOME: home }).status).toBe(0);
-    expect(run({})).toMatchObject({ status: 2, stderr: expect.stringContaining('Set HOME, or SVCPAY_HOME') });
-  });
+  test.skipIf(process.getuid?.() !== 0)(
+    'is sufficient for a user without a system account, and is required otherwise',
+    () => {
+      const { home } = homeWith();
+      chmodSync(home, 0o777);
+      const run = (env: NodeJS.ProcessEnv) =>
+        spawnSync(process.execPath, [program, 'config', 'set', 'network', 'any'], {
+          env,
+          uid: 12_345,
+          encoding: 'utf8',
+        });
+      expect(run({ SVCPAY_HOME: home }).status).toBe(0);
+      expect(run({})).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('Set HOME, or SVCPAY_HOME'),
+      });
+    },
+  );
 
-  test.skipIf(process.platform !== 'linux')('in a folder that cannot be created is refused, with those above it', () => {
-    expect(() => openFolder('/proc/none/svcpay')).toThrow('the folder /proc/none/svcpay cannot be written');
-  });
+  test.skipIf(process.platform !== 'linux')(
+    'in a folder that cannot be created is refused, with those above it',
+    () => {
+      expect(() => openFolder('/proc/none/svcpay')).toThrow(
+        'the folder /proc/none/svcpay cannot be written',
+      );
+    },
+  );
 });

@@ -14,16 +14,19 @@ function folder(): { home: string; path: string; raw: () => unknown } {
   return { home, path, raw: () => JSON.parse(readFileSync(path, 'utf8')) };
 }
 
-test.for(['', '{"mine":{"accessTok', '\u0000\u0000', '[]', '7'])('a file that contains %j is ignored with a log line, and replaced', async (content) => {
-  const { home, path, raw } = folder();
-  writeFileSync(path, content);
-  const said: string[] = [];
-  const tokens = openTokens(home, 'mine', (words) => said.push(words));
-  expect(await tokens.load()).toBeUndefined();
-  expect(said).toEqual([expect.stringContaining('tokens.json is damaged')]);
-  await tokens.save(token);
-  expect(raw()).toEqual({ mine: token });
-});
+test.for(['', '{"mine":{"accessTok', '\u0000\u0000', '[]', '7'])(
+  'a file that contains %j is ignored with a log line, and replaced',
+  async (content) => {
+    const { home, path, raw } = folder();
+    writeFileSync(path, content);
+    const said: string[] = [];
+    const tokens = openTokens(home, 'mine', (words) => said.push(words));
+    expect(await tokens.load()).toBeUndefined();
+    expect(said).toEqual([expect.stringContaining('tokens.json is damaged')]);
+    await tokens.save(token);
+    expect(raw()).toEqual({ mine: token });
+  },
+);
 
 test('a folder with the name of the token file is ignored', async () => {
   const { home, path } = folder();
@@ -32,7 +35,11 @@ test('a folder with the name of the token file is ignored', async () => {
 });
 
 test.for([
-  { accessToken: 7 }, 'gone', { ...token, accessToken: 'a\nb' }, { ...token, accountId: '' }, null,
+  { accessToken: 7 },
+  'gone',
+  { ...token, accessToken: 'a\nb' },
+  { ...token, accountId: '' },
+  null,
 ])('an invalid entry such as %j is replaced, and does not affect others', async (entry) => {
   const { home, path, raw } = folder();
   const newer = { tokens: ['of a newer form'] };

@@ -51,18 +51,53 @@ const answers: { name: string; question: string; keys: readonly string[]; answer
   { name: 'n is no', question: 'confirm', keys: [`n${enter}`], answer: 'false' },
   { name: 'y is yes within the time', question: 'timed', keys: [`y${enter}`], answer: 'true' },
   { name: 'nothing is no within the time', question: 'timed', keys: [enter], answer: 'false' },
-  { name: 'neither yes nor no is asked again', question: 'timed', keys: [`x${enter}`, `\u007Fyes${enter}`], answer: 'true' },
-  { name: 'a yes typed but not given before the time is over is none', question: 'lapsing', keys: ['y'], answer: '"lapsed"' },
-  { name: 'a text is trimmed', question: 'text', keys: [`  0123456789 ${enter}`], answer: '"0123456789"' },
-  { name: 'an amount is parsed', question: 'parsed', keys: [`500000vnd${enter}`], answer: '"500 000 VND"' },
+  {
+    name: 'neither yes nor no is asked again',
+    question: 'timed',
+    keys: [`x${enter}`, `\u007Fyes${enter}`],
+    answer: 'true',
+  },
+  {
+    name: 'a yes typed but not given before the time is over is none',
+    question: 'lapsing',
+    keys: ['y'],
+    answer: '"lapsed"',
+  },
+  {
+    name: 'a text is trimmed',
+    question: 'text',
+    keys: [`  0123456789 ${enter}`],
+    answer: '"0123456789"',
+  },
+  {
+    name: 'an amount is parsed',
+    question: 'parsed',
+    keys: [`500000vnd${enter}`],
+    answer: '"500 000 VND"',
+  },
   { name: 'a list starts at its default', question: 'select', keys: [enter], answer: '"KE"' },
   { name: 'a list is moved through', question: 'select', keys: [`${up}${enter}`], answer: '"VN"' },
   { name: '< goes back', question: 'text', keys: [`<${enter}`], answer: 'back' },
-  { name: '< goes back instead of being parsed', question: 'parsed', keys: [`<${enter}`], answer: 'back' },
+  {
+    name: '< goes back instead of being parsed',
+    question: 'parsed',
+    keys: [`<${enter}`],
+    answer: 'back',
+  },
   { name: 'Esc goes back from a text', question: 'text', keys: ['012', escape], answer: 'back' },
   { name: 'Esc goes back from a list', question: 'select', keys: [escape], answer: 'back' },
-  { name: 'Esc goes back from a search', question: 'search', keys: ['viet', escape], answer: 'back' },
-  { name: 'the last choice goes back', question: 'select', keys: [`${down}${enter}`], answer: 'back' },
+  {
+    name: 'Esc goes back from a search',
+    question: 'search',
+    keys: ['viet', escape],
+    answer: 'back',
+  },
+  {
+    name: 'the last choice goes back',
+    question: 'select',
+    keys: [`${down}${enter}`],
+    answer: 'back',
+  },
 ];
 
 describe('on a terminal', () => {
@@ -125,7 +160,10 @@ describe('on a terminal', () => {
   });
 
   test('the confirmation defaults to no, shows its note, and stays on the screen as a record', async () => {
-    const { type, shows, screen, exit } = await asked('confirm', 'Pay 0.1 BTC? (y/N)  quote valid 29 s');
+    const { type, shows, screen, exit } = await asked(
+      'confirm',
+      'Pay 0.1 BTC? (y/N)  quote valid 29 s',
+    );
     type(`y${enter}`);
     await shows('ANSWER');
     await exit;
@@ -175,13 +213,16 @@ describe('on a terminal', () => {
     expect(isCursorHidden()).toBe(false);
   });
 
-  test.each(Object.entries(prompts))('the end of input at %s ends with 9', async (question, shown) => {
-    const { type, shows, exit, isCursorHidden } = await asked(question, shown);
-    type(ctrlD);
-    await shows('FAILURE declined: The input ended');
-    expect(await exit).toBe(9);
-    expect(isCursorHidden()).toBe(false);
-  });
+  test.each(Object.entries(prompts))(
+    'the end of input at %s ends with 9',
+    async (question, shown) => {
+      const { type, shows, exit, isCursorHidden } = await asked(question, shown);
+      type(ctrlD);
+      await shows('FAILURE declined: The input ended');
+      expect(await exit).toBe(9);
+      expect(isCursorHidden()).toBe(false);
+    },
+  );
 
   test('Ctrl-D within a text deletes, as in a shell', async () => {
     const { type, shows } = await asked('text', 'Account number');
@@ -190,7 +231,9 @@ describe('on a terminal', () => {
   });
 
   test('Ctrl-Z and a return to the foreground keep the question', async () => {
-    run = startInPty('bash', ['--norc', '--noprofile', '-i'], { env: { PS1: 'shell$ ', NODE: process.execPath, ASKING: program } });
+    run = startInPty('bash', ['--norc', '--noprofile', '-i'], {
+      env: { PS1: 'shell$ ', NODE: process.execPath, ASKING: program },
+    });
     const { type, shows } = run;
     await shows('shell$');
     type(`"$NODE" "$ASKING" text${enter}`);
@@ -217,7 +260,10 @@ describe('on a terminal', () => {
 
   test('a long question breaks between its words', async () => {
     const { screen } = await asked('long', 'list', { columns: 40 });
-    expect(screen().slice(0, 2)).toEqual(['? Relationship to the recipient, a', '  number: ask the service for its list']);
+    expect(screen().slice(0, 2)).toEqual([
+      '? Relationship to the recipient, a',
+      '  number: ask the service for its list',
+    ]);
   });
 
   test('choices do not wrap in a window of 40 columns', async () => {
@@ -232,16 +278,21 @@ describe('in a pipe', () => {
     { question: 'text', flag: '--acct-num' },
     { question: 'secret', flag: '--api-secret-stdin' },
     { question: 'search', flag: '--institution CODE' },
-  ])('$question is refused at once, naming $flag, even with an answer waiting', async ({ question, flag }) => {
-    const child = spawn(process.execPath, [program, question], { stdio: ['pipe', 'pipe', 'inherit'] });
-    child.stdin.on('error', () => undefined).write('y\n');
-    const exit = new Promise((resolve) => child.on('close', resolve));
-    expect(await text(child.stdout)).toBe(
-      `FAILURE declined: Missing ${flag}: no question can be asked, stdin is not a terminal.\n`,
-    );
-    expect(await exit).toBe(9);
-    child.stdin.end();
-  });
+  ])(
+    '$question is refused at once, naming $flag, even with an answer waiting',
+    async ({ question, flag }) => {
+      const child = spawn(process.execPath, [program, question], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      child.stdin.on('error', () => undefined).write('y\n');
+      const exit = new Promise((resolve) => child.on('close', resolve));
+      expect(await text(child.stdout)).toBe(
+        `FAILURE declined: Missing ${flag}: no question can be asked, stdin is not a terminal.\n`,
+      );
+      expect(await exit).toBe(9);
+      child.stdin.end();
+    },
+  );
 
   test('--yes answers the confirmation', async () => {
     const ask = createAsk(openScreen({ tty: false }).terminal, { yes: true });
@@ -250,7 +301,9 @@ describe('in a pipe', () => {
 
   test('all missing flags are listed together', () => {
     const ask = createAsk(openScreen({ tty: false }).terminal, { yes: false });
-    expect(() => ask.demand(['--country', '--acct-num', '--yes'])).toThrow('Missing --country, --acct-num and --yes:');
+    expect(() => ask.demand(['--country', '--acct-num', '--yes'])).toThrow(
+      'Missing --country, --acct-num and --yes:',
+    );
   });
 });
 
@@ -259,7 +312,13 @@ describe('on a dumb terminal', () => {
     const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24 });
     const typing = Object.assign(Readable.from([typed]), { isTTY: true });
     const stdin = { isTTY: true, open: () => typing };
-    const terminal = openTerminal({ stdin, stdout: memoryStream({ isTTY: true }), stderr, env: { TERM: 'dumb' }, flags: {} });
+    const terminal = openTerminal({
+      stdin,
+      stdout: memoryStream({ isTTY: true }),
+      stderr,
+      env: { TERM: 'dumb' },
+      flags: {},
+    });
     return { ask: createAsk(terminal, { yes: false }), terminal, said: stderr.written };
   };
 
@@ -272,11 +331,24 @@ describe('on a dumb terminal', () => {
   test('a question fits the current window, even before a resize signal', async () => {
     const resize = { _refreshSize: () => Object.assign(stderr, { columns: 60 }) };
     const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24, ...resize });
-    const stdin = { isTTY: true, open: () => Object.assign(Readable.from(['0123\n']), { isTTY: true }) };
-    const terminal = openTerminal({ stdin, stdout: memoryStream(), stderr, env: { TERM: 'dumb' }, flags: {} });
+    const stdin = {
+      isTTY: true,
+      open: () => Object.assign(Readable.from(['0123\n']), { isTTY: true }),
+    };
+    const terminal = openTerminal({
+      stdin,
+      stdout: memoryStream(),
+      stderr,
+      env: { TERM: 'dumb' },
+      flags: {},
+    });
     const widths: number[] = [];
     const over = ({ columns }: Canvas): readonly string[] => [`Over ${widths.push(columns)}`];
-    await createAsk(terminal, { yes: false }).steps.text({ message: 'Account number', flag: '--acct-num', over });
+    await createAsk(terminal, { yes: false }).steps.text({
+      message: 'Account number',
+      flag: '--acct-num',
+      over,
+    });
     expect(widths).toEqual([60]);
   });
 
@@ -291,9 +363,18 @@ describe('on a dumb terminal', () => {
   test('a secret is read without echo, corrected by backspace, and asked again if invalid', async () => {
     const typed = new PassThrough();
     const raw: boolean[] = [];
-    const stdin = { isTTY: true, open: () => Object.assign(typed, { isTTY: true, setRawMode: (on: boolean) => raw.push(on) }) };
+    const stdin = {
+      isTTY: true,
+      open: () => Object.assign(typed, { isTTY: true, setRawMode: (on: boolean) => raw.push(on) }),
+    };
     const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24 });
-    const terminal = openTerminal({ stdin, stdout: memoryStream({ isTTY: true }), stderr, env: { TERM: 'dumb' }, flags: {} });
+    const terminal = openTerminal({
+      stdin,
+      stdout: memoryStream({ isTTY: true }),
+      stderr,
+      env: { TERM: 'dumb' },
+      flags: {},
+    });
     const ask = createAsk(terminal, { yes: false });
     const answer = ask.secret({ message: 'API secret', flag: '--api-secret-stdin' });
     typed.write('\r');
@@ -314,9 +395,21 @@ describe('on a dumb terminal', () => {
 
   test('input typed ahead answers the next question, and only that', async () => {
     const { ask, terminal } = dumb('2\n0123\n1\n');
-    const question = { message: 'How', flag: 'METHOD', choices: [{ value: 'l', name: 'Lightning' }, { value: 'c', name: 'On-chain' }] };
+    const question = {
+      message: 'How',
+      flag: 'METHOD',
+      choices: [
+        { value: 'l', name: 'Lightning' },
+        { value: 'c', name: 'On-chain' },
+      ],
+    };
     expect(await ask.steps.select({ ...question, backName: 'Leave' })).toBe('c');
-    expect(await createAsk(terminal, { yes: false }).steps.text({ message: 'Account number', flag: '--acct-num' })).toBe('0123');
+    expect(
+      await createAsk(terminal, { yes: false }).steps.text({
+        message: 'Account number',
+        flag: '--acct-num',
+      }),
+    ).toBe('0123');
     expect(await ask.steps.select(question)).toBe('l');
   });
 
@@ -324,11 +417,20 @@ describe('on a dumb terminal', () => {
     const { ask, said } = dumb('<\n');
     const choices = Array.from({ length: 10 }, (_, i) => ({ value: i, name: `Way ${i}` }));
     await ask.steps.select({ message: 'How', flag: 'METHOD', choices, backName: 'Leave' });
-    expect(said()).toMatch(/^ {3}1 {2}Way 0\n[^]*\n {3}9 {2}Way 8\n {2}10 {2}Way 9\n\? How \(a number, < leave\) $/);
+    expect(said()).toMatch(
+      /^ {3}1 {2}Way 0\n[^]*\n {3}9 {2}Way 8\n {2}10 {2}Way 9\n\? How \(a number, < leave\) $/,
+    );
   });
 
   test('a choice is made by its number or by words of its name, and < goes back', async () => {
-    const question = { message: 'How', flag: 'METHOD', choices: [{ value: 'l', name: 'Lightning' }, { value: 'c', name: 'On-chain' }] };
+    const question = {
+      message: 'How',
+      flag: 'METHOD',
+      choices: [
+        { value: 'l', name: 'Lightning' },
+        { value: 'c', name: 'On-chain' },
+      ],
+    };
     expect(await dumb('2\n').ask.steps.select(question)).toBe('c');
     expect(await dumb('9\nlight\n').ask.steps.search(question)).toBe('l');
     expect(await dumb('<\n').ask.steps.select(question)).toBe(back);

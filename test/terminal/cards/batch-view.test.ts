@@ -2,9 +2,21 @@
 import { Big } from 'big.js';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
-import { batchCard, batchView, progressLine, rowLine, type BatchLine, type BatchSummary } from '../../../src/terminal/cards/batch-view.js';
+import {
+  batchCard,
+  batchView,
+  progressLine,
+  rowLine,
+  type BatchLine,
+  type BatchSummary,
+} from '../../../src/terminal/cards/batch-view.js';
 
-const canvas = (columns: number) => ({ style: new Chalk({ level: 0 }), columns, rows: 24, blocks: true });
+const canvas = (columns: number) => ({
+  style: new Chalk({ level: 0 }),
+  columns,
+  rows: 24,
+  blocks: true,
+});
 
 describe('progressLine', () => {
   const progress = { done: 16, rows: 40, failed: 1, elapsedMs: 6_000, skipped: 4, stopping: false };
@@ -66,12 +78,21 @@ test('the card shows the total and the balance of each wallet', () => {
 
 test('the summary lists paid rows first, then unpaid ones with reasons, without control characters', () => {
   const lines = batchView(summary, [failure]).screen(canvas(100));
-  expect(lines[0]).toContain('30 of 40 rows paid (3 in an earlier run) · 2 in flight · 1 not paid · 7 not started');
+  expect(lines[0]).toContain(
+    '30 of 40 rows paid (3 in an earlier run) · 2 in flight · 1 not paid · 7 not started',
+  );
   expect(lines.join('\n')).toMatch(/✗ Line 7\s+order-7: Nothing moved: .*no such address/);
   expect(lines.join('')).not.toContain('\u001B');
 });
 
 test('a row is a log line', () => {
-  const paid: BatchLine = { ...failure, outcome: 'paid', txnId: 'c1d2', paid: new Big('0.00001003'), paidCcy: 'BTC', message: null };
+  const paid: BatchLine = {
+    ...failure,
+    outcome: 'paid',
+    txnId: 'c1d2',
+    paid: new Big('0.00001003'),
+    paidCcy: 'BTC',
+    message: null,
+  };
   expect(rowLine(paid, 12, 40)).toBe('12/40  paid  order-7  0.00001003 BTC  c1d2');
 });

@@ -5,15 +5,28 @@ import type { ListedTransaction, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { money } from '../../../src/formats/amount.js';
 import { homeLines, type Home, type HomeMore } from '../../../src/terminal/cards/home-view.js';
-import { pendingList, progressOf, type PendingPayment } from '../../../src/terminal/views/pending-view.js';
+import {
+  pendingList,
+  progressOf,
+  type PendingPayment,
+} from '../../../src/terminal/views/pending-view.js';
 import type { Canvas } from '../../../src/terminal/terminal.js';
 import { clockTime } from '../../../src/terminal/time.js';
 import { widthOf } from '../../../src/terminal/text.js';
 
 const now = Date.UTC(2026, 2, 1, 14, 2, 11);
-const plain = (columns: number): Canvas => ({ style: new Chalk({ level: 0 }), columns, rows: 24, blocks: false });
+const plain = (columns: number): Canvas => ({
+  style: new Chalk({ level: 0 }),
+  columns,
+  rows: 24,
+  blocks: false,
+});
 
-function movement(minutes: number, from: [string, string, number], to: [string, string, number?]): ListedTransaction {
+function movement(
+  minutes: number,
+  from: [string, string, number],
+  to: [string, string, number?],
+): ListedTransaction {
   return {
     txnId: `${minutes}-5e07-4094`,
     txnState: 'completed',
@@ -34,7 +47,11 @@ const taken: Transaction = {
   txnId: 'c1d2',
   txnState: 'destsent',
   sourceReq: { method: 'servicepay', ccy: 'BTC' },
-  destReq: { method: 'on-chain', ccy: 'BTC', reqDetails: { confirmations: 2, requiredConfirmations: 6 } },
+  destReq: {
+    method: 'on-chain',
+    ccy: 'BTC',
+    reqDetails: { confirmations: 2, requiredConfirmations: 6 },
+  },
 };
 
 const home: Home = {
@@ -63,7 +80,8 @@ const more: HomeMore = {
   notAsked: undefined,
   notReached: undefined,
   worth: ({ ccy, value }) => (ccy === 'BTC' ? money('USD', value.times(70000)) : undefined),
-  known: (txnId) => (txnId === 'chain' ? 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' : 'Coffee House'),
+  known: (txnId) =>
+    txnId === 'chain' ? 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' : 'Coffee House',
 };
 
 const clock = clockTime(now);
@@ -120,31 +138,61 @@ describe('home', () => {
     const unrated = { ...more, worth: () => undefined };
     expect(homeLines(home, unrated, plain(80))[3]).toMatch(/^ {2}BTC +1\.06085965 +Last +2 min/);
     for (let columns = 20; columns < 150; columns += 1) {
-      expect(Math.max(...homeLines(home, unrated, plain(columns)).map(widthOf))).toBeLessThanOrEqual(columns);
-      expect(Math.max(...homeLines(home, more, plain(columns)).map(widthOf))).toBeLessThanOrEqual(columns);
-      expect(homeLines(home, more, plain(columns)).filter((line) => /1\.06085965|50 000 000/.test(line))).toHaveLength(2);
+      expect(
+        Math.max(...homeLines(home, unrated, plain(columns)).map(widthOf)),
+      ).toBeLessThanOrEqual(columns);
+      expect(Math.max(...homeLines(home, more, plain(columns)).map(widthOf))).toBeLessThanOrEqual(
+        columns,
+      );
+      expect(
+        homeLines(home, more, plain(columns)).filter((line) => /1\.06085965|50 000 000/.test(line)),
+      ).toHaveLength(2);
     }
   });
 
-  test.each([140, 80, 60, 20])('shows local data at %i columns if the service is unreachable', (columns) => {
-    const notReached = new Failure('temporary', 'No answer from https://pay.example: the connection was refused.');
-    const known = { ...more, notReached, notAsked: 'last checked 2026-03-01 14:01:11', open: [payment] };
-    const lines = homeLines({ ...home, wallets: [], pending: [] }, known, plain(columns));
-    const text = lines.join(' ').replace(/\s+/g, ' ');
-    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
-    expect(text).toMatch(/service not reached No answer from .*Balances are not known now/);
-    expect(text).toMatch(/Not checked: 2 500 sat over .*last seen confirmed last checked/);
-    expect(text).not.toContain('wallets are empty');
-  });
+  test.each([140, 80, 60, 20])(
+    'shows local data at %i columns if the service is unreachable',
+    (columns) => {
+      const notReached = new Failure(
+        'temporary',
+        'No answer from https://pay.example: the connection was refused.',
+      );
+      const known = {
+        ...more,
+        notReached,
+        notAsked: 'last checked 2026-03-01 14:01:11',
+        open: [payment],
+      };
+      const lines = homeLines({ ...home, wallets: [], pending: [] }, known, plain(columns));
+      const text = lines.join(' ').replace(/\s+/g, ' ');
+      expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
+      expect(text).toMatch(/service not reached No answer from .*Balances are not known now/);
+      expect(text).toMatch(/Not checked: 2 500 sat over .*last seen confirmed last checked/);
+      expect(text).not.toContain('wallets are empty');
+    },
+  );
 
   test('shows the latest amounts completely or not at all: name, state and age are shortened first', () => {
-    const dear = { ...home, pending: [], recent: [movement(2, ['servicepay', 'USDT', 25000.5], ['servicepay', 'BTC', 0.0012]), ...home.recent] };
+    const dear = {
+      ...home,
+      pending: [],
+      recent: [
+        movement(2, ['servicepay', 'USDT', 25000.5], ['servicepay', 'BTC', 0.0012]),
+        ...home.recent,
+      ],
+    };
     const seen = new Set<string>();
     for (let columns = 36; columns < 150; columns += 1) {
       const text = homeLines(dear, more, plain(columns)).join('\n');
       expect(text).not.toMatch(/\d ?…/);
-      for (const line of text.includes('Last') ? text.split('\n').slice(3, 6) : []) expect(line).toMatch(/(→ 120 000|2 500|50 000) sat/);
-      for (const shape of [/2 min +swap +25 000\.50 USDT → 120 000 sat/, /2 min +⇄ +25/, /2 min +⇄ +→ 120 000 sat/, /Last +⇄ +→ 120 000 sat/]) {
+      for (const line of text.includes('Last') ? text.split('\n').slice(3, 6) : [])
+        expect(line).toMatch(/(→ 120 000|2 500|50 000) sat/);
+      for (const shape of [
+        /2 min +swap +25 000\.50 USDT → 120 000 sat/,
+        /2 min +⇄ +25/,
+        /2 min +⇄ +→ 120 000 sat/,
+        /Last +⇄ +→ 120 000 sat/,
+      ]) {
         if (shape.test(text)) seen.add(shape.source);
       }
     }
@@ -153,22 +201,45 @@ describe('home', () => {
 
   test('is shown without rates and without money', () => {
     const empty = { ...home, wallets: [], pending: [], recent: [] };
-    expect(homeLines(empty, { ...more, worth: () => undefined }, plain(80))[3]).toBe('  all wallets are empty');
+    expect(homeLines(empty, { ...more, worth: () => undefined }, plain(80))[3]).toBe(
+      '  all wallets are empty',
+    );
   });
 });
 
 const payment: PendingPayment = {
-  ref: 'order-118', kind: 'send lightning', destination: '03e7', with: 'Coffee House', ccy: 'BTC',
-  amount: money('BTC', '0.000025').value, step: 'in-flight', agreed: true, txnId: 'c1d2', txnState: 'srccreated', attempt: 1,
-  openedAt: now - 60_000, updatedAt: now - 60_000, asOf: now - 60_000, transaction: undefined,
+  ref: 'order-118',
+  kind: 'send lightning',
+  destination: '03e7',
+  with: 'Coffee House',
+  ccy: 'BTC',
+  amount: money('BTC', '0.000025').value,
+  step: 'in-flight',
+  agreed: true,
+  txnId: 'c1d2',
+  txnState: 'srccreated',
+  attempt: 1,
+  openedAt: now - 60_000,
+  updatedAt: now - 60_000,
+  asOf: now - 60_000,
+  transaction: undefined,
 };
 
 describe('an open payment', () => {
   test.each([
-    [{ ...payment, transaction: taken }, 'On its way: 2 500 sat over Lightning to Coffee House, 2 of 6'],
+    [
+      { ...payment, transaction: taken },
+      'On its way: 2 500 sat over Lightning to Coffee House, 2 of 6',
+    ],
     [payment, 'Not checked: 2 500 sat over Lightning to Coffee House, last seen confirmed'],
-    [{ ...payment, step: 'submitting' as const }, 'Not checked: 2 500 sat over Lightning to Coffee House, outcome unknown'],
-    [{ ...payment, step: 'quoted' as const }, 'Unfinished: 2 500 sat over Lightning to Coffee House (order-118), nothing moved yet'],
+    [
+      { ...payment, step: 'submitting' as const },
+      'Not checked: 2 500 sat over Lightning to Coffee House, outcome unknown',
+    ],
+    [
+      { ...payment, step: 'quoted' as const },
+      'Unfinished: 2 500 sat over Lightning to Coffee House (order-118), nothing moved yet',
+    ],
   ])('is shown on the overview by the certain state of its money', (open, line) => {
     const lines = homeLines({ ...home, pending: [] }, { ...more, open: [open] }, plain(100));
     expect(lines).toContain(`  ${line}`);
@@ -176,15 +247,26 @@ describe('an open payment', () => {
 
   test('that was not checked is counted as unchecked', () => {
     const open = [...Array.from({ length: 9 }, () => payment), { ...payment, transaction: taken }];
-    const lines = homeLines({ ...home, pending: [] }, { ...more, open, notAsked: 'last checked 14:01' }, plain(100));
-    expect(lines.slice(-7, -1).map((line) => line.slice(2, 14))).toEqual(['On its way: ', ...Array(3).fill('Not checked:'), 'and 6 more, ', 'last checked']);
+    const lines = homeLines(
+      { ...home, pending: [] },
+      { ...more, open, notAsked: 'last checked 14:01' },
+      plain(100),
+    );
+    expect(lines.slice(-7, -1).map((line) => line.slice(2, 14))).toEqual([
+      'On its way: ',
+      ...Array(3).fill('Not checked:'),
+      'and 6 more, ',
+      'last checked',
+    ]);
     expect(lines).toContain('  and 6 more, not checked: svcpay tx pending');
   });
 
   test('describes its progress by the last state of the service', () => {
     expect(progressOf(payment)).toBe('last seen confirmed');
     expect(progressOf({ ...payment, transaction: taken })).toBe('2 of 6');
-    expect(progressOf({ ...payment, step: 'quoted', agreed: false, txnState: 'quoted' })).toBe('quoted, your yes is missing');
+    expect(progressOf({ ...payment, step: 'quoted', agreed: false, txnState: 'quoted' })).toBe(
+      'quoted, your yes is missing',
+    );
     expect(pendingList(now, 'as of 14:02:11').footer).toBe('as of 14:02:11');
   });
 });

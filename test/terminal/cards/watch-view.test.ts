@@ -3,26 +3,63 @@ import Big from 'big.js';
 import { Chalk } from 'chalk';
 import { expect, test } from 'vitest';
 import { money } from '../../../src/formats/amount.js';
-import { openable, sparkline, watchLines, type WatchModel } from '../../../src/terminal/cards/watch-view.js';
+import {
+  openable,
+  sparkline,
+  watchLines,
+  type WatchModel,
+} from '../../../src/terminal/cards/watch-view.js';
 import { widthOf } from '../../../src/terminal/text.js';
 
 const now = Date.UTC(2026, 2, 1, 14, 2, 11);
 
 const model: WatchModel = {
   home: {
-    profile: 'acme', service: 'production', accountId: 'ne01-7f3a', unfinished: [], asOf: now,
-    wallets: [{ ccy: 'BTC', amount: 1.5, availableBalance: 1.06085965 }, { ccy: 'USDT', amount: 9410.65, availableBalance: 9410.65 }],
-    pending: [{
-      txnId: 'chain', txnState: 'destsent', createdAt: now - 240_000,
-      sourceReq: { method: 'servicepay', ccy: 'BTC', amtRequested: 0.003 },
-      destReq: { method: 'on-chain', ccy: 'BTC', amtRequested: 0.003, reqDetails: { address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', confirmations: 2, requiredConfirmations: 6 } },
-    }],
-    recent: [{
-      txnId: 'in', txnState: 'completed', createdAt: now - 60_000,
-      sourceReq: { method: 'lightning', ccy: 'BTC', amtSettled: 0.00018 }, destReq: { method: 'servicepay', ccy: 'BTC', amtSettled: 0.00018 },
-    }],
+    profile: 'acme',
+    service: 'production',
+    accountId: 'ne01-7f3a',
+    unfinished: [],
+    asOf: now,
+    wallets: [
+      { ccy: 'BTC', amount: 1.5, availableBalance: 1.06085965 },
+      { ccy: 'USDT', amount: 9410.65, availableBalance: 9410.65 },
+    ],
+    pending: [
+      {
+        txnId: 'chain',
+        txnState: 'destsent',
+        createdAt: now - 240_000,
+        sourceReq: { method: 'servicepay', ccy: 'BTC', amtRequested: 0.003 },
+        destReq: {
+          method: 'on-chain',
+          ccy: 'BTC',
+          amtRequested: 0.003,
+          reqDetails: {
+            address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+            confirmations: 2,
+            requiredConfirmations: 6,
+          },
+        },
+      },
+    ],
+    recent: [
+      {
+        txnId: 'in',
+        txnState: 'completed',
+        createdAt: now - 60_000,
+        sourceReq: { method: 'lightning', ccy: 'BTC', amtSettled: 0.00018 },
+        destReq: { method: 'servicepay', ccy: 'BTC', amtSettled: 0.00018 },
+      },
+    ],
   },
-  more: { open: [], morePending: 0, notAsked: undefined, notReached: undefined, worth: () => money('USD', 106_085), known: () => undefined },
+  more: {
+    open: [],
+    morePending: 0,
+    notAsked: undefined,
+    notReached: undefined,
+    worth: () => money('USD', 106_085),
+    known: () => undefined,
+  },
   past: new Map([['BTC', [1, 2, 3, 4].map((value) => new Big(value))]]),
   events: [{ txnId: 'other-id', txnState: 'srccreated', at: now - 1_000 }],
   chosen: 1,
@@ -31,7 +68,11 @@ const model: WatchModel = {
 };
 
 const drawn = (columns: number, rows: number, changes: Partial<WatchModel> = {}): string[] =>
-  watchLines({ ...model, ...changes }, { style: new Chalk({ level: 0 }), columns, rows, blocks: false }, true);
+  watchLines(
+    { ...model, ...changes },
+    { style: new Chalk({ level: 0 }), columns, rows, blocks: false },
+    true,
+  );
 
 test('fills the window and is never wider or higher, with amounts whole at every width', () => {
   for (let columns = 40; columns < 150; columns += 1) {
@@ -40,7 +81,9 @@ test('fills the window and is never wider or higher, with amounts whole at every
     expect(Math.max(...lines.map(widthOf))).toBeLessThan(columns);
     expect(lines.join('\n')).toMatch(/1\.06085965[^]*9 410\.65[^]*−300 000 sat[^]*18 000 sat/);
   }
-  expect(drawn(80, 24).join('\n')).toMatch(/↑ On-chain +−300 000 sat +bc1q…f3t4 +● sent +4:00 +2 of 6/);
+  expect(drawn(80, 24).join('\n')).toMatch(
+    /↑ On-chain +−300 000 sat +bc1q…f3t4 +● sent +4:00 +2 of 6/,
+  );
 });
 
 test('marks the chosen row, among open payments, events and movements in the order of the screen', () => {
@@ -52,12 +95,18 @@ test('marks the chosen row, among open payments, events and movements in the ord
 test('the parties begin in one column, also beside what a swap brought', () => {
   const [received] = model.home.recent;
   const swap = {
-    txnId: 'swap', txnState: 'completed', createdAt: now - 90_000,
-    sourceReq: { method: 'servicepay', ccy: 'USDT', amtSettled: 120 }, destReq: { method: 'servicepay', ccy: 'BTC', amtSettled: 0.0012 },
+    txnId: 'swap',
+    txnState: 'completed',
+    createdAt: now - 90_000,
+    sourceReq: { method: 'servicepay', ccy: 'USDT', amtSettled: 120 },
+    destReq: { method: 'servicepay', ccy: 'BTC', amtSettled: 0.0012 },
   };
-  const recent = received === undefined ? [] : [{ ...received, note: 'Coffee House, order 118' }, swap];
+  const recent =
+    received === undefined ? [] : [{ ...received, note: 'Coffee House, order 118' }, swap];
   const lines = drawn(100, 24, { home: { ...model.home, recent }, events: [] });
-  const [note, arrived] = ['Coffee House', '→ 120 000 sat'].map((text) => lines.find((line) => line.includes(text))?.indexOf(text));
+  const [note, arrived] = ['Coffee House', '→ 120 000 sat'].map((text) =>
+    lines.find((line) => line.includes(text))?.indexOf(text),
+  );
   expect(note).toBeGreaterThan(0);
   expect(arrived).toBe(note);
 });

@@ -6,7 +6,8 @@ import { pixelsOf, scan, sextantPixelsOf } from '../../support/scanner.js';
 
 const room = { maxColumns: 200, maxRows: 200 };
 const bech32Alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
-const data = (length: number): string => Array.from({ length }, (_, i) => bech32Alphabet[(i * 7 + 3) % 32]).join('');
+const data = (length: number): string =>
+  Array.from({ length }, (_, i) => bech32Alphabet[(i * 7 + 3) % 32]).join('');
 const invoice = (length: number): string => `lnbc500u1${data(length - 9)}`;
 
 function drawn(text: string): string[] {
@@ -28,7 +29,11 @@ const evm = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const readBack = [
   { what: 'an invoice', text: invoice(300), read: invoice(300).toUpperCase() },
   { what: 'an odd number of characters', text: invoice(301), read: invoice(301).toUpperCase() },
-  { what: 'a lightning: URI', text: `lightning:${invoice(280)}`, read: `LIGHTNING:${invoice(280).toUpperCase()}` },
+  {
+    what: 'a lightning: URI',
+    text: `lightning:${invoice(280)}`,
+    read: `LIGHTNING:${invoice(280).toUpperCase()}`,
+  },
   { what: 'a bech32 address', text: bech32, read: bech32.toUpperCase() },
   {
     what: 'a bech32 BIP21 URI',
@@ -41,15 +46,27 @@ const readBack = [
     read: `bitcoin:${base58}?amount=0.0005&lightning=${invoice(250).toUpperCase()}`,
   },
   { what: 'a base58 address unchanged', text: base58, read: base58 },
-  { what: 'a base58 BIP21 URI unchanged', text: `bitcoin:${base58}?amount=1`, read: `bitcoin:${base58}?amount=1` },
+  {
+    what: 'a base58 BIP21 URI unchanged',
+    text: `bitcoin:${base58}?amount=1`,
+    read: `bitcoin:${base58}?amount=1`,
+  },
   { what: 'an EIP-55 address unchanged', text: evm, read: evm },
   {
     what: 'a label that looks like bech32 unchanged',
     text: `bitcoin:${base58}?label=${bech32}`,
     read: `bitcoin:${base58}?label=${bech32}`,
   },
-  { what: 'mixed case, which is no bech32, unchanged', text: `bc1Q${bech32.slice(4)}`, read: `bc1Q${bech32.slice(4)}` },
-  { what: 'letters beyond ASCII', text: `bitcoin:${base58}?label=Café`, read: `bitcoin:${base58}?label=Café` },
+  {
+    what: 'mixed case, which is no bech32, unchanged',
+    text: `bc1Q${bech32.slice(4)}`,
+    read: `bc1Q${bech32.slice(4)}`,
+  },
+  {
+    what: 'letters beyond ASCII',
+    text: `bitcoin:${base58}?label=Café`,
+    read: `bitcoin:${base58}?label=Café`,
+  },
 ];
 
 describe.each(themes)('on a $theme theme', ({ wall }) => {
@@ -57,9 +74,14 @@ describe.each(themes)('on a $theme theme', ({ wall }) => {
     expect(scan(await pixelsOf(drawn(text)), { wall })).toBe(read);
   });
 
-  test.each([1, 2, 4])('a scanner reads a terminal with a gap of %i pixels between lines', async (gap) => {
-    expect(scan(await pixelsOf(drawn(invoice(300))), { wall, scale: 8, gap })).toBe(invoice(300).toUpperCase());
-  });
+  test.each([1, 2, 4])(
+    'a scanner reads a terminal with a gap of %i pixels between lines',
+    async (gap) => {
+      expect(scan(await pixelsOf(drawn(invoice(300))), { wall, scale: 8, gap })).toBe(
+        invoice(300).toUpperCase(),
+      );
+    },
+  );
 });
 
 test('an invoice of 400 characters fits a window of 24 rows in sextants, and a scanner reads it', async () => {
@@ -88,13 +110,17 @@ test.each([
   { length: 26, size: 29 },
   { length: 47, size: 29 },
   { length: 48, size: 33 },
-])('$length alphanumeric characters use the smallest version: $size columns', async ({ length, size }) => {
-  expect((await pixelsOf(drawn(`bc1${data(length - 3)}`)))[0]).toHaveLength(size);
-});
+])(
+  '$length alphanumeric characters use the smallest version: $size columns',
+  async ({ length, size }) => {
+    expect((await pixelsOf(drawn(`bc1${data(length - 3)}`)))[0]).toHaveLength(size);
+  },
+);
 
 test('the code has a border of two light modules', async () => {
   const bits = await pixelsOf(drawn(bech32));
-  const light = (row: readonly boolean[] | undefined): boolean => row?.every((dark) => !dark) ?? false;
+  const light = (row: readonly boolean[] | undefined): boolean =>
+    row?.every((dark) => !dark) ?? false;
   expect([bits[0], bits[1], bits.at(-1), bits.at(-2)].every(light)).toBe(true);
   expect(bits.every((row) => !row[0] && !row[1] && !row.at(-1) && !row.at(-2))).toBe(true);
 });
@@ -121,7 +147,8 @@ test('a scanner reads the PNG', () => {
   const bits = Array.from({ length: size }, (_, row) =>
     Array.from(
       { length: size },
-      (__, column) => ((lines[row * stride + 1 + (column >> 3)] ?? 0) & (0x80 >> (column & 7))) === 0,
+      (__, column) =>
+        ((lines[row * stride + 1 + (column >> 3)] ?? 0) & (0x80 >> (column & 7))) === 0,
     ),
   );
   expect(scan(bits, { scale: 1, wall: 255 })).toBe(invoice(300).toUpperCase());
@@ -131,6 +158,7 @@ test('a scanner reads the SVG', () => {
   const svg = qrSvg(bech32);
   const size = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1]);
   const bits = Array.from({ length: size }, () => Array.from({ length: size }, () => false));
-  for (const [, column, row] of svg.matchAll(/M(\d+) (\d+)h1v1h-1z/g)) (bits[Number(row)] ?? [])[Number(column)] = true;
+  for (const [, column, row] of svg.matchAll(/M(\d+) (\d+)h1v1h-1z/g))
+    (bits[Number(row)] ?? [])[Number(column)] = true;
   expect(scan(bits, { wall: 255 })).toBe(bech32.toUpperCase());
 });

@@ -49,12 +49,32 @@ test('no number has an exponent', () => {
 });
 
 test('received JSON is written unchanged by the fast path, whatever its texts and names', () => {
-  const lookalikes = fc.constantFrom(':1e-7,', '":1e-7,', 'a":1e-7}', '[2e-8]', '\\', '\\":3e+21,', 'e-7}', 'é');
+  const lookalikes = fc.constantFrom(
+    ':1e-7,',
+    '":1e-7,',
+    'a":1e-7}',
+    '[2e-8]',
+    '\\',
+    '\\":3e+21,',
+    'e-7}',
+    'é',
+  );
   const small = fc.double({ min: -1e-5, max: 1e-5, noNaN: true });
-  const scalar = fc.oneof(fc.string(), lookalikes, fc.double(), small, fc.integer(), fc.constant(null), fc.constant(-1.5e22));
+  const scalar = fc.oneof(
+    fc.string(),
+    lookalikes,
+    fc.double(),
+    small,
+    fc.integer(),
+    fc.constant(null),
+    fc.constant(-1.5e22),
+  );
   const { tree } = fc.letrec<{ tree: unknown; value: unknown }>((tie) => ({
     value: fc.oneof({ depthSize: 'small' }, scalar, tie('tree')),
-    tree: fc.oneof(fc.array(tie('value')), fc.dictionary(fc.oneof(fc.string(), lookalikes, fc.constant('fee')), tie('value'))),
+    tree: fc.oneof(
+      fc.array(tie('value')),
+      fc.dictionary(fc.oneof(fc.string(), lookalikes, fc.constant('fee')), tie('value')),
+    ),
   }));
   fc.assert(
     fc.property(fc.array(tree, { maxLength: 3 }), (values) => {
@@ -86,7 +106,9 @@ describe('fields', () => {
   });
 
   test('that are missing are null, so that every row has all fields', () => {
-    expect(pickFields(txn, ['note', 'sourceReq.amtSettled', 'txnId.x', 'sourceReq.ccy.length'])).toEqual({
+    expect(
+      pickFields(txn, ['note', 'sourceReq.amtSettled', 'txnId.x', 'sourceReq.ccy.length']),
+    ).toEqual({
       note: null,
       'sourceReq.amtSettled': null,
       'txnId.x': null,

@@ -17,34 +17,68 @@ async function read(text: string | readonly Buffer[]): Promise<(readonly [number
     yield* typeof text === 'string' ? [Buffer.from(text)] : text;
   }
   const rows: (readonly [number, unknown])[] = [];
-  for await (const row of readRows(source(), columns)) rows.push([row.line, isProblem(row) ? row.message : row.cells]);
+  for await (const row of readRows(source(), columns))
+    rows.push([row.line, isProblem(row) ? row.message : row.cells]);
   return rows;
 }
 
 describe('readRows', () => {
   test.for([
-    ['names in any order and case, with a mark of byte order', '\uFEFFAmount, TO\n1sat,a@b.c\n', [[2, { amount: '1sat', to: 'a@b.c' }]]],
-    ['empty lines and empty cells left out', 'to,note\n\n,\na,\n\nb,x', [[4, { to: 'a' }], [6, { to: 'b', note: 'x' }]]],
-    ['a row over several lines by its first', 'to,note\r\na,"x\r\ny, ""z"""\r\nb,\r\n', [[2, { to: 'a', note: 'x\r\ny, "z"' }], [4, { to: 'b' }]]],
-    ['too many cells', 'to,note\na,b,c\nd,e\n', [[2, expect.stringContaining('3 cells')], [3, { to: 'd', note: 'e' }]]],
+    [
+      'names in any order and case, with a mark of byte order',
+      '\uFEFFAmount, TO\n1sat,a@b.c\n',
+      [[2, { amount: '1sat', to: 'a@b.c' }]],
+    ],
+    [
+      'empty lines and empty cells left out',
+      'to,note\n\n,\na,\n\nb,x',
+      [
+        [4, { to: 'a' }],
+        [6, { to: 'b', note: 'x' }],
+      ],
+    ],
+    [
+      'a row over several lines by its first',
+      'to,note\r\na,"x\r\ny, ""z"""\r\nb,\r\n',
+      [
+        [2, { to: 'a', note: 'x\r\ny, "z"' }],
+        [4, { to: 'b' }],
+      ],
+    ],
+    [
+      'too many cells',
+      'to,note\na,b,c\nd,e\n',
+      [
+        [2, expect.stringContaining('3 cells')],
+        [3, { to: 'd', note: 'e' }],
+      ],
+    ],
     ['an unknown column', 'to,fee\na,1\n', [[1, expect.stringContaining('no column "fee"')]]],
     ['a column twice', 'to,to\na,1\n', [[1, expect.stringContaining('there twice')]]],
     ['no destination', 'ref,note\na,1\n', [[1, expect.stringContaining('"to" is missing')]]],
     ['semicolons', 'to;note\na;1\n', [[1, expect.stringContaining('separated by ";"')]]],
     ['nothing at all', '', [[1, expect.stringContaining('empty')]]],
-    ['a quote that is not closed', 'to,note\na,b\n"c,d\n', [[3, expect.stringContaining('never closed')]]],
+    [
+      'a quote that is not closed',
+      'to,note\na,b\n"c,d\n',
+      [[3, expect.stringContaining('never closed')]],
+    ],
     ['a quote within a cell', 'to\na"b\n', [[2, expect.stringContaining('middle of a cell')]]],
   ] as const)('reads %s', async ([, text, expected]) => {
     expect(await read(text)).toEqual(expected);
   });
 
   test('reports a cell that is not UTF-8', async () => {
-    expect(await read([Buffer.from('to,note\na,'), Buffer.from([0xe9, 0x0a])])).toEqual([[2, 'note is not UTF-8 text.']]);
+    expect(await read([Buffer.from('to,note\na,'), Buffer.from([0xe9, 0x0a])])).toEqual([
+      [2, 'note is not UTF-8 text.'],
+    ]);
   });
 
   test('joins chunks, even if a character is split', async () => {
     const bytes = Buffer.from('to,note\na,Lê Văn\n');
-    expect(await read([...bytes].map((byte) => Buffer.from([byte])))).toEqual([[2, { to: 'a', note: 'Lê Văn' }]]);
+    expect(await read([...bytes].map((byte) => Buffer.from([byte])))).toEqual([
+      [2, { to: 'a', note: 'Lê Văn' }],
+    ]);
   });
 });
 
@@ -53,7 +87,12 @@ describe('derivedRef is equal for', () => {
   const order = onchainOrder(address, parseAmount('1000sat'), 'BTC');
 
   test.for([
-    ['another spelling of the amount', onchainOrder(address, parseAmount('0.00001btc'), 'BTC'), '', true],
+    [
+      'another spelling of the amount',
+      onchainOrder(address, parseAmount('0.00001btc'), 'BTC'),
+      '',
+      true,
+    ],
     ['another wallet', onchainOrder(address, parseAmount('1000sat'), 'USDT'), '', true],
     ['a note', { ...order, body: { ...order.body, note: 'again' } }, '', true],
     ['another amount', onchainOrder(address, parseAmount('1001sat'), 'BTC'), '', false],
@@ -65,15 +104,29 @@ describe('derivedRef is equal for', () => {
 });
 
 describe('shortOf', () => {
-  const total = (from: string, ccy: string, amount: string) => ({ from, ccy, rows: 1, amount: new Big(amount) });
+  const total = (from: string, ccy: string, amount: string) => ({
+    from,
+    ccy,
+    rows: 1,
+    amount: new Big(amount),
+  });
   test.for([
     ['enough', [total('BTC', 'BTC', '0.5'), total('BTC', 'VND', '1000000')], []],
-    ['too little', [total('BTC', 'BTC', '1.1')], [expect.stringContaining('1.10000000 BTC and the fees')]],
-    ['an empty wallet for what is not known', [total('USDT', 'VND', '5')], [expect.stringContaining('Something is needed')]],
+    [
+      'too little',
+      [total('BTC', 'BTC', '1.1')],
+      [expect.stringContaining('1.10000000 BTC and the fees')],
+    ],
+    [
+      'an empty wallet for what is not known',
+      [total('USDT', 'VND', '5')],
+      [expect.stringContaining('Something is needed')],
+    ],
     ['no wallet', [total('XOF', 'BTC', '1')], [expect.stringContaining('no XOF wallet')]],
   ] as const)('%s', ([, totals, expected]) => {
     const have: Record<string, string> = { BTC: '1', USDT: '0' };
-    const available = (ccy: string) => (have[ccy] === undefined ? undefined : { ccy, value: new Big(have[ccy]) });
+    const available = (ccy: string) =>
+      have[ccy] === undefined ? undefined : { ccy, value: new Big(have[ccy]) };
     expect(shortOf(totals, available)).toEqual(expected);
   });
 });
@@ -98,7 +151,11 @@ describe('failureOf', () => {
     total: undefined,
     failure: kind === undefined ? undefined : new Failure(kind, 'Why.'),
   });
-  const [paid, before, unknown] = [outcome('paid'), outcome('paid', undefined, true), outcome('unknown', 'pending')];
+  const [paid, before, unknown] = [
+    outcome('paid'),
+    outcome('paid', undefined, true),
+    outcome('unknown', 'pending'),
+  ];
   const failed = (kind: FailureKind): RowOutcome => outcome('failed', kind);
 
   test.for([
@@ -111,7 +168,13 @@ describe('failureOf', () => {
     ['interrupted when all was done', [paid, paid], true, true, undefined],
     ['one reason', [paid, failed('limit'), failed('limit')], true, false, 'limit'],
     ['several reasons', [failed('limit'), failed('refused')], true, false, 'payment-failed'],
-    ['passing trouble after something was paid', [paid, failed('temporary')], true, false, 'pending'],
+    [
+      'passing trouble after something was paid',
+      [paid, failed('temporary')],
+      true,
+      false,
+      'pending',
+    ],
     ['passing trouble alone', [failed('temporary')], true, false, 'temporary'],
     ['bad input, nothing sent', [before, failed('usage')], true, false, 'usage'],
     ['bad input, and others sent', [paid, failed('usage')], true, false, 'payment-failed'],

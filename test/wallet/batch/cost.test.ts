@@ -1,21 +1,35 @@
 // The quoted cost of a batch, and the ceiling that keeps it within the approved total.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
-import { money, parseAmount, } from '../../../src/formats/amount.js';
+import { money, parseAmount } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { Ceiling, quoteCost } from '../../../src/wallet/batch/cost.js';
 import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
 import { lnurlOrder, usdtOrder } from '../../../src/wallet/order/orders.js';
 
 const rowOf = (order: PlannedRow['order'], line: number): PlannedRow => ({
-  line, ref: `r${line}`, named: true, order, to: order.destination, amount: '', slow: false,
+  line,
+  ref: `r${line}`,
+  named: true,
+  order,
+  to: order.destination,
+  amount: '',
+  slow: false,
 });
-const sats = (count: number, line: number) => rowOf(lnurlOrder('a@b.com', parseAmount(`${count}sat`)), line);
-const amount = ({ order }: PlannedRow): Big => new Big(order.body.sourceReq.amtRequested ?? order.body.destReq.amtRequested ?? 0);
+const sats = (count: number, line: number) =>
+  rowOf(lnurlOrder('a@b.com', parseAmount(`${count}sat`)), line);
+const amount = ({ order }: PlannedRow): Big =>
+  new Big(order.body.sourceReq.amtRequested ?? order.body.destReq.amtRequested ?? 0);
 
 test('quoteCost sums the quotes of all rows by wallet', async () => {
-  const rows = [sats(1000, 2), sats(2000, 3), rowOf(usdtOrder('T', parseAmount('5usdt'), 'USDT'), 4)];
-  const cost = await quoteCost(rows, 2, async (row) => money(row.order.body.sourceReq.ccy, amount(row).times(2)));
+  const rows = [
+    sats(1000, 2),
+    sats(2000, 3),
+    rowOf(usdtOrder('T', parseAmount('5usdt'), 'USDT'), 4),
+  ];
+  const cost = await quoteCost(rows, 2, async (row) =>
+    money(row.order.body.sourceReq.ccy, amount(row).times(2)),
+  );
   expect(cost.costs.map(({ ccy, total }) => [ccy, total.toFixed()])).toEqual([
     ['BTC', '0.00006'],
     ['USDT', '10'],
@@ -35,7 +49,11 @@ test('quoteCost reports a refused row, and stops at a failure of all rows', asyn
 
 test('the ceiling admits rows up to the approved total, and releases the amount of a failed row', () => {
   const ceiling = new Ceiling([{ ccy: 'BTC', total: new Big(1) }]);
-  expect([ceiling.take(money('BTC', '0.6')), ceiling.take(money('BTC', '0.6')), ceiling.take(money('VND', 1))]).toEqual([true, false, false]);
+  expect([
+    ceiling.take(money('BTC', '0.6')),
+    ceiling.take(money('BTC', '0.6')),
+    ceiling.take(money('VND', 1)),
+  ]).toEqual([true, false, false]);
   ceiling.giveBack(money('BTC', '0.6'));
   expect(ceiling.take(money('BTC', 1))).toBe(true);
 });

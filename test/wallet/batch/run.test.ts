@@ -12,7 +12,15 @@ import { bench } from '../support/machine.js';
 
 const rowOf = (line: number): PlannedRow => {
   const order = lnurlOrder(`user${line}@pay.example`, parseAmount('1000sat'));
-  return { line, ref: `row-${line}`, named: true, order, to: order.destination, amount: '1000sat', slow: false };
+  return {
+    line,
+    ref: `row-${line}`,
+    named: true,
+    order,
+    to: order.destination,
+    amount: '1000sat',
+    slow: false,
+  };
 };
 
 async function* reading(lines: readonly number[], end?: () => void): AsyncGenerator<PlannedRow> {
@@ -22,8 +30,22 @@ async function* reading(lines: readonly number[], end?: () => void): AsyncGenera
 
 function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling, made = bench()) {
   const outcomes: RowOutcome[] = [];
-  const options = { concurrency: 2, stopOnError: false, wait: undefined, waitTimeout: 1_000, retry: false, terms: () => ({}), ceiling };
-  const deps = { payment: made.deps, stop: new AbortController().signal, on: (each: RowOutcome) => void outcomes.push(each), onSubmit: () => undefined, warn: () => undefined };
+  const options = {
+    concurrency: 2,
+    stopOnError: false,
+    wait: undefined,
+    waitTimeout: 1_000,
+    retry: false,
+    terms: () => ({}),
+    ceiling,
+  };
+  const deps = {
+    payment: made.deps,
+    stop: new AbortController().signal,
+    on: (each: RowOutcome) => void outcomes.push(each),
+    onSubmit: () => undefined,
+    warn: () => undefined,
+  };
   return { made, outcomes, ended: runBatch(rows, options, deps) };
 }
 
@@ -40,7 +62,10 @@ test('a read error in the rows ends the batch after the payments in flight', asy
 
 test('a row over the approved total is not paid and no later row starts', async () => {
   const bound = new Big('0.000021');
-  const { made, outcomes, ended } = begun(reading([2, 3, 4, 5, 6]), new Ceiling([{ ccy: 'BTC', total: bound }]));
+  const { made, outcomes, ended } = begun(
+    reading([2, 3, 4, 5, 6]),
+    new Ceiling([{ ccy: 'BTC', total: bound }]),
+  );
   expect(await ended).toBe(false);
   const paid = outcomes.filter(({ fate }) => fate === 'paid');
   expect(paid).toHaveLength(2);
@@ -63,7 +88,10 @@ test('a row is paid even if the journal cannot be read afterwards', async () => 
       return journal.find(...args);
     },
   };
-  const { outcomes, ended } = begun(reading([2]), undefined, { ...made, deps: { ...made.deps, journal: failing } });
+  const { outcomes, ended } = begun(reading([2]), undefined, {
+    ...made,
+    deps: { ...made.deps, journal: failing },
+  });
   expect(await ended).toBe(true);
   expect(outcomes).toMatchObject([{ fate: 'paid', txnState: 'completed', failure: undefined }]);
 });

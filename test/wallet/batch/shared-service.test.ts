@@ -17,13 +17,19 @@ function counting(answers: readonly (number | Error)[]) {
     transactions: never,
     eachTransaction: never,
     serviceNow: () => 0,
-  confirmedNow: () => 0,
+    confirmedNow: () => 0,
     wallets: () => {
       const answer = answers[calls++];
-      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer === undefined ? [] : [wallet(answer)]);
+      return answer instanceof Error
+        ? Promise.reject(answer)
+        : Promise.resolve(answer === undefined ? [] : [wallet(answer)]);
     },
   };
-  return { shared: sharedService(service, 4, () => clock), calls: () => calls, later: (ms: number) => (clock += ms) };
+  return {
+    shared: sharedService(service, 4, () => clock),
+    calls: () => calls,
+    later: (ms: number) => (clock += ms),
+  };
 }
 
 const wallet = (availableBalance: number) => ({
@@ -35,7 +41,8 @@ const wallet = (availableBalance: number) => ({
   createdAt: '',
   updatedAt: '',
 });
-const balance = async (service: PaymentService): Promise<number> => Number((await service.wallets())[0]?.availableBalance);
+const balance = async (service: PaymentService): Promise<number> =>
+  Number((await service.wallets())[0]?.availableBalance);
 
 test('payments that start together share one read', async () => {
   const { shared, calls } = counting([1]);

@@ -26,7 +26,13 @@ interface Gathered {
   readonly since: string[];
 }
 
-async function booksOf({ rounds, totals, updatedAt, signal = new AbortController().signal, onRead = () => undefined }: World): Promise<Gathered> {
+async function booksOf({
+  rounds,
+  totals,
+  updatedAt,
+  signal = new AbortController().signal,
+  onRead = () => undefined,
+}: World): Promise<Gathered> {
   const [pauses, since]: [number[], string[]] = [[], []];
   let asked = 0;
   const service: BooksService = {
@@ -47,14 +53,23 @@ async function booksOf({ rounds, totals, updatedAt, signal = new AbortController
   };
   const rows = openSortedRows();
   onTestFinished(rows.close);
-  const books = await gather({ service, rows, before: new Map(), sleep: async (ms) => void pauses.push(ms), signal, onRead });
+  const books = await gather({
+    service,
+    rows,
+    before: new Map(),
+    sleep: async (ms) => void pauses.push(ms),
+    signal,
+    onRead,
+  });
   return { books, pauses, since };
 }
 
 /** Newest first, in pages of a hundred, none of which is held. */
 function* receipts(count: number): Generator<ListedTransaction[]> {
   for (let page = 0; page < count / 100; page += 1) {
-    yield Array.from({ length: 100 }, (_, n) => received({ txnId: `r${page * 100 + n}`, createdAt: start + count - page * 100 - n }));
+    yield Array.from({ length: 100 }, (_, n) =>
+      received({ txnId: `r${page * 100 + n}`, createdAt: start + count - page * 100 - n }),
+    );
   }
 }
 
@@ -69,14 +84,20 @@ function heapUsed(): number {
 
 describe('the books', () => {
   test('tie without a second read', async () => {
-    const { books, pauses } = await booksOf({ rounds: [[[transaction({ createdAt: start + 1 }), received()]]], totals: [0.00099993] });
+    const { books, pauses } = await booksOf({
+      rounds: [[[transaction({ createdAt: start + 1 }), received()]]],
+      totals: [0.00099993],
+    });
     expect([books.differences, pauses]).toEqual([[], []]);
     expect([...books.movements('BTC')].map(({ txnId }) => txnId)).toEqual(['received', 'sent']);
   });
 
   test('are read again, from the oldest payment in flight on, if the wallets change', async () => {
     const flying = transaction({ txnState: 'destsent' });
-    const { books, pauses, since } = await booksOf({ rounds: [[[flying, received({ createdAt: start - 1 })]], [[transaction()]]], totals: [0.002, 0.00099993] });
+    const { books, pauses, since } = await booksOf({
+      rounds: [[[flying, received({ createdAt: start - 1 })]], [[transaction()]]],
+      totals: [0.002, 0.00099993],
+    });
     expect([books.differences, pauses]).toEqual([[], [2_000]]);
     expect(since.at(-1)).toBe(new Date(start).toISOString());
     expect([...books.candidates('BTC')]).toEqual([]);
@@ -84,7 +105,9 @@ describe('the books', () => {
 
   test('are read again if the list lags behind a wallet', async () => {
     const { books, pauses } = await booksOf({
-      rounds: [[], [], [[received()]]], totals: [0.002], updatedAt: new Date(now - 1_000).toISOString(),
+      rounds: [[], [], [[received()]]],
+      totals: [0.002],
+      updatedAt: new Date(now - 1_000).toISOString(),
     });
     expect([books.differences, pauses]).toEqual([[], [2_000, 6_000]]);
   });
@@ -92,7 +115,14 @@ describe('the books', () => {
   test('report remaining differences', async () => {
     const { books, pauses } = await booksOf({ rounds: [[[received()]]], totals: [0.003] });
     expect(pauses).toEqual([]);
-    expect(books.differences).toMatchObject([{ ccy: 'BTC', added: new Big('0.002'), reported: new Big('0.003'), difference: new Big('0.001') }]);
+    expect(books.differences).toMatchObject([
+      {
+        ccy: 'BTC',
+        added: new Big('0.002'),
+        reported: new Big('0.003'),
+        difference: new Big('0.001'),
+      },
+    ]);
   });
 
   test('do not check a wallet without a total', async () => {
@@ -100,20 +130,40 @@ describe('the books', () => {
     expect([books.differences, books.unreported]).toEqual([[], ['BTC']]);
   });
 
-  test('of 100,000 transactions need no more memory than those of 20,000', { timeout: 60_000 }, async () => {
-    const count = 100_000;
-    const heap = new Map<number, number>();
-    const onRead = (read: number): void => void (read % 20_000 === 0 && heap.set(read, heapUsed()));
-    const { books } = await booksOf({ rounds: [receipts(count)], totals: [count * 0.002], onRead });
-    let rows = 0;
-    for (const { kind } of statementRows('BTC', books.movements('BTC'), { first: 0, end: now }, now)) rows += kind === 'receive' ? 1 : 0;
-    expect([rows, books.differences]).toEqual([count, []]);
-    expect((heap.get(count) ?? 0) - (heap.get(20_000) ?? 0)).toBeLessThan(2_000_000);
-  });
+  test(
+    'of 100,000 transactions need no more memory than those of 20,000',
+    { timeout: 60_000 },
+    async () => {
+      const count = 100_000;
+      const heap = new Map<number, number>();
+      const onRead = (read: number): void =>
+        void (read % 20_000 === 0 && heap.set(read, heapUsed()));
+      const { books } = await booksOf({
+        rounds: [receipts(count)],
+        totals: [count * 0.002],
+        onRead,
+      });
+      let rows = 0;
+      for (const { kind } of statementRows(
+        'BTC',
+        books.movements('BTC'),
+        { first: 0, end: now },
+        now,
+      ))
+        rows += kind === 'receive' ? 1 : 0;
+      expect([rows, books.differences]).toEqual([count, []]);
+      expect((heap.get(count) ?? 0) - (heap.get(20_000) ?? 0)).toBeLessThan(2_000_000);
+    },
+  );
 
   test('end at an interruption', async () => {
     const interrupt = new AbortController();
-    const reading = booksOf({ rounds: [receipts(1_000)], totals: [2], signal: interrupt.signal, onRead: () => interrupt.abort(new Error('interrupted')) });
+    const reading = booksOf({
+      rounds: [receipts(1_000)],
+      totals: [2],
+      signal: interrupt.signal,
+      onRead: () => interrupt.abort(new Error('interrupted')),
+    });
     await expect(reading).rejects.toThrow('interrupted');
   });
 });

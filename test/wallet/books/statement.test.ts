@@ -2,21 +2,36 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { booked, changeOf, readMovement, type Candidate, type Movement } from '../../../src/wallet/books/movement.js';
+import {
+  booked,
+  changeOf,
+  readMovement,
+  type Candidate,
+  type Movement,
+} from '../../../src/wallet/books/movement.js';
 import { balanceAfter, explanations, statementRows } from '../../../src/wallet/books/statement.js';
 import { fees, received, start, swapped, transaction } from './support.js';
 
 const now = start + 86_400_000;
-const changes = (txn: Parameters<typeof booked>[0]): string[] => booked(txn, now).movements.map((each) => `${changeOf(each).toFixed()} ${each.ccy}`);
+const changes = (txn: Parameters<typeof booked>[0]): string[] =>
+  booked(txn, now).movements.map((each) => `${changeOf(each).toFixed()} ${each.ccy}`);
 const reasons = (txn: Parameters<typeof booked>[0]): string[] =>
-  booked(txn, now).candidates.map(({ reason, ccy, effect }) => `${reason}: ${effect?.toFixed() ?? '?'} ${ccy}`);
+  booked(txn, now).candidates.map(
+    ({ reason, ccy, effect }) => `${reason}: ${effect?.toFixed() ?? '?'} ${ccy}`,
+  );
 
 describe('a transaction', () => {
   test.for([
     ['a send', transaction(), ['-0.00100007 BTC']],
     ['a receive', received(), ['0.002 BTC']],
     ['a swap', swapped(), ['-25.0625 USDT', '0.00025 BTC']],
-    ['a send with its fees taken out', transaction({ destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001, amtSettled: 0.00099993 } }), ['-0.001 BTC']],
+    [
+      'a send with its fees taken out',
+      transaction({
+        destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001, amtSettled: 0.00099993 },
+      }),
+      ['-0.001 BTC'],
+    ],
     ['a failed send', transaction({ txnState: 'failed' }), []],
     ['an expired quote', transaction({ txnState: 'quoted' }), []],
     ['a send in flight', transaction({ txnState: 'destsent' }), []],
@@ -27,28 +42,62 @@ describe('a transaction', () => {
   test.for([
     ['in flight', transaction({ txnState: 'destsent' }), ['in flight: -0.00100007 BTC']],
     ['a state nobody knows', transaction({ txnState: 'srcsent' }), ['in flight: -0.00100007 BTC']],
-    ['a fresh quote', transaction({ txnState: 'quoted', createdAt: now - 60_000 }), ['reserved: -0.00100007 BTC']],
+    [
+      'a fresh quote',
+      transaction({ txnState: 'quoted', createdAt: now - 60_000 }),
+      ['reserved: -0.00100007 BTC'],
+    ],
     ['error', transaction({ txnState: 'error' }), ['ended as error: -0.00100007 BTC']],
-    ['completed without amounts', transaction({ sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'VND', method: 'vnd-instant' } }), ['amount not reported: ? BTC']],
-    ['less received than asked for', received({ destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.002, amtSettled: 0.0015 } }), ['settled other than asked: 0.0005 BTC']],
+    [
+      'completed without amounts',
+      transaction({
+        sourceReq: { ccy: 'BTC', method: 'servicepay' },
+        destReq: { ccy: 'VND', method: 'vnd-instant' },
+      }),
+      ['amount not reported: ? BTC'],
+    ],
+    [
+      'less received than asked for',
+      received({
+        destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.002, amtSettled: 0.0015 },
+      }),
+      ['settled other than asked: 0.0005 BTC'],
+    ],
     ['rejected', transaction({ txnState: 'rejected' }), []],
   ] as const)('%s could explain a difference', ([, txn, expected]) => {
     expect(reasons(txn)).toEqual(expected);
   });
 
   test('is read back exactly from its copy on disk', () => {
-    const tiny = transaction({ sourceReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.00000001, ...fees }, destReq: { ccy: 'BTC', method: 'lightning', amtSettled: 0.00000001 } });
+    const tiny = transaction({
+      sourceReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.00000001, ...fees },
+      destReq: { ccy: 'BTC', method: 'lightning', amtSettled: 0.00000001 },
+    });
     const [movement] = booked(tiny, now).movements;
     expect(readMovement(JSON.stringify(movement))).toEqual(movement);
   });
 });
 
-const units = fc.bigInt({ min: 0n, max: 2_100_000_000_000_000n }).map((sats) => new Big(String(sats)).times('1e-8'));
+const units = fc
+  .bigInt({ min: 0n, max: 2_100_000_000_000_000n })
+  .map((sats) => new Big(String(sats)).times('1e-8'));
 const movement = fc
   .record({ at: fc.integer({ min: 1, max: 1_000 }), in: units, out: units, fee: units })
-  .map((amounts): Movement => ({ ...amounts, ccy: 'BTC', kind: 'send', txnId: 'any', reference: null, note: null, other: 'lightning' }));
-const history = fc.array(movement, { maxLength: 40 }).map((all) => all.toSorted((a, b) => a.at - b.at));
-const period = fc.tuple(fc.integer({ min: 0, max: 1_100 }), fc.integer({ min: 1, max: 600 })).map(([first, length]) => ({ first, end: first + length }));
+  .map((amounts): Movement => ({
+    ...amounts,
+    ccy: 'BTC',
+    kind: 'send',
+    txnId: 'any',
+    reference: null,
+    note: null,
+    other: 'lightning',
+  }));
+const history = fc
+  .array(movement, { maxLength: 40 })
+  .map((all) => all.toSorted((a, b) => a.at - b.at));
+const period = fc
+  .tuple(fc.integer({ min: 0, max: 1_100 }), fc.integer({ min: 1, max: 600 }))
+  .map(([first, length]) => ({ first, end: first + length }));
 
 describe('a statement', () => {
   test('of any period of any history: opening plus rows is closing, and each balance follows from the previous one', () => {
@@ -57,7 +106,9 @@ describe('a statement', () => {
         const rows = [...statementRows('BTC', all, span, 5_000, before)];
         expect([rows[0]?.kind, rows.at(-1)?.kind]).toEqual(['opening', 'closing']);
         const inside = rows.slice(1, -1);
-        expect(inside).toHaveLength(all.filter(({ at }) => at >= span.first && at < span.end).length);
+        expect(inside).toHaveLength(
+          all.filter(({ at }) => at >= span.first && at < span.end).length,
+        );
         let balance = rows[0]?.balance ?? new Big(NaN);
         for (const row of inside) {
           balance = balance.plus(changeOf(row));
@@ -82,15 +133,42 @@ describe('a statement', () => {
 });
 
 describe('a difference', () => {
-  const candidate = (txnId: string, effect: string | null, reason: Candidate['reason'] = 'in flight'): Candidate =>
-    ({ ccy: 'BTC', at: 1, txnId, reason, txnState: 'destsent', effect: effect === null ? null : new Big(effect) });
+  const candidate = (
+    txnId: string,
+    effect: string | null,
+    reason: Candidate['reason'] = 'in flight',
+  ): Candidate => ({
+    ccy: 'BTC',
+    at: 1,
+    txnId,
+    reason,
+    txnState: 'destsent',
+    effect: effect === null ? null : new Big(effect),
+  });
   const exactly = (difference: string, candidates: Candidate[]): string[] =>
-    explanations({ difference: new Big(difference) }, candidates).filter(({ isExact }) => isExact).map(({ txnId }) => txnId);
+    explanations({ difference: new Big(difference) }, candidates)
+      .filter(({ isExact }) => isExact)
+      .map(({ txnId }) => txnId);
 
   test.for([
-    ['the one of its amount', '-0.2', [candidate('a', '-0.1'), candidate('b', '-0.2'), candidate('c', '-0.3')], ['b']],
-    ['all of one reason together', '-0.3', [candidate('a', '-0.1'), candidate('b', '-0.2'), candidate('c', '-0.5', 'ended as error')], ['a', 'b']],
-    ['nobody, where an amount is unknown', '-0.3', [candidate('a', '-0.1'), candidate('b', null)], []],
+    [
+      'the one of its amount',
+      '-0.2',
+      [candidate('a', '-0.1'), candidate('b', '-0.2'), candidate('c', '-0.3')],
+      ['b'],
+    ],
+    [
+      'all of one reason together',
+      '-0.3',
+      [candidate('a', '-0.1'), candidate('b', '-0.2'), candidate('c', '-0.5', 'ended as error')],
+      ['a', 'b'],
+    ],
+    [
+      'nobody, where an amount is unknown',
+      '-0.3',
+      [candidate('a', '-0.1'), candidate('b', null)],
+      [],
+    ],
     ['nobody, where nothing fits', '0.3', [candidate('a', '-0.1')], []],
   ] as const)('is exactly %s', ([, difference, candidates, expected]) => {
     expect(exactly(difference, [...candidates])).toEqual(expected);

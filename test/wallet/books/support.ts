@@ -3,7 +3,13 @@ import type { ListedTransaction } from '../../../src/api/types.js';
 
 export const start = Date.UTC(2026, 9, 1);
 
-const side = (ccy: string, method: string, amount: number, more: object = {}) => ({ ccy, method, amtRequested: amount, amtSettled: amount, ...more });
+const side = (ccy: string, method: string, amount: number, more: object = {}) => ({
+  ccy,
+  method,
+  amtRequested: amount,
+  amtSettled: amount,
+  ...more,
+});
 
 export const fees = { servicepayFees: 0.00000005, networkFees: 0.00000002 };
 
@@ -19,7 +25,12 @@ export function transaction(changes: Partial<ListedTransaction> = {}): ListedTra
 }
 
 export const received = (changes: Partial<ListedTransaction> = {}): ListedTransaction =>
-  transaction({ txnId: 'received', sourceReq: side('BTC', 'lightning', 0.002, { servicepayFees: 0, networkFees: 0 }), destReq: side('BTC', 'servicepay', 0.002), ...changes });
+  transaction({
+    txnId: 'received',
+    sourceReq: side('BTC', 'lightning', 0.002, { servicepayFees: 0, networkFees: 0 }),
+    destReq: side('BTC', 'servicepay', 0.002),
+    ...changes,
+  });
 
 export const swapped = (changes: Partial<ListedTransaction> = {}): ListedTransaction =>
   transaction({

@@ -29,7 +29,10 @@ function transaction(changes: Partial<ListedTransaction>): ListedTransaction {
     txnId: 'ad79a67a',
     txnState: 'completed',
     createdAt: at,
-    sourceReq: side('BTC', 'servicepay', 0.000025, { servicepayFees: 0.00000005, networkFees: 0.00000002 }),
+    sourceReq: side('BTC', 'servicepay', 0.000025, {
+      servicepayFees: 0.00000005,
+      networkFees: 0.00000002,
+    }),
     destReq: side('BTC', 'lightning', 0.000025),
     ...changes,
   };
@@ -38,7 +41,10 @@ function transaction(changes: Partial<ListedTransaction>): ListedTransaction {
 const kinds = {
   'Lightning send': transaction({ extRefId: 'order-118', note: 'coffee' }),
   'on-chain send with fees taken out': transaction({
-    sourceReq: side('BTC', 'servicepay', 0.001, { servicepayFees: 0.000002, networkFees: 0.000003 }),
+    sourceReq: side('BTC', 'servicepay', 0.001, {
+      servicepayFees: 0.000002,
+      networkFees: 0.000003,
+    }),
     destReq: side('BTC', 'on-chain', 0.001, { amtSettled: 0.000995 }),
   }),
   'on-chain send from USDT with fees taken out': transaction({
@@ -67,12 +73,25 @@ const kinds = {
   }),
 } satisfies Record<string, ListedTransaction>;
 
-async function exported(format: ExportFormat, transactions: readonly ListedTransaction[], rawCells = false): Promise<string> {
+async function exported(
+  format: ExportFormat,
+  transactions: readonly ListedTransaction[],
+  rawCells = false,
+): Promise<string> {
   async function* source(): AsyncGenerator<readonly ListedTransaction[]> {
     yield transactions;
   }
   const pieces: string[] = [];
-  for await (const piece of exportLines(source(), { format, jsonLines: parsedToLines, clean: sanitize, rawCells, zone: 'UTC', ccy: 'USD', leftOut: () => undefined })) pieces.push(piece);
+  for await (const piece of exportLines(source(), {
+    format,
+    jsonLines: parsedToLines,
+    clean: sanitize,
+    rawCells,
+    zone: 'UTC',
+    ccy: 'USD',
+    leftOut: () => undefined,
+  }))
+    pieces.push(piece);
   return pieces.join('');
 }
 
@@ -92,15 +111,27 @@ describe('an entry', () => {
   });
 
   test('sums to zero for any amounts and fees', () => {
-    const amount = fc.integer({ min: 1, max: 2_100_000_000 }).map((sats) => Number(new Big(sats).times('1e-8').toFixed()));
+    const amount = fc
+      .integer({ min: 1, max: 2_100_000_000 })
+      .map((sats) => Number(new Big(sats).times('1e-8').toFixed()));
     fc.assert(
-      fc.property(amount, amount, amount, amount, fc.boolean(), (sent, got, service, network, swap) => {
-        const txn = transaction({
-          sourceReq: side(swap ? 'USDT' : 'BTC', 'servicepay', sent, { servicepayFees: service, networkFees: network }),
-          destReq: side('BTC', swap ? 'servicepay' : 'lightning', got),
-        });
-        expect(Object.values(sumOf(txn))).toEqual(['0']);
-      }),
+      fc.property(
+        amount,
+        amount,
+        amount,
+        amount,
+        fc.boolean(),
+        (sent, got, service, network, swap) => {
+          const txn = transaction({
+            sourceReq: side(swap ? 'USDT' : 'BTC', 'servicepay', sent, {
+              servicepayFees: service,
+              networkFees: network,
+            }),
+            destReq: side('BTC', swap ? 'servicepay' : 'lightning', got),
+          });
+          expect(Object.values(sumOf(txn))).toEqual(['0']);
+        },
+      ),
     );
   });
 
@@ -114,9 +145,12 @@ describe('an entry', () => {
     expect(ledgerEntryOf(kinds[kind], sanitize)?.postings[0]?.amount.value.toFixed()).toBe(left);
   });
 
-  test.for(['quoted', 'srccreated', 'destsent', 'failed', 'expired', 'usercanceled'])('does not exist while %s', (txnState) => {
-    expect(ledgerEntryOf(transaction({ txnState }), sanitize)).toBeUndefined();
-  });
+  test.for(['quoted', 'srccreated', 'destsent', 'failed', 'expired', 'usercanceled'])(
+    'does not exist while %s',
+    (txnState) => {
+      expect(ledgerEntryOf(transaction({ txnState }), sanitize)).toBeUndefined();
+    },
+  );
 });
 
 describe('a journal for hledger', () => {
@@ -145,16 +179,23 @@ account Assets:Svcpay:BTC
     expect(text.match(/^2026/gm)).toHaveLength(1);
   });
 
-  test.skipIf(!isInstalled('hledger'))('is read by hledger, strictly balanced, with the right balances', async () => {
-    const file = await written('svcpay.journal', await exported('hledger', Object.values(kinds)));
-    execFileSync('hledger', ['-f', file, 'check', '--strict']);
-    const balance = execFileSync('hledger', ['-f', file, 'balance', 'Assets', '-O', 'csv', '--no-total'], { encoding: 'utf8' });
-    expect(parse(balance)).toEqual([
-      ['account', 'balance'],
-      ['Assets:Svcpay:BTC', '-0.00047607 BTC'],
-      ['Assets:Svcpay:USDT', '-151.112500 USDT'],
-    ]);
-  });
+  test.skipIf(!isInstalled('hledger'))(
+    'is read by hledger, strictly balanced, with the right balances',
+    async () => {
+      const file = await written('svcpay.journal', await exported('hledger', Object.values(kinds)));
+      execFileSync('hledger', ['-f', file, 'check', '--strict']);
+      const balance = execFileSync(
+        'hledger',
+        ['-f', file, 'balance', 'Assets', '-O', 'csv', '--no-total'],
+        { encoding: 'utf8' },
+      );
+      expect(parse(balance)).toEqual([
+        ['account', 'balance'],
+        ['Assets:Svcpay:BTC', '-0.00047607 BTC'],
+        ['Assets:Svcpay:USDT', '-151.112500 USDT'],
+      ]);
+    },
+  );
 });
 
 describe('a ledger for beancount', () => {
@@ -173,8 +214,14 @@ describe('a ledger for beancount', () => {
   });
 
   test.skipIf(!isInstalled('bean-check'))('is accepted by bean-check', async () => {
-    const file = await written('svcpay.beancount', await exported('beancount', Object.values(kinds)));
-    expect(spawnSync('bean-check', [file], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    const file = await written(
+      'svcpay.beancount',
+      await exported('beancount', Object.values(kinds)),
+    );
+    expect(spawnSync('bean-check', [file], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
   });
 });
 
@@ -183,17 +230,34 @@ describe('a table in CSV', () => {
     const text = await exported('csv', [kinds.payout, transaction({ txnState: 'failed' })]);
     const rows: Record<string, string>[] = parse(text, { columns: true });
     expect(rows).toMatchObject([
-      { txnState: 'completed', sourceAmount: '0.0002', destAmount: '500000', fxRate: '2500000000', note: kinds.payout.note?.replace('\n', '\\n') },
+      {
+        txnState: 'completed',
+        sourceAmount: '0.0002',
+        destAmount: '500000',
+        fxRate: '2500000000',
+        note: kinds.payout.note?.replace('\n', '\\n'),
+      },
       { txnState: 'failed', servicepayFees: '0.00000005', networkFees: '0.00000002' },
     ]);
   });
 
-  test.for(['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '＝1'])('has no formula for %s', async (note) => {
-    const [row] = parse(await exported('csv', [transaction({ note, extRefId: note })]), { columns: true }) as Record<string, string>[];
-    expect(row).toMatchObject({ note: `'${note}`, extRefId: `'${note}`, sourceAmount: '0.000025' });
-    const [raw] = parse(await exported('csv', [transaction({ note })], true), { columns: true }) as Record<string, string>[];
-    expect(raw).toMatchObject({ note });
-  });
+  test.for(['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '＝1'])(
+    'has no formula for %s',
+    async (note) => {
+      const [row] = parse(await exported('csv', [transaction({ note, extRefId: note })]), {
+        columns: true,
+      }) as Record<string, string>[];
+      expect(row).toMatchObject({
+        note: `'${note}`,
+        extRefId: `'${note}`,
+        sourceAmount: '0.000025',
+      });
+      const [raw] = parse(await exported('csv', [transaction({ note })], true), {
+        columns: true,
+      }) as Record<string, string>[];
+      expect(raw).toMatchObject({ note });
+    },
+  );
 
   test('has a header even without rows', async () => {
     expect(await exported('csv', [])).toMatch(/^time,txnId,.*\n$/);
@@ -201,7 +265,8 @@ describe('a table in CSV', () => {
 });
 
 describe('arbitrary texts of the service', () => {
-  const evil = '\u001b[2J\u202e\n2026-01-01 * "injected"\n  Assets:Evil  1000000 BTC, date:2020-01-01 ; x\r\u2028';
+  const evil =
+    '\u001b[2J\u202e\n2026-01-01 * "injected"\n  Assets:Evil  1000000 BTC, date:2020-01-01 ; x\r\u2028';
   const texts = ['txnId', 'extRefId', 'note', 'accountDisplayName'] as const;
   const changed = (field: string): ListedTransaction => transaction({ [field]: evil });
   const methods = (which: 'sourceReq' | 'destReq', value: string) =>
@@ -213,19 +278,34 @@ describe('arbitrary texts of the service', () => {
     methods('destReq', '-'),
     methods('destReq', 'über'),
     transaction({ destReq: side(`BTC\n${evil}`, 'lightning', 0.000025) }),
-    transaction({ sourceReq: side(evil, 'servicepay', 0.000025), destReq: side(evil, 'lightning', 0.000025) }),
+    transaction({
+      sourceReq: side(evil, 'servicepay', 0.000025),
+      destReq: side(evil, 'lightning', 0.000025),
+    }),
   ];
   const formats = ['csv', 'jsonl', 'hledger', 'beancount'] as const;
 
-  test.for(formats)('%s contains no escape sequences, and one record per transaction', async (format) => {
-    const text = await exported(format, cases);
-    // oxlint-disable-next-line no-control-regex
-    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/);
-    expect(text.match(/^\s*Assets:Evil/m)).toBeNull();
-    expect(text.match(/^2026-01-01/m)).toBeNull();
-    const records = text.match(format === 'csv' || format === 'jsonl' ? /\n/g : /^2026-03-01 \* /gm)?.length;
-    expect(records).toBe({ csv: cases.length + 1, jsonl: cases.length, hledger: cases.length - 2, beancount: cases.length - 2 }[format]);
-  });
+  test.for(formats)(
+    '%s contains no escape sequences, and one record per transaction',
+    async (format) => {
+      const text = await exported(format, cases);
+      // oxlint-disable-next-line no-control-regex
+      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/);
+      expect(text.match(/^\s*Assets:Evil/m)).toBeNull();
+      expect(text.match(/^2026-01-01/m)).toBeNull();
+      const records = text.match(
+        format === 'csv' || format === 'jsonl' ? /\n/g : /^2026-03-01 \* /gm,
+      )?.length;
+      expect(records).toBe(
+        {
+          csv: cases.length + 1,
+          jsonl: cases.length,
+          hledger: cases.length - 2,
+          beancount: cases.length - 2,
+        }[format],
+      );
+    },
+  );
 
   test.skipIf(!isInstalled('hledger'))('hledger reads them', async () => {
     const file = await written('svcpay.journal', await exported('hledger', cases));
@@ -234,7 +314,10 @@ describe('arbitrary texts of the service', () => {
 
   test.skipIf(!isInstalled('bean-check'))('bean-check accepts them', async () => {
     const file = await written('svcpay.beancount', await exported('beancount', cases));
-    expect(spawnSync('bean-check', [file], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    expect(spawnSync('bean-check', [file], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
   });
 });
 

@@ -13,50 +13,82 @@ const whole = (txnId: string): ListedTransaction => ({
   txnId,
   txnState: 'completed',
   createdAt: 1_772_373_751_000,
-  sourceReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.001, servicepayFees: 0.000002, networkFees: 0.000001 },
+  sourceReq: {
+    ccy: 'BTC',
+    method: 'servicepay',
+    amtSettled: 0.001,
+    servicepayFees: 0.000002,
+    networkFees: 0.000001,
+  },
   destReq: { ccy: 'BTC', method: 'on-chain', amtSettled: 0.001 },
 });
-const reduced = (txnId: string, txnState = 'completed'): ListedTransaction => ({ txnId, txnState, sourceReq: {}, destReq: {} });
+const reduced = (txnId: string, txnState = 'completed'): ListedTransaction => ({
+  txnId,
+  txnState,
+  sourceReq: {},
+  destReq: {},
+});
 
 async function* listed(...transactions: ListedTransaction[]): AsyncGenerator<ListedTransaction[]> {
   yield transactions.slice(0, 3);
   yield transactions.slice(3);
 }
 
-async function gathered(pages: AsyncIterable<readonly ListedTransaction[]>): Promise<ListedTransaction[]> {
+async function gathered(
+  pages: AsyncIterable<readonly ListedTransaction[]>,
+): Promise<ListedTransaction[]> {
   const all: ListedTransaction[] = [];
   for await (const page of pages) all.push(...page);
   return all;
 }
 
 test('are read only for completed transactions without amounts, in the order of the list', async () => {
-  const read = vi.fn<(txnId: string) => Promise<ListedTransaction>>((txnId) => Promise.resolve(whole(txnId)));
+  const read = vi.fn<(txnId: string) => Promise<ListedTransaction>>((txnId) =>
+    Promise.resolve(whole(txnId)),
+  );
   const ids = Array.from({ length: 20 }, (_, n) => `r${n}`);
   const all = [whole('a'), reduced('q', 'quoted'), ...ids.map((id) => reduced(id)), whole('z')];
   const result = await gathered(withFigures(listed(...all), read));
   expect(result.map(({ txnId }) => txnId)).toEqual(['a', 'q', ...ids, 'z']);
   expect(read.mock.calls.map(([id]) => id)).toEqual(ids);
-  expect(result.filter(({ txnState }) => txnState === 'completed').every((txn) => ledgerEntryOf(txn, sanitize) !== undefined)).toBe(true);
+  expect(
+    result
+      .filter(({ txnState }) => txnState === 'completed')
+      .every((txn) => ledgerEntryOf(txn, sanitize) !== undefined),
+  ).toBe(true);
 });
 
 test('that cannot be read end the history with the failure', async () => {
-  const read = (txnId: string): Promise<ListedTransaction> => Promise.reject(new Error(`no ${txnId}`));
-  await expect(gathered(withFigures(listed(reduced('a'), reduced('b')), read))).rejects.toThrow('no a');
+  const read = (txnId: string): Promise<ListedTransaction> =>
+    Promise.reject(new Error(`no ${txnId}`));
+  await expect(gathered(withFigures(listed(reduced('a'), reduced('b')), read))).rejects.toThrow(
+    'no a',
+  );
 });
 
 test('stay as listed if the id is invalid', async () => {
-  const read = (txnId: string): Promise<ListedTransaction> => Promise.reject(new Failure('usage', `"${txnId}" is not an id.`));
+  const read = (txnId: string): Promise<ListedTransaction> =>
+    Promise.reject(new Failure('usage', `"${txnId}" is not an id.`));
   expect(await gathered(withFigures(listed(reduced('..')), read))).toEqual([reduced('..')]);
 });
 
 test('of one side are used for the other within one currency', () => {
-  const receive = { ...whole('a'), sourceReq: { ccy: 'BTC', method: 'lightning' }, destReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.5 } };
-  expect(ledgerEntryOf(receive, sanitize)?.postings.map(({ amount }) => amount.value.toFixed())).toEqual(['-0.5', '0.5']);
+  const receive = {
+    ...whole('a'),
+    sourceReq: { ccy: 'BTC', method: 'lightning' },
+    destReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.5 },
+  };
+  expect(
+    ledgerEntryOf(receive, sanitize)?.postings.map(({ amount }) => amount.value.toFixed()),
+  ).toEqual(['-0.5', '0.5']);
 });
 
 test('of a payment include its fees', () => {
   expect(spentBy(whole('a'))?.value.toFixed()).toBe('0.001003');
-  const deducted = { ...whole('b'), destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001, amtSettled: 0.000997 } };
+  const deducted = {
+    ...whole('b'),
+    destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001, amtSettled: 0.000997 },
+  };
   expect(spentBy(deducted)?.value.toFixed()).toBe('0.001');
   expect(spentBy({ ...whole('c'), txnState: 'destsent' })).toBeUndefined();
 });
@@ -66,8 +98,19 @@ test('add up exactly, however many digits they have', () => {
   const wire = (units: bigint): WireNumber => readDecimal(`${units}e-8`) ?? 0;
   fc.assert(
     fc.property(sats, sats, sats, (arrived, serviceFee, networkFee) => {
-      const sourceReq = { ccy: 'BTC', method: 'servicepay', amtSettled: wire(arrived), servicepayFees: wire(serviceFee), networkFees: wire(networkFee) };
-      const moved = movedAmounts({ txnId: 't', txnState: 'completed', sourceReq, destReq: { ccy: 'BTC', method: 'on-chain', amtSettled: wire(arrived) } });
+      const sourceReq = {
+        ccy: 'BTC',
+        method: 'servicepay',
+        amtSettled: wire(arrived),
+        servicepayFees: wire(serviceFee),
+        networkFees: wire(networkFee),
+      };
+      const moved = movedAmounts({
+        txnId: 't',
+        txnState: 'completed',
+        sourceReq,
+        destReq: { ccy: 'BTC', method: 'on-chain', amtSettled: wire(arrived) },
+      });
       expect(moved?.left.value.times(1e8).toFixed()).toBe(`${arrived + serviceFee + networkFee}`);
     }),
   );

@@ -8,18 +8,30 @@ import { bench, otherOrder, type Bench } from '../support/machine.js';
 
 const compare = ({ deps }: Bench): Promise<Reconciled> => {
   const { service } = deps;
-  async function* eachTransactionPage(filter: TransactionFilter): AsyncGenerator<readonly ListedTransaction[]> {
+  async function* eachTransactionPage(
+    filter: TransactionFilter,
+  ): AsyncGenerator<readonly ListedTransaction[]> {
     for await (const row of service.eachTransaction(filter)) yield [row];
   }
-  const listing = { eachTransactionPage, transaction: service.transaction.bind(service), serviceNow: () => service.serviceNow(), confirmedNow: () => service.confirmedNow() };
+  const listing = {
+    eachTransactionPage,
+    transaction: service.transaction.bind(service),
+    serviceNow: () => service.serviceNow(),
+    confirmedNow: () => service.confirmedNow(),
+  };
   return reconcile(0, { ...deps, service: listing, onRead: () => undefined });
 };
 
 const dayOf = ({ time }: Bench) => ({ lengthMs: 86_400_000, earliest: time, latest: time });
 const spentOf = async (one: Bench): Promise<readonly Spend[]> =>
-  (await one.deps.journal.spent('account', dayOf(one))).toSorted((a, b) => (a.total < b.total ? -1 : 1));
+  (await one.deps.journal.spent('account', dayOf(one))).toSorted((a, b) =>
+    a.total < b.total ? -1 : 1,
+  );
 
-const copyOf = ({ rows }: JournalStore): JournalStore => ({ rows: structuredClone(rows), turn: Promise.resolve() });
+const copyOf = ({ rows }: JournalStore): JournalStore => ({
+  rows: structuredClone(rows),
+  turn: Promise.resolve(),
+});
 
 /** Two payments, and the journal as it was before it wrote this state of the second. */
 async function backedUp(state: string): Promise<{ whole: Bench; old: Bench; copy: JournalStore }> {
@@ -34,18 +46,21 @@ async function backedUp(state: string): Promise<{ whole: Bench; old: Bench; copy
   return { whole, copy, old: bench(copy, whole.transactions) };
 }
 
-describe.each(['quoted', 'submitting', 'in-flight', 'paid', 'none'])('a backup from before %s', (state) => {
-  test('counts the spent amount, pays nothing again, and needs no second read', async () => {
-    const { whole, old } = await backedUp(state);
-    await compare(old);
-    expect(await spentOf(old)).toEqual(await spentOf(whole));
-    expect((await compare(old)).entered).toBe(0);
-    expect((await old.pay({ order: otherOrder })).txnState).toBe('completed');
-    expect(await old.pay({ ref: 'before' })).toMatchObject({ extRefId: 'before' });
-    await expect(old.pay()).rejects.toThrow('different payment');
-    expect(whole.transactions).toHaveLength(2);
-  });
-});
+describe.each(['quoted', 'submitting', 'in-flight', 'paid', 'none'])(
+  'a backup from before %s',
+  (state) => {
+    test('counts the spent amount, pays nothing again, and needs no second read', async () => {
+      const { whole, old } = await backedUp(state);
+      await compare(old);
+      expect(await spentOf(old)).toEqual(await spentOf(whole));
+      expect((await compare(old)).entered).toBe(0);
+      expect((await old.pay({ order: otherOrder })).txnState).toBe('completed');
+      expect(await old.pay({ ref: 'before' })).toMatchObject({ extRefId: 'before' });
+      await expect(old.pay()).rejects.toThrow('different payment');
+      expect(whole.transactions).toHaveLength(2);
+    });
+  },
+);
 
 test('an interrupted comparison is completed by the next one', async () => {
   const whole = bench();
@@ -55,7 +70,9 @@ test('an interrupted comparison is completed by the next one', async () => {
     let left = allowed;
     const enter: typeof old.deps.journal.enter = (...args) =>
       (left -= 1) < 0 ? Promise.reject(new Error('interrupted')) : old.deps.journal.enter(...args);
-    await expect(compare({ ...old, deps: { ...old.deps, journal: { ...old.deps.journal, enter } } })).rejects.toThrow('interrupted');
+    await expect(
+      compare({ ...old, deps: { ...old.deps, journal: { ...old.deps.journal, enter } } }),
+    ).rejects.toThrow('interrupted');
     expect((await compare(old)).entered).toBe(3 - allowed);
     expect(await spentOf(old)).toEqual(await spentOf(whole));
   }
@@ -81,7 +98,12 @@ test('transactions that moved nothing, are quotes, come in or have no reference 
   await whole.pay({ ref: 'out' });
   const [, , paid] = whole.transactions;
   if (paid === undefined) throw new Error('nothing was paid');
-  whole.transactions.push({ ...paid, txnId: 'in', extRefId: 'in', sourceReq: { ...paid.sourceReq, method: 'lightning' } });
+  whole.transactions.push({
+    ...paid,
+    txnId: 'in',
+    extRefId: 'in',
+    sourceReq: { ...paid.sourceReq, method: 'lightning' },
+  });
   whole.transactions.push({ ...paid, txnId: 'other', extRefId: null });
   const old = bench(emptyStore(), whole.transactions);
   expect(await compare(old)).toMatchObject({ read: 5, entered: 1 });

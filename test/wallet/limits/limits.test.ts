@@ -2,8 +2,18 @@
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { isAllowed, readAllowed } from '../../../src/wallet/limits/allowed-destinations.js';
-import { checkDestination, checkSpend, knownAmounts, noLimits } from '../../../src/wallet/limits/limits.js';
-import { lnurlOrder, onchainOrder, swapOrder, usdtOrder } from '../../../src/wallet/order/orders.js';
+import {
+  checkDestination,
+  checkSpend,
+  knownAmounts,
+  noLimits,
+} from '../../../src/wallet/limits/limits.js';
+import {
+  lnurlOrder,
+  onchainOrder,
+  swapOrder,
+  usdtOrder,
+} from '../../../src/wallet/order/orders.js';
 
 const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 const tron = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
@@ -35,24 +45,43 @@ describe('checkSpend', () => {
   ] as const)('%s after %j: %s', ([amount, before, refusal]) => {
     const check = (): void => checkSpend(limits, [parseAmount(amount)], () => before);
     if (refusal === undefined) expect(check).not.toThrow();
-    else expect(check).toThrow(expect.objectContaining({ kind: 'limit', message: expect.stringContaining(refusal) }));
+    else
+      expect(check).toThrow(
+        expect.objectContaining({ kind: 'limit', message: expect.stringContaining(refusal) }),
+      );
   });
 
   test('checks every currency of a payment against its limit', () => {
     const amounts = [parseAmount('1sat'), parseAmount('2000000vnd')];
-    expect(() => checkSpend(limits, amounts, () => [])).toThrow(/per-payment limit of 1\D000\D000 VND/);
+    expect(() => checkSpend(limits, amounts, () => [])).toThrow(
+      /per-payment limit of 1\D000\D000 VND/,
+    );
   });
 });
 
 describe('knownAmounts', () => {
   test.for([
-    ['what a Lightning Address is sent', lnurlOrder('a@b.example', parseAmount('5usdt')), ['5 USDT']],
-    ['what arrives, where that is all that is known', usdtOrder(tron, parseAmount('25usdt'), 'BTC'), ['25 USDT']],
+    [
+      'what a Lightning Address is sent',
+      lnurlOrder('a@b.example', parseAmount('5usdt')),
+      ['5 USDT'],
+    ],
+    [
+      'what arrives, where that is all that is known',
+      usdtOrder(tron, parseAmount('25usdt'), 'BTC'),
+      ['25 USDT'],
+    ],
     ['one currency once', onchainOrder(address, parseAmount('0.01btc'), 'BTC'), ['0.01 BTC']],
-    ['of a swap only what leaves', swapOrder('BTC', 'USDT', parseAmount('1000sat'), 'source'), ['0.00001 BTC']],
+    [
+      'of a swap only what leaves',
+      swapOrder('BTC', 'USDT', parseAmount('1000sat'), 'source'),
+      ['0.00001 BTC'],
+    ],
     ['of a swap nothing that arrives', swapOrder('BTC', 'USDT', parseAmount('25usdt'), 'dest'), []],
   ] as const)('counts %s', ([, order, expected]) => {
-    expect(knownAmounts(order).map(({ ccy, value }) => `${value.toFixed()} ${ccy}`)).toEqual(expected);
+    expect(knownAmounts(order).map(({ ccy, value }) => `${value.toFixed()} ${ccy}`)).toEqual(
+      expected,
+    );
   });
 });
 
@@ -68,9 +97,12 @@ describe('destinations', () => {
     expect(readAllowed(typed)).toEqual(kept);
   });
 
-  test.for(['', 'somebody', 'bitcoin:nowhere', `${address}x`, `02${'0'.repeat(10)}`])('refuses "%s"', (typed) => {
-    expect(() => readAllowed(typed)).toThrow(expect.objectContaining({ kind: 'usage' }));
-  });
+  test.for(['', 'somebody', 'bitcoin:nowhere', `${address}x`, `02${'0'.repeat(10)}`])(
+    'refuses "%s"',
+    (typed) => {
+      expect(() => readAllowed(typed)).toThrow(expect.objectContaining({ kind: 'usage' }));
+    },
+  );
 
   test.for([
     ['vnd-instant:970436:0123456789', '970436:0123456789', true],
@@ -84,7 +116,11 @@ describe('destinations', () => {
 
   test('a transfer between own wallets has no destination', () => {
     const only = { ...noLimits, destinations: [address] };
-    expect(() => checkDestination(only, swapOrder('BTC', 'USDT', parseAmount('1sat'), 'source'))).not.toThrow();
-    expect(() => checkDestination(only, usdtOrder(tron, parseAmount('1usdt'), 'USDT'))).toThrow('not among');
+    expect(() =>
+      checkDestination(only, swapOrder('BTC', 'USDT', parseAmount('1sat'), 'source')),
+    ).not.toThrow();
+    expect(() => checkDestination(only, usdtOrder(tron, parseAmount('1usdt'), 'USDT'))).toThrow(
+      'not among',
+    );
   });
 });

@@ -6,23 +6,49 @@ import { noLimits } from '../../../src/wallet/limits/limits.js';
 import { limitsFrom, narrower } from '../../../src/wallet/limits/narrower.js';
 
 const amounts = fc.dictionary(fc.constantFrom('BTC', 'USDT'), fc.nat(5).map(String));
-const limits: fc.Arbitrary<Limits> = fc.record({ perPayment: amounts, perDay: amounts, destinations: fc.uniqueArray(fc.constantFrom('a', 'b', 'c')) });
+const limits: fc.Arbitrary<Limits> = fc.record({
+  perPayment: amounts,
+  perDay: amounts,
+  destinations: fc.uniqueArray(fc.constantFrom('a', 'b', 'c')),
+});
 
 /** Whether a payment of so much to a destination passes. */
-const passes = ({ perPayment, perDay, destinations }: Limits, ccy: string, value: number, to: string): boolean =>
-  [perPayment, perDay].every((each) => each[ccy] === undefined || value <= Number(each[ccy])) && (destinations.length === 0 || destinations.includes(to));
+const passes = (
+  { perPayment, perDay, destinations }: Limits,
+  ccy: string,
+  value: number,
+  to: string,
+): boolean =>
+  [perPayment, perDay].every((each) => each[ccy] === undefined || value <= Number(each[ccy])) &&
+  (destinations.length === 0 || destinations.includes(to));
 
 test('a payment passes the narrower of two limits if and only if it passes both', () => {
   fc.assert(
-    fc.property(limits, limits, fc.constantFrom('BTC', 'USDT'), fc.nat(6), fc.constantFrom('a', 'b', 'c'), (a, b, ccy, value, to) => {
-      expect(passes(narrower(a, b), ccy, value, to)).toBe(passes(a, ccy, value, to) && passes(b, ccy, value, to));
-    }),
+    fc.property(
+      limits,
+      limits,
+      fc.constantFrom('BTC', 'USDT'),
+      fc.nat(6),
+      fc.constantFrom('a', 'b', 'c'),
+      (a, b, ccy, value, to) => {
+        expect(passes(narrower(a, b), ccy, value, to)).toBe(
+          passes(a, ccy, value, to) && passes(b, ccy, value, to),
+        );
+      },
+    ),
   );
 });
 
 test('limits of the environment are lists of amounts, of which the lowest applies', () => {
-  expect(limitsFrom({ SVCPAY_LIMIT_PER_PAYMENT: ' 100000sat, 25usdt ,50000 sat,', SVCPAY_LIMIT_PER_DAY: '' })).toEqual({
-    ...noLimits, perPayment: { BTC: '0.0005', USDT: '25' },
+  expect(
+    limitsFrom({
+      SVCPAY_LIMIT_PER_PAYMENT: ' 100000sat, 25usdt ,50000 sat,',
+      SVCPAY_LIMIT_PER_DAY: '',
+    }),
+  ).toEqual({
+    ...noLimits,
+    perPayment: { BTC: '0.0005', USDT: '25' },
   });
-  for (const wrong of ['100000', 'all', '1btc;2usdt', '-1btc']) expect(() => limitsFrom({ SVCPAY_LIMIT_PER_DAY: wrong })).toThrow('SVCPAY_LIMIT_PER_DAY');
+  for (const wrong of ['100000', 'all', '1btc;2usdt', '-1btc'])
+    expect(() => limitsFrom({ SVCPAY_LIMIT_PER_DAY: wrong })).toThrow('SVCPAY_LIMIT_PER_DAY');
 });

@@ -21,7 +21,11 @@ const transaction = (txnState: string): Transaction => ({
 
 function openTestJournal(): Journal {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-cancel-'));
-  const journal = openJournal({ path: join(folder, 'journal.db'), isAlive: () => true, now: () => 1 });
+  const journal = openJournal({
+    path: join(folder, 'journal.db'),
+    isAlive: () => true,
+    now: () => 1,
+  });
   onTestFinished(async () => {
     await journal.close();
     rmSync(folder, { recursive: true, force: true });
@@ -54,30 +58,44 @@ async function journalWithQuote(): Promise<Journal> {
 
 function depsOf(journal: Journal, states: readonly string[], cancel: () => Promise<Transaction>) {
   const left = [...states];
-  const service = { transaction: async () => transaction(left.shift() ?? 'none'), cancelTransaction: cancel };
+  const service = {
+    transaction: async () => transaction(left.shift() ?? 'none'),
+    cancelTransaction: cancel,
+  };
   return { service, journal, scope: 'here', owner: 'me:2' };
 }
 
-const never = (): Promise<Transaction> => Promise.reject(new Error('No cancellation was expected.'));
+const never = (): Promise<Transaction> =>
+  Promise.reject(new Error('No cancellation was expected.'));
 const notOffered = (): Promise<Transaction> =>
-  Promise.reject(new CancelNotOffered('refused', 'not found', { status: 404, reason: 'not found' }));
+  Promise.reject(
+    new CancelNotOffered('refused', 'not found', { status: 404, reason: 'not found' }),
+  );
 const tooLate = (): Promise<Transaction> =>
-  Promise.reject(new ServiceError('refused', 'final', { status: 400, code: '2005', reason: 'final' }));
+  Promise.reject(
+    new ServiceError('refused', 'final', { status: 400, code: '2005', reason: 'final' }),
+  );
 
 describe('a cancelled quote', () => {
   test('becomes usercanceled, and the journal does not resume it', async () => {
     const journal = await journalWithQuote();
     expect(await journal.open('here')).toHaveLength(1);
-    const txn = await cancelQuote('txn-1', depsOf(journal, ['quoted'], async () => transaction('usercanceled')));
+    const txn = await cancelQuote(
+      'txn-1',
+      depsOf(journal, ['quoted'], async () => transaction('usercanceled')),
+    );
     expect(txn.txnState).toBe('usercanceled');
     expect(await journal.open('here')).toEqual([]);
   });
 
   test('expires if the service cannot cancel, and the journal abandons the payment', async () => {
     const journal = await journalWithQuote();
-    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], notOffered))).rejects.toMatchObject({
+    await expect(
+      cancelQuote('txn-1', depsOf(journal, ['quoted'], notOffered)),
+    ).rejects.toMatchObject({
       kind: 'refused',
-      message: 'Nothing moved: the service cannot cancel. This quote expires unconfirmed at 2026-03-01T14:02:31.000Z.',
+      message:
+        'Nothing moved: the service cannot cancel. This quote expires unconfirmed at 2026-03-01T14:02:31.000Z.',
     });
     expect(await journal.open('here')).toEqual([]);
   });
@@ -87,29 +105,47 @@ describe('a cancelled quote', () => {
     expect(txn.txnState).toBe(state);
   });
 
-  test.for(['srccreated', 'destsent', 'completed', 'failed'])('that is already %s is refused', async (state) => {
-    await expect(cancelQuote('txn-1', depsOf(openTestJournal(), [state], never))).rejects.toMatchObject({
-      kind: 'refused',
-      message: expect.stringContaining(`is ${state}`),
-    });
-  });
+  test.for(['srccreated', 'destsent', 'completed', 'failed'])(
+    'that is already %s is refused',
+    async (state) => {
+      await expect(
+        cancelQuote('txn-1', depsOf(openTestJournal(), [state], never)),
+      ).rejects.toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining(`is ${state}`),
+      });
+    },
+  );
 
   test('is reported with its state if it became final at the same time', async () => {
     const journal = openTestJournal();
-    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted', 'expired'], tooLate))).resolves.toMatchObject({
+    await expect(
+      cancelQuote('txn-1', depsOf(journal, ['quoted', 'expired'], tooLate)),
+    ).resolves.toMatchObject({
       txnState: 'expired',
     });
-    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted', 'completed'], tooLate))).rejects.toThrow(/is completed/);
+    await expect(
+      cancelQuote('txn-1', depsOf(journal, ['quoted', 'completed'], tooLate)),
+    ).rejects.toThrow(/is completed/);
   });
 
   test('has an unknown outcome if its confirmation was sent, whatever its state at the service', async () => {
     const journal = await journalWithQuote();
     const claim = await journal.claim('payment-1', 'other:3');
     if (claim === undefined) throw new Error('The intent could not be claimed.');
-    const attempt = { ...quoted, state: 'submitting', approvedTotal: '1', submittedAt: 1, spendCcy: 'USDT' } as const;
+    const attempt = {
+      ...quoted,
+      state: 'submitting',
+      approvedTotal: '1',
+      submittedAt: 1,
+      spendCcy: 'USDT',
+    } as const;
     await journal.release(await journal.write(claim, { attempt }));
     for (const state of ['expired', 'usercanceled']) {
-      await expect(cancelQuote('txn-1', depsOf(journal, [state], never))).rejects.toMatchObject({ kind: 'pending', txnId: 'txn-1' });
+      await expect(cancelQuote('txn-1', depsOf(journal, [state], never))).rejects.toMatchObject({
+        kind: 'pending',
+        txnId: 'txn-1',
+      });
     }
     expect((await journal.read('payment-1'))?.attempts).toMatchObject([{ state: 'submitting' }]);
   });
@@ -120,13 +156,17 @@ describe('a cancelled quote', () => {
       await journal.claim('payment-1', 'me:2');
       return transaction('usercanceled');
     };
-    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], takenOver))).rejects.toThrow(/another process/);
+    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], takenOver))).rejects.toThrow(
+      /another process/,
+    );
   });
 
   test('is not changed while another process drives its payment', async () => {
     const journal = await journalWithQuote();
     await journal.claim('payment-1', 'other:3');
-    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], never))).rejects.toThrow(/another process/);
+    await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], never))).rejects.toThrow(
+      /another process/,
+    );
   });
 });
 
@@ -140,7 +180,13 @@ test('a payment with a newer attempt is not changed by cancelling the old quote'
     await journal.release(await journal.write(lapsed, { attempt: requested(2) }));
     return transaction('quoted');
   };
-  const ended = await cancelQuote('txn-1', { ...deps, service: { ...deps.service, transaction: goesOn } });
+  const ended = await cancelQuote('txn-1', {
+    ...deps,
+    service: { ...deps.service, transaction: goesOn },
+  });
   expect(ended.txnState).toBe('usercanceled');
-  expect(await journal.read('payment-1')).toMatchObject({ attempts: [{ state: 'lapsed' }, { number: 2, state: 'requested' }], abandoned: false });
+  expect(await journal.read('payment-1')).toMatchObject({
+    attempts: [{ state: 'lapsed' }, { number: 2, state: 'requested' }],
+    abandoned: false,
+  });
 });

@@ -49,16 +49,23 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
   {
     rule: '4: a Lightning receive names the amount on the destination, the own wallet',
     body: receiveBody('lightning', parseAmount('1sat')),
-    wire: { sourceReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} }, destReq: walletSide('BTC', 0.00000001) },
+    wire: {
+      sourceReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
+      destReq: walletSide('BTC', 0.00000001),
+    },
   },
   {
     rule: '4: an on-chain receive likewise',
     body: receiveBody('on-chain', parseAmount('0.01btc')),
-    wire: { sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} }, destReq: walletSide('BTC', 0.01) },
+    wire: {
+      sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
+      destReq: walletSide('BTC', 0.01),
+    },
   },
   {
     rule: '5: an on-chain send names the amount on the destination',
-    body: onchainOrder('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', parseAmount('1000sat'), 'BTC').body,
+    body: onchainOrder('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', parseAmount('1000sat'), 'BTC')
+      .body,
     wire: {
       sourceReq: walletSide('BTC'),
       destReq: {
@@ -71,7 +78,9 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
   },
   {
     rule: '5: fees are deducted from the amount only when asked for, in the one documented field',
-    body: deducting(onchainOrder('3P14159f73E4gFr7JterCCQh9QjiTjiZrG', parseAmount('0.5btc'), 'USDT')).body,
+    body: deducting(
+      onchainOrder('3P14159f73E4gFr7JterCCQh9QjiTjiZrG', parseAmount('0.5btc'), 'USDT'),
+    ).body,
     wire: {
       sourceReq: walletSide('USDT'),
       destReq: {
@@ -114,21 +123,35 @@ describe('a creation body', () => {
   });
 
   test.for(bodies)('follows rule 1, at most one amount ($rule)', ({ body }) => {
-    const amounts = [body.sourceReq.amtRequested, body.destReq.amtRequested].filter((amount) => amount !== undefined);
+    const amounts = [body.sourceReq.amtRequested, body.destReq.amtRequested].filter(
+      (amount) => amount !== undefined,
+    );
     expect(amounts.length).toBeLessThanOrEqual(1);
   });
 });
 
 describe('an order', () => {
   test('is paid once only to a single-use destination: an invoice', () => {
-    expect(lightningOrder(decodeInvoice(invoice), 'BTC').idempotencyKey).toMatch(/^bolt11:[0-9a-f]{64}$/);
-    expect(usdtOrder('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', parseAmount('25usdt'), 'USDT').idempotencyKey).toBeNull();
+    expect(lightningOrder(decodeInvoice(invoice), 'BTC').idempotencyKey).toMatch(
+      /^bolt11:[0-9a-f]{64}$/,
+    );
+    expect(
+      usdtOrder('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', parseAmount('25usdt'), 'USDT').idempotencyKey,
+    ).toBeNull();
   });
 
   test.for([
     ['an invoice', lightningOrder(decodeInvoice(invoice), 'BTC'), '0.0025'],
-    ['a Lightning Address paid in bitcoin', lnurlOrder('a@example.com', parseAmount('1sat')), '0.00000001'],
-    ['an on-chain address', onchainOrder('1BoatSLRHtKNngkdXEeobR76b53LETtpyT', parseAmount('1btc'), 'USDT'), '1'],
+    [
+      'a Lightning Address paid in bitcoin',
+      lnurlOrder('a@example.com', parseAmount('1sat')),
+      '0.00000001',
+    ],
+    [
+      'an on-chain address',
+      onchainOrder('1BoatSLRHtKNngkdXEeobR76b53LETtpyT', parseAmount('1btc'), 'USDT'),
+      '1',
+    ],
     ['a swap for what shall arrive', swapOrder('USDT', 'BTC', parseAmount('1btc'), 'dest'), '1'],
   ] as const)('defines the expected amount for %s', ([, { receives }, value]) => {
     expect(receives).toMatchObject({ ccy: 'BTC' });

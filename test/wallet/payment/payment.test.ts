@@ -6,11 +6,27 @@ import type { Rates, Transaction } from '../../../src/api/types.js';
 import { LostClaim } from '../../../src/store/journal/journal.js';
 import { latest, requested, type PaymentChange } from '../../../src/store/journal/payment.js';
 import { money } from '../../../src/formats/amount.js';
-import { deducting, onchainOrder, swapOrder, type Order, usdtSpendOrder } from '../../../src/wallet/order/orders.js';
+import {
+  deducting,
+  onchainOrder,
+  swapOrder,
+  type Order,
+  usdtSpendOrder,
+} from '../../../src/wallet/order/orders.js';
 import { confirmQuote } from '../../../src/wallet/payment/confirm-quote.js';
 import { recordRead } from '../../../src/wallet/payment/record-read.js';
 import { pay, payThisQuote, resume } from '../../../src/wallet/payment/payment.js';
-import { bench, limited, lost, notSent, order, otherOrder, quoteOf, refusal, type Bench } from '../support/machine.js';
+import {
+  bench,
+  limited,
+  lost,
+  notSent,
+  order,
+  otherOrder,
+  quoteOf,
+  refusal,
+  type Bench,
+} from '../support/machine.js';
 
 /** A yes for which a person needs longer than the quote is valid. */
 const slowly = (made: Bench): true => {
@@ -22,7 +38,11 @@ const requests = ({ log }: Bench): string[] => log.filter((line) => /^(POST|PUT)
 const waiting = { wait: 'forever', retry: false } as const;
 
 /** A transaction under a reference that the service has and the journal has not. */
-const known = (extRefId: string, txnState: string, change: Partial<Transaction> = {}): Transaction => ({
+const known = (
+  extRefId: string,
+  txnState: string,
+  change: Partial<Transaction> = {},
+): Transaction => ({
   ...quoteOf({ ...order.body, extRefId }, `known-${extRefId}`, Date.UTC(2025, 0, 15)),
   txnState,
   ...change,
@@ -44,7 +64,11 @@ describe('a transaction that is in the list, but not found by a read', () => {
   test('may have paid, and nothing is created with its reference', async () => {
     const made = elsewhere();
     made.fail('read', ...Array.from({ length: 9 }, () => refusal(404, 'not found')));
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, txnId: 'known-R' });
+    await expect(made.pay()).rejects.toMatchObject({
+      kind: 'pending',
+      exitCode: 8,
+      txnId: 'known-R',
+    });
     expect(requests(made)).toEqual(['POST R']);
     expect(made.now()).toMatchObject({ state: 'requested', abandoned: false });
   });
@@ -53,10 +77,21 @@ describe('a transaction that is in the list, but not found by a read', () => {
 test('a quote of another client that takes fees out of the amount is confirmed unchanged', async () => {
   const made = bench();
   const { body } = deducting(onchainOrder('bc1q-1', money('BTC', '0.00003'), 'BTC'));
-  const quoted = { ...quoteOf({ ...body, sourceReq: { ...body.sourceReq, amtRequested: 0.00003 }, extRefId: 'R' }, 't1', made.time), deductNetworkFeesFromDest: true };
+  const quoted = {
+    ...quoteOf(
+      { ...body, sourceReq: { ...body.sourceReq, amtRequested: 0.00003 }, extRefId: 'R' },
+      't1',
+      made.time,
+    ),
+    deductNetworkFeesFromDest: true,
+  };
   made.transactions.push(quoted);
   await confirmQuote(quoted, { terms: {}, consent: 'standing' }, waiting, made.deps);
-  expect(made.now()).toMatchObject({ state: 'paid', approvedTotal: '0.00003', approvedReceives: '0.00002999' });
+  expect(made.now()).toMatchObject({
+    state: 'paid',
+    approvedTotal: '0.00003',
+    approvedReceives: '0.00002999',
+  });
 });
 
 describe('a payment', () => {
@@ -64,9 +99,20 @@ describe('a payment', () => {
     const made = bench();
     expect(await made.pay()).toMatchObject({ txnState: 'completed' });
     expect(made.log.filter((line) => !line.startsWith('GET'))).toEqual([
-      'begin', 'POST R', 'write quoted', 'submit submitting', 'PUT t1', 'write in-flight', 'write paid',
+      'begin',
+      'POST R',
+      'write quoted',
+      'submit submitting',
+      'PUT t1',
+      'write in-flight',
+      'write paid',
     ]);
-    expect(made.now()).toMatchObject({ state: 'paid', txnState: 'completed', txnId: 't1', abandoned: false });
+    expect(made.now()).toMatchObject({
+      state: 'paid',
+      txnState: 'completed',
+      txnId: 't1',
+      abandoned: false,
+    });
   });
 
   test('is confirmed by a person once without --yes, and never with it', async () => {
@@ -81,7 +127,11 @@ describe('a payment', () => {
     const made = bench();
     made.says = () => {
       const [first] = made.transactions;
-      if (first !== undefined) made.transactions[0] = { ...first, sourceReq: { ...first.sourceReq, servicepayFees: 5e-8 } };
+      if (first !== undefined)
+        made.transactions[0] = {
+          ...first,
+          sourceReq: { ...first.sourceReq, servicepayFees: 5e-8 },
+        };
       return true;
     };
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'refused' });
@@ -92,7 +142,11 @@ describe('a payment', () => {
     const made = bench();
     made.says = () => {
       const [first] = made.transactions;
-      if (first !== undefined) made.transactions[0] = { ...first, destReq: { ...first.destReq, reqDetails: { address: 'eve@pay.example' } } };
+      if (first !== undefined)
+        made.transactions[0] = {
+          ...first,
+          destReq: { ...first.destReq, reqDetails: { address: 'eve@pay.example' } },
+        };
       return true;
     };
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'refused' });
@@ -102,8 +156,15 @@ describe('a payment', () => {
   test('continues if a read of its quote has only the state', async () => {
     const made = bench();
     const { service } = made.deps;
-    const transaction = async (txnId: string) => ({ ...(await service.transaction(txnId)), sourceReq: {}, destReq: {} });
-    const paid = await pay({ order, ref: 'R', terms: {}, consent: 'none' }, waiting, { ...made.deps, service: { ...service, transaction } });
+    const transaction = async (txnId: string) => ({
+      ...(await service.transaction(txnId)),
+      sourceReq: {},
+      destReq: {},
+    });
+    const paid = await pay({ order, ref: 'R', terms: {}, consent: 'none' }, waiting, {
+      ...made.deps,
+      service: { ...service, transaction },
+    });
     expect(paid).toMatchObject({ txnState: 'completed', destReq: { method: 'lnurl' } });
   });
 
@@ -120,7 +181,9 @@ describe('a payment', () => {
     made.says = () => false;
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'declined' });
     expect(made.now()).toMatchObject({ abandoned: true, consent: 'none' });
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+      kind: 'usage',
+    });
     made.says = () => true;
     expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
@@ -129,7 +192,11 @@ describe('a payment', () => {
   test('is stored with the agreed terms', async () => {
     const made = bench();
     await made.pay({ yes: false });
-    expect(made.now()).toMatchObject({ consent: 'quote', approvedTotal: '0.00001001', approvedReceives: '0.00001' });
+    expect(made.now()).toMatchObject({
+      consent: 'quote',
+      approvedTotal: '0.00001001',
+      approvedReceives: '0.00001',
+    });
   });
 });
 
@@ -139,19 +206,32 @@ describe('a quote', () => {
     ['another method', ({ destReq }) => ({ destReq: { ...destReq, method: 'lightning' } })],
     ['another amount', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, amtRequested: 0.00002 } })],
     ['no amount', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, amtRequested: null } })],
-    ['another destination', ({ destReq }) => ({ destReq: { ...destReq, reqDetails: { address: 'thief@pay.example' } } })],
-    ['less for the recipient', ({ destReq }) => ({ destReq: { ...destReq, amtRequested: 0.000005 } })],
+    [
+      'another destination',
+      ({ destReq }) => ({ destReq: { ...destReq, reqDetails: { address: 'thief@pay.example' } } }),
+    ],
+    [
+      'less for the recipient',
+      ({ destReq }) => ({ destReq: { ...destReq, amtRequested: 0.000005 } }),
+    ],
     ['another reference', () => ({ extRefId: 'S' })],
   ];
   test.each(wrong)('with %s is refused', async (_what, change) => {
     const made = bench();
     made.quotes = (body) => change(quoteOf(body, 't1', made.time));
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('Nothing moved') });
+    await expect(made.pay()).rejects.toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('Nothing moved'),
+    });
     expect(requests(made)).toEqual(['POST R']);
     expect(made.now().abandoned).toBe(true);
   });
 
-  const dear: readonly [what: string, fee: number, maxFee: { amount: string; ccy: string } | { percent: string } | undefined][] = [
+  const dear: readonly [
+    what: string,
+    fee: number,
+    maxFee: { amount: string; ccy: string } | { percent: string } | undefined,
+  ][] = [
     ['a fee above --max-fee', 5e-8, { amount: '0.00000004', ccy: 'BTC' }],
     ['a fee above a percentage', 1.1e-7, { percent: '1' }],
     ['a total above the balance', 0.6, undefined],
@@ -178,23 +258,43 @@ describe('a quote', () => {
       return number === 1 ? {} : { sourceReq: { ...sourceReq, servicepayFees: fee } };
     };
     made.says = () => made.transactions.length > 1 || slowly(made);
-    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(await made.pay({ yes: false })).toMatchObject({
+      txnState: 'completed',
+      extRefId: 'R~2',
+    });
     expect(made.asked).toHaveLength(asked);
   });
 
-  test.each([[1, 0], [0.9, 1]])('that credits %d instead of the agreed 1 after a crash is shown for approval %d times', async (brings, asked) => {
-    const made = bench();
-    const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
-    made.quotes = (body) => ({ fxRate: null, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: brings } });
-    await made.pay({ order: swap, until: 'quoted' });
-    made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
-    const approved = { approvedTotal: '0.00001001', approvedReceives: '1' };
-    for (const row of made.store.rows.values()) {
-      row.payment = { ...row.payment, consent: 'quote', abandoned: false, attempts: row.payment.attempts.map((each) => ({ ...each, ...approved })) };
-    }
-    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
-    expect(made.asked).toHaveLength(asked);
-  });
+  test.each([
+    [1, 0],
+    [0.9, 1],
+  ])(
+    'that credits %d instead of the agreed 1 after a crash is shown for approval %d times',
+    async (brings, asked) => {
+      const made = bench();
+      const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+      made.quotes = (body) => ({
+        fxRate: null,
+        destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: brings },
+      });
+      await made.pay({ order: swap, until: 'quoted' });
+      made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+      const approved = { approvedTotal: '0.00001001', approvedReceives: '1' };
+      for (const row of made.store.rows.values()) {
+        row.payment = {
+          ...row.payment,
+          consent: 'quote',
+          abandoned: false,
+          attempts: row.payment.attempts.map((each) => ({ ...each, ...approved })),
+        };
+      }
+      expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({
+        txnState: 'completed',
+        extRefId: 'R~2',
+      });
+      expect(made.asked).toHaveLength(asked);
+    },
+  );
 
   test('that was only shown is abandoned without a yes, whatever the options', async () => {
     const made = bench();
@@ -210,7 +310,9 @@ describe('a quote', () => {
     expect(made.now()).toMatchObject({ state: 'quoted', abandoned: false, consent: 'none' });
     made.journalFails = () => false;
     made.says = () => false;
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'declined' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+      kind: 'declined',
+    });
     expect(made.asked).toHaveLength(1);
     expect(requests(made)).toEqual(['POST R']);
   });
@@ -222,13 +324,20 @@ describe('a quote', () => {
     const before = requests(made).length;
     expect(await made.pay({ until: 'quoted' })).toMatchObject({ txnState: 'quoted' });
     expect(requests(made)).toHaveLength(before);
-    expect(made.now()).toMatchObject({ state: 'submitting', consent: 'standing', abandoned: false });
+    expect(made.now()).toMatchObject({
+      state: 'submitting',
+      consent: 'standing',
+      abandoned: false,
+    });
   });
 
   test('that expired during the question, but is still called a quote, is cancelled and never confirmed', async () => {
     const made = bench();
     made.says = () => slowly(made);
-    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(await made.pay({ yes: false })).toMatchObject({
+      txnState: 'completed',
+      extRefId: 'R~2',
+    });
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'POST R~2', 'PUT t2']);
   });
 
@@ -236,7 +345,10 @@ describe('a quote', () => {
     const made = bench();
     made.says = () => slowly(made);
     made.confirms = () => 'expired';
-    made.fail('cancel', new CancelNotOffered('refused', 'not found', { status: 404, reason: 'not found' }));
+    made.fail(
+      'cancel',
+      new CancelNotOffered('refused', 'not found', { status: 404, reason: 'not found' }),
+    );
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'PUT t1']);
   });
@@ -249,7 +361,11 @@ describe('a quote', () => {
       const txn = await service.transaction(txnId);
       return txnId === 't1' ? { ...txn, txnState: 'quoted' } : txn;
     };
-    const paying = pay({ order, ref: 'R', terms: {}, consent: 'none' }, { ...waiting, wait: 60_000 }, { ...made.deps, service: { ...service, transaction: lagging } });
+    const paying = pay(
+      { order, ref: 'R', terms: {}, consent: 'none' },
+      { ...waiting, wait: 60_000 },
+      { ...made.deps, service: { ...service, transaction: lagging } },
+    );
     expect(await paying).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'POST R~2', 'PUT t2']);
   });
@@ -261,37 +377,49 @@ describe('a quote', () => {
       made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
       throw refusal(400, 'already in final state', '2005');
     };
-    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+    expect(await made.pay({ yes: false })).toMatchObject({
+      txnState: 'completed',
+      extRefId: 'R~2',
+    });
     expect(requests(made)).toEqual(['POST R', 'POST R~2', 'PUT t2']);
   });
 
-  test.for(['refused', 'not offered'] as const)('that expired is replaced as soon as late reads show it, if its cancellation is %s', async (how) => {
-    const made = bench();
-    const { service } = made.deps;
-    made.says = () => slowly(made);
-    let reads = 0;
-    const late = {
-      ...service,
-      cancelTransaction: async () => {
-        made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
-        if (how === 'refused') throw refusal(400, 'already in final state', '2005');
-        throw new CancelNotOffered('refused', 'not found', { status: 404, reason: 'not found' });
-      },
-      transaction: async (txnId: string) => {
-        const txn = await service.transaction(txnId);
-        if (txn.txnState !== 'expired') return txn;
-        reads += 1;
-        return reads < 4 ? { ...txn, txnState: 'quoted' } : txn;
-      },
-    };
-    const paying = pay({ order, ref: 'R', terms: {}, consent: 'none' }, { ...waiting, wait: 60_000 }, { ...made.deps, service: late });
-    expect(await paying).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
-    expect(requests(made)).toEqual(['POST R', 'POST R~2', 'PUT t2']);
-  });
+  test.for(['refused', 'not offered'] as const)(
+    'that expired is replaced as soon as late reads show it, if its cancellation is %s',
+    async (how) => {
+      const made = bench();
+      const { service } = made.deps;
+      made.says = () => slowly(made);
+      let reads = 0;
+      const late = {
+        ...service,
+        cancelTransaction: async () => {
+          made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
+          if (how === 'refused') throw refusal(400, 'already in final state', '2005');
+          throw new CancelNotOffered('refused', 'not found', { status: 404, reason: 'not found' });
+        },
+        transaction: async (txnId: string) => {
+          const txn = await service.transaction(txnId);
+          if (txn.txnState !== 'expired') return txn;
+          reads += 1;
+          return reads < 4 ? { ...txn, txnState: 'quoted' } : txn;
+        },
+      };
+      const paying = pay(
+        { order, ref: 'R', terms: {}, consent: 'none' },
+        { ...waiting, wait: 60_000 },
+        { ...made.deps, service: late },
+      );
+      expect(await paying).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
+      expect(requests(made)).toEqual(['POST R', 'POST R~2', 'PUT t2']);
+    },
+  );
 
   test('that is created expired and not yet readable is read again', async () => {
     const made = bench();
-    made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 } });
+    made.quotes = (body) => ({
+      sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 },
+    });
     made.fail('read', refusal(404, 'not found'), refusal(404, 'not found'));
     expect(await made.pay()).toMatchObject({ txnState: 'completed', extRefId: 'R' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
@@ -299,7 +427,9 @@ describe('a quote', () => {
 
   test('that is created expired is confirmed: the clock is wrong', async () => {
     const made = bench();
-    made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 } });
+    made.quotes = (body) => ({
+      sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 },
+    });
     expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
@@ -308,19 +438,35 @@ describe('a quote', () => {
     const made = bench();
     await made.pay({ until: 'quoted' });
     made.says = () => slowly(made);
-    expect(await payThisQuote('t1', made.payment(), { consent: 'none' }, waiting, made.deps)).toMatchObject({ txnState: 'completed', extRefId: 'R' });
+    expect(
+      await payThisQuote('t1', made.payment(), { consent: 'none' }, waiting, made.deps),
+    ).toMatchObject({ txnState: 'completed', extRefId: 'R' });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
   test('that expires repeatedly is abandoned', async () => {
     const made = bench();
-    made.quotes = (body, number) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: number * 1e-8 } });
+    made.quotes = (body, number) => ({
+      sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: number * 1e-8 },
+    });
     made.says = () => slowly(made);
-    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'temporary', message: expect.stringContaining('Nothing moved') });
-    expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R', 'POST R~2', 'POST R~3', 'POST R~4', 'POST R~5']);
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({
+      kind: 'temporary',
+      message: expect.stringContaining('Nothing moved'),
+    });
+    expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual([
+      'POST R',
+      'POST R~2',
+      'POST R~3',
+      'POST R~4',
+      'POST R~5',
+    ]);
     // What it says to do is taken: the same command once more.
     made.says = () => true;
-    expect(await made.pay({ yes: false })).toMatchObject({ txnState: 'completed', extRefId: 'R~6' });
+    expect(await made.pay({ yes: false })).toMatchObject({
+      txnState: 'completed',
+      extRefId: 'R~6',
+    });
   });
 });
 
@@ -340,7 +486,10 @@ describe('a reference known only to the service', () => {
   ];
   test.each(cases)('as %s (retry: %s) leads to %j and %s', async (state, retry, sent, end) => {
     const made = bench(undefined, [known('R', state)]);
-    const ended = await made.pay({ retry }).then(({ txnState }) => txnState, ({ kind }) => kind);
+    const ended = await made.pay({ retry }).then(
+      ({ txnState }) => txnState,
+      ({ kind }) => kind,
+    );
     expect([requests(made), ended]).toEqual([sent, end]);
   });
 
@@ -353,21 +502,30 @@ describe('a reference known only to the service', () => {
 
   test('with several attempts continues with the last', async () => {
     const attempts = ['R', ...Array.from({ length: 11 }, (_, index) => `R~${index + 2}`)];
-    const made = bench(undefined, attempts.map((ref) => known(ref, ref === 'R~12' ? 'destsent' : 'expired')));
+    const made = bench(
+      undefined,
+      attempts.map((ref) => known(ref, ref === 'R~12' ? 'destsent' : 'expired')),
+    );
     expect(await made.pay()).toMatchObject({ extRefId: 'R~12', txnState: 'completed' });
     expect(requests(made)).toEqual(['POST R']);
     expect(made.now()).toMatchObject({ number: 12, state: 'paid' });
   });
 
-  test.each(['R~0', 'R~01', 'R~x', 'Q', 'R2'])('is not confused with another one such as %s', async (other) => {
-    const made = bench(undefined, [known(other, 'completed')]);
-    await made.pay();
-    expect(requests(made)).toEqual(['POST R', 'PUT t2']);
-  });
+  test.each(['R~0', 'R~01', 'R~x', 'Q', 'R2'])(
+    'is not confused with another one such as %s',
+    async (other) => {
+      const made = bench(undefined, [known(other, 'completed')]);
+      await made.pay();
+      expect(requests(made)).toEqual(['POST R', 'PUT t2']);
+    },
+  );
 
   test('of a different payment refuses this one, and stays with the other', async () => {
     const made = bench(undefined, [known('R', 'completed')]);
-    await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({ kind: 'usage', txnId: 'known-R' });
+    await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({
+      kind: 'usage',
+      txnId: 'known-R',
+    });
     expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
     expect(requests(made)).toEqual(['POST R', 'POST R']);
   });
@@ -385,7 +543,10 @@ describe('a reference in the journal', () => {
   test('refuses a different payment', async () => {
     const made = bench();
     await made.pay();
-    await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
+    await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({
+      kind: 'usage',
+      txnId: 't1',
+    });
   });
 
   test('is free for another payment while nothing was created with it', async () => {
@@ -395,15 +556,21 @@ describe('a reference in the journal', () => {
     expect(await made.pay({ order: otherOrder })).toMatchObject({ txnState: 'completed' });
   });
 
-  test.each(['failed', 'rejected'])('whose payment ended as %s reports it, and is repeated only with --retry', async (state) => {
-    const made = bench();
-    made.confirms = () => state;
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'payment-failed', exitCode: 6 });
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'payment-failed', exitCode: 6 });
-    made.confirms = () => 'srccreated';
-    expect(await made.pay({ retry: true })).toMatchObject({ extRefId: 'R~2', txnState: 'completed' });
-    expect(requests(made)).toEqual(['POST R', 'PUT t1', 'POST R~2', 'PUT t2']);
-  });
+  test.each(['failed', 'rejected'])(
+    'whose payment ended as %s reports it, and is repeated only with --retry',
+    async (state) => {
+      const made = bench();
+      made.confirms = () => state;
+      await expect(made.pay()).rejects.toMatchObject({ kind: 'payment-failed', exitCode: 6 });
+      await expect(made.pay()).rejects.toMatchObject({ kind: 'payment-failed', exitCode: 6 });
+      made.confirms = () => 'srccreated';
+      expect(await made.pay({ retry: true })).toMatchObject({
+        extRefId: 'R~2',
+        txnState: 'completed',
+      });
+      expect(requests(made)).toEqual(['POST R', 'PUT t1', 'POST R~2', 'PUT t2']);
+    },
+  );
 
   test('whose quote no longer exists at the service gets a new quote', async () => {
     const made = bench();
@@ -426,7 +593,8 @@ describe('a quote confirmed by its id', () => {
     return made;
   };
   const forget = (made: Bench): void => {
-    for (const row of made.store.rows.values()) row.payment = { ...row.payment, attempts: [requested(1)], abandoned: true };
+    for (const row of made.store.rows.values())
+      row.payment = { ...row.payment, attempts: [requested(1)], abandoned: true };
   };
   const first = ({ transactions: [txn] }: Bench): Transaction => {
     if (txn === undefined) throw new Error('There is no transaction.');
@@ -441,7 +609,13 @@ describe('a quote confirmed by its id', () => {
     const made = await forgotten();
     expect(second(made)).toMatchObject({ extRefId: 'R~2' });
     await confirmQuote(second(made), yes, waiting, made.deps);
-    expect([...made.store.rows.values()].map(({ payment }) => [payment.ref, latest(payment).number, latest(payment).state])).toEqual([['R', 2, 'paid']]);
+    expect(
+      [...made.store.rows.values()].map(({ payment }) => [
+        payment.ref,
+        latest(payment).number,
+        latest(payment).state,
+      ]),
+    ).toEqual([['R', 2, 'paid']]);
     expect(await made.pay()).toMatchObject({ txnId: 't2', txnState: 'completed' });
     expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
   });
@@ -457,7 +631,8 @@ describe('a quote confirmed by its id', () => {
 
   test('has its own approval: interrupted before the confirmation, the payment needs a new one', async () => {
     const made = await forgotten();
-    made.journalFails = ({ attempt, abandoned }) => attempt?.state === 'submitting' || abandoned === true;
+    made.journalFails = ({ attempt, abandoned }) =>
+      attempt?.state === 'submitting' || abandoned === true;
     await expect(confirmQuote(second(made), yes, waiting, made.deps)).rejects.toBeInstanceOf(Error);
     expect(made.now()).toMatchObject({ consent: 'none' });
   });
@@ -465,9 +640,13 @@ describe('a quote confirmed by its id', () => {
   test('is not confirmed, and no other quote, if the payment has a newer one', async () => {
     const made = await forgotten();
     await confirmQuote(second(made), yes, waiting, made.deps);
-    await expect(payThisQuote('t1', made.payment(), yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+    await expect(payThisQuote('t1', made.payment(), yes, waiting, made.deps)).rejects.toMatchObject(
+      { kind: 'usage', txnId: 't2' },
+    );
     made.transactions.push({ ...first(made), txnId: 't9', txnState: 'quoted' });
-    await expect(confirmQuote({ ...first(made), txnId: 't9', txnState: 'quoted' }, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
+    await expect(
+      confirmQuote({ ...first(made), txnId: 't9', txnState: 'quoted' }, yes, waiting, made.deps),
+    ).rejects.toMatchObject({ kind: 'usage' });
     expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
   });
 });
@@ -478,7 +657,10 @@ describe('a single-use destination', () => {
   test('is refused with another reference after it was paid', async () => {
     const made = bench();
     await made.pay({ order: invoice });
-    await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
+    await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({
+      kind: 'usage',
+      txnId: 't1',
+    });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
@@ -495,7 +677,10 @@ describe('a single-use destination', () => {
     const older = made.payment();
     await made.pay({ order: invoice, ref: 'S' });
     const yes = { terms: {}, consent: 'standing' } as const;
-    await expect(payThisQuote('t1', older, yes, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+    await expect(payThisQuote('t1', older, yes, waiting, made.deps)).rejects.toMatchObject({
+      kind: 'usage',
+      txnId: 't2',
+    });
     expect(requests(made)).toEqual(['POST R', 'POST S', 'PUT t2']);
   });
 
@@ -503,14 +688,31 @@ describe('a single-use destination', () => {
     pay({ order: wanted, ref: undefined, terms: {}, consent: 'standing' }, waiting, made.deps);
 
   test('with a payment in flight from another machine is followed, whatever the limits here', async () => {
-    const overLightning: Order = { ...invoice, body: { ...order.body, destReq: { ...order.body.destReq, method: 'lightning' } } };
-    const there = { ...quoteOf({ ...overLightning.body, extRefId: 'bolt11-hash' }, 'theirs', Date.UTC(2025, 0, 15)), txnState: 'destsent' };
+    const overLightning: Order = {
+      ...invoice,
+      body: { ...order.body, destReq: { ...order.body.destReq, method: 'lightning' } },
+    };
+    const there = {
+      ...quoteOf(
+        { ...overLightning.body, extRefId: 'bolt11-hash' },
+        'theirs',
+        Date.UTC(2025, 0, 15),
+      ),
+      txnState: 'destsent',
+    };
     const made = bench(undefined, [there]);
     let reads = 0;
-    const transaction = async (): Promise<Transaction> => ({ ...made.transactions[0]!, txnState: (reads += 1) > 2 ? 'completed' : 'destsent' });
+    const transaction = async (): Promise<Transaction> => ({
+      ...made.transactions[0]!,
+      txnState: (reads += 1) > 2 ? 'completed' : 'destsent',
+    });
     Object.assign(made.deps, { service: { ...made.deps.service, transaction } });
     const terms = { maxFee: { amount: '0', ccy: 'BTC' } };
-    const paid = await pay({ order: overLightning, ref: undefined, terms, consent: 'standing' }, waiting, made.deps);
+    const paid = await pay(
+      { order: overLightning, ref: undefined, terms, consent: 'standing' },
+      waiting,
+      made.deps,
+    );
     expect(paid).toMatchObject({ txnId: 'theirs', txnState: 'completed' });
     expect(requests(made)).toEqual(['POST bolt11-hash']);
   });
@@ -527,7 +729,9 @@ describe('a single-use destination', () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
-    await expect(unnamed(made, { ...otherOrder, idempotencyKey: invoice.idempotencyKey })).rejects.toMatchObject({ kind: 'usage' });
+    await expect(
+      unnamed(made, { ...otherOrder, idempotencyKey: invoice.idempotencyKey }),
+    ).rejects.toMatchObject({ kind: 'usage' });
   });
 
   test('may be paid with another reference after a failure', async () => {
@@ -544,7 +748,10 @@ describe('a single-use destination', () => {
     await made.pay({ order: invoice, yes: false }).catch(() => undefined);
     const second = made.pay({ order: invoice, ref: 'S' });
     expect(await second).toMatchObject({ txnState: 'completed' });
-    await expect(made.pay({ order: invoice })).rejects.toMatchObject({ kind: 'usage', txnId: 't2' });
+    await expect(made.pay({ order: invoice })).rejects.toMatchObject({
+      kind: 'usage',
+      txnId: 't2',
+    });
   });
 });
 
@@ -593,7 +800,10 @@ describe('a creation without an answer', () => {
     };
     Object.assign(made.deps, { service });
     const start = { order, ref: undefined, terms: {}, consent: 'standing' } as const;
-    expect(await pay(start, waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+    expect(await pay(start, waiting, made.deps)).toMatchObject({
+      txnId: 't1',
+      txnState: 'completed',
+    });
   });
 
   test('waits for Retry-After', async () => {
@@ -611,10 +821,20 @@ describe('a confirmation', () => {
     ['that was never sent, once', [notSent()], 2, 'completed'],
     ['with 429, once', [limited()], 2, 'completed'],
     ['without an answer, always', [lost(), lost(), lost(), lost(), lost()], 5, 'pending'],
-    ['that was never sent, always', [notSent(), notSent(), notSent(), notSent(), notSent()], 5, 'temporary'],
+    [
+      'that was never sent, always',
+      [notSent(), notSent(), notSent(), notSent(), notSent()],
+      5,
+      'temporary',
+    ],
     ['that is refused', [refusal(400, 'bad request')], 1, 'refused'],
     ['that is refused for the funds', [refusal(400, 'insufficient balance')], 1, 'limit'],
-    ['that is refused after one without an answer', [lost(), refusal(400, 'bad request')], 2, 'pending'],
+    [
+      'that is refused after one without an answer',
+      [lost(), refusal(400, 'bad request')],
+      2,
+      'pending',
+    ],
     ['of an unknown transaction', [refusal(404, 'not found')], 1, 'not-found'],
     ['with a token that is not taken', [refusal(401, 'unauthorized')], 1, 'authentication'],
     ['with code 2005 although it is quoted', [refusal(400, 'already', '2005')], 2, 'completed'],
@@ -623,10 +843,22 @@ describe('a confirmation', () => {
   test.each(cases)('%s', async (_what, errors, sent, end) => {
     const made = bench();
     made.fail('confirm', ...errors);
-    const ended = await made.pay().then(({ txnState }) => txnState, ({ kind }) => kind);
-    expect([requests(made).filter((line) => line.startsWith('PUT')).length, ended]).toEqual([sent, end]);
+    const ended = await made.pay().then(
+      ({ txnState }) => txnState,
+      ({ kind }) => kind,
+    );
+    expect([requests(made).filter((line) => line.startsWith('PUT')).length, ended]).toEqual([
+      sent,
+      end,
+    ]);
     expect(new Set(requests(made)).size).toBe(2);
-    expect(made.now().state).toBe(end === 'completed' ? 'paid' : end === 'pending' || end === 'temporary' ? 'submitting' : 'lapsed');
+    expect(made.now().state).toBe(
+      end === 'completed'
+        ? 'paid'
+        : end === 'pending' || end === 'temporary'
+          ? 'submitting'
+          : 'lapsed',
+    );
   });
 
   test('whose refusal cannot be checked has an unknown outcome', async () => {
@@ -639,13 +871,19 @@ describe('a confirmation', () => {
   test.for([
     [1, 'No second attempt was made.'],
     [5, 'The same transaction was confirmed again.'],
-  ] as const)('with an unknown outcome reports whether it was repeated (%d times)', async ([sent, said]) => {
-    const made = bench();
-    made.fail('confirm', ...Array.from({ length: 5 }, lost));
-    if (sent === 1) made.fail('read', ...Array.from({ length: 9 }, lost));
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining(said) });
-    expect(requests(made).filter((line) => line.startsWith('PUT'))).toHaveLength(sent);
-  });
+  ] as const)(
+    'with an unknown outcome reports whether it was repeated (%d times)',
+    async ([sent, said]) => {
+      const made = bench();
+      made.fail('confirm', ...Array.from({ length: 5 }, lost));
+      if (sent === 1) made.fail('read', ...Array.from({ length: 9 }, lost));
+      await expect(made.pay()).rejects.toMatchObject({
+        kind: 'pending',
+        message: expect.stringContaining(said),
+      });
+      expect(requests(made).filter((line) => line.startsWith('PUT'))).toHaveLength(sent);
+    },
+  );
 
   test('that the service answers with `quoted` has an unknown outcome, and is repeated', async () => {
     const made = bench();
@@ -661,7 +899,10 @@ describe('a confirmation', () => {
       made.interrupt.abort();
       return true;
     };
-    await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
+    await expect(made.pay({ yes: false })).rejects.toMatchObject({
+      kind: 'interrupted',
+      exitCode: 130,
+    });
     expect(requests(made)).toEqual(['POST R']);
     expect(made.log).not.toContain('submit submitting');
     expect(made.now().abandoned).toBe(true);
@@ -683,13 +924,24 @@ describe('a confirmation', () => {
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ yes: false }).catch(() => undefined);
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
-    made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: 9e-8 } });
+    made.quotes = (body) => ({
+      sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: 9e-8 },
+    });
     for (let again = 0; again < 2; again += 1) {
-      await expect(made.pay({ yes: true })).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'retry', id: 'R' } });
+      await expect(made.pay({ yes: true })).rejects.toMatchObject({
+        kind: 'pending',
+        exitCode: 8,
+        next: { do: 'retry', id: 'R' },
+      });
     }
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+      kind: 'pending',
+    });
     expect(requests(made).filter((line) => line.startsWith('POST'))).toEqual(['POST R']);
-    expect(await made.pay({ yes: true, retry: true })).toMatchObject({ extRefId: 'R~2', txnState: 'completed' });
+    expect(await made.pay({ yes: true, retry: true })).toMatchObject({
+      extRefId: 'R~2',
+      txnState: 'completed',
+    });
     expect(made.asked).toHaveLength(1);
   });
 
@@ -704,13 +956,15 @@ describe('a confirmation', () => {
   });
 
   test.each(['a confirmation is being processed', 'already confirmed', 'conflict'])(
-    'that is refused because of another one (%s) has an unknown outcome', async (reason) => {
+    'that is refused because of another one (%s) has an unknown outcome',
+    async (reason) => {
       const made = bench();
       made.fail('confirm', refusal(400, reason));
       made.confirms = () => 'quoted';
       await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
       expect(made.now()).toMatchObject({ state: 'submitting', abandoned: false });
-    });
+    },
+  );
 
   test('that another process took over has an unknown outcome if the journal then fails', async () => {
     const made = bench();
@@ -728,40 +982,71 @@ describe('a confirmation', () => {
         return journal.claim(...args);
       },
     };
-    await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, journal: failing }))
-      .rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
+    await expect(
+      pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, {
+        ...made.deps,
+        journal: failing,
+      }),
+    ).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
   });
 
   test('that another process works on has an unknown outcome if the journal then fails', async () => {
     const made = bench();
     const { journal } = made.deps;
     const claim = async (): Promise<undefined> => {
-      if (made.events.some(({ type }) => type === 'following')) throw new Failure('temporary', 'The database is not reached.');
+      if (made.events.some(({ type }) => type === 'following'))
+        throw new Failure('temporary', 'The database is not reached.');
     };
-    await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, journal: { ...journal, claim } }))
-      .rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('The database is not reached.') });
+    await expect(
+      pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, {
+        ...made.deps,
+        journal: { ...journal, claim },
+      }),
+    ).rejects.toMatchObject({
+      kind: 'pending',
+      message: expect.stringContaining('The database is not reached.'),
+    });
   });
 
   test('that another process works on is left to it as interrupted if nothing had moved', async () => {
     const made = bench();
     const journal = { ...made.deps.journal, claim: async () => undefined };
-    await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, journal, signal: AbortSignal.abort() }))
-      .rejects.toMatchObject({ kind: 'interrupted', exitCode: 130, next: { do: 'resume', id: 'R' } });
+    await expect(
+      pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, {
+        ...made.deps,
+        journal,
+        signal: AbortSignal.abort(),
+      }),
+    ).rejects.toMatchObject({
+      kind: 'interrupted',
+      exitCode: 130,
+      next: { do: 'resume', id: 'R' },
+    });
   });
 
   test('that another process repeats has an unknown outcome', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
-    for (const row of made.store.rows.values()) row.payment = { ...row.payment, attempts: [...row.payment.attempts, requested(2)] };
+    for (const row of made.store.rows.values())
+      row.payment = { ...row.payment, attempts: [...row.payment.attempts, requested(2)] };
     const journal = { ...made.deps.journal, claim: async () => undefined };
-    await expect(pay({ order, ref: 'R', terms: {}, consent: 'standing' }, { ...waiting, wait: 1_000 }, { ...made.deps, journal }))
-      .rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('another process') });
+    await expect(
+      pay(
+        { order, ref: 'R', terms: {}, consent: 'standing' },
+        { ...waiting, wait: 1_000 },
+        { ...made.deps, journal },
+      ),
+    ).rejects.toMatchObject({
+      kind: 'pending',
+      message: expect.stringContaining('another process'),
+    });
   });
 
   test('that another process has made is reported if the own request fails', async () => {
     const made = bench();
-    made.journalFails = ({ attempt, abandoned }) => attempt?.state === 'quoted' || abandoned === true;
+    made.journalFails = ({ attempt, abandoned }) =>
+      attempt?.state === 'quoted' || abandoned === true;
     await made.pay().catch(() => undefined);
     made.journalFails = () => false;
     const { service } = made.deps;
@@ -774,7 +1059,11 @@ describe('a confirmation', () => {
       }
       yield* service.eachTransaction(...args);
     };
-    const looking = pay({ order, ref: 'R', terms: {}, consent: 'none' }, { ...waiting, until: 'quoted' }, { ...made.deps, service: { ...service, eachTransaction } });
+    const looking = pay(
+      { order, ref: 'R', terms: {}, consent: 'none' },
+      { ...waiting, until: 'quoted' },
+      { ...made.deps, service: { ...service, eachTransaction } },
+    );
     expect(await looking).toMatchObject({ txnState: 'completed' });
   });
 
@@ -799,12 +1088,26 @@ describe('a confirmation', () => {
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
-    const limited = (most: string) => ({ ...made.deps, limits: { perPayment: {}, perDay: { BTC: most }, destinations: [] } });
-    const retry = (most: string) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, { ...waiting, retry: true }, limited(most));
-    await expect(retry('0.000015')).rejects.toMatchObject({ kind: 'pending', message: expect.stringMatching(/over your daily limit/) });
+    const limited = (most: string) => ({
+      ...made.deps,
+      limits: { perPayment: {}, perDay: { BTC: most }, destinations: [] },
+    });
+    const retry = (most: string) =>
+      pay(
+        { order, ref: 'R', terms: {}, consent: 'standing' },
+        { ...waiting, retry: true },
+        limited(most),
+      );
+    await expect(retry('0.000015')).rejects.toMatchObject({
+      kind: 'pending',
+      message: expect.stringMatching(/over your daily limit/),
+    });
     expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
     expect(await retry('0.1')).toMatchObject({ txnState: 'completed', extRefId: 'R~2' });
-    expect(made.payment().attempts).toMatchObject([{ number: 1, state: 'unknown', txnId: 't1', spendCcy: 'BTC' }, { number: 2, state: 'paid' }]);
+    expect(made.payment().attempts).toMatchObject([
+      { number: 1, state: 'unknown', txnId: 't1', spendCcy: 'BTC' },
+      { number: 2, state: 'paid' },
+    ]);
   });
 
   /** The attempt before is in doubt, and the process that was to make another one ended before it could. */
@@ -813,7 +1116,8 @@ describe('a confirmation', () => {
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
-    made.journalFails = ({ attempt, abandoned }) => abandoned === true || (attempt?.number === 2 && attempt.state !== 'requested');
+    made.journalFails = ({ attempt, abandoned }) =>
+      abandoned === true || (attempt?.number === 2 && attempt.state !== 'requested');
     await made.pay({ retry: true }).catch(() => undefined);
     made.journalFails = () => false;
     expect(made.now()).toMatchObject({ state: 'requested', number: 2, status: 'unknown' });
@@ -824,36 +1128,51 @@ describe('a confirmation', () => {
     const { store, transactions, payment } = await leftBetween();
     const next = bench(store, transactions);
     next.fail('confirm', refusal(400, 'no'));
-    await expect(resume(payment(), waiting, next.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+    await expect(resume(payment(), waiting, next.deps)).rejects.toMatchObject({
+      kind: 'pending',
+      exitCode: 8,
+    });
     expect(next.now()).toMatchObject({ state: 'lapsed', number: 2, status: 'unknown' });
     const interrupted = await leftBetween();
     interrupted.interrupt.abort();
-    await expect(resume(interrupted.payment(), waiting, interrupted.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+    await expect(resume(interrupted.payment(), waiting, interrupted.deps)).rejects.toMatchObject({
+      kind: 'pending',
+      exitCode: 8,
+    });
   });
 
-  test.for(['claim', 'write'] as const)('with an unknown outcome keeps it if the journal fails for the next attempt: %s', async (call) => {
-    const made = await leftBetween();
-    const fail = () => Promise.reject(new Failure('temporary', 'The database is not reached.'));
-    const deps = { ...made.deps, journal: { ...made.deps.journal, [call]: fail } };
-    const again = pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
-    await expect(again).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
-    expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
-  });
+  test.for(['claim', 'write'] as const)(
+    'with an unknown outcome keeps it if the journal fails for the next attempt: %s',
+    async (call) => {
+      const made = await leftBetween();
+      const fail = () => Promise.reject(new Failure('temporary', 'The database is not reached.'));
+      const deps = { ...made.deps, journal: { ...made.deps.journal, [call]: fail } };
+      const again = pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
+      await expect(again).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+      expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual([]);
+    },
+  );
 
   test.for([
     ['completed', 'paid', 'completed'],
     ['expired', 'unknown', 'pending'],
-  ] as const)('with an unknown outcome that becomes %s is the outcome of the payment if another attempt fails', async ([state, status, end]) => {
-    const made = await leftBetween();
-    made.confirms = () => {
-      made.transactions[0] = { ...made.transactions[0]!, txnState: state };
-      return 'failed';
-    };
-    const ended = await made.pay({ retry: true }).then(({ txnState }) => txnState, ({ kind }) => kind);
-    expect(ended).toBe(end);
-    expect(made.now()).toMatchObject({ status, state: 'failed', number: 2 });
-    expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual(['PUT t2']);
-  });
+  ] as const)(
+    'with an unknown outcome that becomes %s is the outcome of the payment if another attempt fails',
+    async ([state, status, end]) => {
+      const made = await leftBetween();
+      made.confirms = () => {
+        made.transactions[0] = { ...made.transactions[0]!, txnState: state };
+        return 'failed';
+      };
+      const ended = await made.pay({ retry: true }).then(
+        ({ txnState }) => txnState,
+        ({ kind }) => kind,
+      );
+      expect(ended).toBe(end);
+      expect(made.now()).toMatchObject({ status, state: 'failed', number: 2 });
+      expect(requests(made).filter((line) => line.startsWith('PUT t2'))).toEqual(['PUT t2']);
+    },
+  );
 
   test('that a read calls a quote again has an unknown outcome, unless a later state was seen', async () => {
     const made = bench();
@@ -864,17 +1183,25 @@ describe('a confirmation', () => {
     expect(made.now().state).toBe('unknown');
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'quoted' };
     const unwaited = { ...waiting, wait: false } as const;
-    await expect(resume(made.payment(), unwaited, made.deps)).rejects.toMatchObject({ kind: 'pending', exitCode: 8 });
+    await expect(resume(made.payment(), unwaited, made.deps)).rejects.toMatchObject({
+      kind: 'pending',
+      exitCode: 8,
+    });
     const seen = bench();
     await seen.pay({ wait: false });
     seen.transactions[0] = { ...seen.transactions[0]!, txnState: 'quoted' };
-    expect(await resume(seen.payment(), unwaited, seen.deps)).toMatchObject({ txnState: 'srccreated' });
+    expect(await resume(seen.payment(), unwaited, seen.deps)).toMatchObject({
+      txnState: 'srccreated',
+    });
   });
 
   test('that was not sent is not reported as accepted if the creation has an unknown state', async () => {
     const made = bench();
     made.quotes = () => ({ txnState: 'simmering' });
-    await expect(made.pay({ wait: false })).rejects.toMatchObject({ kind: 'pending', message: expect.stringContaining('simmering') });
+    await expect(made.pay({ wait: false })).rejects.toMatchObject({
+      kind: 'pending',
+      message: expect.stringContaining('simmering'),
+    });
     expect(requests(made)).toEqual(['POST R']);
   });
 
@@ -883,17 +1210,25 @@ describe('a confirmation', () => {
     ['was carried out', 'srccreated', 0, 'completed'],
     ['was not', 'quoted', 0, 'pending'],
     ['cannot be read', 'srccreated', 9, 'pending'],
-  ] as const)('answered with a rate limit is read before it is reported: %s', async ([, txnState, unread, end]) => {
-    const made = bench();
-    made.confirms = (txn): never => {
-      made.transactions[0] = { ...txn, txnState };
-      made.fail('read', ...Array.from({ length: unread }, notSent));
-      throw limited(hourMs);
-    };
-    expect(await made.pay().then(({ txnState }) => txnState, ({ kind }) => kind)).toBe(end);
-    expect(requests(made).filter((line) => line.startsWith('PUT'))).toEqual(['PUT t1']);
-    expect(made.now().abandoned).toBe(false);
-  });
+  ] as const)(
+    'answered with a rate limit is read before it is reported: %s',
+    async ([, txnState, unread, end]) => {
+      const made = bench();
+      made.confirms = (txn): never => {
+        made.transactions[0] = { ...txn, txnState };
+        made.fail('read', ...Array.from({ length: unread }, notSent));
+        throw limited(hourMs);
+      };
+      expect(
+        await made.pay().then(
+          ({ txnState }) => txnState,
+          ({ kind }) => kind,
+        ),
+      ).toBe(end);
+      expect(requests(made).filter((line) => line.startsWith('PUT'))).toEqual(['PUT t1']);
+      expect(made.now().abandoned).toBe(false);
+    },
+  );
 
   test('whose last answer is lost is read again before its outcome is unknown', async () => {
     const made = bench();
@@ -913,7 +1248,11 @@ describe('a confirmation', () => {
       made.interrupt.abort();
       throw lost();
     };
-    await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', exitCode: 8, next: { do: 'resume', id: 't1' } });
+    await expect(made.pay()).rejects.toMatchObject({
+      kind: 'pending',
+      exitCode: 8,
+      next: { do: 'resume', id: 't1' },
+    });
     expect(made.now()).toMatchObject({ state: 'submitting', abandoned: false });
   });
 });
@@ -927,19 +1266,23 @@ describe('a creation refused without a reason, while the list shows nothing yet,
     const lists = {
       ...service,
       transactions: async (...args: Parameters<typeof service.transactions>) =>
-        isShown() ? service.transactions(...args) : { data: [], pagination: { page: 1, limit: 100, total: 0 } },
+        isShown()
+          ? service.transactions(...args)
+          : { data: [], pagination: { page: 1, limit: 100, total: 0 } },
       async *eachTransaction(...args: Parameters<typeof service.eachTransaction>) {
         if (isShown()) yield* service.eachTransaction(...args);
       },
       createTransaction: async (...args: Parameters<typeof service.createTransaction>) => {
         const [{ extRefId }] = args;
-        if (made.transactions.some((txn) => txn.extRefId === extRefId)) throw refusal(400, 'bad request');
+        if (made.transactions.some((txn) => txn.extRefId === extRefId))
+          throw refusal(400, 'bad request');
         return service.createTransaction(...args);
       },
     };
     return { ...made, deps: { ...made.deps, service: lists } };
   };
-  const payAt = ({ deps }: Bench) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
+  const payAt = ({ deps }: Bench) =>
+    pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
 
   test('is refused after one read of the newest page', async () => {
     const made = lagging(bench(undefined, [known('R', 'quoted')]), 3_000);
@@ -954,11 +1297,17 @@ describe('a creation refused without a reason, while the list shows nothing yet,
   test('has an unknown outcome if a killed run may have sent it', async () => {
     const made = bench();
     const { service } = made.deps;
-    const cutOff = { ...service, createTransaction: async (body: Parameters<typeof service.createTransaction>[0]) => {
-      await service.createTransaction(body);
-      return new Promise<Transaction>(() => undefined);
-    } };
-    void pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...made.deps, service: cutOff });
+    const cutOff = {
+      ...service,
+      createTransaction: async (body: Parameters<typeof service.createTransaction>[0]) => {
+        await service.createTransaction(body);
+        return new Promise<Transaction>(() => undefined);
+      },
+    };
+    void pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, {
+      ...made.deps,
+      service: cutOff,
+    });
     await expect.poll(() => made.transactions).toHaveLength(1);
     await expect(payAt(lagging(made, 1e9))).rejects.toMatchObject({ kind: 'pending' });
     expect(made.now()).toMatchObject({ state: 'requested', abandoned: false });
@@ -967,7 +1316,11 @@ describe('a creation refused without a reason, while the list shows nothing yet,
 });
 
 describe('a conversion that loses 10 %', () => {
-  const answers: readonly (readonly [rates: Rates, maxRateLoss: string | undefined, end: string])[] = [
+  const answers: readonly (readonly [
+    rates: Rates,
+    maxRateLoss: string | undefined,
+    end: string,
+  ])[] = [
     [{ BTCUSDT: 100_000 }, '1', 'limit'],
     [{ BTCUSDT: 100_000 }, '20', 'paid'],
     [{ BTCUSDT: 100_000 }, undefined, 'limit'],
@@ -976,27 +1329,61 @@ describe('a conversion that loses 10 %', () => {
     [{}, '1', 'limit'],
     [{}, undefined, 'paid'],
   ];
-  test.each(answers)('by the rates %j, with a highest loss of %s: %s', async (rates, maxRateLoss, end) => {
-    const made = bench();
-    made.rates = rates;
-    made.quotes = (body) => ({ fxRate: 90_000, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 } });
-    const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
-    const paying = pay({ order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' }, waiting, made.deps);
-    expect(await paying.then(() => 'paid', (error: unknown) => (error instanceof Failure ? error.kind : error))).toBe(end);
-  });
+  test.each(answers)(
+    'by the rates %j, with a highest loss of %s: %s',
+    async (rates, maxRateLoss, end) => {
+      const made = bench();
+      made.rates = rates;
+      made.quotes = (body) => ({
+        fxRate: 90_000,
+        destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 },
+      });
+      const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+      const paying = pay(
+        { order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' },
+        waiting,
+        made.deps,
+      );
+      expect(
+        await paying.then(
+          () => 'paid',
+          (error: unknown) => (error instanceof Failure ? error.kind : error),
+        ),
+      ).toBe(end);
+    },
+  );
 });
 
-test.each([[undefined, 'paid'], [{ percent: '1' }, 'limit']])('a quote without fees, with a highest fee of %j: %s', async (maxFee, end) => {
+test.each([
+  [undefined, 'paid'],
+  [{ percent: '1' }, 'limit'],
+])('a quote without fees, with a highest fee of %j: %s', async (maxFee, end) => {
   const made = bench();
-  made.quotes = (body) => ({ sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: null, networkFees: null } });
-  expect(await made.pay({ maxFee }).then(() => 'paid', (error: unknown) => (error instanceof Failure ? error.kind : error))).toBe(end);
+  made.quotes = (body) => ({
+    sourceReq: {
+      ...quoteOf(body, '', made.time).sourceReq,
+      servicepayFees: null,
+      networkFees: null,
+    },
+  });
+  expect(
+    await made.pay({ maxFee }).then(
+      () => 'paid',
+      (error: unknown) => (error instanceof Failure ? error.kind : error),
+    ),
+  ).toBe(end);
 });
 
 test('a conversion at the rate 0 is refused', async () => {
   const made = bench();
-  made.quotes = (body) => ({ fxRate: 0, destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 } });
+  made.quotes = (body) => ({
+    fxRate: 0,
+    destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 },
+  });
   const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
-  await expect(pay({ order: swap, ref: 'R', terms: {}, consent: 'standing' }, waiting, made.deps)).rejects.toMatchObject({ kind: 'refused' });
+  await expect(
+    pay({ order: swap, ref: 'R', terms: {}, consent: 'standing' }, waiting, made.deps),
+  ).rejects.toMatchObject({ kind: 'refused' });
 });
 
 describe('a later state of a quote confirmed elsewhere', () => {
@@ -1008,8 +1395,10 @@ describe('a later state of a quote confirmed elsewhere', () => {
   test('from an event makes an expiry an unknown outcome', async () => {
     const made = bench();
     await lapsedNow(made);
-    const reported = async (txnId: string): Promise<string[]> => (txnId === 't1' ? ['quoted', 'srccreated'] : []);
-    const run = (from: Bench) => pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...from.deps, reported });
+    const reported = async (txnId: string): Promise<string[]> =>
+      txnId === 't1' ? ['quoted', 'srccreated'] : [];
+    const run = (from: Bench) =>
+      pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...from.deps, reported });
     await expect(run(made)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
     // Also where the journal does not know of it.
     const elsewhere = bench(undefined, made.transactions);
@@ -1020,7 +1409,12 @@ describe('a later state of a quote confirmed elsewhere', () => {
   test('from a read makes an expiry an unknown outcome', async () => {
     const made = bench();
     await lapsedNow(made);
-    await recordRead(made.payment(), { ...made.transactions[0]!, txnState: 'destsent' }, made.deps.journal, 'a look');
+    await recordRead(
+      made.payment(),
+      { ...made.transactions[0]!, txnState: 'destsent' },
+      made.deps.journal,
+      'a look',
+    );
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
     expect(requests(made)).toEqual(['POST R']);
   });
@@ -1028,7 +1422,12 @@ describe('a later state of a quote confirmed elsewhere', () => {
 
 describe('a limit per day', () => {
   const hour = 3_600_000;
-  const clocks: readonly [what: string, machine: number, service: number, kind: string | undefined][] = [
+  const clocks: readonly [
+    what: string,
+    machine: number,
+    service: number,
+    kind: string | undefined,
+  ][] = [
     ['the clock of the machine is moved forward', 25, 0, 'limit'],
     ['the clock of the service runs ahead', 0, 25, 'limit'],
     ['the clock of the machine is set back', -25, 0, 'limit'],
@@ -1036,18 +1435,29 @@ describe('a limit per day', () => {
   ];
   test.each(clocks)('when %s', async (_what, machine, service, kind) => {
     const made = bench();
-    const deps = { ...made.deps, limits: { perPayment: {}, perDay: { BTC: '0.000015' }, destinations: [] } };
-    const payAs = (ref: string) => pay({ order, ref, terms: {}, consent: 'standing' }, waiting, deps);
+    const deps = {
+      ...made.deps,
+      limits: { perPayment: {}, perDay: { BTC: '0.000015' }, destinations: [] },
+    };
+    const payAs = (ref: string) =>
+      pay({ order, ref, terms: {}, consent: 'standing' }, waiting, deps);
     await payAs('R');
     made.time += machine * hour;
     made.ahead += (service - machine) * hour;
-    const second = payAs('Q').then(() => undefined, (error: unknown) => (error instanceof Failure ? error.kind : error));
+    const second = payAs('Q').then(
+      () => undefined,
+      (error: unknown) => (error instanceof Failure ? error.kind : error),
+    );
     expect(await second).toBe(kind);
   });
 });
 
 describe('the journal', () => {
-  const before: readonly [what: string, fails: (change: PaymentChange) => boolean, sent: string[]][] = [
+  const before: readonly [
+    what: string,
+    fails: (change: PaymentChange) => boolean,
+    sent: string[],
+  ][] = [
     ['at the start', (change) => Object.keys(change).length === 0, []],
     ['with the quote', ({ attempt }) => attempt?.state === 'quoted', ['POST R']],
     ['before the confirmation', ({ attempt }) => attempt?.state === 'submitting', ['POST R']],
@@ -1059,15 +1469,20 @@ describe('the journal', () => {
     expect(requests(made)).toEqual(sent);
   });
 
-  test.each([['in-flight'], ['paid']])('that cannot be written at %s does not stop it, with a notice', async (state) => {
-    const made = bench();
-    made.journalFails = (change) => change.attempt?.state === state;
-    expect(await made.pay()).toMatchObject({ txnState: 'completed' });
-    expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
-    made.journalFails = () => false;
-    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
-    expect(made.now()).toMatchObject({ state: 'paid', txnState: 'completed' });
-  });
+  test.each([['in-flight'], ['paid']])(
+    'that cannot be written at %s does not stop it, with a notice',
+    async (state) => {
+      const made = bench();
+      made.journalFails = (change) => change.attempt?.state === state;
+      expect(await made.pay()).toMatchObject({ txnState: 'completed' });
+      expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
+      made.journalFails = () => false;
+      expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({
+        txnState: 'completed',
+      });
+      expect(made.now()).toMatchObject({ state: 'paid', txnState: 'completed' });
+    },
+  );
 });
 
 describe('a resumed payment', () => {
@@ -1075,8 +1490,13 @@ describe('a resumed payment', () => {
     const made = bench();
     await made.pay({ wait: false });
     made.fail('read', notSent());
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
-    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({ txnState: 'completed' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+      kind: 'pending',
+      txnId: 't1',
+    });
+    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({
+      txnState: 'completed',
+    });
   });
 
   test('is awaited no longer than its timeout, even if the clock jumps', async () => {
@@ -1086,32 +1506,49 @@ describe('a resumed payment', () => {
       slept += ms;
       made.time -= 3_600_000;
     };
-    const service = { ...made.deps.service, transaction: async () => ({ ...made.transactions[0]!, txnState: 'destsent' }) };
+    const service = {
+      ...made.deps.service,
+      transaction: async () => ({ ...made.transactions[0]!, txnState: 'destsent' }),
+    };
     Object.assign(made.deps, { sleep, service });
-    await expect(made.pay({ wait: 5_000 })).rejects.toMatchObject({ kind: 'pending', next: { do: 'resume', id: 't1' } });
+    await expect(made.pay({ wait: 5_000 })).rejects.toMatchObject({
+      kind: 'pending',
+      next: { do: 'resume', id: 't1' },
+    });
     expect(slept).toBe(5_000);
   });
 
   test('is not confused with another transaction', async () => {
     const made = bench();
     await made.pay({ wait: false });
-    const service = { ...made.deps.service, transaction: async () => ({ ...made.transactions[0]!, txnId: 't9', txnState: 'completed' }) };
+    const service = {
+      ...made.deps.service,
+      transaction: async () => ({ ...made.transactions[0]!, txnId: 't9', txnState: 'completed' }),
+    };
     Object.assign(made.deps, { service });
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'pending' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+      kind: 'pending',
+    });
   });
 });
 
 describe('resume', () => {
   test('leaves a payment open after a temporary failure', async () => {
     const made = bench();
-    made.journalFails = ({ abandoned, attempt }) => abandoned === true || attempt?.state === 'quoted';
+    made.journalFails = ({ abandoned, attempt }) =>
+      abandoned === true || attempt?.state === 'quoted';
     await made.pay().catch(() => undefined);
     made.journalFails = () => false;
     expect(made.now()).toMatchObject({ state: 'requested', abandoned: false });
     made.fail('create', notSent(), notSent(), notSent(), notSent());
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'temporary' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+      kind: 'temporary',
+    });
     expect(made.now().abandoned).toBe(false);
-    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({ txnId: 't1', txnState: 'completed' });
+    expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({
+      txnId: 't1',
+      txnState: 'completed',
+    });
   });
 
   test('abandons a payment after a no', async () => {
@@ -1121,13 +1558,16 @@ describe('resume', () => {
     await made.pay({ yes: false }).catch(() => undefined);
     made.journalFails = () => false;
     expect(made.now()).toMatchObject({ state: 'quoted', abandoned: false });
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'declined' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+      kind: 'declined',
+    });
     expect(made.now().abandoned).toBe(true);
   });
 
   test('does not reopen a payment abandoned since the list was read', async () => {
     const made = bench();
-    made.journalFails = ({ abandoned, attempt }) => abandoned === true || attempt?.state === 'quoted';
+    made.journalFails = ({ abandoned, attempt }) =>
+      abandoned === true || attempt?.state === 'quoted';
     await made.pay().catch(() => undefined);
     made.journalFails = () => false;
     const listed = made.payment();
@@ -1138,11 +1578,13 @@ describe('resume', () => {
 
   test('distinguishes a payment from an earlier one with its reference', async () => {
     const made = bench();
-    made.journalFails = ({ abandoned, attempt }) => abandoned === true || attempt?.state === 'quoted';
+    made.journalFails = ({ abandoned, attempt }) =>
+      abandoned === true || attempt?.state === 'quoted';
     await made.pay().catch(() => undefined);
     made.journalFails = () => false;
     const listed = made.payment();
-    for (const row of made.store.rows.values()) row.payment = { ...row.payment, fingerprint: 'another' };
+    for (const row of made.store.rows.values())
+      row.payment = { ...row.payment, fingerprint: 'another' };
     await expect(resume(listed, waiting, made.deps)).rejects.toMatchObject({ kind: 'usage' });
     expect(requests(made)).toEqual(['POST R']);
   });
@@ -1151,7 +1593,9 @@ describe('resume', () => {
     const made = bench();
     made.confirms = () => 'failed';
     await made.pay().catch(() => undefined);
-    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({ kind: 'payment-failed' });
+    await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
+      kind: 'payment-failed',
+    });
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 });

@@ -1,6 +1,11 @@
 // The table of payouts held to the specification's own, row by row.
 import { describe, expect, test } from 'vitest';
-import { findCountry, findMethod, methodsIn, payoutCountries } from '../../../src/wallet/payout/methods.js';
+import {
+  findCountry,
+  findMethod,
+  methodsIn,
+  payoutCountries,
+} from '../../../src/wallet/payout/methods.js';
 
 const specification = `
 | Canada | CAD | cad-interac |
@@ -34,8 +39,11 @@ describe('the payout destinations', () => {
 
   test('have country codes that match their names', () => {
     const names = new Intl.DisplayNames(['en'], { type: 'region' });
-    const plain = (name = ''): string => name.normalize('NFD').replace(/\p{M}/gu, '').replace('’', "'");
-    expect(payoutCountries.map(({ code }) => plain(names.of(code)))).toEqual(payoutCountries.map(({ name }) => name));
+    const plain = (name = ''): string =>
+      name.normalize('NFD').replace(/\p{M}/gu, '').replace('’', "'");
+    expect(payoutCountries.map(({ code }) => plain(names.of(code)))).toEqual(
+      payoutCountries.map(({ name }) => name),
+    );
   });
 
   test.each([
@@ -51,9 +59,12 @@ describe('the payout destinations', () => {
     expect(methodsIn(findCountry(text)).map(({ code }) => code)).toEqual(['vnd-instant']);
   });
 
-  test.each(['FR', '', 'VNM'])('%j is refused with a list of the countries with payouts', (text) => {
-    expect(() => findCountry(text)).toThrow(/Payout countries: CA, IN, .*KH\.$/);
-  });
+  test.each(['FR', '', 'VNM'])(
+    '%j is refused with a list of the countries with payouts',
+    (text) => {
+      expect(() => findCountry(text)).toThrow(/Payout countries: CA, IN, .*KH\.$/);
+    },
+  );
 
   test('an unknown method is refused', () => {
     expect(() => findMethod('fr-eur-bank')).toThrow('There is no payout method "fr-eur-bank".');

@@ -21,7 +21,7 @@ describe('an on-chain destination', () => {
     expect(() => checkBitcoinAddress(parseBitcoinAddress(address), 'mainnet')).not.toThrow();
   });
 
-  test('is refused on another network than the profile\'s', () => {
+  test("is refused on another network than the profile's", () => {
     const testnet = parseBitcoinAddress('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx');
     expect(() => checkBitcoinAddress(testnet, 'mainnet')).toThrow(/testnet address.*mainnet/);
     expect(() => checkBitcoinAddress(testnet, 'any')).not.toThrow();
@@ -33,14 +33,18 @@ describe('an on-chain destination', () => {
   });
 
   test('is refused below 1 000 sat and accepted from there', () => {
-    expect(() => checkOnchainAmount(parseAmount('999sat'))).toThrow(/999 sat is too little.*1 000 sat/);
+    expect(() => checkOnchainAmount(parseAmount('999sat'))).toThrow(
+      /999 sat is too little.*1 000 sat/,
+    );
     expect(() => checkOnchainAmount(parseAmount('1000sat'))).not.toThrow();
   });
 });
 
 describe('a USDT destination', () => {
   test('is refused if it is the token contract', () => {
-    expect(() => checkTronAddress('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t')).toThrow(/contract of USDT/);
+    expect(() => checkTronAddress('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t')).toThrow(
+      /contract of USDT/,
+    );
     expect(() => checkTronAddress('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW')).not.toThrow();
   });
 
@@ -56,11 +60,17 @@ describe('a USDT destination', () => {
   });
 
   test('is paid by a service without deposit addresses, and with a notice by one that does not report them', async () => {
-    await expect(refuseOwnAddress('T-other', failing('not-found', 404), say)).resolves.toBeUndefined();
+    await expect(
+      refuseOwnAddress('T-other', failing('not-found', 404), say),
+    ).resolves.toBeUndefined();
     expect(said).toEqual([]);
     // The guard stops nothing when it cannot see.
-    await expect(refuseOwnAddress('T-other', failing('temporary', 503), say)).resolves.toBeUndefined();
+    await expect(
+      refuseOwnAddress('T-other', failing('temporary', 503), say),
+    ).resolves.toBeUndefined();
     expect(said).toEqual(['Could not check whether this is your own deposit address. no']);
-    await expect(refuseOwnAddress('T-other', () => Promise.reject(new Failure('interrupted', 'x')), say)).rejects.toThrow('x');
+    await expect(
+      refuseOwnAddress('T-other', () => Promise.reject(new Failure('interrupted', 'x')), say),
+    ).rejects.toThrow('x');
   });
 });

@@ -27,7 +27,10 @@ const orders: readonly (readonly [SendWords, string])[] = [
   [{ to: 'a@b.com', amount: '5usdt' }, 'USDT 5 -> BTC lnurl'],
   [{ to: 'a@b.com', amount: '5', from: 'USDT' }, 'USDT 5 -> BTC lnurl'],
   [{ to: 'a@b.com', spend: '50 000 sat' }, 'BTC 0.0005 -> BTC lnurl'],
-  [{ kind: 'lnurl', to: 'a@b.com', amount: '5usdt', deductFees: true }, 'USDT 5 -> BTC lnurl, less fees'],
+  [
+    { kind: 'lnurl', to: 'a@b.com', amount: '5usdt', deductFees: true },
+    'USDT 5 -> BTC lnurl, less fees',
+  ],
   [{ to: bitcoin, amount: '2000sat', from: 'VND' }, 'VND -> BTC 0.00002 on-chain'],
   [{ to: tron, amount: '25', deductFees: true }, 'USDT -> USDT 25 tron, less fees'],
   [{ to: tron, spend: '250000vnd' }, 'VND 250000 -> USDT tron'],
@@ -58,7 +61,9 @@ describe('the planner', () => {
 
   test('pays only once if a URI has two methods', () => {
     const text = uri(invoice(1_000_000n));
-    const [lightning, onchain] = (['lightning', 'onchain'] as const).map((via) => planSendNow({ to: text, via }, around));
+    const [lightning, onchain] = (['lightning', 'onchain'] as const).map((via) =>
+      planSendNow({ to: text, via }, around),
+    );
     expect(onchain?.order.idempotencyKey).toBe(lightning?.order.idempotencyKey);
   });
 });

@@ -17,7 +17,14 @@ const quote = {
   deductNetworkFeesFromDest: false,
   fxRate: 1,
   createdAt: start,
-  sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.001, servicepayFees: 5e-8, networkFees: 2e-8, expiresAt: start },
+  sourceReq: {
+    ccy: 'BTC',
+    method: 'servicepay',
+    amtRequested: 0.001,
+    servicepayFees: 5e-8,
+    networkFees: 2e-8,
+    expiresAt: start,
+  },
   destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001, reqDetails: { address } },
 };
 
@@ -46,7 +53,9 @@ const table: readonly (readonly [path: string, text: unknown, fates: readonly Fa
   ['createdAt', start / 1000, aside],
 ];
 
-const cases = table.flatMap(([path, text, fates]) => places.map((place, index) => [path, place, fates[index] ?? 'refuses', text] as const));
+const cases = table.flatMap(([path, text, fates]) =>
+  places.map((place, index) => [path, place, fates[index] ?? 'refuses', text] as const),
+);
 
 describe('a quote', () => {
   test.for(cases)('whose %s is %s %s', async ([path, place, fate, text]) => {
@@ -63,7 +72,8 @@ describe('a quote', () => {
     service.on('POST', '/api/v2/transaction', answer(200, whole));
     const txn = await client.createTransaction(order.body);
     const check = (): void => checkEcho(order, txn);
-    if (fate === 'refuses') expect(check).toThrow(/^Nothing moved: the quote differs from the order/);
+    if (fate === 'refuses')
+      expect(check).toThrow(/^Nothing moved: the quote differs from the order/);
     else expect(check).not.toThrow();
     if (fate === 'warns') expect(doubts).toHaveLength(1);
     if (fate === 'goes on') expect(doubts).toEqual([]);
@@ -71,14 +81,22 @@ describe('a quote', () => {
 
   test('is refused if the recipient pays the fees, even if the flag is a text', async () => {
     const { client, service } = world();
-    service.on('POST', '/api/v2/transaction', answer(200, { ...quote, deductNetworkFeesFromDest: 'true' }));
+    service.on(
+      'POST',
+      '/api/v2/transaction',
+      answer(200, { ...quote, deductNetworkFeesFromDest: 'true' }),
+    );
     const txn = await client.createTransaction(order.body);
     expect(() => checkEcho(order, txn)).toThrow(/deductNetworkFeesFromDest is true, not false/);
   });
 
   test('may be wrapped', async () => {
     const { client, service } = world();
-    service.on('POST', '/api/v2/transaction', answer(200, { resultStatus: 'success', data: quote }));
+    service.on(
+      'POST',
+      '/api/v2/transaction',
+      answer(200, { resultStatus: 'success', data: quote }),
+    );
     const txn = await client.createTransaction(order.body);
     expect(() => checkEcho(order, txn)).not.toThrow();
   });
@@ -86,9 +104,15 @@ describe('a quote', () => {
   test('explains what is missing', async () => {
     for (const name of ['ccy', 'method', 'amtRequested', 'reqDetails']) {
       const { client, service } = world();
-      service.on('POST', '/api/v2/transaction', answer(200, { ...quote, destReq: { ...quote.destReq, [name]: undefined } }));
+      service.on(
+        'POST',
+        '/api/v2/transaction',
+        answer(200, { ...quote, destReq: { ...quote.destReq, [name]: undefined } }),
+      );
       const txn = await client.createTransaction(order.body);
-      expect(() => checkEcho(order, txn)).toThrow(/(the destination (currency|method|amount)|address) is missing, not /);
+      expect(() => checkEcho(order, txn)).toThrow(
+        /(the destination (currency|method|amount)|address) is missing, not /,
+      );
     }
   });
 
@@ -97,6 +121,8 @@ describe('a quote', () => {
     const odd = { ...quote, sourceReq: { ...quote.sourceReq, networkFees: 'abc' } };
     service.on('POST', '/api/v2/transaction', answer(200, odd));
     const txn = await client.createTransaction(order.body);
-    expect(() => checkEcho(order, txn)).toThrow(/sourceReq\.networkFees is "abc", a number was expected/);
+    expect(() => checkEcho(order, txn)).toThrow(
+      /sourceReq\.networkFees is "abc", a number was expected/,
+    );
   });
 });

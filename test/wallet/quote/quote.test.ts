@@ -11,7 +11,13 @@ const quoted = (source: Partial<Transaction['sourceReq']>, fxRate: number): Tran
   txnId: 'txn-1',
   txnState: 'quoted',
   fxRate,
-  sourceReq: { ccy: 'BTC', method: 'servicepay', servicepayFees: 0.000002, networkFees: 0.000003, ...source },
+  sourceReq: {
+    ccy: 'BTC',
+    method: 'servicepay',
+    servicepayFees: 0.000002,
+    networkFees: 0.000003,
+    ...source,
+  },
   destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001 },
 });
 
@@ -24,7 +30,7 @@ describe('a quote with fees taken out of the amount', () => {
     expect(derived).toBe(false);
   });
 
-  test('converts fees of another currency to the recipient\'s, marked as computed', () => {
+  test("converts fees of another currency to the recipient's, marked as computed", () => {
     const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'USDT'));
     const source = { ccy: 'USDT', amtRequested: 100, servicepayFees: 0.2, networkFees: 0.3 };
     const { total, receives, derived } = readQuote(order, quoted(source, 0.00001));
@@ -35,7 +41,9 @@ describe('a quote with fees taken out of the amount', () => {
 
   test('is refused if the fees exceed the amount', () => {
     const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'BTC'));
-    expect(() => readQuote(order, quoted({ amtRequested: 0.001, networkFees: 0.001 }, 1))).toThrow(/would take the whole amount/);
+    expect(() => readQuote(order, quoted({ amtRequested: 0.001, networkFees: 0.001 }, 1))).toThrow(
+      /would take the whole amount/,
+    );
   });
 
   test('otherwise adds the fees to the total', () => {

@@ -16,7 +16,12 @@ test.for([
 });
 
 test('findRate inverts a pair that exists only in the other direction, and marks it', () => {
-  expect(findRate(rates, 'VND/USDT')).toMatchObject({ pair: 'VNDUSDT', base: 'VND', quote: 'USDT', from: 'USDTVND' });
+  expect(findRate(rates, 'VND/USDT')).toMatchObject({
+    pair: 'VNDUSDT',
+    base: 'VND',
+    quote: 'USDT',
+    from: 'USDTVND',
+  });
   expect(findRate(rates, 'VND/USDT').rate.toFixed()).toBe('0.00004');
 });
 

@@ -2,7 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
-import { checkedBitcoinDeposit, checkedOnchainRequest, checkedUsdtDeposit } from '../../../src/wallet/receive/onchain.js';
+import {
+  checkedBitcoinDeposit,
+  checkedOnchainRequest,
+  checkedUsdtDeposit,
+} from '../../../src/wallet/receive/onchain.js';
 
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const other = 'tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7';
@@ -36,25 +40,47 @@ describe('a payment address', () => {
 
   test('may be in upper case in the URI, as in QR codes', () => {
     const invoice = `BITCOIN:${address.toUpperCase()}?amount=0.01`;
-    expect(checkedOnchainRequest(transaction({ invoice }), asked, 'any', now)).toMatchObject({ address, uri: invoice });
+    expect(checkedOnchainRequest(transaction({ invoice }), asked, 'any', now)).toMatchObject({
+      address,
+      uri: invoice,
+    });
   });
 
   test.for([undefined, null])('gets a new URI if the service sends none: %s', (invoice) => {
-    expect(checkedOnchainRequest(transaction({ invoice }), asked, 'testnet', now)).toMatchObject({ address, uri: details.invoice });
+    expect(checkedOnchainRequest(transaction({ invoice }), asked, 'testnet', now)).toMatchObject({
+      address,
+      uri: details.invoice,
+    });
   });
 
   test.for([
     ['no address', { address: null }, /missing/],
     ['a URI that is no text', { invoice: {} }, /the URI is missing/],
     ['a broken checksum', { address: `${address.slice(0, -1)}q` }, /checksum/],
-    ['an address of another network', { address: mainnet, invoice: `bitcoin:${mainnet}?amount=0.01` }, /on mainnet/],
+    [
+      'an address of another network',
+      { address: mainnet, invoice: `bitcoin:${mainnet}?amount=0.01` },
+      /on mainnet/,
+    ],
     ['an address that anyone can spend from', { address: unknownWitness }, /on mainnet|no meaning/],
     ['another amount', { amount: 0.02 }, /another amount/],
     ['another amount as text', { amount: '0.02' }, /another amount/],
     ['an amount that is none', { amount: 'all' }, /another amount/],
-    ['another address in the URI', { invoice: `bitcoin:${other}?amount=0.01` }, /the address in the URI differs/],
-    ['no address in the URI', { invoice: `bitcoin:?amount=0.01&tb=${address}` }, /not a Bitcoin address/],
-    ['another amount in the URI', { invoice: `bitcoin:${address}?amount=0.1` }, /the amount in the URI differs/],
+    [
+      'another address in the URI',
+      { invoice: `bitcoin:${other}?amount=0.01` },
+      /the address in the URI differs/,
+    ],
+    [
+      'no address in the URI',
+      { invoice: `bitcoin:?amount=0.01&tb=${address}` },
+      /not a Bitcoin address/,
+    ],
+    [
+      'another amount in the URI',
+      { invoice: `bitcoin:${address}?amount=0.1` },
+      /the amount in the URI differs/,
+    ],
     ['no amount in the URI', { invoice: `bitcoin:${address}` }, /the amount in the URI differs/],
     ['a second way to pay in the URI', { invoice: `${details.invoice}&tb=${other}` }, /other ways/],
     ['an invoice in the URI', { invoice: `${details.invoice}&lightning=lntb1x` }, /other ways/],
@@ -63,36 +89,56 @@ describe('a payment address', () => {
     ['one that has passed, in seconds', { expiredAt: Date.UTC(2026, 1, 28) / 1000 }, /expired/],
   ] as const)('is refused with %s', ([, changes, why]) => {
     expect(() => checkedOnchainRequest(transaction(changes), asked, 'testnet', now)).toThrow(
-      expect.objectContaining({ kind: 'refused', txnId: 'txn-1', message: expect.stringMatching(why) }),
+      expect.objectContaining({
+        kind: 'refused',
+        txnId: 'txn-1',
+        message: expect.stringMatching(why),
+      }),
     );
   });
 
-  const sameInstant = ['2026-03-01T01:00:00', '2026-03-01 01:00:00.000', Date.UTC(2026, 2, 1, 1), `${Date.UTC(2026, 2, 1, 1) / 1000}`];
+  const sameInstant = [
+    '2026-03-01T01:00:00',
+    '2026-03-01 01:00:00.000',
+    Date.UTC(2026, 2, 1, 1),
+    `${Date.UTC(2026, 2, 1, 1) / 1000}`,
+  ];
   test.for(sameInstant)('has the expiry written as %s', (expiredAt) => {
-    expect(checkedOnchainRequest(transaction({ expiredAt, amount: '0.0100' }), asked, 'testnet', now)).toMatchObject({
+    expect(
+      checkedOnchainRequest(transaction({ expiredAt, amount: '0.0100' }), asked, 'testnet', now),
+    ).toMatchObject({
       expiresAt: Date.UTC(2026, 2, 1, 1),
     });
   });
 
   test('stays usable after its expiry if a payment was detected', () => {
     const late = Date.UTC(2026, 2, 2);
-    expect(checkedOnchainRequest(transaction({}, 'srccreated'), asked, 'any', late)).toMatchObject({ address });
+    expect(checkedOnchainRequest(transaction({}, 'srccreated'), asked, 'any', late)).toMatchObject({
+      address,
+    });
   });
 });
 
 describe('a permanent deposit address', () => {
   const usdt = {
-    staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', walletCcy: 'USDT', chainId: 'TRON', accountId: 'ne01-mine',
+    staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW',
+    walletCcy: 'USDT',
+    chainId: 'TRON',
+    accountId: 'ne01-mine',
   };
   const ether = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
-  test('is accepted on the profile\'s network', () => {
+  test("is accepted on the profile's network", () => {
     expect(checkedBitcoinDeposit({ staticOnchainAddress: mainnet }, 'mainnet')).toBe(mainnet);
-    expect(() => checkedBitcoinDeposit({ staticOnchainAddress: address }, 'mainnet')).toThrow(/on testnet/);
+    expect(() => checkedBitcoinDeposit({ staticOnchainAddress: address }, 'mainnet')).toThrow(
+      /on testnet/,
+    );
   });
 
   test('is refused if anyone can spend from it', () => {
-    expect(() => checkedBitcoinDeposit({ staticOnchainAddress: unknownWitness }, 'any')).toThrow(/undefined witness version/);
+    expect(() => checkedBitcoinDeposit({ staticOnchainAddress: unknownWitness }, 'any')).toThrow(
+      /undefined witness version/,
+    );
   });
 
   test('is accepted on the requested chain, an Ethereum one with its checksum', () => {
@@ -105,9 +151,17 @@ describe('a permanent deposit address', () => {
     ['another chain', { chainId: 'ETH' }, /USDT on ETH/],
     ['another currency', { walletCcy: 'BTC' }, /BTC on TRON/],
     ['an address of another chain', { staticOnchainAddress: ether }, /not a TRON address/],
-    ['a broken checksum', { staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMX' }, /checksum/],
+    [
+      'a broken checksum',
+      { staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMX' },
+      /checksum/,
+    ],
     ['another account', { accountId: 'ne01-other' }, /of the account ne01-other/],
-    ['the contract of the token', { staticOnchainAddress: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' }, /contract/],
+    [
+      'the contract of the token',
+      { staticOnchainAddress: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
+      /contract/,
+    ],
   ] as const)('is refused with %s', ([, changes, why]) => {
     expect(() => checkedUsdtDeposit({ ...usdt, ...changes }, 'TRON', usdt.accountId)).toThrow(why);
   });

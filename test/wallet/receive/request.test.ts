@@ -27,8 +27,20 @@ test('a confirmed receive without an invoice is read again until it has one', as
     transactions: unused,
     eachTransaction: unused,
   };
-  const deps = { service, onRead: unused, sleep: async () => undefined, newId: () => 'r1', now: () => 0, signal: new AbortController().signal };
-  const { txn } = await requestMoney(receiveBody('lightning', parseAmount('50000sat')), undefined, false, deps);
+  const deps = {
+    service,
+    onRead: unused,
+    sleep: async () => undefined,
+    newId: () => 'r1',
+    now: () => 0,
+    signal: new AbortController().signal,
+  };
+  const { txn } = await requestMoney(
+    receiveBody('lightning', parseAmount('50000sat')),
+    undefined,
+    false,
+    deps,
+  );
   expect(txn.sourceReq.reqDetails).toMatchObject({ paymentRequest: 'lntb1' });
 });
 
@@ -40,6 +52,9 @@ test.for([
   expect(lightningAddressOf(account).address).toBe(address);
 });
 
-test.for([{ email: 'jane@example.com' }, { lightningAddress: null }, {}])('the account record %o has none', (account) => {
-  expect(() => lightningAddressOf(account)).toThrow(/has no Lightning Address/);
-});
+test.for([{ email: 'jane@example.com' }, { lightningAddress: null }, {}])(
+  'the account record %o has none',
+  (account) => {
+    expect(() => lightningAddressOf(account)).toThrow(/has no Lightning Address/);
+  },
+);

@@ -3,8 +3,20 @@ import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { CreateTransaction, Rates, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
 import type { Claim, Journal } from '../../../src/store/journal/journal.js';
-import { latest, status, type Attempt, type Payment, type PaymentChange, type PaymentStatus } from '../../../src/store/journal/payment.js';
-import type { PaymentDeps, PaymentEvent, PaymentOptions, PaymentService } from '../../../src/wallet/payment/contract.js';
+import {
+  latest,
+  status,
+  type Attempt,
+  type Payment,
+  type PaymentChange,
+  type PaymentStatus,
+} from '../../../src/store/journal/payment.js';
+import type {
+  PaymentDeps,
+  PaymentEvent,
+  PaymentOptions,
+  PaymentService,
+} from '../../../src/wallet/payment/contract.js';
 import { lnurlOrder, type Order } from '../../../src/wallet/order/orders.js';
 import { pay } from '../../../src/wallet/payment/payment.js';
 import { money } from '../../../src/formats/amount.js';
@@ -51,9 +63,14 @@ interface PayOptions extends PaymentOptions {
 }
 
 export const lost = (): NoAnswer => new NoAnswer('pending', 'No answer.', { mayHaveArrived: true });
-export const notSent = (): NoAnswer => new NoAnswer('temporary', 'No answer.', { mayHaveArrived: false });
+export const notSent = (): NoAnswer =>
+  new NoAnswer('temporary', 'No answer.', { mayHaveArrived: false });
 export const refusal = (status: number, reason: string, code?: string): ServiceError =>
-  new ServiceError(status === 404 ? 'not-found' : status === 401 ? 'authentication' : 'refused', reason, { status, reason, code, isOwnRefusal: true });
+  new ServiceError(
+    status === 404 ? 'not-found' : status === 401 ? 'authentication' : 'refused',
+    reason,
+    { status, reason, code, isOwnRefusal: true },
+  );
 export const limited = (retryAfterMs?: number): ServiceError =>
   new ServiceError('temporary', 'too many', { status: 429, reason: 'too many', retryAfterMs });
 
@@ -89,7 +106,10 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     },
     async transactions() {
       enter('list', 'GET list');
-      return { data: [...transactions], pagination: { page: 1, limit: 100, total: transactions.length } };
+      return {
+        data: [...transactions],
+        pagination: { page: 1, limit: 100, total: transactions.length },
+      };
     },
     async *eachTransaction() {
       enter('list', 'GET list');
@@ -97,8 +117,12 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     },
     async createTransaction(body) {
       enter('create', `POST ${body.extRefId}`);
-      if (transactions.some(({ extRefId }) => extRefId === body.extRefId)) throw refusal(400, 'extRefId has already been used');
-      const txn = { ...quoteOf(body, `t${transactions.length + 1}`, service.serviceNow()), ...made.quotes(body, transactions.length + 1) };
+      if (transactions.some(({ extRefId }) => extRefId === body.extRefId))
+        throw refusal(400, 'extRefId has already been used');
+      const txn = {
+        ...quoteOf(body, `t${transactions.length + 1}`, service.serviceNow()),
+        ...made.quotes(body, transactions.length + 1),
+      };
       transactions.push(txn);
       return txn;
     },
@@ -119,7 +143,10 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     },
   };
   const made: Bench = {
-    store, transactions, log, interrupt,
+    store,
+    transactions,
+    log,
+    interrupt,
     events: [],
     asked: [],
     time: Date.UTC(2025, 0, 15),
@@ -132,7 +159,15 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     fail: (step, ...errors) => void failures.set(step, [...(failures.get(step) ?? []), ...errors]),
     deps: {
       service,
-      journal: logged(memoryJournal(store, () => false, () => made.time), log, (change) => made.journalFails(change)),
+      journal: logged(
+        memoryJournal(
+          store,
+          () => false,
+          () => made.time,
+        ),
+        log,
+        (change) => made.journalFails(change),
+      ),
       scope: 'scope',
       account: 'account',
       owner: 'bench',
@@ -162,7 +197,12 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
     },
     now: (ref) => {
       const payment = made.payment(ref);
-      return { ...latest(payment), abandoned: payment.abandoned, consent: payment.consent, status: status(payment) };
+      return {
+        ...latest(payment),
+        abandoned: payment.abandoned,
+        consent: payment.consent,
+        status: status(payment),
+      };
     },
   };
   return made;
@@ -172,7 +212,11 @@ let count = 0;
 const ids = () => (): string => `id-${(count += 1)}`;
 
 /** The service's own answer to a creation: 1 sat of fees, valid for a minute. */
-export function quoteOf({ sourceReq, destReq, extRefId }: CreateTransaction, txnId: string, now: number): Transaction {
+export function quoteOf(
+  { sourceReq, destReq, extRefId }: CreateTransaction,
+  txnId: string,
+  now: number,
+): Transaction {
   const amount = Number(sourceReq.amtRequested);
   return {
     txnId,
@@ -180,18 +224,35 @@ export function quoteOf({ sourceReq, destReq, extRefId }: CreateTransaction, txn
     txnState: 'quoted',
     fxRate: 1,
     sourceReq: {
-      ccy: sourceReq.ccy, method: sourceReq.method, reqDetails: {},
-      amtRequested: amount, servicepayFees: 1e-8, networkFees: 0, expiresAt: now + 60_000,
+      ccy: sourceReq.ccy,
+      method: sourceReq.method,
+      reqDetails: {},
+      amtRequested: amount,
+      servicepayFees: 1e-8,
+      networkFees: 0,
+      expiresAt: now + 60_000,
     },
-    destReq: { ccy: destReq.ccy, method: destReq.method, reqDetails: { ...destReq.reqDetails }, amtRequested: amount },
+    destReq: {
+      ccy: destReq.ccy,
+      method: destReq.method,
+      reqDetails: { ...destReq.reqDetails },
+      amtRequested: amount,
+    },
   };
 }
 
-function logged(journal: Journal, log: string[], fails: (change: PaymentChange) => boolean): Journal {
-  const diskFull = (): Failure => new Failure('usage', 'The payment journal cannot be written: the disk is full.');
+function logged(
+  journal: Journal,
+  log: string[],
+  fails: (change: PaymentChange) => boolean,
+): Journal {
+  const diskFull = (): Failure =>
+    new Failure('usage', 'The payment journal cannot be written: the disk is full.');
   const note = (what: string, change: PaymentChange): void => {
     if (fails(change)) throw diskFull();
-    log.push(`${what} ${change.attempt?.state ?? (change.abandoned === true ? 'abandoned' : Object.keys(change).join())}`);
+    log.push(
+      `${what} ${change.attempt?.state ?? (change.abandoned === true ? 'abandoned' : Object.keys(change).join())}`,
+    );
   };
   return {
     ...journal,

@@ -17,12 +17,17 @@ describe('pauseMs', () => {
     const reads = readsWithin(minute, 'quick');
     expect(reads.slice(0, 3)).toEqual([100, 300, 580]);
     const pauses = reads.slice(3).map((at, n) => at - (reads[n + 2] ?? 0));
-    for (const [n, pause] of pauses.slice(1).entries()) expect(pause / (pauses[n] ?? 0)).toBeCloseTo(4 / 3, 2);
+    for (const [n, pause] of pauses.slice(1).entries())
+      expect(pause / (pauses[n] ?? 0)).toBeCloseTo(4 / 3, 2);
   });
 
-  test.for(['quick', 'steady', 'blocks'] as const)('%s: a settled payment is seen within a third of the time waited', (pace) => {
-    for (let waited = 3_000; waited < hour; waited += 1_999) expect(pauseMs(waited, pace)).toBeLessThanOrEqual(waited / 3);
-  });
+  test.for(['quick', 'steady', 'blocks'] as const)(
+    '%s: a settled payment is seen within a third of the time waited',
+    (pace) => {
+      for (let waited = 3_000; waited < hour; waited += 1_999)
+        expect(pauseMs(waited, pace)).toBeLessThanOrEqual(waited / 3);
+    },
+  );
 
   test('limits a Lightning payment, with 6 other requests, to 25 requests in its first minute', () => {
     expect(readsWithin(minute, 'quick').length + 6).toBeLessThanOrEqual(25);
@@ -45,7 +50,10 @@ describe('rereadWhileStale', () => {
     const sleep = async (ms: number): Promise<void> => void (now += ms);
     const read = async (): Promise<string> => answers[Math.min(reads++, answers.length - 1)] ?? '';
     const run = (latest: string) =>
-      rereadWhileStale(latest, read, (state) => state === 'quoted', { sleep, signal: interruption.signal });
+      rereadWhileStale(latest, read, (state) => state === 'quoted', {
+        sleep,
+        signal: interruption.signal,
+      });
     return { run, interruption, now: () => now, reads: () => reads };
   };
 

@@ -5,7 +5,11 @@ import type { Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { takingTurns, waitUntilFinal } from '../../../src/wallet/transaction/wait.js';
 
-const transaction = (destMethod: string, txnState = 'srccreated', sourceMethod = 'servicepay'): Transaction => ({
+const transaction = (
+  destMethod: string,
+  txnState = 'srccreated',
+  sourceMethod = 'servicepay',
+): Transaction => ({
   txnId: 't1',
   txnState,
   sourceReq: { ccy: 'BTC', method: sourceMethod },
@@ -26,7 +30,8 @@ function world(...answers: (Partial<Transaction> | Error)[]) {
     },
   };
   const deps = { service, sleep, now: () => time.now, signal: new AbortController().signal };
-  const wait = (txn: Transaction, atMostMs?: number) => waitUntilFinal(txn, { atMostMs, onChange: () => undefined }, deps);
+  const wait = (txn: Transaction, atMostMs?: number) =>
+    waitUntilFinal(txn, { atMostMs, onChange: () => undefined }, deps);
   return { deps, reads, time, wait };
 }
 
@@ -34,16 +39,26 @@ function world(...answers: (Partial<Transaction> | Error)[]) {
 async function seenAt(txn: Transaction, settlesAt: number): Promise<number> {
   const { deps, time } = world();
   const service = {
-    transaction: async (): Promise<Transaction> => ({ ...txn, txnState: time.now >= settlesAt ? 'completed' : 'srccreated' }),
+    transaction: async (): Promise<Transaction> => ({
+      ...txn,
+      txnState: time.now >= settlesAt ? 'completed' : 'srccreated',
+    }),
   };
-  await waitUntilFinal(txn, { atMostMs: undefined, onChange: () => undefined }, { ...deps, service });
+  await waitUntilFinal(
+    txn,
+    { atMostMs: undefined, onChange: () => undefined },
+    { ...deps, service },
+  );
   return time.now;
 }
 
 describe('the polling interval', () => {
-  test.for([600, 1_000, 3_100, 11_000, 43_000, 59_999])('detects a Lightning payment that settles after %i ms within a third of that time', async (at) => {
-    expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(at / 3);
-  });
+  test.for([600, 1_000, 3_100, 11_000, 43_000, 59_999])(
+    'detects a Lightning payment that settles after %i ms within a third of that time',
+    async (at) => {
+      expect((await seenAt(transaction('lightning'), at)) - at).toBeLessThanOrEqual(at / 3);
+    },
+  );
 
   test('is constant for an unknown method', async () => {
     expect((await seenAt(transaction('constructor'), 400)) - 400).toBe(600);
@@ -67,8 +82,13 @@ describe('the polling interval', () => {
   });
 
   test('of a receive depends on its incoming method', async () => {
-    const { reads, wait } = world({ sourceReq: { method: 'on-chain' }, destReq: { method: 'servicepay' } });
-    await expect(wait(transaction('servicepay', 'srcintent', 'on-chain'), 3_600_000)).rejects.toThrow();
+    const { reads, wait } = world({
+      sourceReq: { method: 'on-chain' },
+      destReq: { method: 'servicepay' },
+    });
+    await expect(
+      wait(transaction('servicepay', 'srcintent', 'on-chain'), 3_600_000),
+    ).rejects.toThrow();
     expect(reads.length).toBeLessThanOrEqual(60);
   });
 
@@ -76,13 +96,18 @@ describe('the polling interval', () => {
     const { deps, reads } = world({});
     const sleep = takingTurns(deps, 1_000);
     const options = { atMostMs: 30_000, onChange: () => undefined };
-    await Promise.allSettled([1, 2, 3, 4].map(() => waitUntilFinal(transaction('lightning'), options, { ...deps, sleep })));
+    await Promise.allSettled(
+      [1, 2, 3, 4].map(() => waitUntilFinal(transaction('lightning'), options, { ...deps, sleep })),
+    );
     expect(reads.filter((at) => at <= 10_000).length).toBeLessThanOrEqual(40);
   });
 });
 
 describe('the wait', () => {
-  const unread = new Failure('unexpected', "The service's answer was not understood: txnState is missing.");
+  const unread = new Failure(
+    'unexpected',
+    "The service's answer was not understood: txnState is missing.",
+  );
 
   test('ends with exit 8 and the cause after three unreadable answers in a row', async () => {
     const { reads, wait } = world(unread);
@@ -102,18 +127,27 @@ describe('the wait', () => {
 
   test('continues through missing answers and temporary failures until its end', async () => {
     const silent = new NoAnswer('temporary', 'No answer.', { mayHaveArrived: false });
-    const failing = new ServiceError('temporary', 'The service failed.', { status: 500, reason: 'internal' });
+    const failing = new ServiceError('temporary', 'The service failed.', {
+      status: 500,
+      reason: 'internal',
+    });
     const { wait } = world(silent, failing, silent, failing, silent, { txnState: 'completed' });
     expect(await wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
   });
 
-  test('ends if the service does not find the transaction, but not on a gateway\'s 404', async () => {
+  test("ends if the service does not find the transaction, but not on a gateway's 404", async () => {
     const missing = (isOwnRefusal: boolean) =>
-      new ServiceError('not-found', 'not found', { status: 404, reason: 'not found', isOwnRefusal });
+      new ServiceError('not-found', 'not found', {
+        status: 404,
+        reason: 'not found',
+        isOwnRefusal,
+      });
     const own = world(missing(true));
     await expect(own.wait(transaction('lightning'))).rejects.toMatchObject({ exitCode: 8 });
     expect(own.time.now).toBeLessThan(15_000);
-    const lagging = world(...Array.from({ length: 10 }, () => missing(true)), { txnState: 'completed' });
+    const lagging = world(...Array.from({ length: 10 }, () => missing(true)), {
+      txnState: 'completed',
+    });
     expect(await lagging.wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
     const gateway = world(missing(false), { txnState: 'completed' });
     expect(await gateway.wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
@@ -122,13 +156,25 @@ describe('the wait', () => {
     expect(always.reads).toHaveLength(3);
   });
 
-  test.for(['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled', 'canceled'])('ends if a transaction is %s', async (txnState) => {
-    expect(await world({ txnState }).wait(transaction('lightning'))).toMatchObject({ txnState });
-  });
+  test.for(['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled', 'canceled'])(
+    'ends if a transaction is %s',
+    async (txnState) => {
+      expect(await world({ txnState }).wait(transaction('lightning'))).toMatchObject({ txnState });
+    },
+  );
 
-  const onTheWay = ['userconfirmed', 'srcsent', 'srcpendconfirmfill', 'srcconfirmfilled', 'destpendsent', 'a new word'];
+  const onTheWay = [
+    'userconfirmed',
+    'srcsent',
+    'srcpendconfirmfill',
+    'srcconfirmfilled',
+    'destpendsent',
+    'a new word',
+  ];
   test.for(onTheWay)('continues while a transaction is %s', async (txnState) => {
-    await expect(world({ txnState }).wait(transaction('lightning'), 5_000)).rejects.toMatchObject({ kind: 'pending' });
+    await expect(world({ txnState }).wait(transaction('lightning'), 5_000)).rejects.toMatchObject({
+      kind: 'pending',
+    });
   });
 });
 

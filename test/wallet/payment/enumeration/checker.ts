@@ -3,7 +3,21 @@ import { latest, status } from '../../../../src/store/journal/payment.js';
 import type { FactBody } from '../../../../src/wallet/payment/model.js';
 import { outcomes } from './answers.js';
 import { nextOf, started, stopped, successors, taken, type Bounds, type Core } from './runs.js';
-import { attemptOf, first, isRunning, keyOf, later, mayStillMove, moved, rounded, settled, withTruth, type Running, type State, type Truth } from './world.js';
+import {
+  attemptOf,
+  first,
+  isRunning,
+  keyOf,
+  later,
+  mayStillMove,
+  moved,
+  rounded,
+  settled,
+  withTruth,
+  type Running,
+  type State,
+  type Truth,
+} from './world.js';
 
 export interface Checked {
   readonly states: number;
@@ -26,7 +40,8 @@ export function check(by: Core, bounds: Bounds): Checked {
         if (cameFrom.has(key)) continue;
         cameFrom.set(key, from);
         const found = violation(successor, by) ?? wrongEnd(successor, by, bounds, ends);
-        if (found !== undefined) return { states: cameFrom.size, broken: new Map([[found, wayTo(key, cameFrom)]]) };
+        if (found !== undefined)
+          return { states: cameFrom.size, broken: new Map([[found, wayTo(key, cameFrom)]]) };
         following.push(successor);
       }
     }
@@ -42,29 +57,55 @@ function wayTo(key: string, cameFrom: ReadonlyMap<string, string | undefined>): 
 }
 
 /** Which promise the state breaks. */
-function violation({ payment, truths, reported, retries }: State, { mayHaveMoved }: Core): string | undefined {
+function violation(
+  { payment, truths, reported, retries }: State,
+  { mayHaveMoved }: Core,
+): string | undefined {
   const count = truths.filter(moved).length;
   const isOwn = truths.some((truth) => moved(truth) && !truth.byOther);
   const isPending = truths.some(mayStillMove);
-  const counts = (number: number): boolean => payment.attempts.some((attempt) => attempt.number === number && mayHaveMoved(attempt));
-  const isUncounted = truths.some((truth, index) => truth.sent > 0 && (moved(truth) || mayStillMove(truth)) && !counts(index + 1));
-  const again = payment.attempts.filter(({ number, state }) => number < latest(payment).number && ['failed', 'unknown', 'error'].includes(state));
+  const counts = (number: number): boolean =>
+    payment.attempts.some((attempt) => attempt.number === number && mayHaveMoved(attempt));
+  const isUncounted = truths.some(
+    (truth, index) => truth.sent > 0 && (moved(truth) || mayStillMove(truth)) && !counts(index + 1),
+  );
+  const again = payment.attempts.filter(
+    ({ number, state }) =>
+      number < latest(payment).number && ['failed', 'unknown', 'error'].includes(state),
+  );
   const ended = ({ real }: Truth): boolean => real === 'failed' || real === 'error';
   const promises: readonly (readonly [isBroken: boolean, promise: string])[] = [
     [count > 1 + retries, 'money moved more often than a person asked for'],
     [again.length > retries, 'a new attempt began that nobody asked for'],
     [reported === 'nothing moved' && isOwn, 'a run reported that nothing moved'],
-    [reported === 'nothing moved' && isPending, 'a run reported that nothing moved while a confirmation was on its way'],
-    [reported === 'not paid' && (isOwn || isPending), 'a run reported a payment as failed that moved'],
-    [reported === 'paid' && !truths.some(({ real }) => real === 'completed'), 'a run reported a payment as paid that was not'],
-    [reported === 'accepted' && count === 0 && !truths.some(ended), 'a run reported a payment as accepted that was not'],
+    [
+      reported === 'nothing moved' && isPending,
+      'a run reported that nothing moved while a confirmation was on its way',
+    ],
+    [
+      reported === 'not paid' && (isOwn || isPending),
+      'a run reported a payment as failed that moved',
+    ],
+    [
+      reported === 'paid' && !truths.some(({ real }) => real === 'completed'),
+      'a run reported a payment as paid that was not',
+    ],
+    [
+      reported === 'accepted' && count === 0 && !truths.some(ended),
+      'a run reported a payment as accepted that was not',
+    ],
     [isUncounted, 'what may have moved does not count against limits'],
   ];
   return promises.find(([isBroken]) => isBroken)?.[1];
 }
 
 /** Between runs: whether further runs of the same command end in the truth once the service answers. */
-function wrongEnd(state: State, by: Core, bounds: Bounds, ends: Map<string, boolean>): string | undefined {
+function wrongEnd(
+  state: State,
+  by: Core,
+  bounds: Bounds,
+  ends: Map<string, boolean>,
+): string | undefined {
   if (isRunning(state)) return undefined;
   const calm: State = { ...state, reported: '', retries: 0, truths: state.truths.map(settled) };
   const key = keyOf(calm);
@@ -95,14 +136,26 @@ function calmRun(begun: Running, by: Core): State | undefined {
     if (step.do === 'stop') return stopped(at, step, by);
     const outcome = outcomes(at, step, Number.POSITIVE_INFINITY).find(({ fact }) => isCalm(fact));
     if (outcome === undefined) return undefined;
-    at = later(taken(withTruth(at, attemptOf(at).number, outcome.truth), outcome.fact, by), step.do === 'wait' ? step.ms : 0);
+    at = later(
+      taken(withTruth(at, attemptOf(at).number, outcome.truth), outcome.fact, by),
+      step.do === 'wait' ? step.ms : 0,
+    );
   }
   return undefined;
 }
 
 const trouble: ReadonlySet<FactBody['is']> = new Set([
-  'create-unanswered', 'confirm-unanswered', 'confirm-not-sent', 'confirm-refused', 'read-failed', 'stopped', 'declined', 'prompt-expired',
+  'create-unanswered',
+  'confirm-unanswered',
+  'confirm-not-sent',
+  'confirm-refused',
+  'read-failed',
+  'stopped',
+  'declined',
+  'prompt-expired',
 ]);
 
 const isCalm = (fact: FactBody): boolean =>
-  !trouble.has(fact.is) && !(fact.is === 'approved' && fact.by === 'asked') && !(fact.is === 'created' && fact.started !== undefined);
+  !trouble.has(fact.is) &&
+  !(fact.is === 'approved' && fact.by === 'asked') &&
+  !(fact.is === 'created' && fact.started !== undefined);

@@ -4,7 +4,13 @@ import type { Transaction } from '../../../../src/api/types.js';
 import { NoAnswer, ServiceError } from '../../../../src/api/errors.js';
 import type { Failure } from '../../../../src/formats/failure.js';
 import { backoffMs, retryPolicy } from '../../../../src/api/retry-policy.js';
-import { latest, opened, type Attempt, type AttemptState, type Payment } from '../../../../src/store/journal/payment.js';
+import {
+  latest,
+  opened,
+  type Attempt,
+  type AttemptState,
+  type Payment,
+} from '../../../../src/store/journal/payment.js';
 import { onchainOrder, type Order } from '../../../../src/wallet/order/orders.js';
 import { money } from '../../../../src/formats/amount.js';
 import type { Known, Wish } from '../../../../src/wallet/payment/model.js';
@@ -53,14 +59,33 @@ export const { staleForMs } = retryPolicy;
 export const waitMs = 100;
 export const order: Order = onchainOrder('bc1q', money('BTC', '0.0001'), 'BTC');
 export const agreed: Quote = {
-  txnId: 't', total: money('BTC', '0.0001'), serviceFee: money('BTC', 0), networkFee: money('BTC', 0), namesFees: true,
-  receives: undefined, rate: undefined, derived: false, expiresAt: undefined,
+  txnId: 't',
+  total: money('BTC', '0.0001'),
+  serviceFee: money('BTC', 0),
+  networkFee: money('BTC', 0),
+  namesFees: true,
+  receives: undefined,
+  rate: undefined,
+  derived: false,
+  expiresAt: undefined,
 };
 
 export const first: State = {
-  payment: opened({
-    id: 'p', scope: 's', account: 's', ref: 'R', kind: order.kind, request: '{}', fingerprint: 'f', idempotencyKey: null, terms: {}, consent: 'standing',
-  }, 0),
+  payment: opened(
+    {
+      id: 'p',
+      scope: 's',
+      account: 's',
+      ref: 'R',
+      kind: order.kind,
+      request: '{}',
+      fingerprint: 'f',
+      idempotencyKey: null,
+      terms: {},
+      consent: 'standing',
+    },
+    0,
+  ),
   truths: [],
   process: undefined,
   reported: '',
@@ -68,18 +93,29 @@ export const first: State = {
 };
 
 export const transaction = (number: number, txnState: string, expiresAt: number): Transaction => ({
-  txnId: `t${number}`, txnState, extRefId: `R~${number}`, sourceReq: { ccy: 'BTC', method: 'servicepay', expiresAt }, destReq: { ccy: 'BTC', method: 'on-chain' },
+  txnId: `t${number}`,
+  txnState,
+  extRefId: `R~${number}`,
+  sourceReq: { ccy: 'BTC', method: 'servicepay', expiresAt },
+  destReq: { ccy: 'BTC', method: 'on-chain' },
 });
 
 const words: Readonly<Record<Real, string>> = {
-  none: '', quoted: 'quoted', moving: 'destsent', completed: 'completed', failed: 'failed', error: 'error', expired: 'expired',
+  none: '',
+  quoted: 'quoted',
+  moving: 'destsent',
+  completed: 'completed',
+  failed: 'failed',
+  error: 'error',
+  expired: 'expired',
 };
 export const wordOf = (real: Real): string => words[real];
 
 /** What a read may show: the truth and, while reads can be stale, what was before, or a quote that ran out by the clock since. */
 export function readable({ real, ago }: Truth): readonly Real[] {
   if (real === 'none' || real === 'quoted') return [real];
-  const before: readonly Real[] = real === 'completed' || real === 'failed' || real === 'error' ? ['moving'] : [];
+  const before: readonly Real[] =
+    real === 'completed' || real === 'failed' || real === 'error' ? ['moving'] : [];
   return [real, ...before, ...(ago < staleForMs ? (['quoted', 'expired'] as const) : [])];
 }
 
@@ -87,7 +123,11 @@ export const moved = ({ real }: Truth): boolean => real === 'moving' || real ===
 export const mayStillMove = (truth: Truth): boolean => truth.delayed > 0 && truth.real === 'quoted';
 
 /** The truth about an attempt changes now. */
-export const becomes = (truth: Truth, real: Real): Truth => ({ ...truth, real, ago: truth.real === 'moving' ? truth.ago : 0 });
+export const becomes = (truth: Truth, real: Real): Truth => ({
+  ...truth,
+  real,
+  ago: truth.real === 'moving' ? truth.ago : 0,
+});
 
 const refusal = (reason: string, code?: string): Failure =>
   new ServiceError('refused', reason, { status: 400, reason, code, isOwnRefusal: true });
@@ -101,23 +141,44 @@ export const errors = {
   lost: new NoAnswer('pending', 'lost', { mayHaveArrived: true }),
   notSent: new NoAnswer('temporary', 'not sent', { mayHaveArrived: false }),
   unread: new NoAnswer('temporary', 'unread', { mayHaveArrived: false }),
-  missing: new ServiceError('not-found', 'not found', { status: 404, reason: 'not found', isOwnRefusal: true }),
+  missing: new ServiceError('not-found', 'not found', {
+    status: 404,
+    reason: 'not found',
+    isOwnRefusal: true,
+  }),
 };
 
 const age = (ms: number, by: number): number => Math.max(ms - by, -2 * staleForMs);
 
 /** The same state `by` ms later, with the present at 0 again. */
 export function later<S extends State>(state: S, by: number): S {
-  const older = state.truths.map((truth) => ({ ...truth, ago: Math.min(truth.ago + by, staleForMs) }));
+  const older = state.truths.map((truth) => ({
+    ...truth,
+    ago: Math.min(truth.ago + by, staleForMs),
+  }));
   if (state.process === undefined) return { ...state, truths: older };
   const { known, wish } = state.process;
   const { reads, lookup, creation, confirmation, settlingSinceMs } = known;
   const aged: Known = {
     ...known,
     creation: { ...creation, atMs: age(creation.atMs, by) },
-    confirmation: { ...confirmation, atMs: age(confirmation.atMs, by), tries: Math.min(confirmation.tries, 5) },
-    reads: reads && { ...reads, sinceMs: age(reads.sinceMs, by), atMs: age(reads.atMs, by), count: Math.min(reads.count, 6) },
-    lookup: lookup && { ...lookup, sinceMs: age(lookup.sinceMs, by), atMs: age(lookup.atMs, by), count: Math.min(lookup.count, 6) },
+    confirmation: {
+      ...confirmation,
+      atMs: age(confirmation.atMs, by),
+      tries: Math.min(confirmation.tries, 5),
+    },
+    reads: reads && {
+      ...reads,
+      sinceMs: age(reads.sinceMs, by),
+      atMs: age(reads.atMs, by),
+      count: Math.min(reads.count, 6),
+    },
+    lookup: lookup && {
+      ...lookup,
+      sinceMs: age(lookup.sinceMs, by),
+      atMs: age(lookup.atMs, by),
+      count: Math.min(lookup.count, 6),
+    },
     settlingSinceMs: settlingSinceMs === undefined ? undefined : age(settlingSinceMs, by),
   };
   return { ...state, truths: older, process: { known: aged, wish } };
@@ -140,7 +201,9 @@ function floor(ages: readonly number[], age: number): number {
 
 /** After an unanswered confirmation only the pause before the next one counts, after a refused one the 16 s. */
 const agesAfter = ({ tries, refusal }: Known['confirmation']): readonly number[] =>
-  ownAges.filter((each) => refusal !== undefined || each <= (tries === 0 ? 0 : backoffMs(tries - 1)));
+  ownAges.filter(
+    (each) => refusal !== undefined || each <= (tries === 0 ? 0 : backoffMs(tries - 1)),
+  );
 
 /**
  * The same state with its ages rounded down to those that can make a difference, so that states that differ in nothing else are one.
@@ -178,12 +241,15 @@ export function rounded(state: State): State {
 
 /** Nothing confirms an earlier attempt any more, and how it ended is known. */
 const isDead = ({ real, delayed }: Truth, isKnown: boolean): boolean =>
-  real === 'expired' || (real === 'quoted' && delayed === 0) || ((real === 'failed' || real === 'error') && isKnown);
+  real === 'expired' ||
+  (real === 'quoted' && delayed === 0) ||
+  ((real === 'failed' || real === 'error') && isKnown);
 const dead: Truth = { real: 'expired', ago: staleForMs, delayed: 0, sent: 1, byOther: false };
 
 const notCreated: Truth = { real: 'none', ago: staleForMs, delayed: 0, sent: 0, byOther: false };
 
-export const truthOf = (state: State, number: number): Truth => state.truths[number - 1] ?? notCreated;
+export const truthOf = (state: State, number: number): Truth =>
+  state.truths[number - 1] ?? notCreated;
 
 export function withTruth<S extends State>(state: S, number: number, truth: Truth): S {
   const truths = [...state.truths];
@@ -197,23 +263,57 @@ export const attemptOf = ({ payment }: State): Attempt => latest(payment);
 /** Equal for states from which the same can happen: without what the attempt's state makes irrelevant. */
 export function keyOf({ payment, truths, process, reported, retries }: State): string {
   const attempts = payment.attempts.map(({ number, state }) => `${number} ${state}`);
-  const real = truths.map((truth) => `${truth.real} ${truth.ago} ${truth.delayed} ${truth.sent} ${truth.byOther}`);
-  const run = process && [...wished(process.wish), ...relevant(process.known, latest(payment).state)];
+  const real = truths.map(
+    (truth) => `${truth.real} ${truth.ago} ${truth.delayed} ${truth.sent} ${truth.byOther}`,
+  );
+  const run = process && [
+    ...wished(process.wish),
+    ...relevant(process.known, latest(payment).state),
+  ];
   return [attempts, payment.abandoned, real, reported, retries, run?.join()].join(' | ');
 }
 
-const wished = ({ retryUpTo, until, leaveOpen, expect, reference }: Wish): unknown[] => [retryUpTo, until, leaveOpen, expect, reference];
+const wished = ({ retryUpTo, until, leaveOpen, expect, reference }: Wish): unknown[] => [
+  retryUpTo,
+  until,
+  leaveOpen,
+  expect,
+  reference,
+];
 
-function relevant({ creation, confirmation, reads, lookup, txn, settlingSinceMs, ...known }: Known, state: AttemptState): unknown[] {
+function relevant(
+  { creation, confirmation, reads, lookup, txn, settlingSinceMs, ...known }: Known,
+  state: AttemptState,
+): unknown[] {
   const isBefore = state === 'requested' || state === 'quoted';
   const mayBeRefused = state === 'submitting' || state === 'lapsed';
   return [
-    ...(state === 'requested' ? [creation.tries, creation.mayExist, creation.refusal?.message, creation.tries > 0 && creation.atMs] : []),
-    confirmation.tries > 0, ...(mayBeRefused ? [confirmation.refusal?.message, confirmation.error?.message] : []),
-    ...(state === 'submitting' ? [confirmation.tries, confirmation.isUnanswered, confirmation.tries > 0 && confirmation.atMs] : []),
-    reads?.result, reads?.sinceMs, reads?.atMs, reads?.count, lookup?.sinceMs, lookup?.atMs, lookup?.count,
-    txn?.txnState, txn?.txnId, ...(isBefore ? [txn?.sourceReq.expiresAt, known.approval, known.cancel] : [settlingSinceMs]),
-    known.earlierRead, known.stopped?.kind, known.shown,
+    ...(state === 'requested'
+      ? [
+          creation.tries,
+          creation.mayExist,
+          creation.refusal?.message,
+          creation.tries > 0 && creation.atMs,
+        ]
+      : []),
+    confirmation.tries > 0,
+    ...(mayBeRefused ? [confirmation.refusal?.message, confirmation.error?.message] : []),
+    ...(state === 'submitting'
+      ? [confirmation.tries, confirmation.isUnanswered, confirmation.tries > 0 && confirmation.atMs]
+      : []),
+    reads?.result,
+    reads?.sinceMs,
+    reads?.atMs,
+    reads?.count,
+    lookup?.sinceMs,
+    lookup?.atMs,
+    lookup?.count,
+    txn?.txnState,
+    txn?.txnId,
+    ...(isBefore ? [txn?.sourceReq.expiresAt, known.approval, known.cancel] : [settlingSinceMs]),
+    known.earlierRead,
+    known.stopped?.kind,
+    known.shown,
   ];
 }
 

@@ -1,8 +1,9 @@
-// Builds dist/: the split, minified command-line program, the library and the sandbox fixture with their types.
+// Builds dist/: the split, minified command-line program, the library and the sandbox fixture with
+// their types.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -11,10 +12,10 @@ import { buildProgram } from './build/program.mjs';
 
 const outdir = 'dist';
 
-/** Packages stay outside, so that an integrator's own big.js is the same one. */
+/** Packages stay external, so that the library uses the integrator's own big.js. */
 const buildLibrary = () =>
   build({
-    entryPoints: { index: 'src/index.ts', sandbox: 'src/sandbox.ts' },
+    entryPoints: { index: 'src/index.ts', raw: 'src/raw.ts', sandbox: 'src/sandbox.ts' },
     outdir,
     bundle: true,
     splitting: true,
@@ -27,14 +28,32 @@ const buildLibrary = () =>
     logLevel: 'warning',
   });
 
-/** For `require`, which loads ESM in every supported Node: one and the same module, whichever way it is loaded. */
+const entries = ['index', 'raw', 'sandbox'];
+
+/** `require` loads ESM in every supported Node, so `require` and `import` get the same module. */
 const buildRequire = () =>
   Promise.all(
-    ['index', 'sandbox'].flatMap((name) => [
+    entries.map((name) =>
       writeFile(join(outdir, `${name}.cjs`), `module.exports = require('./${name}.js');\n`),
-      writeFile(join(outdir, `${name}.d.cts`), `export * from './types/src/${name}.js';\n`),
-    ]),
+    ),
   );
+
+/**
+ * The declarations that the entries reach, once more for CommonJS: with node16, TypeScript takes an
+ * ES module for one that cannot be required.
+ */
+async function buildRequiredTypes() {
+  const seen = new Set();
+  const write = async (file) => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    const text = await readFile(`${file}.d.ts`, 'utf8');
+    const relative = /(?<=(?:from |import\()['"])(\.[^'"]+)\.js(?=['"])/g;
+    await writeFile(`${file}.d.cts`, text.replaceAll(relative, '$1.cjs'));
+    for (const [, path] of text.matchAll(relative)) await write(join(dirname(file), path));
+  };
+  for (const name of entries) await write(join(outdir, 'types/src', name));
+}
 
 async function buildTypes() {
   const compiler = fileURLToPath(import.meta.resolve('typescript/package.json')).replace(
@@ -48,17 +67,18 @@ async function buildTypes() {
   if (code !== 0) throw new Error(`tsc ended with ${code}`);
 }
 
-/** The first page that most people ask for, as it is drawn for a pipe: a start without the program takes half the time. */
+/** The page of `--help` for a pipe, which bin/svcpay.js prints in half the time of the program. */
 async function buildHelp() {
   const { stdout } = await promisify(execFile)(process.execPath, ['bin/svcpay.js', '--help']);
-  // More than that a pipe may take in pieces.
+  // A pipe may take a longer text in pieces.
   if (stdout.length > 4096) throw new Error('The page of help is too long to be written at once.');
   await writeFile(join(outdir, 'help.txt'), stdout);
 }
 
 await rm(outdir, { recursive: true, force: true });
 await Promise.all([
-  buildProgram(outdir).then(() => Promise.all([buildCompletion(outdir), buildHelp()])),
+  buildProgram(outdir).then(buildHelp),
+  buildCompletion(outdir),
   buildLibrary().then(buildRequire),
-  buildTypes(),
+  buildTypes().then(buildRequiredTypes),
 ]);

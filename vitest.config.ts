@@ -1,11 +1,11 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
 
-// Nearly all code of a test runs a few times: to optimise it as early as is usual costs more than it saves. Later versions of
-// V8 do not know the flag.
+// Most code in a test runs only a few times, so optimising it early costs more than it saves. Later
+// versions of V8 lack the flag.
 const flags = process.versions.node.startsWith('20.') ? ['--interrupt-budget=5000000'] : [];
 
-/** What takes longest, first: what is begun last is not waited for alone. */
+/** The longest files start first, so that none of them runs alone at the end. */
 const longest = [
   'simulation/payments',
   'faults/strange-answers',
@@ -33,14 +33,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
-    // A file costs its own tests and no second loading of what others have loaded: no test changes a module.
+    // Files share loaded modules, because no test changes a module.
     isolate: false,
-    // A program is started by copying the pages of the process that starts it: four processes are smaller than one of four threads.
+    // Starting a program copies the memory pages of its parent, and four processes are smaller than
+    // one with four threads.
     pool: 'forks',
     execArgv: flags,
-    // Most of the time a test waits for the program that it runs, and one for the simulation.
+    // Most tests wait for the programs that they run.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Generous: a test on a busy machine is slow, not wrong.
@@ -52,7 +53,14 @@ export default defineConfig({
       'test/support/command-line.ts',
       'test/support/database-door.ts',
     ],
+    // hledger reads UTF-8 only in a locale that has it.
+    env: { LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8' },
+    setupFiles: ['test/support/seeds.ts'],
+    provide: {
+      runsAll: mode === 'all',
+      firstSeed: Number(process.env['SVCPAY_TEST_SEED'] ?? 1),
+    },
     include: ['test/**/*.test.ts'],
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
   },
-});
+}));

@@ -1,5 +1,6 @@
-// A batch against a service that answers everything after the same time and settles with the confirmation: how near the
-// rows come to `rows x latency / concurrency`, and whether ten times the rows take more memory.
+// A batch against a service that answers everything after the same time and settles with the
+// confirmation: how near the rows come to `rows x latency / concurrency`, and whether ten times the
+// rows take more memory.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -61,7 +62,10 @@ async function highest(folder, rows) {
   return run;
 }
 
-/** Pays a fresh file with a fresh journal; resolves with the time it took and the most memory, in KiB, that it used. */
+/**
+ * Pays a fresh file with a fresh journal; resolves with the time it took and the most memory, in
+ * KiB, that it used.
+ */
 async function runBatch(folder, count, concurrency, url) {
   const home = await mkdtemp(join(folder, 'home-'));
   const lines = Array.from(
@@ -91,14 +95,14 @@ async function runBatch(folder, count, concurrency, url) {
     SVCPAY_API_SECRET: 'bench',
     SVCPAY_BENCH_RSS: rssFile,
   };
-  const begun = performance.now();
+  const startedAt = performance.now();
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text) => (said = (said + text).slice(-1000)));
   const code = await new Promise((done) => child.once('close', done));
-  const ms = performance.now() - begun;
+  const ms = performance.now() - startedAt;
   if (code !== 0 || JSON.parse(stdout).paid !== count)
     throw new Error(`The batch ended with ${code}: ${stdout}${said}`);
   return { ms, rss: Number(await readFile(rssFile, 'utf8')) };

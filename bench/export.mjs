@@ -1,5 +1,5 @@
-// The export of a long history from far away, beside a loop that only downloads and parses the same pages, as many at once; and how much
-// memory it takes. It goes into a file, as a person keeps it.
+// The export of a long history from far away, beside a loop that only downloads and parses the same
+// pages, as many at once; and how much memory it takes. It goes into a file, as a person keeps it.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inFolder, inTurns, program, run } from './support/process.mjs';

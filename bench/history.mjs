@@ -1,5 +1,7 @@
-// What a long history costs: a payment and a look at what is pending, with a million payments in the journal and with one.
-import { cp } from 'node:fs/promises';
+// What a long history costs: a payment and a look at what is pending, with a million payments in
+// the journal and with one; payments under a daily limit, with 20,000 payments in the last day and
+// with one.
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { inFolder, inTurns, program, run } from './support/process.mjs';
@@ -7,76 +9,150 @@ import { startSandboxServer } from './support/sandbox-server.mjs';
 
 const rounds = 15;
 const many = 1_000_000;
+const ofOneDay = 20_000;
+const batchRows = 40;
 const atMost = 1.1;
+const dayMs = 86_400_000;
+/** As in src/store/journal/spending.ts. */
+const periodMs = 600_000;
 
 export function measure() {
   return inFolder(async (folder) => {
     const sandbox = await startSandboxServer();
-    const homes = { few: join(folder, 'few'), many: join(folder, 'many') };
-    const svcpay = (home, ...args) =>
-      run(folder, [program, ...args], { ...sandbox.env, SVCPAY_HOME: homes[home] });
-    const pay = async (home) =>
-      svcpay(home, 'send', 'lightning', await sandbox.invoice(), '--yes', '--no-wait', '-q');
     try {
-      await pay('few');
-      await sandbox.settle();
-      await svcpay('few', 'tx', 'pending');
-      await cp(homes.few, homes.many, { recursive: true });
-      multiply(join(homes.many, 'journal.db'));
-      const commands = {
-        'send lightning': pay,
-        'tx pending': (home) => svcpay(home, 'tx', 'pending', '-q'),
-      };
-      const rows = [];
-      for (const [name, command] of Object.entries(commands)) {
-        const { none, all } = await inTurns(rounds, {
-          none: () => command('few'),
-          all: () => command('many'),
-        });
-        const ratio = all.ms / none.ms;
-        rows.push({
-          name: `svcpay ${name}, ${many} payments in the journal`,
-          measured: `${all.ms.toFixed(1)} ms`,
-          bare: `${none.ms.toFixed(1)} ms with a few`,
-          ratio: Number(ratio.toFixed(2)),
-          target: `<= ${atMost}`,
-          met: ratio <= atMost,
-        });
-      }
-      return rows;
+      const bench = { folder, sandbox, homes: await startHomes(folder, sandbox) };
+      return [...(await longHistory(bench)), ...(await fullDay(bench))];
     } finally {
       await sandbox.stop();
     }
   });
 }
 
-/** Copies the rows of every table, so often that there are as many payments, each with names and numbers of its own. */
-function multiply(path) {
-  const db = new Database(path);
-  const all = (sql) => db.prepare(sql).all();
-  db.exec('PRAGMA foreign_keys = OFF; BEGIN');
-  const tables = all(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+const commandIn = ({ folder, sandbox }, home, ...args) =>
+  run(folder, [program, ...args], { ...sandbox.env, SVCPAY_HOME: home });
+
+const pay = async (bench, home) =>
+  commandIn(
+    bench,
+    home,
+    'send',
+    'lightning',
+    await bench.sandbox.invoice(),
+    '--yes',
+    '--no-wait',
+    '-q',
   );
-  for (const { name } of tables) {
-    const unique = all(
-      `SELECT DISTINCT c.name FROM pragma_index_list('${name}') AS i, pragma_index_info(i.name) AS c WHERE i."unique" = 1`,
-    );
-    const foreign = all(`SELECT "from" AS name FROM pragma_foreign_key_list('${name}')`);
-    const own = new Set([...unique, ...foreign].map((column) => column.name));
-    const columns = all(`SELECT name, type, pk FROM pragma_table_info('${name}')`).filter(
-      ({ type, pk }) => !(pk === 1 && type === 'INTEGER'),
-    );
-    if (columns.length === 0 || all(`SELECT 1 FROM "${name}" LIMIT 1`).length === 0) continue;
-    const values = columns.map(({ name: column, type, pk }) =>
-      type === 'TEXT' && (pk > 0 || own.has(column)) ? `"${column}" || '-' || n` : `"${column}"`,
-    );
-    const names = columns.map((column) => `"${column.name}"`).join(', ');
-    db.exec(`WITH RECURSIVE count(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM count WHERE n < ${many})
-      INSERT OR IGNORE INTO "${name}" (${names}) SELECT ${values.join(', ')} FROM "${name}" CROSS JOIN count`);
+
+const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+
+/** Without an invoice, the payment is compared with the latest ones. */
+const payAgain = (bench, home) => {
+  const words = ['send', 'onchain', address, '3000sat', '--yes', '--again', '--no-wait', '-q'];
+  return commandIn(bench, home, ...words);
+};
+
+/** Three homes with one payment, two of which get more. */
+async function startHomes(folder, sandbox) {
+  const homes = {
+    few: join(folder, 'few'),
+    many: join(folder, 'many'),
+    day: join(folder, 'day'),
+  };
+  const bench = { folder, sandbox };
+  await pay(bench, homes.few);
+  await sandbox.settle();
+  await commandIn(bench, homes.few, 'tx', 'pending');
+  await cp(homes.few, homes.many, { recursive: true });
+  // Wide enough for everything that is measured.
+  await commandIn(bench, homes.few, 'limits', 'set', '--per-day', '1000btc');
+  await cp(homes.few, homes.day, { recursive: true });
+  fillJournal(join(homes.many, 'journal.db'), many, 1);
+  fillJournal(join(homes.day, 'journal.db'), ofOneDay, Math.floor((0.9 * dayMs) / ofOneDay));
+  return homes;
+}
+
+async function longHistory(bench) {
+  const commands = {
+    'send lightning': (home) => pay(bench, home),
+    'tx pending': (home) => commandIn(bench, home, 'tx', 'pending', '-q'),
+  };
+  return compared(commands, `${many} payments in the journal`, bench.homes.few, bench.homes.many);
+}
+
+async function fullDay(bench) {
+  let batches = 0;
+  const batch = async (home) => {
+    batches += 1;
+    const rows = [];
+    for (let row = 0; row < batchRows; row += 1)
+      rows.push(`batch-${batches}-${row},${await bench.sandbox.invoice()},`);
+    const file = join(bench.folder, `batch-${batches}.csv`);
+    await writeFile(file, ['ref,to,amount', ...rows, ''].join('\n'));
+    return commandIn(bench, home, 'batch', file, '--yes', '--json', '--no-wait');
+  };
+  const commands = {
+    'send lightning with a daily limit': (home) => pay(bench, home),
+    'send onchain with a daily limit': (home) => payAgain(bench, home),
+    'limits list': (home) => commandIn(bench, home, 'limits', 'list'),
+    [`batch of ${batchRows} rows with a daily limit`]: batch,
+  };
+  return compared(commands, `${ofOneDay} payments in one day`, bench.homes.few, bench.homes.day);
+}
+
+async function compared(commands, what, few, full) {
+  const rows = [];
+  for (const [name, command] of Object.entries(commands)) {
+    const { none, all } = await inTurns(rounds, {
+      none: () => command(few),
+      all: () => command(full),
+    });
+    const ratio = all.ms / none.ms;
+    rows.push({
+      name: `svcpay ${name}, ${what}`,
+      measured: `${all.ms.toFixed(1)} ms`,
+      bare: `${none.ms.toFixed(1)} ms with a few`,
+      ratio: Number(ratio.toFixed(2)),
+      target: `<= ${atMost}`,
+      met: ratio <= atMost,
+    });
   }
-  db.exec('COMMIT');
-  const counts = tables.map(({ name }) => all(`SELECT count(*) AS rows FROM "${name}"`)[0].rows);
-  if (Math.max(...counts) <= many) throw new Error(`The journal has ${Math.max(...counts)} rows.`);
+  return rows;
+}
+
+/**
+ * Copies the payment of the journal, each copy with names of its own and submitted so many ms
+ * before the next.
+ */
+function fillJournal(path, count, apartMs) {
+  const db = new Database(path);
+  const names = (table) =>
+    db
+      .prepare(`SELECT name FROM pragma_table_info('${table}')`)
+      .all()
+      .map(({ name }) => name);
+  const own = new Set([
+    'id',
+    'ref',
+    'fingerprint',
+    'idempotency_key',
+    'last_change',
+    'payment_id',
+    'txn_id',
+  ]);
+  const times = new Set(['opened_at', 'updated_at', 'submitted_at', 'limit_time']);
+  const value = (name) =>
+    own.has(name) ? `${name} || '-' || n` : times.has(name) ? `${name} - n * ${apartMs}` : name;
+  db.exec('PRAGMA foreign_keys = OFF; BEGIN; CREATE TEMP TABLE before AS SELECT id FROM payments');
+  for (const table of ['payments', 'attempts'])
+    db.exec(`WITH RECURSIVE count(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM count WHERE n < ${count})
+      INSERT INTO ${table} (${names(table).join(', ')})
+      SELECT ${names(table).map(value).join(', ')} FROM ${table} CROSS JOIN count`);
+  // An amount of less than one bitcoin has one group of nine digits.
+  db.exec(`INSERT INTO spending (account, period, ccy, exponent, units)
+    SELECT account, limit_time / ${periodMs}, spend_ccy, -1, sum(CAST(round(approved_total * 1e9) AS INTEGER))
+    FROM attempts WHERE payment_id NOT IN before GROUP BY 1, 2, 3
+    ON CONFLICT DO UPDATE SET units = units + excluded.units; COMMIT`);
+  const [{ rows }] = db.prepare('SELECT count(*) AS rows FROM attempts').all();
+  if (rows <= count) throw new Error(`The journal has ${rows} attempts.`);
   db.close();
 }

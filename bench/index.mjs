@@ -1,26 +1,27 @@
-// npm run bench: measures every part beside this file, one after the other, on this Node and on Node 24, and prints tables. Named parts
-// alone are measured on this Node: npm run bench -- far export. Exits with 1 only where something could not be measured: a busy
-// machine misses targets, and the first line shows how busy it is.
+// npm run bench: measures every part in this folder, one after the other, on this Node and on Node
+// 24, and prints tables. `npm run bench -- far export` measures two parts, on this Node only. Exits
+// with 1 only if something could not be measured: a busy machine misses targets, and the first line
+// shows how busy it is.
 import { spawn } from 'node:child_process';
 import { cpus, loadavg, totalmem, tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { otherNode } from './support/other-node.mjs';
+import { otherNode } from '../build/other-node.mjs';
 
 const self = fileURLToPath(import.meta.url);
 
-const parts = ['far', 'startup', 'get', 'export', 'history', 'batch', 'webhooks', 'machines'];
+const parts = ['far', 'startup', 'export', 'history', 'batch', 'webhooks', 'machines'];
 
-/** Measured on this Node alone: hardly anything in them follows from its version. */
+/** Measured on this Node only, because they hardly depend on its version. */
 const once = new Set(['machines']);
 
-/** All that a measured program finds in its environment: what else is set slows Node itself down, or speeds it up. */
+/** The whole environment of measured programs: other variables change the speed of Node itself. */
 const environment = { PATH: process.env.PATH, HOME: tmpdir(), TMPDIR: tmpdir() };
 
 const [mode, ...rest] = process.argv.slice(2);
 if (mode === '--measure') await report(rest[0]);
 else await compare(process.argv.slice(2));
 
-/** In a process of its own: hands the rows of one part to {@link measured}. */
+/** Prints the rows of one part for {@link measured}, in a process of its own. */
 async function report(part) {
   const { measure } = await import(`./${part}.mjs`);
   process.stdout.write(JSON.stringify(await measure()));
@@ -44,11 +45,11 @@ async function compare(asked) {
 async function show(node, named) {
   const version = (await outputOf(node, ['--version'])).trim();
   for (const part of named) {
-    const begun = performance.now();
+    const startedAt = performance.now();
     try {
       const rows = await measured(node, part);
       console.log(
-        `\n${part}, Node ${version}, ${Math.round((performance.now() - begun) / 1000)} s`,
+        `\n${part}, Node ${version}, ${Math.round((performance.now() - startedAt) / 1000)} s`,
       );
       console.table(Object.fromEntries(rows.map(({ name, ...row }) => [name, row])));
     } catch (error) {

@@ -1,5 +1,6 @@
-// Many machines on one PostgreSQL: payments a second by 1, 2, 4 and 8 processes beside a bare loop of the same commits by
-// the same client, and what begin, find, latest and open cost with few and with many payments.
+// Many machines on one PostgreSQL: payments a second by 1, 2, 4 and 8 processes beside a bare loop
+// of the same commits by the same client, and what begin, find, latest and open cost with few and
+// with many payments.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -19,14 +20,15 @@ const atMostMore = 1.1;
 const source = `
   import pg from 'pg';
   import { postgresDatabase } from './src/store/database/postgres.js';
-  import { prepareTables } from './src/store/database/postgres-schema.js';
-  import { journalPart, openPostgresJournal } from './src/store/journal/postgres-journal.js';
+  import { prepareTables } from './test/support/prepared-database.js';
+  import { journalPart } from './src/store/journal/schema.js';
+  import { openSqlJournal } from './src/store/journal/sql-journal.js';
   export { startPostgres } from './test/support/postgres.js';
   export { pg };
   export async function openJournalAt(url) {
     const database = postgresDatabase({ url, source: 'the bench', clock: () => performance.now() });
-    await prepareTables(database, 'the bench', journalPart);
-    return openPostgresJournal(database, () => true);
+    await prepareTables(database, journalPart);
+    return openSqlJournal(database, () => true);
   }`;
 
 export async function measure() {
@@ -124,15 +126,14 @@ async function growth(server, openJournalAt) {
 }
 
 const filling = (from, upTo) => `
-  INSERT INTO svcpay.payments (id, scope, account, ref, kind, request, fingerprint, idempotency_key, terms, consent, unfinished, opened_at, updated_at)
-  SELECT 'i' || n, 'ne01', 'ne01', 'r' || n, 'send lightning', '{}', 'f' || n, 'bolt11:' || n, '{}', 'standing', 0, n, n
+  INSERT INTO svcpay.payments (id, scope, account, ref, ref_alike, kind, request, fingerprint, idempotency_key, terms, unfinished, opened_at, updated_at)
+  SELECT 'i' || n, 'ne01', 'ne01', 'r' || n, 'r' || n, 'send lightning', '{}', 'f' || n, 'bolt11:' || n, '{}', 0, n, n
     FROM generate_series(${from + 1}, ${upTo}) AS n;
-  INSERT INTO svcpay.attempts (payment_id, number, account, state, txn_id, txn_state, approved_total, spend_ccy, submitted_at)
-  SELECT 'i' || n, 1, 'ne01', 'paid', 't' || n, 'completed', '0.00001', 'BTC', n FROM generate_series(${from + 1}, ${upTo}) AS n`;
+  INSERT INTO svcpay.attempts (payment_id, number, account, state, txn_id, txn_state, approved_total, spend_ccy, submitted_at, limit_time)
+  SELECT 'i' || n, 1, 'ne01', 'paid', 't' || n, 'completed', '0.00001', 'BTC', n, n FROM generate_series(${from + 1}, ${upTo}) AS n`;
 
 async function cost(journal, size) {
   const times = { begin: [], find: [], spent: [], latest: [], open: [] };
-  const now = Date.now();
   for (let turn = 0; turn < 300; turn += 1) {
     const id = `new-${size}-${turn}`;
     const draft = {
@@ -145,13 +146,10 @@ async function cost(journal, size) {
       fingerprint: id,
       idempotencyKey: `bolt11:${id}`,
       terms: {},
-      consent: 'standing',
     };
     times.begin.push(await timed(() => journal.begin(draft)));
     times.find.push(await timed(() => journal.find('ne01', `t${turn + 1}`)));
-    times.spent.push(
-      await timed(() => journal.spent('ne01', { lengthMs: 1, earliest: now, latest: now })),
-    );
+    times.spent.push(await timed(() => journal.spent('ne01', undefined)));
     times.latest.push(await timed(() => journal.latest('ne01', 5)));
     times.open.push(await timed(() => journal.open('ne01')));
   }
@@ -159,7 +157,7 @@ async function cost(journal, size) {
 }
 
 async function timed(action) {
-  const begun = performance.now();
+  const startedAt = performance.now();
   await action();
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }

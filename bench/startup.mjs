@@ -1,4 +1,4 @@
-// What the program costs before it does anything, and what a shell waits for at a press of the tab key.
+// The start of the program, and what a shell waits for when the tab key is pressed.
 import { against, inFolder, inTurns, program, run } from './support/process.mjs';
 
 const rounds = 31;

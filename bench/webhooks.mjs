@@ -1,4 +1,5 @@
-// Measures `webhook listen` against a bare node server, and counts what is lost on the way to a target that fails.
+// Measures `webhook listen` against a bare node server, and counts what is lost on the way to a
+// target that fails.
 import { createHmac, randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -32,7 +33,10 @@ function deliveries(count) {
   });
 }
 
-/** Sends everything over kept-alive connections, the next delivery of each after the answer to the one before. */
+/**
+ * Sends everything over kept-alive connections, the next delivery of each after the answer to the
+ * one before.
+ */
 async function deliver(port, requests, { retry = false } = {}) {
   let next = 0;
   const statuses = new Map();
@@ -147,7 +151,10 @@ async function startListen(folder, ...args) {
   };
 }
 
-/** A target that takes events for a while and then answers nothing but 503, and writes down which came through, in order. */
+/**
+ * A target that takes events for a while and then answers nothing but 503, and writes down which
+ * came through, in order.
+ */
 async function startTarget(periodMs) {
   const seen = new Map();
   let isDown = false;
@@ -209,7 +216,10 @@ async function speed(events, rounds) {
   };
 }
 
-/** Sends all while the target is down half of the time and the listener is killed again and again; counts what is missing. */
+/**
+ * Sends all while the target is down half of the time and the listener is killed again and again;
+ * counts what is missing.
+ */
 async function losses(events, kills) {
   return inFolder(async (folder) => {
     const target = await startTarget(400);

@@ -10,12 +10,12 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`svcpay needs Node 20.19 or newer; this is ${process.versions.node}.\n`);
   process.exitCode = 1;
 } else if (others.length === 0 && ['--version', '-v', '-V'].includes(only)) {
-  // Opening process.stdout takes longer than all the rest.
+  // Opening process.stdout takes longer than everything else here.
   try {
     writeSync(1, `${require('../package.json').version}\n`);
   } catch ({ code }) {
     if (code !== 'EPIPE') {
-      process.stderr.write(`stdout cannot be written (${code}): what belongs there is lost.\n`);
+      process.stderr.write(`stdout cannot be written (${code}): its output is lost.\n`);
       process.exitCode = 1;
     }
   }
@@ -24,7 +24,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   ['--help', '-h'].includes(only) &&
   isPrinted(join(__dirname, '../dist/help.txt'))
 ) {
-  // The same page as the program draws where no screen is.
+  // This is the page that the program prints without a terminal.
 } else if (only === '__complete') {
   nameHome();
   const { answer } = require('../dist/complete.cjs');
@@ -34,7 +34,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
   require('./load.js').load(join(__dirname, '../dist/main.cjs'));
 }
 
-/** For a user that the system has no entry of, as in a container, libraries that ask for a home would end the program. */
+/**
+ * If the system has no entry for the user, as in a container, libraries that ask for the home folder
+ * would end the program.
+ */
 function nameHome() {
   if (process.env.HOME !== undefined) return;
   try {
@@ -44,7 +47,10 @@ function nameHome() {
   }
 }
 
-/** A page goes out whole or, where nobody takes it at once, not at all: it is shorter than what a pipe takes in one piece. */
+/**
+ * Printing a prepared page takes half the time of the program. The page is short enough for a pipe
+ * to take it in one piece.
+ */
 function isPrinted(page) {
   try {
     if (isScreen()) return false;
@@ -55,7 +61,7 @@ function isPrinted(page) {
   }
 }
 
-/** To ask for a terminal would load what drives one. */
+/** Asking for a terminal would load Node's terminal code. */
 function isScreen() {
   const out = fstatSync(1);
   return (

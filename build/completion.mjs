@@ -1,15 +1,11 @@
-// Builds what answers a shell at the cursor: a small program of its own, and the pages of the commands as data.
-import { execFile } from 'node:child_process';
+// Builds the small program that answers shell completion, and its data: the pages of the commands.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { loadGenerated } from './generate.mjs';
 
-/** Needs the program, which knows its commands. */
 export async function buildCompletion(outdir) {
-  const program = promisify(execFile)(process.execPath, ['bin/svcpay.js', '__generate', 'pages'], {
-    maxBuffer: 1e7,
-  });
+  const { completionPages } = await loadGenerated();
   await build({
     entryPoints: { complete: 'src/complete.ts' },
     outdir,
@@ -21,5 +17,5 @@ export async function buildCompletion(outdir) {
     target: 'node20.19',
     logLevel: 'warning',
   });
-  await writeFile(join(outdir, 'pages.json'), (await program).stdout);
+  await writeFile(join(outdir, 'pages.json'), await completionPages());
 }

@@ -1,4 +1,4 @@
-// The licences of what is bundled, as their owners ask for wherever their work is handed on.
+// Writes the licences of the bundled packages, which must accompany every copy.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -14,8 +14,7 @@ export async function writeNotices(inputs, file) {
     ),
   );
   const notices = await Promise.all([...folders].toSorted().map(noticeOf));
-  const intro =
-    'svcpay contains the following packages, each under the licence that stands with it.\n';
+  const intro = 'svcpay contains the following packages, each under its own licence.\n';
   await writeFile(file, [intro, ...notices].join(`\n${'-'.repeat(80)}\n\n`));
 }
 

@@ -1,17 +1,15 @@
-// Bundles the command-line program for a quick start: few files, each loaded only by what needs it.
+// Bundles the command-line program for a quick start: few files, each loaded only when needed.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
 import { writeNotices } from './notices.mjs';
-import { sqliteInBundle } from './sqlite.mjs';
-import { withoutUnused } from './unused.mjs';
 
-/** What nearly every command loads. */
+/** Files that nearly every command loads. */
 const core = ['src/cli/run.ts', 'src/cli/context.ts', 'src/cli/show-failure.ts'];
 
 /**
- * esbuild makes one chunk for every set of entries that share some code, which were dozens for one command. So each
- * part that is loaded later is made to import the core: then all of them share it, and it is one chunk.
+ * esbuild makes a chunk for every set of entries that share code: dozens for one command. If every
+ * lazily loaded part imports the core, all of them share it, and the core is one chunk.
  */
 const withCore = {
   name: 'core in every part',
@@ -27,6 +25,20 @@ const withCore = {
       const contents = `${imports.join('')}import * as all from ${part};export * from ${part};export default all.default;`;
       return { contents, resolveDir: dirname(path) };
     });
+  },
+};
+
+/**
+ * conf writes files with atomically, whose when-exit sends each signal to the process again. svcpay
+ * takes the first signal as the wish to stop in good order, and would be ended by the second.
+ */
+const withoutSignals = {
+  name: 'without the signals of when-exit',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^when-exit$/ }, () => ({ path: 'when-exit', namespace: 'empty' }));
+    bundler.onLoad({ filter: /./, namespace: 'empty' }, () => ({
+      contents: 'export default () => () => undefined;',
+    }));
   },
 };
 
@@ -48,8 +60,8 @@ export async function buildProgram(outdir) {
     format: 'esm',
     outExtension: { '.js': '.cjs' },
     chunkNames: 'chunks/[name]-[hash]',
-    external: ['pg', '@napi-rs/keyring'],
-    plugins: [sqliteInBundle, withoutUnused, withCore],
+    external: ['libsql', 'pg', '@napi-rs/keyring'],
+    plugins: [withoutSignals, withCore],
     // Not every part has a default export.
     logOverride: { 'import-is-undefined': 'silent' },
     write: false,
@@ -61,7 +73,10 @@ export async function buildProgram(outdir) {
   ]);
 }
 
-/** A function as bin/load.js takes it; esbuild splits only modules of ECMAScript. */
+/**
+ * Writes the function that bin/load.js runs. esbuild splits only ECMAScript modules, so each chunk
+ * is converted here.
+ */
 async function writePart({ path, text }) {
   const { code } = await transform(text, {
     ...options,

@@ -1,10 +1,11 @@
-// Draws the cells of a terminal as SVG: text by runs of one look, backgrounds and block characters as rectangles.
+// Draws the cells of a terminal as SVG: text by runs of one style, backgrounds and block characters
+// as rectangles.
 
 const [cellWidth, cellHeight, fontSize] = [9, 20, 15];
 const [padding, bar] = [16, 34];
 const colours = { fore: '#d8dee9', back: '#161b22', bar: '#21262d', dim: '#8b949e' };
 
-/** The sixteen colours of a terminal, readable on the dark ground. */
+/** The sixteen colours of a terminal, readable on a dark background. */
 const sixteen = [
   '#484f58',
   '#ff7b72',
@@ -25,7 +26,7 @@ const sixteen = [
 ];
 const steps = [0, 95, 135, 175, 215, 255];
 
-/** @param value a name of ours, #rrggbb, or a number of the palette of 256 */
+/** @param value a name of the table above, #rrggbb, or a number of the palette of 256 */
 function colour(value) {
   if (typeof value === 'string') return colours[value] ?? value;
   if (value < 16) return sixteen[value];
@@ -38,7 +39,7 @@ function colour(value) {
   return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Which part of its cell a block character fills, as fractions: from the top, how much. */
+/** The part of its cell that a block character fills, as fractions: distance from the top, height. */
 const blocks = { '█': [0, 1], '▀': [0, 0.5], '▄': [0.5, 0.5] };
 
 const escaped = (text) =>
@@ -53,7 +54,7 @@ export const drawn = (rows, { columns, title }) =>
 
 const sceneSeconds = 3;
 
-/** The scenes one after the other, from the first again after the last; without animation the last one. */
+/** Shows the scenes in a loop; without animation, the last scene. */
 export function animated(scenes, { columns, title }) {
   const share = 100 / scenes.length;
   const style = [
@@ -112,7 +113,7 @@ function blockOf({ char, fore }) {
   return block && { from: block[0], share: block[1], fill: colour(fore ?? 'fore') };
 }
 
-/** All that is filled with one colour as one path, a stretch of cells as one rectangle of it. */
+/** One path per colour, with a rectangle for each run of cells. */
 function grounds(rows, filledOf) {
   const paths = new Map();
   for (const [row, cells] of rows.entries()) {
@@ -145,7 +146,7 @@ function stretches(cells, filledOf) {
   return found;
 }
 
-/** Stretches of text in one look, each at its own place and stretched to its width, whatever font there is. */
+/** Runs of text in one style, each positioned and stretched to its width, so any font fits. */
 function texts(cells, row) {
   const runs = [];
   for (const [column, { char, fore, bold, dim }] of cells.entries()) {
@@ -177,6 +178,6 @@ function texts(cells, row) {
   });
 }
 
-/** Cut at wide gaps: columns stay columns also where a viewer ignores the lengths. */
+/** Cut at wide gaps, so that columns stay aligned in viewers that ignore `textLength`. */
 const pieces = (text) =>
   [...text.matchAll(/\S+(?: \S+)*/g)].map(({ 0: words, index }) => ({ at: index, words }));

@@ -1,5 +1,5 @@
-// Runs scripts of package.json at once: npm run check. Each is told of when it ends, with what it said, and all are run to their
-// end, so that whatever fails is seen.
+// Runs scripts of package.json in parallel (npm run check). Prints the output of each when it ends,
+// and runs all of them to their end, so that every failure shows.
 import { exec } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

@@ -10,4 +10,4 @@ function __svcpay_offers
         printf '%s\n' $offers
     end
 end
-complete -c svcpay -f -a '(__svcpay_offers)'
+complete -c svcpay -f -k -a '(__svcpay_offers)'

@@ -8,6 +8,6 @@ _svcpay() {
     [[ $line == ':files' ]] && { _files; return }
     offered+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
   done
-  (( ${#offered} )) && _describe 'svcpay' offered
+  (( ${#offered} )) && _describe -V 'svcpay' offered
 }
 compdef _svcpay svcpay

@@ -1,4 +1,5 @@
-// Answers a shell that asks what can stand at the cursor: apart from the program, because it must load next to nothing.
+// Answers a shell that asks what can stand at the cursor: apart from the program, because it must
+// load next to nothing.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
@@ -7,11 +8,12 @@ import type { Page } from './cli/help/pages.js';
 import type { Suggested } from './cli/values.js';
 import { isFields, jsonIn } from './formats/unknown.js';
 import { sanitize } from './terminal/sanitize.js';
+import { sendWord } from './terminal/views/state-words.js';
 import { findHome, journalFile, sandboxFile, type Home } from './store/files/home.js';
 
 const mostOffered = 20;
 
-type Load = (name: 'libsql') => typeof Database;
+type LoadModule = (name: 'libsql') => typeof Database;
 
 /**
  * @param args the shell, and the words behind the name of the program up to the cursor
@@ -21,7 +23,7 @@ export function answer(
   [shell = '', ...typed]: readonly string[],
   pages: readonly Page[],
   env: NodeJS.ProcessEnv,
-  load: Load,
+  load: LoadModule,
 ): string {
   const words =
     shell === 'bash'
@@ -59,17 +61,17 @@ function rejoined(words: readonly string[]): string[] {
 const unquoted = (word: string): string => word.replace(/^['"]/, '').replaceAll(/\\(.)/g, '$1');
 
 const knownAt =
-  (findIt: () => Home, load: Load): Known =>
+  (findIt: () => Home, load: LoadModule): Known =>
   (kind: Suggested) => {
     try {
       return readers[kind](findIt(), load);
     } catch {
-      // A missing or damaged file must not disturb typing.
+      // A missing or damaged file must not interrupt typing.
       return [];
     }
   };
 
-const readers: Readonly<Record<Suggested, (home: Home, load: Load) => Candidate[]>> = {
+const readers: Readonly<Record<Suggested, (home: Home, load: LoadModule) => Candidate[]>> = {
   file: () => [],
   command: () => [],
   profile: ({ config }) => namesIn(join(config, 'config.json'), 'profiles', 'profile'),
@@ -91,12 +93,12 @@ const readers: Readonly<Record<Suggested, (home: Home, load: Load) => Candidate[
       ({ name }) => ({ text: String(name), about: 'snapshot' }),
     ),
   reference: (home, load) =>
-    begun(home, load).flatMap(({ ref, state }) =>
+    recentPayments(home, load).flatMap(({ ref, state }) =>
       ref === '' ? [] : [{ text: ref, about: state }],
     ),
   transaction: (home, load) => {
-    const own = begun(home, load).flatMap(({ ref, txnId, state }) =>
-      txnId === null ? [] : [{ text: txnId, about: `${state}, ${ref}` }],
+    const own = recentPayments(home, load).flatMap(({ ref, txnId, state }) =>
+      txnId === null ? [] : [{ text: txnId, about: isGenerated(ref) ? state : `${state}, ${ref}` }],
     );
     const seen = entries(join(home.data, 'seen-ids.json'), 'seen')
       .map(([, each]) => (isFields(each) ? String(each['txnId']) : ''))
@@ -125,16 +127,17 @@ const isFile = (path: string): boolean =>
 const namesIn = (path: string, key: string, about: string): Candidate[] =>
   entries(path, key).map(([text]) => ({ text, about }));
 
-interface Begun {
+interface RecentPayment {
   readonly ref: string;
   readonly txnId: string | null;
   readonly state: string;
 }
 
 /** The latest payments of the journal, newest first. */
-function begun(home: Home, load: Load): Begun[] {
-  const latest = `SELECT ref, txn_id, txn_state, state, approved_total, spend_ccy, opened_at FROM payments p
-    JOIN attempts ON payment_id = id ORDER BY p.rowid DESC, number DESC LIMIT ?`;
+function recentPayments(home: Home, load: LoadModule): RecentPayment[] {
+  const latest = `SELECT ref, txn_id, txn_state, state, approved_total, spend_ccy, opened_at,
+    request
+    FROM payments p JOIN attempts ON payment_id = id ORDER BY p.rowid DESC, number DESC LIMIT ?`;
   return rowsOf(journalFile(home), latest, load).map(
     ({
       ref,
@@ -144,12 +147,14 @@ function begun(home: Home, load: Load): Begun[] {
       approved_total: total,
       spend_ccy: ccy,
       opened_at: at,
+      request,
     }) => ({
       ref: String(ref),
       txnId: typeof txnId === 'string' ? txnId : null,
       state: [
         total == null ? '' : `${String(total)} ${String(ccy)}`,
-        String(txnState ?? state),
+        destinationIn(request),
+        txnState == null ? String(state) : sendWord(String(txnState)),
         new Date(Number(at)).toISOString().slice(0, 16).replace('T', ' '),
       ]
         .filter((part) => part !== '')
@@ -158,8 +163,23 @@ function begun(home: Home, load: Load): Begun[] {
   );
 }
 
+/** A reference that nobody chose would hide the rest. */
+const isGenerated = (ref: string): boolean => /^(?:bolt11-)?[\da-f-]{36,}$/.test(ref);
+
+/** Whom an order of the journal pays, shortened. */
+function destinationIn(request: unknown): string {
+  const order = typeof request === 'string' ? jsonIn(request) : undefined;
+  const to =
+    isFields(order) && typeof order['destination'] === 'string' ? order['destination'] : '';
+  return to.length > 24 && !to.includes('@') ? `${to.slice(0, 4)}…${to.slice(-4)}` : to;
+}
+
 /** The first rows of what is asked of a database file; none where there is no such file. */
-function rowsOf(path: string, query: string, load: Load): Readonly<Record<string, unknown>>[] {
+function rowsOf(
+  path: string,
+  query: string,
+  load: LoadModule,
+): Readonly<Record<string, unknown>>[] {
   if (!isFile(path)) return [];
   const Opened = load('libsql');
   const db = new Opened(path, { readonly: true });

@@ -1,6 +1,5 @@
-// The package as a library: the typed client of the service, payments, webhooks, and the formats of money and destinations.
-export type { ServiceClient } from './api/client.js';
-export type { ClientOptions, LogFacts } from './api/options.js';
+// The package as a library: the typed client of the service, payments, webhooks, and the formats of
+// money and destinations.
 export { CancelNotOffered, NoAnswer, ServiceError } from './api/errors.js';
 export type { ServiceErrorDetails } from './api/errors.js';
 export { NetworkError } from './api/transport.js';
@@ -11,12 +10,9 @@ export type {
   Timing,
   Transport,
 } from './api/transport.js';
-export { misread } from './api/types.js';
 export type {
   Account,
   BitcoinAddress,
-  CreateSide,
-  CreateTransaction,
   Credentials,
   DetailName,
   Institution,
@@ -27,7 +23,6 @@ export type {
   RequestSide,
   SourceOfFunds,
   Method,
-  RequestOptions,
   Token,
   TokenStore,
   Transaction,
@@ -76,7 +71,7 @@ export {
   openPostgresJournal,
   openSqliteJournal,
 } from './store/journal/handle.js';
-export type { Journal } from './store/journal/handle.js';
+export type { Journal, PostgresJournalOptions } from './store/journal/handle.js';
 export type {
   Approval,
   CallOptions,
@@ -96,12 +91,27 @@ export type { PaymentStatus } from './store/journal/payment.js';
 export type { Limits, Network } from './store/profile/profiles.js';
 export type { Answer } from './wallet/payment/contract.js';
 export type { Quote } from './wallet/quote/quote.js';
+export type {
+  CreateMethod,
+  CreateSide,
+  CreateTransaction,
+  PayoutCode,
+  PayoutDetails,
+} from './library/creation.js';
 export { WalletClient } from './library/client.js';
-export type { WalletClientOptions } from './library/client.js';
+export type {
+  Answered,
+  LastResponse,
+  RequestOptions,
+  TransactionList,
+  WalletClientOptions,
+} from './library/client.js';
 export {
   parseWebhookEvent,
+  readWebhook,
   signWebhook,
   verifyWebhook,
   webhookSignatureHeader,
 } from './library/webhook.js';
+export type { RawBody } from './library/webhook.js';
 export type { WebhookEvent } from './webhooks/events.js';

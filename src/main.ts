@@ -1,8 +1,17 @@
 // The only file that touches the process: argv, streams, signals and the exit code.
-import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
-import type { Process } from './cli/context.js';
-import { runCli, showLost, showUnexpected } from './cli/run.js';
+import { readCommandLine } from './cli/command-line.js';
+import type { Process } from './cli/process.js';
+import { runCommandLine, showLost, showUnexpected } from './cli/run.js';
 import { timerMs } from './formats/duration.js';
 import { exitCodes } from './formats/failure.js';
 import type { Input, InputStream, OutputStream } from './terminal/terminal.js';
@@ -14,10 +23,10 @@ process.exitCode = exitCodes.unexpected;
 void main();
 
 async function main(): Promise<void> {
-  const argv = process.argv.slice(2);
+  const line = readCommandLine(process.argv.slice(2));
   const outputs = openOutputs();
-  const fate: Fate = { isSubmitted: false };
-  const proc = openProcess(outputs, fate);
+  const money: MoneyState = { isSubmitted: false };
+  const proc = openProcess(outputs, money);
   // A question whose terminal is closed cannot restore it, and may throw before the signal arrives.
   const isHangUp = (error: object): boolean => 'syscall' in error && error.syscall === 'setRawMode';
   process.on(
@@ -25,22 +34,23 @@ async function main(): Promise<void> {
     (error) => void (isHangUp(error) ? process.emit('SIGHUP') : crash(error)),
   );
 
-  const exitCode = await runCli(argv, proc);
+  const exitCode = await runCommandLine(line, proc);
   await outputs.flushed();
   const reason = outputs.whyLost();
   await end(
     exitCode !== 0 || reason === undefined
       ? exitCode
-      : await showLost(reason, fate.isSubmitted, argv, proc),
+      : await showLost(reason, money.isSubmitted, line, proc),
   );
 
   async function crash(error: unknown): Promise<void> {
-    const exitCode = fate.isSubmitted ? exitCodes.pending : exitCodes.unexpected;
+    const exitCode = money.isSubmitted ? exitCodes.pending : exitCodes.unexpected;
     try {
-      await showUnexpected(error, argv, proc);
+      await showUnexpected(error, line, proc);
     } catch {
-      // The code that formats a failure could not be loaded, for instance because too many files are open.
-      tryWrite(bareText(error, exitCode, argv));
+      // The code that formats a failure could not be loaded, for instance because too many files
+      // are open.
+      tryWrite(bareText(error, exitCode, line.has('json')));
     }
     await end(exitCode);
   }
@@ -62,25 +72,30 @@ function tryWrite(text: string): void {
 }
 
 /** A system error, formatted by code that is already loaded. */
-function bareText(error: unknown, exitCode: number, argv: readonly string[]): string {
+function bareText(error: unknown, exitCode: number, isJson: boolean): string {
   const what = error instanceof Error ? error.message : String(error);
-  const message = `${exitCode === exitCodes.pending ? 'Not known yet' : 'Something unexpected went wrong'}: ${what}`;
+  const message =
+    `${exitCode === exitCodes.pending ? 'Outcome unknown' : 'Something unexpected went wrong'}: ` +
+    `${what}`;
   const hint =
     what.includes('EMFILE') || what.includes('open files')
       ? 'Let the process open more files: ulimit -n 1024. Then: svcpay tx resume'
       : 'svcpay tx resume';
   const kind = exitCode === exitCodes.pending ? 'pending' : 'unexpected';
-  return argv.includes('--json')
+  return isJson
     ? `${JSON.stringify({ error: { kind, message, hint, exitCode } })}\n`
     : `${message}\n  ${hint}\n`;
 }
 
 /** The state of the money, for when the command cannot report it. */
-interface Fate {
+interface MoneyState {
   isSubmitted: boolean;
 }
 
-/** At exit Node restores the terminal's modes, and aborts if the terminal is closed: so it must not be open then. */
+/**
+ * At exit Node restores the terminal's modes, and aborts if the terminal is closed: so it must not
+ * be open then.
+ */
 function leave(code: number): never {
   const isGone = (fd: number): boolean =>
     fstatSync(fd).isCharacterDevice() && !process.getBuiltinModule('node:tty').isatty(fd);
@@ -100,7 +115,9 @@ interface Outputs extends Pick<Process, 'stdout' | 'stderr' | 'page'> {
   flushed(): Promise<void>;
 }
 
-/** Opened on first use. A full disk or a closed reader (`| head`) must not end a payment half-way. */
+/**
+ * Opened on first use. A full disk or a closed reader (`| head`) must not end a payment half-way.
+ */
 function openOutputs(): Outputs {
   const opened: { stdout?: OutputStream; stderr?: OutputStream } = {};
   let reason: string | undefined;
@@ -130,7 +147,10 @@ function openOutputs(): Outputs {
   return outputs;
 }
 
-/** Without a terminal, text is written without the stream, whose opening takes as long as the rest of a help page. */
+/**
+ * Without a terminal, text is written without the stream, whose opening takes as long as the rest
+ * of a help page.
+ */
 function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['page'] {
   const isPlain = (): boolean => !isOpen() && !fstatSync(1).isCharacterDevice();
   return {
@@ -163,13 +183,13 @@ function flushed(stream: OutputStream): Promise<void> {
 /** The time to report the outcome after a second Ctrl-C. */
 const graceMs = 250;
 
-function openProcess(outputs: Outputs, fate: Fate): Process {
+function openProcess(outputs: Outputs, money: MoneyState): Process {
   const interruption = new AbortController();
   const interrupt = (): void => {
     if (!interruption.signal.aborted) interruption.abort();
     else
       setTimeout(
-        () => leave(fate.isSubmitted ? exitCodes.pending : exitCodes.interrupted),
+        () => leave(money.isSubmitted ? exitCodes.pending : exitCodes.interrupted),
         graceMs,
       );
   };
@@ -194,7 +214,7 @@ function openProcess(outputs: Outputs, fate: Fate): Process {
     version: packageJson.version,
     signal: interruption.signal,
     interrupt,
-    onSubmit: () => void (fate.isSubmitted = true),
+    onSubmit: () => void (money.isSubmitted = true),
     // Added before the others are removed, because a signal without a listener ends the process.
     takeSignals(taker) {
       for (const signal of taken) process.on(signal, taker).off(signal, interrupt);
@@ -245,6 +265,24 @@ function isForeground(): boolean {
   }
 }
 
+/** Reads the terminal without waiting for a key; empty where the system cannot do that. */
+function readTyped(): string {
+  const buffer = Buffer.alloc(4_096);
+  let typed = '';
+  let tty: number | undefined;
+  try {
+    tty = openSync('/dev/tty', constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    for (let count = 1; count > 0;) {
+      count = readSync(tty, buffer);
+      typed += buffer.toString('latin1', 0, count);
+    }
+  } catch {
+    // Nothing more to read, or no terminal.
+  }
+  if (tty !== undefined) closeSync(tty);
+  return typed;
+}
+
 function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
   let opened: InputStream | undefined;
   let echoes = true;
@@ -261,6 +299,7 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
   return {
     echo,
     isForeground,
+    typed: readTyped,
     get isTTY() {
       // Not imported above, because few commands ask.
       return process.getBuiltinModule('node:tty').isatty(fd());

@@ -3,23 +3,28 @@ import { startSandbox as start, type Sandbox } from './sandbox/index.js';
 import type { SandboxOptions } from './sandbox/service.js';
 import { openSqlite } from './store/files/sqlite-file.js';
 
-export type { Attempt, Delivery, DeliveryFilter } from './sandbox/deliveries/deliveries.js';
-export type { LoggedRequest } from './sandbox/http/request-log.js';
+export type {
+  Attempt,
+  Credentials,
+  Delivery,
+  Fault,
+  LoggedRequest,
+  SandboxStatus,
+  Snapshot,
+} from './formats/sandbox/answers.js';
+export type { DeliveryFilter } from './sandbox/deliveries/deliveries.js';
 export type {
   Sandbox,
   SandboxClock,
   SandboxFaults,
   SandboxSnapshots,
-  SandboxStatus,
   SandboxWebhooks,
   TestEvent,
 } from './sandbox/index.js';
-export type { Snapshot } from './sandbox/control/snapshots.js';
-export type { Credentials, Seed } from './sandbox/control/seed.js';
+export type { Seed } from './sandbox/control/seed.js';
 export type { SandboxOptions } from './sandbox/service.js';
 export type { State } from './sandbox/wire/states.js';
 export type {
-  Fault,
   FaultCount,
   FaultDelay,
   FaultEffect,

@@ -19,7 +19,10 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['library', 'cli', 'wallet', 'webhooks', 'terminal', 'api', 'store', 'formats'],
 };
 
-/** The doors to the sandbox: its own commands, the embedded transport and the fixture of the library. */
+/**
+ * The doors to the sandbox: its own commands, the embedded transport and the fixture of the
+ * library.
+ */
 const mayUseSandbox = (file: string): boolean =>
   file.startsWith('cli/sandbox/') || file === 'sandbox.ts';
 
@@ -48,7 +51,10 @@ function allImports(): Import[] {
   });
 }
 
-/** Places that can be reached from each other, each such circle once: Tarjan's strongly connected components. */
+/**
+ * Places that can be reached from each other, each such circle once: Tarjan's strongly connected
+ * components.
+ */
 function circlesOf(imports: readonly (readonly [from: string, to: string])[]): string[][] {
   const next = new Map<string, string[]>();
   for (const [from, to] of imports) next.set(from, [...(next.get(from) ?? []), to]);
@@ -108,6 +114,20 @@ describe('the architecture', () => {
     expect(naming).toEqual([]);
   });
 
+  test('confirms a transaction in the driver of payments and in the receive flow alone', () => {
+    const confirming = allFiles().filter(
+      (file) =>
+        !/^(?:api|sandbox)\//.test(file) && /\.confirmTransaction\b/.test(withoutComments(file)),
+    );
+    // A batch forwards the call of the driver, with a limit on the requests in flight; the library's
+    // client offers every endpoint to the integrator's own code.
+    const forwarding = ['wallet/batch/shared-service.ts', 'library/client.ts'];
+    expect(confirming.filter((file) => !forwarding.includes(file)).toSorted()).toEqual([
+      'wallet/payment/driver.ts',
+      'wallet/receive/request.ts',
+    ]);
+  });
+
   test('has no circular imports, types included', () => {
     const imports = allImports().map(
       ({ file, target }) => [file, target.replace(/\.js$/, '.ts')] as const,
@@ -152,10 +172,12 @@ describe('the architecture', () => {
   });
 });
 
+const withoutComments = (file: string): string =>
+  textOf(file).replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+
 /** The texts in a file, without its comments. */
 const stringsOf = (file: string): string[] =>
-  textOf(file)
-    .replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+  withoutComments(file)
     .match(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)
     ?.map((text) => text.slice(1, -1)) ?? [];
 

@@ -1,8 +1,7 @@
-// The documents: links and file names are valid, and tables derived from the code are current.
+// The documents: links and file names are valid.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { moves } from '../src/store/journal/payment.js';
 
 const root = resolve(import.meta.dirname, '..');
 const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter(
@@ -60,9 +59,13 @@ describe.each(documents)('%s', (document) => {
   test('names existing files', () => expect(missingFiles(document)).toEqual([]));
 });
 
-test('docs/payments.md lists every state transition of an attempt in the code', () => {
-  const [, table = ''] =
-    /<!-- moves -->\n([\s\S]*?)<!-- \/moves -->/.exec(textOf('docs/payments.md')) ?? [];
-  const rows = moves.map(({ from, to, when }) => `| \`${from}\` | \`${to}\` | ${when} |`);
-  expect(table.trim().split('\n').slice(2)).toEqual(rows);
+test('no reference of a payment is used on two pages, so that each can be followed after any other', () => {
+  const used = documents.flatMap((document) =>
+    [...new Set(textOf(document).match(/(?:--ref |ref: ')[\w-]+/g))].map((ref) => ({
+      ref: ref.replace(/^(?:--ref |ref: ')/, ''),
+      document,
+    })),
+  );
+  const twice = used.filter(({ ref }, i) => used.findIndex((each) => each.ref === ref) !== i);
+  expect(twice).toEqual([]);
 });

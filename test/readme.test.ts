@@ -1,5 +1,6 @@
-// What the README and docs/ tell a reader to type is typed here: every sh block runs, on a terminal, against the embedded
-// sandbox, one after the other; the programs of docs/library.md have a test of their own. Links lead to something.
+// What the README and docs/ tell a reader to type is typed here: every sh block runs, on a
+// terminal, against the embedded sandbox, one after the other; the programs of docs/library.md have
+// a test of their own. Links lead to something.
 import {
   chmodSync,
   copyFileSync,
@@ -9,7 +10,7 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn } from '@lydell/node-pty';
 import { describe, expect } from 'vitest';
@@ -25,10 +26,21 @@ const pages = [
 ];
 const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
-/** Of pages whose commands need more than a sandbox: PostgreSQL, or minutes of simulation. Their own tests run these. */
+/**
+ * Of pages whose commands need more than a sandbox: PostgreSQL, or minutes of simulation. Their own
+ * tests run these.
+ */
 const elsewhere = ['docs/scale.md', 'docs/simulation.md'];
 
-/** Blocks with these starts need another machine or the network, do not end, or have their own test. */
+/** Pages whose commands pipe into jq, which not every machine has. */
+const withJq = ['docs/stability.md'];
+const hasJq = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, 'jq')));
+
+/**
+ * Blocks with these starts need another machine or the network, do not end, or have their own test.
+ */
 const notRun = [
   'git clone ',
   'npm ci ',
@@ -45,7 +57,7 @@ const blocksOf = (page: string, language: string): string[] =>
   );
 
 const runnable = pages
-  .filter((page) => !elsewhere.includes(page))
+  .filter((page) => !elsewhere.includes(page) && (hasJq || !withJq.includes(page)))
   .map((page) => ({
     page,
     blocks: blocksOf(page, 'sh').filter((code) => !notRun.some((start) => code.startsWith(start))),
@@ -132,8 +144,8 @@ test('README blocks end with the command that asks, so that a pasted block loses
 });
 
 test.for([
-  ['README.md', 200],
-  ['CHANGELOG.md', 40],
+  ['README.md', 170],
+  ['CHANGELOG.md', 60],
   ['docs/architecture.md', 80],
 ] as const)('%s has at most %i lines', ([page, most]) => {
   expect(textOf(page).split('\n').length - 1).toBeLessThanOrEqual(most);

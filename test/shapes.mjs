@@ -1,4 +1,5 @@
-// Runs the end-to-end tests once in each live shape of the sandbox, or in those that are named: npm run test:shapes -- all
+// Runs the end-to-end tests once in each live shape of the sandbox, or in those that are named: npm
+// run test:shapes -- all
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
@@ -6,8 +7,11 @@ const root = resolve(import.meta.dirname, '..');
 const run = (args, more) =>
   spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', ...more });
 
-/** A minute's ration of requests lasts for no test. */
-const untested = ['rate-limit'];
+/**
+ * The requests of a minute are too few for a test. Abbreviated reads cannot be compared with an
+ * order, so commands that adopt or show such a transaction end differently: live-shapes.test.ts.
+ */
+const untested = ['rate-limit', 'read-abbreviated'];
 
 const listed = run(['bin/svcpay.js', 'sandbox', 'start', '--live-shapes', 'help', '-q'])
   .stdout.trim()

@@ -1,5 +1,6 @@
-// One machine of the bench: machine.mjs BUNDLE URL SECONDS. For each line `journal` on stdin it prints how many payments
-// it has written to the journal in so many seconds, for `bare` how often it has made the commits of one payment.
+// One machine of the bench: machine.mjs BUNDLE URL SECONDS. For each line `journal` on stdin it
+// prints how many payments it has written to the journal in so many seconds, for `bare` how often
+// it has made the commits of one payment.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
@@ -9,24 +10,30 @@ const require = createRequire(import.meta.url);
 const { openJournalAt, pg } = require(bundle);
 const warmUp = 30;
 
-/** The transactions of a payment: begin, claim, quote, submit, accept, complete, release. */
+/**
+ * The transactions of a whole command: what is unfinished, what has the reference, begin, claim,
+ * quote, submit, accept, send, complete, release.
+ */
 const attempt = (set) => `, a AS (UPDATE svcpay.attempts SET ${set} WHERE payment_id = $1)`;
 const statements = [
-  `WITH p AS (INSERT INTO svcpay.payments (id, scope, account, ref, kind, request, fingerprint, idempotency_key, terms, consent, opened_at, updated_at)
-    VALUES ($1, 'ne01', 'ne01', $1, 'send lightning', '{}', $1, 'bolt11:' || $1, '{}', 'standing', 1, 1) RETURNING *),
+  `WITH p AS (INSERT INTO svcpay.payments (id, scope, account, ref, ref_alike, kind, request, fingerprint, idempotency_key, terms, opened_at, updated_at)
+    VALUES ($1, 'ne01', 'ne01', $1, $1, 'send lightning', '{}', $1, 'bolt11:' || $1, '{}', 1, 1) RETURNING *),
     a AS (INSERT INTO svcpay.attempts (payment_id, number, account, state) SELECT id, 1, account, 'requested' FROM p)`,
   `WITH p AS (UPDATE svcpay.payments SET owner = 'bench', lease_until = 1, fence = 1 WHERE id = $1 RETURNING *)`,
   ...[
     [2, `state = 'quoted', txn_id = $1, txn_state = 'quoted'`],
     [3, `state = 'submitting', approved_total = '0.00001', spend_ccy = 'BTC', submitted_at = 3`],
     [4, `state = 'in-flight', txn_state = 'srccreated'`],
-    [5, `state = 'paid', txn_state = 'completed'`],
+    [5, `state = 'in-flight', txn_state = 'destsent'`],
+    [6, `state = 'paid', txn_state = 'completed'`],
   ].map(
     ([at, set]) =>
       `WITH p AS (UPDATE svcpay.payments SET updated_at = ${at} WHERE id = $1 RETURNING *)${attempt(set)}`,
   ),
   `WITH p AS (UPDATE svcpay.payments SET owner = NULL, lease_until = 0, unfinished = 0 WHERE id = $1 RETURNING *)`,
-].map((text) => `${text} SELECT * FROM p`);
+]
+  .map((text) => `${text} SELECT * FROM p`)
+  .concat(Array(2).fill('SELECT * FROM svcpay.payments WHERE id = $1'));
 
 const journal = await openJournalAt(url);
 const client = new pg.Client({ connectionString: url });
@@ -67,21 +74,17 @@ async function pay(journal, id) {
     fingerprint: id,
     idempotencyKey: `bolt11:${id}`,
     terms: {},
-    consent: 'standing',
   };
+  await journal.open(draft.scope);
+  await journal.find(draft.scope, id);
   const { payment } = await journal.begin(draft);
   let claim = await journal.claim(payment.id, 'bench 1 x');
   const moved = (change) => ({ attempt: { ...claim.payment.attempts[0], ...change } });
   claim = await journal.write(claim, moved({ state: 'quoted', txnId: id, txnState: 'quoted' }));
-  const now = Date.now();
   const approved = moved({ state: 'submitting', approvedTotal: '0.00001', spendCcy: 'BTC' });
-  claim = await journal.submit(
-    claim,
-    approved,
-    { lengthMs: 1, earliest: now, latest: now },
-    () => undefined,
-  );
+  claim = await journal.submit(claim, approved, undefined, () => undefined);
   claim = await journal.write(claim, moved({ state: 'in-flight', txnState: 'srccreated' }));
+  claim = await journal.write(claim, moved({ state: 'in-flight', txnState: 'destsent' }));
   claim = await journal.write(claim, moved({ state: 'paid', txnState: 'completed' }));
   await journal.release(claim);
 }

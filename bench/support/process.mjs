@@ -1,4 +1,5 @@
-// Runs programs to be compared in turns, so that all meet the same machine, and says what each took.
+// Runs programs to be compared in turns, so that all meet the same machine, and says what each
+// took.
 import { spawn } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,7 +28,10 @@ export async function inFolder(action) {
   }
 }
 
-/** Written as the process ends: the time of all processors in ms, which tells more than the clock where others work too. */
+/**
+ * Written as the process ends: the time of all processors in ms, which tells more than the clock
+ * where others work too.
+ */
 const probe = `process.on('exit', () => {
   const { user, system } = process.cpuUsage();
   const memoryMb = process.resourceUsage().maxRSS / 1024;
@@ -37,13 +41,14 @@ const probe = `process.on('exit', () => {
 /**
  * What Node ran with these arguments took: `{ ms, cpuMs, memoryMb }`.
  *
- * @param to a file for what it writes to stdout; without one somebody reads it, who needs a processor too
+ * @param to a file for what it writes to stdout; without one somebody reads it, who needs a
+ * processor too
  */
 export async function run(folder, args, env = {}, to = undefined) {
   const [probeFile, file] = [join(folder, 'probe.cjs'), join(folder, 'probe.json')];
   await writeFile(probeFile, probe);
   const output = to === undefined ? undefined : await open(to, 'w');
-  const begun = performance.now();
+  const startedAt = performance.now();
   const child = spawn(process.execPath, ['--require', probeFile, ...args], {
     env: { ...process.env, SVCPAY_HOME: join(folder, 'home'), SVCPAY_BENCH_FILE: file, ...env },
     stdio: ['ignore', output?.fd ?? 'pipe', 'pipe'],
@@ -52,7 +57,7 @@ export async function run(folder, args, env = {}, to = undefined) {
   child.stderr.setEncoding('utf8').on('data', (chunk) => (said += chunk));
   child.stdout?.resume();
   const code = await new Promise((done) => child.once('close', done));
-  const ms = performance.now() - begun;
+  const ms = performance.now() - startedAt;
   await output?.close();
   if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${code}: ${said}`);
   return { ms, ...JSON.parse(await readFile(file, 'utf8')) };

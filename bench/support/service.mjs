@@ -1,4 +1,5 @@
-// A service that only reads out what was prepared, so that the client is what is measured. Run as a process of its own.
+// A service that only reads out what was prepared, so that the client is what is measured. Run as a
+// process of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -6,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { loadFar } from './far.mjs';
 
 /**
- * Starts it with a history of that many transactions; resolves with what a client is given, and `stop`.
+ * Starts it with a history of that many transactions; resolves with what a client is given, and
+ * `stop`.
  *
  * @param tripMs over TLS from so far away; 0 for plain HTTP at once
  */

@@ -1,4 +1,5 @@
-// A shop that takes Lightning payments: an order gets an invoice, and a webhook tells when it is paid.
+// A shop that takes Lightning payments: an order gets an invoice, and a webhook tells when it is
+// paid.
 //
 //   SVCPAY_BASE_URL=… SVCPAY_API_KEY=… SVCPAY_API_SECRET=… SVCPAY_WEBHOOK_SECRET=… node shop.mjs
 //   curl -X POST localhost:8080/orders/coffee
@@ -6,14 +7,11 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { argv, env } from 'node:process';
 import { pathToFileURL } from 'node:url';
-import {
-  fromWire,
-  parseAmount,
-  parseWebhookEvent,
-  ServiceError,
-  verifyWebhook,
-  WalletClient,
-} from 'svcpay';
+import { fromWire, parseAmount, readWebhook, ServiceError, WalletClient } from 'svcpay';
+
+/** 401 for a webhook that the service has not signed; 502 if the service refused or failed. */
+const statusOf = (error) =>
+  error instanceof ServiceError ? 502 : error?.kind === 'authentication' ? 401 : 500;
 
 const prices = new Map([
   ['coffee', parseAmount('2500sat')],
@@ -29,7 +27,8 @@ export function createShop({ client, webhookSecret }) {
     const price = prices.get(product);
     if (price === undefined) return [404, { error: 'no such product' }];
     const id = randomUUID();
-    // The order's id is the reference: asked for twice, the service refuses, so no order has two invoices.
+    // The order's id is the reference: asked for twice, the service refuses, so no order has two
+    // invoices.
     const quote = await client.createTransaction({
       sourceReq: { ccy: price.ccy, method: 'lightning' },
       destReq: { ccy: price.ccy, method: 'servicepay', amtRequested: price.value },
@@ -41,7 +40,10 @@ export function createShop({ client, webhookSecret }) {
     return [201, orders.get(id)];
   }
 
-  /** A webhook says only that something happened. What happened is at the service: ask there, then deliver. */
+  /**
+   * A webhook says only that something happened. What happened is at the service: ask there, then
+   * deliver.
+   */
   async function settle({ txnId, extRefId }) {
     const found = orders.get(extRefId);
     if (found?.txnId !== txnId || found.state === 'paid') return;
@@ -59,10 +61,8 @@ export function createShop({ client, webhookSecret }) {
       return orders.has(name) ? [200, orders.get(name)] : [404, { error: 'no such order' }];
     }
     if (request.method === 'POST' && collection === 'webhook') {
-      const body = await bytesOf(request);
-      if (!verifyWebhook(body, request.headers['x-servicepay-signature'], webhookSecret))
-        return [401, {}];
-      await settle(parseWebhookEvent(body));
+      const signature = request.headers['x-servicepay-signature'];
+      await settle(readWebhook(await bytesOf(request), signature, webhookSecret));
       return [200, {}];
     }
     return [404, { error: 'not found' }];
@@ -70,10 +70,7 @@ export function createShop({ client, webhookSecret }) {
 
   return createServer(async (request, response) => {
     // An answer of 500 makes the service deliver the event again.
-    const [status, body] = await answer(request).catch((error) => [
-      error instanceof ServiceError ? 502 : 500,
-      {},
-    ]);
+    const [status, body] = await answer(request).catch((error) => [statusOf(error), {}]);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
 }

@@ -1,4 +1,5 @@
-// The shop's own tests, with Node's test runner and the sandbox in place of the service: node --test examples/shop/*.test.mjs
+// The shop's own tests, with Node's test runner and the sandbox in place of the service: node
+// --test examples/shop/*.test.mjs
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
@@ -13,7 +14,7 @@ let shop;
 let url;
 
 before(async () => {
-  // Nobody pays by itself, and webhooks may come over plain http to this machine.
+  // The sandbox pays no invoice automatically, and webhooks may come over plain http to this machine.
   sandbox = await startSandbox({ autoPay: 'off', allowHttpCallbacks: true });
   client = new WalletClient({
     baseUrl: sandbox.url,

@@ -1,4 +1,5 @@
-// Customers withdraw what they have: each withdrawal is paid once, also when the program dies in the middle and starts again.
+// Customers withdraw what they have: each withdrawal is paid once, also when the program dies in
+// the middle and starts again.
 //
 //   SVCPAY_BASE_URL=… SVCPAY_API_KEY=… SVCPAY_API_SECRET=… node withdrawals.mjs w-1 anna@wallet.example 5000sat
 import { argv, env } from 'node:process';
@@ -18,7 +19,9 @@ const limits = { perPayment: {}, perDay: { BTC: '0.01' }, destinations: [] };
 export function openWithdrawals({ client, journal }) {
   const payments = openPayments({ client, journal, limits });
   return {
-    /** What was begun before the program ended is finished or reported, before anything new is paid. */
+    /**
+     * Finishes or reports the payments that an earlier run started, before anything new is paid.
+     */
     resume: () => payments.resume(),
 
     /** The id of the withdrawal is the reference: asked for again, it is the same payment. */
@@ -33,7 +36,8 @@ export function openWithdrawals({ client, journal }) {
         return { id, txnId, state: txnState };
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        // `pending`: the money was let go and its end is not known. The same call again tells, and never pays a second time.
+        // `pending`: the payment was submitted and its outcome is unknown. The same call again
+        // reports it, and never pays a second time.
         return {
           id,
           txnId: error.txnId,

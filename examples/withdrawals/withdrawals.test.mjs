@@ -1,4 +1,5 @@
-// The withdrawals against the sandbox: paid once, across answers that are lost and a program that starts again.
+// The withdrawals against the sandbox: paid once, across answers that are lost and a program that
+// starts again.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openMemoryJournal, WalletClient } from 'svcpay';
@@ -43,7 +44,7 @@ test('a confirmation whose answer is lost was one all the same', async () => {
   assert.equal(confirmations(), before + 1);
 });
 
-test('what has no route is told as failed, and nothing is deducted', async () => {
+test('a payment without a route is reported as failed, and nothing is deducted', async () => {
   const balance = async () => (await client.wallets()).find(({ ccy }) => ccy === 'BTC').amount;
   const had = await balance();
   const { state, why } = await withdrawals.pay({
@@ -56,7 +57,7 @@ test('what has no route is told as failed, and nothing is deducted', async () =>
   assert.deepEqual(await balance(), had);
 });
 
-test('what is beyond the limit of a day is not begun', async () => {
+test('a payment beyond the daily limit is not sent', async () => {
   const before = confirmations();
   const { state } = await withdrawals.pay({ id: 'w-4', to: await sandbox.invoice('2000000sat') });
   assert.equal(state, 'limit');

@@ -3,7 +3,7 @@ import { Failure, type FailureDetails, type FailureKind } from '../formats/failu
 import { clip } from '../formats/text.js';
 import { isFields, jsonIn, type Fields } from '../formats/unknown.js';
 import { NoAnswer, ServiceError, type Effect } from './errors.js';
-import { waitAskedFor } from './rate-limit.js';
+import { waitAskedFor } from './request/rate-limit.js';
 import type { LogFacts } from './options.js';
 import { Misread, text, within } from './reading/readers.js';
 import { withoutTokens } from './redact.js';
@@ -97,7 +97,10 @@ const gaveUp: ReadonlySet<number> = new Set([408, 425, 499]);
 /** Gateways use these for concurrent requests, services to refuse a used reference. */
 const conflicts: ReadonlySet<number> = new Set([409, 423]);
 
-/** Only the service's own refusal, rate limits included, proves that the request was not carried out. */
+/**
+ * Only the service's own refusal, rate limits included, proves that the request was not carried
+ * out.
+ */
 function isUnresolved(
   { status, isOwnRefusal }: ServiceError,
   answer: Answer,
@@ -114,7 +117,10 @@ const hasErrorShape = ({ json }: Answer): boolean => typeof errorWithin(json)['e
 
 const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
-/** Written by the service itself: by status, or with 200 in the detailed form, which no gateway uses. */
+/**
+ * Written by the service itself: by status, or with 200 in the detailed form, which no gateway
+ * uses.
+ */
 const isOwn = (answer: Answer): boolean =>
   hasErrorShape(answer) &&
   (ownStatuses.has(answer.response.status) ||
@@ -160,7 +166,7 @@ const requestIdHeaders = [
   'cf-ray',
 ];
 
-function requestIdOf({ headers }: HttpResponse): string | undefined {
+export function requestIdOf({ headers }: HttpResponse): string | undefined {
   const given = requestIdHeaders
     .map((header) => headers[header])
     .find((id) => id !== undefined && id !== '');
@@ -179,7 +185,7 @@ export function factsOf(answer: Answer): LogFacts {
   };
 }
 
-/** A creation or confirmation that the service may or may not have carried out. */
+/** A create request or confirmation that the service may or may not have carried out. */
 export function unknownOutcome(
   message: string,
   { effect, txnId }: Expectation,
@@ -277,7 +283,10 @@ function decoded(params: unknown): unknown {
   return json === undefined ? params : json;
 }
 
-/** Describes a body, or the target of a redirect. Shows neither JSON nor a query, which may contain a token. */
+/**
+ * Describes a body, or the target of a redirect. Shows neither JSON nor a query, which may contain
+ * a token.
+ */
 function contentOf({ response, content }: Answer): string {
   const [elsewhere = ''] = (response.headers['location'] ?? '').split(/[?#]/);
   if (elsewhere !== '' && pointsElsewhere(response.status)) return elsewhere.slice(0, 200);

@@ -4,9 +4,10 @@ import { Failure } from '../formats/failure.js';
 const longest = 2_000;
 
 /**
- * Checks a base URL and returns it without trailing slash and without a pasted `/api/v2`.
- * A bare name such as `wallet.example.com` means https, on loopback (`localhost:8787`) http.
- * It must be https, or http to this machine, and carry no credentials, query or fragment; else `Failure` usage.
+ * Checks a base URL and returns it without trailing slash and without a pasted `/api/v2`. A bare
+ * name such as `wallet.example.com` means https, on loopback (`localhost:8787`) http. It must be
+ * https, or http to this machine, and carry no credentials, query or fragment; else `Failure`
+ * usage.
  */
 export function parseBaseUrl(text: string): string {
   const trimmed = withScheme(text.trim());

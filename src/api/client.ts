@@ -15,7 +15,7 @@ import {
   readTransactionIfThere,
   readTransactionPage,
 } from './reading/transaction.js';
-import { createService, type Service } from './service.js';
+import { createService, type CallTerms, type Service } from './request/service.js';
 import {
   eachPage,
   eachRow,
@@ -32,9 +32,10 @@ import { arrayParameter, cancelPath, ratesPath } from './unspecified.js';
 export type { ClientOptions };
 
 /**
- * The endpoints of the service. Reads are repeated when the network or the service fails for a moment; what changes
- * something is sent once. Every method rejects with a `ServiceError` if the service refuses, with a `NoAnswer` if the
- * outcome of the request is unknown, and with another `Failure` if the response to a read is invalid.
+ * The endpoints of the service. Reads are repeated when the network or the service fails for a
+ * moment; what changes something is sent once. Every method rejects with a `ServiceError` if the
+ * service refuses, with a `NoAnswer` if the outcome of the request is unknown, and with another
+ * `Failure` if the response to a read is invalid.
  */
 export class ServiceClient {
   readonly #options: ClientOptions;
@@ -47,8 +48,20 @@ export class ServiceClient {
 
   /** The same client and token; its requests also stop at this signal, with kind `interrupted`. */
   until(signal: AbortSignal): ServiceClient {
+    return this.within({ signal });
+  }
+
+  /** The same client and token, whose requests also keep to these terms. */
+  within(terms: CallTerms): ServiceClient {
     const client = new ServiceClient(this.#options);
-    client.#service = this.#service.until(signal);
+    client.#service = this.#service.within(terms);
+    return client;
+  }
+
+  /** The same client and token, for what must be undone after the signal of its options. */
+  afterwards(): ServiceClient {
+    const client = new ServiceClient(this.#options);
+    client.#service = this.#service.afterwards();
     return client;
   }
 
@@ -61,14 +74,17 @@ export class ServiceClient {
     return this.#options.maker;
   }
 
-  /** The service's clock in epoch ms, from the `Date` header of responses; the machine's before the first response. */
+  /**
+   * The service's clock in epoch ms, from the `Date` header of responses; the machine's before the
+   * first response.
+   */
   serviceNow(): number {
     return this.#service.now();
   }
 
-  /** Same clock for stored times, such as daily sums: an implausible date counts only after a second response confirms it. */
-  confirmedNow(): number {
-    return this.#service.confirmedNow();
+  /** The same clock; undefined before the first response with a date. */
+  datedNow(): number | undefined {
+    return this.#service.datedNow();
   }
 
   /** Signs in again and stores the token (endpoint 1). */
@@ -101,7 +117,10 @@ export class ServiceClient {
     return this.#read('/api/v2/account/stablecoin-onchain-address', read.readUsdtAddress, query);
   }
 
-  /** Creates a quote, which moves nothing (endpoint 6). After a `NoAnswer`, look for the `extRefId` in the list. */
+  /**
+   * Creates a quote, which moves nothing (endpoint 6). After a `NoAnswer`, look for the `extRefId`
+   * in the list.
+   */
   async createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
     const body = wireJson(toMaker(transaction, this.#options.maker));
     return this.#service.call(
@@ -110,7 +129,9 @@ export class ServiceClient {
     );
   }
 
-  /** Confirms a quote, which pays it (endpoint 7). After a `NoAnswer`, read the transaction first. */
+  /**
+   * Confirms a quote, which pays it (endpoint 7). After a `NoAnswer`, read the transaction first.
+   */
   async confirmTransaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}/confirm`;
     const call = { method: 'PUT', path, effect: 'payment', txnId } as const;
@@ -118,7 +139,10 @@ export class ServiceClient {
     return this.#seen(confirmed ?? (await this.#readBack(txnId)));
   }
 
-  /** Cancels a quote (endpoint 8, response not specified). Rejects with `CancelNotOffered` if the service has no such operation. */
+  /**
+   * Cancels a quote (endpoint 8, response not specified). Rejects with `CancelNotOffered` if the
+   * service has no such operation.
+   */
   async cancelTransaction(txnId: string): Promise<types.Transaction> {
     const call = {
       method: 'PUT',
@@ -150,7 +174,10 @@ export class ServiceClient {
     return txn;
   }
 
-  /** One page of the list (endpoint 10). A page after the last is empty, even if the service answers 404. */
+  /**
+   * One page of the list (endpoint 10). A page after the last is empty, even if the service answers
+   * 404.
+   */
   async transactions(
     filter: types.TransactionFilter = {},
     { signal }: types.RequestOptions = {},
@@ -163,7 +190,10 @@ export class ServiceClient {
     return Number(filter.page) > 1 ? page.catch(ifMissing({ data: [] })) : page;
   }
 
-  /** Every transaction of the list from `filter.page` on, without repetition. Leaving the loop stops requests in flight. */
+  /**
+   * Every transaction of the list from `filter.page` on, without repetition. Leaving the loop stops
+   * requests in flight.
+   */
   eachTransaction(
     filter: types.TransactionFilter = {},
     options: types.RequestOptions = {},
@@ -227,7 +257,10 @@ export class ServiceClient {
     return [smaller, size];
   }
 
-  /** Endpoint 11; replaces the account's webhook. The callback must be https. If the response does not show it, it is read from the list. */
+  /**
+   * Endpoint 11; replaces the account's webhook. The callback must be https. If the response does
+   * not show it, it is read from the list.
+   */
   async createWebhook(webhook: { callback: string; secret: string }): Promise<types.Webhook> {
     const call = {
       method: 'POST',
@@ -277,7 +310,10 @@ export class ServiceClient {
     );
   }
 
-  /** Banks, then mobile wallets of a country (ISO alpha-2); empty without payout rails (endpoint 15). */
+  /**
+   * Banks, then mobile wallets of a country (ISO alpha-2); empty without payout rails (endpoint
+   * 15).
+   */
   async institutions(countryCode: string): Promise<types.Institution[]> {
     const path = `/api/v2/reference/fiat-institution/by-country/${segment(countryCode)}`;
     return this.#service
@@ -291,9 +327,9 @@ export class ServiceClient {
   }
 
   /**
-   * Sends any authenticated request and resolves with the response, whatever its status. The path begins with `/`; the
-   * body is JSON, sent verbatim. Only a GET is retried (unless `retry: false`), and a change of settings that
-   * was lost on a closed connection.
+   * Sends any authenticated request and resolves with the response, whatever its status. The path
+   * begins with `/`; the body is JSON, sent verbatim. Only a GET is retried (unless `retry:
+   * false`), and a change of settings that was lost on a closed connection.
    */
   async request(
     method: string,

@@ -4,7 +4,8 @@ import type { Expectation } from './answer.js';
 const id = '[A-Za-z0-9._~-]+';
 const confirmation = new RegExp(`^PUT /api/v2/transaction/(${id})/confirm$`);
 const settings = new RegExp(
-  `^(?:POST /api/v2/(?:webhook|authentication/token-signature)|(?:PUT|DELETE) /api/v2/webhook/${id}|PUT /api/v2/transaction/${id}/cancel)$`,
+  '^(?:POST /api/v2/(?:webhook|authentication/token-signature)|(?:PUT|DELETE) ' +
+    `/api/v2/webhook/${id}|PUT /api/v2/transaction/${id}/cancel)$`,
 );
 
 /** Any unspecified path, or another spelling of one, could move money. */

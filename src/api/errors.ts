@@ -2,8 +2,8 @@
 import { Failure, type FailureDetails, type FailureKind } from '../formats/failure.js';
 
 /**
- * What a request can change: nothing, a setting (webhook, cancellation), a quote (moves no money), or money.
- * Decides what a missing response means.
+ * What a request can change: nothing, a setting (webhook, cancellation), a quote (moves no money),
+ * or money. Decides what a missing response means.
  */
 export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 
@@ -19,8 +19,9 @@ export class ServiceError extends Failure {
   /** The service's own text: `error` and `message`. */
   readonly reason: string;
   /**
-   * The service itself refused: 400, 401, 403 or 404 with a body in one of the specification's shapes, or 200 with
-   * the detailed shape. Any other response may come from a gateway, which does not know the outcome.
+   * The service itself refused: 400, 401, 403 or 404 with a body in one of the specification's
+   * shapes, or 200 with the detailed shape. Any other response may come from a gateway, which does
+   * not know the outcome.
    */
   readonly isOwnRefusal: boolean;
   /** `errorMetadata.params`, decoded if it is JSON. */
@@ -37,12 +38,14 @@ export class ServiceError extends Failure {
   }
 }
 
-/** The service offers no cancellation (404 or 405): the quote expires at its `sourceReq.expiresAt`. */
+/**
+ * The service offers no cancellation (404 or 405): the quote expires at its `sourceReq.expiresAt`.
+ */
 export class CancelNotOffered extends ServiceError {}
 
 /**
- * The outcome of the request is unknown: the connection failed, or a creation or confirmation was answered
- * with a server error, by a gateway, or unreadably.
+ * The outcome of the request is unknown: the connection failed, or a create request or confirmation
+ * was answered with a server error, by a gateway, or unreadably.
  */
 export class NoAnswer extends Failure {
   override readonly name = 'NoAnswer';

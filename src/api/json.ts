@@ -4,8 +4,9 @@ import { fixed, fromWire } from '../formats/amount.js';
 import { Failure } from '../formats/failure.js';
 
 /**
- * Like `JSON.stringify`, but writes a number or a `Big` as `0.00000001`, not as `1e-8`. Omits properties that are
- * `undefined`. Throws Failure `usage` for values without JSON, such as `NaN`, instead of writing `null`.
+ * Like `JSON.stringify`, but writes a number or a `Big` as `0.00000001`, not as `1e-8`. Omits
+ * properties that are `undefined`. Throws Failure `usage` for values without JSON, such as `NaN`,
+ * instead of writing `null`.
  */
 export function wireJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string')
@@ -14,8 +15,10 @@ export function wireJson(value: unknown): string {
   if (value instanceof Big) return fixed(value);
   if (Array.isArray(value)) return `[${value.map(wireJson).join(',')}]`;
   if (typeof value === 'object') {
-    const members = Object.entries(value).filter(([, member]) => member !== undefined);
-    return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${wireJson(member)}`).join(',')}}`;
+    const members = Object.entries(value).flatMap(([name, member]) =>
+      member === undefined ? [] : `${JSON.stringify(name)}:${wireJson(member)}`,
+    );
+    return `{${members.join(',')}}`;
   }
   throw new Failure(
     'usage',

@@ -21,8 +21,9 @@ export interface ClientOptions {
   /** The maker's name on the wire: `service` as in the specification, `acme` for `acmepay`. */
   maker: string;
   /**
-   * The (sub)account to read instead of the token's own. Only wallets and account have an account in their path;
-   * every other endpoint acts on the account of the API key, so another account's transactions need its own key.
+   * The (sub)account to read instead of the token's own. Only wallets and account have an account
+   * in their path; every other endpoint acts on the account of the API key, so another account's
+   * transactions need its own key.
    */
   accountId?: string | undefined;
   /** The machine's clock, epoch ms. */
@@ -48,7 +49,10 @@ export interface ClientOptions {
     | undefined;
   /** Called when a request waits because of a rate limit. */
   onWait?: ((ms: number) => void) | undefined;
-  /** Called for a field that was not understood and ignored: its name, its value and the expected one. */
+  /**
+   * Called for a field that was not understood and ignored: its name, its value and the expected
+   * one.
+   */
   onUnrecognized?: ((words: string) => void) | undefined;
   /** Called when the service has reported a transaction by id, or confirmed it. */
   onTransaction?: ((txn: Transaction) => void) | undefined;

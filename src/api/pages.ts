@@ -8,8 +8,8 @@ export interface Page<T> {
 }
 
 /**
- * The page size requested first. The maximum is not specified: if a service refuses it or falls back to its default,
- * {@link pageSize} is used from then on.
+ * The page size requested first. The maximum is not specified: if a service refuses it or falls
+ * back to its default, {@link pageSize} is used from then on.
  */
 export const largePageSize = 1_000;
 export const pageSize = 100;
@@ -18,6 +18,9 @@ export const usualPageSize = 20;
 
 /** Pages in flight, because with a distant service most of the time is waiting. */
 const pagesAhead = 8;
+
+/** Two million rows in the smallest pages; a list with more is taken to be without an end. */
+const mostPages = 100_000;
 
 export interface ListSource<T> {
   readonly fetch: (page: number) => Promise<Page<T>>;
@@ -34,11 +37,12 @@ export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void
 }
 
 /**
- * Yields each row once, in pages. Rows created meanwhile push others onto the next page, where they are skipped. Reading continues
- * until a page is empty, or two in a row have no new rows, whatever limit and total the service reports. The next pages are
- * requested ahead. If rows disappear meanwhile, as from a list of one state, the page and the one before it are read again,
- * because the following rows have moved up.
- * Throws Failure `temporary` if the service repeats a page although rows are missing.
+ * Yields each row once, in pages. Rows created meanwhile push others onto the next page, where they
+ * are skipped. Reading continues until a page is empty, or two in a row have no new rows, whatever
+ * limit and total the service reports. The next pages are requested ahead. If rows disappear
+ * meanwhile, as from a list of one state, the page and the one before it are read again, because
+ * the following rows have moved up. Throws Failure `temporary` if the service repeats a page
+ * although rows are missing, or its pages never end.
  */
 export async function* eachPage<T>(
   source: ListSource<T>,
@@ -90,6 +94,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     if (repeated > 1) return;
     // Without a total, every new page suggests another.
     pages += 1;
+    if (pages > mostPages) throw endless();
     const left =
       total === undefined
         ? repeated > 0
@@ -106,6 +111,12 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     page += 1;
   }
 }
+
+const endless = (): Failure =>
+  new Failure(
+    'temporary',
+    `The list has no end: the service still returned rows after ${mostPages} pages.`,
+  );
 
 const goingRound = (counted: number, total: number): Failure =>
   new Failure(

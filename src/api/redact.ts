@@ -1,4 +1,5 @@
-// Removes secrets from responses before they become messages, because a service or gateway may echo them.
+// Removes secrets from responses before they become messages, because a service or gateway may echo
+// them.
 import { isFields, jsonIn } from '../formats/unknown.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
 
@@ -12,14 +13,40 @@ const shortestInData = 16;
 
 export const withoutTokens = (text: string): string => text.replace(webToken, redacted);
 
-/** As it is, within JSON, within a URL, within a form, and within a page. */
-const spellings = (secret: string): string[] => [
-  secret,
-  JSON.stringify(secret).slice(1, -1),
-  encodeURIComponent(secret),
-  String(new URLSearchParams({ '': secret })).slice(1),
-  inPage(secret),
-];
+/** As it is, within JSON, within a URL, within a form, within a page, and encoded. */
+const spellings = (secret: string): ReadonlySet<string> =>
+  new Set([
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    String(new URLSearchParams({ '': secret })).slice(1),
+    inPage(secret),
+    ...(secret.length < shortestEncoded ? [] : encodings(secret)),
+  ]);
+
+/** Parts of the encoding of a shorter secret could be parts of words. */
+const shortestEncoded = 8;
+
+/**
+ * In hex, in base64, and as a part of a longer text in base64, such as `key:secret`: there the
+ * characters at either end also depend on the neighbouring text.
+ */
+function encodings(secret: string): string[] {
+  const hex = Buffer.from(secret).toString('hex');
+  const base64 = [0, 1, 2].flatMap((bytesBefore) => {
+    const bytes = Buffer.concat([Buffer.alloc(bytesBefore), Buffer.from(secret)]);
+    const whole = bytes.toString('base64');
+    const part = whole.slice(
+      bytesBefore === 0 ? 0 : bytesBefore + 1,
+      whole.length - (bytes.length % 3 === 0 ? 0 : 4 - (bytes.length % 3)),
+    );
+    return bytesBefore === 0 ? [whole, part] : [part];
+  });
+  const inUrl = base64.map((each) =>
+    each.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''),
+  );
+  return [hex, hex.toUpperCase(), ...base64, ...inUrl];
+}
 
 const inPage = (secret: string): string =>
   [
@@ -47,11 +74,14 @@ function redactedJson(
 
 /** Collects the secrets of requests, and removes them from responses. */
 export function createRedactor(apiSecret: string) {
-  const [secrets, tokens] = [new Set([apiSecret]), new Set<string>()];
+  const secrets = new Map([[apiSecret, spellings(apiSecret)]]);
+  const tokens = new Map<string, ReadonlySet<string>>();
+  const add = (to: Map<string, ReadonlySet<string>>, secret: string): void =>
+    void (to.has(secret) || to.set(secret, spellings(secret)));
+  const spellingsOf = (from: typeof secrets, least: number): string[] =>
+    [...from].flatMap(([{ length }, spelled]) => (length < least ? [] : [...spelled]));
   const hideIn = (text: string): string => {
-    const known = [...secrets, ...tokens]
-      .filter(({ length }) => length >= shortest)
-      .flatMap(spellings);
+    const known = [...spellingsOf(secrets, shortest), ...spellingsOf(tokens, shortest)];
     return withoutTokens(
       known.reduce(
         (rest, each) => rest.replace(new RegExp(each.replace(/\W/g, '\\$&'), 'gi'), redacted),
@@ -65,21 +95,21 @@ export function createRedactor(apiSecret: string) {
       const sent = body.includes('secret') ? jsonIn(body) : undefined;
       const secret = isFields(sent) ? sent['secret'] : undefined;
       for (const each of [headers['x-api-signature'], secret])
-        if (typeof each === 'string') secrets.add(each);
+        if (typeof each === 'string') add(secrets, each);
       const token = headers['authorization']?.replace(/^Bearer /, '');
-      if (token !== undefined) tokens.add(token);
+      if (token !== undefined) add(tokens, token);
     },
-    /** Redacts a response with data, in which short secrets may be part of other text. A new token may equal the previous one. */
+    /**
+     * Redacts a response with data, in which short secrets may be part of other text. A new token
+     * may equal the previous one.
+     */
     data(response: HttpResponse, isToken: boolean): HttpResponse {
-      const known = [...secrets, ...(isToken ? [] : tokens)].filter(
-        ({ length }) => length >= shortestInData,
-      );
-      return {
-        ...response,
-        body: known
-          .flatMap(spellings)
-          .reduce((rest, each) => rest.replaceAll(each, redacted), response.body),
-      };
+      const known = [
+        ...spellingsOf(secrets, shortestInData),
+        ...(isToken ? [] : spellingsOf(tokens, shortestInData)),
+      ];
+      const body = known.reduce((rest, each) => rest.replaceAll(each, redacted), response.body);
+      return { ...response, body };
     },
     error(response: HttpResponse): HttpResponse {
       const json = jsonIn(response.body);

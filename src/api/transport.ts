@@ -31,8 +31,8 @@ export interface HttpResponse {
 }
 
 /**
- * Sends one request and resolves with the whole response, whatever its status. Does not follow redirects.
- * Rejects with a {@link NetworkError} if the response is incomplete.
+ * Sends one request and resolves with the whole response, whatever its status. Does not follow
+ * redirects. Rejects with a {@link NetworkError} if the response is incomplete.
  */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 

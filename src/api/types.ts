@@ -1,7 +1,7 @@
-// The objects on the wire. Names are those of the specification; amounts are numbers
-// in whole units of the currency (BTC, never satoshis), times are epoch ms unless noted. Services omit
-// more than specified: only fields that the readers require are mandatory.
-import type Big from 'big.js';
+// The objects on the wire. Names are those of the specification; amounts are numbers in whole units
+// of the currency (BTC, never satoshis), times are epoch ms unless noted. Services omit more than
+// specified: only fields that the readers require are mandatory.
+import type { Big } from 'big.js';
 import type { WireNumber } from '../formats/amount.js';
 import type { transactionStates } from '../formats/states.js';
 import type { FurtherDeductions } from './unspecified.js';
@@ -9,7 +9,10 @@ import type { FurtherDeductions } from './unspecified.js';
 /** A state of the specification, or another word that the service sends. */
 export type TxnState = (typeof transactionStates)[number] | (string & {});
 
-/** A payment method of the specification, or another word that the service sends, such as a payout code. */
+/**
+ * A payment method of the specification, or another word that the service sends, such as a payout
+ * code.
+ */
 export type Method =
   | 'servicepay'
   | 'lightning'
@@ -188,7 +191,10 @@ export type Rates = Readonly<Record<string, WireNumber>>;
 /** Chains of the static USDT address (endpoint 5). */
 export type UsdtChain = 'TRON' | 'ETH';
 
-/** One side of a creation. Set `amtRequested` on one side only, and on none for a BOLT11 send (endpoint 6). */
+/**
+ * One side of a create request. Set `amtRequested` on one side only, and on none for a BOLT11 send
+ * (endpoint 6).
+ */
 export interface CreateSide {
   ccy: string;
   method: Method;
@@ -228,7 +234,10 @@ export interface CreateTransaction extends FurtherDeductions {
   sourceOfFunds?: SourceOfFunds | undefined;
 }
 
-/** Filters of endpoint 10, under their own names. `startTime` and `endTime` count only with `time: 'other'`. */
+/**
+ * Filters of endpoint 10, under their own names. `startTime` and `endTime` count only with `time:
+ * 'other'`.
+ */
 export interface TransactionFilter {
   time?: '1d' | '7d' | '30d' | '3m' | '6m' | '1y' | 'other' | undefined;
   /** ISO 8601, inclusive. */

@@ -1,6 +1,9 @@
 // Every guess of the client about details that are "not shown" in the specification.
 
-/** Endpoint 8. Its response is not shown either; 404 and 405 mean that the service has no such operation. */
+/**
+ * Endpoint 8. Its response is not shown either; 404 and 405 mean that the service has no such
+ * operation.
+ */
 export const cancelPath = (txnId: string): string => `/api/v2/transaction/${txnId}/cancel`;
 
 /** Endpoint 16. */
@@ -10,7 +13,9 @@ export const ratesPath = '/api/v2/rate';
 export const arrayParameter = (name: string, values: readonly string[]): [string, string][] =>
   values.map((value) => [name, value]);
 
-/** Endpoint 6: the two further booleans, one per kind of fee, that deduct it from the destination. */
+/**
+ * Endpoint 6: the two further booleans, one per kind of fee, that deduct it from the destination.
+ */
 export interface FurtherDeductions {
   deductServicepayFees?: boolean | undefined;
   deductNetworkFees?: boolean | undefined;
@@ -38,3 +43,22 @@ export function confirmationsOf(side: {
   const seen = count(seenNames);
   return seen === undefined ? undefined : { seen, needed: count(neededNames) };
 }
+
+/** `msg` is that of an event (specification: Events); the others are likely names. */
+const reasonNames = [
+  'msg',
+  'reason',
+  'failureReason',
+  'failReason',
+  'errorMessage',
+  'statusMessage',
+] as const;
+
+/** Why a transaction failed, if the service reports it in the transaction or one of its sides. */
+export const failureReasonOf = (txn: {
+  readonly sourceReq: object;
+  readonly destReq: object;
+}): string | undefined =>
+  [txn, txn.destReq, txn.sourceReq]
+    .flatMap((fields) => reasonNames.map((name): unknown => Reflect.get(fields, name)))
+    .find((value): value is string => typeof value === 'string' && value.trim() !== '');

@@ -2,6 +2,7 @@
 import type { ClientOptions } from '../api/options.js';
 import type { Transport } from '../api/transport.js';
 import { describeDuration } from '../formats/duration.js';
+import { embeddedUrl } from '../store/profile/settings.js';
 import type { Live, LiveOptions } from '../terminal/live.js';
 import type { Output } from '../terminal/output.js';
 
@@ -56,7 +57,7 @@ export const showingSlowRequests =
     let end: (() => void) | undefined;
     const stopTicking = every(
       slowMs,
-      () => void (end ??= live.fill(`Waiting for ${new URL(request.url).host}`)),
+      () => void (end ??= live.fill(`Waiting for ${awaited(request.url)}`)),
     );
     try {
       return await transport(request);
@@ -66,7 +67,12 @@ export const showingSlowRequests =
     }
   };
 
-/** Logs at the end how long the command took, and how much of it was spent waiting for the service. */
+const awaited = (url: string): string =>
+  url.startsWith(embeddedUrl) ? 'the embedded sandbox' : new URL(url).host;
+
+/**
+ * Logs at the end how long the command took, and how much of it was spent waiting for the service.
+ */
 export function timingCommand(
   transport: Transport,
   elapsed: () => number,
@@ -77,7 +83,8 @@ export function timingCommand(
   onClose(() => {
     const [whole, waited] = [elapsed(), counted.waitedMs].map((ms) => ms.toFixed(0));
     log(
-      `command ${whole} ms, of which ${waited} ms waiting for ${counted.requests} ${counted.requests === 1 ? 'request' : 'requests'}`,
+      `command ${whole} ms, of which ${waited} ms waiting for ${counted.requests} ` +
+        `${counted.requests === 1 ? 'request' : 'requests'}`,
     );
   });
   return async (request) => {

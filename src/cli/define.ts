@@ -1,4 +1,5 @@
-// Commands: arguments, options, examples and the function that runs them; and their place in the tree.
+// Commands: arguments, options, examples and the function that runs them; and their place in the
+// tree.
 import type { Context } from './context.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
@@ -16,7 +17,10 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
   readonly formats?: readonly string[];
   /** The names for `--fields`, if a wrong one must be refused before the command runs. */
   readonly fields?: readonly string[];
-  /** The names that `--fields` takes of a command that only reads. A response can have more, so other names are refused only then. */
+  /**
+   * The names that `--fields` takes of a command that only reads. A response can have more, so
+   * other names are refused only then.
+   */
   readonly prints?: readonly string[];
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
 }
@@ -45,7 +49,10 @@ export function defineCommand<A extends Values = Nothing, O extends Values = Not
     ...rest,
     execute: async (raw, context) => {
       const values = { ...readAll(rest.arguments, raw), ...readAll(rest.options, raw) };
-      if (rest.fields === undefined || context.out.offers(rest.fields)) await run(values, context);
+      const { fields, prints = [] } = rest;
+      if (fields === undefined) context.out.knows(prints);
+      else if (!context.out.offers(fields)) return;
+      await run(values, context);
     },
   };
 }
@@ -58,9 +65,14 @@ export interface Branch {
   /** Heading in help. */
   readonly section?: string;
   readonly hidden?: boolean;
-  /** Moves money, so its failures begin with what happened to the money. `depends`: on its words. */
+  /**
+   * Moves money, so its failures begin with what happened to the money. `depends`: on its words.
+   */
   readonly money?: true | 'depends';
-  /** Refuses a subaccount that `--account` names, because the service acts for the account of the API key. */
+  /**
+   * Refuses a subaccount that `--account` names, because the service acts for the account of the
+   * API key.
+   */
   readonly ownAccount?: boolean;
   /** Number of connections to open while it loads. */
   readonly connections?: number;

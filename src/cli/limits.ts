@@ -19,7 +19,10 @@ export async function storedLimits(context: Context): Promise<Limits> {
     : narrower(ofProfile, (await database.read()) ?? noLimits);
 }
 
-/** With a database, the first change moves the profile's limits into it, so they apply to every home. */
+/**
+ * With a database, the first change moves the profile's limits into it, so they apply to every
+ * home.
+ */
 export async function changeStoredLimits(
   context: Context,
   change: (before: Limits) => Limits,

@@ -1,11 +1,14 @@
-// Turns the command tree into a commander program: finds the chosen command, loads only its code, parses and runs it.
+// Turns the command tree into a commander program: finds the chosen command, loads only its code,
+// parses and runs it.
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import { Failure } from '../formats/failure.js';
-import type { Context, Page } from './context.js';
+import { counted } from '../formats/text.js';
+import { withRestApart, type CommandLine } from './command-line.js';
+import type { Context } from './context.js';
+import type { Page } from './process.js';
 import type { Branch, Command } from './define.js';
 import { globalOptions, type Globals } from './globals.js';
-import { firstExamples } from './table.js';
-import { chosenPath, plainWords, withRestApart } from './tree.js';
+import { firstExamples, tree } from './table.js';
 import {
   choice,
   flagName,
@@ -17,9 +20,8 @@ import {
 } from './values.js';
 
 export interface ProgramOptions {
-  readonly tree: Branch;
+  readonly line: CommandLine;
   readonly version: string;
-  readonly argv: readonly string[];
   /** Prints requested help. */
   readonly page: Page;
   readonly stdin: { readonly isTTY: boolean };
@@ -32,15 +34,15 @@ export interface ProgramOptions {
 
 /** Parses and runs one command line. Throws Failure. */
 export async function runProgram(options: ProgramOptions): Promise<void> {
-  const path = chosenPath(options.tree, options.argv);
-  await refuseUnknown(options, path);
-  const leaf = path.at(-1) ?? (opensHome(options) ? options.tree : undefined);
-  if (leaf?.connections !== undefined && !asksForHelp(options.argv))
-    await options.connect(leaf.connections);
+  const { line } = options;
+  const { path } = line;
+  await refuseUnknown(line);
+  const leaf = path.at(-1) ?? (opensHome(options) ? tree : undefined);
+  if (leaf?.connections !== undefined && !line.asksForHelp) await options.connect(leaf.connections);
   const command = await leaf?.load?.();
-  const program = buildProgram(options, path, command);
+  const program = buildProgram(options, command);
   try {
-    await program.parseAsync([...wordsFor(command, path, options.argv)], { from: 'user' });
+    await program.parseAsync([...wordsFor(command, line)], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return;
@@ -55,7 +57,10 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
   }
 }
 
-/** A subaccount that the command does not act for is refused first, whatever else the command line lacks and before any question. */
+/**
+ * A subaccount that the command does not act for is refused first, whatever else the command line
+ * lacks and before any question.
+ */
 async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   if (settings.accountId === undefined) return;
   await account().catch((error: unknown) => {
@@ -63,34 +68,27 @@ async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   });
 }
 
-function wordsFor(
-  command: Command | undefined,
-  path: readonly Branch[],
-  argv: readonly string[],
-): readonly string[] {
-  if (isVersion(argv)) return ['--version'];
-  return command?.ownsRest === true ? withRestApart(argv, path.length, command.options) : argv;
+/** commander supports only one short form of `--version`. */
+function wordsFor(command: Command | undefined, line: CommandLine): readonly string[] {
+  if (isBare(line) && line.has('v', 'V')) return ['--version'];
+  return command?.ownsRest === true ? withRestApart(line, command.options) : line.argv;
 }
 
-/** Refuses an unknown command name. In a group that takes words too, only a near miss of a name is refused. */
-async function refuseUnknown(
-  { tree, argv }: ProgramOptions,
-  path: readonly Branch[],
-): Promise<void> {
+/** No command is named. */
+const isBare = ({ path, nextWord }: CommandLine): boolean =>
+  path.length === 0 && nextWord === undefined;
+
+/**
+ * Refuses an unknown command name. In a group that takes words too, only a near miss of a name is
+ * refused.
+ */
+async function refuseUnknown({ path, nextWord: word }: CommandLine): Promise<void> {
   const group = path.at(-1) ?? tree;
-  const word = plainWords(argv)[path.length];
   if (word === undefined || group.branches === undefined) return;
   const takesWords = group.load !== undefined && group !== tree;
   if (takesWords && !/^[a-z-]{2,20}$/i.test(word)) return;
-  const { nearest, unknownCommand } = await import('./help/suggest.js');
-  if (
-    takesWords &&
-    nearest(
-      word,
-      group.branches.map(({ name }) => name),
-    ) === undefined
-  )
-    return;
+  const { isNearMiss, unknownCommand } = await import('./help/suggest.js');
+  if (takesWords && !isNearMiss(word, group)) return;
   throw unknownCommand(
     word,
     path.map(({ name }) => name),
@@ -98,16 +96,9 @@ async function refuseUnknown(
   );
 }
 
-/** commander supports only one short form. */
-const isVersion = (argv: readonly string[]): boolean =>
-  plainWords(argv).length === 0 && argv.some((word) => word === '-V' || word === '-v');
-
-const asksForHelp = (argv: readonly string[]): boolean =>
-  argv.some((word) => ['-h', '--help', '-v', '-V', '--version'].includes(word));
-
 /** `svcpay` without a command, at a terminal. */
-const opensHome = ({ page, stdin, argv }: ProgramOptions): boolean =>
-  plainWords(argv).length === 0 && !asksForHelp(argv) && page.isTTY && stdin.isTTY;
+const opensHome = ({ page, stdin, line }: ProgramOptions): boolean =>
+  isBare(line) && !line.asksForHelp && page.isTTY && stdin.isTTY;
 
 function usageFailure(error: CommanderError, path: readonly Branch[], program: Commander): Failure {
   const name = path.map((branch) => branch.name).join(' ');
@@ -125,7 +116,8 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
         .replace(
           /^too many arguments for .* Expected (\d+) arguments? but got (\d+)\.$/,
           (_, most, given) =>
-            `${name} takes ${most === '0' ? 'no arguments' : most === '1' ? '1 argument' : `${most} arguments`} (got ${given}).`,
+            `${name} takes ${most === '0' ? 'no arguments' : counted(Number(most), 'argument')} ` +
+            `(got ${given}).`,
         )
         .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
         .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
@@ -157,18 +149,13 @@ const chosenIn = (program: Commander, path: readonly Branch[]): Commander =>
     program,
   );
 
-function buildProgram(
-  options: ProgramOptions,
-  path: readonly Branch[],
-  command: Command | undefined,
-): Commander {
+function buildProgram(options: ProgramOptions, command: Command | undefined): Commander {
+  const { path } = options.line;
   const program = new Commander('svcpay');
-  program
-    .description(options.tree.summary)
-    .version(options.version, '-v, --version', 'print the version');
+  program.description(tree.summary).version(options.version, '-v, --version', 'print the version');
   addValues(program, globalOptions);
   dress(program, options);
-  addBranches(program, options, options.tree.branches ?? [], path, command);
+  addBranches(program, options, tree.branches ?? [], path, command);
   if (path.length === 0) addCommand(program, options, command);
   return program;
 }

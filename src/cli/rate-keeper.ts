@@ -1,11 +1,14 @@
-// Stores the rates at settlement, if the profile names a fiat currency. They are read while the payment is
-// in flight, so nobody waits for them.
+// Stores the rates at settlement, if the profile names a fiat currency. They are read while the
+// payment is in flight, so nobody waits for them. A payment that nobody waits for keeps those of
+// its submission.
 import type { ServiceClient } from '../api/client.js';
 import type { Rates, Transaction } from '../api/types.js';
 import { fixed } from '../formats/amount.js';
 import { isFinal, isQuoted } from '../formats/states.js';
 import type { KeptRate, SettlementRates } from '../store/journal/settlement-rates.js';
+import { settledAt } from '../wallet/history/settled-at.js';
 import { findRate } from '../wallet/quote/rates.js';
+import { lazily } from './stores.js';
 
 export interface RateKeeperDeps {
   readonly fiat: string | undefined;
@@ -16,28 +19,43 @@ export interface RateKeeperDeps {
 
 /** Rates count for a settlement within this time of it. */
 const validMs = 60_000;
+/** Within this time of it they are better than none. */
+const lateMs = 3_600_000;
+/** A process that runs for days remembers this many transactions. */
+const mostKnown = 1_000;
 
 interface Read {
   readonly at: number;
   readonly rates: Rates;
 }
 
-/**
- * Returns the function to call for every transaction that the service reports; undefined without a fiat currency. After
- * an error the rate is missing.
- */
+export interface RateKeeper {
+  /** To call for every transaction that the service reports. */
+  readonly see: (txn: Transaction) => void;
+  /** Resolves when the rates of all settled ones are stored. */
+  readonly kept: () => Promise<unknown>;
+}
+
+/** Undefined without a fiat currency. After an error the rate is missing. */
 export function rateKeeper({
   fiat,
   account,
   rates,
   onClose,
-}: RateKeeperDeps): ((txn: Transaction) => void) | undefined {
+}: RateKeeperDeps): RateKeeper | undefined {
   if (fiat === undefined) return undefined;
   const inFlight = new Set<string>();
   const settled = new Set<string>();
   let latest: Promise<Read> | undefined;
-  let store: Promise<SettlementRates> | undefined;
-  let work: Promise<unknown> = Promise.resolve();
+  let work: Promise<void> = Promise.resolve();
+  let isBusy = false;
+  const finish = (): Promise<void> => work;
+  const store = lazily(async () => {
+    const opened = await rates();
+    // Before what was opened for it is closed.
+    onClose(finish);
+    return opened;
+  });
 
   const read = (): Promise<Read> => {
     latest = account().then(async ({ client }) => ({
@@ -51,27 +69,45 @@ export function rateKeeper({
   const keep = async (txn: Transaction): Promise<void> => {
     const { client, scope } = await account();
     const now = client.serviceNow();
-    const updatedAt = Math.max(txn.sourceReq.updatedAt ?? 0, txn.destReq.updatedAt ?? 0);
-    if (!inFlight.has(txn.txnId) && updatedAt < now - validMs) return;
+    const isDone = isFinal(txn.txnState);
+    const updatedAt = settledAt(txn) ?? 0;
+    const isNear = !isDone || inFlight.has(txn.txnId) || updatedAt >= now - validMs;
+    if (!isNear && updatedAt < now - lateMs) return;
     const before = await latest?.catch(() => undefined);
     const known = before !== undefined && before.at >= now - validMs ? before : await read();
     const found = ratesOf(txn, fiat, known.rates);
     if (Object.keys(found).length === 0) return;
-    if (store === undefined) store = rates();
-    await (await store).keep(scope, txn.txnId, { keptAt: known.at, fiat, rates: found });
+    const settled = isDone ? updatedAt || now : null;
+    const rate = { keptAt: known.at, settledAt: settled, fiat, rates: found };
+    await (await store())[isNear ? 'keep' : 'keepLate'](scope, txn.txnId, rate);
   };
 
-  return (txn) => {
+  const keepNext = (txn: Transaction): void => {
+    if (!isBusy) onClose(finish);
+    isBusy = true;
+    work = work.then(() => keep(txn)).catch(() => undefined);
+  };
+
+  const see = (txn: Transaction): void => {
     if (isQuoted(txn.txnState)) return;
     if (!isFinal(txn.txnState)) {
-      if (!inFlight.has(txn.txnId) && latest === undefined) void read();
-      inFlight.add(txn.txnId);
+      if (inFlight.has(txn.txnId)) return;
+      note(inFlight, txn.txnId);
+      // What is requested has no moment of payment yet.
+      if (txn.sourceReq.method === 'servicepay') keepNext(txn);
+      else if (latest === undefined) void read();
     } else if (txn.txnState === 'completed' && !settled.has(txn.txnId)) {
-      if (settled.size === 0) onClose(() => work.then(async () => (await store)?.close()));
-      settled.add(txn.txnId);
-      work = Promise.all([work, keep(txn).catch(() => undefined)]);
+      note(settled, txn.txnId);
+      keepNext(txn);
     }
   };
+  return { see, kept: () => work };
+}
+
+function note(known: Set<string>, txnId: string): void {
+  known.add(txnId);
+  const [oldest] = known;
+  if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
 }
 
 /** Rates of both currencies, if the service has them. */

@@ -1,30 +1,33 @@
 // Runs one command line from start to exit code; shows errors once, in the requested form.
-import type { OpeningTransport } from '../api/network/exchange.js';
+import type { OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
-import type { Process, RunLine } from './context.js';
+import { readCommandLine, type CommandLine } from './command-line.js';
+import type { RunLine } from './context.js';
+import type { Process } from './process.js';
 import { Ended } from './exit-with.js';
 import type { Globals } from './globals.js';
 import { runProgram } from './program.js';
-import { tree } from './table.js';
-import { movesMoney } from './tree.js';
 
-export async function runCli(argv: readonly string[], given: Process): Promise<number> {
-  const proc = await withLog(argv, given);
-  const runLine: RunLine = (line, changes) =>
-    runCli(line, { ...proc, ...changes, env: { ...proc.env, ...changes?.env } });
+export const runCli = (argv: readonly string[], proc: Process): Promise<number> =>
+  runCommandLine(readCommandLine(argv), proc);
+
+export async function runCommandLine(line: CommandLine, given: Process): Promise<number> {
+  const proc = await withLog(line, given);
+  const runLine: RunLine = (argv, changes) =>
+    runCli(argv, { ...proc, ...changes, env: { ...proc.env, ...changes?.env } });
+  const { argv, readsStdin } = line;
   let globals: Globals | undefined;
   let early: OpeningTransport | undefined;
   try {
     await runProgram({
-      tree,
+      line,
       version: proc.version,
-      argv,
       page: proc.page,
       stdin: proc.stdin,
       explain: (text) => void proc.stderr.write(`${text}\n`),
       connect: async (connections) => {
-        early = (await import('./early-connection.js')).connectEarly(argv, connections, proc);
+        early = (await import('./early-connection.js')).connectEarly(line, connections, proc);
       },
       // Loaded here because help does not need it.
       openContext: async (options, { createsProfile = false }) => {
@@ -32,27 +35,26 @@ export async function runCli(argv: readonly string[], given: Process): Promise<n
         const { openContext } = await import('./context.js');
         // Gives the event loop a turn for the TLS handshake.
         if (early !== undefined) await new Promise((turn) => setImmediate(turn));
-        return openContext(proc, options, { argv, runLine, createsProfile, early });
+        return openContext(proc, options, { argv, readsStdin, runLine, createsProfile, early });
       },
     });
     return 0;
   } catch (error) {
     if (error instanceof Ended) return error.exitCode;
-    return show(error instanceof Failure ? error : unexpected(error), argv, proc, globals);
+    const failure = error instanceof Failure ? error : unexpected(error);
+    proc.onFailure?.(failure);
+    return show(failure, line, proc, globals);
   } finally {
     await early?.close();
   }
 }
 
-/** Makes stderr a JSON log if the command line or environment asks for it, even if the command line is invalid. */
-async function withLog(argv: readonly string[], proc: Process): Promise<Process> {
-  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
-  const flag = words.findLastIndex((word) => /^--log-format(=|$)/.test(word));
-  const [, asked = words[flag + 1]] = words[flag]?.split('=') ?? [
-    undefined,
-    proc.env['SVCPAY_LOG_FORMAT'],
-  ];
-  if (asked !== 'json') return proc;
+/**
+ * Makes stderr a JSON log if the command line or environment asks for it, even if the command line
+ * is invalid.
+ */
+async function withLog(line: CommandLine, proc: Process): Promise<Process> {
+  if ((line.word('log-format') ?? proc.env['SVCPAY_LOG_FORMAT']) !== 'json') return proc;
   const { jsonLog } = await import('../terminal/json-log.js');
   return { ...proc, stderr: jsonLog(proc.stderr, proc.now, proc.newId()) };
 }
@@ -60,10 +62,10 @@ async function withLog(argv: readonly string[], proc: Process): Promise<Process>
 /** Shows an uncaught error. */
 export async function showUnexpected(
   error: unknown,
-  argv: readonly string[],
+  line: CommandLine,
   proc: Process,
 ): Promise<void> {
-  await show(unexpected(error), argv, proc);
+  await show(unexpected(error), line, proc);
 }
 
 /**
@@ -73,27 +75,27 @@ export async function showUnexpected(
 export async function showLost(
   reason: string,
   isSubmitted: boolean,
-  argv: readonly string[],
+  line: CommandLine,
   proc: Process,
 ): Promise<number> {
   const message = `stdout cannot be written (${reason}): its output is lost.`;
-  if (!isSubmitted && (!movesMoney(argv) || argv.some((word) => showsOnly.has(word))))
-    return show(new Failure('unexpected', message), argv, proc);
+  if (!isSubmitted && (!line.movesMoney || line.asksForHelp || line.has(...printingOptions)))
+    return show(new Failure('unexpected', message), line, proc);
   proc.stderr.write(`Warning: ${message}\n`);
   return 0;
 }
 
 /** With one of these, a command that moves money only prints. */
-const showsOnly: ReadonlySet<string> = new Set(['-h', '--help', '--quote-only', '--dry-run']);
+const printingOptions = ['quote-only', 'dry-run'];
 
 async function show(
   failure: Failure,
-  argv: readonly string[],
+  line: CommandLine,
   proc: Process,
   globals?: Globals,
 ): Promise<number> {
   const { showFailure } = await import('./show-failure.js');
-  showFailure(failure, argv, await withLog(argv, proc), globals);
+  showFailure(failure, line, await withLog(line, proc), globals);
   return failure.exitCode;
 }
 

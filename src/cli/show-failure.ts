@@ -4,19 +4,19 @@ import { failureFields, failureJson, failureLines } from '../terminal/failure-vi
 import { asciiGlyphs } from '../terminal/glyphs.js';
 import { sanitize } from '../terminal/sanitize.js';
 import { isLog, openTerminal } from '../terminal/terminal.js';
-import type { Process } from './context.js';
+import type { CommandLine } from './command-line.js';
+import type { Process } from './process.js';
 import type { Globals } from './globals.js';
-import { movesMoney } from './tree.js';
 
 /** @param globals undefined if the command line could not be parsed */
 export function showFailure(
   failure: Failure,
-  argv: readonly string[],
+  line: CommandLine,
   proc: Process,
   globals?: Globals,
 ): void {
   const { stderr } = proc;
-  const { json, debug, color } = globals === undefined ? scanned(argv) : errorOutputOf(globals);
+  const { json, debug, color } = globals === undefined ? requestedBy(line) : errorOutputOf(globals);
   if (isLog(stderr)) {
     const { txnId, requestId } = failure;
     if (debug) stderr.entry('debug', causesOf(failure).trimEnd());
@@ -33,7 +33,7 @@ export function showFailure(
   }
   const terminal = openTerminal({ ...proc, flags: { noColor: !color } });
   const canvas = terminal.stderrIsTty ? terminal.stderrCanvas : undefined;
-  const lines = failureLines(failure, { money: movesMoney(argv), canvas });
+  const lines = failureLines(failure, { money: line.movesMoney, canvas });
   stderr.write(`${(terminal.unicode ? lines : lines.map(asciiGlyphs)).join('\n')}\n`);
   if (debug) stderr.write(causesOf(failure));
 }
@@ -46,19 +46,12 @@ const errorOutputOf = ({ json, output, debug, color }: Globals): ErrorOutput => 
   color,
 });
 
-/** Output options of an invalid command line; compares whole words, so that a note's text does not match. */
-function scanned(argv: readonly string[]): ErrorOutput {
-  const words = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length);
-  const isJson = (word: string, index: number): boolean =>
-    word === '--json' ||
-    /^(?:-[a-z]*o|--output=)jsonl?$/.test(word) ||
-    (/^(?:-[a-z]*o|--output)$/.test(word) && /^jsonl?$/.test(words[index + 1] ?? ''));
-  return {
-    json: words.some(isJson),
-    debug: words.includes('--debug'),
-    color: !words.includes('--no-color'),
-  };
-}
+/** Output options of a command line that could not be parsed. */
+const requestedBy = (line: CommandLine): ErrorOutput => ({
+  json: line.has('json') || /^jsonl?$/.test(line.word('output') ?? ''),
+  debug: line.has('debug'),
+  color: !line.has('no-color'),
+});
 
 function causesOf(failure: Failure): string {
   const stacks: string[] = [];

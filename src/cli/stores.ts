@@ -1,16 +1,21 @@
 // Journal and inbox, opened on first use: in files of this home, or in the configured database.
 import { Failure } from '../formats/failure.js';
 import type { Postgres } from '../store/database/postgres.js';
-import type { Part } from '../store/database/postgres-schema.js';
+import { databaseIdVariable } from '../store/database/address.js';
+import type { Identity, Part } from '../store/database/postgres-schema.js';
+import type { SqlDatabase } from '../store/database/sql.js';
 import type { EventStore } from '../store/events/event-store.js';
 import type { Document } from '../store/files/document.js';
 import { eventsFile, isThere, journalFile, type Home } from '../store/files/home.js';
+import type { BookRecords } from '../store/journal/book-records.js';
+import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
+import type { SeenDatabase } from '../store/journal/shared-journal.js';
 import type { SettlementRates } from '../store/journal/settlement-rates.js';
 import { databaseVariable, findDatabase, type FoundDatabase } from '../store/profile/database.js';
 import { changeProfile, type Config } from '../store/profile/profiles.js';
 import type { SecretStore } from '../store/profile/secrets.js';
-import { embeddedUrl, type Settings } from '../store/profile/settings.js';
+import { embeddedUrl, fromEnvironment, type Settings } from '../store/profile/settings.js';
 import { isAlive } from '../store/journal/owner.js';
 
 export interface StoreOptions {
@@ -20,6 +25,9 @@ export interface StoreOptions {
   readonly secrets: () => SecretStore;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+  /** Monotonic milliseconds. */
+  readonly elapsed: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
   readonly owner: () => string;
   readonly onClose: (close: () => Promise<void>) => void;
 }
@@ -27,10 +35,16 @@ export interface StoreOptions {
 export interface Stores {
   journal(): Promise<Journal>;
   events(): Promise<EventStore>;
-  /** The rates at settlement, on a connection that the caller closes. */
+  /** The rates at settlement, next to the journal. */
   rates(): Promise<SettlementRates>;
+  /** Openings, adjustments and checkpoints of the books. */
+  books(): Promise<BookRecords>;
   /** The configured database, connected but unchecked; undefined without one. */
-  database(): Promise<(FoundDatabase & { readonly postgres: Postgres }) | undefined>;
+  database(): Promise<OpenDatabase | undefined>;
+}
+
+export interface OpenDatabase extends FoundDatabase {
+  readonly postgres: Postgres;
 }
 
 export function openStores(options: StoreOptions): Stores {
@@ -41,55 +55,17 @@ export function openStores(options: StoreOptions): Stores {
     const found = await findDatabase(options.settings().profile, options.env, options.secrets);
     if (found === undefined) return undefined;
     const { postgresDatabase } = await import('../store/database/postgres.js');
-    const postgres = postgresDatabase({ ...found, clock: () => performance.now() });
+    const postgres = postgresDatabase({ ...found, clock: options.elapsed, sleep: options.sleep });
     onClose(() => postgres.close());
     return { ...found, postgres };
   });
 
-  /** Stores the database's id at first use, so the home never pays from another database unnoticed. */
-  const prepared = async (
-    { postgres, source }: FoundDatabase & { postgres: Postgres },
-    part: Part,
-  ): Promise<Postgres> => {
-    const { anotherDatabase, checkTables } = await import('../store/database/postgres-schema.js');
-    const id = await checkTables(postgres, source, part);
-    const { profile, profileName } = options.settings();
-    if (profile.databaseId !== undefined && profile.databaseId !== id)
-      throw anotherDatabase(source, id, profile.databaseId);
-    // Works without it if the settings cannot be written.
-    if (profile.databaseId === undefined)
-      await changeProfile(config(), profileName, (before) => ({ ...before, databaseId: id })).catch(
-        () => undefined,
-      );
-    return postgres;
-  };
-
-  /** Payments only in the file could be paid again from the database, and do not count towards its limits. */
-  const hasUnmoved = async (): Promise<boolean> => {
-    if (!isThere(journalFile(home())) || config().read().journalMovedTo !== undefined) return false;
-    const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
-    return holdsPayments(journalFile(home()), embeddedUrl);
-  };
-
-  const journal = lazily(async () => {
-    const found = await database();
-    if (found !== undefined) {
-      const { openPostgresJournal, journalPart } =
-        await import('../store/journal/postgres-journal.js');
-      const shared = openPostgresJournal(await prepared(found, journalPart), isAliveHere);
-      return (await hasUnmoved())
-        ? { ...shared, begin: () => Promise.reject(notMoved(journalFile(home()))) }
-        : shared;
-    }
+  const fileDatabase = lazily(async (): Promise<SqlDatabase> => {
     const { hasJournal, journalMovedTo } = config().read();
     if (journalMovedTo !== undefined) throw movedAway(journalMovedTo);
-    const { openJournal } = await import('../store/journal/sqlite-journal.js');
-    const opened = openJournal({
-      path: journalFile(home()),
-      isAlive: isAliveHere,
-      now,
-      isKnown: hasJournal === true,
-    });
+    const { sqliteDatabase } = await import('../store/database/sqlite-database.js');
+    const { journalIn } = await import('../store/journal/sqlite-journal.js');
+    const opened = sqliteDatabase(journalIn(journalFile(home()), hasJournal === true), now);
     onClose(() => opened.close());
     // Works without it if the settings cannot be written.
     if (hasJournal !== true)
@@ -99,22 +75,31 @@ export function openStores(options: StoreOptions): Stores {
     return opened;
   });
 
+  const journal = lazily(async () => {
+    const { openSqlJournal } = await import('../store/journal/sql-journal.js');
+    const found = await database();
+    if (found === undefined) return openSqlJournal(await fileDatabase(), isAliveHere);
+    return sharedJournal(found, isAliveHere, options);
+  });
+
   const rates = async (): Promise<SettlementRates> => {
     await journal();
     const { settlementRates } = await import('../store/journal/settlement-rates.js');
-    const found = await database();
-    if (found !== undefined)
-      return { ...settlementRates(found.postgres), close: () => Promise.resolve() };
-    const { sqliteDatabase } = await import('../store/database/sqlite-database.js');
-    const { journalIn } = await import('../store/journal/sqlite-journal.js');
-    return settlementRates(sqliteDatabase(journalIn(journalFile(home())), now));
+    return settlementRates((await database())?.postgres ?? (await fileDatabase()));
+  };
+
+  const books = async (): Promise<BookRecords> => {
+    await journal();
+    const { bookRecords } = await import('../store/journal/book-records.js');
+    return bookRecords((await database())?.postgres ?? (await fileDatabase()));
   };
 
   const events = lazily(async () => {
     const found = await database();
     if (found !== undefined) {
       const { openPostgresEvents, inboxPart } = await import('../store/events/postgres-events.js');
-      return openPostgresEvents(await prepared(found, inboxPart));
+      await identified(found, inboxPart, options);
+      return openPostgresEvents(found.postgres);
     }
     const { openEventStore } = await import('../store/events/sqlite-events.js');
     const opened = openEventStore(eventsFile(home()), now, isAliveHere);
@@ -122,7 +107,82 @@ export function openStores(options: StoreOptions): Stores {
     return opened;
   });
 
-  return { journal, events, rates, database };
+  return { journal, events, rates, books, database };
+}
+
+async function sharedJournal(
+  found: OpenDatabase,
+  isAliveHere: (owner: string) => boolean,
+  options: StoreOptions,
+): Promise<Journal> {
+  const { home, onClose } = options;
+  const { journalPart } = await import('../store/journal/schema.js');
+  const { openSharedJournal } = await import('../store/journal/shared-journal.js');
+  const { unidentifiedDatabase } = await import('../store/database/refused-databases.js');
+  const identity = await identified(found, journalPart, options);
+  const seen = seenDatabase(home(), identity.id);
+  let latest: SeenDatabase | undefined;
+  onClose(async () => (latest === undefined ? undefined : seen.save(latest)));
+  const refusal = !(await isIdKept(identity, options))
+    ? unidentifiedDatabase(found.source, identity.id)
+    : (await hasUnmoved(options))
+      ? notMoved(journalFile(home()))
+      : undefined;
+  return openSharedJournal({
+    database: found.postgres,
+    isAlive: isAliveHere,
+    identity,
+    seen: seen.load(),
+    refusal,
+    onSubmit: (after) => (latest = after),
+  });
+}
+
+/** Throws Failure `usage` for another database than the one this home is to pay from. */
+async function identified(
+  { postgres, source }: OpenDatabase,
+  part: Part,
+  { env, settings }: StoreOptions,
+): Promise<Identity> {
+  const [{ checkTables }, { anotherDatabase, unexpectedDatabase }] = await Promise.all([
+    import('../store/database/postgres-schema.js'),
+    import('../store/database/refused-databases.js'),
+  ]);
+  const identity = await checkTables(postgres, part);
+  const given = fromEnvironment(env, databaseIdVariable);
+  if (given !== undefined && given !== identity.id)
+    throw unexpectedDatabase(source, identity.id, given);
+  const { databaseId: kept } = settings().profile;
+  if (given === undefined && kept !== undefined && kept !== identity.id)
+    throw anotherDatabase(source, identity.id, kept);
+  return identity;
+}
+
+/** Keeps the id at first use. False if it is neither given nor can it be kept. */
+async function isIdKept(
+  { id }: Identity,
+  { settings, env, config }: StoreOptions,
+): Promise<boolean> {
+  const { profile, profileName } = settings();
+  if (fromEnvironment(env, databaseIdVariable) !== undefined) return true;
+  if (profile.databaseId !== undefined) return true;
+  return changeProfile(config(), profileName, (before) => ({ ...before, databaseId: id })).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Payments only in the file could be paid again from the database, and do not count towards its
+ * limits.
+ */
+async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boolean> {
+  const { hasJournal, journalMovedTo } = config().read();
+  const path = journalFile(home());
+  if (journalMovedTo !== undefined || (hasJournal !== true && !isThere(path))) return false;
+  const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
+  // Payments of the sandbox count where the sandbox is paid.
+  return holdsPayments(path, settings().embedded ? undefined : embeddedUrl);
 }
 
 const movedAway = (where: string): Failure =>

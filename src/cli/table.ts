@@ -6,8 +6,11 @@ type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections' | 'own
 type Row = readonly [path: string, summary: string, load?: () => Promise<Command>, traits?: Traits];
 
 const pays: Traits = { money: true, connections: 2, ownAccount: true };
-/** Reads the rates next to the creation and the wallets. */
-const converts: Traits = { ...pays, connections: 3 };
+/**
+ * During the create request and the read of the wallets, it reads rates or the account's own
+ * deposit address.
+ */
+const looksUp: Traits = { ...pays, connections: 3 };
 const asks: Traits = { connections: 1, ownAccount: true };
 const reads: Traits = { connections: 1 };
 
@@ -29,13 +32,13 @@ const sends: Readonly<Record<SendKind, Row>> = {
     'send onchain',
     'pay to a Bitcoin address',
     () => import('./payment/send.js').then((it) => it.sendOnchain),
-    pays,
+    looksUp,
   ],
   usdt: [
     'send usdt',
     'pay USDT to a TRON address',
     () => import('./payment/send.js').then((it) => it.sendUsdt),
-    pays,
+    looksUp,
   ],
 };
 
@@ -77,20 +80,20 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
         'send',
         'pay an invoice, an address, an LNURL or a Lightning Address',
         () => import('./payment/send.js').then((it) => it.send),
-        { ...pays, aliases: ['pay'] },
+        { ...looksUp, aliases: ['pay'] },
       ],
       ...Object.values(sends),
       [
         'swap',
         'exchange between two of your own wallets',
         () => import('./payment/swap.js').then((it) => it.swap),
-        converts,
+        looksUp,
       ],
       [
         'payout',
         'pay out to a bank account or a mobile wallet',
         () => import('./payout/payout.js').then((it) => it.payout),
-        converts,
+        looksUp,
       ],
       [
         'payout methods',
@@ -107,6 +110,18 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
         'pay the rows of a CSV file, each once',
         () => import('./batch/batch.js').then((it) => it.batch),
         pays,
+      ],
+      [
+        'batch status',
+        'show what became of the rows of a batch, and what to do',
+        () => import('./batch/batch-status.js').then((it) => it.batchStatus),
+        asks,
+      ],
+      [
+        'batch receipts',
+        'write a remittance advice for each payee of a batch',
+        () => import('./batch/batch-receipts.js').then((it) => it.batchReceipts),
+        asks,
       ],
       ['recipients', 'manage the address book for payouts'],
       [
@@ -174,7 +189,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ['tx', 'show, watch, confirm and resume transactions'],
       [
         'tx list',
-        'show the history',
+        'show the history, newest last',
         () => import('./history/tx-list.js').then((it) => it.txList),
         asks,
       ],
@@ -205,7 +220,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       [
         'tx pending',
         'list unfinished payments',
-        () => import('./history/tx-resume.js').then((it) => it.txPending),
+        () => import('./history/tx-pending.js').then((it) => it.txPending),
         { connections: 4, ownAccount: true },
       ],
       [
@@ -213,6 +228,12 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
         'finish or report unfinished payments',
         () => import('./history/tx-resume.js').then((it) => it.txResume),
         pays,
+      ],
+      [
+        'tx resolve',
+        'record whether the money of an error or an unknown outcome moved',
+        () => import('./history/tx-resolve.js').then((it) => it.txResolve),
+        asks,
       ],
       [
         'tx export',
@@ -224,6 +245,18 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
         'statement',
         'show opening balance, movements and closing balance, and check that they tie',
         () => import('./books/statement.js').then((it) => it.statement),
+        asks,
+      ],
+      [
+        'statement open',
+        'record what the wallets held before their first transaction',
+        () => import('./books/statement-open.js').then((it) => it.statementOpen),
+        asks,
+      ],
+      [
+        'statement adjust',
+        'record money that no transaction explains',
+        () => import('./books/statement-adjust.js').then((it) => it.statementAdjust),
         asks,
       ],
       [
@@ -354,12 +387,6 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
         'print what commands take and print, as JSON',
         () => import('./help/schema.js').then((it) => it.schema(tree)),
       ],
-      [
-        '__generate',
-        'print generated files',
-        () => import('./help/generate.js').then((it) => it.generate(tree)),
-        { hidden: true },
-      ],
     ],
   ],
   [
@@ -405,6 +432,22 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
         'webhook listen',
         'receive events on this machine',
         () => import('./webhook/webhook-listen.js').then((it) => it.listenWebhook),
+      ],
+      ['webhook consumers', 'list, rename and remove the targets that events wait for'],
+      [
+        'webhook consumers list',
+        'list the consumers, what waits for each, and when a receiver served it last',
+        () => import('./webhook/webhook-consumers.js').then((it) => it.listConsumers),
+      ],
+      [
+        'webhook consumers rename',
+        'rename a consumer; its events wait under the new name',
+        () => import('./webhook/webhook-consumers.js').then((it) => it.renameConsumer),
+      ],
+      [
+        'webhook consumers remove',
+        'remove a consumer and what waits for it',
+        () => import('./webhook/webhook-consumers.js').then((it) => it.removeConsumer),
       ],
       [
         'webhook verify',

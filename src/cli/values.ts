@@ -1,5 +1,7 @@
-// Values of arguments and options: how each is written, read and described. Parsing, help and completion use them.
+// Values of arguments and options: how each is written, read and described. Parsing, help and
+// completion use them.
 import { Failure } from '../formats/failure.js';
+import { entryOf } from '../formats/unknown.js';
 import { parseAmount, type Money } from '../formats/amount.js';
 import { parseDuration } from '../formats/duration.js';
 
@@ -156,14 +158,18 @@ export const currency = (placeholder = 'CCY'): Value<string> =>
 export const duration = (placeholder = 'DURATION'): Value<number> =>
   word(placeholder, (given) => parseDuration(given));
 
+/** @param aliases further names, such as those that a menu shows */
 export function choice<const C extends string>(
   choices: readonly C[],
   placeholder?: string,
+  aliases: Readonly<Record<string, C>> = {},
 ): Value<C> {
   return word(
     placeholder ?? choices.join('|'),
     (given) => {
-      const chosen = choices.find((each) => each === given.toLowerCase() || each === given);
+      const chosen =
+        choices.find((each) => each === given.toLowerCase() || each === given) ??
+        entryOf(aliases, given.toLowerCase());
       if (chosen === undefined)
         throw new Failure('usage', `"${given}" is not one of ${choices.join(', ')}.`);
       return chosen;
@@ -234,14 +240,14 @@ export interface ValueSchema {
 /** Longer lists, such as all countries, are omitted. */
 const mostChoices = 40;
 
-/** The value as JSON Schema. @param joins several words are one text, as in `50 000 sat` */
-export function valueSchema({ shape }: Value<unknown>, joins: boolean): ValueSchema {
+/** The value as JSON Schema. */
+export function valueSchema({ shape }: Value<unknown>): ValueSchema {
   const { kind, summary: description, range } = shape;
   const choices =
     shape.choices.length > 0 && shape.choices.length <= mostChoices ? { enum: shape.choices } : {};
   if (kind === 'switch' || kind === 'on-off' || kind === 'off')
     return { type: 'boolean', description };
-  if (kind === 'words' && !joins)
+  if (kind === 'words')
     return { type: 'array', items: { type: 'string', ...choices }, description };
   if (range !== undefined)
     return { type: 'integer', minimum: range[0], maximum: range[1], description };

@@ -1,5 +1,5 @@
 // Waits a limited time for a result; undefined if it takes longer.
-import type { Process } from './context.js';
+import type { Process } from './process.js';
 
 export async function within<T>(
   ms: number,

@@ -1,5 +1,6 @@
-// Amounts of money: exact decimals with a currency, parsed from user input and written for screens and the wire.
-import Big from 'big.js';
+// Amounts of money: exact decimals with a currency, parsed from user input and written for screens
+// and the wire.
+import { Big } from 'big.js';
 import { Failure } from './failure.js';
 import { clip } from './text.js';
 import { entryOf } from './unknown.js';
@@ -39,12 +40,17 @@ const bitcoinSupply = '21000000';
 const exactDigits = 15;
 const thousandsSeparator = ' ';
 
-/** An amount in whole units: `money('BTC', '0.0005')`. For user input use {@link parseAmount}. Throws `Failure` usage for an invalid number. */
+/**
+ * An amount in whole units: `money('BTC', '0.0005')`. For user input use {@link parseAmount}.
+ * Throws `Failure` usage for an invalid number.
+ */
 export function money(ccy: string, value: Big | string | number): Money {
   return { ccy: ccy.toUpperCase(), value: decimalOf(value) };
 }
 
-/** How many decimals a currency has: 8 for BTC, 6 for USDT, none for the likes of VND, otherwise 2. */
+/**
+ * How many decimals a currency has: 8 for BTC, 6 for USDT, none for the likes of VND, otherwise 2.
+ */
 export function decimalsOf(ccy: string): number {
   if (ccy === 'BTC') return 8;
   if (ccy === 'USDT') return 6;
@@ -55,7 +61,10 @@ export function decimalsOf(ccy: string): number {
 export const isFiat = (ccy: string): boolean =>
   isCurrency(ccy) && ccy !== 'BTC' && !tokens.has(ccy);
 
-/** Reads a currency code in any letter case: BTC, USDT or three letters. Throws `Failure` usage for anything else. */
+/**
+ * Reads a currency code in any letter case: BTC, USDT or three letters. Throws `Failure` usage for
+ * anything else.
+ */
 export function parseCurrency(text: string): string {
   const ccy = text.toUpperCase();
   if (/^(?:usdt|(?!sat)[a-z]{3})$/i.test(text)) return ccy;
@@ -72,11 +81,13 @@ export const isCurrency = (ccy: string): boolean =>
 export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
 
 /**
- * Reads an amount by the grammar `digits[.digits]unit`, the unit in any letter case; `sat` and `sats` stand for BTC.
- * Spaces are accepted where our screens print them: between thousands and before the unit.
+ * Reads an amount by the grammar `digits[.digits]unit`, the unit in any letter case; `sat` and
+ * `sats` stand for BTC. Spaces are accepted where our screens print them: between thousands and
+ * before the unit.
  *
- * With `ccy` the unit may be left out, except for BTC, where a bare number could mean either bitcoin or satoshis, and a
- * unit of another currency is refused. Throws `Failure` usage, also for zero and for more decimals than the unit has.
+ * With `ccy` the unit may be left out, except for BTC, where a bare number could mean either
+ * bitcoin or satoshis, and a unit of another currency is refused. Throws `Failure` usage, also for
+ * zero and for more decimals than the unit has.
  */
 export function parseAmount(text: string, ccy?: string): Money {
   if (typeof text !== 'string')
@@ -91,33 +102,55 @@ export function parseAmount(text: string, ccy?: string): Money {
     (unit === '' && text.endsWith(' ')) ||
     /^k(?:sats?)?$/i.test(unit)
   ) {
+    checkGrouping(text);
     const meant = spelled(text);
     if (meant !== undefined)
       throw usage(
-        `"${clip(text)}" contains "${meant.sign}", which an amount cannot have. Write ${meant.spelling}.`,
+        `"${clip(text)}" contains "${meant.sign}", which an amount cannot have. ` +
+          `Write ${meant.spelling}.`,
       );
     const seen = /[^ -~]/.test(text)
       ? ' It has a character in it that only looks like a digit, a letter or a space.'
       : '';
     throw usage(
-      `"${clip(text)}" is not an amount.${seen} Write digits and a unit, such as ${example(expected)}.`,
+      `"${clip(text)}" is not an amount.${seen} Write digits and a unit, ` +
+        `such as ${example(expected)}.`,
     );
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
+  // No program writes the zero.
+  if (digits.endsWith('0')) checkGrouping(text);
   if (unit === '' && (expected === undefined || expected === 'BTC'))
     throw bareNumber(digits, expected);
 
   const inSats = /^sats?$/i.test(unit);
-  const actual = unit === '' ? (expected ?? 'BTC') : inSats ? 'BTC' : parseUnit(unit, text);
+  const actual = unit === '' ? (expected ?? 'BTC') : inSats ? 'BTC' : parseUnit(unit, digits, text);
   if (expected !== undefined && actual !== expected) {
     throw usage(
-      `"${text}" is an amount of ${actual}, but ${expected} is needed here. Write ${example(expected)}.`,
+      `"${text}" is an amount of ${actual}, but ${expected} is needed here. ` +
+        `Write ${example(expected)}.`,
     );
   }
   checkDecimals(text, digits, inSats ? 0 : decimalsOf(actual), inSats ? 'sat' : actual);
   const value = inSats ? new Big(digits).times(btcPerSat) : new Big(digits);
   checkSize(text, actual, value);
   return { ccy: actual, value };
+}
+
+/**
+ * Throws Failure `usage` for an amount such as `1.000` or `1,234`, in which three digits after a
+ * sign can be decimals or thousands.
+ */
+export function checkGrouping(text: string): void {
+  const [, units = '', sign, thousands = '', unit = ''] =
+    /^([1-9]\d{0,2})([.,])(\d{3}) ?([a-z]*)$/i.exec(text.trim()) ?? [];
+  const hasDecimals = unit === '' || (!/^sats?$/i.test(unit) && decimalsOf(unit.toUpperCase()) > 0);
+  if (sign === undefined || !hasDecimals) return;
+  const written = fixed(new Big(`${units}.${thousands}`));
+  throw usage(
+    `"${clip(text)}" can mean ${written} or ${units}${thousands}. Write ${written}${unit} or ` +
+      `${units}${thousands}${unit}.`,
+  );
 }
 
 /** The currency named in an amount; undefined for a bare number and for other text. */
@@ -140,7 +173,10 @@ export function readDecimal(text: string): WireNumber | undefined {
   return new Big(String(number)).eq(text) ? number : text;
 }
 
-/** The exact decimal of a number of the service. Throws `Failure` usage for `NaN` and the like, which JSON cannot carry: a caller made it. */
+/**
+ * The exact decimal of a number of the service. Throws `Failure` usage for `NaN` and the like,
+ * which JSON cannot carry: a caller made it.
+ */
 export const fromWire = (n: WireNumber): Big => decimalOf(n);
 
 function decimalOf(value: Big | string | number): Big {
@@ -162,24 +198,36 @@ export const moneyFromWire = (
 ): Money | undefined =>
   n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));
 
-/** A finite number as text in fixed notation, exact: without a decimal in between, since an export writes a million. */
+/**
+ * A finite number as text in fixed notation, exact: without a decimal in between, since an export
+ * writes a million.
+ */
 export function plainNumber(n: WireNumber): string {
   if (typeof n === 'string') return fixed(new Big(n));
   const text = String(n);
   return text.includes('e') ? withoutExponent(text) : text;
 }
 
-/** The same number in fixed notation as JavaScript writes with an exponent: a digit, perhaps more of them after a point. */
+/**
+ * The same number in fixed notation as JavaScript writes with an exponent: a digit, perhaps more of
+ * them after a point.
+ */
 export function withoutExponent(text: string): string {
   const at = text.indexOf('e-');
   if (at < 0 || text.startsWith('-')) return fixed(new Big(text));
   return `0.${'0'.repeat(Number(text.slice(at + 2)) - 1)}${text.charAt(0)}${text.slice(2, at)}`;
 }
 
-/** The amount for a screen, with its currency: `1 250.50000000 BTC`, `10 000.00 USDT`, `500 000 VND`. */
+/**
+ * The amount for a screen, with its currency: `1 250.50000000 BTC`, `10 000.00 USDT`, `500 000
+ * VND`.
+ */
 export const formatAmount = (amount: Money): string => `${formatNumber(amount)} ${amount.ccy}`;
 
-/** The amount for a column whose currency is named beside it. Never rounds: more decimals than usual are all shown. */
+/**
+ * The amount for a column whose currency is named beside it. Never rounds: more decimals than usual
+ * are all shown.
+ */
 export function formatNumber({ ccy, value }: Money): string {
   const usual = ccy === 'USDT' ? 2 : decimalsOf(ccy);
   const exact = fixed(value);
@@ -206,13 +254,31 @@ function whole(scaled: Big, value: Big, unit: string): bigint {
   return BigInt(digits);
 }
 
-function parseUnit(unit: string, text: string): string {
+function parseUnit(unit: string, digits: string, text: string): string {
   const ccy = unit.toUpperCase();
-  if (ccy === 'USDT' || ccy.length === 3) return ccy;
+  if (ccy === 'BTC' || ccy === 'USDT') return ccy;
+  const meant = ['sat', 'btc', 'usdt'].find((each) => isMisspelled(unit.toLowerCase(), each));
+  if (meant !== undefined && !isCurrency(ccy))
+    throw usage(`"${unit}" in "${text}" is not a unit. Did you mean ${digits}${meant}?`);
+  if (ccy.length === 3) return ccy;
   throw usage(
     `"${unit}" in "${text}" is not a unit. Write sat, btc, usdt or a currency code such as vnd.`,
   );
 }
+
+/**
+ * `satt` and `satoshis`, the letters in another order: `sta`, or a letter too many or too few after
+ * the first, because `msat` is another unit.
+ */
+const isMisspelled = (word: string, unit: string): boolean =>
+  word.startsWith(unit) ||
+  letters(word) === letters(unit) ||
+  (word[0] === unit[0] && (lessALetter(word).includes(unit) || lessALetter(unit).includes(word)));
+
+const lessALetter = (word: string): string[] =>
+  [...word].map((_, i) => word.slice(0, i) + word.slice(i + 1));
+
+const letters = (word: string): string => [...word].toSorted().join('');
 
 const signs: Readonly<Record<string, string>> = {
   '€': 'eur',
@@ -249,7 +315,9 @@ function spelled(text: string): { readonly sign: string; readonly spelling: stri
 /** An amount of tens of thousands of bitcoin is a mistake. */
 function bareNumber(digits: string, expected: string | undefined): Failure {
   const asSats = new Big(digits).times(btcPerSat);
-  const inSats = `Write ${digits}sat (${fixed(asSats)} BTC)${expected === undefined ? ` or ${digits}usd` : ''}.`;
+  const inSats =
+    `Write ${digits}sat (${fixed(asSats)} ` +
+    `BTC)${expected === undefined ? ` or ${digits}usd` : ''}.`;
   const inBtc = `Write ${digits}btc (${formatSats(new Big(digits))}).`;
   return usage(`${digits} has no unit. ${digits.includes('.') ? inBtc : inSats}`);
 }

@@ -1,6 +1,6 @@
 // Bitcoin payment URIs: BIP21 and its successor BIP321, read and written.
 // The addresses and the invoice in it are checked by `detectDestination`.
-import type Big from 'big.js';
+import type { Big } from 'big.js';
 import { fixed, parseAmount } from './amount.js';
 import { Failure } from './failure.js';
 
@@ -30,7 +30,9 @@ const segwitKeys = ['bc', 'tb', 'bcrt'];
 const otherMethodKeys = ['lno', 'sp', 'pay'];
 const knownKeys = [...singleKeys, ...segwitKeys, ...otherMethodKeys];
 
-/** Reads a `bitcoin:` URI; the scheme and the keys may have any letter case. Throws `Failure` usage. */
+/**
+ * Reads a `bitcoin:` URI; the scheme and the keys may have any letter case. Throws `Failure` usage.
+ */
 export function parseBip21(uri: string): Bip21 {
   const [, address, query = ''] = /^bitcoin:([0-9a-z]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(uri) ?? [];
   if (address === undefined) throw broken('it is not of the form bitcoin:ADDRESS?amount=…');

@@ -1,8 +1,12 @@
-// Calendar days in a time zone: their start and end, and the day of an instant.
+// Calendar days in a time zone: their start and end, the day of an instant, and instants as people
+// write them.
+import { parseDuration } from './duration.js';
 import { Failure } from './failure.js';
 import { clip } from './text.js';
 
-/** A span of whole days, epoch ms: `first` is its first millisecond, `end` the first one after it. */
+/**
+ * A span of whole days, epoch ms: `first` is its first millisecond, `end` the first one after it.
+ */
 export interface Span {
   readonly first: number;
   readonly end: number;
@@ -61,8 +65,8 @@ export function spanOf({ year, month, day }: CalendarDate, zone: string): Span {
 }
 
 /**
- * The first instant of a day. A clock change at midnight skips its first hour, or repeats the last hour of the previous
- * day: both offsets are tried, and the earlier instant within the day is used.
+ * The first instant of a day. A clock change at midnight skips its first hour, or repeats the last
+ * hour of the previous day: both offsets are tried, and the earlier instant within the day is used.
  */
 function startOf(midnightUtc: number, zone: string): number {
   const dayOf = dayWriter(zone);
@@ -84,7 +88,10 @@ const clockIn = (timeZone: string): Intl.DateTimeFormat =>
 /** All of time. */
 export const always: Span = { first: 0, end: Number.MAX_SAFE_INTEGER };
 
-/** Writes the day of an instant as `2026-10-01`. Caches a quarter of an hour, because instants of a history are close together. */
+/**
+ * Writes the day of an instant as `2026-10-01`. Caches a quarter of an hour, because instants of a
+ * history are close together.
+ */
 export function dayWriter(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
   // Every offset is a multiple of a quarter of an hour, so no quarter spans two days.
@@ -102,3 +109,60 @@ export function dayWriter(zone: string): (at: number) => string {
 /** `2026-11-01` after `2026-10-31`. */
 export const nextDay = (day: string): string =>
   new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
+
+/** `22 Oct`, with its year if that is another one. */
+export function dayAndMonth(at: number, now: number): string {
+  const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
+  return new Date(at).toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    ...(!isThisYear && { year: 'numeric' }),
+  });
+}
+
+/** How long ago, or the first and the last millisecond (epoch ms): a date is its whole day. */
+export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
+
+const pattern =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+
+/**
+ * Reads `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`; the default is the local time zone.
+ * Throws `Failure` usage.
+ */
+export function parseInstant(text: string): Instant {
+  const match = pattern.exec(text);
+  if (match === null) return { ago: parseAgo(text) };
+  const [, year, month, day, hour = 0, minute = 0, second = 0, zone] = match;
+  const [y, m, d] = [Number(year), Number(month), Number(day)];
+  if (!isDay(y, m, d) || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) {
+    throw new Failure(
+      'usage',
+      `"${text}" does not exist in the calendar. Write a date such as 2026-03-01.`,
+    );
+  }
+  if (match[4] === undefined) {
+    return {
+      first: new Date(y, m - 1, d).getTime(),
+      last: new Date(y, m - 1, d + 1).getTime() - 1,
+    };
+  }
+  const at = Date.parse(text.replace(' ', 'T').toUpperCase());
+  if (Number.isNaN(at))
+    throw new Failure('usage', `"${zone}" in "${text}" is not a time zone. Write Z or +02:00.`);
+  return { first: at, last: at };
+}
+
+function parseAgo(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (cause) {
+    const advice = 'Write 2h or 7d, or a date such as 2026-03-01.';
+    throw new Failure('usage', `"${clip(text)}" is not a time. ${advice}`, { cause });
+  }
+}
+
+function isDay(year: number, month: number, day: number): boolean {
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}

@@ -3,7 +3,10 @@ import { fixed } from './amount.js';
 import type { Invoice } from './bolt11/decode.js';
 import type { Bip21Destination, Destination } from './destination.js';
 
-/** Fields by kind; absent ones are `null`. `now` is in milliseconds since 1970 and decides `expired`. */
+/**
+ * Fields by kind; absent ones are `null`. `now` is in milliseconds since 1970 and decides
+ * `expired`.
+ */
 export function describeDestination(destination: Destination, now: number) {
   switch (destination.kind) {
     case 'bolt11':

@@ -1,4 +1,5 @@
-// Detects the destination in a pasted text: an invoice, an address, an LNURL, a Lightning Address or a URI of those.
+// Detects the destination in a pasted text: an invoice, an address, an LNURL, a Lightning Address
+// or a URI of those.
 import { btcFromMsat, fixed } from './amount.js';
 import { parseBip21, type Bip21 } from './bip21.js';
 import { parseBitcoinAddress, type BitcoinAddress } from './address/bitcoin-address.js';
@@ -9,7 +10,10 @@ import { decodeLnurl, encodeLnurl, parseLightningAddress, type LightningAddress 
 import { parseTronAddress, type TronAddress } from './address/tron-address.js';
 import { clip } from './text.js';
 
-/** A `bitcoin:` URI whose address and invoice were checked and agree; at least one of the two is there. */
+/**
+ * A `bitcoin:` URI whose address and invoice were checked and agree; at least one of the two is
+ * there.
+ */
 export interface Bip21Destination extends Bip21 {
   readonly bitcoin: BitcoinAddress | null;
   readonly invoice: Invoice | null;
@@ -30,8 +34,9 @@ const maxLength = 8192;
 const longestPaste = 8 * maxLength;
 
 /**
- * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix, and with the line breaks, indents and
- * blanks from copying. Throws `Failure` usage with the reason, for instance a wrong checksum.
+ * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix, and with the line
+ * breaks, indents and blanks from copying. Throws `Failure` usage with the reason, for instance a
+ * wrong checksum.
  */
 export function detectDestination(
   input: string,
@@ -54,7 +59,9 @@ export function detectDestination(
 /** White space and invisible characters. */
 const blanks = /[\s\u200B-\u200D\u2060\uFEFF]+/g;
 
-/** The text without blanks: only texts in a URI may have some, and a blank ends a Lightning Address. */
+/**
+ * The text without blanks: only texts in a URI may have some, and a blank ends a Lightning Address.
+ */
 function unbroken(input: string): string {
   const joined = input
     .split('\n')
@@ -68,7 +75,9 @@ function unbroken(input: string): string {
     .join('');
 }
 
-/** LUD-17 and the fallback of LUD-01: `lnurlp://domain/path`, and `https://...?lightning=LNURL1...`. */
+/**
+ * LUD-17 and the fallback of LUD-01: `lnurlp://domain/path`, and `https://...?lightning=LNURL1...`.
+ */
 function lnurlInWeb(text: string): string | undefined {
   const [, rest] = /^lnurlp:\/\/(.+)$/is.exec(text) ?? [];
   if (rest !== undefined)

@@ -13,8 +13,8 @@ const units = [
 const maxDuration = 36_500 * 86_400_000;
 
 /**
- * Reads a duration such as `500ms`, `90s`, `10m`, `2h`, `1d` or `1h30m`, largest unit first, into milliseconds.
- * Throws `Failure` usage, also for a bare number and for more than a hundred years.
+ * Reads a duration such as `500ms`, `90s`, `10m`, `2h`, `1d` or `1h30m`, largest unit first, into
+ * milliseconds. Throws `Failure` usage, also for a bare number and for more than a hundred years.
  */
 export function parseDuration(text: string): number {
   const pattern =
@@ -61,3 +61,16 @@ export function describeDuration(ms: number): string {
   if (word === undefined || unit === undefined) return 'less than a second';
   return counted(Math.floor(ms / unit[1]), word);
 }
+
+/** A duration in its largest unit, for a line: `12 s`, `4 min`, `2 h`, `3 d`. */
+export function roughDuration(ms: number): string {
+  const [size, unit] = roughUnits.find(([least]) => ms >= least) ?? [1_000, 's'];
+  return `${Math.max(Math.floor(ms / size), 1)} ${unit}`;
+}
+
+const roughUnits = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+] as const;

@@ -44,11 +44,16 @@ export type NextStep =
         | 'see-history'
         | 'see-open-payments'
         | 'check-installation'
-        | 'set-journal-aside'
-        | 'upgrade-database';
+        | 'start-new-journal'
+        | 'upgrade-database'
+        | 'create-tables'
+        | 'import-payments';
     }
   /** A transaction by its id, or a payment without a transaction by its reference. */
-  | { readonly do: 'show' | 'watch' | 'confirm' | 'resume' | 'retry'; readonly id: string }
+  | {
+      readonly do: 'show' | 'watch' | 'confirm' | 'resume' | 'retry' | 'resolve';
+      readonly id: string;
+    }
   | { readonly do: 'accept-database'; readonly id: string }
   | { readonly do: 'allow'; readonly destination: string }
   | { readonly do: 'see-institutions'; readonly country: string };
@@ -68,7 +73,10 @@ export interface FailureDetails {
   cause?: unknown;
 }
 
-/** Everything that fails on purpose: `kind` is the outcome, `message` the reason, `hint` and `next` the advice. */
+/**
+ * Everything that fails on purpose: `kind` is the outcome, `message` the reason, `hint` and `next`
+ * the advice.
+ */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
   readonly kind: FailureKind;
@@ -116,7 +124,9 @@ export async function ifAvailable<T>(
   }
 }
 
-/** Throws Failure `usage` unless it is a whole number from `least` on: programs pass NaN by mistake. */
+/**
+ * Throws Failure `usage` unless it is a whole number from `least` on: programs pass NaN by mistake.
+ */
 export function checkCount(name: string, count: number, least: number): void {
   if (!Number.isSafeInteger(count) || count < least)
     throw new Failure('usage', `${name} is ${count}: a whole number from ${least} on is needed.`);

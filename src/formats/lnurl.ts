@@ -15,8 +15,8 @@ const noun = 'LNURL';
 const maxLength = 4096;
 
 /**
- * Decodes a bech32 LNURL to its URL: https, or http for hosts without certificates (onion, this machine).
- * Throws `Failure` usage.
+ * Decodes a bech32 LNURL to its URL: https, or http for hosts without certificates (onion, this
+ * machine). Throws `Failure` usage.
  */
 export function decodeLnurl(text: string): string {
   if (text.length > maxLength)
@@ -49,7 +49,8 @@ export function parseLightningAddress(text: string): LightningAddress {
   if (!isAscii || !isUser || !isDomain || rest.length > 0) {
     throw new Failure(
       'usage',
-      `"${text.slice(0, 90)}" is not a Lightning Address. Those look like an e-mail address: name@example.com.`,
+      `"${text.slice(0, 90)}" is not a Lightning Address. Those look like an e-mail address: ` +
+        'name@example.com.',
     );
   }
   return { user, domain, address };
@@ -59,7 +60,10 @@ export function parseLightningAddress(text: string): LightningAddress {
 export const payUrl = ({ user, domain }: LightningAddress): string =>
   `https://${domain}/.well-known/lnurlp/${user}`;
 
-/** The URL of a Lightning Address or an LNURL, equal for all spellings; other texts are returned unchanged. */
+/**
+ * The URL of a Lightning Address or an LNURL, equal for all spellings; other texts are returned
+ * unchanged.
+ */
 export function lnurlTarget(text: string): string {
   const name = text.replace(/^lightning:/i, '');
   try {

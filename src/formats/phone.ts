@@ -3,8 +3,8 @@ import { Failure } from './failure.js';
 import { clip } from './text.js';
 
 /**
- * Reads a number such as `+84 912 345 678` and returns it without spaces, dashes, dots and parentheses.
- * Throws `Failure` usage for a number without a country code.
+ * Reads a number such as `+84 912 345 678` and returns it without spaces, dashes, dots and
+ * parentheses. Throws `Failure` usage for a number without a country code.
  */
 export function parsePhone(text: string): string {
   const number = withoutMarks(text);
@@ -20,7 +20,8 @@ export function parsePhoneIn(text: string, callingCode: string): string {
     return `+${number}`;
   throw new Failure(
     'usage',
-    `"${clip(text)}" is not a mobile number with the country code: it has to begin with +${callingCode}.`,
+    `"${clip(text)}" is not a mobile number with the country code: it has to begin with ` +
+      `+${callingCode}.`,
   );
 }
 

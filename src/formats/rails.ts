@@ -1,8 +1,12 @@
-// The rails that money takes, as data: everything in which Lightning, LNURL, on-chain and USDT payments differ.
+// The rails that money takes, as data: everything in which Lightning, LNURL, on-chain and USDT
+// payments differ.
 import type { Destination } from './destination.js';
 import { entryOf } from './unknown.js';
 
-/** How soon a rail settles: Lightning and swaps within seconds, payouts and TRON within minutes, Bitcoin with its blocks. */
+/**
+ * How soon a rail settles: Lightning and swaps within seconds, payouts and TRON within minutes,
+ * Bitcoin with its blocks.
+ */
 export type Pace = 'quick' | 'steady' | 'blocks';
 
 interface MethodFacts {
@@ -10,39 +14,67 @@ interface MethodFacts {
   readonly label: string;
   /** On a receipt. */
   readonly route: string;
-  /** In a line that names the amount. */
-  readonly by: string;
   readonly pace: Pace;
+  /** How long a payment over it usually takes. */
+  readonly usualMs: number;
+  /** Its payments in a sentence: `on-chain usually takes 30 min`. */
+  readonly named: string;
   /** svcpay can request a payment over it. */
   readonly isRequested: boolean;
 }
 
-/** Methods of the specification (Payment methods). Payout methods are open: services add countries. */
+/**
+ * Methods of the specification (Payment methods). Payout methods are open: services add countries.
+ */
 const methods = {
-  servicepay: { label: 'Wallet', route: 'wallet', by: 'wallet', pace: 'quick', isRequested: false },
+  servicepay: {
+    label: 'Wallet',
+    route: 'wallet',
+    pace: 'quick',
+    usualMs: 2_000,
+    named: 'a swap',
+    isRequested: false,
+  },
   lightning: {
     label: 'Lightning',
     route: 'over Lightning',
-    by: 'over Lightning',
     pace: 'quick',
+    usualMs: 3_000,
+    named: 'Lightning',
     isRequested: true,
   },
   lnurl: {
     label: 'Lightning',
     route: 'over Lightning',
-    by: 'over Lightning',
     pace: 'quick',
+    usualMs: 5_000,
+    named: 'Lightning',
     isRequested: false,
   },
   'on-chain': {
     label: 'On-chain',
     route: 'on-chain',
-    by: 'on-chain',
     pace: 'blocks',
+    usualMs: 30 * 60_000,
+    named: 'on-chain',
     isRequested: true,
   },
-  tron: { label: 'USDT', route: 'on TRON', by: 'USDT', pace: 'steady', isRequested: false },
-  eth: { label: 'USDT', route: 'on Ethereum', by: 'USDT', pace: 'steady', isRequested: false },
+  tron: {
+    label: 'USDT',
+    route: 'on TRON',
+    pace: 'steady',
+    usualMs: 2 * 60_000,
+    named: 'USDT on TRON',
+    isRequested: false,
+  },
+  eth: {
+    label: 'USDT',
+    route: 'on Ethereum',
+    pace: 'steady',
+    usualMs: 5 * 60_000,
+    named: 'USDT on Ethereum',
+    isRequested: false,
+  },
 } as const satisfies Record<string, MethodFacts>;
 
 type RailMethod = keyof typeof methods;
@@ -59,7 +91,10 @@ interface Rail {
   /** Its destination in a sentence, and as an argument in help. */
   readonly destination: string;
   readonly argument: string;
-  /** Specification, endpoint 6, rules 2, 3 and 5: the invoice has it, or it stands on the source, or on the destination. */
+  /**
+   * Specification, endpoint 6, rules 2, 3 and 5: the invoice has it, or it stands on the source, or
+   * on the destination.
+   */
   readonly amount: 'in invoice' | 'on source' | 'on destination';
   readonly exampleAmount: string;
   /** Beside the destination, where its text does not show the rail. */
@@ -117,6 +152,6 @@ export const railOf = (kind: SendKind): Rail => rails[kind];
 export const railTo = (destination: Destination['kind']): Rail | undefined =>
   Object.values<Rail>(rails).find(({ paysTo }) => paysTo.includes(destination));
 
-/** How a payment of the journal travels, from its kind in words: `send lightning` gives `over Lightning`. */
-export const routeOfKind = (kind: string): string =>
-  methodFacts(entryOf<Rail>(rails, kind.replace(/^send /, ''))?.method)?.by ?? kind;
+/** The rail of a kind of the journal: `send lightning`; undefined for `swap` and `payout`. */
+export const railOfKind = (kind: string): Rail | undefined =>
+  entryOf<Rail>(rails, kind.replace(/^send /, ''));

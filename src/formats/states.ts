@@ -48,7 +48,10 @@ export const isFinal = (txnState: string): boolean => finalStates.includes(txnSt
 export const hasLapsed = (txnState: string): boolean => lapsedStates.has(txnState);
 export const isRetriable = (txnState: string): boolean => retriableStates.has(txnState);
 
-/** Final, and nothing moved according to the service. After a confirmation, a lapsed state may be a stale read. */
+/**
+ * Final, and nothing moved according to the service. After a confirmation, a lapsed state may be a
+ * stale read.
+ */
 export const movedNothing = (txnState: string): boolean =>
   hasLapsed(txnState) || isRetriable(txnState);
 

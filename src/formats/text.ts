@@ -8,6 +8,14 @@ export const counted = (count: number, noun: string): string =>
 export const clip = (text: string, longest = 40): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}…`;
 
+/** Equal for names that differ in letter case, blanks or Unicode forms alone. */
+export const folded = (name: string): string =>
+  name.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
+
+/** Lower case, without accents: "ngan hang" finds "Ngân Hàng". */
+export const plainLetters = (text: string): string =>
+  text.normalize('NFD').replace(/\p{M}/gu, '').replace(/đ/gi, 'd').toLowerCase();
+
 /** The column of a database or a file for a field: `txn_id` for `txnId`. */
 export const columnOf = (field: string): string =>
   field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -17,7 +25,10 @@ export const fieldOf = (column: string): string =>
 
 const opensFormula = /^'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
-/** The text with an apostrophe before it if a spreadsheet would run it as a formula, or if it looks like such a text. */
+/**
+ * The text with an apostrophe before it if a spreadsheet would run it as a formula, or if it looks
+ * like such a text.
+ */
 export const asPlainCell = (text: string): string => (opensFormula.test(text) ? `'${text}` : text);
 
 /** The text that {@link asPlainCell} made a cell of. */
@@ -32,3 +43,13 @@ export const escapeMarkup = (text: string): string =>
 
 /** Not empty, not `.` or `..`, which name other endpoints, and without half surrogate pairs. */
 export const isPathSegment = (text: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(text);
+
+/**
+ * The header that sends the user name and password of a URL, as Node's own HTTP client does; empty
+ * without them.
+ */
+export function basicAuth({ username, password }: URL): { authorization?: string } {
+  if (username === '' && password === '') return {};
+  const both = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(both).toString('base64')}` };
+}

@@ -1,6 +1,8 @@
-// Options of a program, checked completely before any action: a wrong type or a misspelt name must not become a payment.
+// Options of a program, checked completely before any action: a wrong type or a misspelt name must
+// not become a payment.
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
+import { nearest } from '../formats/nearest.js';
 import { networks } from '../store/profile/profiles.js';
 
 const text = v.optional(v.string());
@@ -11,6 +13,9 @@ const decimal = v.pipe(
   v.regex(/^\d{1,30}(\.\d{1,30})?$/, 'plain digits are needed, as in "0.5"'),
 );
 const signal = { signal: v.optional(v.instance(AbortSignal)) };
+const count = (least: number) => v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(least)));
+const filled = v.pipe(v.string(), v.nonEmpty('is empty'));
+const limits = { timeout: count(1), maxNetworkRetries: count(0) };
 const call = {
   ...signal,
   on: called,
@@ -31,10 +36,28 @@ const pay = {
   maxFee,
   maxRateLoss: v.optional(decimal),
   approve: called,
+  again: flag,
   retry: flag,
 };
 
 const shapes = {
+  WalletClient: v.strictObject({
+    ...signal,
+    ...limits,
+    baseUrl: filled,
+    apiKey: filled,
+    apiSecret: filled,
+    maker: text,
+    accountId: text,
+    onRequest: called,
+    onResponse: called,
+    transport: called,
+    tokens: v.optional(v.object({ load: v.function(), save: v.function() })),
+    userAgent: text,
+    log: called,
+  }),
+  request: v.strictObject({ ...signal, ...limits }),
+  autoPagingToArray: v.strictObject({ limit: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) }),
   openPayments: v.strictObject({
     ...signal,
     client: v.object({}),
@@ -75,10 +98,43 @@ const shapes = {
 
 /** The unchanged options. Throws Failure `usage` unless `name` accepts them. */
 export function checked<T>(name: keyof typeof shapes, given: T): T {
-  const { success, issues } = v.safeParse(shapes[name], given);
+  const shape = shapes[name];
+  const { success, issues } = v.safeParse(shape, given);
   if (success) return given;
-  throw new Failure(
-    'usage',
-    `${name}: ${v.getDotPath(issues[0]) ?? 'what was given'}: ${issues[0].message}.`,
-  );
+  const [issue] = issues;
+  const option = v.getDotPath(issue);
+  throw new Failure('usage', `${name}: ${problem(issue, option, Object.keys(shape.entries))}`);
 }
+
+function problem(
+  { type, expected, received, message }: v.BaseIssue<unknown>,
+  option: string | null,
+  names: readonly string[],
+): string {
+  if (option === null) return `an object with ${names.join(', ')} is needed.`;
+  if (type === 'strict_object' && expected === 'never') {
+    const meant = nearest(option, names);
+    return meant === undefined
+      ? `there is no option ${option}, only ${names.join(', ')}.`
+      : `there is no option ${option}. Did you mean ${meant}?`;
+  }
+  if (received === 'undefined') return `${option} is missing.`;
+  if (type === 'non_empty') return `${option} is empty.`;
+  const what = expected === null ? undefined : wanted[expected.replace(/ \| undefined$/, '')];
+  if (what === undefined) return `${option}: ${message}.`;
+  // A text may be a secret, so it is not shown.
+  const given = received.startsWith('"') ? 'a text' : received;
+  return `${option} is ${given}, and ${what} is needed.`;
+}
+
+/** What valibot expects, in words. */
+const wanted: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  Function: 'a function',
+  AbortSignal: 'an AbortSignal',
+  Object: 'an object',
+  '>=0': 'a whole number from 0 on',
+  '>=1': 'a whole number from 1 on',
+};

@@ -1,19 +1,27 @@
-// Payments for an integrator: the payment core of the command line, with a journal of the integrator's choice.
+// Payments for an integrator: the payment core of the command line, with a journal of the
+// integrator's choice.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WalletClient } from './client.js';
+import { serviceOf, type WalletClient } from './client.js';
+import type { CreateTransaction } from './creation.js';
 import { checked } from './given.js';
 import type { ServiceClient } from '../api/client.js';
-import type { CreateTransaction, RequestOptions, Transaction, TxnState } from '../api/types.js';
+import type { Rates, Transaction, TxnState } from '../api/types.js';
 import { wireJson } from '../api/json.js';
-import { unlessInterrupted } from '../api/retry.js';
+import { unlessInterrupted } from '../api/request/retry.js';
 import { parseAmount, parseCurrency, type Money } from '../formats/amount.js';
 import { timerMs } from '../formats/duration.js';
 import { Failure, ifAvailable } from '../formats/failure.js';
 import { parseReference } from '../formats/reference.js';
 import { errorOf } from '../formats/unknown.js';
 import { journalOf, ownName, type Journal } from '../store/journal/handle.js';
-import { latest, status, type Payment, type PaymentStatus } from '../store/journal/payment.js';
+import {
+  latest,
+  mayHavePaid,
+  status,
+  type Payment,
+  type PaymentStatus,
+} from '../store/journal/payment.js';
 import { readLimits, type Limits, type Network } from '../store/profile/profiles.js';
 import { noLimits } from '../wallet/limits/limits.js';
 import type {
@@ -24,12 +32,14 @@ import type {
 } from '../wallet/payment/contract.js';
 import { receiveBody, swapOrder, type Order } from '../wallet/order/orders.js';
 import { pay } from '../wallet/payment/payment.js';
+import type { Earlier } from '../wallet/payment/same-again.js';
 import { resumeAll } from '../wallet/payment/resume-all.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
 import { findInstitution } from '../wallet/payout/institutions.js';
 import { payeeOf } from '../wallet/payout/order.js';
 import type { Quote } from '../wallet/quote/quote.js';
 import { ownAddressGuard } from '../wallet/plan/destinations.js';
+import { isConverted, submittedAmount } from '../wallet/plan/foreign-amount.js';
 import { planSendNow } from '../wallet/plan/send.js';
 import { readAsked } from '../wallet/receive/asked.js';
 import { checkedInvoice } from '../wallet/receive/lightning.js';
@@ -40,11 +50,16 @@ import { requestMoney } from '../wallet/receive/request.js';
 export interface PaymentsOptions {
   /** Acts in the account of its key. */
   client: WalletClient;
-  /** Stores each step before its request is sent. A payment that is lost from it can be paid twice. */
+  /**
+   * Stores each step before its request is sent. A payment that is lost from it can be paid twice.
+   */
   journal: Journal;
   /** What may be spent; without limits, whatever is asked for. */
-  limits?: Limits | undefined;
-  /** Whose invoices and addresses are accepted; by default `mainnet` for a service elsewhere, `any` for one on this machine. */
+  limits?: Partial<Limits> | undefined;
+  /**
+   * Whose invoices and addresses are accepted; by default `mainnet` for a service elsewhere, `any`
+   * for one on this machine.
+   */
   network?: Network | undefined;
   /** Stops all calls, like the signal of each call. */
   signal?: AbortSignal | undefined;
@@ -54,17 +69,29 @@ export interface PaymentsOptions {
 
 /** What every call takes. */
 export interface CallOptions {
-  /** How long to wait for the end, in ms; by default 30 000. `false` stops once the service has accepted the confirmation. */
+  /**
+   * How long to wait for the end, in ms; by default 30 000. `false` stops once the service has
+   * accepted the confirmation.
+   */
   wait?: number | 'forever' | false | undefined;
-  /** Stops the call: with kind `interrupted` before money moves, with `pending` after it may have moved. */
+  /**
+   * Stops the call: with kind `interrupted` before money moves, with `pending` after it may have
+   * moved.
+   */
   signal?: AbortSignal | undefined;
-  /** Called with each step of this call as it happens. If it throws, the payment goes on, and the process emits a warning. */
+  /**
+   * Called with each step of this call as it happens. If it throws, the payment goes on, and the
+   * process emits a warning.
+   */
   on?: ((event: PaymentEvent) => void) | undefined;
 }
 
 /** What every payment takes. */
 export interface PayOptions extends CallOptions {
-  /** The caller's name for the payment: the same reference never pays twice, and continues what it began. */
+  /**
+   * The caller's name for the payment: the same reference never pays twice, and continues what it
+   * began.
+   */
   ref?: string | undefined;
   /** A note for the caller; the recipient does not see it. */
   note?: string | undefined;
@@ -72,9 +99,20 @@ export interface PayOptions extends CallOptions {
   maxFee?: { percent: string } | { amount: string; ccy: string } | undefined;
   /** The most that a conversion may lose against the service's own rates, in percent. */
   maxRateLoss?: string | undefined;
-  /** Receives the full cost before money moves, and returns yes or no. Without it the call is the yes. */
+  /**
+   * Receives the full cost before money moves, and returns yes or no. Without it the call is the
+   * yes.
+   */
   approve?: ((approval: Approval) => Promise<Answer>) | undefined;
-  /** Makes another attempt after one that failed, or whose outcome is unknown: the second may be paid as well as the first. */
+  /**
+   * Pays although the same amount to the same destination is submitted and unfinished; without a
+   * `ref` and without an invoice that is refused.
+   */
+  again?: boolean | undefined;
+  /**
+   * Makes another attempt after one that failed, or whose outcome is unknown: the second may be
+   * paid as well as the first.
+   */
   retry?: boolean | undefined;
 }
 
@@ -82,7 +120,10 @@ export interface PayOptions extends CallOptions {
 export interface Send extends PayOptions {
   /** An invoice, an address, an LNURL, a Lightning Address or a `bitcoin:` URI. */
   to: string;
-  /** With its unit, as in `50000sat` or `25usdt`; an invoice has its own. */
+  /**
+   * With its unit, as in `50000sat` or `25usdt`; an invoice has its own. With `from: 'BTC'` another
+   * currency is converted at the current rate: `10usd`.
+   */
   amount?: string | undefined;
   /** What leaves the wallet, instead of `amount` (USDT, LNURL). */
   spend?: string | undefined;
@@ -104,14 +145,17 @@ export interface Swap extends PayOptions {
   receive?: boolean | undefined;
 }
 
-/** A fiat payout: the specification's own creation body (endpoint 6, rule 7). */
+/** A fiat payout: the specification's own create request body (endpoint 6, rule 7). */
 export interface Payout extends PayOptions {
   body: CreateTransaction;
 }
 
 /** A request to be paid. */
 export interface Receive extends Pick<CallOptions, 'signal' | 'on'> {
-  /** As in `50000sat`; over Lightning also in another currency, converted at the current rate: `10usd`. */
+  /**
+   * As in `50000sat`; over Lightning also in another currency, converted at the current rate:
+   * `10usd`.
+   */
   amount: string;
   method?: 'lightning' | 'on-chain' | undefined;
   /** The same reference asks for the same money once. */
@@ -119,7 +163,10 @@ export interface Receive extends Pick<CallOptions, 'signal' | 'on'> {
   note?: string | undefined;
 }
 
-/** What a payer needs, checked: the signature, amount and network of an invoice, the network of an address. */
+/**
+ * What a payer needs, checked: the signature, amount and network of an invoice, the network of an
+ * address.
+ */
 export interface Received {
   transaction: Transaction;
   /** The invoice or the address. */
@@ -143,6 +190,8 @@ export interface Approval {
   worse: boolean;
   /** What a call without `approve` refuses, in words. */
   unusual: readonly string[];
+  /** The same amount went to the same destination a moment ago, or is on its way there. */
+  earlier: PaymentReport | undefined;
 }
 
 /** A step of a payment. From `submitting` on, money may have moved. */
@@ -175,9 +224,10 @@ export interface Resumed {
 }
 
 /**
- * Payments that are made once, whatever fails on the way, with the refusals of the command line. Each resolves with the transaction in
- * its last known state, and rejects with a `Failure`: `payment-failed` if it ended without paying, `pending` if its outcome is
- * unknown. `resume`, or the call with its `ref`, continues it then.
+ * Payments that are made once, whatever fails on the way, with the refusals of the command line.
+ * Each resolves with the transaction in its last known state, and rejects with a `Failure`:
+ * `payment-failed` if it ended without paying, `pending` if its outcome is unknown. `resume`, or
+ * the call with its `ref`, continues it then.
  */
 export interface Payments {
   send(payment: Send): Promise<Transaction>;
@@ -185,31 +235,101 @@ export interface Payments {
   payout(payout: Payout): Promise<Transaction>;
   /** Resolves once there is something to pay to; moves nothing. */
   receive(request: Receive): Promise<Received>;
-  /** Finishes or reports every unfinished payment, or the one of `ref`, e.g. after a crash. `wait` is for all together. */
+  /**
+   * Finishes or reports every unfinished payment, or the one of `ref`, e.g. after a crash. `wait`
+   * is for all together.
+   */
   resume(options?: CallOptions & { ref?: string | undefined }): Promise<Resumed[]>;
   /** The unfinished payments of the journal, oldest first. */
-  pending(options?: RequestOptions): Promise<PaymentReport[]>;
+  pending(options?: Pick<CallOptions, 'signal'>): Promise<PaymentReport[]>;
   /** Undefined if the journal has no payment with this reference. */
-  status(ref: string, options?: RequestOptions): Promise<PaymentReport | undefined>;
+  status(ref: string, options?: Pick<CallOptions, 'signal'>): Promise<PaymentReport | undefined>;
 }
 
 const usualWaitMs = 30_000;
 
 /** The payments of one account at one service: see docs/library.md. */
 export function openPayments(options: PaymentsOptions): Payments {
-  const { client } = checked('openPayments', options);
-  const journal = journalOf(options.journal);
-  const limits = readLimits(options.limits ?? noLimits);
+  const client = serviceOf(checked('openPayments', options).client);
+  const { journal, closed } = journalOf(options.journal);
   const network = options.network ?? (client.baseUrl.startsWith('https:') ? 'mainnet' : 'any');
-  const guard = ownAddressGuard(
-    async () => ({ client }),
-    () => undefined,
-  );
+  const begin = callsOf(client, options, closed);
+  const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
+    accountOf(begin(call).service);
+  /** The bitcoin of an earlier payment under the reference, otherwise the rates. */
+  const bitcoinFor = async ({ ref, amount, ...call }: Send): Promise<Converted> => {
+    const earlier = ref && (await journal.find(await accountNamed(call), ref));
+    const submitted = earlier ? submittedAmount(earlier) : undefined;
+    return submitted === undefined
+      ? { amount, rates: await begin(call).service.rates() }
+      : { amount: submitted };
+  };
+  const { depsOf, payOrder } = paymentsOf({ client, journal, begin, limits: options.limits });
+  return {
+    async send(given) {
+      const payment = checked('send', given);
+      const words = { ...payment, from: payment.from && parseCurrency(payment.from) };
+      const converted = isConverted(words) ? await bitcoinFor(words) : {};
+      const environment = { network, now: Date.now(), rates: converted.rates };
+      const { order } = planSendNow({ ...words, ...converted }, environment);
+      return payOrder(order, payment);
+    },
+    async swap(swap) {
+      const { amount, from, to, receive = false, ...terms } = checked('swap', swap);
+      const [source, dest] = [parseCurrency(from), parseCurrency(to)];
+      if (source === dest) throw sameWallet(source);
+      const [ccy, side] = receive ? ([dest, 'dest'] as const) : ([source, 'source'] as const);
+      return payOrder(swapOrder(source, dest, parseAmount(amount, ccy), side), terms);
+    },
+    async payout(payout) {
+      const { body, ...terms } = checked('payout', payout);
+      const { order, method, ref, note } = readPayoutFile(wireJson(body), client.maker);
+      const { institutionCode } = payeeOf(order.body);
+      const { service } = begin(terms);
+      const institutions = await ifAvailable(service.institutions(method.country.code));
+      if (institutions !== undefined) findInstitution(institutionCode, method, institutions);
+      return payOrder(order, { ...terms, ref: terms.ref ?? ref, note: terms.note ?? note });
+    },
+    receive: async (request) => receive(checked('receive', request), begin, network),
+    async resume(given = {}) {
+      const { wait, ref, ...call } = checked('resume', given);
+      const deps = await depsOf(call);
+      const open = await journal.open(deps.scope);
+      return resume(
+        open.filter((each) => ref === undefined || each.ref === ref),
+        wait,
+        deps,
+      );
+    },
+    async pending(given = {}) {
+      return (await journal.open(await accountNamed(checked('pending', given)))).map(reportOf);
+    },
+    async status(ref, given = {}) {
+      const account = await accountNamed(checked('status', { ...given, ref }));
+      const known = await journal.find(account, ref);
+      return known?.ref === ref ? reportOf(known) : undefined;
+    },
+  };
+}
 
-  /** What a call works with: its requests and its pauses stop at its signal. */
-  const begin = ({ signal, on }: Pick<CallOptions, 'signal' | 'on'>) => {
-    const stop = AbortSignal.any([signal, options.signal].filter((each) => each !== undefined));
-    const service = client.until(stop);
+interface Converted {
+  readonly amount?: string | undefined;
+  readonly rates?: Rates;
+}
+
+type Call = Pick<CallOptions, 'signal' | 'on'>;
+type Begin = ReturnType<typeof callsOf>;
+
+/**
+ * What a call works with: its requests and its pauses stop at its signal, or when the journal is
+ * closed.
+ */
+const callsOf =
+  (client: ServiceClient, options: PaymentsOptions, closed: AbortSignal) =>
+  ({ signal, on }: Call) => {
+    if (closed.aborted) throw new Failure('usage', 'Nothing was sent: the journal is closed.');
+    const signals = [signal, options.signal, closed].filter((each) => each !== undefined);
+    const stop = AbortSignal.any(signals);
     const report = (event: PaymentEvent): void =>
       [options.on, on].forEach((each) => {
         try {
@@ -219,7 +339,7 @@ export function openPayments(options: PaymentsOptions): Payments {
         }
       });
     return {
-      service,
+      service: client.until(stop),
       report,
       signal: stop,
       now: () => Date.now(),
@@ -233,18 +353,52 @@ export function openPayments(options: PaymentsOptions): Payments {
     };
   };
 
+interface PaymentParts extends Pick<PaymentsOptions, 'limits'> {
+  readonly client: ServiceClient;
+  readonly journal: PaymentDeps['journal'];
+  readonly begin: Begin;
+}
+
+/** Calls of the payment core. */
+function paymentsOf({ client, journal, begin, limits = noLimits }: PaymentParts) {
+  const checkedLimits = readLimits(limits);
+  const guard = ownAddressGuard(
+    async () => ({ client }),
+    () => undefined,
+  );
+
+  const depsOf = async (
+    call: Call,
+    approve?: PayOptions['approve'],
+    again = false,
+  ): Promise<PaymentDeps> => {
+    const { service, report, ...rest } = begin(call);
+    const account = await accountOf(service);
+    let earlier: Earlier | undefined;
+    return {
+      ...rest,
+      service,
+      journal,
+      limits: checkedLimits,
+      account,
+      scope: account,
+      owner: ownName(),
+      again: async (found) => {
+        if (approve === undefined && !again && found.is === 'unfinished') throw sameAgain(found);
+        earlier = found;
+        return 'another';
+      },
+      approve:
+        approve === undefined
+          ? async () => false
+          : (approval) => approve(approvalOf(approval, earlier)),
+      on: (event) => report(eventOf(event)),
+    };
+  };
+
   const payOrder = async (
     order: Order,
-    {
-      ref,
-      note,
-      maxFee,
-      maxRateLoss,
-      approve,
-      wait = usualWaitMs,
-      retry = false,
-      ...call
-    }: PayOptions,
+    { ref, note, maxFee, maxRateLoss, approve, again, wait, retry = false, ...call }: PayOptions,
   ): Promise<Transaction> => {
     const noted = note === undefined ? order : { ...order, body: { ...order.body, note } };
     const request = {
@@ -253,130 +407,68 @@ export function openPayments(options: PaymentsOptions): Payments {
       terms: { maxFee, maxRateLoss },
       consent: approve === undefined ? 'standing' : 'none',
     } as const;
-    return pay(request, { wait, retry }, await depsOf(call, approve));
+    const deps = await depsOf(call, approve, again);
+    let checking: Promise<void> | undefined;
+    const checkOrder = () => (checking ??= unlessInterrupted(() => guard(order), deps.signal));
+    return pay(request, { wait: wait ?? usualWaitMs, retry }, { ...deps, checkOrder });
   };
 
-  const depsOf = async (
-    call: CallOptions,
-    approve?: PayOptions['approve'],
-  ): Promise<PaymentDeps> => {
-    const { service, report, ...rest } = begin(call);
-    const account = await accountOf(service);
-    return {
-      ...rest,
-      service,
-      journal,
-      limits,
-      account,
-      scope: account,
-      owner: ownName(),
-      approve:
-        approve === undefined ? async () => false : (approval) => approve(approvalOf(approval)),
-      on: (event) => report(eventOf(event)),
-    };
-  };
-
-  return {
-    async send(payment) {
-      const { order } = planSendNow(checked('send', payment), { network, now: Date.now() });
-      await unlessInterrupted(() => guard(order), begin(payment).signal);
-      return payOrder(order, payment);
-    },
-    async swap(swap) {
-      const { amount, from, to, receive = false, ...terms } = checked('swap', swap);
-      const [source, dest] = [parseCurrency(from), parseCurrency(to)];
-      if (source === dest)
-        throw new Failure(
-          'usage',
-          `Not sent: a swap needs two different wallets, and both are ${source}.`,
-        );
-      return payOrder(
-        swapOrder(
-          source,
-          dest,
-          parseAmount(amount, receive ? dest : source),
-          receive ? 'dest' : 'source',
-        ),
-        terms,
-      );
-    },
-    async payout(payout) {
-      const { body, ...terms } = checked('payout', payout);
-      const { order, method, ref, note } = readPayoutFile(wireJson(body), client.maker);
-      const { institutionCode } = payeeOf(order.body);
-      const institutions = await ifAvailable(
-        begin(terms).service.institutions(method.country.code),
-      );
-      if (institutions !== undefined) findInstitution(institutionCode, method, institutions);
-      return payOrder(order, { ...terms, ref: terms.ref ?? ref, note: terms.note ?? note });
-    },
-    async receive(request) {
-      const {
-        amount: text,
-        method = 'lightning',
-        ref,
-        note,
-        ...call
-      } = checked('receive', request);
-      const { report, ...deps } = begin(call);
-      await accountOf(deps.service);
-      const asked =
-        method === 'lightning'
-          ? await readAsked(text, () => deps.service.rates())
-          : { amount: parseAmount(text, 'BTC') };
-      const body = { ...receiveBody(method, asked.amount), note };
-      const { txn, amount } = await requestMoney(
-        body,
-        given(ref),
-        'worth' in asked && asked.worth !== undefined,
-        { ...deps, onRead: (count) => report(eventOf({ type: 'searching', count })) },
-      );
-      report({ type: 'state', transaction: txn });
-      return { transaction: txn, ...payable(txn, amount, method) };
-    },
-    async resume(given = {}) {
-      const { wait = usualWaitMs, ref, ...call } = checked('resume', given);
-      const deps = await depsOf(call);
-      const open = (await journal.open(deps.scope)).filter(
-        (each) => ref === undefined || each.ref === ref,
-      );
-      const resumed = await resumeAll(open, wait, async () => deps);
-      return resumed.map(({ payment, txn, failure }) => ({
-        ref: payment.ref,
-        transaction: txn,
-        failure,
-      }));
-    },
-    async pending(given = {}) {
-      return (await journal.open(await accountOf(begin(checked('pending', given)).service))).map(
-        reportOf,
-      );
-    },
-    async status(ref, given = {}) {
-      const known = await journal.find(
-        await accountOf(begin(checked('status', { ...given, ref })).service),
-        ref,
-      );
-      return known?.ref === ref ? reportOf(known) : undefined;
-    },
-  };
-
-  function payable(
-    txn: Transaction,
-    amount: Money,
-    method: 'lightning' | 'on-chain',
-  ): Omit<Received, 'transaction'> {
-    const now = client.serviceNow();
-    if (method === 'on-chain') {
-      const { address, uri, expiresAt } = checkedOnchainRequest(txn, amount, network, now);
-      return { payTo: address, uri, expiresAt };
-    }
-    const { invoice, expiresAt } = checkedInvoice(txn, amount, network, now);
-    return { payTo: invoice, uri: `lightning:${invoice}`, expiresAt };
-  }
+  return { depsOf, payOrder };
 }
 
-/** References belong to the account that the service names, under any hostname. Throws Failure `usage` if the client names another. */
+async function receive(
+  { amount: text, method = 'lightning', ref, note, ...call }: Receive,
+  begin: Begin,
+  network: Network,
+): Promise<Received> {
+  const { report, ...deps } = begin(call);
+  const account = await accountOf(deps.service);
+  const asked =
+    method === 'lightning'
+      ? await readAsked(text, () => deps.service.rates())
+      : { amount: parseAmount(text, 'BTC'), worth: undefined };
+  const { txn, amount } = await requestMoney(
+    { ...receiveBody(method, asked.amount), note },
+    given(ref),
+    asked.worth !== undefined,
+    { ...deps, account, onRead: (count) => report(eventOf({ type: 'searching', count })) },
+  );
+  report({ type: 'state', transaction: txn });
+  const now = deps.service.serviceNow();
+  if (method === 'on-chain') {
+    const { address, uri, expiresAt } = checkedOnchainRequest(txn, amount, network, now);
+    return { transaction: txn, payTo: address, uri, expiresAt };
+  }
+  const { invoice, expiresAt } = checkedInvoice(txn, amount, network, now);
+  return { transaction: txn, payTo: invoice, uri: `lightning:${invoice}`, expiresAt };
+}
+
+async function resume(
+  open: readonly Payment[],
+  wait: CallOptions['wait'] = usualWaitMs,
+  deps: PaymentDeps,
+): Promise<Resumed[]> {
+  const agreed = open.filter(mayHavePaid);
+  const resumed = await resumeAll(agreed, wait, deps.now, async () => deps);
+  const results = resumed.map(({ payment: { ref }, txn: transaction, failure }) => ({
+    ref,
+    transaction,
+    failure,
+  }));
+  const unagreed = open.filter((payment) => !mayHavePaid(payment));
+  return [
+    ...results,
+    ...unagreed.map(({ ref }) => ({ ref, transaction: undefined, failure: neverAgreed(ref) })),
+  ];
+}
+
+const sameWallet = (ccy: string): Failure =>
+  new Failure('usage', `Not sent: a swap needs two different wallets, and both are ${ccy}.`);
+
+/**
+ * References belong to the account that the service names, under any hostname. Throws Failure
+ * `usage` if the client names another.
+ */
 async function accountOf(service: ServiceClient): Promise<string> {
   const [own, chosen] = [await service.ownAccountId(), await service.accountId()];
   if (chosen === own) return own;
@@ -385,6 +477,12 @@ async function accountOf(service: ServiceClient): Promise<string> {
     `Not sent: the service acts for ${chosen} only with an API key of that account.`,
   );
 }
+
+/** A crash came before the submission: only its own call pays it. */
+const neverAgreed = (ref: string): Failure =>
+  new Failure('declined', `Not sent: the payment ${ref} was never submitted.`, {
+    hint: 'Call it again with its reference.',
+  });
 
 const given = (ref: string | undefined): string | undefined =>
   ref === undefined ? undefined : parseReference(ref);
@@ -403,11 +501,28 @@ function reportOf(payment: Payment): PaymentReport {
   };
 }
 
-const approvalOf = ({
-  order: { kind, destination },
-  txn: transaction,
-  ...rest
-}: CoreApproval): Approval => ({ kind, destination, transaction, ...rest });
+const approvalOf = (
+  { order: { kind, destination }, txn: transaction, ...rest }: CoreApproval,
+  earlier?: Earlier,
+): Approval => ({
+  kind,
+  destination,
+  transaction,
+  ...rest,
+  earlier: earlier && reportOf(earlier.payment),
+});
+
+/** No person checks the call: a program that repeats it after an error would pay twice. */
+const sameAgain = ({ payment: { ref, attempts } }: Earlier): Failure =>
+  new Failure(
+    'usage',
+    `Not sent: the same amount to the same destination is being paid, as ${ref}, ` +
+      'and its outcome is not known yet.',
+    {
+      hint: 'Resume that payment, give this one a reference, or call it with again: true.',
+      txnId: attempts.at(-1)?.txnId ?? undefined,
+    },
+  );
 
 function eventOf(event: CoreEvent): PaymentEvent {
   switch (event.type) {

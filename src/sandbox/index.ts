@@ -1,13 +1,29 @@
-// The sandbox as a test fixture: the whole service on a free port, with every control as a typed function.
+// The sandbox as a test fixture: the whole service on a free port, with every control as a typed
+// function.
 import * as v from 'valibot';
-import { listDeliveries, type Delivery, type DeliveryFilter } from './deliveries/deliveries.js';
-import { listFaults, type Fault, type NewFault } from './world/faults.js';
+import {
+  clockAnswer,
+  credentialsAnswer,
+  deliveryAnswer,
+  faultAnswer,
+  invoiceAnswer,
+  paidAnswer,
+  statusAnswer,
+  type Credentials,
+  type Delivery,
+  type Fault,
+  type LoggedRequest,
+  type SandboxStatus,
+  type Snapshot,
+} from '../formats/sandbox/answers.js';
+import { listDeliveries, type DeliveryFilter } from './deliveries/deliveries.js';
+import { listFaults, type NewFault } from './world/faults.js';
 import type { Outgoing } from './http/routing.js';
-import { readLog, type LoggedRequest } from './http/request-log.js';
+import { readLog } from './http/request-log.js';
 import { startServer } from './server.js';
-import type { Credentials, Seed } from './control/seed.js';
+import type { Seed } from './control/seed.js';
 import type { Service, ServiceOptions } from './service.js';
-import { listSnapshots, type Snapshot } from './control/snapshots.js';
+import { listSnapshots } from './control/snapshots.js';
 import type { State } from './wire/states.js';
 
 export type { ServiceOptions as SandboxOptions } from './service.js';
@@ -16,7 +32,10 @@ export type { ServiceOptions as SandboxOptions } from './service.js';
 export interface SandboxClock {
   /** Epoch ms. */
   now(): Promise<number>;
-  /** Moves the clock by a duration (`2h`) or milliseconds and carries out all that becomes due. Gives the new time. */
+  /**
+   * Moves the clock by a duration (`2h`) or milliseconds and carries out all that becomes due.
+   * Gives the new time.
+   */
   advance(by: string | number): Promise<number>;
   freeze(): Promise<number>;
   thaw(): Promise<number>;
@@ -24,7 +43,9 @@ export interface SandboxClock {
 
 /** Injected faults. */
 export interface SandboxFaults {
-  /** `add({ kind: 'drop-after-commit', method: 'PUT' })` applies to the next matching request, once. */
+  /**
+   * `add({ kind: 'drop-after-commit', method: 'PUT' })` applies to the next matching request, once.
+   */
   add(fault: NewFault): Promise<Fault>;
   /** All faults, with how often each was applied. */
   list(): Fault[];
@@ -58,55 +79,13 @@ export interface SandboxWebhooks {
 export interface SandboxSnapshots {
   /** Saves money, transactions, webhooks and time under a name. */
   save(name: string): Promise<void>;
-  /** Restores a snapshot, its time included; credentials, faults and the request log are unchanged. */
+  /**
+   * Restores a snapshot, its time included; credentials, faults and the request log are unchanged.
+   */
   load(name: string): Promise<void>;
   list(): Snapshot[];
   remove(name: string): Promise<void>;
 }
-
-/** The sandbox's contents and pending work. */
-export interface SandboxStatus {
-  baseUrl: string;
-  accountId: string;
-  clock: { now: number; frozen: boolean };
-  /** Ms until a payment request is paid automatically. */
-  autoPay: number | 'off';
-  accounts: {
-    accountId: string;
-    accountDisplayName: string;
-    parentAccountId: string | null;
-    wallets: { ccy: string; amount: number; availableBalance: number }[];
-  }[];
-  /** Count by state. */
-  transactions: Partial<Record<State, number>>;
-  /** Faults with applications left. */
-  faults: number;
-  /** Count by status. */
-  deliveries: Record<string, number>;
-  /** Number of scheduled actions. */
-  due: number;
-}
-
-const status: v.GenericSchema<unknown, SandboxStatus> = v.object({
-  baseUrl: v.string(),
-  accountId: v.string(),
-  clock: v.object({ now: v.number(), frozen: v.boolean() }),
-  autoPay: v.union([v.number(), v.literal('off')]),
-  accounts: v.array(
-    v.object({
-      accountId: v.string(),
-      accountDisplayName: v.string(),
-      parentAccountId: v.nullable(v.string()),
-      wallets: v.array(
-        v.object({ ccy: v.string(), amount: v.number(), availableBalance: v.number() }),
-      ),
-    }),
-  ),
-  transactions: v.record(v.string(), v.number()),
-  faults: v.number(),
-  deliveries: v.record(v.string(), v.number()),
-  due: v.number(),
-});
 
 /** The service of the specification on this machine, with the outside world simulated. */
 export interface Sandbox {
@@ -117,11 +96,15 @@ export interface Sandbox {
   readonly accountId: string;
   readonly clock: SandboxClock;
   status(): Promise<SandboxStatus>;
-  /** Credits a wallet: `fund('BTC', '0.5')` in whole units, or with a unit as in `'1000sat'`. */
+  /**
+   * Credits a wallet by a completed on-chain receive: `fund('BTC', '0.5')` in whole units, or with
+   * a unit as in `'1000sat'`.
+   */
   fund(ccy: string, amount: string, accountId?: string): Promise<void>;
   /**
-   * Pays an invoice, a transaction or an address of the service from outside; permanent addresses need an
-   * amount (`'0.5'` in whole units, or with a unit). Returns the txnId, or the deposit's id for a permanent address.
+   * Pays an invoice, a transaction or an address of the service from outside; permanent addresses
+   * need an amount (`'0.5'` in whole units, or with a unit). Returns the txnId, or the deposit's id
+   * for a permanent address.
    */
   pay(target: string, amount?: string): Promise<string>;
   /** Mines blocks on every chain (default 1). */
@@ -136,7 +119,9 @@ export interface Sandbox {
   readonly faults: SandboxFaults;
   readonly webhooks: SandboxWebhooks;
   readonly snapshots: SandboxSnapshots;
-  /** Opens a subaccount of the main account or of the given parent; null opens an unrelated account. */
+  /**
+   * Opens a subaccount of the main account or of the given parent; null opens an unrelated account.
+   */
   account(displayName: string, parentAccountId?: string | null): Promise<Credentials>;
   /** The answered requests, oldest first; `path` with or without its query. */
   requests(method?: string, path?: string): LoggedRequest[];
@@ -147,21 +132,6 @@ export interface Sandbox {
   stop(): Promise<void>;
 }
 
-const time = v.object({ now: v.number() });
-const paid = v.union([
-  v.pipe(
-    v.object({ txnId: v.string() }),
-    v.transform(({ txnId }) => txnId),
-  ),
-  v.pipe(
-    v.object({ depositId: v.string() }),
-    v.transform(({ depositId }) => depositId),
-  ),
-]);
-const made = v.object({ invoice: v.string() });
-const numbered = v.object({ id: v.number() });
-const opened = v.object({ apiKey: v.string(), apiSecret: v.string(), accountId: v.string() });
-
 /** Starts the sandbox on the loopback interface. */
 export async function startSandbox(options: ServiceOptions = {}): Promise<Sandbox> {
   const server = await startServer(options);
@@ -169,7 +139,7 @@ export async function startSandbox(options: ServiceOptions = {}): Promise<Sandbo
   const tell = async (method: string, path: string, body?: object): Promise<void> =>
     void (await control(method, path, body));
   const clock = async (method: string, path: string, body?: object): Promise<number> =>
-    v.parse(time, await control(method, path, body)).now;
+    v.parse(clockAnswer, await control(method, path, body)).now;
   return {
     ...server.service.credentials,
     url: server.url,
@@ -179,31 +149,32 @@ export async function startSandbox(options: ServiceOptions = {}): Promise<Sandbo
       freeze: () => clock('POST', 'clock/freeze'),
       thaw: () => clock('POST', 'clock/thaw'),
     },
-    status: async () => v.parse(status, await control('GET', 'status')),
+    status: async () => v.parse(statusAnswer, await control('GET', 'status')),
     fund: (ccy, amount, accountId) => tell('POST', 'fund', { ccy, amount, accountId }),
-    pay: async (target, amount) => v.parse(paid, await control('POST', 'pay', { target, amount })),
+    async pay(target, amount) {
+      const paid = v.parse(paidAnswer, await control('POST', 'pay', { target, amount }));
+      return 'txnId' in paid ? paid.txnId : paid.depositId;
+    },
     mine: (blocks) => tell('POST', 'mine', { n: blocks }),
     invoice: async (amount, terms) =>
-      v.parse(made, await control('POST', 'invoice', { amount, ...terms })).invoice,
+      v.parse(invoiceAnswer, await control('POST', 'invoice', { amount, ...terms })).invoice,
     autoPay: (after) => tell('PUT', 'auto-pay', { after }),
     faults: {
-      async add(fault) {
-        const { id } = v.parse(numbered, await control('POST', 'faults', fault));
-        const added = listFaults(server.service.store).find((each) => each.id === id);
-        if (added === undefined) throw new Error('The fault has been cleared already.');
-        return added;
-      },
+      add: async (fault) => v.parse(faultAnswer, await control('POST', 'faults', fault)),
       list: () => listFaults(server.service.store),
       clear: (id) => tell('DELETE', id === undefined ? 'faults' : `faults/${id}`),
     },
     webhooks: {
       deliveries: (filter) => listDeliveries(server.service.store, filter),
-      settled: () => server.service.courier.settled(),
+      settled: () => server.service.delivered(),
       replay: (id) => tell('POST', `deliveries/${id}/replay`),
-      trigger: async (event) => v.parse(numbered, await control('POST', 'trigger', event)).id,
+      trigger: async (event) => v.parse(deliveryAnswer, await control('POST', 'trigger', event)).id,
     },
     account: async (displayName, parentAccountId) =>
-      v.parse(opened, await control('POST', 'accounts', { displayName, parentAccountId })),
+      v.parse(
+        credentialsAnswer,
+        await control('POST', 'accounts', { displayName, parentAccountId }),
+      ),
     requests: (method, path) => readLog(server.service.store, { method, path }),
     snapshots: {
       save: (name) => tell('POST', 'snapshots', { name }),

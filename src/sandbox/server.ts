@@ -1,4 +1,5 @@
-// The sandbox as an HTTP server on the loopback interface, with a timer for everything due between requests.
+// The sandbox as an HTTP server on the loopback interface, with a timer for everything due between
+// requests.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,8 +10,6 @@ import { isLoopback } from './wire/values.js';
 import { openService, type Service, type ServiceOptions } from './service.js';
 
 const host = '127.0.0.1';
-/** Another process may write to the file, so the timer checks it at least this often. */
-const longestWaitMs = 250;
 
 export async function startServer(options: ServiceOptions) {
   let url = `http://${host}`;
@@ -37,7 +36,7 @@ export async function startServer(options: ServiceOptions) {
   }
   const address = server.address();
   if (address !== null && typeof address === 'object') url = `http://${host}:${address.port}`;
-  const ticking = keepTime(service, stopping.signal, options.onError);
+  const ticking = service.keepTime(stopping.signal);
   return {
     /** Without a trailing slash. */
     url,
@@ -105,19 +104,21 @@ async function send(
   outgoing: Outgoing,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { status, headers, body, delay = 0, mishap } = outgoing;
+  const { status, headers, body, delay = 0, connectionFault } = outgoing;
   if (delay > 0) await pause(timerMs(delay), undefined, { signal: stopping });
-  if (mishap === 'silence' && !response.closed) await once(response, 'close', { signal: stopping });
-  if (mishap === 'silence' || mishap === 'cut-before') throw new Error('The connection is cut.');
+  if (connectionFault === 'silence' && !response.closed)
+    await once(response, 'close', { signal: stopping });
+  if (connectionFault === 'silence' || connectionFault === 'cut-before')
+    throw new Error('The connection is cut.');
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
-  if (mishap === undefined) return void response.end(body);
+  if (connectionFault === undefined) return void response.end(body);
   const bytes = Buffer.from(body);
   response.write(bytes.subarray(0, Math.ceil(bytes.length / 2)), () => response.destroy());
 }
 
 /**
- * Reads to the end so that the client can finish sending, but keeps only what the service accepts. Rejects if the
- * client disconnects.
+ * Reads to the end so that the client can finish sending, but keeps only what the service accepts.
+ * Rejects if the client disconnects.
  */
 function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
@@ -139,23 +140,4 @@ function singleHeaders(request: IncomingMessage): Record<string, string | undefi
       Array.isArray(value) ? value.join(', ') : value,
     ]),
   );
-}
-
-/** Runs due actions between requests. Does not keep the process alive. */
-async function keepTime(
-  service: Service,
-  signal: AbortSignal,
-  onError: ServiceOptions['onError'],
-): Promise<void> {
-  for (;;) {
-    const next = Math.min(service.nextDueIn() ?? longestWaitMs, longestWaitMs);
-    await pause(next, undefined, { ref: false, signal }).catch(() => undefined);
-    if (signal.aborted) return;
-    try {
-      if (service.nextDueIn() === 0) await service.catchUp();
-      else service.courier.kick();
-    } catch (error) {
-      onError?.(error);
-    }
-  }
 }

@@ -1,18 +1,21 @@
 // The service: takes a request, runs due actions, answers after the commit.
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
+import { policies } from '../formats/policies.js';
+import { poll, type Next } from '../formats/poll.js';
 import { writeAutoPay } from './storage/settings.js';
 import { authenticate } from './http/auth.js';
 import { readClock } from './world/clock.js';
 import type { Context, Random } from './world/context.js';
 import { controls } from './control/control.js';
-import { createCourier } from './deliveries/courier.js';
+import { createDeliveryWorker } from './deliveries/worker.js';
 import { openStore, type Store } from './storage/database.js';
 import type { OpenFile } from './storage/schema.js';
 import { deliveryActions } from './deliveries/deliveries.js';
 import { injectFault } from './http/inject-fault.js';
 import { endpoints } from './endpoints/endpoints.js';
-import { alwaysFault, takeAnswerFault, takeSightFaults, type Sight } from './world/faults.js';
+import { alwaysFault, takeAnswerFault, takeReadFaults, type ReadFault } from './world/faults.js';
 import {
   assertContentType,
   controlPrefix,
@@ -20,6 +23,7 @@ import {
   router,
   type Incoming,
   type Outgoing,
+  type Route,
 } from './http/routing.js';
 import { dueActions } from './kinds/index.js';
 import { shapedEdge } from './live-shapes/apply.js';
@@ -29,7 +33,7 @@ import { makerNames } from './wire/maker.js';
 import type { Poster } from './deliveries/post.js';
 import { Refusal } from './wire/refusal.js';
 import { logRequest } from './http/request-log.js';
-import { carryOut, nextDue, schedule, type DueAction } from './world/schedule.js';
+import { runDueActions, nextDue, schedule, type DueAction } from './world/schedule.js';
 import { snapshotControls } from './control/snapshots.js';
 import { webhookControls } from './control/webhook-controls.js';
 import { changeWebhookOptions } from './deliveries/webhooks.js';
@@ -52,13 +56,21 @@ export interface SandboxOptions {
   /** Credentials of the main account instead of those in the file. Both or neither. */
   readonly apiKey?: string | undefined;
   readonly apiSecret?: string | undefined;
-  /** Milliseconds until a new payment request is paid automatically, or `off`. Stored in the file; initially 3000. */
+  /**
+   * Milliseconds until a new payment request is paid automatically, or `off`. Stored in the file;
+   * initially 3000.
+   */
   readonly autoPay?: number | 'off' | undefined;
   /** Contents of a new file (default `demo`). */
   readonly seed?: Seed | undefined;
-  /** Certificate authority (PEM) that webhooks trust besides the well-known ones. Stored in the file. */
+  /**
+   * Certificate authority (PEM) that webhooks trust besides the well-known ones. Stored in the
+   * file.
+   */
   readonly webhookCa?: string | undefined;
-  /** Accepts webhook callbacks of plain http to this machine, for receivers without a certificate. Stored in the file. */
+  /**
+   * Accepts webhook callbacks of plain http to this machine, for receivers without a certificate.
+   */
   readonly allowHttpCallbacks?: boolean | undefined;
   /** Method of deliveries (default POST). Stored in the file, like the next option. */
   readonly webhookMethod?: 'POST' | 'PUT' | undefined;
@@ -70,7 +82,10 @@ export interface SandboxOptions {
   readonly allowReferenceReuse?: boolean | undefined;
   /** Pays an external invoice repeatedly. */
   readonly allowDoublePayment?: boolean | undefined;
-  /** Names of live shapes, or `all`: response formats of live services that differ from the specification. */
+  /**
+   * Names of live shapes, or `all`: response formats of live services that differ from the
+   * specification.
+   */
   readonly liveShapes?: readonly string[] | undefined;
   /** Called for every internal error, which is answered as 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -88,7 +103,10 @@ export interface ServiceOptions extends SandboxOptions {
 
 export type Service = ReturnType<typeof openService>;
 
-/** Opens the service on its file. `baseUrl` is its address as clients see it, without a trailing slash. */
+/**
+ * Opens the service on its file. `baseUrl` is its address as clients see it, without a trailing
+ * slash.
+ */
 export function openService(options: ServiceOptions, baseUrl: () => string) {
   const {
     file = ':memory:',
@@ -96,11 +114,10 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     now: machineTime = Date.now,
     random = randomBytes,
     onAnswer,
+    onError = () => undefined,
   } = options;
-  const onError = options.onError ?? (() => undefined);
   const maker = makerNames(options.maker ?? 'service');
   const shapes = new Set(readShapeNames(options.liveShapes ?? []));
-  const edge = shapedEdge(shapes, maker, machineTime);
   const contextOn = (store: Store): Context => ({
     store,
     random,
@@ -108,30 +125,25 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     now: readClock(store, machineTime()).now,
     baseUrl: baseUrl(),
     liveShapes: shapes,
+    allowHttpCallbacks: options.allowHttpCallbacks ?? false,
   });
   const store = openStore({
     file,
     openFile,
     verify: verifyBooks,
+    now: machineTime,
     initialise: (fresh) => initialise(contextOn(fresh), options),
   });
-
-  const lateRequest: DueAction = (ctx, subject) => {
+  const actions = new Map([...dueActions(), ...deliveryActions]);
+  const answer = answering(store, onError, allRoutes(options, machineTime, actions));
+  actions.set(lateAction, (ctx, subject) => {
     const incoming = readKept(subject);
     logRequest(ctx, incoming, answer(ctx, incoming), lateAction);
-  };
-  const actions = new Map([...dueActions(), ...deliveryActions, [lateAction, lateRequest]]);
-  const find = router([
-    ...endpoints({ allowSignatureReuse: options.allowSignatureReuse ?? false }),
-    ...controls({ machineTime, dueActions: actions }),
-    ...webhookControls(),
-    ...snapshotControls(machineTime),
-    openApiRoute,
-    ...pageRoutes,
-    ...lnurlRoutes,
-  ]);
+  });
+  const runDue = (ctx: Context): void => runDueActions(ctx, actions);
+  const respond = withFaults(answer, shapedEdge(shapes, maker, machineTime));
   const poster = lazyPoster();
-  const courier = createCourier({
+  const worker = createDeliveryWorker({
     write: (job) => store.write(() => job(contextOn(store))),
     read: (job) => job(contextOn(store)),
     machineTime,
@@ -139,11 +151,99 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     onError,
   });
 
-  function answer(ctx: Context, incoming: Incoming, sight?: Sight): Outgoing {
+  return {
+    credentials: readCredentials(store),
+    store,
+    /** Resolves after the commit. Never rejects. */
+    async handle(incoming: Incoming): Promise<Outgoing> {
+      try {
+        const { outgoing, genuine } = await store.write(() => {
+          const ctx = contextOn(store);
+          runDue(ctx);
+          return respond(ctx, incoming);
+        });
+        worker.kick();
+        if (genuine !== undefined) onAnswer?.(incoming, genuine);
+        return outgoing;
+      } catch (error) {
+        onError(error);
+        return dated(serverError, machineTime());
+      }
+    },
+    /** Resolves once everything that is due has been posted. */
+    delivered: () => worker.settled(),
+    /** Runs what becomes due between requests, until the signal; keeps no process alive. */
+    keepTime: (signal: AbortSignal): Promise<void> =>
+      everyPause({ now: machineTime, signal, onError }, async () => {
+        if (dueIn(store, machineTime()) === 0) await store.write(() => runDue(contextOn(store)));
+        worker.kick();
+        return dueIn(store, machineTime());
+      }),
+    async close(): Promise<void> {
+      await worker.close();
+      poster.close();
+      store.close();
+    },
+  };
+}
+
+const allRoutes = (
+  { allowSignatureReuse = false }: ServiceOptions,
+  machineTime: () => number,
+  actions: ReadonlyMap<string, DueAction>,
+): Route[] => [
+  ...endpoints({ allowSignatureReuse }),
+  ...controls({ machineTime, dueActions: actions }),
+  ...webhookControls(),
+  ...snapshotControls(machineTime),
+  openApiRoute,
+  ...pageRoutes,
+  ...lnurlRoutes,
+];
+
+/** Repeats the work at least as often as the policy says, or after the ms that it asks for. */
+async function everyPause(
+  {
+    now,
+    signal,
+    onError,
+  }: { now: () => number; signal: AbortSignal; onError: (error: unknown) => void },
+  work: () => Promise<number>,
+): Promise<void> {
+  const longest = policies.sandboxTimer.pauses.upToMs;
+  const step = (): Promise<Next<never>> =>
+    work().then(
+      (askedMs) => ({ afterMs: Math.min(askedMs, longest) }),
+      (error: unknown) => {
+        onError(error);
+        return {};
+      },
+    );
+  const sleep = (ms: number): Promise<void> => pause(ms, undefined, { ref: false, signal });
+  await poll(policies.sandboxTimer, step, { now, sleep, signal });
+}
+
+/** Milliseconds until the next action is due; infinite if none is, or the clock is frozen. */
+function dueIn(store: Store, machine: number): number {
+  const at = nextDue(store) ?? Infinity;
+  const { now, frozen } = readClock(store, machine);
+  return frozen && at > now ? Infinity : Math.max(0, at - now);
+}
+
+type Answer = (ctx: Context, incoming: Incoming, readFault?: ReadFault) => Outgoing;
+
+/** Answers requests by their routes; refusals and errors are answers too. */
+function answering(
+  store: Store,
+  onError: (error: unknown) => void,
+  routes: readonly Route[],
+): Answer {
+  const find = router(routes);
+  return (ctx, incoming, readFault) => {
     try {
       return store.attempt(() => {
         const { route, params, query } = find(incoming);
-        const call = { ctx, incoming, params, query, sight };
+        const call = { ctx, incoming, params, query, readFault };
         if (route.access === 'public') return route.answer(call);
         if (route.access === 'open') {
           assertContentType(incoming);
@@ -159,31 +259,38 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
       onError(error);
       return serverError;
     }
-  }
+  };
+}
 
-  /** `genuine` is the service's own answer, if no fault applied. */
-  function perform(incoming: Incoming): {
-    readonly outgoing: Outgoing;
-    readonly genuine?: Outgoing;
-  } {
-    const ctx = contextOn(store);
-    carryOut(ctx, actions);
+interface Response {
+  readonly outgoing: Outgoing;
+  /** The service's own answer, if no fault applied. */
+  readonly genuine?: Outgoing;
+}
+
+/** Answers with injected faults and live shapes, and logs the request. */
+function withFaults(
+  answer: Answer,
+  edge: ReturnType<typeof shapedEdge>,
+): (ctx: Context, incoming: Incoming) => Response {
+  return (ctx, incoming) => {
+    const { store, now } = ctx;
     if (!isForClients(incoming)) {
-      const genuine = dated(answer(ctx, incoming), ctx.now);
+      const genuine = dated(answer(ctx, incoming), now);
       return { outgoing: genuine, genuine };
     }
     const fault = takeAnswerFault(store, incoming);
-    const sight = takeSightFaults(store, incoming);
+    const readFault = takeReadFaults(store, incoming);
     let genuine: Outgoing | undefined;
     const respond = (asked: Incoming): Outgoing =>
-      edge.shape(asked, (genuine = answer(ctx, asked, sight)));
+      edge.shape(asked, (genuine = answer(ctx, asked, readFault)));
     const carried = (): Outgoing => edge.refuse() ?? respond(incoming);
     const outgoing = dated(
       fault === undefined
         ? carried()
         : injectFault(fault, {
-            carryOut: carried,
-            carryOutLater: (after) => schedule(ctx, lateAction, keep(incoming), ctx.now + after),
+            respond: carried,
+            respondLater: (after) => schedule(ctx, lateAction, keep(incoming), now + after),
             show: () =>
               respond({
                 ...incoming,
@@ -191,48 +298,11 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
                 target: incoming.target.replace(/\/\w+$/, ''),
               }),
           }),
-      ctx.now,
+      now,
     );
-    logRequest(ctx, incoming, outgoing, fault?.kind ?? sight?.kind);
-    return {
-      outgoing,
-      ...(genuine !== undefined && fault === undefined && sight === undefined && { genuine }),
-    };
-  }
-
-  return {
-    credentials: readCredentials(store),
-    store,
-    /** Resolves after the commit. Never rejects. */
-    async handle(incoming: Incoming): Promise<Outgoing> {
-      try {
-        const { outgoing, genuine } = await store.write(() => perform(incoming));
-        courier.kick();
-        if (genuine !== undefined) onAnswer?.(incoming, genuine);
-        return outgoing;
-      } catch (error) {
-        onError(error);
-        return dated(serverError, machineTime());
-      }
-    },
-    courier,
-    /** Runs all due actions. */
-    async catchUp(): Promise<void> {
-      await store.write(() => carryOut(contextOn(store), actions));
-      courier.kick();
-    },
-    /** Milliseconds until the next action is due; undefined if none is scheduled. */
-    nextDueIn(): number | undefined {
-      const at = nextDue(store);
-      const clock = readClock(store, machineTime());
-      if (at === undefined || (clock.frozen && at > clock.now)) return undefined;
-      return Math.max(0, at - clock.now);
-    },
-    async close(): Promise<void> {
-      await courier.close();
-      poster.close();
-      await store.close();
-    },
+    logRequest(ctx, incoming, outgoing, fault?.kind ?? readFault?.kind);
+    const isGenuine = fault === undefined && readFault === undefined;
+    return { outgoing, ...(genuine !== undefined && isGenuine && { genuine }) };
   };
 }
 
@@ -266,14 +336,13 @@ const readKept = (text: string): Incoming => ({
 });
 
 function initialise(ctx: Context, options: ServiceOptions): void {
-  const { apiKey, apiSecret, autoPay, seed, webhookCa, allowHttpCallbacks } = options;
+  const { apiKey, apiSecret, autoPay, seed, webhookCa } = options;
   if (options.allowReferenceReuse) alwaysFault(ctx.store, 'reference-reuse');
   if (options.allowDoublePayment) alwaysFault(ctx.store, 'double-payment');
   seedStore(ctx, seed ?? 'demo');
   const { webhookMethod: method, webhookEvents: events } = options;
   changeWebhookOptions(ctx.store, {
     ca: webhookCa,
-    allowHttpLoopback: allowHttpCallbacks,
     method,
     events,
   });

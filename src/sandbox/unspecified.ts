@@ -39,8 +39,8 @@ export const blockTimes = {
 } as const;
 
 /**
- * How many confirmations a transfer needs, in or out. TRON 1 ("about 3 s"), Ethereum 6 ("about 15 min"), Bitcoin "typically
- * 1 to 6", growing with the amount.
+ * How many confirmations a transfer needs, in or out. TRON 1 ("about 3 s"), Ethereum 6 ("about 15
+ * min"), Bitcoin "typically 1 to 6", growing with the amount.
  */
 export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big): number {
   if (chain !== 'bitcoin') return chain === 'tron' ? 1 : 6;
@@ -55,8 +55,9 @@ export const confirmationFields = {
 } as const;
 
 /**
- * "Which state changes trigger a delivery, and retry or time-out behaviour: not shown." All of them do, the quote too.
- * After a response other than 2xx, or none in time, the delivery is retried with these pauses.
+ * "Which state changes trigger a delivery, and retry or time-out behaviour: not shown." All of them
+ * do, the quote too. After a response other than 2xx, or none in time, the delivery is retried with
+ * these pauses.
  */
 export const deliveries = {
   /** By the machine's clock. */
@@ -67,7 +68,10 @@ export const deliveries = {
   heldBack: 10 * second,
 } as const;
 
-/** Windows of the list's `time` parameter. The specification names them; months and years are taken as days. */
+/**
+ * Windows of the list's `time` parameter. The specification names them; months and years are taken
+ * as days.
+ */
 export const timeWindows: ReadonlyMap<string, number> = new Map([
   ['1d', day],
   ['7d', 7 * day],
@@ -77,12 +81,15 @@ export const timeWindows: ReadonlyMap<string, number> = new Map([
   ['1y', 365 * day],
 ]);
 
-/** "Maximum page size: not shown." Larger limits are reduced to it, and `pagination.limit` reports it. */
+/**
+ * "Maximum page size: not shown." Larger limits are reduced to it, and `pagination.limit` reports
+ * it.
+ */
 export const maxPageSize = 100;
 
 /**
- * "Separator for several values: not shown." Commas, or repeated parameters, also with brackets after the name.
- * The first counts if a parameter takes only one value.
+ * "Separator for several values: not shown." Commas, or repeated parameters, also with brackets
+ * after the name. The first counts if a parameter takes only one value.
  */
 export function listValues(query: URLSearchParams, name: string): string[] {
   const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
@@ -117,14 +124,14 @@ export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
 }
 
 /**
- * "Two further booleans. Their names: not shown." The documented flag deducts both fees from the sent amount, these
- * deduct one each; the other flag has the maker's name, see `Maker`.
+ * "Two further booleans. Their names: not shown." The documented flag deducts both fees from the
+ * sent amount, these deduct one each; the other flag has the maker's name, see `Maker`.
  */
 export const networkFeeDeduction = 'deductNetworkFees';
 
 /**
- * Destinations that cannot be reached: an address or account number of only
- * zeroes (after the country code of a mobile number), a Lightning invoice described as "no route", a Lightning
+ * Destinations that cannot be reached: an address or account number of only zeroes (after the
+ * country code of a mobile number), a Lightning invoice described as "no route", a Lightning
  * Address or LNURL of the user `no-route`.
  */
 const unreachable = {
@@ -133,19 +140,19 @@ const unreachable = {
   route: { state: 'failed', instead: 'settle', msg: 'no route' },
 } as const;
 
-type Fate = (typeof unreachable)[keyof typeof unreachable];
+type UnreachableEnding = (typeof unreachable)[keyof typeof unreachable];
 
 /** `hash` is hex; only its first 20 bytes count. */
-export const fateOfAddress = (hash: string): Fate | undefined =>
+export const endingOfAddress = (hash: string): UnreachableEnding | undefined =>
   /^0{40}/.test(hash) ? unreachable.address : undefined;
 
-export const fateOfAccount = (number: string): Fate | undefined =>
+export const endingOfAccount = (number: string): UnreachableEnding | undefined =>
   /^0+$/.test(number) ? unreachable.account : undefined;
 
-export const fateOfInvoice = (description: string | null): Fate | undefined =>
+export const endingOfInvoice = (description: string | null): UnreachableEnding | undefined =>
   description === 'no route' ? unreachable.route : undefined;
 
-export const fateOfLnurlUser = (user: string): Fate | undefined =>
+export const endingOfLnurlUser = (user: string): UnreachableEnding | undefined =>
   user === 'no-route' ? unreachable.route : undefined;
 
 /** Limits of LNURL-pay in millisatoshis. The user name is the account id. */
@@ -177,7 +184,10 @@ export const unitsPerDollar: Readonly<Record<string, string>> = {
   XOF: '600',
 };
 
-/** Exchange rates operation: `GET /rate` answers `{ data: { BTCUSD: … } }`, these bases against every currency. */
+/**
+ * Exchange rates operation: `GET /rate` answers `{ data: { BTCUSD: … } }`, these bases against
+ * every currency.
+ */
 export const rateBases: readonly string[] = ['BTC', 'USDT'];
 
 /** Currencies with rates but without wallets, for one US dollar. */
@@ -195,8 +205,8 @@ export const duplicateExtRefId = {
 export const insufficientBalance = { status: 400, error: 'insufficient balance' } as const;
 
 /**
- * Error texts of the statuses whose bodies are not shown: the words of HTTP. An unknown path or method
- * is a 404; a content type other than JSON and a body that is too long are a 400.
+ * Error texts of the statuses whose bodies are not shown: the words of HTTP. An unknown path or
+ * method is a 404; a content type other than JSON and a body that is too long are a 400.
  */
 export const otherError = (status: number): string =>
   (STATUS_CODES[status] ?? 'unknown').toLowerCase();
@@ -205,10 +215,14 @@ export const otherError = (status: number): string =>
 export const reusedSignature = {
   error: 'invalid api signature',
   message:
-    'this signature was used before: sign another body, or start the sandbox with --allow-signature-reuse',
+    'this signature was used before: sign another body, or start the sandbox with ' +
+    '--allow-signature-reuse',
 } as const;
 
-/** Names inside `errorMetadata.params` of code 2005, as live services use them: "holds the state and transaction id". */
+/**
+ * Names inside `errorMetadata.params` of code 2005, as live services use them: "holds the state and
+ * transaction id".
+ */
 export function finalStateParams(txnId: string, txnState: string): Record<string, string> {
   return { State: txnState, TxnID: txnId };
 }
@@ -227,7 +241,9 @@ export const reducedSideFields: ReadonlySet<string> = new Set([
   'reqStatus',
 ]);
 
-/** Account record fields: those of other responses of the specification, and those of live services. */
+/**
+ * Account record fields: those of other responses of the specification, and those of live services.
+ */
 export function accountRecord(account: {
   id: string;
   displayName: string;
@@ -246,6 +262,8 @@ export function accountRecord(account: {
   };
 }
 
+/** The first balances of a new sandbox; their transactions are dated this long ago. */
+export const demoAge = 60 * day;
 export const demoBalances: Readonly<Record<string, string>> = {
   BTC: '1',
   USDT: '10000',

@@ -1,4 +1,5 @@
-// A failure as text: the state of the money first, then the reason, then the next command; and as one JSON line for scripts.
+// A failure as text: the state of the money first, then the reason, then the next command; and as
+// one JSON line for scripts.
 import type { Failure, FailureKind } from '../formats/failure.js';
 import { adviceOf } from './next-step.js';
 import { toJson } from './rows/json.js';
@@ -13,7 +14,7 @@ const fates: Partial<Record<FailureKind, string>> = {
   authentication: 'Nothing moved',
   'not-found': 'Nothing moved',
   limit: 'Not sent',
-  pending: 'Not known yet',
+  pending: 'Outcome unknown',
   declined: 'Not sent',
   temporary: 'Nothing moved',
   interrupted: 'Nothing moved',
@@ -44,7 +45,10 @@ function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
     .map((line) => `  ${line}`);
 }
 
-/** `✗` and the paragraph, its lines under each other; what is still on its way is no failure yet and has a yellow `●`. */
+/**
+ * `✗` and the paragraph, its lines under each other; what is still on its way is no failure yet and
+ * has a yellow `●`.
+ */
 function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas): string[] {
   const [first = '', ...rest] = wrap(paragraph, columns - mark.length);
   return [
@@ -55,15 +59,21 @@ function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas
 
 const mark = '✗ ';
 
+/** Messages that begin or end with the state of the money. */
+const namesFate =
+  /^(?:(?:Not|Nothing|Paid|Sent|Outcome)\b[^.]*:|(?:Not|Sent)\b[^:.]*[.,]|You (?:left|said)\b)|: nothing moved\.$/;
+
+const firstWords = /^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted)\b/;
+
 function withFate({ kind, message }: Failure): string {
   const fate = fates[kind];
-  if (
-    fate === undefined ||
-    /^(?:(?:Not|Nothing|Paid|Sent)\b[^.]*:|Not sent\.)|: nothing moved\.$/.test(message)
-  )
-    return message;
-  return `${fate}: ${message.replace(/^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted)\b/, (word) => word.toLowerCase())}`;
+  if (fate === undefined || namesFate.test(message)) return message;
+  return `${fate}: ${message.replace(firstWords, (word) => word.toLowerCase())}`;
 }
+
+/** Whether the service gave no answer, or an error. */
+export const unreachedText = ({ status }: Failure): string =>
+  status === undefined ? 'service not reached' : `service error (${status})`;
 
 /** The last line of stderr under `--json`, and a part of it under `--log-format json`. */
 export const failureJson = (failure: Failure): string => toJson({ error: failureFields(failure) });

@@ -23,10 +23,15 @@ const enter = '\u001B[?1049h\u001B[?25l';
 const exit = '\u001B[?25h\u001B[?1049l';
 
 /** A synchronized update: a terminal that supports it shows no half-drawn screen. */
-const frame = (lines: readonly string[]): string =>
-  `\u001B[?2026h\u001B[H${lines.map((line) => `${line}\u001B[K`).join('\r\n')}\u001B[J\u001B[?2026l`;
+const frame = (lines: readonly string[]): string => {
+  const text = lines.map((line) => `${line}\u001B[K`).join('\r\n');
+  return `\u001B[?2026h\u001B[H${text}\u001B[J\u001B[?2026l`;
+};
 
-/** Shows the lines on the alternate screen, again when its size changes or `draw` is called, until `close` is. */
+/**
+ * Shows the lines on the alternate screen, again when its size changes or `draw` is called, until
+ * `close` is.
+ */
 export function openFullScreen({ stdout, unicode }: Terminal, lines: () => readonly string[]) {
   const draw = (): void => void stdout.write(frame(unicode ? lines() : lines().map(asciiGlyphs)));
   stdout.write(enter);

@@ -20,9 +20,9 @@ export function jsonLog(stderr: OutputStream, now: () => number, run: string): L
       txnId = null,
       requestId = null,
     } = { ...(isOne ? known : {}), ...facts };
-    stderr.write(
-      `${toJson({ time: new Date(now()).toISOString(), level, run, reference, txnId, requestId, message, error })}\n`,
-    );
+    const time = new Date(now()).toISOString();
+    const entry = { time, level, run, reference, txnId, requestId, message, error };
+    stderr.write(`${toJson(entry)}\n`);
   };
   const stream = new Writable({
     decodeStrings: false,

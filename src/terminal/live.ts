@@ -17,9 +17,15 @@ export interface LiveOptions {
 
 /** Callers sanitise text from outside. */
 export interface Live {
-  /** Shows the lines of `render` and updates them every second; its argument is the milliseconds since the start. */
+  /**
+   * Shows the lines of `render` and updates them every second; its argument is the milliseconds
+   * since the start.
+   */
   start(render: (elapsedMs: number) => string): void;
-  /** Shows a line if nothing else is shown, and returns a function that removes it; undefined otherwise. */
+  /**
+   * Shows a line if nothing else is shown, and returns a function that removes it; undefined
+   * otherwise.
+   */
   fill(text: string): (() => void) | undefined;
   /** Shows a line during a wait, if it can be redrawn, and removes it. */
   during<T>(line: () => string, work: () => Promise<T>): Promise<T>;
@@ -173,7 +179,8 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
     const { default: ora } = await import('ora');
     if (!isOpen) return;
     const { cyan } = terminal.stderrCanvas.style;
-    // Its colours depend on the environment of the process, and its handling of stdin would suppress Ctrl-C.
+    // Its colours depend on the environment of the process, and its handling of stdin would
+    // suppress Ctrl-C.
     spinner = ora({
       stream: steadied(stderr),
       isEnabled: true,
@@ -205,15 +212,16 @@ const eraseBelow = '\u001B[J';
 const eraseLine = '\u001B[K';
 
 /**
- * The stream for ora, safe for a window that becomes narrower before a redraw: long lines are truncated by the terminal,
- * and the cursor waits at the start of the line. If the terminal wraps the old line, the cursor is on its first half, and
- * erasing from there removes all of it.
+ * The stream for ora, safe for a window that becomes narrower before a redraw: long lines are
+ * truncated by the terminal, and the cursor waits at the start of the line. If the terminal wraps
+ * the old line, the cursor is on its first half, and erasing from there removes all of it.
  */
 function steadied(stream: OutputStream): OutputStream {
   const itself: OutputStream = Object.create(stream);
   return Object.assign(itself, {
     write: (text: string) => stream.write(`${wrapOff}${text}${wrapOn}\r`),
-    // From the first cell of the window on, tmux would keep erased lines in its history: every frame of the spinner.
+    // From the first cell of the window on, tmux would keep erased lines in its history: every
+    // frame of the spinner.
     clearLine: () => stream.write(` ${eraseBelow}\r${eraseLine}`),
   });
 }

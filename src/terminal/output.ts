@@ -52,133 +52,70 @@ export interface Output {
    * Throws Failure usage for an unknown name.
    */
   offers(names: readonly string[]): boolean;
+  /** Names that are accepted whatever the result is; the result may have others. */
+  knows(names: readonly string[]): void;
   /** Prints rows as they arrive; resolves after the last. Stops early if stdout is closed. */
   list<T extends object>(rows: Rows<T>, view: ListView<T>): Promise<void>;
   /** Prints an endless list, each row at once. Ends with the list, or with its reader. */
   stream<T extends object>(rows: AsyncIterable<T>, view: StreamView<T>): Promise<void>;
   /** The single result of a command. */
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
-  /** For programs, the action of a command without output: one document with json and jsonl, nothing otherwise. */
+  /**
+   * For programs, the action of a command without output: one document with json and jsonl, nothing
+   * otherwise.
+   */
   did(result: object): void;
-  /** A state change as it happens: a line with jsonl, nothing otherwise. The columns are those of the result, if it has any. */
+  /**
+   * A state change as it happens: a line with jsonl, nothing otherwise. The columns are those of
+   * the result, if it has any.
+   */
   change<T extends object>(object: T, columns?: readonly Column<T>[]): void;
   /** Our plain text on stdout, in any format, without sanitising. */
   text(line: string): void;
-  /** Text in pieces on stdout, in any format, at the pace of the reader. Stops early if it closes. */
+  /**
+   * Text in pieces on stdout, in any format, at the pace of the reader. Stops early if it closes.
+   */
   pour(pieces: AsyncIterable<string>): Promise<void>;
   /** Lines on stdout if a person reads it, nothing otherwise. */
   screen(draw: Draw): void;
-  /** Lines that belong to a question (a quote, a warning card): stderr, on a terminal or with `-o table`; silent with -q. */
-  card(draw: (canvas: Canvas) => readonly string[]): void;
+  /**
+   * Lines that belong to a question (a quote, a warning card): stderr, on a terminal or with `-o
+   * table`; silent with -q. False if nothing was drawn.
+   */
+  card(draw: (canvas: Canvas) => readonly string[]): boolean;
   /** A remark on stderr; silent with -q. */
   say(line: string, facts?: LogFacts): void;
   /** A warning on stderr, even with -q. */
   warn(line: string, facts?: LogFacts): void;
 }
 
-/** Throws Failure usage for flags that contradict each other: `--json` and another `-o`, `-q` and any form or fields. */
+/**
+ * Throws Failure usage for flags that contradict each other: `--json` and another `-o`, `-q` and
+ * any form or fields.
+ */
 export function createOutput(terminal: Terminal, options: OutputOptions): Output {
   const { fields } = options;
   const quiet = options.quiet === true;
   const asked = askedFormat(options);
   const format = asked ?? (terminal.stdoutIsTty ? 'table' : 'tsv');
+  const isJson = format === 'json' || format === 'jsonl';
   // `-q` prints its one value, and silences the remarks.
-  const rowOptions: RowOptions = {
+  const row: RowOptions = {
     terminal,
     format,
     fields,
     onlyValue: quiet,
     rawCells: options.rawCells === true,
   };
-  const forPeople = format === 'table' && !rowOptions.onlyValue;
-  const isJson = format === 'json' || format === 'jsonl';
-  let lastChange = '';
-
-  const print = (stream: OutputStream, lines: readonly string[]): void => {
-    const text = lines.map((line) => `${terminal.unicode ? line : asciiGlyphs(line)}\n`).join('');
-    if (text !== '') stream.write(text);
-  };
-  const toStdout = (lines: readonly string[]): void => print(terminal.stdout, lines);
-  const toStderr = (lines: readonly string[]): void => print(terminal.stderr, lines);
-  const log = isLog(terminal.stderr) ? terminal.stderr : undefined;
-  const say = (line: string, facts?: LogFacts): void => {
-    if (log !== undefined && !quiet) log.entry('info', sanitize(line.trim()), facts);
-    else if (!quiet)
-      toStderr(
-        terminal.stderrIsTty ? remark(sanitize(line), terminal.stderrCanvas) : [sanitize(line)],
-      );
-  };
-  const asksForNames = fields !== undefined && fields.join() === 'help';
-  let offered: readonly string[] = [];
-  /** Names accepted before the action are not refused afterwards. */
-  const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
-    view: V,
-  ): V => ({
-    ...view,
-    fields: [...(view.fields ?? []), ...offered],
-  });
-  const names = <T extends object>(
-    row: T | undefined,
-    view: Pick<RowView<T>, 'columns' | 'fields'>,
-  ): void => print(terminal.stdout, namesOf(row, view).map(sanitize));
-
+  const forPeople = format === 'table' && !quiet;
+  const lines = openLines(terminal);
+  const remarks = openRemarks(terminal, lines, quiet);
   return {
     format,
     quiet,
     forPeople,
-    offers(known) {
-      if (asksForNames) print(terminal.stdout, known);
-      else checkNames(fields ?? [], known);
-      offered = known;
-      return !asksForNames;
-    },
-    async list(rows, given) {
-      if (asksForNames) return names(await firstOf(rows), given);
-      const view = withOffered(given);
-      const hasRows = forPeople
-        ? await listTable(rowOptions, rows, view, toStdout)
-        : await listRows(rowOptions, rows, view);
-      if (!hasRows && !isJson) say(view.empty);
-      if (hasRows && forPeople && view.footer !== undefined)
-        toStdout(besideTable(view.footer, terminal));
-    },
-    async stream(rows, view) {
-      if (asksForNames) return names(undefined, view);
-      if (!forPeople) {
-        await listRows({ ...rowOptions, format: format === 'json' ? 'jsonl' : format }, rows, view);
-        return;
-      }
-      for await (const row of rows) {
-        if (terminal.stdoutClosed()) return;
-        toStdout(
-          fields === undefined
-            ? view.lines(row, terminal)
-            : fieldLines(row, fields, view.columns, terminal),
-        );
-      }
-    },
-    async record(result, view) {
-      if (asksForNames) return names(result, view);
-      if (fields !== undefined) checkNames(fields, namesOf(result, withOffered(view)));
-      if (forPeople)
-        return toStdout(
-          fields === undefined
-            ? view.screen(terminal)
-            : fieldLines(result, fields, view.columns, terminal),
-        );
-      if (format === 'json')
-        return void terminal.stdout.write(`${document(result, view.columns, rowOptions)}\n`);
-      const writer = await rowWriter(rowOptions, view);
-      const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
-      // The last state change of a payment is its result: printed once.
-      if (text !== lastChange) terminal.stdout.write(text);
-    },
+    ...openResults({ row, forPeople, isJson, lines, say: remarks.say }),
     did: (result) => void (isJson && terminal.stdout.write(`${toJson(result)}\n`)),
-    change(object, columns = []) {
-      if (format !== 'jsonl') return;
-      lastChange = `${toJson(picked(object, fields, columns))}\n`;
-      terminal.stdout.write(lastChange);
-    },
     text: (line) => void terminal.stdout.write(`${line}\n`),
     async pour(pieces) {
       const sink = createSink(terminal.stdout);
@@ -192,18 +129,139 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
       }
     },
     screen(draw) {
-      if (forPeople) toStdout(typeof draw === 'function' ? draw(terminal) : draw);
+      if (forPeople) lines.toStdout(typeof draw === 'function' ? draw(terminal) : draw);
     },
     card(draw) {
-      if ((terminal.stderrIsTty || asked === 'table') && !quiet && !isJson)
-        toStderr(draw(terminal.stderrCanvas));
+      const isDrawn = (terminal.stderrIsTty || asked === 'table') && !quiet && !isJson;
+      if (isDrawn) lines.toStderr(draw(terminal.stderrCanvas));
+      return isDrawn;
     },
-    say,
+    ...remarks,
+  };
+}
+
+interface Lines {
+  toStdout(lines: readonly string[]): void;
+  toStderr(lines: readonly string[]): void;
+}
+
+function openLines({ stdout, stderr, unicode }: Terminal): Lines {
+  const print = (stream: OutputStream, lines: readonly string[]): void => {
+    const text = lines.map((line) => `${unicode ? line : asciiGlyphs(line)}\n`).join('');
+    if (text !== '') stream.write(text);
+  };
+  return {
+    toStdout: (lines) => print(stdout, lines),
+    toStderr: (lines) => print(stderr, lines),
+  };
+}
+
+function openRemarks(
+  { stderr, stderrIsTty, stderrCanvas }: Terminal,
+  { toStderr }: Lines,
+  quiet: boolean,
+): Pick<Output, 'say' | 'warn'> {
+  const log = isLog(stderr) ? stderr : undefined;
+  return {
+    say(line, facts) {
+      if (quiet) return;
+      if (log !== undefined) return log.entry('info', sanitize(line.trim()), facts);
+      toStderr(stderrIsTty ? remark(sanitize(line), stderrCanvas) : [sanitize(line)]);
+    },
     warn(line, facts) {
       if (log !== undefined) return log.entry('warning', sanitize(line), facts);
-      const { columns, style } = terminal.stderrCanvas;
+      const { columns, style } = stderrCanvas;
       const text = `${style.yellow('Warning:')} ${sanitize(line)}`;
-      toStderr(terminal.stderrIsTty ? wrap(text, columns) : [text]);
+      toStderr(stderrIsTty ? wrap(text, columns) : [text]);
+    },
+  };
+}
+
+interface ResultOptions {
+  readonly row: RowOptions;
+  readonly forPeople: boolean;
+  readonly isJson: boolean;
+  readonly lines: Lines;
+  readonly say: Output['say'];
+}
+
+function openResults({
+  row,
+  forPeople,
+  isJson,
+  lines: { toStdout },
+  say,
+}: ResultOptions): Pick<Output, 'offers' | 'knows' | 'list' | 'stream' | 'record' | 'change'> {
+  const { terminal, format, fields } = row;
+  const asksForNames = fields !== undefined && fields.join() === 'help';
+  let offered: readonly string[] = [];
+  /** Names accepted before the action are not refused afterwards. */
+  const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
+    view: V,
+  ): V => ({
+    ...view,
+    fields: [...(view.fields ?? []), ...offered],
+  });
+  const names = <T extends object>(
+    result: T | undefined,
+    view: Pick<RowView<T>, 'columns' | 'fields'>,
+  ): void => toStdout(namesOf(result, view).map(sanitize));
+  let lastChange = '';
+  return {
+    offers(known) {
+      if (asksForNames) toStdout(known);
+      else checkNames(fields ?? [], known);
+      offered = known;
+      return !asksForNames;
+    },
+    knows: (known) => void (offered = known),
+    async list(rows, given) {
+      const view = withOffered(given);
+      if (asksForNames) return names(await firstOf(rows), view);
+      const hasRows = forPeople
+        ? await listTable(row, rows, view, toStdout)
+        : await listRows(row, rows, view);
+      if (!hasRows && !isJson) say(view.empty);
+      if (hasRows && forPeople && view.footer !== undefined)
+        toStdout(besideTable(view.footer, terminal));
+    },
+    async stream(rows, view) {
+      if (asksForNames) return names(undefined, withOffered(view));
+      if (!forPeople)
+        return void (await listRows(
+          { ...row, format: format === 'json' ? 'jsonl' : format },
+          rows,
+          view,
+        ));
+      for await (const each of rows) {
+        if (terminal.stdoutClosed()) return;
+        toStdout(
+          fields === undefined
+            ? view.lines(each, terminal)
+            : fieldLines(each, fields, view.columns, terminal),
+        );
+      }
+    },
+    async record(result, view) {
+      if (asksForNames) return names(result, withOffered(view));
+      if (fields !== undefined) checkNames(fields, namesOf(result, withOffered(view)));
+      if (forPeople)
+        return toStdout(
+          fields === undefined
+            ? view.screen(terminal)
+            : fieldLines(result, fields, view.columns, terminal),
+        );
+      if (format === 'json')
+        return void terminal.stdout.write(`${document(result, view.columns, row)}\n`);
+      const writer = await rowWriter(row, view);
+      const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
+      // The last state change of a payment is its result: printed once.
+      if (text !== lastChange) terminal.stdout.write(text);
+    },
+    change(object, columns = []) {
+      if (format !== 'jsonl') return;
+      lastChange = `${toJson(picked(object, fields, columns))}\n`;
+      terminal.stdout.write(lastChange);
     },
   };
 }

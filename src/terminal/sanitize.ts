@@ -1,7 +1,8 @@
-// Sanitises text from outside (the service, an invoice, a webhook) for a screen and for one line of tsv.
+// Sanitises text from outside (the service, an invoice, a webhook) for a screen and for one line of
+// tsv.
 
-// Variation selectors of emoji are harmless; all other invisible and control characters are escaped. Plain text
-// is skipped first.
+// Variation selectors of emoji are harmless; all other invisible and control characters are
+// escaped. Plain text is skipped first.
 const harmful =
   /(?![ -~])(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
@@ -11,8 +12,9 @@ const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 const isPlain = (text: string): boolean => !/[^ -~]/.test(text);
 
 /**
- * Shows every control, escape, bidirectional and zero-width character, and every line break, as a visible escape
- * (`\n`, `\x1b`, `\u202e`), so that the text stays on its line and has no effect on the terminal.
+ * Shows every control, escape, bidirectional and zero-width character, and every line break, as a
+ * visible escape (`\n`, `\x1b`, `\u202e`), so that the text stays on its line and has no effect on
+ * the terminal.
  */
 export const sanitize = (text: string): string =>
   isPlain(text) ? text : text.replace(harmful, visible);
@@ -31,7 +33,8 @@ export function sanitizeJson(json: string): string {
   // JSON has escaped all other controls of ASCII.
   if (Buffer.byteLength(json) === json.length && !json.includes('\x7f')) return json;
   return json.replace(harmful, (character) => {
-    // A line feed separates lines of an indented document; within a string JSON has already escaped it.
+    // A line feed separates lines of an indented document; within a string JSON has already escaped
+    // it.
     if (character === '\n') return character;
     return character.replace(
       /[^]/g,

@@ -1,4 +1,5 @@
-// All facts about the terminal: which streams are terminals, width, colours, whether questions are possible.
+// All facts about the terminal: which streams are terminals, width, colours, whether questions are
+// possible.
 import type { Readable, Writable } from 'node:stream';
 import type { LogFacts } from '../api/options.js';
 import { Chalk, type ChalkInstance } from 'chalk';
@@ -12,6 +13,8 @@ export type InputStream = Readable & {
 export interface Input {
   readonly isTTY: boolean;
   open(): InputStream;
+  /** What was typed and not read yet; in raw mode also an unfinished line. */
+  typed?(): string;
   /** Whether the terminal echoes input; either way it stays available for the next read. */
   echo?(isOn: boolean): void;
   /** False for a background job, which is stopped if it reads keys. */
@@ -46,8 +49,11 @@ export interface Canvas {
   /** Width in cells; 80 if unknown. */
   readonly columns: number;
   readonly rows: number;
-  /** Whether a QR code can be drawn: coloured half blocks on a real terminal, and not under `--no-color`. */
-  readonly blocks: boolean;
+  /**
+   * The smallest coloured blocks that draw a QR code: false without a real terminal, and under
+   * `--no-color`.
+   */
+  readonly blocks: false | 'half' | 'sextants';
   /** The block explorer of address links (OSC 8); undefined without one, or without a terminal. */
   readonly explorer?: string | undefined;
 }
@@ -66,7 +72,10 @@ export interface Terminal extends Canvas {
   readonly canPrompt: boolean;
   /** No escape sequences: questions are lines. */
   readonly isDumb: boolean;
-  /** Why a question cannot be asked, in words that fit after "no question can be asked: "; undefined when it can. */
+  /**
+   * Why a question cannot be asked, in words that fit after "no question can be asked: "; undefined
+   * when it can.
+   */
   readonly whyNoPrompt: string | undefined;
   /** Whether a line on stderr may be redrawn in place. */
   readonly canAnimate: boolean;
@@ -113,7 +122,9 @@ export function openTerminal({
       (isTty(stream) || isOn(env['FORCE_COLOR'])) &&
       unicode &&
       env['TERM'] !== 'dumb' &&
-      flags.noColor !== true,
+      flags.noColor !== true &&
+      // The terminal of macOS has no sextants.
+      (env['TERM_PROGRAM'] === 'Apple_Terminal' ? 'half' : 'sextants'),
     get explorer() {
       return isTty(stream) && env['TERM'] !== 'dumb' ? explorerOf?.() : undefined;
     },
@@ -146,8 +157,8 @@ export function openTerminal({
       (isSet(env['WT_SESSION']) ||
         env['ConEmuANSI'] === 'ON' ||
         /^(?:WezTerm|ghostty)$/.test(env['TERM_PROGRAM'] ?? '')),
-    // oxlint-disable-next-line no-underscore-dangle
     measure: () =>
+      // oxlint-disable-next-line no-underscore-dangle
       ttys.filter(({ destroyed }) => !destroyed).forEach((stream) => stream._refreshSize?.()),
     stdoutClosed: watchForClosedReader(stdout),
   });

@@ -1,4 +1,5 @@
-// Text measured in screen cells: width, padding, truncation, wrapping. Escape sequences have no width.
+// Text measured in screen cells: width, padding, truncation, wrapping. Escape sequences have no
+// width.
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import { sanitize } from './sanitize.js';
@@ -14,7 +15,10 @@ export const padRight = (text: string, width: number): string =>
 export const padLeft = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 
-/** Truncates a line of ours, colours included, with an ellipsis, preferably before parentheses. */
+/**
+ * Shortens a line of ours, colours included, with an ellipsis: after a word and not within
+ * parentheses; within a word only if it is the first.
+ */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
   if (width < 1) return '';
@@ -23,11 +27,15 @@ export function truncate(line: string, width: number): string {
     if (widthOf(kept + piece) > width - 1) break;
     kept += piece;
   }
-  const whole = kept.replace(/(\S) *\([^)]*$/, '$1 ');
+  const words = /^\s/.test(line.slice(kept.length)) ? kept : kept.replace(/(\S)\s+\S*$/, '$1');
+  const whole = words.replace(/(\S) *\([^)]*$/, '$1').replace(/(\w)[\s,;:]+$/, '$1');
   return `${whole}${ellipsis}${whole.includes('\u001B') ? resetStyle : ''}`;
 }
 
-/** Text from outside on one line of at most `width` cells: line breaks become spaces, the rest is sanitised. */
+/**
+ * Text from outside on one line of at most `width` cells: line breaks become spaces, the rest is
+ * sanitised.
+ */
 export const oneLine = (text: string, width: number): string =>
   truncate(sanitize(text.trim().replace(/\s+/g, ' ')), width);
 
@@ -35,7 +43,9 @@ export const oneLine = (text: string, width: number): string =>
 const tied =
   / (?:(?<=\d )(?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))|(?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z])))/g;
 
-/** Wraps between words, and within a word only if it is wider than the line; numbers are not split. */
+/**
+ * Wraps between words, and within a word only if it is wider than the line; numbers are not split.
+ */
 export function wrap(text: string, width: number): string[] {
   const kept = text.replace(tied, '\u00A0');
   const lines = wrapAnsi(kept, Math.max(width, 1), { hard: true }).split('\n');

@@ -1,4 +1,5 @@
-// Instants in readable form: "4 minutes ago" for recent ones, otherwise date and time. The current time is a parameter.
+// Instants in readable form: "4 minutes ago" for recent ones, otherwise date and time. The current
+// time is a parameter.
 import { describeDuration } from '../formats/duration.js';
 
 const day = 86_400_000;
@@ -11,7 +12,10 @@ export function relativeTime(at: number, now: number): string {
   return at > now ? `in ${describeDuration(distance)}` : `${describeDuration(distance)} ago`;
 }
 
-/** Short, for a column: `now`, `2 min`, `3 h ago`, `5 d ago`; the date if it is more than a week away. */
+/**
+ * Short, for a column: `now`, `2 min`, `3 h ago`, `5 d ago`; the date if it is more than a week
+ * away.
+ */
 export function shortTime(at: number, now: number): string {
   const ago = now - at;
   if (Math.abs(ago) >= 7 * day) return dateTime(at).slice(0, 10);

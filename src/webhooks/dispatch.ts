@@ -1,5 +1,9 @@
-// Delivers events from the backlog to one consumer: in order per transaction, many transactions at once, at least once.
+// Delivers events from the backlog to one consumer: in order per transaction, many transactions at
+// once, at least once. Each worker takes an event, delivers it, and then it is done or is tried
+// later.
 import { setMaxListeners } from 'node:events';
+import { policies } from '../formats/policies.js';
+import { pauseAfter, type Policy } from '../formats/poll.js';
 import { eventLeaseMs, type EventStore, type StoredEvent } from '../store/events/event-store.js';
 import { createLease, createQueues, type LeaseOptions, type Queue } from './queues.js';
 
@@ -15,8 +19,11 @@ export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdi
 export interface DispatchOptions extends LeaseOptions {
   readonly store: Pick<EventStore, 'leases' | 'read'>;
   readonly deliver: Deliver;
-  readonly concurrency: number;
+  /** How many events are delivered at once. */
+  readonly workers: number;
   readonly random: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly every: (ms: number, action: () => void) => () => void;
   readonly onFailed: (event: StoredEvent, reason: string) => void;
   /** The consumer is down for this reason, or up again (`undefined`). */
   readonly onTrouble: (reason: string | undefined) => void;
@@ -32,143 +39,207 @@ const settleMs = 50;
 /** Interval of checks for events of other receivers or dead workers. */
 const lookMs = 1_000;
 const renewMs = eventLeaseMs / 4;
-
-const firstPauseMs = 200;
-/** Pauses between attempts while a consumer is down, and while it refuses the events of one transaction. */
-const longestPauseMs = 5_000;
-const longestQueuePauseMs = 60_000;
-/** Time for deliveries in flight at the end; after it they are aborted and delivered again later. */
-const lastDeliveriesMs = 2_000;
-
-const pauseMs = (failures: number, longest: number, random: () => number): number =>
-  Math.min(longest, firstPauseMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
+/** A consumer may take this long to answer, and a stop waits this long for deliveries in flight. */
+export const longestAnswerMs = 15_000;
 
 export function startDispatcher(options: DispatchOptions) {
-  const { consumer, store, elapsed, random } = options;
-  const counts = { delivered: 0, failed: 0, retried: 0 };
+  const { consumer, store, elapsed, every } = options;
   const queues = createQueues();
   const lease = createLease(options, queues);
-  const trouble = createTrouble(options);
-  const settler = createSettler(options, () => wake());
-  const timers = new Set<NodeJS.Timeout>();
-  const running = new Set<Promise<void>>();
+  const changes = createBell();
+  /** Nothing new is delivered. */
   const stopping = new AbortController();
-  // Every delivery in flight listens to this signal.
-  setMaxListeners(0, stopping.signal);
-  let isStopping = false;
-  /** Called when everything is delivered or the consumer is down. */
-  let whenStuck = (): void => undefined;
-  let mayHaveMore = true;
-  let filling: Promise<void> | undefined;
+  /** Deliveries in flight are aborted. */
+  const cutOff = new AbortController();
+  // Every pause listens to the one signal, and every delivery in flight to the other.
+  setMaxListeners(0, stopping.signal, cutOff.signal);
+  const supply = createSupply({ ...options, queues, lease, changes, stopping: stopping.signal });
+  const { look } = supply;
+  const trouble = createTrouble(options);
+  const settler = createSettler(options, look);
+  const outcome = createOutcomes({
+    ...options,
+    queues,
+    trouble,
+    settler,
+    changes,
+    stopping: stopping.signal,
+  });
+  let running = 0;
 
-  const later = (ms: number, action: () => void): void => {
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      action();
-    }, ms);
-    timers.add(timer);
-  };
-
-  function pump(): void {
-    if (isStopping) return;
-    if (mayHaveMore && queues.ready() < options.concurrency && queues.held() < mostHeld)
-      filling ??= fill();
-    // While the consumer is down, one delivery at a time probes it.
-    const most = trouble.exists() ? 1 : options.concurrency;
-    while (running.size < most && !trouble.isPausing() && lease.isSafe()) {
-      const queue = queues.take();
-      if (queue === undefined) break;
-      const attempted = attempt(queue).finally(() => {
-        running.delete(attempted);
-        pump();
-      });
-      running.add(attempted);
+  async function work(): Promise<void> {
+    for (let queue = await take(); queue !== undefined; queue = await take()) {
+      await deliver(queue);
+      running -= 1;
+      changes.ring();
     }
-    if (running.size === 0 && queues.held() === 0 && filling === undefined) whenStuck();
   }
 
-  async function fill(): Promise<void> {
-    mayHaveMore = false;
-    if (await lease.take()) mayHaveMore = true;
-    filling = undefined;
-    pump();
+  /** The next transaction with an event to deliver; undefined at the stop. */
+  async function take(): Promise<Queue | undefined> {
+    while (!stopping.signal.aborted) {
+      // While the consumer is down, one delivery at a time probes it.
+      const isFree = running < (trouble.exists() ? 1 : options.workers);
+      const mayStart = isFree && !trouble.isPausing() && lease.isSafe();
+      const queue = mayStart ? queues.take() : undefined;
+      supply.refill();
+      if (queue !== undefined) {
+        running += 1;
+        return queue;
+      }
+      await changes.next();
+    }
+    return undefined;
   }
 
-  function wake(): void {
-    mayHaveMore = true;
-    pump();
-  }
-
-  function every(ms: number, action: () => void): void {
-    later(ms, () => {
-      action();
-      every(ms, action);
-    });
-  }
-
-  async function attempt(queue: Queue): Promise<void> {
+  async function deliver(queue: Queue): Promise<void> {
     const startedAt = elapsed();
     const [id = 0] = queue.ids;
     const event = await store.read(id).catch(() => 'unread' as const);
-    const verdict = await verdictOn(event, options, stopping.signal);
+    const verdict = await verdictOn(event, options, cutOff.signal);
     if (queue.isForgotten) return;
-    if (verdict.kind === 'retry') return tryLater(queue, verdict, startedAt);
-    trouble.end();
-    if (verdict.kind === 'delivered') counts.delivered += 1;
-    else counts.failed += 1;
-    if (verdict.kind === 'failed' && typeof event === 'object')
-      options.onFailed(event, verdict.reason);
-    settler.add(id);
-    queues.advance(queue);
+    if (verdict.kind === 'retry') outcome.later(queue, verdict, startedAt);
+    else outcome.done(queue, id, event, verdict);
   }
 
-  function tryLater(
-    queue: Queue,
-    { scope, reason }: Verdict & { kind: 'retry' },
-    startedAt: number,
-  ): void {
-    counts.retried += 1;
-    if (isStopping) return;
-    if (scope === 'consumer') {
-      queues.putBack(queue);
-      const pause = trouble.note(reason, startedAt);
-      if (pause !== undefined) later(pause, pump);
-      whenStuck();
-      return;
-    }
-    trouble.end();
-    queue.failures += 1;
-    later(pauseMs(queue.failures, longestQueuePauseMs, random), () => {
-      queues.putBack(queue);
-      pump();
-    });
-  }
-
-  every(lookMs, wake);
-  every(renewMs, () => void lease.renew().then(wake));
-  pump();
+  const stopLooking = every(lookMs, look);
+  const stopRenewing = every(renewMs, () => void lease.renew().then(look));
+  const workers = Array.from({ length: options.workers }, work);
   return {
     consumer,
-    counts,
-    wake,
-    /** Delivers waiting events while the consumer is up and the time lasts; the rest stay in the backlog. */
-    async drain(ms: number): Promise<void> {
-      await new Promise<void>((resolve) => {
-        whenStuck = resolve;
-        later(ms, resolve);
-        if (trouble.exists()) resolve();
-        else wake();
-      });
-      isStopping = true;
-      timers.forEach((timer) => clearTimeout(timer));
-      const cutOff = setTimeout(() => stopping.abort(), trouble.exists() ? 0 : lastDeliveriesMs);
-      await Promise.all([...running, filling]);
-      clearTimeout(cutOff);
+    counts: outcome.counts,
+    /** There may be new events. */
+    look,
+    /**
+     * Starts no further delivery, waits for those in flight as long as an answer may take, and
+     * records them, so that nothing is delivered twice. The rest stays in the backlog.
+     */
+    async stop(): Promise<void> {
+      stopping.abort();
+      stopLooking();
+      changes.ring();
+      const ended = new AbortController();
+      const isLate = options.sleep(longestAnswerMs, ended.signal).then(
+        () => cutOff.abort(),
+        () => undefined,
+      );
+      // Other workers must not take what is still in flight.
+      await Promise.all([...workers, supply.leasing()]);
+      ended.abort();
+      stopRenewing();
+      await isLate;
       await settler.flush();
       await lease.release();
     },
   };
 }
+
+interface SupplyOptions extends Pick<DispatchOptions, 'workers'> {
+  readonly queues: ReturnType<typeof createQueues>;
+  readonly lease: ReturnType<typeof createLease>;
+  readonly changes: Bell;
+  readonly stopping: AbortSignal;
+}
+
+/** Leases events ahead of their delivery. */
+function createSupply({ workers, queues, lease, changes, stopping }: SupplyOptions) {
+  let mayHaveMore = true;
+  let leasing: Promise<void> | undefined;
+
+  async function leaseOnce(): Promise<void> {
+    const isMore = await lease.take();
+    leasing = undefined;
+    mayHaveMore ||= isMore;
+    changes.ring();
+    refill();
+  }
+
+  /** Leases further events if few are left that could be delivered now. */
+  function refill(): void {
+    const isEnough = queues.ready() >= workers || queues.held() >= mostHeld;
+    if (leasing !== undefined || !mayHaveMore || isEnough || stopping.aborted) return;
+    mayHaveMore = false;
+    leasing = leaseOnce();
+  }
+
+  return {
+    refill,
+    leasing: () => leasing,
+    look(): void {
+      mayHaveMore = true;
+      refill();
+    },
+  };
+}
+
+interface OutcomeOptions extends Pick<DispatchOptions, 'random' | 'sleep' | 'onFailed'> {
+  readonly queues: ReturnType<typeof createQueues>;
+  readonly trouble: ReturnType<typeof createTrouble>;
+  readonly settler: ReturnType<typeof createSettler>;
+  readonly changes: Bell;
+  readonly stopping: AbortSignal;
+}
+
+/** An event is done, or is tried later. */
+function createOutcomes(options: OutcomeOptions) {
+  const { queues, trouble, settler, changes } = options;
+  const counts = { delivered: 0, failed: 0, retried: 0 };
+  /** Immediately at the stop. */
+  const after = (ms: number, action: () => void): void =>
+    void options
+      .sleep(ms, options.stopping)
+      .catch(() => undefined)
+      .then(action);
+  return {
+    counts,
+    done(
+      queue: Queue,
+      id: number,
+      event: StoredEvent | 'unread' | undefined,
+      verdict: Exclude<Verdict, { kind: 'retry' }>,
+    ): void {
+      trouble.end();
+      counts[verdict.kind] += 1;
+      if (verdict.kind === 'failed' && typeof event === 'object')
+        options.onFailed(event, verdict.reason);
+      settler.add(id);
+      queues.advance(queue);
+    },
+    later(queue: Queue, { scope, reason }: Verdict & { kind: 'retry' }, startedAt: number): void {
+      counts.retried += 1;
+      if (scope === 'consumer') {
+        queues.putBack(queue);
+        const pause = trouble.note(reason, startedAt);
+        if (pause !== undefined) after(pause, changes.ring);
+        return;
+      }
+      trouble.end();
+      queue.failures += 1;
+      after(pauseOf(policies.refusedEvent, queue.failures, options.random), () => {
+        queues.putBack(queue);
+        changes.ring();
+      });
+    },
+  };
+}
+
+type Bell = ReturnType<typeof createBell>;
+
+/** Wakes everybody who waits for a change. */
+function createBell() {
+  let waiting: (() => void)[] = [];
+  return {
+    next: (): Promise<void> => new Promise((resolve) => void waiting.push(resolve)),
+    ring(): void {
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
+    },
+  };
+}
+
+const pauseOf = (policy: Policy, number: number, random: () => number): number =>
+  pauseAfter(policy, { number, waitedMs: 0 }, random()) ?? 0;
 
 async function verdictOn(
   event: StoredEvent | 'unread' | undefined,
@@ -198,7 +269,7 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
       if (failures === 0) onTrouble(reason);
       failures += 1;
       lastFailure = elapsed();
-      const pause = Math.ceil(pauseMs(failures, longestPauseMs, random));
+      const pause = pauseOf(policies.consumerDown, failures, random);
       pausedUntil = lastFailure + pause;
       // A timer may fire slightly early.
       return pause + 1;
@@ -212,7 +283,10 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
   };
 }
 
-/** Removes delivered events from the backlog in groups; after a crash, unremoved events are delivered again. */
+/**
+ * Removes delivered events from the backlog in groups; after a crash, unremoved events are
+ * delivered again.
+ */
 function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () => void) {
   let ids: number[] = [];
   let timer: NodeJS.Timeout | undefined;

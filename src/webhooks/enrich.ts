@@ -1,4 +1,5 @@
-// Adds the current transaction to each event, read from the service: events can be late or out of order.
+// Adds the current transaction to each event, read from the service: events can be late or out of
+// order.
 import type { Transaction } from '../api/types.js';
 import type { EarlierTransaction, EventStore } from '../store/events/event-store.js';
 import type { ReadEvent } from './events.js';

@@ -1,4 +1,5 @@
-// Runs a command for each event: the body on its stdin, its fields in the environment, never in a command line.
+// Runs a command for each event: the body on its stdin, its fields in the environment, never in a
+// command line.
 import { spawn } from 'node:child_process';
 import type { StoredEvent } from '../store/events/event-store.js';
 import type { Deliver, Verdict } from './dispatch.js';
@@ -7,6 +8,8 @@ import { readPayload } from './events.js';
 export interface ExecOptions {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
+  /** svcpay stops: a terminal ends its commands as well. */
+  readonly stopping: AbortSignal;
   /** Its output goes to stderr: stdout belongs to the events. */
   readonly onOutput: (chunk: Buffer) => void;
   /** The exit code, or the signal. */
@@ -15,15 +18,21 @@ export interface ExecOptions {
 
 /** A command that exits with this code is retried (EX_TEMPFAIL of sysexits). */
 const retryCode = 75;
+/** A shell whose command was ended by a signal exits with 128 and the number of the signal. */
+const killedFrom = 128;
 
 /** Time for an interrupted command before it is killed. */
 const killAfterMs = 1_000;
-/** Time for output after its exit, because processes that it left running may hold the stream open. */
+/**
+ * Time for output after its exit, because processes that it left running may hold the stream open.
+ */
 const lastWordsMs = 500;
 
-export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver {
+export function runFor({ command, env, stopping, onOutput, onExit }: ExecOptions): Deliver {
   return (event, signal) =>
     new Promise<Verdict>((resolve) => {
+      const isInterrupted = (code: number | null, killer: NodeJS.Signals | null): boolean =>
+        signal.aborted || (stopping.aborted && (killer !== null || (code ?? 0) > killedFrom));
       const child = spawn(command, {
         shell: true,
         env: environmentOf(event, env),
@@ -51,10 +60,10 @@ export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver
       child.stdin.on('error', () => undefined).end(event.body);
       child.on('exit', (code, killer) => {
         onExit(killer ?? String(code));
-        const verdict = verdictOf(code, killer, signal.aborted);
+        const ended = (): void => end(verdictOf(code, killer, isInterrupted(code, killer)));
         clearTimeout(timer);
-        timer = setTimeout(() => end(verdict), lastWordsMs);
-        child.on('close', () => end(verdict));
+        timer = setTimeout(ended, lastWordsMs);
+        child.on('close', ended);
       });
     });
 }
@@ -62,10 +71,10 @@ export function runFor({ command, env, onOutput, onExit }: ExecOptions): Deliver
 function verdictOf(
   code: number | null,
   killer: NodeJS.Signals | null,
-  isStopping: boolean,
+  isInterrupted: boolean,
 ): Verdict {
   if (code === 0) return { kind: 'delivered' };
-  if (code === retryCode || isStopping)
+  if (code === retryCode || isInterrupted)
     return {
       kind: 'retry',
       scope: 'transaction',

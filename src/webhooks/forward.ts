@@ -1,10 +1,11 @@
-// Forwards an event to another address: the same bytes with the same signature, as the service sent it.
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+// Forwards an event to another address: the bytes and the signature that the service sent.
+import { networkTransport } from '../api/network/network.js';
+import { basicAuth } from '../formats/text.js';
 import { Failure } from '../formats/failure.js';
-import { codeOf } from '../formats/unknown.js';
+import { messageOf } from '../formats/unknown.js';
 import type { StoredEvent } from '../store/events/event-store.js';
-import type { Deliver, Verdict } from './dispatch.js';
+import { longestAnswerMs, type Deliver, type Verdict } from './dispatch.js';
+import { eventIdOf } from './events.js';
 
 export type Delivery = Pick<StoredEvent, 'body' | 'signature'>;
 
@@ -14,11 +15,10 @@ export interface ForwardOptions {
   readonly target: URL;
   /** The header that carries the signature. */
   readonly signatureHeader: string;
-  /** Most connections open at one time. */
-  readonly connections: number;
 }
 
-const answerMs = 15_000;
+/** The same in every repetition of a delivery, so that an application can drop doubles. */
+const eventIdHeader = 'Svcpay-Event-Id';
 
 /** Throws Failure `usage` if it is not an http or https address. */
 export function parseTarget(text: string): URL {
@@ -26,7 +26,8 @@ export function parseTarget(text: string): URL {
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new Failure(
       'usage',
-      `"${text}" is not an address to send to. Write an address such as http://localhost:3000/hooks.`,
+      `"${text}" is not an address to send to. Write an address such as ` +
+        'http://localhost:3000/hooks.',
     );
   }
   return url;
@@ -36,41 +37,24 @@ export function parseTarget(text: string): URL {
 export const nameOf = ({ origin, pathname, search }: URL): string =>
   `${origin}${pathname}${search}`;
 
-export function openForwarder({ target, signatureHeader, connections }: ForwardOptions) {
-  const options = { keepAlive: true, maxSockets: connections };
-  const secure = target.protocol === 'https:';
-  const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
+/** Sends directly, also where the environment names a proxy. */
+export function openForwarder({ target, signatureHeader }: ForwardOptions) {
+  const { origin, pathname, search } = target;
+  const send = networkTransport({ env: {}, timeoutMs: longestAnswerMs, endsSoon: true });
+  const headers = { 'content-type': 'application/json', ...basicAuth(target) };
   return {
     /** Resolves with the status; rejects without a response in time. */
-    post: ({ body, signature }: Delivery, signal?: AbortSignal): Promise<number> =>
-      new Promise((resolve, reject) => {
-        const send = secure ? httpsRequest : httpRequest;
-        const headers = {
-          'content-type': 'application/json',
-          'content-length': body.length,
-          [signatureHeader]: signature,
-        };
-        const request = send(target, {
-          method: 'POST',
-          agent,
-          headers,
-          ...(signal !== undefined && { signal }),
-        });
-        const timer = setTimeout(
-          () => request.destroy(new Error('no answer came in time')),
-          answerMs,
-        );
-        request.on('response', (response) => {
-          // The body is ignored, and may be endless.
-          response.on('end', () => resolve(response.statusCode ?? 0));
-          response.on('error', reject);
-          response.resume();
-        });
-        request.on('error', reject);
-        request.on('close', () => clearTimeout(timer));
-        request.end(body);
-      }),
-    close: (): void => agent.destroy(),
+    async post({ body, signature }: Delivery, signal?: AbortSignal): Promise<number> {
+      const { status } = await send({
+        method: 'POST',
+        url: origin + pathname + search,
+        headers: { ...headers, [signatureHeader]: signature, [eventIdHeader]: eventIdOf(body) },
+        body,
+        signal,
+      });
+      return status;
+    },
+    close: send.close,
   };
 }
 
@@ -78,10 +62,17 @@ export function openForwarder({ target, signatureHeader, connections }: ForwardO
 const aboutEvent = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-export function forwardTo(forwarder: Forwarder): Deliver {
+/** @param onAnswer called with the status of each answer, and the time until it came */
+export function forwardTo(
+  forwarder: Forwarder,
+  elapsed: () => number,
+  onAnswer: (event: StoredEvent, status: number, ms: number) => void,
+): Deliver {
   return async (event, signal): Promise<Verdict> => {
+    const startedAt = elapsed();
     try {
       const status = await forwarder.post(event, signal);
+      onAnswer(event, status, elapsed() - startedAt);
       if (status >= 200 && status < 300) return { kind: 'delivered' };
       return {
         kind: 'retry',
@@ -89,18 +80,9 @@ export function forwardTo(forwarder: Forwarder): Deliver {
         reason: `it answers ${status}`,
       };
     } catch (error) {
-      return { kind: 'retry', scope: 'consumer', reason: reasonOf(error) };
+      return { kind: 'retry', scope: 'consumer', reason: messageOf(error) };
     }
   };
-}
-
-/** Describes a missing response. */
-export function reasonOf(error: unknown): string {
-  const code = codeOf(error);
-  if (code === 'ECONNREFUSED') return 'the connection is refused';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'there is no host of that name';
-  if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection was closed';
-  return error instanceof Error && error.message !== '' ? error.message : 'no answer came';
 }
 
 export interface Replayed {
@@ -123,6 +105,6 @@ async function sendOnce(event: StoredEvent, forwarder: Pick<Forwarder, 'post'>):
   try {
     return { event, status: await forwarder.post(event), error: undefined };
   } catch (error) {
-    return { event, status: null, error: reasonOf(error) };
+    return { event, status: null, error: messageOf(error) };
   }
 }

@@ -1,4 +1,5 @@
-// Accepts or refuses a delivery by its size, by the bytes in memory, and by the number of recent wrong signatures.
+// Accepts or refuses a delivery by its size, by the bytes in memory, and by the number of recent
+// wrong signatures.
 
 /** Resources that unauthenticated senders may use. */
 export interface ReceiverLimits {
@@ -18,8 +19,8 @@ export interface ReceiverLimits {
 type Refusal = 413 | 429 | 503 | undefined;
 
 /**
- * Specified events have a few hundred bytes. While many signatures are wrong, larger bodies are refused unread,
- * so that strangers cannot lock out the service.
+ * Specified events have a few hundred bytes. While many signatures are wrong, larger bodies are
+ * refused unread, so that strangers cannot lock out the service.
  */
 const smallBytes = 16 * 1024;
 

@@ -15,21 +15,35 @@ import { createTail } from './tail.js';
 export interface ListenReports
   extends
     Pick<ReceiverOptions, 'onWrongSignature' | 'onUnwritten'>,
-    Pick<RetentionOptions, 'onUnpruned'> {
+    Pick<RetentionOptions, 'onUnpruned' | 'onForgotten'> {
   /** A consumer takes nothing from now on, for this reason, or takes events again (`undefined`). */
   readonly onTrouble: (consumer: string, reason: string | undefined) => void;
   readonly onFailed: (consumer: string, event: StoredEvent, reason: string) => void;
+  /** An address answered a forwarded event. */
+  readonly onAnswer: (answer: Answer) => void;
   readonly onOutput: (chunk: Buffer) => void;
   readonly onLookUpFailed: (txnId: string, error: unknown) => void;
+}
+
+/** The answer of an address to a forwarded event. */
+export interface Answer {
+  readonly event: StoredEvent;
+  readonly target: string;
+  readonly status: number;
+  readonly ms: number;
 }
 
 export interface ListenOptions
   extends
     Omit<ReceiverOptions, 'consumers' | `on${string}`>,
-    Pick<DispatchOptions, 'worker' | 'random'>,
+    Pick<DispatchOptions, 'worker' | 'random' | 'sleep'>,
     Pick<RetentionOptions, 'every'> {
+  /** Aborted when svcpay is asked to stop. */
+  readonly signal: AbortSignal;
   readonly store: EventStore;
   readonly forwardTo: readonly URL[];
+  /** Names of the targets and of the command, in this order; by default their addresses. */
+  readonly consumer: readonly string[];
   /** A command line to run for each event. */
   readonly exec: string | undefined;
   /** Reads a transaction from the service, to add it to each event. */
@@ -42,8 +56,9 @@ export type Listener = Awaited<ReturnType<typeof startListener>>;
 
 const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
-const drainMs = 5_000;
-/** Most transactions checked for gaps at the end, because some services never report certain states. */
+/**
+ * Most transactions checked for gaps at the end, because some services never report certain states.
+ */
 const mostGaps = 100;
 
 /** Rejects with the system's error if the port is taken. */
@@ -53,18 +68,19 @@ export async function startListener(options: ListenOptions) {
   const tally: Tally = { duplicates: 0, outOfOrder: 0, gapped: new Set(), exits: new Map() };
   const outlets = outletsOf(options, tally);
   const dispatchers: Dispatcher[] = [];
+  const consumers = outlets.map(({ consumer }) => consumer);
   const receiver = await startReceiver({
     ...options,
     ...reports,
-    consumers: outlets.map(({ consumer }) => consumer),
+    consumers,
     onStored: (events) => {
       count(events, tally);
       tail.push(events);
-      for (const each of dispatchers) each.wake();
+      for (const each of dispatchers) each.look();
     },
   });
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
-  const retention = startRetention({ ...options, ...reports });
+  const retention = startRetention({ ...options, ...reports, consumers });
   /** Every event from now on, in the order of arrival. Can be read once. */
   const events: AsyncIterable<Enriched> =
     options.lookUp === undefined
@@ -75,11 +91,12 @@ export async function startListener(options: ListenOptions) {
     probes: receiver.probes,
     events,
     totals: () => totalsOf(receiver, dispatchers, tally),
-    /** Stops receiving, delivers as much as possible, and resolves with the totals. */
+    /** Stops receiving, finishes the deliveries in flight, and resolves with the totals. */
     stop: async () => {
+      const dispatched = dispatchers.map((each) => each.stop());
       await receiver.stop();
       tail.close();
-      await Promise.all([retention.stop(), ...dispatchers.map((each) => each.drain(drainMs))]);
+      await Promise.all([retention.stop(), ...dispatched]);
       for (const { close } of outlets) close?.();
       return summaryOf(totalsOf(receiver, dispatchers, tally), store, tally);
     },
@@ -87,39 +104,37 @@ export async function startListener(options: ListenOptions) {
 }
 
 /** Where events are delivered. */
-interface Outlet extends Pick<DispatchOptions, 'consumer' | 'deliver' | 'concurrency'> {
+interface Outlet extends Pick<DispatchOptions, 'consumer' | 'deliver' | 'workers'> {
   readonly close?: () => void;
 }
 
-function outletsOf(
-  { forwardTo: targets, signatureHeader, exec, env, reports }: ListenOptions,
-  { exits }: Tally,
-): Outlet[] {
-  const forwards = targets.map((target): Outlet => {
-    const forwarder = openForwarder({ target, signatureHeader, connections: forwardsAtOnce });
+function outletsOf(options: ListenOptions, { exits }: Tally): Outlet[] {
+  const { consumer: names, signatureHeader, exec, env, signal, elapsed, reports } = options;
+  const forwards = options.forwardTo.map((target, index): Outlet => {
+    const forwarder = openForwarder({ target, signatureHeader });
+    const name = nameOf(target);
     return {
-      consumer: nameOf(target),
-      deliver: forwardTo(forwarder),
-      concurrency: forwardsAtOnce,
+      consumer: names[index] ?? name,
+      deliver: forwardTo(forwarder, elapsed, (event, status, ms) =>
+        reports.onAnswer({ event, target: name, status, ms }),
+      ),
+      workers: forwardsAtOnce,
       close: forwarder.close,
     };
   });
   if (exec === undefined) return forwards;
   const onExit = (code: string): void => void exits.set(code, (exits.get(code) ?? 0) + 1);
-  const deliver = runFor({ command: exec, env, onOutput: reports.onOutput, onExit });
-  return [...forwards, { consumer: `exec ${exec}`, deliver, concurrency: commandsAtOnce }];
+  const { onOutput } = reports;
+  const deliver = runFor({ command: exec, env, stopping: signal, onOutput, onExit });
+  const consumer = names[forwards.length] ?? `exec ${exec}`;
+  return [...forwards, { consumer, deliver, workers: commandsAtOnce }];
 }
 
-function dispatch(
-  outlet: Outlet,
-  { worker, store, elapsed, random, reports }: ListenOptions,
-): Dispatcher {
+function dispatch(outlet: Outlet, options: ListenOptions): Dispatcher {
+  const { reports } = options;
   return startDispatcher({
+    ...options,
     ...outlet,
-    worker,
-    store,
-    elapsed,
-    random,
     onTrouble: (reason) => reports.onTrouble(outlet.consumer, reason),
     onFailed: (event, reason) => reports.onFailed(outlet.consumer, event, reason),
   });

@@ -1,17 +1,19 @@
-// Prometheus metrics of a receiver: requests, deliveries, backlog, and the journal's unfinished payments.
+// Prometheus metrics of a receiver: requests, deliveries, backlog, and the journal's unfinished
+// payments.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Backlog, EventStore } from '../store/events/event-store.js';
-import type { UnfinishedPayments } from '../store/journal/figures.js';
+import { isFormer, type Backlog, type EventStore } from '../store/events/event-store.js';
+import { unfinishedStatuses, type UnfinishedPayments } from '../store/journal/figures.js';
 import type { Totals } from './listen.js';
 import type { Page } from './monitoring.js';
 
-export interface MetricSources {
-  readonly totals: () => Totals;
+export interface StoredSources {
   readonly backlog: () => Promise<readonly Backlog[]>;
   readonly unfinished: () => Promise<readonly UnfinishedPayments[]>;
-  /** Epoch ms. */
-  readonly now: () => number;
+}
+
+export interface MetricSources extends StoredSources {
+  readonly totals: () => Totals;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -20,125 +22,73 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const collectMs = 5_000;
 const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-export function createMetrics() {
-  const registry = new Registry();
+/** Every metric of the page. */
+function defineMetrics(registry: Registry) {
   const shared = { registers: [registry] };
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `svcpay_${name}`, help, labelNames, ...shared });
   const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Gauge({ name: `svcpay_${name}`, help, labelNames, ...shared });
-  const requests = counter(
-    'webhook_requests_total',
-    'Requests received, by what became of them',
-    'result',
-  );
-  const duplicates = counter(
-    'webhook_duplicates_total',
-    'Events that had been received before; they are stored and not delivered',
-  );
-  const deliveries = counter(
-    'webhook_deliveries_total',
-    'Attempts to deliver an event, by target and result',
-    'consumer',
-    'result',
-  );
-  const exits = counter(
-    'exec_exits_total',
-    'Commands run for events, by exit code or signal',
-    'code',
-  );
-  const waiting = gauge('webhook_backlog', 'Events that wait to be delivered', 'consumer');
-  const oldestEvent = gauge(
-    'webhook_backlog_oldest_seconds',
-    'Age of the oldest event that waits',
-    'consumer',
-  );
-  const payments = gauge(
-    'payments',
-    'Unfinished payments of the journal, by status and age',
-    'status',
-    'age',
-  );
-  const oldestPayment = gauge(
-    'payments_oldest_seconds',
-    'Age of the oldest unfinished payment',
-    'status',
-  );
-  const databaseUp = gauge(
-    'database_up',
-    'Whether the figures of the inbox and of the journal could be read',
-  );
-  const service = new Histogram({
-    name: 'svcpay_service_seconds',
-    help: 'Time of a request to the service',
-    buckets: seconds,
-    ...shared,
-  });
-  const database = new Histogram({
-    name: 'svcpay_database_seconds',
-    help: 'Time of a call of the inbox',
-    labelNames: ['call'],
-    buckets: seconds,
-    ...shared,
-  });
+  return {
+    requests: counter(
+      'webhook_requests_total',
+      'Requests received, by what became of them',
+      'result',
+    ),
+    duplicates: counter(
+      'webhook_duplicates_total',
+      'Events that had been received before; they are stored and not delivered',
+    ),
+    deliveries: counter(
+      'webhook_deliveries_total',
+      'Attempts to deliver an event, by target and result',
+      'consumer',
+      'result',
+    ),
+    exits: counter('exec_exits_total', 'Commands run for events, by exit code or signal', 'code'),
+    waiting: gauge('webhook_backlog', 'Events that wait to be delivered', 'consumer'),
+    oldestEvent: gauge(
+      'webhook_backlog_oldest_seconds',
+      'Age of the oldest event that waits',
+      'consumer',
+    ),
+    payments: gauge(
+      'payments',
+      'Unfinished payments of the journal, by status and age',
+      'status',
+      'age',
+    ),
+    oldestPayment: gauge(
+      'payments_oldest_seconds',
+      'Age of the oldest unfinished payment',
+      'status',
+    ),
+    databaseUp: gauge(
+      'database_up',
+      'Whether the figures of the inbox and of the journal could be read',
+    ),
+    service: new Histogram({
+      name: 'svcpay_service_seconds',
+      help: 'Time of a request to the service',
+      buckets: seconds,
+      ...shared,
+    }),
+    database: new Histogram({
+      name: 'svcpay_database_seconds',
+      help: 'Time of a call of the inbox',
+      labelNames: ['call'],
+      buckets: seconds,
+      ...shared,
+    }),
+  };
+}
 
-  /** Wraps a function to measure its calls. */
-  const timed =
-    <A extends unknown[], R>(call: (...args: A) => Promise<R>, start: () => () => void) =>
-    async (...args: A): Promise<R> => {
-      const end = start();
-      try {
-        return await call(...args);
-      } finally {
-        end();
-      }
-    };
+type Defined = ReturnType<typeof defineMetrics>;
 
-  const forgetStored = (): void =>
-    [waiting, oldestEvent, payments, oldestPayment].forEach((each) => each.reset());
-
-  async function collectStored({ backlog, unfinished, now }: MetricSources): Promise<void> {
-    const [events, unfinishedPayments] = await Promise.all([backlog(), unfinished()]);
-    forgetStored();
-    for (const { consumer, count, oldest } of events) {
-      waiting.inc({ consumer: labelOf(consumer) }, count);
-      oldestEvent.set({ consumer: labelOf(consumer) }, ageOf(oldest, now()));
-    }
-    for (const { status, age, count } of unfinishedPayments) payments.inc({ status, age }, count);
-    for (const status of new Set(unfinishedPayments.map((each) => each.status))) {
-      const oldest = Math.min(
-        ...unfinishedPayments.filter((each) => each.status === status).map((each) => each.oldest),
-      );
-      oldestPayment.set({ status }, ageOf(oldest, now()));
-    }
-  }
-
-  function collectCounts({
-    received,
-    wrongSignatures,
-    refused,
-    unwritten,
-    duplicates: repeated,
-    consumers,
-    exits: ended,
-  }: Totals): void {
-    for (const each of [requests, duplicates, deliveries, exits]) each.reset();
-    for (const [result, count] of Object.entries({
-      stored: received,
-      wrong_signature: wrongSignatures,
-      refused,
-      not_stored: unwritten,
-    })) {
-      requests.inc({ result }, count);
-    }
-    duplicates.inc(repeated);
-    for (const { name, delivered, failed, retried } of consumers) {
-      for (const [result, count] of Object.entries({ delivered, failed, retried }))
-        deliveries.inc({ consumer: labelOf(name), result }, count);
-    }
-    for (const [code, count] of ended) exits.inc({ code }, count);
-  }
-
+export function createMetrics() {
+  const registry = new Registry();
+  const metrics = defineMetrics(registry);
+  const { service, database, databaseUp } = metrics;
   return {
     timedLookUp: <A extends unknown[], R>(lookUp: (...args: A) => Promise<R>) =>
       timed(lookUp, () => service.startTimer()),
@@ -148,21 +98,104 @@ export function createMetrics() {
       read: timed(store.read, () => database.startTimer({ call: 'read' })),
     }),
     async page(sources: MetricSources): Promise<Page> {
-      collectCounts(sources.totals());
+      setCounts(metrics, sources.totals());
       const inTime = Promise.race([
-        collectStored(sources).then(() => 1),
+        setStored(metrics, sources).then(() => 1),
         delay(collectMs, 0, { ref: false }),
       ]);
       const isUp = await inTime.catch(() => 0);
       databaseUp.set(isUp);
-      if (isUp === 0) forgetStored();
       return { status: 200, type: registry.contentType, body: await registry.metrics() };
     },
   };
 }
 
-/** Omits possible secrets: the query of an address, and the words of a command. */
-const labelOf = (consumer: string): string =>
-  consumer.startsWith('exec ') ? 'exec' : consumer.replace(/\?.*/s, '');
+const storedNames = [
+  'webhook_backlog',
+  'webhook_backlog_oldest_seconds',
+  'payments',
+  'payments_oldest_seconds',
+  'database_up',
+] as const;
 
-const ageOf = (since: number, now: number): number => Math.max(0, (now - since) / 1_000);
+/** The figures of the stores alone, for a file of the textfile collector. */
+export async function storedPage(sources: StoredSources): Promise<string> {
+  const registry = new Registry();
+  const metrics = defineMetrics(registry);
+  await setStored(metrics, sources);
+  metrics.databaseUp.set(1);
+  const pages = storedNames.map((name) => registry.getSingleMetricAsString(`svcpay_${name}`));
+  return (await Promise.all(pages)).join('\n');
+}
+
+/** Wraps a function to measure its calls. */
+const timed =
+  <A extends unknown[], R>(call: (...args: A) => Promise<R>, start: () => () => void) =>
+  async (...args: A): Promise<R> => {
+    const end = start();
+    try {
+      return await call(...args);
+    } finally {
+      end();
+    }
+  };
+
+/**
+ * The figures of the stores: backlog and unfinished payments. If they cannot be read, the page
+ * keeps the last ones, so that no alert about a payment resolves for want of a database.
+ */
+async function setStored(metrics: Defined, { backlog, unfinished }: StoredSources): Promise<void> {
+  const [events, payments] = await Promise.all([backlog(), unfinished()]);
+  const { waiting, oldestEvent, payments: counts, oldestPayment } = metrics;
+  for (const each of [waiting, oldestEvent, counts, oldestPayment]) each.reset();
+  const ages = new Map<string, number>();
+  for (const { consumer, count, oldestSeconds } of events.filter((each) => !isFormer(each))) {
+    const label = labelOf(consumer);
+    waiting.inc({ consumer: label }, count);
+    ages.set(label, Math.max(ages.get(label) ?? 0, oldestSeconds));
+  }
+  for (const [consumer, seconds] of ages) oldestEvent.set({ consumer }, seconds);
+  for (const { status, age, count } of payments) counts.inc({ status, age }, count);
+  for (const status of unfinishedStatuses) {
+    const own = payments.filter((each) => each.status === status);
+    oldestPayment.set({ status }, Math.max(0, ...own.map((each) => each.oldestSeconds)));
+  }
+}
+
+/** The receiver's own counts since it started. */
+function setCounts(
+  { requests, duplicates, deliveries, exits }: Defined,
+  {
+    received,
+    wrongSignatures,
+    refused,
+    unwritten,
+    duplicates: repeated,
+    consumers,
+    exits: ended,
+  }: Totals,
+): void {
+  for (const each of [requests, duplicates, deliveries, exits]) each.reset();
+  for (const [result, count] of Object.entries({
+    stored: received,
+    wrong_signature: wrongSignatures,
+    refused,
+    not_stored: unwritten,
+  })) {
+    requests.inc({ result }, count);
+  }
+  duplicates.inc(repeated);
+  for (const { name, delivered, failed, retried } of consumers) {
+    for (const [result, count] of Object.entries({ delivered, failed, retried }))
+      deliveries.inc({ consumer: labelOf(name), result }, count);
+  }
+  for (const [code, count] of ended) exits.inc({ code }, count);
+}
+
+/** A name as given. Omits possible secrets: the path of an address, and the words of a command. */
+const labelOf = (consumer: string): string =>
+  consumer.startsWith('exec ')
+    ? 'exec'
+    : URL.canParse(consumer)
+      ? new URL(consumer).origin
+      : consumer;

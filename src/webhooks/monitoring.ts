@@ -57,25 +57,25 @@ export const serve =
       .then(answer);
   };
 
-interface Place {
+interface ListenAddress {
   readonly host: string;
   /** 0 for any free one. */
   readonly port: number;
 }
 
 /** Resolves with the URL. Rejects with the system's error if the port is taken. */
-export async function listenOn(server: Server, { host, port }: Place): Promise<string> {
+export async function listenOn(server: Server, { host, port }: ListenAddress): Promise<string> {
   await once(server.listen(port, host), 'listening');
   const address = server.address();
   const chosen = address !== null && typeof address === 'object' ? address.port : port;
   return `http://${host.includes(':') ? `[${host}]` : host}:${chosen}`;
 }
 
-export async function startPages(place: Place, pages: Pages) {
+export async function startPages(address: ListenAddress, pages: Pages) {
   const server = createServer(
     serve(pages, (_request, response) => void response.writeHead(404).end()),
   );
-  const url = await listenOn(server, place);
+  const url = await listenOn(server, address);
   return {
     url,
     stop: (): void => {

@@ -1,8 +1,12 @@
-// How an event relates to the others of its transaction: a duplicate, out of order, or with a gap before it.
+// How an event relates to the others of its transaction: a duplicate, out of order, or with a gap
+// before it.
 import { isFinal } from '../formats/states.js';
 import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/events/event-store.js';
 
-/** Direct transitions (specification: States and transitions), earliest first. Every state may become a failure. */
+/**
+ * Direct transitions (specification: States and transitions), earliest first. Every state may
+ * become a failure.
+ */
 const next: Readonly<Record<string, readonly string[]>> = {
   quoted: ['srcintent', 'srccreated', 'completed', 'expired', 'usercanceled'],
   srcintent: ['srccreated', 'expired'],

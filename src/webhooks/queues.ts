@@ -1,4 +1,5 @@
-// The part of a backlog that one worker has leased: a queue per transaction, and how long no other worker may take it.
+// The part of a backlog that one worker has leased: a queue per transaction, and how long no other
+// worker may take it.
 import { eventLeaseMs, type EventStore } from '../store/events/event-store.js';
 
 const takenAtOnce = 500;

@@ -1,4 +1,5 @@
-// Receives webhook deliveries: verifies the signature over the raw bytes, and answers 200 once the event is on disk.
+// Receives webhook deliveries: verifies the signature over the raw bytes, and answers 200 once the
+// event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
 import { createIntake, type ReceiverLimits } from './intake.js';
@@ -31,7 +32,8 @@ export interface ReceiverOptions {
   readonly host: string;
   /** 0 for any free one. */
   readonly port: number;
-  readonly secret: string;
+  /** Each of them is accepted: two while a secret is changed. */
+  readonly secrets: readonly string[];
   /** The header that carries the signature. */
   readonly signatureHeader: string;
   readonly store: Pick<EventStore, 'append' | 'check'>;
@@ -146,7 +148,8 @@ function createHandler(
       return refuse(request, response, no, no === 413 ? {} : { 'retry-after': '1' });
     readBody(request, intake, (body) => {
       if (typeof body === 'number') return refuse(request, response, body);
-      if (!verifyBody(body, signature, options.secret)) return wrong(request, response);
+      if (!options.secrets.some((secret) => verifyBody(body, signature, secret)))
+        return wrong(request, response);
       write(body, signature, response);
     });
   };

@@ -1,22 +1,32 @@
-// Deletes old events in small transactions: at the start, and then every hour.
+// Deletes old events, and what waits for former consumers, in small transactions: at the start, and
+// then every hour.
 import type { EventStore } from '../store/events/event-store.js';
 
 const keptMs = 30 * 86_400_000;
 const hourMs = 3_600_000;
 
 export interface RetentionOptions {
-  readonly store: Pick<EventStore, 'prune'>;
+  readonly store: Pick<EventStore, 'prune' | 'consumers'>;
+  /** The names under which this receiver delivers. */
+  readonly consumers: readonly string[];
   readonly now: () => number;
   readonly every: (ms: number, action: () => void) => () => void;
   /** The next hour tries again. */
   readonly onUnpruned: (error: unknown) => void;
+  /** No receiver has served a consumer for as long as events are kept: its backlog is dropped. */
+  readonly onForgotten: (consumer: string, events: number) => void;
 }
 
-export function startRetention({ store, now, every, onUnpruned }: RetentionOptions) {
+export function startRetention(options: RetentionOptions) {
+  const { store, now, every } = options;
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
 
   async function prune(): Promise<void> {
+    await store.consumers.serve(options.consumers);
+    for (const { consumer, servedSeconds } of await store.consumers.list())
+      if ((servedSeconds ?? 0) * 1_000 > keptMs)
+        options.onForgotten(consumer, await store.consumers.remove(consumer));
     const before = now() - keptMs;
     let after: number | undefined = 0;
     while (after !== undefined && !stopping.signal.aborted)
@@ -24,7 +34,7 @@ export function startRetention({ store, now, every, onUnpruned }: RetentionOptio
   }
   const start = (): void =>
     void (running ??= prune()
-      .catch(onUnpruned)
+      .catch(options.onUnpruned)
       .finally(() => (running = undefined)));
   const stopHourly = every(hourMs, start);
   start();

@@ -1,4 +1,5 @@
-// Signatures of webhook deliveries: lowercase hex HMAC-SHA256 over the raw body (specification: Authentication).
+// Signatures of webhook deliveries: lowercase hex HMAC-SHA256 over the raw body (specification:
+// Authentication).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The lowercase hex signature of a body; the secret is UTF-8. */

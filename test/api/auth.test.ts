@@ -3,11 +3,12 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { HttpRequest, Transport } from '../../src/api/transport.js';
 import type { Token } from '../../src/api/types.js';
-import { answer } from '../support/fake-transport.js';
+import { answer, type FakeAnswer } from '../support/fake-transport.js';
 import {
   credentials,
   kept,
   lost,
+  refused,
   start,
   tokenAnswer,
   tokenPath,
@@ -324,6 +325,56 @@ function singleSession() {
   return { transport, sleep, clock: () => now, random: () => ((draws += 1) * 0.618) % 1 };
 }
 
+describe('a confirmation whose token is refused stays sent', () => {
+  const confirmPath = '/api/v2/transaction/t1/confirm';
+  const page = { ...answer(200, '<h1>Welcome to our guest network</h1>') };
+  const failedSignIns: readonly (readonly [string, readonly FakeAnswer[]])[] = [
+    ['loses its connection', Array(4).fill(lost())],
+    ['gets no connection', Array(4).fill(refused())],
+    ['gets a page with 200', [page, page, page, page]],
+    ['gets JSON without a token', [answer(200, { ok: true })]],
+    ['gets a 503', Array(4).fill(answer(503, 'try later'))],
+    ['is refused', [answer(401, { error: 'invalid api signature' })]],
+  ];
+  const unanswered = {
+    name: 'NoAnswer',
+    kind: 'pending',
+    exitCode: 8,
+    mayHaveArrived: true,
+    txnId: 't1',
+  };
+
+  test.for(failedSignIns)('if the next sign-in %s', async ([, answers]) => {
+    const { client, service } = world();
+    service.on('PUT', confirmPath, expired);
+    service.on('POST', tokenPath, ...answers);
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject(unanswered);
+  });
+
+  test('if its repetition does not leave this machine', async () => {
+    const { client, service } = world();
+    service.on('PUT', confirmPath, expired, refused());
+    service.on('POST', tokenPath, tokenAnswer('fresh'));
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject(unanswered);
+  });
+
+  test('if the person interrupts the next sign-in', async () => {
+    const interruption = new AbortController();
+    const sleep = async (): Promise<void> => interruption.abort();
+    const { client, service } = world({ signal: interruption.signal, sleep });
+    service.on('PUT', confirmPath, expired);
+    service.on('POST', tokenPath, lost());
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject(unanswered);
+  });
+
+  test('but not if the sign-in before it fails', async () => {
+    const { client, service } = world({ token: null });
+    service.on('POST', tokenPath, answer(401, { error: 'invalid api signature' }));
+    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ exitCode: 4 });
+    expect(service.requests('PUT')).toEqual([]);
+  });
+});
+
 describe('a 401', () => {
   test('signs in once with a new signature and repeats the identical request', async () => {
     const { client, service, tokens } = world();
@@ -368,7 +419,7 @@ describe('a 401', () => {
       exitCode: 4,
       reason: 'invalid token or token expired',
     });
-    expect(pauses).toEqual([1598, 2398, 3197]);
+    expect(pauses).toEqual([1598, 3197, 3197]);
   });
 
   test('followed by a refused sign-in is final at once', async () => {
@@ -439,16 +490,5 @@ describe('a 401', () => {
       ]),
     );
     expect(all).toHaveLength(3);
-  });
-
-  test('for a confirmation, followed by a failed sign-in, reports that nothing was confirmed', async () => {
-    const { client, service } = world();
-    service.on('PUT', '/api/v2/transaction/t1/confirm', expired);
-    service.on('POST', tokenPath, lost(), lost(), lost(), lost());
-    await expect(client.confirmTransaction('t1')).rejects.toMatchObject({
-      name: 'NoAnswer',
-      kind: 'temporary',
-      mayHaveArrived: false,
-    });
   });
 });

@@ -1,4 +1,5 @@
-// The effect of raw requests: only those that the specification describes as harmless count as harmless.
+// The effect of raw requests: only those that the specification describes as harmless count as
+// harmless.
 import { describe, expect, test } from 'vitest';
 import { effectOf } from '../../src/api/effect.js';
 

@@ -1,4 +1,5 @@
-// Every row of a list is read, whatever the paging of the service: caps, wrong or missing totals, repeated pages.
+// Every row of a list is read, whatever the paging of the service: caps, wrong or missing totals,
+// repeated pages.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { eachRow, type Page } from '../../src/api/pages.js';
@@ -79,6 +80,23 @@ test('a service that repeats its first page although it announces more is detect
     kind: 'temporary',
     message: 'The list is incomplete: the service repeats the same page after 2 of 9 rows.',
   });
+});
+
+test('a list whose pages never end is bounded', async () => {
+  let count = 0;
+  const fetch = async (page: number): Promise<Page<string>> => ({
+    rows: [`t${page}`],
+    total: undefined,
+  });
+  const reading = async (): Promise<void> => {
+    for await (const row of eachRow({ fetch, idOf: (each) => each }))
+      count += row.length > 0 ? 1 : 0;
+  };
+  await expect(reading()).rejects.toMatchObject({
+    kind: 'temporary',
+    message: 'The list has no end: the service still returned rows after 100000 pages.',
+  });
+  expect(count).toBe(100_000);
 });
 
 test('a service without pages returns everything with the first', async () => {

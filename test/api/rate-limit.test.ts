@@ -1,6 +1,6 @@
 // A service with a request quota: requests are as fast as it allows, and waits are reported.
 import { describe, expect, test } from 'vitest';
-import { trackRateLimit } from '../../src/api/rate-limit.js';
+import { trackRateLimit } from '../../src/api/request/rate-limit.js';
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
 import { answer } from '../support/fake-transport.js';
 import { start, transaction, world } from './support/client.js';

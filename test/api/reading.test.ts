@@ -1,4 +1,5 @@
-// What becomes of an answer whose fields are missing, null, texts, wrapped or nonsense: it is read, doubted or refused.
+// What becomes of an answer whose fields are missing, null, texts, wrapped or nonsense: it is read,
+// doubted or refused.
 import { describe, expect, test } from 'vitest';
 import { misread, type Transaction } from '../../src/api/types.js';
 import { fixed, fromWire } from '../../src/formats/amount.js';
@@ -10,7 +11,10 @@ const iso = new Date(start).toISOString();
 type Path = readonly [string, ...string[]];
 type Place = 'missing' | 'null' | 'text' | 'wrapped' | 'nonsense';
 
-/** Every field of a transaction, with another form of what it says, and with something that says nothing. */
+/**
+ * Every field of a transaction, with another form of what it says, and with something that says
+ * nothing.
+ */
 const fields: readonly { path: Path; text: unknown; nonsense: unknown }[] = [
   { path: ['txnId'], text: 7, nonsense: [] },
   { path: ['txnState'], text: 'QUOTED', nonsense: {} },

@@ -1,6 +1,6 @@
 // The clock of the service, put together from Date headers of whole seconds.
 import { expect, test } from 'vitest';
-import { createServiceClock } from '../../src/api/service-clock.js';
+import { createServiceClock } from '../../src/api/request/service-clock.js';
 
 const noon = Date.UTC(2025, 0, 15, 12);
 const date = (ms: number): string => new Date(ms).toUTCString();
@@ -41,12 +41,11 @@ test('the service clock approaches the service with every answer and never goes 
   expect(errors.at(-1)).toBeLessThan(100);
 });
 
-test('the confirmed clock accepts a distant date only after the next answer confirms it', () => {
-  const year = 365 * 86_400_000;
+test('the service clock is unknown until an answer has a date', () => {
   const clock = createServiceClock(() => noon);
-  const seen = [0, year, 0, year, 2 * year, 2 * year, 0].map((ahead) => {
-    clock.observe(date(noon + ahead), noon);
-    return clock.confirmedNow() - noon;
+  const seen = [undefined, 'yesterday', date(noon + 7_000)].map((header) => {
+    clock.observe(header, noon);
+    return clock.datedNow();
   });
-  expect(seen).toEqual([0, 0, 0, 0, 0, 2 * year, 999]);
+  expect(seen).toEqual([undefined, undefined, noon + 7_000]);
 });

@@ -1,10 +1,11 @@
-// The built program against a second, strict reading of the specification, with its open points in several dialects.
-// Every deviation of a request from the specification is a finding, and fails the test.
+// The built program against a second, strict reading of the specification, with its open points in
+// several dialects. Every deviation of a request from the specification is a finding, and fails the
+// test.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
-import { svcpay } from '../support/in-process.js';
+import { quickTime, svcpay } from '../support/in-process.js';
 import { test as base, type Run } from '../support/svcpay.js';
 import { startStrictService, type Dialect, type StrictService } from './strict-service.js';
 
@@ -29,7 +30,7 @@ const test = base.extend<Fixtures>({
   },
   run: async ({ home, service }, use) => {
     await use((args, around = {}) =>
-      svcpay(args.split(' '), { home, sandbox: service, ...around }),
+      svcpay(args.split(' '), { home, sandbox: service, ...quickTime(), ...around }),
     );
   },
 });

@@ -1,4 +1,5 @@
-// A client of the service as an integrator writes it from the specification alone: plain fetch, no code of ours.
+// A client of the service as an integrator writes it from the specification alone: plain fetch, no
+// code of ours.
 import { createHmac } from 'node:crypto';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
 import { startCheckedSandbox } from '../support/openapi.js';

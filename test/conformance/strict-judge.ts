@@ -78,7 +78,10 @@ const unknownKeys = (value: Json, known: readonly string[]): string[] =>
 export const signatureOf = (apiKey: string, apiSecret: string, body: string): string =>
   createHmac('sha256', apiSecret).update(`${apiKey}&payload=${body}`).digest('hex');
 
-/** Conventions that hold for every request: the content type, the place of the credentials, no body where none is. */
+/**
+ * Conventions that hold for every request: the content type, the place of the credentials, no body
+ * where none is.
+ */
 export function judgeEnvelope(request: Received, apiSecret: string): string[] {
   const { method, headers, body } = request;
   const withToken = request.path.endsWith('/authentication/token-signature');

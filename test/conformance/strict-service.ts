@@ -1,5 +1,5 @@
-// A second reading of the specification as a service: small, in memory, strict, and with its open points as dialects.
-// It shares nothing with the sandbox, so that a common mistake is found.
+// A second reading of the specification as a service: small, in memory, strict, and with its open
+// points as dialects. It shares nothing with the sandbox, so that a common mistake is found.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';

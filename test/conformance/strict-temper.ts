@@ -1,4 +1,5 @@
-// What the strict service does that the specification does not forbid: lagging, lying, and what stands before it.
+// What the strict service does that the specification does not forbid: lagging, lying, and what
+// stands before it.
 import type { Json, Received } from './strict-judge.js';
 import type { Txn } from './strict-transactions.js';
 

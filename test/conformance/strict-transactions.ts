@@ -1,4 +1,5 @@
-// The transactions and wallets of the strict service: amounts, states by the table, and the shapes of the answers.
+// The transactions and wallets of the strict service: amounts, states by the table, and the shapes
+// of the answers.
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import Big from 'big.js';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';

@@ -1,15 +1,19 @@
-// `--account` of a subaccount, over the whole table of commands: with the parent's key the service shows a subaccount's wallets and
-// record and nothing else, so every other command refuses it before it asks the service for anything of the parent.
+// `--account` of a subaccount, over the whole table of commands: with the parent's key the service
+// shows a subaccount's wallets and record and nothing else, so every other command refuses it
+// before it asks the service for anything of the parent.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';
 import type { Branch } from '../../src/cli/define.js';
 import { tree } from '../../src/cli/table.js';
-import { svcpay } from '../support/in-process.js';
-import { svcpayTty, test } from '../support/svcpay.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
+import { test } from '../support/svcpay.js';
 import { webhookSecret } from '../support/webhooks.js';
 
-/** `refused`: exit 2. `child`: shows the subaccount. `same`: the same answer for every account. `local`: asks the service for nothing. */
+/**
+ * `refused`: exit 2. `child`: shows the subaccount. `same`: the same answer for every account.
+ * `local`: asks the service for nothing.
+ */
 type Result = 'refused' | 'child' | 'same' | 'local';
 
 const body = {
@@ -65,6 +69,8 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'payout methods': ['local'],
   'payout institutions': ['same', 'VN'],
   batch: ['refused', 'FILE'],
+  'batch status': ['refused', 'FILE'],
+  'batch receipts': ['refused', 'FILE', '--out', 'advice'],
   'recipients list': ['local'],
   'recipients add': ['local', 'ann'],
   'recipients remove': ['local', 'ann'],
@@ -83,6 +89,7 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'tx cancel': ['refused', id],
   'tx pending': ['refused'],
   'tx resume': ['refused'],
+  'tx resolve': ['refused', id],
   'tx export': ['refused', '--format', 'csv'],
   rates: ['same'],
   account: ['child'],
@@ -102,6 +109,8 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'db upgrade': ['local'],
   'db move': ['local'],
   statement: ['refused'],
+  'statement open': ['refused'],
+  'statement adjust': ['refused', '1sat'],
   'statement close': ['refused', '2026-01'],
   reconcile: ['refused'],
   doctor: ['child'],
@@ -119,11 +128,14 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'webhook sign': ['local'],
   'webhook replay': ['local', '--to', 'http://127.0.0.1:9/', id],
   'webhook trigger': ['local', 'completed'],
+  'webhook consumers list': ['local'],
+  'webhook consumers rename': ['local', 'a', 'b'],
+  'webhook consumers remove': ['local', 'a'],
   mcp: ['refused'],
 };
 
-/** These act on a sandbox itself, for which there is no account to choose, or print what the table holds. */
-const ofTheSandbox = /^(sandbox |demo$|__generate$)/;
+/** These act on a sandbox itself, for which there is no account to choose. */
+const ofTheSandbox = /^(sandbox |demo$)/;
 
 const pathsOf = (
   branches: readonly Branch[],

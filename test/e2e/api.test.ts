@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
-import { svcpayTty, test } from '../support/svcpay.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
+import { test } from '../support/svcpay.js';
 import { comesIn, inside } from '../support/shapes.js';
 
 const swap = {
@@ -32,6 +32,17 @@ describe('svcpay api', () => {
     expect(run.exitCode).toBe(0);
     expect(inside(run.json())).toMatchObject({ txnState: 'quoted' });
     expect(around.sandbox.requests('POST', '/api/v2/transaction')[0]?.requestBody).toBe(body);
+  });
+
+  test('takes a piped body for a POST, and none where nothing is piped', async ({ around }) => {
+    const body = JSON.stringify(swap);
+    const piped = await svcpay(['api', 'POST', 'transaction'], { ...around, input: body });
+    expect(piped.exitCode).toBe(0);
+    expect(around.sandbox.requests('POST', '/api/v2/transaction')[0]?.requestBody).toBe(body);
+    expect(await svcpay(['api', 'POST', 'transaction'], around)).toMatchObject({ exitCode: 3 });
+    const wrong = await svcpay(['api', 'POST', 'transaction'], { ...around, input: 'a=b' });
+    expect(wrong).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(2);
   });
 
   test('writes body and reason of a failure to stderr, and nothing to stdout', async ({

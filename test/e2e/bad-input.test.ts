@@ -1,4 +1,5 @@
-// Bad input and bad services: each a clear paragraph with its exit code, stdout empty, nothing sent that should not be.
+// Bad input and bad services: each a clear paragraph with its exit code, stdout empty, nothing sent
+// that should not be.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
@@ -115,6 +116,29 @@ describe('bad input', () => {
     },
   );
 
+  test('lists the wallets that there are after a refusal because of another one', async ({
+    around,
+  }) => {
+    const refused = [
+      ['send', 'ada@example.com', '5xyz', '--from', 'XYZ', '--yes'],
+      ['swap', '5usdt', 'XYZ', '--yes'],
+    ];
+    for (const args of refused) {
+      const run = await svcpay(args, around);
+      expect(run).toMatchObject({ exitCode: 3, stdout: '' });
+      expect(run.stderr).toBe(
+        'Nothing moved: this account has no XYZ wallet. It has BTC, USDT, USD, CAD, VND.\n',
+      );
+    }
+    expect((await svcpay(['wallets', 'XYZ'], around)).stderr).toContain('It has BTC, USDT');
+  });
+
+  test('names a balance that is too small once', async ({ around }) => {
+    const run = await svcpay(['swap', '99999usdt', 'BTC', '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(run.stderr.match(/10 000(?:\.00)? USDT/g)).toHaveLength(1);
+  });
+
   test('refuses a reference that is not UTF-8, since two could look identical', async ({
     around,
   }) => {
@@ -188,10 +212,12 @@ describe('blanks and line ends around a copied value', () => {
     expect(new Set([one.stdout, other.stdout]).size).toBe(2);
     const rows = await Promise.all([0, 1].map(() => around.sandbox.invoice('1000sat')));
     const file = `ref,to\nrow,${rows[0]}\n"row ",${rows[1]}\n`;
+    // In a cell nobody sees it.
     expect(await svcpay(['batch', '-', '--yes'], { ...around, input: file })).toMatchObject({
-      exitCode: 0,
+      exitCode: 2,
+      stderr: expect.stringContaining('Line 3, ref: The reference "row " begins or ends'),
     });
-    expect(creations(around.sandbox)).toHaveLength(4);
+    expect(creations(around.sandbox)).toHaveLength(2);
   });
 
   test('are part of a file name', async ({ around }) => {

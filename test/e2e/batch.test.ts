@@ -1,18 +1,29 @@
-// svcpay batch: checked whole before anything is sent, each row paid once whatever happens on the way.
+// svcpay batch: checked whole before anything is sent, each row paid once whatever happens on the
+// way.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect } from 'vitest';
 import { batchFile, lightningRows, outcomes, paidReferences } from '../support/batch.js';
-import { svcpay } from '../support/in-process.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
 import { creations } from '../support/orders.js';
-import { startSvcpay, svcpayTty, test } from '../support/svcpay.js';
+import { startSvcpay, test } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 
+interface Service {
+  requests(method: string): readonly { readonly path: string }[];
+}
+
+const confirmations = (sandbox: Service): unknown[] =>
+  sandbox.requests('PUT').filter(({ path }) => path.endsWith('/confirm'));
+
 /** Resolves when the service has been asked to confirm so often. */
-const confirmed = (
-  sandbox: { requests(method: string): unknown[] },
-  count: number,
-): Promise<void> => until(() => sandbox.requests('PUT').length >= count);
+const confirmed = (sandbox: Service, count: number): Promise<void> =>
+  until(() => confirmations(sandbox).length >= count);
+
+interface Cost {
+  readonly total: number;
+  readonly fees: number;
+}
 
 describe('svcpay batch', () => {
   test('pays sends of every kind and a payout, and records the outcome of each row', async ({
@@ -69,12 +80,22 @@ describe('svcpay batch', () => {
     ]);
     const run = await svcpay(['batch', file, '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr.split('\n').map((line) => line.split(':')[0])).toEqual(
-      [3, 4, 5, 6, 8, 9, 10, 11, 12].map((line) => `Line ${line}`).concat('{"error"', ''),
-    );
-    expect(run.stderr).toMatch(/Line 3: .*checksum/i);
-    expect(run.stderr).toMatch(/Line 4: .*used on line 2/);
-    expect(run.stderr).toMatch(/Line 8: .*row equals line 7/);
+    expect(run.stderr.split('\n').map((line) => line.split(':')[0])).toEqual([
+      'Line 3, to',
+      'Line 4, ref',
+      'Line 5, amount',
+      'Line 6, amount',
+      'Line 8, ref',
+      'Line 9, to',
+      'Line 10',
+      'Line 11, to',
+      'Line 12, ref',
+      '{"error"',
+      '',
+    ]);
+    expect(run.stderr).toMatch(/Line 3, to: .*checksum/i);
+    expect(run.stderr).toMatch(/Line 4, ref: .*used on line 2/);
+    expect(run.stderr).toMatch(/Line 8, ref: .*row equals line 7/);
     expect(run.error().message).toContain('9 of 11 rows');
     expect(creations(around.sandbox)).toHaveLength(0);
   });
@@ -90,7 +111,7 @@ describe('svcpay batch', () => {
     expect(run.stderr).not.toContain('Warning');
   });
 
-  test('shows the totals in a dry run and sends nothing', async ({ around }) => {
+  test('shows payees, costs and totals in a dry run and confirms nothing', async ({ around }) => {
     const file = batchFile(around.home, [
       ...lightningRows(3),
       'x,TJRabPrwbZy45sbavfcjinPJC18kjpRTv8,25,usdt,',
@@ -104,16 +125,26 @@ describe('svcpay batch', () => {
         { from: 'USDT', ccy: 'USDT', rows: 1, amount: 25, available: 10_000 },
       ],
       list: [
-        { line: 2, ref: 'row-1', to: 'user1@example.com' },
+        { line: 2, ref: 'row-1', to: 'user1@example.com', fees: expect.any(Number) },
         {},
         {},
         { line: 5, method: 'tron' },
       ],
+      cost: [
+        { ccy: 'BTC', isEstimate: false },
+        { ccy: 'USDT', isEstimate: false },
+      ],
     });
+    const { cost, list }: { cost: Cost[]; list: { cost: number }[] } = JSON.parse(run.stdout);
+    const rows = list.reduce((sum, row) => sum + row.cost, 0);
+    expect(cost.reduce((sum, { total }) => sum + total, 0)).toBeCloseTo(rows, 8);
+    expect(cost[0]?.total).toBeCloseTo(0.00003003 + (cost[0]?.fees ?? 0), 8);
     expect(
       (await svcpay(['batch', file, '--dry-run'], around)).stdout.trimEnd().split('\n'),
     ).toHaveLength(4);
-    expect(creations(around.sandbox)).toHaveLength(0);
+    expect(confirmations(around.sandbox)).toHaveLength(0);
+    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    expect(await paidReferences(around)).toEqual(['row-1', 'row-2', 'row-3', 'x']);
   });
 
   test('reports a missing file before the first question', async ({ around }) => {
@@ -159,7 +190,7 @@ describe('svcpay batch', () => {
       what: 'the limit per payment',
       rows: lightningRows(3),
       limits: ['--per-payment', '1001sat'],
-      message: /^Line 4: .*over your per-payment limit/,
+      message: /^Line 4, amount: .*over your per-payment limit/,
     },
   ])(
     'stops before the first row if the batch exceeds $what',
@@ -415,7 +446,7 @@ describe('svcpay batch', () => {
     });
     await tty.waitFor(/6 rows to pay/);
     await tty.waitFor(/From BTC\s+0\.00006015 BTC in 6 rows/);
-    await tty.waitFor(/You pay\s+0\.0000\d+ BTC\s+fees included, as quoted/);
+    await tty.waitFor(/You pay\s+0\.0000\d+ BTC\s+of it fees 0\.0000\d+ BTC, as quoted/);
     await tty.waitFor(/Pay 0\.0000\d+ BTC in 6 rows/);
     tty.resize(140, 45);
     tty.resize(80, 24);
@@ -438,7 +469,7 @@ describe('svcpay batch', () => {
     tty.type('\r');
     expect(await tty.ended).toBe(9);
     expect(await svcpay(['batch', file], around)).toMatchObject({ exitCode: 9, stdout: '' });
-    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+    expect(confirmations(around.sandbox)).toHaveLength(0);
   });
 
   test('asks for a highest fee per row instead of quotes for more than 100 rows', async ({
@@ -465,7 +496,7 @@ describe('svcpay batch', () => {
     tty.type('y\r');
     expect(await tty.ended).toBe(7);
     expect(tty.text()).toMatch(/0 of 101 rows paid · 1 not paid · 100 not started/);
-    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+    expect(confirmations(around.sandbox)).toHaveLength(0);
   });
 
   test('asks nothing if every row is refused, and reports why', async ({ around }) => {
@@ -476,6 +507,6 @@ describe('svcpay batch', () => {
     expect(await tty.ended).toBe(3);
     expect(tty.text()).toMatch(/no such\s+Lightning Address/);
     expect(tty.text()).not.toContain('(y/N)');
-    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+    expect(confirmations(around.sandbox)).toHaveLength(0);
   });
 });

@@ -1,9 +1,9 @@
 // svcpay doctor: its findings and their advice.
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
-import { svcpayTty, test, type Environment } from '../support/svcpay.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
+import { test, type Environment } from '../support/svcpay.js';
 
 interface Check {
   readonly check: string;
@@ -58,7 +58,7 @@ describe('svcpay doctor', () => {
     ]);
   });
 
-  test('finds an emptied journal', async ({ around }) => {
+  test('finds an emptied journal, and a lost one', async ({ around }) => {
     await svcpay(
       ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--no-wait'],
       around,
@@ -66,6 +66,10 @@ describe('svcpay doctor', () => {
     expect((await checks(around)).problems).toEqual([]);
     writeFileSync(join(around.home, 'journal.db'), '');
     expect((await checks(around)).problems).toMatchObject([{ check: 'Journal' }]);
+    rmSync(join(around.home, 'journal.db'));
+    expect((await checks(around)).problems).toMatchObject([
+      { check: 'Journal', detail: expect.stringContaining('is missing') },
+    ]);
   });
 
   test('shows the limits and the proxy', async ({ around }) => {

@@ -1,4 +1,5 @@
-// One complete trip of money: log in, look, receive, swap, list, watch, log out; at a terminal and in a pipe.
+// One complete trip of money: log in, look, receive, swap, list, watch, log out; at a terminal and
+// in a pipe.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -255,11 +256,11 @@ describe('svcpay swap', () => {
 });
 
 describe('svcpay tx', () => {
-  test('lists transactions, newest first, and gets one by id', async ({ around }) => {
+  test('lists transactions, newest last, and gets one by id', async ({ around }) => {
     await started(['swap', '25usdt', 'BTC', '--yes'], around);
     const { stdout: id } = await svcpay(['swap', '1usdt', 'BTC', '--yes', '-q'], around);
     const list = await svcpay(['tx', 'list', '-q'], around);
-    expect(list.stdout.split('\n')[0]).toBe(id.trim());
+    expect(list.stdout.trim().split('\n').at(-1)).toBe(id.trim());
     const one = await svcpay(['tx', 'get', id.trim(), '--json'], around);
     expect(one.json()).toMatchObject({ txnId: id.trim(), txnState: 'completed' });
   });

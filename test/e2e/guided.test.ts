@@ -1,8 +1,8 @@
-// Flows that ask: what is missing is asked for, what is wrong is said and asked again, Esc goes back, nobody is left in
-// the shell with a refusal.
+// Flows that ask: what is missing is asked for, what is wrong is said and asked again, Esc goes
+// back, nobody is left in the shell with a refusal.
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
-import { svcpayTty, test } from '../support/svcpay.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
+import { test } from '../support/svcpay.js';
 
 const down = '\u001B[B';
 const enter = '\r';
@@ -23,17 +23,43 @@ describe('a guided flow', () => {
     await tty.waitFor(/esc back\)\s+\(TJCnKsPa7y5ok/);
     tty.type(enter);
     await tty.waitFor('Amount in USDT');
+    await tty.waitFor(/10 000\.00\s+USDT\s+available/);
     tty.type(`99 999 USDT${enter}`);
-    await tty.waitFor(/you\s+have\s+10 000\.00\s+USDT/i);
-    await tty.waitFor('What now?');
-    tty.type(`${down}${enter}`);
+    await tty.waitFor(/You have 10 000\.00 USDT/);
+    tty.type(`\u0015${`9 999.99${enter}`}`);
+    await tty.waitFor(/insufficient balance[^]*What now\?[^]*❯ Change the amount/);
+    tty.type(enter);
     await tty.waitFor('Amount in USDT');
-    tty.type(`25${enter}`);
+    tty.type(`\u0015${`25${enter}`}`);
     await tty.waitFor(/You pay\s+26\.05 USDT/);
     await tty.waitFor(/Pay .*\? /);
-    tty.type(`n${enter}`);
+    tty.type(escape);
+    await tty.waitFor(/What now\?[^]*Change the amount/);
+    tty.type(escape);
     expect(await tty.ended).toBe(9);
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
+  });
+
+  test('of send finds whom it paid before, and takes a new destination that looks alike', async ({
+    around,
+  }) => {
+    await svcpay(['recipients', 'add', 'ada', 'ada@example.company', '-q'], around);
+    const paid = ['send', 'bob@example.com', '2500sat', '--yes', '-q'];
+    expect(await svcpay(paid, around)).toMatchObject({ exitCode: 0 });
+    const tty = svcpayTty(['send'], { ...around, rows: 24 });
+    await tty.waitFor(/❯ +bob@example\.com +2 500 sat +now/);
+    tty.type('ada@example.com');
+    await tty.waitFor(/ada@example\.com\s+❯ ada@example\.com\s+ada +ada@example\.company/);
+    tty.type('\u0015');
+    await tty.waitFor(/❯ +bob@example\.com +2 500 sat +now/);
+    tty.type('ad');
+    await tty.waitFor(/❯ ada +ada@example\.company/);
+    tty.type(enter);
+    await tty.waitFor('Amount');
+    tty.type(`3000sat${enter}`);
+    await tty.waitFor(/Contact +ada[^]*Pay .*\? /);
+    tty.type(interrupt);
+    await tty.ended;
   });
 
   test('of swap asks for the wallets and the amount', async ({ around }) => {
@@ -42,9 +68,15 @@ describe('a guided flow', () => {
     tty.type(enter);
     await tty.waitFor('To');
     tty.type(enter);
-    await tty.waitFor('Amount to give (e.g. 50000sat');
-    tty.type(`50 000 sat${enter}`);
+    await tty.waitFor(/Amount to give · 1\.0+\s+BTC available\s+\(e\.g\. 50000sat/);
+    tty.type(`40 000 sat${enter}`);
     await tty.waitFor(/Pay .*\? /);
+    tty.type(escape);
+    await tty.waitFor(/What now\?[^]*Change the amount/);
+    tty.type(enter);
+    await tty.waitFor('Amount to give');
+    tty.type(`\u0015${`50 000 sat${enter}`}`);
+    await tty.waitFor(/Pay 0\.0005\d+ BTC .*\? /);
     tty.type(`y${enter}`);
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toContain('USDT');

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Branch } from '../../src/cli/define.js';
 import { tree } from '../../src/cli/table.js';
-import { svcpay } from '../support/in-process.js';
-import { svcpay as started, svcpayTty, test } from '../support/svcpay.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
+import { svcpay as started, test } from '../support/svcpay.js';
 
 describe('svcpay schema', () => {
   interface Schema {

@@ -1,10 +1,17 @@
-// The history and single transactions: lists with every filter, receipts, confirming, cancelling, watching, exporting.
+// The history and single transactions: lists with every filter, receipts, confirming, cancelling,
+// watching, exporting.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
-import { svcpayTty, test as base, type Run, type Environment } from '../support/svcpay.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
+import {
+  test as base,
+  type Run,
+  type Environment,
+  svcpayTty as svcpayPty,
+} from '../support/svcpay.js';
+import { deliver, startListening } from '../support/webhooks.js';
 import { asSpecified, called, comesIn } from '../support/shapes.js';
 
 /** A service with three swaps, the last of which is an unconfirmed quote. */
@@ -30,14 +37,53 @@ const refs = async (args: readonly string[], around: Environment): Promise<strin
 };
 
 describe('svcpay tx list', () => {
+  test('finds text in payee, note, reference and id, as scripts and people read it', async ({
+    around,
+  }) => {
+    const pay = async (...args: string[]) =>
+      (await svcpay(['send', ...args, '--yes', '--no-wait', '-q'], around)).stdout.trim();
+    const ada = await pay('ada@example.com', '2500sat');
+    const rent = await pay('bob@example.com', '3000sat', '--ref', 'Büro-7', '--note', 'Miete Mai');
+    const found = async (text: string) =>
+      (await svcpay(['tx', 'list', '--search', text, '-q'], around)).stdout.trim();
+    expect(await found('ADA')).toBe(ada);
+    expect(await found('buro')).toBe(rent);
+    expect(await found('mai miete')).toBe(rent);
+    expect(await found(ada.slice(0, 13))).toBe(ada);
+    expect(await found('example.com')).toBe(`${rent}\n${ada}`);
+    const many = ['tx', 'list', '--search', 'example.com', '--limit', '1', '-q'];
+    expect((await svcpay(many, around)).stdout.trim()).toBe(rent);
+    const none = await svcpay(['tx', 'list', '--search', 'zebra', '-o', 'table'], around);
+    expect(none).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(none.stderr).toContain('Nothing found for "zebra" in all of history');
+    const paged = ['tx', 'list', '--search', 'ada', '--page', '2'];
+    expect(await svcpay(paged, around)).toMatchObject({ exitCode: 2 });
+  });
+
+  test('goes through the pager of a terminal, unless --no-pager is given', async ({ around }) => {
+    const env = { ...around.env, PAGER: "sed 's/^/P:/'" };
+    const paged = svcpayPty(['tx', 'list', '--all'], { ...around, env });
+    await paged.waitFor(/P: +Every transaction/);
+    expect(await paged.ended).toBe(0);
+    const plain = svcpayPty(['tx', 'list', '--all', '--no-pager'], { ...around, env });
+    await plain.waitFor(/Every transaction/);
+    expect(await plain.ended).toBe(0);
+    expect(plain.text()).not.toContain('P:');
+    const none = svcpayPty(['tx', 'list', '--all', '--state', 'failed'], { ...around, env });
+    await none.waitFor('No transactions yet');
+    expect(await none.ended).toBe(0);
+    const piped = await svcpay(['tx', 'list', '--all'], { ...around, env });
+    expect(piped.stdout).not.toContain('P:');
+  });
+
   test('filters by time, state and method, and pages', async ({ around, quote }) => {
     expect(quote).not.toBe('');
-    expect(await refs([], around)).toEqual(['third', 'second', 'first']);
-    expect(await refs(['--since', '1h'], around)).toEqual(['third', 'second']);
+    expect(await refs([], around)).toEqual(['first', 'second', 'third']);
+    expect(await refs(['--since', '1h'], around)).toEqual(['second', 'third']);
     expect(await refs(['--until', '1h'], around)).toEqual(['first']);
     expect(await refs(['--state', 'completed', '--state', 'failed'], around)).toEqual([
-      'second',
       'first',
+      'second',
     ]);
     expect(await refs(['--src-method', 'lightning'], around)).toEqual([]);
     expect(
@@ -89,19 +135,31 @@ describe('svcpay tx list', () => {
     );
   });
 
+  test('contains the newest rows of a service whose clock is days ahead', async ({ around }) => {
+    await around.sandbox.clock.advance('5d');
+    const invoice = await around.sandbox.invoice('1000sat');
+    const sent = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
+    for (const args of [
+      ['tx', 'list'],
+      ['tx', 'list', '--since', '7d'],
+      ['tx', 'export', '-o', 'csv'],
+    ])
+      expect((await svcpay(args, around)).stdout).toContain(sent.stdout.trim());
+  });
+
   test('shows a page with head and foot at a terminal, newest last, and accepts its short ids', async ({
     around,
     quote,
   }) => {
     const rows = await svcpay(['tx', 'list'], around);
-    expect(rows.stdout).toMatch(
+    expect(rows.stdout.trimEnd().split('\n').at(-1)).toMatch(
       asSpecified ? /^\d{4}-\d{2}-\d{2}T[\d:.]+Z\tSwap\t/ : /^\d{4}-\d{2}-\d{2}T[\d:.]+Z\t/,
     );
     const tty = svcpayTty(['tx', 'list', '--limit', '2'], { ...around, columns: 120 });
     await tty.waitFor(
       comesIn('list-without-pagination', 'list-bare')
         ? 'Last 2 · all of history'
-        : 'Last 2 of 3 · all of history · newest last',
+        : 'Last 2 of 8 · all of history · newest last',
     );
     if (asSpecified)
       await tty.waitFor(
@@ -114,6 +172,27 @@ describe('svcpay tx list', () => {
     expect(short.length).toBeLessThan(quote.length);
     const got = await svcpay(['tx', 'get', short, '-q'], around);
     expect(got.stdout).toBe(`${quote}\n`);
+  });
+
+  test('has one order on a screen and in a pipe, newest last; JSON and --all have the newest first', async ({
+    around,
+    quote,
+  }) => {
+    expect(quote).not.toBe('');
+    const order = async (...args: readonly string[]): Promise<string[]> =>
+      (await svcpay(['tx', 'list', ...args, '--fields', 'extRefId'], around)).stdout.match(
+        /first|second|third/g,
+      ) ?? [];
+    expect(await order()).toEqual(['first', 'second', 'third']);
+    expect(await order('--all')).toEqual(['third', 'second', 'first']);
+    expect(await order('--json')).toEqual(['third', 'second', 'first']);
+  });
+
+  test('says how many pages there are', async ({ around, quote }) => {
+    expect(quote).not.toBe('');
+    const run = await svcpay(['tx', 'list', '--page', '99', '--limit', '2'], around);
+    expect(run).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(run.stderr).toMatch(/^(?:Page 99 is empty|There is no page 99: the last is \d+)\.\n$/);
   });
 
   test('accepts a reference instead of a transaction id', async ({ around, quote }) => {
@@ -131,21 +210,70 @@ describe('svcpay tx list', () => {
   });
 
   // Without the methods nobody can tell a quote that lapsed from an invoice that did.
-  test.skipIf(!asSpecified)('omits expired quotes unless requested', async ({ around, quote }) => {
-    expect(quote).not.toBe('');
-    await around.sandbox.clock.advance('1h');
-    expect(await refs([], around)).toEqual(['second', 'first']);
-    expect(await refs(['--quotes'], around)).toEqual(['third', 'second', 'first']);
-    expect(await refs(['--state', 'expired'], around)).toEqual(['third']);
-    expect(await refs(['--all'], around)).toEqual(['third', 'second', 'first']);
-  });
+  test.skipIf(!asSpecified)(
+    'hides expired quotes on a screen only, and says so',
+    async ({ around, quote }) => {
+      expect(quote).not.toBe('');
+      await around.sandbox.clock.advance('1h');
+      const tty = svcpayTty(['tx', 'list'], { ...around, columns: 140 });
+      await tty.waitFor('newest last · 1 expired hidden (--quotes)');
+      expect(await tty.ended).toBe(0);
+      expect(await refs([], around)).toEqual(['first', 'second', 'third']);
+      expect(await refs(['--state', 'expired'], around)).toEqual(['third']);
+      expect(await refs(['--all'], around)).toEqual(['third', 'second', 'first']);
+    },
+  );
+
+  test.skipIf(!asSpecified)(
+    'gives a script the rows of every page, and says that another follows',
+    async ({ around, quote }) => {
+      expect(quote).not.toBe('');
+      await around.sandbox.clock.advance('1h');
+      const pageOf = async (page: number) =>
+        svcpay(['tx', 'list', '--limit', '3', '--page', String(page), '-o', 'page'], around);
+      const pages = [];
+      for (let page = 1, more = true; more; page += 1) {
+        const found = v.parse(
+          v.object({
+            transactions: v.array(v.object({ txnId: v.string() })),
+            page: v.literal(page),
+            total: v.literal(8),
+            more: v.boolean(),
+          }),
+          (await pageOf(page)).json(),
+        );
+        pages.push(found.transactions.map(({ txnId }) => txnId));
+        more = found.more;
+      }
+      expect(pages.map((ids) => ids.length)).toEqual([3, 3, 2]);
+      const all = await svcpay(['tx', 'list', '--all', '-q'], around);
+      expect(pages.flat()).toEqual(all.stdout.trim().split('\n'));
+      const first = await svcpay(['tx', 'list', '--limit', '3', '--json'], around);
+      expect(first.json()).toHaveLength(3);
+      expect(first.stderr).toBe('Page 1 of 3. The next: --page 2; every page: --all\n');
+    },
+  );
 
   test('accepts a state by any name that a service may use', async ({ around }) => {
     expect(
       await svcpay(['tx', 'list', '--state', 'BeingReviewed', '--json'], around),
-    ).toMatchObject({ exitCode: 3, stdout: '' });
+    ).toMatchObject({
+      exitCode: 3,
+      stdout: '',
+      stderr: expect.stringContaining('\\"BeingReviewed\\" is not a state. Write one of quoted, '),
+    });
     const asked = await svcpay(['sandbox', 'log', '--json'], around);
     expect(asked.stdout).toContain('txnStatuses=BeingReviewed');
+  });
+
+  test('takes the words for states that lists show', async ({ around }) => {
+    const done = await svcpay(['tx', 'list', '--state', 'done', '--json'], around);
+    const completed = await svcpay(['tx', 'list', '--state', 'completed', '--json'], around);
+    expect(done.stdout).toContain('"txnState":"completed"');
+    expect(done.json()).toEqual(completed.json());
+    await svcpay(['tx', 'list', '--state', 'refused', '--state', 'Sent', '--json'], around);
+    const asked = await svcpay(['sandbox', 'log', '--json'], around);
+    expect(asked.stdout).toMatch(/txnStatuses=rejected[^"]*destsent/);
   });
 
   test.for([
@@ -174,6 +302,30 @@ describe('svcpay tx list', () => {
   });
 });
 
+test('the reason of a failed payment is in its receipt, the list and JSON, if an event reported it', async ({
+  around,
+}) => {
+  const fault = ['sandbox', 'fault', 'add', 'payment', '--outcome', 'no-route'];
+  expect(await svcpay(fault, around)).toMatchObject({ exitCode: 0 });
+  const send = ['send', 'ada@example.com', '2500sat', '--yes', '--json'];
+  expect(await svcpay(send, around)).toMatchObject({ exitCode: 6 });
+  const txnId = (await svcpay(['tx', 'list', '--state', 'failed', '-q'], around)).stdout.trim();
+  expect((await svcpay(['tx', 'get', txnId, '-o', 'table'], around)).stdout).not.toContain(
+    'no route',
+  );
+  const listener = await startListening([], around);
+  const event = { txnId, txnState: 'failed', msg: 'no route', updatedAt: 1 };
+  expect(await deliver(listener.url, event)).toBe(200);
+  listener.child.kill('SIGINT');
+  await listener.ended;
+  const receipt = await svcpay(['tx', 'get', txnId, '-o', 'table'], around);
+  expect(receipt.stdout).toMatch(/Lightning send +failed · no route/);
+  const list = await svcpay(['tx', 'list', '-o', 'table'], around);
+  expect(list.stdout).toMatch(/failed · no route/);
+  const json = await svcpay(['tx', 'get', txnId, '--json', '--fields', 'txnState,msg'], around);
+  expect(JSON.parse(json.stdout)).toEqual({ txnState: 'failed', msg: 'no route' });
+});
+
 test('svcpay tx get shows a receipt with the hash that proves a Lightning payment', async ({
   around,
 }) => {
@@ -186,6 +338,14 @@ test('svcpay tx get shows a receipt with the hash that proves a Lightning paymen
   await tty.waitFor(/Service fee\s+0\.00000002 BTC/);
   await tty.waitFor(paymentHash);
   expect(await tty.ended).toBe(0);
+});
+
+test('svcpay wallets -q names the currency of each wallet, and of one only its amount', async ({
+  around,
+}) => {
+  const all = await svcpay(['wallets', '-q'], around);
+  expect(all.stdout).toMatch(/^BTC [\d.]+\nUSDT [\d.]+\n/);
+  expect((await svcpay(['wallets', 'USDT', '-q'], around)).stdout).toMatch(/^[\d.]+\n$/);
 });
 
 describe('svcpay tx confirm', () => {
@@ -275,7 +435,8 @@ describe('svcpay tx watch', () => {
       ),
     );
     await svcpay(['batch', file, '--no-wait', '--yes'], around);
-    const ids = (await svcpay(['tx', 'list', '-q'], around)).stdout.trim().split('\n');
+    const newestLast = (await svcpay(['tx', 'list', '-q'], around)).stdout.trim().split('\n');
+    const ids = newestLast.toReversed();
     const shared =
       ids.map((id) => id.slice(0, 1)).find((start, i, all) => all.indexOf(start) !== i) ?? '';
     const matches = ids.filter((id) => id.startsWith(shared)).map((id) => id.slice(0, 8));
@@ -321,6 +482,27 @@ describe('svcpay tx watch', () => {
 });
 
 describe('svcpay tx resume', () => {
+  test('reads what has ended from the list, once for all payments', async ({ around }) => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const ref of names) {
+      const invoice = await around.sandbox.invoice('100sat');
+      const send = ['send', 'lightning', invoice, '--ref', ref, '--yes', '--no-wait', '-q'];
+      expect(await svcpay(send, around)).toMatchObject({ exitCode: 0 });
+    }
+    await around.sandbox.clock.advance('1m');
+    const before = around.sandbox.requests().length;
+    const resumed = await svcpay(['tx', 'resume', '--yes', '--no-wait', '--json'], around);
+    expect(resumed.json()).toMatchObject(
+      names.map((ref) => ({ ref, txnState: 'completed', exitCode: 0, message: null })),
+    );
+    const single = around.sandbox
+      .requests()
+      .slice(before)
+      .filter(({ path }) => /transaction\/[0-9a-f]/.test(path));
+    expect(single).toEqual([]);
+    expect((await svcpay(['tx', 'pending', '--json'], around)).json()).toEqual([]);
+  });
+
   test('shows the progress of a payment that is already in flight', async ({ around }) => {
     await svcpay(
       [
@@ -339,13 +521,15 @@ describe('svcpay tx resume', () => {
     await tty.waitFor(/✓ quoted ── ● (?:confirmed|0 of 1)/);
     tty.type('\u0003');
     expect(await tty.ended).toBe(8);
-    expect(tty.text()).toMatch(/Outcome unknown: you interrupted\.\s+The\s+payment\s+continues/);
+    expect(tty.text()).toMatch(
+      /● Sent, not settled yet\. It goes on without you\.\s+svcpay tx watch/,
+    );
   });
 });
 
 describe('svcpay tx export', () => {
   test('writes the complete history in the requested format', async ({ around, quote }) => {
-    const csv = await svcpay(['tx', 'export', '--format', 'csv'], around);
+    const csv = await svcpay(['tx', 'export', '--format', 'csv', '--since', '30d'], around);
     expect(csv.stdout.trim().split('\n')).toHaveLength(4);
     expect(csv.stdout).toContain(quote);
     const journal = await svcpay(['tx', 'export', '--format', 'hledger', '--since', '1h'], around);

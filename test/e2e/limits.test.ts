@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
-import { startSvcpay, svcpayTty, test, type Run, type Environment } from '../support/svcpay.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
+import { startSvcpay, test, type Run, type Environment } from '../support/svcpay.js';
 
 const set = (around: Environment, ...limits: string[]): Promise<Run> =>
   svcpay(['limits', 'set', ...limits], around);
@@ -149,19 +149,20 @@ describe('svcpay limits', () => {
           ' --sender-country CA --purpose 1 --source 1 --relationship 1 --amount 500000vnd --yes --no-wait',
         )
         .split(' ');
-    const payout = (account: string): Promise<Run> =>
+    const payout = (account: string, ...more: string[]): Promise<Run> =>
       svcpay(
         [
           ...`payout --country VN --institution 970436 --acct-num ${account} --acct-name Le`.split(
             ' ',
           ),
           ...parties,
+          ...more,
         ],
         around,
       );
     expect(await payout('9876543210')).toMatchObject({ exitCode: 7 });
     expect(await payout('0123456789')).toMatchObject({ exitCode: 0 });
-    const again = await payout('0123456789');
+    const again = await payout('0123456789', '--again');
     expect(again).toMatchObject({ exitCode: 7 });
     expect(again.stderr).toMatch(/daily limit of 600.000 VND, of which 500.000 VND is used/);
     expect(confirmations(around)).toBe(1);

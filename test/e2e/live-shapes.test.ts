@@ -1,4 +1,5 @@
-// Every kind of command against a service that answers as live ones were seen to; npm run test:shapes runs all the others.
+// Every kind of command against a service that answers as live ones were seen to; npm run
+// test:shapes runs all the others.
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { test as base } from '../support/svcpay.js';
@@ -67,7 +68,7 @@ describe('with all live shapes enabled', () => {
     { args: ['receive', 'address', 'usdt', '--chain', 'tron', '-q'], shows: /^T/ },
     { args: ['payout', 'institutions', 'VN'], shows: /970436\t/ },
     { args: ['webhook', 'list', '--json'], shows: /^\[\]/ },
-    { args: ['tx', 'list', '--json'], shows: /^\[\]/ },
+    { args: ['tx', 'list', '--since', '1h', '--json'], shows: /^\[\]/ },
     { args: ['whoami'], shows: /ne01-/ },
   ])('$args reads the right data', async ({ args, shows }, { around }) => {
     const run = await svcpay(args, around);
@@ -80,5 +81,21 @@ describe('with all live shapes enabled', () => {
     expect((await svcpay(['wallets'], wrong)).exitCode).toBe(4);
     expect((await svcpay(['swap', '90000', 'USDT', 'BTC', '--yes'], around)).exitCode).toBe(7);
     expect((await svcpay(['tx', 'get', 'nobody'], around)).exitCode).toBe(5);
+  });
+});
+
+describe('with abbreviated reads of single transactions', () => {
+  const shaped = base.extend({
+    sandboxOptions: { autoPay: 20, liveShapes: ['read-abbreviated'] },
+  });
+  shaped.for<string[]>([
+    ['swap', '10', 'USDT', 'BTC', '--yes'],
+    ['send', 'ann@example.com', '1000sat', '--yes'],
+    ['receive', 'lightning', '1000sat', '--wait'],
+  ])('%s moves the money once and reports its end', async (args, { around }) => {
+    const run = await svcpay([...args, '--json', '--ref', 'order-1'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.json()).toMatchObject({ txnState: 'completed' });
+    expect(around.sandbox.requests('PUT')).toHaveLength(1);
   });
 });

@@ -1,4 +1,5 @@
-// The built program on the way to its service: a proxy, TLS with a certificate of one's own, and colours of what comes back.
+// The built program on the way to its service: a proxy, TLS with a certificate of one's own, and
+// colours of what comes back.
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -145,3 +146,18 @@ test('a terminal shows the name of a slow service until it answers', async ({ ho
   expect(tty.screen().join('\n')).not.toContain('Waiting');
   expect(tty.screen().join('\n')).toContain('1.25');
 });
+
+test.for([[['wallets']], [[]]])(
+  'a terminal shows that it waits for the embedded sandbox: %j',
+  async ([args = []], { home }) => {
+    const sandbox = (...words: string[]) => svcpay(['--sandbox', ...words], { home });
+    await sandbox('sandbox', 'fault', 'add', 'latency', '--delay', '1s', '--times', '3');
+    const env = environment({ home });
+    const tty = startInPty(process.execPath, ['bin/svcpay.js', '--sandbox', ...args], { env });
+    await tty.shows('Waiting for the embedded sandbox');
+    await tty.shows(/10 ?000\.00/);
+    expect(tty.screen().join('\n')).not.toContain('Waiting for');
+    tty.kill();
+    await tty.exit;
+  },
+);

@@ -2,8 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
-import { svcpay } from '../support/in-process.js';
-import { svcpayTty, test } from '../support/svcpay.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
+import { test } from '../support/svcpay.js';
 import { comesIn } from '../support/shapes.js';
 
 /** BOLT11, examples. */

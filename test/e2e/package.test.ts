@@ -1,4 +1,5 @@
-// The package as npm would publish it: packed, unpacked beside its dependencies alone, compiled against, run.
+// The package as npm would publish it: packed, unpacked beside its dependencies alone, compiled
+// against, run.
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -29,7 +30,10 @@ let tarball: string;
 const run = (file: string, args: readonly string[], cwd: string): string =>
   execFileSync(file, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
-/** A project in which nothing is installed but the tarball, the dependencies it names and Node's types. */
+/**
+ * A project in which nothing is installed but the tarball, the dependencies it names and Node's
+ * types.
+ */
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), 'svcpay-consumer-'));
   const [packed]: [{ filename: string }] = JSON.parse(
@@ -77,9 +81,24 @@ describe('the package', () => {
     );
   });
 
+  test.for(['entries.mts', 'entries.cts'])('compiles under node16 as %s', (file) => {
+    const code =
+      "import { WalletClient } from 'svcpay';\nimport { serviceOf } from 'svcpay/raw';\nimport { startSandbox } from 'svcpay/sandbox';\nexport const all: [typeof WalletClient, typeof serviceOf, typeof startSandbox] = [WalletClient, serviceOf, startSandbox];\n";
+    writeFileSync(join(project, file), code);
+    const target = ['--module', 'node16', '--target', 'es2022', '--types', 'node', '--noEmit'];
+    const strict = ['--strict', '--skipLibCheck', 'false'];
+    run(
+      process.execPath,
+      [join(modules, 'typescript/bin/tsc'), ...strict, ...target, file],
+      project,
+    );
+  });
+
   test('documents every public name', () => {
     const types = join(project, 'node_modules/svcpay/dist/types/src');
-    const names = ['index.d.ts', 'sandbox.d.ts'].flatMap((entry) => namesOf(join(types, entry)));
+    const names = ['index.d.ts', 'raw.d.ts', 'sandbox.d.ts'].flatMap((entry) =>
+      namesOf(join(types, entry)),
+    );
     expect(names.length).toBeGreaterThan(60);
     expect(names.filter((name) => !isDocumented(name)).map(({ name }) => name)).toEqual([]);
   });

@@ -3,9 +3,9 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
-import { svcpay } from '../support/in-process.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
 import { creations } from '../support/orders.js';
-import { startSvcpay, svcpayTty, test, type TtyRun } from '../support/svcpay.js';
+import { startSvcpay, test, type TtyRun } from '../support/svcpay.js';
 import { startInPty } from '../support/pty.js';
 import { called } from '../support/shapes.js';
 

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
 import { scan, scanned, sextantPixelsOf } from '../support/scanner.js';
-import { svcpayTty, test } from '../support/svcpay.js';
+import { test } from '../support/svcpay.js';
 import { comesIn } from '../support/shapes.js';
 
 describe('svcpay receive onchain', () => {

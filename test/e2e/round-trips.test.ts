@@ -1,15 +1,19 @@
-// Sequential round trips of each command against a service that is far away. Unlike time, they do not depend on the machine.
+// Sequential round trips of each command against a service that is far away. Unlike time, they do
+// not depend on the machine.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox.js';
 import { payingCommands, readingCommands, type FarCommand } from '../support/far-commands.js';
 import { forwardTo, startFarService, type FarService } from '../support/far-service.js';
 import { startCheckedSandbox } from '../support/openapi.js';
 import { svcpay, svcpayTty, type Environment } from '../support/svcpay.js';
 
-/** At least the time that a command takes here by itself: what it sends in one turn is then never counted as two. */
+/**
+ * At least the time that a command takes here by itself: what it sends in one turn is then never
+ * counted as two.
+ */
 let tripMs = 100;
 
 let sandbox: Sandbox;
@@ -36,8 +40,8 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-async function run(args: readonly string[]): Promise<void> {
-  const { exitCode, stderr } = await svcpay(args, around);
+async function run(args: readonly string[], environment = around): Promise<void> {
+  const { exitCode, stderr } = await svcpay(args, environment);
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
 }
 
@@ -60,6 +64,19 @@ async function count({ args, most }: FarCommand): Promise<void> {
 test('payments with a stored token', { timeout: 120_000 }, async () => {
   for (const command of await payingCommands(() => sandbox.invoice('1000sat')))
     await count(command);
+});
+
+test('payments over http to this machine: no TLS handshake', { timeout: 120_000 }, async () => {
+  const near = await startFarService(forwardTo(sandbox.url), tripMs, 'http');
+  onTestFinished(() => near.stop());
+  const environment = { ...around, sandbox: { ...sandbox, url: near.url } };
+  await run(['wallets'], environment);
+  for (const { args, most } of await payingCommands(() => sandbox.invoice('1000sat'), '-http')) {
+    near.reset();
+    await run(args, environment);
+    const lines = near.trips().requests.map(({ line, trip }) => ({ line, trip }));
+    expect(lines.filter(({ trip }) => trip > most - 1)).toEqual([]);
+  }
 });
 
 test(
@@ -92,7 +109,8 @@ test('a connection closed during a question is reopened on the first key of the 
   await expect.poll(() => far.connections()).toBe(0);
   far.reset();
   tty.type('y');
-  // The command can notice the close a moment after the service: then a later key reopens the connection.
+  // The command can notice the close a moment after the service: then a later key reopens the
+  // connection.
   const reopened = (): number => {
     if (far.trips().handshakes === 0) tty.type('\u007Fy');
     return far.trips().handshakes;

@@ -1,4 +1,5 @@
-// svcpay sandbox: its state, its clock, its faults, and commands that are run with a sandbox of their own.
+// svcpay sandbox: its state, its clock, its faults, and commands that are run with a sandbox of
+// their own.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -8,6 +9,16 @@ import { startReceiver } from '../support/receiver.js';
 import { startSvcpay, svcpay as started, svcpayTty, test } from '../support/svcpay.js';
 
 const node = process.execPath;
+
+test('sandbox reset seeds two years of transactions, with money left in every wallet', async ({
+  home,
+}) => {
+  const reset = ['--sandbox', 'sandbox', 'reset', '--seed', 'history', '--months', '24', '--yes'];
+  expect(await started(reset, { home })).toMatchObject({ exitCode: 0 });
+  const wallets = await started(['--sandbox', 'wallets', '--json'], { home });
+  const amounts = [wallets.json()].flat().map((wallet) => Number(Object(wallet).amount) > 0);
+  expect(amounts).toEqual([true, true, true, true, true]);
+});
 
 describe('svcpay sandbox run', () => {
   test('passes all arguments after the command on, including options', async ({ home }) => {
@@ -158,7 +169,7 @@ describe('svcpay sandbox', () => {
     await sandbox('sandbox', 'snapshot', 'save', 'before');
     expect((await sandbox('swap', '25', 'USDT', 'BTC', '--yes')).exitCode).toBe(0);
     expect((await sandbox('sandbox', 'snapshot', 'load', 'before')).exitCode).toBe(0);
-    expect((await sandbox('tx', 'list', '--json')).json()).toEqual([]);
+    expect((await sandbox('tx', 'list', '--since', '1h', '--json')).json()).toEqual([]);
     expect((await sandbox('sandbox', 'snapshot', 'list', '-q')).stdout).toBe('before\n');
     expect(await sandbox('sandbox', 'snapshot', 'load', 'after')).toMatchObject({
       exitCode: 5,
@@ -174,7 +185,8 @@ describe('svcpay sandbox', () => {
     const run = await sandbox('swap', '25', 'USDT', 'BTC', '--yes', '--json');
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: 'completed' });
-    expect((await sandbox('tx', 'list', '-q')).stdout.trim().split('\n')).toHaveLength(1);
+    const listed = await sandbox('tx', 'list', '--since', '1h', '-q');
+    expect(listed.stdout.trim().split('\n')).toHaveLength(1);
   });
 
   test('accepts a reference instead of a transaction id', async ({ home }) => {

@@ -1,8 +1,8 @@
 // svcpay send lightning as people and scripts run it.
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
 import { creations } from '../support/orders.js';
-import { svcpay as started, svcpayTty, test } from '../support/svcpay.js';
+import { svcpay as started, test } from '../support/svcpay.js';
 
 describe('svcpay send lightning', () => {
   test('pays an invoice and prints the completed transaction', async ({ around }) => {

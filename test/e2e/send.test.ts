@@ -1,9 +1,10 @@
-// Sending to every kind of destination, as scripts and people do it: the body by the rules, the card, the yes.
+// Sending to every kind of destination, as scripts and people do it: the body by the rules, the
+// card, the yes.
 import { describe, expect } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
-import { svcpay } from '../support/in-process.js';
+import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
 import { creations, walletSide } from '../support/orders.js';
-import { svcpayTty, test } from '../support/svcpay.js';
+import { test, svcpayTty as startedTty } from '../support/svcpay.js';
 import { called } from '../support/shapes.js';
 import { until } from '../support/until.js';
 
@@ -98,6 +99,30 @@ const kinds = [
   },
 ];
 
+describe('svcpay send all', () => {
+  test.for([
+    { to: bitcoin, ccy: 'BTC' },
+    { to: 'alice@example.com', ccy: 'BTC' },
+    { to: tron, ccy: 'USDT' },
+    { to: tron, ccy: 'VND', from: ['--from', 'VND'] },
+  ])('to $to debits exactly the $ccy balance', async ({ to, ccy, from = [] }, { around }) => {
+    const balance = async () =>
+      JSON.parse((await svcpay(['wallets', ccy, '--json'], around)).stdout)[0].availableBalance;
+    expect(await balance()).toBeGreaterThan(0);
+    const run = await svcpay(['send', to, 'all', ...from, '--yes', '--no-wait', '-q'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(await balance()).toBe(0);
+  });
+
+  test('is bound by limits and the highest fee, like every payment', async ({ around }) => {
+    const all = ['send', bitcoin, 'all', '--yes'];
+    expect(await svcpay([...all, '--max-fee', '1sat'], around)).toMatchObject({ exitCode: 7 });
+    await svcpay(['limits', 'set', '--per-payment', '0.5btc', '-q'], around);
+    expect(await svcpay(all, around)).toMatchObject({ exitCode: 7 });
+    expect(around.sandbox.requests('PUT')).toHaveLength(0);
+  });
+});
+
 describe('svcpay send, in a script', () => {
   test.for(kinds)(
     'pays $kind with exactly the body of its rule',
@@ -155,7 +180,7 @@ describe('svcpay send, in a script', () => {
     });
   });
 
-  test('refuses to pay to the own deposit address', async ({ around }) => {
+  test('abandons a quote that pays to the own deposit address', async ({ around }) => {
     const { stdout } = await svcpay(
       ['receive', 'address', 'usdt', '--chain', 'tron', '-q'],
       around,
@@ -163,7 +188,18 @@ describe('svcpay send, in a script', () => {
     const run = await svcpay(['send', 'usdt', stdout.trim(), '5usdt', '--yes'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^Not sent: this is your own deposit address/);
-    expect(creations(around.sandbox)).toEqual([]);
+    expect(around.sandbox.requests('PUT')).toEqual([]);
+    const resumed = await svcpay(['tx', 'resume', '--yes', '--json'], around);
+    expect(resumed.json()).toEqual([]);
+    expect(around.sandbox.requests('PUT')).toEqual([]);
+  });
+
+  test('asks nobody about a quote that pays to the own deposit address', async ({ around }) => {
+    const { stdout } = await svcpay(['receive', 'address', 'btc', '-q'], around);
+    const tty = svcpayTty(['send', 'onchain', stdout.trim(), '20000sat'], around);
+    expect(await tty.ended).toBe(2);
+    expect(tty.text()).toContain('this is your own deposit address');
+    expect(tty.text()).not.toContain('(y/N)');
   });
 
   test('pays nothing from the parent if a subaccount is selected', async ({ around }) => {
@@ -345,10 +381,8 @@ describe('svcpay send, at a terminal', () => {
   });
 
   test('follows an on-chain payment until it is confirmed', async ({ around }) => {
-    const env = {
-      NODE_OPTIONS: `--import=${new URL('../support/quick-time.mjs', import.meta.url).href}`,
-    };
-    const tty = svcpayTty(['send', 'onchain', bitcoin, '100000sat'], { ...around, env });
+    const quick = { ...around, ...quickTime() };
+    const tty = svcpayTty(['send', 'onchain', bitcoin, '100000sat'], quick);
     await tty.waitFor(/You pay\s+0\.00100500 BTC\s+100 500 sat/);
     await tty.waitFor(/Pay .*\? /);
     tty.type('y\r');
@@ -390,10 +424,10 @@ describe('svcpay send, at a terminal', () => {
 
   test('a background job of a terminal is not stopped while it waits', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
-    const paid = svcpayTty(['send', invoice, '--yes'], { ...around, inBackground: true });
+    const paid = startedTty(['send', invoice, '--yes'], { ...around, inBackground: true });
     await paid.waitFor('Paid');
     expect(await paid.ended).toBe(0);
-    const asked = svcpayTty(['receive', 'lightning', '1000sat', '--wait-timeout', '1s'], {
+    const asked = startedTty(['receive', 'lightning', '1000sat', '--wait-timeout', '1s'], {
       ...around,
       inBackground: true,
     });

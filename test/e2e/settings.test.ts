@@ -2,8 +2,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
-import { svcpayTty, test } from '../support/svcpay.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
+import { test } from '../support/svcpay.js';
 
 const recipient =
   '--country VN --institution 970436 --acct-num 0123456789 --acct-name Le --recipient-type individual --recipient-name Le'

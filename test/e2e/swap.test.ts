@@ -1,8 +1,8 @@
 // Swaps between own wallets, from either side, as people and scripts make them.
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
+import { svcpay, svcpayTty } from '../support/in-process.js';
 import { walletSide } from '../support/orders.js';
-import { svcpayTty, test } from '../support/svcpay.js';
+import { test } from '../support/svcpay.js';
 
 describe('svcpay swap', () => {
   test.for([
@@ -24,6 +24,27 @@ describe('svcpay swap', () => {
       destReq: to,
       extRefId: expect.any(String),
     });
+  });
+
+  test('of all empties the wallet to the last unit, fees inside, and a second run reports it', async ({
+    around,
+  }) => {
+    const line = ['swap', 'all', 'USDT', 'BTC', '--yes', '--ref', 'everything', '--json'];
+    const run = await svcpay(line, around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    const balance = async () =>
+      JSON.parse((await svcpay(['wallets', 'USDT', '--json'], around)).stdout);
+    expect(await balance()).toMatchObject([{ ccy: 'USDT', availableBalance: 0, amount: 0 }]);
+    expect((await svcpay(line, around)).stdout).toBe(run.stdout);
+    expect(await svcpay(['swap', 'all', 'USDT', 'BTC', '--yes'], around)).toMatchObject({
+      exitCode: 7,
+      stderr: expect.stringContaining('your USDT wallet is empty'),
+    });
+    expect(await svcpay(['swap', 'all', 'USD', 'BTC', '--receive', '--yes'], around)).toMatchObject(
+      {
+        exitCode: 2,
+      },
+    );
   });
 
   test('shows the rate in both directions at a terminal, and the received amount', async ({

@@ -1,30 +1,28 @@
-// A walk through the commands as a person at a terminal takes it, in windows of three sizes: waits, questions, interruptions.
+// A walk through the commands as a person at a terminal takes it, in windows of three sizes: waits,
+// questions, interruptions.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { startInPty } from '../support/pty.js';
 import { comesIn } from '../support/shapes.js';
-import { environment, svcpayTty, test } from '../support/svcpay.js';
+import { environment, test } from '../support/svcpay.js';
+import { windows } from '../support/windows.js';
 
-const sizes = [
-  [80, 24],
-  [60, 20],
-  [140, 45],
-] as const;
 const enter = '\r';
 const escape = '\u001B';
 const interrupt = '\u0003';
 const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
 const down = '\u001B[B';
 
-describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
+describe.for(windows)('at $columns x $rows', { timeout: 60_000 }, (window) => {
+  const { columns, rows, svcpayTty, start } = window;
   test('a wait names the host and reads no key: only input at the question answers it', async ({
     around,
     sandbox,
   }) => {
     await sandbox.faults.add({ kind: 'latency', delay: '1500ms', times: 3 });
-    const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], { ...around, columns, rows });
+    const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], around);
     await tty.waitFor(/Waiting for 127\.0\.0\.1:\d+/);
     tty.type(`yes${enter}echo typed ahead`);
     await tty.waitFor(/You pay[^]*Pay .*\? \(y\/N\)/);
@@ -46,12 +44,12 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
         times: 'always',
         delay: '60s',
       });
-      const tty = svcpayTty([], { ...around, columns, rows });
+      const tty = svcpayTty([], around);
       await tty.waitFor('What next?');
       tty.type(`${down}${down}`);
       await tty.waitFor('❯ Swap');
       const [above = '', menu = ''] = tty.text().split('What next?');
-      expect(above).toMatch(/BTC +0\.99\d+ +Last +(5 min +)?\S+ +120 000 sat/);
+      expect(above).toMatch(/BTC +0\.99\d+( +Last.* −120 000 sat +alice@example\.com)?\n/);
       expect(
         Math.max(
           ...above
@@ -70,7 +68,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     home,
     sandbox,
   }) => {
-    const tty = svcpayTty(['login'], { home, columns, rows });
+    const tty = svcpayTty(['login'], { home });
     await tty.waitFor('Address of the service');
     tty.type(`localhost:1${enter}`);
     await tty.waitFor(/refused[^]*Address of the service/);
@@ -89,7 +87,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
 
   test('a guided command reports a missing login before the first question', async ({ home }) => {
     for (const command of ['send', 'swap', 'payout', 'receive']) {
-      const tty = svcpayTty([command], { home, columns, rows });
+      const tty = svcpayTty([command], { home });
       expect(await tty.ended).toBe(4);
       expect(tty.text()).toMatch(/you are not logged in/i);
       expect(tty.text()).not.toContain('?');
@@ -97,11 +95,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
   });
 
   test('a withdrawn answer disappears from the screen, with --no-color too', async ({ around }) => {
-    const pty = startInPty(process.execPath, ['bin/svcpay.js', 'swap', '--no-color'], {
-      columns,
-      rows,
-      env: environment(around),
-    });
+    const pty = start(['swap', '--no-color'], around);
     await pty.shows(/\? From[^]*❯ 1\.0/);
     pty.type(enter);
     await pty.shows(/✓ from BTC[^]*\? To/);
@@ -115,16 +109,14 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     pty.type(`1000sat${enter}`);
     await pty.shows(/You pay[^]*\(y\/N\)\s+quote valid 5\d s/);
     pty.type(`n${enter}`);
+    await pty.shows('What now?');
+    pty.type(escape);
     expect(await pty.exit).toBe(9);
     expect(pty.written()).not.toMatch(/\u001B\[(?:1|2|3\d|9\d)m/);
   });
 
   test('pasted text replaces a refused answer', async ({ around }) => {
-    const pty = startInPty(process.execPath, ['bin/svcpay.js', 'send'], {
-      columns,
-      rows,
-      env: environment(around),
-    });
+    const pty = start(['send'], around);
     await pty.shows('Pay to');
     pty.type(`${tron.slice(0, -1)}X${enter}`);
     await pty.shows('checksum');
@@ -135,16 +127,13 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     expect(await pty.exit).toBe(130);
   });
 
-  test('a listener without a webhook secret creates one, shows it and stores it', async ({
-    around,
-  }) => {
-    const tty = svcpayTty(['webhook', 'listen', '--port', '0'], { ...around, columns, rows });
-    await tty.waitFor(/Made a webhook secret[^]*whsec_\S+[^]*Listening on/);
+  test('a listener without a webhook secret creates one and stores it', async ({ around }) => {
+    const tty = svcpayTty(['webhook', 'listen', '--port', '0'], around);
+    await tty.waitFor(/Made a webhook secret and saved it in[^]*Listening on/);
     tty.type(interrupt);
     await tty.ended;
-    const [, made = ''] = /(whsec_\S+)/.exec(tty.text()) ?? [];
     expect(await svcpay(['webhook', 'listen', '--print-secret', '-q'], around)).toMatchObject({
-      stdout: `${made}\n`,
+      stdout: expect.stringMatching(/^whsec_\S{43}\n$/),
     });
   });
 
@@ -154,10 +143,10 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
       await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
       await svcpay(['send', 'alice@example.com', '5000sat', '--yes', '--no-wait'], around);
       await sandbox.clock.advance('1m');
-      const tty = svcpayTty(['tx', 'get'], { ...around, columns, rows });
-      await tty.waitFor(/Which transaction\?[^]*Lightning/);
+      const tty = svcpayTty(['tx', 'get'], around);
+      await tty.waitFor(/Which transaction\?[^]*−5 000 sat/);
       tty.type('swp');
-      await tty.waitFor(/❯ [^\n]*Swap/);
+      await tty.waitFor(/❯ [^\n]*25\.00 USDT/);
       tty.type(enter);
       await tty.waitFor(/Swap +done/);
       expect(await tty.ended).toBe(0);
@@ -172,6 +161,7 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
     'an export to a file shows its progress, and the last row on interruption',
     async ({ around, sandbox }) => {
       await sandbox.seed('history', 12);
+      // The third request asks for the second page, or for the number of transactions.
       await sandbox.faults.add({
         kind: 'latency',
         method: 'GET',
@@ -183,16 +173,17 @@ describe.for(sizes)('at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
       const file = join(around.home, 'export.csv');
       const line = `exec "${process.execPath}" bin/svcpay.js tx export -o csv > "${file}"`;
       const pty = startInPty('sh', ['-c', line], { columns, rows, env: environment(around) });
-      await pty.shows(/Writing 100 of \d{3} transactions/);
+      await pty.shows(/Writing (?:100 of \d{3}|200) transactions/);
       pty.type('\u0003');
       expect(await pty.exit).toBe(130);
       const shown = pty.screen().join(' ').replaceAll(/\s+/g, ' ');
       const rowsWritten = readFileSync(file, 'utf8').trimEnd().split('\n');
-      expect(rowsWritten).toHaveLength(101);
+      const count = rowsWritten.length - 1;
+      expect([100, 200]).toContain(count);
       const [, last = ''] = rowsWritten.at(-1)?.split(',') ?? [];
       expect(shown).toMatch(
         new RegExp(
-          `The export is incomplete: it has 100 of \\d{3} transactions, the last one ${last} of 20`,
+          `The export is incomplete: it has ${count}(?: of \\d{3})? transactions, the last one ${last} of 20`,
         ),
       );
     },

@@ -1,31 +1,23 @@
 // The live screen: what it shows, opens and leaves behind, in windows of three sizes.
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
-import { startInPty } from '../support/pty.js';
+import { quickTime, startOnScreen, svcpay } from '../support/in-process.js';
 import { comesIn } from '../support/shapes.js';
-import { environment, test } from '../support/svcpay.js';
+import { test } from '../support/svcpay.js';
+import { windows } from '../support/windows.js';
 
-const sizes = [
-  [80, 24],
-  [60, 20],
-  [140, 45],
-] as const;
 const bitcoin = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
-describe.for(sizes)('svcpay watch at %dx%d', { timeout: 60_000 }, ([columns, rows]) => {
+describe.for(windows)('svcpay watch at $columns x $rows', { timeout: 60_000 }, (window) => {
+  const { rows, start } = window;
   test.skipIf(comesIn('list-abbreviated'))(
     'shows balances, open and latest payments, opens a receipt, and leaves a summary',
     async ({ around, sandbox }) => {
       await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
       await sandbox.clock.advance('3m');
       await svcpay(['send', bitcoin, '120000sat', '--yes', '--no-wait', '--ref', 'rent'], around);
-      const pty = startInPty(process.execPath, ['bin/svcpay.js', 'watch'], {
-        columns,
-        rows,
-        env: environment(around),
-      });
+      const pty = start(['watch'], { ...around, ...quickTime() });
       await pty.shows(
-        /BTC +0\.\d{8}[^]*30 days[^]*Open\n +❯ ↑ On-chain +−120 000 sat[^]*Latest\n +3 min +⇄ Swap +25\.00 USDT/,
+        /BTC +0\.\d{8} .*⣀[^]*Open\n +❯ ↑ On-chain +−120 000 sat[^]*Latest\n +3 min +⇄ Swap +25\.00 USDT/,
       );
       expect(pty.written()).toContain('\u001B[?1049h');
       expect(pty.written()).toContain('\u001B[?2026h');
@@ -39,16 +31,34 @@ describe.for(sizes)('svcpay watch at %dx%d', { timeout: 60_000 }, ([columns, row
         ...around,
         home: `${around.home}/elsewhere`,
       });
-      await pty.shows(/↓ Lightning +50 000 sat/);
+      await pty.shows(/ 50 000 sat +● invoice ready/);
       pty.type('q');
       expect(await pty.exit).toBe(0);
       expect(pty.screen().join('\n')).toMatch(
-        /^ {2}Watched for [\d:.]+( s)?: no balance changed\.$/m,
+        /^ {2}Watched for [\d:.]+( s)?, last updated at \d\d:\d\d:\d\d:\s+no balance\s+changed\.$/m,
       );
       expect(pty.isCursorHidden()).toBe(false);
     },
   );
 });
+
+test('svcpay watch shows the age of its data while a request hangs, and q leaves at once', async ({
+  around,
+  sandbox,
+}) => {
+  let passedMs = 0;
+  const now = (): number => Date.now() + passedMs;
+  const screen = startOnScreen(['watch'], { ...around, now });
+  await screen.shows(/as of \d\d:\d\d:\d\d · (just now|\d seconds? ago)[^]*q leave/);
+  await sandbox.faults.add({ kind: 'latency', delay: '60s', times: 'always' });
+  passedMs = 12_000;
+  await screen.shows(/as of \d\d:\d\d:\d\d · 1[2-9] seconds ago[^]*q leave/);
+  expect(screen.screen().join('\n')).not.toMatch(/live|Waiting/);
+  const asked = performance.now();
+  screen.type('q');
+  expect(await screen.exit).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(5_000);
+}, 60_000);
 
 test('svcpay watch in a pipe suggests commands for scripts', async ({ around }) => {
   expect(await svcpay(['watch'], around)).toMatchObject({

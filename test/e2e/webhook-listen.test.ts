@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { signBody } from '../../src/webhooks/sign.js';
 import { svcpay } from '../support/in-process.js';
@@ -54,6 +55,85 @@ describe('svcpay webhook listen', () => {
     expect(run.stderr).toContain('5 events · 1 duplicate · 1 out of order · 1 wrong signature');
     expect(run.stderr).toContain('Gap: no event of srccreated for t1');
     expect(existsSync(listener.readyFile)).toBe(false);
+  });
+
+  test('receives from the embedded sandbox what other commands begin, until it is settled', async ({
+    home,
+  }) => {
+    const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
+    const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home, env });
+    const listener = await startListening(['--sandbox', '--json'], { home });
+    const { stdout: invoice } = await sandbox('sandbox', 'invoice', '1000sat', '-q');
+    const send = ['send', 'lightning', invoice.trim(), '--yes', '--no-wait', '-q'];
+    const { stdout: txnId } = await sandbox(...send);
+    await until(() => listener.stdout().trim().split('\n').length === 4);
+    listener.child.kill('SIGINT');
+    expect(rows((await listener.ended).stdout)).toMatchObject(
+      ['quoted', 'srccreated', 'destsent', 'completed'].map((txnState) => ({
+        txnId: txnId.trim(),
+        txnState,
+      })),
+    );
+  });
+
+  test('registers itself with a sandbox until it ends, and finds its secret at the next start', async ({
+    home,
+  }) => {
+    const webhooks = async (): Promise<{ callback: string }[]> =>
+      JSON.parse((await svcpay(['--sandbox', 'webhook', 'list', '--json'], { home })).stdout);
+    const listen = ['--sandbox', 'webhook', 'listen', '--port', '0'];
+    const secrets: string[] = [];
+    for (const isFirst of [true, false]) {
+      const tty = svcpayTty(listen, { home });
+      await tty.waitFor(/registered with the embedded\s+sandbox until\s+you leave/);
+      expect(tty.text().includes('Made a webhook secret')).toBe(isFirst);
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(tty.text())?.[0] ?? '';
+      expect(await webhooks()).toMatchObject([{ callback: expect.stringContaining(url) }]);
+      const { stdout: invoice } = await svcpay(
+        ['--sandbox', 'sandbox', 'invoice', '2500sat', '-q'],
+        { home },
+      );
+      await svcpay(['--sandbox', 'send', 'lightning', invoice.trim(), '--yes', '-q'], { home });
+      await tty.waitFor(/completed +lightning send +.2 500 sat/);
+      tty.type('\u0003');
+      expect(await tty.ended).toBe(0);
+      expect(await webhooks()).toEqual([]);
+      const print = ['--sandbox', 'webhook', 'listen', '--print-secret', '-q'];
+      secrets.push((await svcpay(print, { home })).stdout);
+    }
+    expect(secrets[0]).toMatch(/^whsec_/);
+    expect(secrets[1]).toBe(secrets[0]);
+  });
+
+  test('leaves the webhook of another receiver unless --yes replaces it', async ({ home }) => {
+    const elsewhere = 'http://127.0.0.1:9/hooks';
+    const set = ['--sandbox', 'webhook', 'set', elsewhere, '--generate-secret', '-q'];
+    expect(await svcpay(set, { home })).toMatchObject({ exitCode: 0 });
+    const listener = await startListening(['--sandbox', '--json'], { home });
+    expect(listener.stderr()).toContain(`go to ${elsewhere}, not here`);
+    listener.child.kill('SIGINT');
+    await listener.ended;
+    const other = await startListening(['--sandbox', '--json', '--yes'], { home });
+    expect(other.stderr()).toContain('registered with the embedded sandbox until you leave');
+    other.child.kill('SIGINT');
+    expect((await other.ended).exitCode).toBe(0);
+  });
+
+  test('shows a person the answer of the address to each forwarded event', async ({ home }) => {
+    let isUp = false;
+    const application = await startApplication(() => (isUp ? 200 : 409));
+    const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
+    const args = ['webhook', 'listen', '--port', '0', '--forward-to', application.url];
+    const tty = svcpayTty(args, { home, env });
+    await tty.waitFor(/Listening on http:\/\/127\.0\.0\.1:\d+/);
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(tty.text())?.[0] ?? '';
+    await deliver(url, event('t1', 'completed', 1));
+    await tty.waitFor(/completed +t1\s+-> http:\/\/127\S+ +409 +\d+ ms/);
+    isUp = true;
+    await tty.waitFor(/completed +t1\s+-> http:\/\/127\S+ +200 +\d+ ms/);
+    tty.type('\u0003');
+    expect(await tty.ended).toBe(0);
+    expect(tty.text().split('409')).toHaveLength(2);
   });
 
   test('forwards to every target and runs the command, each with the received bytes', async ({
@@ -180,6 +260,20 @@ describe('svcpay webhook replay', () => {
       application.bodies[1],
     ]);
     expect(application.signatures.slice(2, 4)).toEqual(application.signatures.slice(0, 2));
+    expect(application.eventIds[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(application.eventIds[1]).not.toBe(application.eventIds[0]);
+    expect(application.eventIds.slice(2, 4)).toEqual(application.eventIds.slice(0, 2));
+  });
+
+  test('goes to the receiver of the home, whatever its port is', async ({ home }) => {
+    const listener = await startListening(['--json'], { home });
+    await deliver(listener.url, event('t1', 'completed', 1));
+    const replayed = await svcpay(['webhook', 'replay', '1', '--json'], { home });
+    expect(replayed).toMatchObject({ exitCode: 0 });
+    expect(replayed.json()).toMatchObject([{ txnId: 't1', status: 200 }]);
+    listener.child.kill('SIGINT');
+    await listener.ended;
+    expect(existsSync(join(home, 'receiver.json'))).toBe(false);
   });
 
   test('ends with 75 if no target accepts them, with 5 for an unknown event', async ({ home }) => {

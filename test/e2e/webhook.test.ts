@@ -82,7 +82,10 @@ describe('svcpay webhook set, list, update, remove', () => {
 });
 
 describe('a service that does not replace a webhook', () => {
-  /** Refuses a second webhook with code 3002, hides the first one from the first list, answers changes with next to nothing. */
+  /**
+   * Refuses a second webhook with code 3002, hides the first one from the first list, answers
+   * changes with next to nothing.
+   */
   async function startService() {
     const existing = { id: 'wh-1', callback, createdAt: 1 };
     const seen: string[] = [];

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/index.js';
 import { test, type Environment } from '../support/svcpay.js';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -46,9 +47,8 @@ function run(
   });
 }
 
-const payments = (
-  around: Environment & { sandbox: { requests(method: string): unknown[] } },
-): number => around.sandbox.requests('PUT').length;
+const payments = ({ sandbox }: { readonly sandbox: Pick<Sandbox, 'requests'> }): number =>
+  sandbox.requests('PUT').filter(({ path }) => path.endsWith('/confirm')).length;
 
 describe('the examples', () => {
   test.for([

@@ -1,20 +1,28 @@
-// Services with rate limits or unreadable answers: limits are respected, and outcomes reported correctly.
+// Services with rate limits or unreadable answers: limits are respected, and outcomes reported
+// correctly.
 import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
 import type { Time } from '../support/in-process.js';
 import { shop, test, type Strict } from '../support/strict.js';
 
-/** Pauses of a second and more pass at once and are written down; shorter ones are waited for. */
+/**
+ * Pauses of a second and more pass in a turn, those of one turn together, and are written down;
+ * shorter ones are waited for.
+ */
 function patient(): Time & { readonly pauses: number[] } {
   const pauses: number[] = [];
-  let slept = 0;
+  let skipped = 0;
+  const now = (): number => Date.now() + skipped;
   return {
     pauses,
-    now: () => Date.now() + slept,
+    now,
+    elapsed: () => performance.now() + skipped,
     async sleep(ms) {
       if (ms < 1_000) return void (await new Promise((resolve) => setTimeout(resolve, ms)));
       pauses.push(ms);
-      slept += ms;
+      const end = now() + ms;
+      await new Promise(setImmediate);
+      skipped += Math.max(0, end - now());
     },
   };
 }
@@ -50,7 +58,7 @@ describe('a state that cannot be read', { concurrent: true }, () => {
         hint: expect.stringMatching(/^svcpay tx resume /),
       });
       expect(end.error().message).toMatch(
-        /its state cannot be read: .*(txnId is missing|answered with another|an object was expected)/,
+        /Its state cannot be read now: .*(txnId is missing|answered with another|an object was expected)/,
       );
       expect(reads(strict)).toBe(3);
       expect(await strict.run('tx resume --json')).toMatchObject({ exitCode: 0 });

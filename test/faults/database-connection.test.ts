@@ -1,4 +1,5 @@
-// Database connections: addresses, variables, password file and certificates, as in a PostgreSQL client.
+// Database connections: addresses, variables, password file and certificates, as in a PostgreSQL
+// client.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

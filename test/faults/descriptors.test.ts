@@ -1,4 +1,5 @@
-// A process that may open few files: it ends with an error within seconds, whatever it could not open, and never spins.
+// A process that may open few files: it ends with an error within seconds, whatever it could not
+// open, and never spins.
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect } from 'vitest';

@@ -38,6 +38,22 @@ const echoes: Readonly<Record<string, Echo>> = {
     body: JSON.stringify({ error: `${new URLSearchParams({ said })}` }),
   }),
   'text of a page': (said) => ({ status: 400, body: JSON.stringify({ error: inPage(said) }) }),
+  hex: (said) => ({
+    status: 400,
+    body: JSON.stringify({ error: Buffer.from(said).toString('hex') }),
+  }),
+  base64: (said) => ({
+    status: 400,
+    body: JSON.stringify({ error: Buffer.from(said).toString('base64') }),
+  }),
+  'base64url, as data': (said) => ({
+    status: 200,
+    body: JSON.stringify({ data: Buffer.from(said).toString('base64url') }),
+  }),
+  'base64 of a longer text': (said) => ({
+    status: 400,
+    body: JSON.stringify({ error: Buffer.from(`key:${said}.`).toString('base64') }),
+  }),
   'a page': (said) => ({ status: 502, body: `<h1>${said.slice(0, 78)}</h1>` }),
   'a redirect': (said) => ({
     status: 302,
@@ -57,7 +73,10 @@ const echoes: Readonly<Record<string, Echo>> = {
 };
 
 interface Fixtures {
-  /** Starts a service that lets sign-ins pass, or echoes them as well: each secret of a run alone. A run has a path of its own. */
+  /**
+   * Starts a service that lets sign-ins pass, or echoes them as well: each secret of a run alone. A
+   * run has a path of its own.
+   */
   readonly echoing: (
     echo: Echo,
     signsIn: boolean,
@@ -147,6 +166,11 @@ describe('a service that echoes requests', { concurrent: true }, () => {
           JSON.stringify(each).slice(1, -1),
           inPage(each),
           `${new URLSearchParams({ '': each })}`.slice(1),
+          Buffer.from(each).toString('hex'),
+          Buffer.from(each).toString('base64'),
+          Buffer.from(each).toString('base64url'),
+          // Without what depends on the neighbours of the longer text.
+          Buffer.from(`key:${each}`).toString('base64').slice(6, -4),
         ]);
         expect(
           spellings
@@ -156,7 +180,7 @@ describe('a service that echoes requests', { concurrent: true }, () => {
         all += shown;
       }
       // A sign-in of another form is reported without what came.
-      if (signsIn || !/^data|field/.test(where)) expect(all).toContain('[redacted]');
+      if (signsIn || !/data|field/.test(where)) expect(all).toContain('[redacted]');
     },
   );
 });

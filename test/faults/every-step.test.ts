@@ -1,9 +1,10 @@
-// Machines on one database, in this process: one dies at every single step, its connection is cut at every commit, and
-// others with clocks an hour apart go on with the same payment at once.
+// Machines on one database, in this process: one dies at every single step, its connection is cut
+// at every commit, and others with clocks an hour apart go on with the same payment at once.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../src/store/database/postgres.js';
-import { prepareTables } from '../../src/store/database/postgres-schema.js';
-import { journalPart, openPostgresJournal } from '../../src/store/journal/postgres-journal.js';
+import { prepareTables } from '../support/prepared-database.js';
+import { journalPart } from '../../src/store/journal/schema.js';
+import { openSqlJournal } from '../../src/store/journal/sql-journal.js';
 import type { Transaction } from '../../src/api/types.js';
 import type { PaymentDeps } from '../../src/wallet/payment/contract.js';
 import { pay } from '../../src/wallet/payment/payment.js';
@@ -16,7 +17,10 @@ const hourMs = 3_600_000;
 
 const server = usingPostgres();
 
-/** Kills a machine at one of its steps: what that brought about stands, and none of its calls comes back from then on. */
+/**
+ * Kills a machine at one of its steps: what that brought about stands, and none of its calls comes
+ * back from then on.
+ */
 class Death {
   #count = 0;
   #isDead = false;
@@ -62,8 +66,8 @@ async function machine(
     clock: () => performance.now(),
   });
   onTestFinished(() => database.close());
-  await prepareTables(database, 'the test', journalPart);
-  const journal = openPostgresJournal(database, (each) => !each.startsWith('dead'));
+  await prepareTables(database, journalPart);
+  const journal = openSqlJournal(database, (each) => !each.startsWith('dead'));
   // Who follows another looks again after a while, by the clock on the wall.
   const sleep = (ms: number): Promise<void> => (
     (on.time += ms),

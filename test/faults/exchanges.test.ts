@@ -1,4 +1,5 @@
-// Every exchange of a payment, broken in every way: money moves at most once, and the exit code is correct.
+// Every exchange of a payment, broken in every way: money moves at most once, and the exit code is
+// correct.
 import { describe, expect } from 'vitest';
 import type { Exchange, Fault } from '../support/faulty-proxy.js';
 import { test } from '../support/faults.js';
@@ -80,7 +81,7 @@ describe.concurrent('a permanently broken exchange', () => {
     payment.proxy.break('read', '500 before', Infinity);
     const run = await payment.send('--wait-timeout', '1s');
     expect(run).toMatchObject({ exitCode: 8, stdout: '' });
-    expect(run.error().hint).toMatch(/^svcpay tx resume /);
+    expect(run.error().hint).toMatch(/^svcpay tx watch /);
     payment.proxy.mend();
     const resumed = await svcpay(
       ['tx', 'resume', run.error().txnId ?? '', '--json'],

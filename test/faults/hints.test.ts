@@ -1,4 +1,5 @@
-// Hints run as printed: whatever a reference looks like, the command in a hint names this reference and nothing else.
+// Hints run as printed: whatever a reference looks like, the command in a hint names this reference
+// and nothing else.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,7 +16,7 @@ const references = [
   '-',
   '--',
   "it's",
-  'a  b ',
+  'a  b',
   '$(touch touched)',
   '; touch touched',
   '=order',

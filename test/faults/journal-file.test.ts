@@ -1,8 +1,10 @@
-// The journal's file: damaged, of a newer version, read-only, or on a full disk. Without a journal nothing is paid.
+// The journal's file: damaged, of a newer version, read-only, or on a full disk. Without a journal
+// nothing is paid.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import Database from 'libsql';
+import * as v from 'valibot';
 import { describe, expect } from 'vitest';
 import { test, type Payment } from '../support/faults.js';
 import { svcpay, type Run } from '../support/svcpay.js';
@@ -32,7 +34,7 @@ const damages: readonly { what: string; damage: (whole: Buffer) => Buffer }[] = 
   { what: 'has a torn header', damage: (whole) => Buffer.from(whole).fill(0, 0, 16) },
 ];
 
-describe.concurrent('a damaged journal', () => {
+describe.concurrent('a journal that is damaged', () => {
   test.for(damages)(
     '($what) is not changed, and stops payments until it is replaced',
     async ({ damage }, { payment }) => {
@@ -69,6 +71,34 @@ describe.concurrent('a damaged journal', () => {
     const again = await send(payment);
     expect(again.json()).toEqual(first.json());
     expect(await payment.timesPaid()).toBe(1);
+  });
+
+  test('or lost stops payments until it is replaced, whatever was paid before', async ({
+    payment,
+  }) => {
+    const { home } = payment.around;
+    const first = await send(payment);
+    for (const part of ['', '-wal', '-shm']) rmSync(journalIn(home) + part, { force: true });
+    const lost = await send(payment);
+    expect(lost).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(lost.error()).toMatchObject({
+      message: expect.stringContaining('is missing'),
+      hint: expect.stringContaining('svcpay tx resume --new-journal'),
+    });
+    expect(await svcpay(['tx', 'pending'], payment.around)).toMatchObject({ exitCode: 2 });
+    expect(await svcpay(['db', 'status'], payment.around)).toMatchObject({ exitCode: 2 });
+    expect(existsSync(journalIn(home))).toBe(false);
+    expect(created(payment, 1)).toBe(0);
+
+    expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await svcpay(['reconcile', '--import'], payment.around)).toMatchObject({ exitCode: 0 });
+    expect((await send(payment)).json()).toEqual(first.json());
+    expect(await payment.timesPaid()).toBe(1);
+    expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({
+      exitCode: 2,
+    });
   });
 
   test('is not replaced while it is valid', async ({ payment }) => {
@@ -125,7 +155,35 @@ describe.concurrent('a journal', () => {
   });
 });
 
-/** Bind mounts and small disks need rights that a test run may not have; the limit on file sizes below needs none. */
+test.concurrent('a journal locked by another program after the confirmation is waited for once', async ({
+  payment,
+}) => {
+  const { home } = payment.around;
+  await svcpay(['config', 'set', 'fiat', 'USD'], payment.around);
+  let lockedAt = 0;
+  let unlock = (): void => undefined;
+  payment.proxy.afterwards('confirmation', async () => {
+    const db = new Database(journalIn(home));
+    db.exec('BEGIN IMMEDIATE');
+    unlock = () => db.close();
+    lockedAt = performance.now();
+  });
+  const run = await send(payment);
+  const tookMs = performance.now() - lockedAt;
+  unlock();
+  expect(run).toMatchObject({ exitCode: 0 });
+  expect(run.json()).toMatchObject({ txnState: 'completed' });
+  expect(run.stderr).toContain('locked by another program');
+  // One lock timeout of 10 s, in which the process stands still.
+  expect(tookMs).toBeLessThan(15_000);
+  expect(await payment.settled()).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+  expect(await payment.timesPaid()).toBe(1);
+}, 40_000);
+
+/**
+ * Bind mounts and small disks need rights that a test run may not have; the limit on file sizes
+ * below needs none.
+ */
 function canMount(): boolean {
   return (
     process.platform === 'linux' &&
@@ -144,10 +202,13 @@ async function mounted<T>(args: readonly string[], action: () => Promise<T>): Pr
   }
 }
 
+const pendingSchema = v.array(v.object({ agreed: v.boolean() }));
+
 const hasLimits = existsSync('/bin/sh') && process.platform !== 'win32';
 
 describe.skipIf(!hasLimits)('a disk that fills up', { concurrent: true }, () => {
-  // Blocks of 512 bytes: from no room for the tables at all, step by step, to room for the whole payment.
+  // Blocks of 512 bytes: from no room for the tables at all, step by step, to room for the whole
+  // payment.
   const room = [16, 64, 128, 144, 152, 160, 168, 176, 184, 192, 256];
   test.for(room)(
     'after %d blocks pays at most once, reports it, and resumes when there is space',
@@ -157,7 +218,9 @@ describe.skipIf(!hasLimits)('a disk that fills up', { concurrent: true }, () => 
       expect(await payment.timesPaid()).toBe(run.exitCode === 0 ? 1 : 0);
       if (run.exitCode === 2) expect(run.error().message).toContain('cannot be written');
       const { resumed, pending } = await payment.settled();
-      expect({ resumed, pending }).toMatchObject({ resumed: { exitCode: 0 }, pending: [] });
+      expect(resumed).toMatchObject({ exitCode: 0 });
+      // A quote that could not be written as abandoned is left alone: it was never submitted.
+      expect(v.parse(pendingSchema, pending).filter(({ agreed }) => agreed)).toEqual([]);
       expect(await payment.send()).toMatchObject({ exitCode: 0 });
       expect(await payment.timesPaid()).toBe(1);
     },

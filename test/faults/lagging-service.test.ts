@@ -1,4 +1,5 @@
-// Services with stale or wrong states, reused references or gateways: paid once, with a correct report.
+// Services with stale or wrong states, reused references or gateways: paid once, with a correct
+// report.
 import { describe, expect } from 'vitest';
 import type { Meeting } from '../conformance/strict-temper.js';
 import type { Txn } from '../conformance/strict-transactions.js';
@@ -159,8 +160,13 @@ describe("a gateway's answer to a confirmation", { concurrent: true }, () => {
   );
 });
 
-/** Refusals about the request, although they share a word with those that the specification defines. */
-const ofRequests = [
+/** Refusals in any words: of two copies the first takes the money, and its effect refuses the second. */
+const inAnyWords = [
+  { status: 400, error: 'insufficient balance' },
+  { status: 400, error: 'insufficient balance', code: '2001', resultStatus: 'error' },
+  { status: 400, error: 'quote expired', code: '2006', resultStatus: 'error' },
+  { status: 400, error: 'daily limit exceeded' },
+  { status: 404, error: 'not found' },
   { status: 403, error: 'insufficient permissions' },
   { status: 401, error: 'invalid token or token expired' },
   { status: 400, error: 'session expired' },
@@ -169,7 +175,7 @@ const ofRequests = [
   { status: 200, error: 'request limit', resultStatus: 'error' },
 ];
 
-test.for(ofRequests)(
+test.for(inAnyWords)(
   'a confirmation with an effect, answered with $status $error, is paid once despite stale reads',
   async ({ status, ...body }, { strict }) => {
     const { service, run } = strict;

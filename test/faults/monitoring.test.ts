@@ -1,4 +1,5 @@
-// What an operator watches: a payment whose process died, a target that is down, a database that takes no writes.
+// What an operator watches: a payment whose process died, a target that is down, a database that
+// takes no writes.
 import { hostname } from 'node:os';
 import { expect } from 'vitest';
 import { test } from '../support/faults.js';
@@ -48,13 +49,13 @@ test('a payment whose process was killed is found from the journal alone, with i
 
   const status = await svcpay(['db', 'status', '--json'], { home });
   expect(status.json()).toMatchObject([
-    { unfinished: [{ status: 'in-flight', age: '1m', count: 1 }] },
+    { unfinished: [{ status: 'unattended', age: '1m', count: 1 }] },
     {},
   ]);
   const listener = await startListening(['--metrics', '0'], { home });
   const metrics = await metricsAt(listener.metricsUrl);
-  expect(metrics.get('svcpay_payments{status="in-flight",age="1m"}')).toBe(1);
-  expect(metrics.get('svcpay_payments_oldest_seconds{status="in-flight"}')).toBeLessThan(60);
+  expect(metrics.get('svcpay_payments{status="unattended",age="1m"}')).toBe(1);
+  expect(metrics.get('svcpay_payments_oldest_seconds{status="unattended"}')).toBeLessThan(60);
   expect(payment.sandbox.requests()).toHaveLength(requests);
 });
 
@@ -65,7 +66,7 @@ atHome('metrics count requests, refusals, deliveries and what waits', async ({ h
     ['--metrics', '0', '--forward-to', `${application.url}?token=secret`, '--exec', 'exit 3'],
     { home },
   );
-  const target = application.url;
+  const target = new URL(application.url).origin;
   const event = { txnId: 't1', txnState: 'completed', updatedAt: 1 };
   for (const secret of ['wrong', undefined, undefined]) await deliver(listener.url, event, secret);
   let before = new Map<string, number>();

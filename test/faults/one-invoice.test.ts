@@ -11,7 +11,9 @@ const batch = ({ home }: Strict, name: string, invoice: string): string => {
 const send = (invoice: string, ref = ''): string =>
   `send lightning ${invoice} --yes --json${ref && ` --ref ${ref}`}`;
 
-/** Two commands for one invoice, one after the other; the second must find the payment of the first. */
+/**
+ * Two commands for one invoice, one after the other; the second must find the payment of the first.
+ */
 const ways: readonly {
   what: string;
   first: (invoice: string, strict: Strict) => Promise<unknown>;

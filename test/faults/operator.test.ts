@@ -1,11 +1,9 @@
-// What an operator of one database for many homes relies on: the right database, rights that are named, upgrades that are announced.
+// What an operator of one database for many homes relies on: the right database, rights that are
+// named, upgrades that are announced.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
-import { postgresDatabase } from '../../src/store/database/postgres.js';
-import { upgradeTables } from '../../src/store/database/postgres-schema.js';
-import { inboxPart } from '../../src/store/events/postgres-events.js';
 import { test, type Payment } from '../support/faults.js';
 import { svcpay, type Here } from '../support/in-process.js';
 import { hasPostgres, startPostgres, type PostgresServer } from '../support/postgres.js';
@@ -32,8 +30,12 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({
       message: expect.stringContaining('is empty'),
-      hint: expect.stringContaining('svcpay db upgrade'),
+      hint: expect.stringContaining('svcpay db upgrade --new'),
     });
+    for (const command of ['upgrade', 'move'])
+      expect(await svcpay(['db', command], at(payment.around, empty))).toMatchObject({
+        exitCode: 2,
+      });
     expect([tablesIn(empty), await payment.timesPaid()]).toEqual(['0', 0]);
   });
 
@@ -43,7 +45,7 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
     const run = await send(payment, second);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     const [known, other] = [first, second].map((url) =>
-      server.sql('SELECT DISTINCT database_id FROM svcpay.versions', nameOf(url)).trim(),
+      server.sql('SELECT id FROM svcpay.identity', nameOf(url)).trim(),
     );
     expect(run.error().message).toContain(known);
     expect(run.error().message).toContain(other);
@@ -57,12 +59,35 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
     });
   });
 
+  test('pays nothing from a database if its own journal was lost before it was moved', async ({
+    payment,
+  }) => {
+    const { around } = payment;
+    const url = await preparedDatabase(server);
+    const early = await payment.sandbox.invoice('2000sat');
+    expect(await svcpay(['send', 'lightning', early, '--yes'], around)).toMatchObject({
+      exitCode: 0,
+    });
+    for (const part of ['', '-wal', '-shm'])
+      rmSync(join(around.home, `journal.db${part}`), { force: true });
+    const run = await send(payment, url);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error()).toMatchObject({
+      message: expect.stringContaining('is missing'),
+      hint: expect.stringContaining('svcpay tx resume --new-journal'),
+    });
+    expect(await svcpay(['tx', 'resume', '--new-journal'], at(around, url))).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await send(payment, url)).toMatchObject({ exitCode: 0 });
+  });
+
   test('db status and doctor show the id, the rows, and whether a write succeeds', async ({
     payment,
   }) => {
     const url = await preparedDatabase(server);
     await send(payment, url);
-    const id = server.sql('SELECT DISTINCT database_id FROM svcpay.versions', nameOf(url)).trim();
+    const id = server.sql('SELECT id FROM svcpay.identity', nameOf(url)).trim();
     const status = async (): Promise<unknown> =>
       (await svcpay(['db', 'status', '--json'], at(payment.around, url))).json();
     expect(await status()).toMatchObject([
@@ -74,7 +99,9 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
       expect.objectContaining({
         check: 'Journal',
         state: 'ok',
-        detail: expect.stringContaining(`database ${id}: intact, 1 payment, 0 events`),
+        detail: expect.stringContaining(
+          `database ${id}, generation 1: intact, 1 payment, 0 events`,
+        ),
       }),
     );
     server.sql(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
@@ -170,7 +197,7 @@ describe.skipIf(!hasPostgres)('a database that refuses', () => {
     server.sql(grants, nameOf(url));
     expect(await send(payment, asPayer)).toMatchObject({ exitCode: 0 });
     const upgrade = await svcpay(
-      ['db', 'upgrade', '--json'],
+      ['db', 'upgrade', '--new', '--json'],
       at(payment.around, server.database().replace('owner@', 'payer@')),
     );
     expect(upgrade.error().hint).toContain('GRANT CREATE ON DATABASE');
@@ -190,36 +217,20 @@ describe.skipIf(!hasPostgres)('a starting database', () => {
   });
 });
 
-describe.skipIf(!hasPostgres)('an upgrade', () => {
-  test("may take longer than a payment's timeout, with a notice", async ({ home }) => {
+test.skipIf(!hasPostgres)(
+  "an upgrade may take longer than a payment's timeout",
+  async ({ home }) => {
     const url = server.database();
-    const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
-    onTestFinished(() => database.close());
-    await upgradeTables(database, 'the test', { ...inboxPart, steps: inboxPart.steps.slice(0, 2) });
     // One statement takes longer than those of a payment may.
     server.sql(
-      `CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN IF current_query() LIKE '%leases RENAME COLUMN%' THEN PERFORM pg_sleep(6.5); END IF; END $$;
-      CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION slow()`,
+      `CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(6.5); END $$;
+      CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('CREATE SCHEMA') EXECUTE FUNCTION slow()`,
       nameOf(url),
     );
-    const run = await svcpay(['db', 'upgrade'], at({ home }, url));
-    expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.stderr).toMatch(
-      /Upgrading the inbox from version 2 to 3: receivers on this database store no events meanwhile, about a second/,
-    );
-  });
-
-  test('builds indexes of existing tables without blocking writes, and completes an interrupted build', async () => {
-    const url = server.database();
-    const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
-    onTestFinished(() => database.close());
-    await upgradeTables(database, 'the test', { ...inboxPart, steps: inboxPart.steps.slice(0, 2) });
-    server.sql(
-      `CREATE INDEX backlog_event ON svcpay.backlog (event_id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'svcpay.backlog_event'::regclass`,
-      nameOf(url),
-    );
-    await upgradeTables(database, 'the test', inboxPart);
-    const index = `SELECT indisvalid FROM pg_index WHERE indexrelid = 'svcpay.backlog_event'::regclass`;
-    expect(server.sql(index, nameOf(url)).trim()).toBe('t');
-  });
-});
+    const begun = performance.now();
+    expect(await svcpay(['db', 'upgrade', '--new'], at({ home }, url))).toMatchObject({
+      exitCode: 0,
+    });
+    expect(performance.now() - begun).toBeGreaterThan(6_500);
+  },
+);

@@ -1,4 +1,5 @@
-// Output that cannot be written, and output that is hard to write: neither changes what becomes of the money.
+// Output that cannot be written, and output that is hard to write: neither changes what becomes of
+// the money.
 import { describe, expect } from 'vitest';
 import { startSvcpay, svcpay } from '../support/svcpay.js';
 import { test } from '../support/faults.js';

@@ -1,4 +1,5 @@
-// A container with a read-only root: journal and inbox in a database, temporary files in an empty folder.
+// A container with a read-only root: journal and inbox in a database, temporary files in an empty
+// folder.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -38,13 +39,32 @@ async function onReadOnlyRoot(args: readonly string[], around: Environment): Pro
 }
 
 test.skipIf(!hasPostgres || !canMount)(
-  'batch and send pay once on a read-only root',
+  'batch and send pay once on a read-only root, from the database that is named',
   { timeout: 60_000 },
   async ({ around, home }) => {
     const server = await sharedPostgres();
-    const env = { SVCPAY_DATABASE_URL: server.database() };
-    expect(await svcpayHere(['db', 'upgrade'], { home, env })).toMatchObject({ exitCode: 0 });
-    const container = { ...around, home: '/var/lib/svcpay-read-only', env };
+    const address = { SVCPAY_DATABASE_URL: server.database() };
+    const made = await svcpayHere(['db', 'upgrade', '--new'], { home, env: address });
+    expect(made).toMatchObject({ exitCode: 0 });
+    const [, id = ''] = /SVCPAY_DATABASE_ID=(\S+)/.exec(made.stderr) ?? [];
+    const container = {
+      ...around,
+      home: '/var/lib/svcpay-read-only',
+      env: { ...address, SVCPAY_DATABASE_ID: id },
+    };
+    for (const [env, hint] of [
+      [address, `SVCPAY_DATABASE_ID=${id}`],
+      [{ ...address, SVCPAY_DATABASE_ID: 'another' }, `SVCPAY_DATABASE_ID=${id}`],
+    ] as const) {
+      const invoice = await around.sandbox.invoice('1000sat');
+      const refused = await onReadOnlyRoot(['send', 'lightning', invoice, '--yes', '--json'], {
+        ...container,
+        env,
+      });
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(refused.error().hint).toContain(hint);
+    }
+    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
     const input = [batchHead, ...lightningRows(3)].join('\n');
     for (let turn = 0; turn < 2; turn += 1) {
       const batch = await onReadOnlyRoot(

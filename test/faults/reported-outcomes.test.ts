@@ -3,8 +3,9 @@ import { existsSync, readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { quickTime } from '../support/in-process.js';
-import { svcpayTty } from '../support/svcpay.js';
+
 import { lnurl, test, type Strict } from '../support/strict.js';
+import { svcpayTty } from '../support/svcpay.js';
 
 const ahead = (ms: number) => (): number => Date.now() + ms;
 const day = 86_400_000;

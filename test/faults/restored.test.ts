@@ -1,7 +1,8 @@
 // A journal restored from a backup: later payments count again after a comparison with the service.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
+import { openPayments, openPostgresJournal, WalletClient } from '../../src/index.js';
 import { test, type Payment } from '../support/faults.js';
 import { hasPostgres } from '../support/postgres.js';
 import { preparedDatabase } from '../support/prepared-database.js';
@@ -95,5 +96,92 @@ describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
       exitCode: 7,
     });
     expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(quoted);
+  });
+});
+
+describe.skipIf(!hasPostgres)('a database restored from a backup', () => {
+  /** The same database as it was at the back-up, under the same address. */
+  async function restorable({ around }: Payment) {
+    const url = await preparedDatabase(server());
+    const name = new URL(url).pathname.slice(1);
+    const copy = `${name}_copy`;
+    const run = (...statements: readonly string[]): void => {
+      for (const text of statements) server().sql(text, 'postgres');
+    };
+    return {
+      url,
+      id: server().sql('SELECT id FROM svcpay.identity', name).trim(),
+      at: (home: string): Here => ({ ...around, home, env: { SVCPAY_DATABASE_URL: url } }),
+      backUp: () =>
+        run(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+          `CREATE DATABASE ${copy} TEMPLATE ${name}`,
+        ),
+      restore: () =>
+        run(`DROP DATABASE ${name} WITH (FORCE)`, `ALTER DATABASE ${copy} RENAME TO ${name}`),
+    };
+  }
+  const send = (invoice: string, where: Here, ...more: string[]) =>
+    svcpay(['send', 'lightning', invoice, '--yes', '--json', ...more], where);
+  const invoice = ({ sandbox }: Payment): Promise<string> =>
+    sandbox.invoice('2000sat', { expiry: '2d' });
+
+  test('stops payments of every home until the journal was compared with the service', async ({
+    payment,
+    home,
+  }) => {
+    const { at, backUp, restore } = await restorable(payment);
+    const [one, other] = [at(home), at(join(home, 'other'))];
+    const [early, since, later] = [
+      await invoice(payment),
+      await invoice(payment),
+      await invoice(payment),
+    ];
+    expect(await send(early, one)).toMatchObject({ exitCode: 0 });
+    backUp();
+    expect(await send(since, one, '--ref', 'since')).toMatchObject({ exitCode: 0 });
+    restore();
+
+    const created = payment.sandbox.requests('POST', '/api/v2/transaction').length;
+    // The home that paid notices it, and from then on every home refuses.
+    for (const where of [one, other]) {
+      const refused = await send(since, where, '--ref', 'again');
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(refused.error()).toMatchObject({
+        message: expect.stringContaining('restored from a backup'),
+        hint: expect.stringContaining('svcpay reconcile --import'),
+      });
+    }
+    expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(created);
+    const status = await svcpay(['db', 'status', '--json'], other);
+    expect(status.json()).toMatchObject([{ generation: 1, restored: true }, {}]);
+
+    expect(await svcpay(['reconcile', '--import', '--since', '1h'], other)).toMatchObject({
+      exitCode: 0,
+    });
+    expect((await svcpay(['db', 'status', '--json'], one)).json()).toMatchObject([
+      { generation: 2, restored: false },
+      {},
+    ]);
+    expect((await send(since, one, '--ref', 'again')).error()).toMatchObject({ exitCode: 2 });
+    expect(await send(later, one)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('is noticed by a program that runs meanwhile', async ({ payment, sandbox }) => {
+    const { url, id, backUp, restore } = await restorable(payment);
+    const journal = await openPostgresJournal(url, { id });
+    const { url: baseUrl, apiKey, apiSecret } = sandbox;
+    const client = new WalletClient({ baseUrl, apiKey, apiSecret });
+    onTestFinished(() => Promise.all([journal.close(), client.close()]).then(() => undefined));
+    const payments = openPayments({ client, journal });
+    await payments.send({ to: await invoice(payment) });
+    backUp();
+    const to = await invoice(payment);
+    await payments.send({ to, ref: 'since' });
+    restore();
+    await expect(payments.send({ to, ref: 'again' })).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('restored from a backup'),
+    });
   });
 });

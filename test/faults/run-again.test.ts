@@ -1,10 +1,14 @@
-// The same command again, when what surrounds a payment has changed: lists that cannot be had, rates that have moved.
-import { writeFile } from 'node:fs/promises';
+// The same command again, when what surrounds a payment has changed: lists that cannot be had,
+// rates that have moved.
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { svcpay } from '../support/in-process.js';
+import { quickTime, svcpay } from '../support/in-process.js';
 import { test as strictTest } from '../support/strict.js';
-import { test } from '../support/svcpay.js';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { startSvcpay, test, type Environment } from '../support/svcpay.js';
+
+type Around = Environment & { readonly sandbox: Sandbox };
 
 const parties = {
   purpose: 1,
@@ -82,3 +86,91 @@ strictTest.for([
     });
   },
 );
+
+describe('a reference that has moved, after an unknown outcome', () => {
+  const send = ['send', 'ada@example.com', '1300sat', '--ref', 'order-9', '--yes', '--json'];
+
+  /** Its confirmation got no answer. */
+  async function moved({ around }: { readonly around: Around }): Promise<string> {
+    const { faults } = around.sandbox;
+    await faults.add({ kind: 'drop-before-commit', method: 'PUT', times: 9 });
+    const run = await svcpay(send, { ...around, ...quickTime() });
+    expect(run).toMatchObject({ exitCode: 8 });
+    await faults.clear();
+    return run.error().txnId ?? '';
+  }
+
+  test.for([
+    ['a sign-in that is refused', { kind: 'status', status: 401 }],
+    ['a sign-in without an answer', { kind: 'drop-before-commit' }],
+  ] as const)(
+    'is an unknown outcome after %s from a fresh container',
+    async ([, fault], { around, home }) => {
+      const txnId = await moved({ around });
+      await rm(join(home, 'tokens.json'), { force: true });
+      await around.sandbox.faults.add({ ...fault, path: '**/token-signature', times: 'always' });
+      const again = await svcpay([...send, '--timeout', '1s'], around);
+      expect(again).toMatchObject({ exitCode: 8, stdout: '' });
+      expect(again.error()).toMatchObject({ txnId, hint: `svcpay tx resume ${txnId}` });
+    },
+  );
+
+  test('is an unknown outcome after Ctrl-C at the first request', async ({ around, home }) => {
+    await moved({ around });
+    await rm(join(home, 'tokens.json'), { force: true });
+    await around.sandbox.faults.add({ kind: 'latency', delay: 20_000, times: 'always' });
+    const running = startSvcpay(send, around);
+    await expect.poll(() => around.sandbox.requests('POST').length).toBeGreaterThan(2);
+    running.child.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ exitCode: 8, stdout: '' });
+  });
+
+  test('does not change how another reference ends', async ({ around, home }) => {
+    await moved({ around });
+    await rm(join(home, 'tokens.json'), { force: true });
+    await around.sandbox.faults.add({ kind: 'status', status: 401, path: '**/token-signature' });
+    const other = send.with(4, 'order-10');
+    expect(await svcpay([...other, '--timeout', '1s'], around)).toMatchObject({ exitCode: 4 });
+  });
+});
+
+describe.concurrent('a reference whose quote came to nothing', () => {
+  const order = (amount: string): string[] => ['send', 'ada@example.com', amount, '--ref', 'rent'];
+
+  /** Ends without a submission. */
+  const endings: readonly (readonly [string, (around: Around) => Promise<unknown>])[] = [
+    ['was only shown', (around) => svcpay([...order('1300sat'), '--quote-only'], around)],
+    [
+      'was refused by a limit',
+      (around) => svcpay([...order('1300sat'), '--yes', '--max-fee', '0sat'], around),
+    ],
+    [
+      'was cancelled',
+      async (around) => {
+        const shown = await svcpay([...order('1300sat'), '--quote-only', '-q'], around);
+        return svcpay(['tx', 'cancel', shown.stdout.trim()], around);
+      },
+    ],
+  ];
+
+  test.for(endings)('%s is free for another order', async ([, end], { around }) => {
+    await end(around);
+    const other = await svcpay([...order('900sat'), '--yes', '--json'], around);
+    expect(other).toMatchObject({ exitCode: 0 });
+    expect(other.json()).toMatchObject({ extRefId: 'rent~2', txnState: 'completed' });
+    // Now the reference belongs to the payment that was made.
+    expect(await svcpay([...order('1300sat'), '--yes'], around)).toMatchObject({ exitCode: 2 });
+    expect(await svcpay([...order('900sat'), '--yes', '--json'], around)).toMatchObject({
+      exitCode: 0,
+      stdout: other.stdout,
+    });
+  });
+
+  test('stays with the new order: the earlier quote is refused', async ({ around }) => {
+    const shown = await svcpay([...order('1300sat'), '--quote-only', '-q'], around);
+    const other = await svcpay([...order('900sat'), '--yes', '-q'], around);
+    expect(other).toMatchObject({ exitCode: 0 });
+    const earlier = await svcpay(['tx', 'confirm', shown.stdout.trim(), '--yes'], around);
+    expect(earlier).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+});

@@ -1,4 +1,5 @@
-// The sandbox, killed at random under load, keeps everything that it answered, and continues due work.
+// The sandbox, killed at random under load, keeps everything that it answered, and continues due
+// work.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,5 @@
-// A service that answers a creation with a payment that has begun or is over: the exit code reports the money, and the payment counts.
+// A service that answers a creation with a payment that has begun or is over: the exit code reports
+// the money, and the payment counts.
 import { describe, expect } from 'vitest';
 import { quickTime } from '../support/in-process.js';
 import { test, type Strict } from '../support/strict.js';

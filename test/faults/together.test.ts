@@ -1,4 +1,5 @@
-// Several processes on one journal, and several machines without a common one: one payment, one answer for all.
+// Several processes on one journal, and several machines without a common one: one payment, one
+// answer for all.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// No event is lost: not over kill -9 at any moment, nor while the application that they go to is down half of the time.
+// No event is lost: not over kill -9 at any moment, nor while the application that they go to is
+// down half of the time.
 import { expect } from 'vitest';
 import { test } from '../support/svcpay.js';
 import { until } from '../support/until.js';

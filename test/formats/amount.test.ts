@@ -1,4 +1,5 @@
-// Amounts: what people may type, and that no digit is ever lost on the way to the wire and the screen.
+// Amounts: what people may type, and that no digit is ever lost on the way to the wire and the
+// screen.
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -82,6 +83,13 @@ describe('parseAmount', () => {
     ['1sat\n', 'is not an amount'],
     ['9'.repeat(10_000) + 'sat', 'is not an amount'],
     ['5msat', '"msat" in "5msat" is not a unit'],
+    ['1000satt', 'Did you mean 1000sat?'],
+    ['1 000 satoshis', 'Did you mean 1000sat?'],
+    ['1000sta', 'Did you mean 1000sat?'],
+    ['1000sast', 'Did you mean 1000sat?'],
+    ['1000sa', 'Did you mean 1000sat?'],
+    ['0.1bct', 'Did you mean 0.1btc?'],
+    ['5usdtt', 'Did you mean 5usdt?'],
     ['5ſat', 'is not an amount'],
     ['5k', 'Write 5000sat.'],
     ['0sat', 'more than zero'],

@@ -1,6 +1,6 @@
 // Points in time as they are typed.
 import { describe, expect, test } from 'vitest';
-import { parseInstant } from '../../src/formats/instant.js';
+import { parseInstant } from '../../src/formats/calendar.js';
 
 describe('parseInstant', () => {
   test.for([

@@ -1,4 +1,5 @@
-// Every regular expression of the program against text made to be slow: ten times the text takes less than twenty times as long.
+// Every regular expression of the program against text made to be slow: ten times the text takes
+// less than twenty times as long.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { transformSync } from 'esbuild';
@@ -9,7 +10,10 @@ import { isFields } from '../../src/formats/unknown.js';
 
 const source = resolve(import.meta.dirname, '../../src');
 
-/** Patterns that only texts of a bounded length reach, with that length: there they must be quick all the same. */
+/**
+ * Patterns that only texts of a bounded length reach, with that length: there they must be quick
+ * all the same.
+ */
 const bounded: ReadonlyMap<string, number> = new Map([
   // A page in place of an answer, cut before it is searched.
   [String.raw`<(style|script)\b.*?<\/\1>|<[^>]*>`, 4_000],
@@ -89,7 +93,10 @@ const usual = [
   '+',
 ];
 
-/** Repetitions of what a pattern is about, at its beginning or after some of it, and with an end that it does not expect. */
+/**
+ * Repetitions of what a pattern is about, at its beginning or after some of it, and with an end
+ * that it does not expect.
+ */
 function* textsFor({ pattern }: Pattern): Generator<(length: number) => string> {
   const words = pattern.match(/[A-Za-z0-9 ='":/<@-]{2,}/g) ?? [];
   for (const piece of new Set([...usual, ...words])) {
@@ -112,7 +119,10 @@ function timeOf({ pattern, flags }: Pattern, text: string, times = 1): number {
   );
 }
 
-/** A text on which the pattern takes more than in proportion; a machine that was busy for a moment is asked again. */
+/**
+ * A text on which the pattern takes more than in proportion; a machine that was busy for a moment
+ * is asked again.
+ */
 function slowText(pattern: Pattern): string | undefined {
   for (const text of textsFor(pattern)) {
     if (timeOf(pattern, text(5_000)) < 1) continue;

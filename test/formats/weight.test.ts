@@ -1,4 +1,5 @@
-// What each module of the formats pulls in: a command that only reads an amount must not load a curve.
+// What each module of the formats pulls in: a command that only reads an amount must not load a
+// curve.
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 

@@ -1,4 +1,5 @@
-// docs/library.md as a reader takes it: every program compiles against the package's own types and runs, the withdrawal service too.
+// docs/library.md as a reader takes it: every program compiles against the package's own types and
+// runs, the withdrawal service too.
 import { execFile, spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -74,6 +75,10 @@ describe('docs/library.md', () => {
       '(await client.account()).displayNam;',
       "await client.createTransaction({ sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'BTC', method: 'on-chain', reqDetails: { adress: 'a' } } });",
       "parseWebhookEvent('').txnStat;",
+      "await client.createTransaction({ sourceReq: { ccy: 'BTC', method: 'lightnig' }, destReq: { ccy: 'BTC', method: 'servicepay' } });",
+      "await client.createTransaction({ sourceReq: { ccy: 'BTC', method: 'servicepay' }, destReq: { ccy: 'USDT', method: 'tron', reqDetails: { address: 5 } } });",
+      '(await client.account()).lastRespons;',
+      'await client.wallets({ timeoutMs: 1 });',
     ];
     wrong.forEach((line, index) =>
       writeFileSync(join(home, `wrong${index}.mts`), `${head}${line}\n`),
@@ -83,8 +88,8 @@ describe('docs/library.md', () => {
       `${head}export const words: Transaction['txnState'][] = ['completed', 'newword', txn.txnState];\n`,
     );
     const complaints = await compile(home);
-    expect([...complaints.matchAll(/^(\w+)\.mts/gm)].map(([, file]) => file)).toEqual(
-      wrong.map((_, index) => `wrong${index}`),
+    expect([...complaints.matchAll(/^(\w+)\.mts/gm)].map(([, file]) => file).toSorted()).toEqual(
+      wrong.map((_, index) => `wrong${index}`).toSorted(),
     );
   });
 

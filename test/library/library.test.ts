@@ -1,4 +1,5 @@
-// The package as a library, in this process: the client's defaults and webhooks as an integrator receives them.
+// The package as a library, in this process: the client's defaults and webhooks as an integrator
+// receives them.
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import * as library from '../../src/index.js';
@@ -53,6 +54,40 @@ describe('payments', () => {
     expect(sandbox.requests('PUT')).toHaveLength(1);
     expect(events).toContain('quoted');
   });
+
+  // Each waits for the lease of the closed journal to end.
+  test.concurrent.for([
+    { at: 'quoted', kind: 'interrupted' },
+    { at: 'submitting', kind: 'pending' },
+    { at: 'state', kind: 'pending' },
+  ] as const)(
+    'whose journal is closed when they report $at are $kind, and are resumed',
+    async ({ at, kind }, { sandbox, home, expect, onTestFinished }) => {
+      const client = clientOf(sandbox);
+      onTestFinished(() => client.close());
+      const open = () => library.openSqliteJournal(join(home, 'payments.db'));
+      const journal = await open();
+      const payments = library.openPayments({ client, journal });
+      const payment = { to: await sandbox.invoice('1000sat'), ref: 'order-7' };
+      const on = ({ type }: library.PaymentEvent): void =>
+        type === at ? void journal.close() : undefined;
+      const sent = await payments.send({ ...payment, on }).catch((error: unknown) => error);
+      expect(sent).toBeInstanceOf(Failure);
+      expect(sent).toMatchObject({ kind });
+      await expect(payments.send(payment)).rejects.toMatchObject({
+        kind: 'usage',
+        message: expect.stringContaining('closed'),
+      });
+      await journal.close();
+      await sandbox.clock.advance('5s');
+
+      const again = await open();
+      onTestFinished(() => again.close());
+      const later = library.openPayments({ client, journal: again });
+      expect(await later.send(payment)).toMatchObject({ txnState: 'completed' });
+      expect(sandbox.requests('PUT')).toHaveLength(1);
+    },
+  );
 
   const openIn = async (sandbox: Sandbox, more: Partial<library.PaymentsOptions> = {}) => {
     const [journal, client] = [await library.openMemoryJournal(), clientOf(sandbox)];
@@ -111,14 +146,25 @@ describe('payments', () => {
     expect(new Set(sandbox.requests('PUT').map(({ path }) => path)).size).toBe(4);
   });
 
+  test('convert dollars from bitcoin, once under a reference whatever the rate is by then', async ({
+    sandbox,
+  }) => {
+    const payments = await openIn(sandbox);
+    const payment = { to: 'ann@example.com', amount: '10usd', from: 'btc', ref: 'order-9' };
+    const paid = await payments.send(payment);
+    expect(paid.sourceReq).toMatchObject({ ccy: 'BTC', amtRequested: 0.0001 });
+    expect((await payments.send(payment)).txnId).toBe(paid.txnId);
+    const rates = sandbox.requests('GET').filter(({ path }) => path.includes('rate'));
+    expect(rates).toHaveLength(1);
+    expect(sandbox.requests('PUT')).toHaveLength(1);
+  });
+
   test('are refused by the rules of the command line, before anything is sent', async ({
     sandbox,
   }) => {
     const payments = await openIn(sandbox);
-    const own = await clientOf(sandbox).bitcoinAddress();
     const wrong = { ...body, destReq: { ...body.destReq, amtRequested: NaN } };
     const refused = [
-      () => payments.send({ to: own.staticOnchainAddress, amount: '0.001btc' }),
       () => payments.send({ to: 'a@b.example', amount: '1000' }),
       () => payments.swap({ amount: '1usdt', from: 'USDT', to: 'usdt' }),
       () => payments.payout({ body: wrong }),
@@ -129,7 +175,8 @@ describe('payments', () => {
             ...body,
             destReq: {
               ...body.destReq,
-              reqDetails: { ...body.destReq.reqDetails, institutionCode: 'none' },
+              method: 'vnd-instant',
+              reqDetails: { acctName: 'Le Van A', acctNum: '0123456789', institutionCode: 'none' },
             },
           },
         }),
@@ -140,6 +187,17 @@ describe('payments', () => {
       message: expect.stringContaining('NaN'),
     });
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  });
+
+  test('abandon a quote that pays to the own deposit address', async ({ sandbox }) => {
+    const payments = await openIn(sandbox);
+    const { staticOnchainAddress: to } = await clientOf(sandbox).bitcoinAddress();
+    await expect(payments.send({ to, amount: '0.001btc' })).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('your own deposit address'),
+    });
+    expect(await payments.pending()).toEqual([]);
+    expect(sandbox.requests('PUT')).toEqual([]);
   });
 
   test('end on the signal of their call: interrupted before money moves, pending after', async ({
@@ -343,7 +401,7 @@ describe('payments', () => {
       baseUrl: 'https://api.example.com',
       apiKey: 'k',
       apiSecret: 's',
-      retries: 0,
+      maxNetworkRetries: 0,
       tokens: {
         load: async () => ({ accessToken: 't', expiresAt: Infinity, accountId: 'a' }),
         save: async () => {},
@@ -374,20 +432,93 @@ describe('WalletClient', () => {
     await client.close();
   });
 
-  test.for([{ timeoutMs: NaN }, { timeoutMs: 0 }, { retries: NaN }, { retries: -1 }])(
-    'refuses the option %o',
-    (option) => {
-      expect(
-        () =>
-          new WalletClient({
-            baseUrl: 'https://api.example.com',
-            apiKey: 'k',
-            apiSecret: 's',
-            ...option,
-          }),
-      ).toThrow(Failure);
-    },
-  );
+  test.for([
+    [{ timeout: NaN }, /timeout is NaN, and a number is needed/],
+    [{ timeout: 0 }, /timeout is .* and a whole number from 1 on is needed/],
+    [{ maxNetworkRetries: -1 }, /maxNetworkRetries/],
+    [{ apiSecret: undefined }, /^WalletClient: apiSecret is missing\.$/],
+    [{ apiKey: '' }, /apiKey is empty/],
+    [{ apikey: 'k' }, /there is no option apikey\. Did you mean apiKey\?/],
+    [{ timeoutMs: 1 }, /there is no option timeoutMs\. Did you mean timeout\?/],
+    [{ baseURL: 'https://x' }, /Did you mean baseUrl/],
+    [{ signal: {} }, /signal is .*an AbortSignal is needed/],
+  ] as const)('refuses the option %o in plain words', ([option, message]) => {
+    const usual = { baseUrl: 'https://api.example.com', apiKey: 'k', apiSecret: 's-123' };
+    const make = () => Reflect.construct(WalletClient, [{ ...usual, ...option }]);
+    expect(make).toThrow(
+      expect.objectContaining({ kind: 'usage', message: expect.stringMatching(message) }),
+    );
+    expect(make).not.toThrow('s-123');
+    expect(() => Reflect.construct(WalletClient, [])).toThrow(Failure);
+  });
+
+  test('keeps to the timeout, the retries and the signal of one call', async () => {
+    let tries = 0;
+    const client = new WalletClient({
+      baseUrl: 'https://api.example.com',
+      apiKey: 'k',
+      apiSecret: 's',
+      tokens: {
+        load: async () => ({ accessToken: 't', expiresAt: Infinity, accountId: 'a' }),
+        save: async () => {},
+      },
+      transport: async ({ timeoutMs, signal }) => {
+        tries += 1;
+        if (tries <= 2) return { status: 500, headers: {}, body: '{"error":"down"}' };
+        expect([timeoutMs, signal?.aborted]).toEqual([1_234, false]);
+        return { status: 200, headers: { 'x-request-id': 'r-1' }, body: '{"data":[]}' };
+      },
+    });
+    for (const expected of [1, 2]) {
+      await expect(client.wallets({ maxNetworkRetries: 0 })).rejects.toMatchObject({
+        kind: 'temporary',
+      });
+      expect(tries).toBe(expected);
+    }
+    const { signal } = new AbortController();
+    const wallets = await client.wallets({ timeout: 1_234, signal });
+    expect(wallets.lastResponse).toEqual({
+      requestId: 'r-1',
+      status: 200,
+      headers: { 'x-request-id': 'r-1' },
+    });
+    expect([JSON.stringify(wallets), Object.keys(wallets)]).toEqual(['[]', []]);
+    await expect(client.wallets({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+      kind: 'interrupted',
+    });
+    await expect(
+      Promise.resolve().then(() => Reflect.apply(client.wallets, client, [{ timeoutms: 1 }])),
+    ).rejects.toMatchObject({ kind: 'usage', message: expect.stringContaining('timeout') });
+    expect(tries).toBe(3);
+  });
+
+  test('collects the first rows of a list, and one client of until() pays', async ({ sandbox }) => {
+    const client = new WalletClient({
+      baseUrl: sandbox.url,
+      apiKey: sandbox.apiKey,
+      apiSecret: sandbox.apiSecret,
+    });
+    for (let n = 1; n <= 4; n += 1)
+      await client.createTransaction({
+        sourceReq: { ccy: 'BTC', method: 'lightning' },
+        destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: n / 1_000 },
+      });
+    const rows = await client.eachTransaction().autoPagingToArray({ limit: 3 });
+    expect(rows).toHaveLength(3);
+    const all = await client.eachTransaction().autoPagingToArray({ limit: 1_000 });
+    expect(all.slice(0, 3)).toEqual(rows);
+    const journal = await library.openMemoryJournal();
+    const stopping = new AbortController();
+    const payments = library.openPayments({ client: client.until(stopping.signal), journal });
+    expect(await payments.pending()).toEqual([]);
+    stopping.abort();
+    await expect(payments.pending()).rejects.toMatchObject({ kind: 'interrupted' });
+    const other = { journal, client: { baseUrl: 'https://x' } };
+    expect(() => Reflect.apply(library.openPayments, undefined, [other])).toThrow(
+      'not a WalletClient',
+    );
+    await Promise.all([journal.close(), client.close()]);
+  });
 
   test('refuses a page that is no number before it asks, and an amount that is none', async ({
     sandbox,
@@ -538,6 +669,42 @@ describe('verifyWebhook', () => {
     expect(() => verifyWebhook(body, signature, '')).toThrow(Failure);
     expect(() => signWebhook(body, '')).toThrow(Failure);
   });
+});
+
+describe('readWebhook', () => {
+  test('returns the event of a genuine delivery, also while one secret replaces another', () => {
+    expect(library.readWebhook(body, signature, secret)).toMatchObject({ txnId: 't1' });
+    const bytes = new TextEncoder().encode(body).buffer;
+    expect(library.readWebhook(bytes, signature, ['new', secret]).txnState).toBe('completed');
+  });
+
+  test.for([
+    ['another signature', body, 'ab'.repeat(32), secret, 'authentication', /not that of this body/],
+    ['no signature', body, undefined, secret, 'authentication', /has no signature/],
+    ['a parsed body', JSON.parse(body), signature, secret, 'usage', /parsed\. Pass .*express\.raw/],
+    ['no body', undefined, signature, secret, 'usage', /pass the raw body/],
+    ['no secret', body, signature, undefined, 'usage', /secret .* is missing.*registered with/],
+    ['an empty secret', body, signature, ['', secret], 'usage', /secret .* is missing/],
+    ['no secrets', body, signature, [], 'usage', /secret .* is missing/],
+    ['several signatures', body, [signature], secret, 'usage', /not a text\. Pass .* one header/],
+    [
+      'a signed body of something else',
+      '{}',
+      signWebhook('{}', secret),
+      secret,
+      'usage',
+      /not the b/,
+    ],
+  ] as const)(
+    'answers %s in words that name the cure',
+    ([, given, signed, under, kind, message]) => {
+      const read = () => Reflect.apply(library.readWebhook, undefined, [given, signed, under]);
+      expect(read).toThrow(
+        expect.objectContaining({ kind, message: expect.stringMatching(message) }),
+      );
+      expect(read).toThrow(Failure);
+    },
+  );
 });
 
 describe('parseWebhookEvent', () => {

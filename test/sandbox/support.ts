@@ -1,4 +1,5 @@
-// A small client of the sandbox for its tests, written from the specification, independent of src/api.
+// A small client of the sandbox for its tests, written from the specification, independent of
+// src/api.
 import { createHmac, randomUUID } from 'node:crypto';
 import { openSandbox, type EmbeddedSandbox } from '../../src/sandbox/embedded.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/index.js';
@@ -83,7 +84,10 @@ export async function authenticate(
   );
 }
 
-/** A client with a fresh token, whose answers are held against the description unless another check is given. */
+/**
+ * A client with a fresh token, whose answers are held against the description unless another check
+ * is given.
+ */
 export async function connect(
   send: Send,
   url: string,
@@ -268,7 +272,9 @@ export function usdtSend(
   };
 }
 
-/** A payout to Vietnam by somebody there; the rest replaces fields of the two sides and of the body. */
+/**
+ * A payout to Vietnam by somebody there; the rest replaces fields of the two sides and of the body.
+ */
 export function payout(
   amount: number,
   dest: object = {},
@@ -312,7 +318,9 @@ export function swap(amount: number, from: string, to: string, more: object = {}
   };
 }
 
-/** Sends a request, and holds the answer against the description that the service serves of itself. */
+/**
+ * Sends a request, and holds the answer against the description that the service serves of itself.
+ */
 async function exchange(
   send: Send,
   check: Check,

@@ -1,8 +1,10 @@
-// Reads the books after a schedule: paid at most once, told truly, agreed to, within limits, and nothing left open.
+// Reads the books after a schedule: paid at most once, told truly, agreed to, within limits, and
+// nothing left open.
 import Big from 'big.js';
 import type { Failure, FailureKind } from '../../src/formats/failure.js';
 import { latest, mayHavePaid, status, type Payment } from '../../src/store/journal/payment.js';
 import { hasLapsed, isFinal } from '../../src/formats/states.js';
+import type { Resumed } from '../../src/wallet/payment/resume-all.js';
 import type { RowOutcome } from '../../src/wallet/batch/run.js';
 import type { BatchEnd } from './commands.js';
 import type { Keeper } from './homes.js';
@@ -25,6 +27,7 @@ export async function audit(books: Books): Promise<string[]> {
   const moved = books.model.transactions.filter(hasMoved);
   return [
     ...twice(moved, known),
+    ...twiceByAgents(moved, books),
     ...books.ended.flatMap((each) => untrue(each, known)),
     ...moved.flatMap((txn) => notAgreed(txn, books)),
     ...moved.flatMap((txn) => tooGreatALoss(txn, known)),
@@ -43,7 +46,9 @@ interface Known {
   readonly paymentOf: ReadonlyMap<string, Payment>;
 }
 
-/** Once per payment, which its reference names everywhere, and within one journal once per invoice. */
+/**
+ * Once per payment, which its reference names everywhere, and within one journal once per invoice.
+ */
 function twice(moved: readonly ModelTransaction[], known: Known): string[] {
   const pairs = moved.flatMap((txn, index) =>
     moved.slice(0, index).map((other) => [other, txn] as const),
@@ -60,6 +65,26 @@ function twice(moved: readonly ModelTransaction[], known: Known): string[] {
   });
 }
 
+/**
+ * The same amount to the same destination, by agents of one journal. What was paid within a day is
+ * paid again only by a clock that is wrong.
+ */
+function twiceByAgents(moved: readonly ModelTransaction[], { agents, keeperOf }: Books): string[] {
+  const byAgents = moved.flatMap((txn) => {
+    const by = txn.movedBy ?? '';
+    const isSwap = txn.dest.method === 'servicepay';
+    return agents.get(by) === true && !isSwap ? [{ txn, keeper: keeperOf.get(by) }] : [];
+  });
+  return byAgents.flatMap(({ txn, keeper }, index) => {
+    const earlier = byAgents
+      .slice(0, index)
+      .find((each) => each.keeper === keeper && askedKey(each.txn) === askedKey(txn));
+    return earlier === undefined
+      ? []
+      : [`agents paid the same twice: ${earlier.txn.extRefId} and ${txn.extRefId}`];
+  });
+}
+
 const invoiceOf = ({ dest }: ModelTransaction): string | undefined =>
   dest.reqDetails?.['paymentRequest'];
 
@@ -69,7 +94,10 @@ function isOneHouse(one: ModelTransaction, other: ModelTransaction, books: Books
   return [...other.confirmedBy].some((name) => keepers.includes(books.keeperOf.get(name)));
 }
 
-/** A person said `--retry` to a doubt, which only a service that calls things over too early makes dangerous. */
+/**
+ * A person said `--retry` to a doubt, which only a service that calls things over too early makes
+ * dangerous.
+ */
 function isLicensed(
   one: ModelTransaction,
   other: ModelTransaction,
@@ -117,6 +145,8 @@ function untrue(ended: Ended, known: Known): string[] {
   if (verdict.ended === 'broken') return [says('that is a defect')];
   if (verdict.ended === 'batch')
     return [...wrongly, ...untrueBatch(verdict.end, letGo, known)].map(says);
+  if (verdict.ended === 'resumed')
+    return verdict.end.resumed.flatMap((each) => untrueResumed(each, letGo, known)).map(says);
   if (verdict.ended === 'done')
     return [...wrongly, ...untrueSuccess(ended, verdict.txn, known)].map(says);
   const { kind, txnId } = verdict.failure;
@@ -174,7 +204,10 @@ function untrueEnd(
   return moved === undefined ? [] : [`${moved.txnId} moved`];
 }
 
-/** Something of the payment had been let go, by whoever writes to the same journal, before this run last looked there. */
+/**
+ * Something of the payment had been let go, by whoever writes to the same journal, before this run
+ * last looked there.
+ */
 function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): string[] {
   const refs = [...tracks.payments].map((id) => paymentOf.get(id)?.ref);
   const moved = books.model.transactions.find(
@@ -187,7 +220,10 @@ function movedBefore({ tracks, keeper }: Ended, { books, paymentOf }: Known): st
   return moved === undefined ? [] : [`${moved.txnId} of that payment had been let go, and moved`];
 }
 
-/** Refused, although it had been paid under its reference from another home before the command was given. */
+/**
+ * Refused, although it had been paid under its reference from another home before the command was
+ * given.
+ */
 function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[] {
   const refs = wishes.map(({ ref }) => ref);
   const moved = model.transactions.find(
@@ -201,7 +237,10 @@ function movedElsewhere({ wishes, startedAt }: Ended, { model }: Books): string[
     : [`${moved.txnId} had been let go under that reference, and moved`];
 }
 
-/** What may be said although nothing is lost any more: the service refuses, a limit holds, or nobody can know yet. */
+/**
+ * What may be said although nothing is lost any more: the service refuses, a limit holds, or nobody
+ * can know yet.
+ */
 function mayEndInCalm(
   { wishes, keeper }: Ended,
   { kind, message }: Failure,
@@ -212,9 +251,11 @@ function mayEndInCalm(
   const lags = traits.readLagMs > 0 || traits.listLagMs > 0 || traits.confirmationWaitsMs > 0;
   const isLimited = Object.keys(books.limits.perDay).length > 0;
   const isInDoubt = transactions.some((txn) => hasLapsed(stateAtLast(txn)));
-  const sharesInvoice = wishes.some((wish) =>
-    books.wishes.some((other) => other !== wish && other.order === wish.order),
-  );
+  const sharesInvoice =
+    books.agents.size > 0 ||
+    wishes.some((wish) =>
+      books.wishes.some((other) => other !== wish && other.order === wish.order),
+    );
   if (kind === 'payment-failed') return true;
   if (kind === 'limit') return isLimited || refuses;
   if (kind === 'refused' || kind === 'authentication') return refuses;
@@ -243,6 +284,28 @@ function untrueBatch(
     found.push(`its confirmation of ${letGo[0]?.txnId} took effect`);
   }
   return found;
+}
+
+function untrueResumed(
+  { payment: { ref }, txn, failure }: Resumed,
+  letGo: readonly ModelTransaction[],
+  { books }: Known,
+): string[] {
+  const { transactions } = books.model;
+  if (txn?.txnState === 'completed') {
+    const real = transactions.find(({ txnId }) => txnId === txn.txnId);
+    return real?.state === 'completed' ? [] : [`${ref} is ${real?.state}`];
+  }
+  if (failure === undefined) return [];
+  const own = letGo.filter((each) => baseRef(each.extRefId) === ref);
+  if (failure.kind === 'payment-failed')
+    return untrueEnd(
+      transactions.find(({ txnId }) => txnId === failure.txnId),
+      own,
+    );
+  return promises.has(failure.kind)
+    ? own.map(({ txnId }) => `the confirmation of ${txnId} for ${ref} took effect`)
+    : [];
 }
 
 const isLetGo = ({ confirmedBy, movedBy }: ModelTransaction): boolean =>
@@ -331,7 +394,10 @@ function overLimits(moved: readonly ModelTransaction[], known: Known): string[] 
   );
 }
 
-/** Some services call a quote expired whenever it is read, and write it down only when it is confirmed too late. */
+/**
+ * Some services call a quote expired whenever it is read, and write it down only when it is
+ * confirmed too late.
+ */
 const stateAtLast = ({ state, isWaiting }: ModelTransaction): string =>
   state === 'quoted' && !isWaiting ? 'expired' : state;
 
@@ -342,6 +408,8 @@ const longestLookMs = 7_500;
 function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   const { ref } = payment;
   const { state, txnId, txnState } = latest(payment);
+  // An import entered what was there before the schedule.
+  if (txnId?.startsWith('older-')) return [];
   const { transactions } = known.books.model;
   const txn = transactions.find((each) => each.txnId === txnId);
   if (status(payment) === 'abandoned') {

@@ -1,4 +1,5 @@
-// What is known of a schedule when it is over: what people wanted and agreed to, and how each command ended.
+// What is known of a schedule when it is over: what people wanted and agreed to, and how each
+// command ended.
 import type Big from 'big.js';
 import type { Payment } from '../../src/store/journal/payment.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
@@ -8,7 +9,7 @@ import type { Verdict } from './process.js';
 import type { Model } from './service-model.js';
 import type { Wish } from './wishes.js';
 
-export type CommandKind = 'pay' | 'resume' | 'confirm' | 'cancel' | 'batch';
+export type CommandKind = 'pay' | 'resume' | 'confirm' | 'cancel' | 'batch' | 'agent' | 'import';
 
 export interface Ended {
   readonly command: CommandKind;
@@ -35,6 +36,8 @@ export interface Books {
   readonly standing: Set<string>;
   /** By order, the totals that a person agreed to. */
   readonly agreed: Map<string, readonly Big[]>;
+  /** By the process in which an agent asked, whether its machine's clock is right. */
+  readonly agents: Map<string, boolean>;
   /** Payments for which a person said `--retry`. */
   readonly retried: Set<string>;
 }

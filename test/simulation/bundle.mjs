@@ -5,7 +5,10 @@ import { build } from 'esbuild';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** Millions of small objects live for a moment each: collecting them in threads beside the work takes a tenth more of the processors. */
+/**
+ * Millions of small objects live for a moment each: collecting them in threads beside the work
+ * takes a tenth more of the processors.
+ */
 export const flags = ['--max-semi-space-size=16', '--single-threaded-gc'];
 
 /** @returns the bundle's file, which is run with the flags, and a function that takes it away */

@@ -1,7 +1,8 @@
 // The commands that people of a schedule run, as calls of the real payment core.
 import type { Transaction } from '../../src/api/types.js';
-import type { Failure } from '../../src/formats/failure.js';
-import type { Payment, PaymentTerms } from '../../src/store/journal/payment.js';
+import { refuseAmong, refuseRepeatAtSubmission } from '../../src/cli/agent/pay-once.js';
+import { Failure } from '../../src/formats/failure.js';
+import { mayHavePaid, type Payment, type PaymentTerms } from '../../src/store/journal/payment.js';
 import type { PlannedRow } from '../../src/wallet/batch/plan.js';
 import { derivedRef } from '../../src/wallet/batch/plan.js';
 import { runBatch, type RowOutcome } from '../../src/wallet/batch/run.js';
@@ -10,6 +11,9 @@ import { cancelQuote } from '../../src/wallet/payment/cancel-quote.js';
 import { confirmQuote } from '../../src/wallet/payment/confirm-quote.js';
 import type { PaymentOptions } from '../../src/wallet/payment/contract.js';
 import { pay, resume } from '../../src/wallet/payment/payment.js';
+import { mostUrgent, resumeAll, type Resumed } from '../../src/wallet/payment/resume-all.js';
+import { targetOf } from '../../src/wallet/payment/same-again.js';
+import { reconcile } from '../../src/wallet/history/reconcile.js';
 import type { ProcessDeps } from './process.js';
 import type { Wish } from './wishes.js';
 
@@ -20,6 +24,20 @@ export interface BatchEnd {
   readonly rows: readonly RowOutcome[];
   readonly failure: Failure | undefined;
 }
+
+/** How `tx resume` without an id ended: each payment, and the failure that its exit code is from. */
+export interface ResumeEnd {
+  readonly resumed: readonly Resumed[];
+  readonly failure: Failure | undefined;
+}
+
+/** Nothing is paid by it. */
+interface Imported {
+  readonly rows: [];
+  readonly failure: undefined;
+}
+
+export type CommandEnd = Transaction | BatchEnd | ResumeEnd | Imported;
 
 export const payWish =
   (wish: Wish, terms: Terms, options: PaymentOptions) =>
@@ -37,15 +55,45 @@ export const confirmOne =
   async (deps: ProcessDeps): Promise<Transaction> =>
     confirmQuote(await deps.service.transaction(txnId), { terms: {}, consent }, options, deps);
 
+/** `tx resume` in a job: what was never submitted is left alone. */
+export const resumeOpen =
+  (wait: PaymentOptions['wait']) =>
+  async (deps: ProcessDeps): Promise<ResumeEnd> => {
+    const open = (await deps.journal.open(deps.scope)).filter(mayHavePaid);
+    const resumed = await resumeAll(open, wait, deps.now, async () => deps);
+    return { resumed, failure: mostUrgent(resumed) };
+  };
+
+/** `reconcile --import` of all that the service lists. */
+export const importAll = async (deps: ProcessDeps): Promise<Imported> => {
+  const { unclear } = await reconcile(0, {
+    ...deps,
+    service: deps.client,
+    onRead: () => undefined,
+  });
+  if (unclear.length > 0) throw new Failure('books-differ', `Not entered: ${unclear.join(', ')}`);
+  return { rows: [], failure: undefined };
+};
+
+/** The agent's tool `pay`: under a reference of its own, and never the same again. */
+export const payAsAgent =
+  ({ order }: Wish, ref: string, options: PaymentOptions) =>
+  async (deps: ProcessDeps): Promise<Transaction> => {
+    const known = [
+      ...(await deps.journal.open(deps.scope)),
+      ...(await deps.journal.latest(deps.account, 1_000)),
+    ];
+    refuseAmong(known, targetOf(order), ref, '', deps.now());
+    const refuse = refuseRepeatAtSubmission('', deps.now);
+    return pay({ order, ref, consent: 'standing', terms: {} }, options, { ...deps, refuse });
+  };
+
 export const cancelOne =
   (txnId: string) =>
   (deps: ProcessDeps): Promise<Transaction> =>
     cancelQuote(txnId, {
       ...deps,
-      service: {
-        transaction: (id) => deps.service.transaction(id),
-        cancelTransaction: deps.cancel,
-      },
+      service: deps.client,
     });
 
 export const payBatch =
@@ -72,6 +120,7 @@ export const payBatch =
       waitTimeout: 30_000,
       retry: options.retry,
       terms: () => ({}),
+      run: '2026-11-21T00:00:00.000Z rows.csv',
     };
     const complete = await runBatch(each(rows), batch, {
       payment: deps,

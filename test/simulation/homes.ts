@@ -1,9 +1,10 @@
-// The homes of a schedule: machines with a clock of their own, and the journals that they have alone or share.
+// The homes of a schedule: machines with a clock of their own, and the journals that they have
+// alone or share.
 import type { Token } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
 import type { Journal } from '../../src/store/journal/journal.js';
 import type { Payment, PaymentDraft } from '../../src/store/journal/payment.js';
-import { emptyStore, memoryJournal } from './memory-journal.js';
+import { copyOf, emptyStore, memoryJournal, restore } from './memory-journal.js';
 import type { RealJournals } from './real-journals.js';
 import { accountId } from './service-model.js';
 import type { Chance, World } from './world.js';
@@ -19,6 +20,8 @@ export interface Keeper {
   /** By payment, the process that is at work on it. */
   readonly drivers: Map<string, string>;
   readonly read: (id: string) => Promise<Payment | undefined>;
+  /** Copies what is kept now, and returns how to put the copy back; undefined for real files. */
+  readonly backUp: (() => () => void) | undefined;
 }
 
 /** What stays when a process is gone. */
@@ -65,6 +68,10 @@ function inMemory(name: string, isShared: boolean, now: () => number): Keeper {
     drivers: new Map(),
     open: (isAlive) => memoryJournal(store, isAlive, now),
     read: async (id) => store.rows.get(id)?.payment,
+    backUp: () => {
+      const backup = copyOf(store);
+      return () => restore(store, backup);
+    },
   };
 }
 
@@ -75,6 +82,7 @@ const inFile = (name: string, number: number, now: () => number, real: RealJourn
   drivers: new Map(),
   open: (isAlive) => real.open(number, { isAlive, now }),
   read: (id) => real.read(number, id),
+  backUp: undefined,
 });
 
 const minute = 60_000;
@@ -107,13 +115,18 @@ export interface Tracks {
   /** Called when it has taken an intent over, and when it has given one back. */
   readonly drives: (id: string) => void;
   readonly rests: (id: string) => void;
-  /** When the journal last took or told something: of what it never told, a process knows nothing. */
+  /**
+   * When the journal last took or told something: of what it never told, a process knows nothing.
+   */
   latest: number;
   /** When that was last about a payment, and not about the list alone. */
   told: number;
 }
 
-/** The journal as over a network: each call takes effect a moment later, and its answer takes a moment too. */
+/**
+ * The journal as over a network: each call takes effect a moment later, and its answer takes a
+ * moment too.
+ */
 export function gated(
   keeper: Keeper,
   journal: Journal,
@@ -161,6 +174,11 @@ export function gated(
     return claimed;
   };
   const claim = late(take, true, (claimed) => claimed !== undefined);
+  const enter: Journal['enter'] = async (draft, found, service) => {
+    const isNew = await journal.enter(draft, found, service);
+    keeper.ids.add(draft.id);
+    return isNew;
+  };
   const release: Journal['release'] = async (claimed) => {
     await journal.release(claimed);
     tracks.rests(claimed.payment.id);
@@ -176,16 +194,21 @@ export function gated(
       tracks.payments.add(id);
       return claimed;
     },
-    renew: late(journal.renew, true, () => false),
+    extendLease: late(journal.extendLease, true, () => false),
     write: late(journal.write, true),
     submit: late(journal.submit, true),
     release: late(release, true, () => false),
-    enter: late(journal.enter, true),
+    enter: late(enter, true),
     spent: late(journal.spent, false),
     read: late(journal.read, false),
     find: late(journal.find, false),
     beginning: late(journal.beginning, false),
     latest: late(journal.latest, false),
+    page: late(journal.page, false),
+    alike: late(journal.alike, false),
+    runs: late(journal.runs, false),
+    inRun: late(journal.inRun, false),
+    paidInRun: late(journal.paidInRun, false),
     open: late(journal.open, false),
     openSince: late(journal.openSince, false),
     unfinished: late(journal.unfinished, false),

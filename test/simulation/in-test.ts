@@ -1,4 +1,5 @@
-// Runs the simulation for a test: as `npm run simulate` does, since plain Node is twice as fast as a test runner.
+// Runs the simulation for a test: as `npm run simulate` does, since plain Node is twice as fast as
+// a test runner.
 import { execFile } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { bundle, flags } from './bundle.mjs';

@@ -1,22 +1,26 @@
-// The journal in memory: the same guarantees as in a database, each a moment later, as over a network.
+// The journal in memory: the same guarantees as in a database, each a moment later, as over a
+// network.
 import * as v from 'valibot';
 import {
   leaseMs,
   LostClaim,
   type Claim,
   type Journal,
+  type ServiceTime,
   type Spend,
-  type Window,
 } from '../../src/store/journal/journal.js';
+import { advanced, kept, type LimitClock } from '../../src/store/journal/limit-clock.js';
 import {
+  alikeRef,
   attemptRef,
   changed,
   checkPayment,
+  isReferenceFree,
   isUnfinished,
   mayHaveMoved,
   mayHavePaid,
-  neverCreated,
   opened,
+  replaced,
   type Attempt,
   type Payment,
   type PaymentChange,
@@ -32,11 +36,45 @@ interface Row {
 /** What is stored; it outlives the wallets that write to it. */
 export interface JournalStore {
   readonly rows: Map<string, Row>;
+  /** The limit clock of each account. */
+  readonly clocks: Map<string, LimitClock>;
+  /** When each attempt was submitted, by the limit clock: by payment and number. */
+  readonly limitTimes: Map<string, number>;
   /** The last submission: one at a time, as the locks of a database make it. */
   turn: Promise<unknown>;
 }
 
-export const emptyStore = (): JournalStore => ({ rows: new Map(), turn: Promise.resolve() });
+export const emptyStore = (): JournalStore => ({
+  rows: new Map(),
+  clocks: new Map(),
+  limitTimes: new Map(),
+  turn: Promise.resolve(),
+});
+
+/** A copy of all that is stored now, as a backup is. */
+export const copyOf = ({ rows, clocks, limitTimes }: JournalStore): JournalStore => ({
+  rows: new Map([...rows].map(([id, row]) => [id, { ...row }])),
+  clocks: new Map(clocks),
+  limitTimes: new Map(limitTimes),
+  turn: Promise.resolve(),
+});
+
+/** Puts a backup in the place of what is stored. */
+export function restore(store: JournalStore, backup: JournalStore): void {
+  const { rows, clocks, limitTimes } = copyOf(backup);
+  replace(store.rows, rows);
+  replace(store.clocks, clocks);
+  replace(store.limitTimes, limitTimes);
+}
+
+function replace<K, V>(target: Map<K, V>, source: ReadonlyMap<K, V>): void {
+  target.clear();
+  for (const [key, value] of source) target.set(key, value);
+}
+
+const dayMs = 86_400_000;
+
+const claimOf = ({ payment, fence }: Row): Claim => ({ payment, fence, lastChange: null });
 
 /** @param isAlive whether the process that a claim's owner names still runs. */
 export function memoryJournal(
@@ -44,7 +82,7 @@ export function memoryJournal(
   isAlive: (owner: string) => boolean,
   now: () => number,
 ): Journal {
-  const { rows } = store;
+  const { rows, clocks, limitTimes } = store;
   const payments = (): Payment[] => [...rows.values()].map(({ payment }) => payment);
   const isHeld = ({ owner, leaseUntil }: Row): boolean =>
     owner !== null && leaseUntil > now() && leaseUntil <= now() + leaseMs && isAlive(owner);
@@ -70,9 +108,16 @@ export function memoryJournal(
     const row = held(claim);
     row.payment = { ...changed(row.payment, change), updatedAt: now() };
     row.leaseUntil = now() + leaseMs;
-    return { payment: row.payment, fence: row.fence };
+    return claimOf(row);
   };
-  const spentIn = (account: string, { earliest, lengthMs }: Window): Spend[] =>
+  const limitTime = (account: string, service: ServiceTime): number => {
+    const before = clocks.get(account);
+    const clock = advanced(before, now(), service ?? null);
+    clocks.set(account, kept(before, clock));
+    return clock.time;
+  };
+  const timeOf = ({ id }: Payment, { number }: Attempt): string => `${id} ${number}`;
+  const spentBy = (account: string, at: number): Spend[] =>
     payments()
       .filter((each) => each.account === account)
       .flatMap((payment) =>
@@ -80,8 +125,7 @@ export function memoryJournal(
           .filter(
             (each) =>
               mayHaveMoved(each) &&
-              each.submittedAt !== null &&
-              each.submittedAt >= earliest - lengthMs,
+              (limitTimes.get(timeOf(payment, each)) ?? -Infinity) >= at - dayMs,
           )
           .flatMap((attempt) => spendsOf(payment, attempt)),
       );
@@ -107,20 +151,12 @@ export function memoryJournal(
       }
       if (
         same.payment.fingerprint !== draft.fingerprint &&
-        neverCreated(same.payment) &&
+        isReferenceFree(same.payment) &&
         !isHeld(same)
       ) {
-        const { kind, request, fingerprint, idempotencyKey, terms, consent } = draft;
-        same.payment = {
-          ...same.payment,
-          kind,
-          request,
-          fingerprint,
-          idempotencyKey,
-          terms,
-          consent,
-        };
+        same.payment = replaced(same.payment, draft, now());
         same.fence += 1;
+        return { payment: same.payment, found: 'new' };
       }
       return { payment: same.payment, found: 'ref' };
     },
@@ -128,23 +164,26 @@ export function memoryJournal(
       const row = rows.get(id);
       if (row === undefined || (row.owner !== owner && isHeld(row))) return undefined;
       Object.assign(row, { owner, leaseUntil: now() + leaseMs, fence: row.fence + 1 });
-      return { payment: row.payment, fence: row.fence };
+      return claimOf(row);
     },
-    async renew(claim) {
+    async extendLease(claim) {
       held(claim).leaseUntil = now() + leaseMs;
     },
     write: async (claim, change) => update(claim, change),
-    submit(claim, change, window, allow) {
+    submit(claim, change, service, allow) {
       const { id, account } = claim.payment;
       const submitted = store.turn.then(async () => {
+        const at = limitTime(account, service);
         await allow({
-          spent: async () => spentIn(account, window),
+          spent: async () => spentBy(account, at),
           latest: async (atMost) => latestOf(account, atMost),
           rival: rivalOf(claim.payment, id),
         });
+        held(claim);
+        limitTimes.set(timeOf(claim.payment, change.attempt), at);
         return update(claim, {
           ...change,
-          attempt: { ...change.attempt, submittedAt: window.latest },
+          attempt: { ...change.attempt, submittedAt: now() },
         });
       });
       store.turn = submitted.catch(() => undefined);
@@ -154,15 +193,16 @@ export function memoryJournal(
       const row = rows.get(claim.payment.id);
       if (row?.fence === claim.fence) Object.assign(row, { owner: null, leaseUntil: 0 });
     },
-    async enter(draft, { ago, ...found }, window) {
+    async enter(draft, { ago, ...found }, service) {
       const row = rowAt(draft.scope, draft.ref);
       const known = row?.payment.attempts ?? [];
       if (known.some((each) => each.number === found.number && each.submittedAt !== null))
         return false;
       const others = known.filter(({ number }) => number !== found.number);
-      const attempts = [...others, { ...found, submittedAt: window.latest - ago }].toSorted(
-        (a, b) => a.number - b.number,
-      );
+      const attempts = [
+        ...others,
+        { ...found, submittedAt: now() - ago, resolution: null },
+      ].toSorted((a, b) => a.number - b.number);
       const payment = checkPayment({
         ...(row?.payment ?? opened(draft, now())),
         attempts,
@@ -170,9 +210,12 @@ export function memoryJournal(
         updatedAt: now(),
       });
       rows.set(payment.id, { payment, owner: null, leaseUntil: 0, fence: (row?.fence ?? 0) + 1 });
+      const [attempt] = attempts.filter(({ number }) => number === found.number);
+      if (attempt !== undefined)
+        limitTimes.set(timeOf(payment, attempt), limitTime(draft.account, service) - ago);
       return true;
     },
-    spent: async (account, window) => spentIn(account, window),
+    spent: async (account, service) => spentBy(account, limitTime(account, service)),
     read: async (id) => rows.get(id)?.payment,
     find: async (scope, name) => {
       const own = payments().filter((each) => each.scope === scope);
@@ -193,7 +236,32 @@ export function memoryJournal(
             each.attempts.some(({ txnId }) => txnId?.startsWith(start) === true),
         )
         .slice(0, 2),
-    latest: async (account, atMost) => latestOf(account, atMost),
+    latest: async (account, atMost, only) =>
+      latestOf(account, atMost).filter(
+        ({ updatedAt, request }) =>
+          only === undefined ||
+          (updatedAt >= now() - only.changedWithinMs && request.includes(only.mentioning)),
+      ),
+    page: async (scope, after, atMost) =>
+      payments()
+        .filter((each) => each.scope === scope && each.id > after)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, atMost),
+    alike: async (scope, ref) =>
+      payments().filter((each) => each.scope === scope && alikeRef(each.ref) === alikeRef(ref)),
+    runs: async (scope, atMost) => {
+      const runs = payments().flatMap((each) => (each.scope === scope ? (each.batch ?? []) : []));
+      return [...new Set(runs.map(({ run }) => run))]
+        .map((run) => ({ run, payments: runs.filter((each) => each.run === run).length }))
+        .toSorted((a, b) => (a.run < b.run ? 1 : -1))
+        .slice(0, atMost);
+    },
+    inRun: async (scope, run) =>
+      payments().filter((each) => each.scope === scope && each.batch?.run === run),
+    paidInRun: async (scope, run) =>
+      payments().flatMap((each) =>
+        each.scope === scope && each.batch?.run === run && mayHavePaid(each) ? each.batch.row : [],
+      ),
     openSince: () => Promise.resolve([]),
     unfinished: () => Promise.resolve([]),
     open: async (scope) =>

@@ -1,5 +1,6 @@
-// The way to the service: requests and answers are lost, late, doubled, out of order or unreadable, as chance has it.
-import { tokenPath } from '../../src/api/auth.js';
+// The way to the service: requests and answers are lost, late, doubled, out of order or unreadable,
+// as chance has it.
+import { tokenPath } from '../../src/api/request/auth.js';
 import { NetworkError, type HttpResponse, type Transport } from '../../src/api/transport.js';
 import type { Model } from './service-model.js';
 import type { Chance, World } from './world.js';
@@ -16,7 +17,9 @@ export interface Weather {
   spoilt: number;
   /** 429 or 503, before. */
   busy: number;
-  /** A gateway's own 4xx, while the service has carried the request out, will, or never hears of it. */
+  /**
+   * A gateway's own 4xx, while the service has carried the request out, will, or never hears of it.
+   */
   gateway: number;
 }
 
@@ -31,7 +34,10 @@ export const calm: Readonly<Weather> = {
   gateway: 0,
 };
 
-/** Ctrl-C of one process. Its own set, because listeners of an `AbortSignal` cost more than all the rest of a schedule. */
+/**
+ * Ctrl-C of one process. Its own set, because listeners of an `AbortSignal` cost more than all the
+ * rest of a schedule.
+ */
 export interface Interruption {
   readonly signal: AbortSignal;
   readonly listeners: Set<() => void>;
@@ -54,7 +60,8 @@ export function createNetwork(
     (request) =>
       new Promise((resolve, reject) => {
         const [path = ''] = request.url.slice(origin.length).split('?', 1);
-        // A payment goes on without the rates: those that were not read tell nothing of what it may lose.
+        // A payment goes on without the rates: those that were not read tell nothing of what it may
+        // lose.
         const now = path.endsWith('/rate') ? calm : weatherFor(`${request.method} ${path}`);
         const what = `${sender} ${request.method} ${path}`;
         // Without a token the rates cannot be read either.
@@ -77,7 +84,8 @@ export function createNetwork(
         const stopTimer = world.after(limit, () => fail('nothing came', true));
         const interrupt = (): void => fail('interrupted', true);
 
-        // 429 is the service's word that it has not carried a request out: it holds for every copy of it.
+        // 429 is the service's word that it has not carried a request out: it holds for every copy
+        // of it.
         const turnedAway = chance.hits(now.busy)
           ? busy(chance.hits(0.5), chance.hits(0.2) ? 45 : 2)
           : undefined;

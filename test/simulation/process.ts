@@ -1,11 +1,13 @@
-// A wallet as a process: the real client and the real payment machine, in a world that may end it at any await.
+// A wallet as a process: the real client and the real payment machine, in a world that may end it
+// at any await.
 import { ServiceClient } from '../../src/api/client.js';
 import type { Transport } from '../../src/api/transport.js';
 import type { Transaction } from '../../src/api/types.js';
 import { Failure } from '../../src/formats/failure.js';
 import type { Approval, PaymentDeps } from '../../src/wallet/payment/contract.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
-import type { BatchEnd } from './commands.js';
+import type { BatchEnd, CommandEnd, ResumeEnd } from './commands.js';
+import type { Resumed } from '../../src/wallet/payment/resume-all.js';
 import { gated, type JournalFaults, type Machine, type Tracks } from './homes.js';
 import { origin, type Network } from './network.js';
 import { accountId } from './service-model.js';
@@ -29,12 +31,13 @@ export interface ProcessOptions {
 
 /** What a command is given: a payment's needs, and what else the program has. */
 export interface ProcessDeps extends PaymentDeps {
-  readonly cancel: (txnId: string) => Promise<Transaction>;
+  readonly client: ServiceClient;
 }
 
 export type Verdict =
   | { readonly ended: 'done'; readonly txn: Transaction }
   | { readonly ended: 'batch'; readonly end: BatchEnd }
+  | { readonly ended: 'resumed'; readonly end: ResumeEnd }
   | { readonly ended: 'failed'; readonly failure: Failure }
   | { readonly ended: 'broken'; readonly error: unknown };
 
@@ -43,9 +46,7 @@ export interface Process {
   readonly isAlive: () => boolean;
   readonly tracks: Tracks;
   /** Resolves with how the command ended; undefined when the process crashed before. */
-  run(
-    command: (deps: ProcessDeps) => Promise<Transaction | BatchEnd>,
-  ): Promise<Verdict | undefined>;
+  run(command: (deps: ProcessDeps) => Promise<CommandEnd>): Promise<Verdict | undefined>;
 }
 
 const requestTimeoutMs = 3_000;
@@ -189,9 +190,10 @@ export function startProcess(
       }),
     newId: () => `${name}-${(ids += 1)}`,
     signal: interruption.signal,
+    again: async () => 'another',
     approve: (approval) => gate(() => options.approve(approval)),
     on: () => undefined,
-    cancel: (txnId) => client.cancelTransaction(txnId),
+    client,
   };
 
   return {
@@ -224,10 +226,11 @@ function repeatedly(world: World, ms: number, action: () => boolean): () => void
   };
 }
 
-async function verdictOf(running: Promise<Transaction | BatchEnd>): Promise<Verdict> {
+async function verdictOf(running: Promise<CommandEnd>): Promise<Verdict> {
   try {
     const end = await running;
-    return isBatch(end) ? { ended: 'batch', end } : { ended: 'done', txn: end };
+    if ('rows' in end) return { ended: 'batch', end };
+    return 'resumed' in end ? { ended: 'resumed', end } : { ended: 'done', txn: end };
   } catch (error) {
     return error instanceof Failure
       ? { ended: 'failed', failure: error }
@@ -235,14 +238,18 @@ async function verdictOf(running: Promise<Transaction | BatchEnd>): Promise<Verd
   }
 }
 
-const isBatch = (end: Transaction | BatchEnd): end is BatchEnd => !('txnId' in end);
 const rowInWords = ({ row, fate, failure }: BatchEnd['rows'][number]): string =>
   `${row.ref} ${failure?.kind ?? fate}`;
+
+const resumedInWords = ({ payment, txn, failure }: Resumed): string =>
+  `${payment.ref} ${failure?.kind ?? txn?.txnState}`;
 
 export function inWords(verdict: Verdict): string {
   if (verdict.ended === 'done') return `${verdict.txn.txnId} ${verdict.txn.txnState}`;
   if (verdict.ended === 'batch')
     return `${verdict.end.failure?.kind ?? 'all rows'}: ${verdict.end.rows.map(rowInWords).join(', ')}`;
+  if (verdict.ended === 'resumed')
+    return `${verdict.end.failure?.kind ?? 'all'}: ${verdict.end.resumed.map(resumedInWords).join(', ')}`;
   if (verdict.ended === 'failed') return `${verdict.failure.kind}: ${verdict.failure.message}`;
   return `broken: ${verdict.error instanceof Error ? (verdict.error.stack ?? '') : String(verdict.error)}`;
 }

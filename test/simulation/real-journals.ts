@@ -1,4 +1,5 @@
-// The real journal of the program, in files of a temporary folder: opened once, emptied between schedules.
+// The real journal of the program, in files of a temporary folder: opened once, emptied between
+// schedules.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +21,10 @@ export interface RealJournals {
   close(): Promise<void>;
 }
 
-/** In memory where the system has a folder for that: what a schedule needs of a disk is that a process can lose it. */
+/**
+ * In memory where the system has a folder for that: what a schedule needs of a disk is that a
+ * process can lose it.
+ */
 const parent = (): string => (existsSync('/dev/shm') ? '/dev/shm' : tmpdir());
 
 export function openRealJournals(): RealJournals {

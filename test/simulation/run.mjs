@@ -1,4 +1,5 @@
-// Bundles the simulation for plain Node and runs it: npm run simulate -- --seed N --runs N [--trace]
+// Bundles the simulation for plain Node and runs it: npm run simulate -- --seed N --runs N
+// [--trace]
 import { spawnSync } from 'node:child_process';
 import { bundle, flags } from './bundle.mjs';
 

@@ -1,5 +1,5 @@
-// One schedule: several wallets pay in bad weather, are killed, started again; then it clears up, and the books are read.
-import type { Transaction } from '../../src/api/types.js';
+// One schedule: several wallets pay in bad weather, are killed, started again; then it clears up,
+// and the books are read.
 import type { Approval, PaymentOptions } from '../../src/wallet/payment/contract.js';
 import { isUnfinished, latest } from '../../src/store/journal/payment.js';
 import type { Limits } from '../../src/store/profile/profiles.js';
@@ -9,11 +9,14 @@ import {
   cancelOne,
   confirmOne,
   payBatch,
+  importAll,
+  payAsAgent,
   payWish,
+  resumeOpen,
   resumePayment,
-  type BatchEnd,
+  type CommandEnd,
 } from './commands.js';
-import { openHomes, type Machine } from './homes.js';
+import { openHomes, type Keeper, type Machine } from './homes.js';
 import { createNetwork } from './network.js';
 import { startProcess, type Process, type ProcessDeps, type Verdict } from './process.js';
 import type { RealJournals } from './real-journals.js';
@@ -25,7 +28,10 @@ import { drawWishes, keyOf, type Some, type Wish } from './wishes.js';
 import { createChance, createWorld, type Chance, type World } from './world.js';
 
 export interface ScheduleOptions {
-  /** Several machines, with clocks of their own, over one database or none; otherwise one or two homes. */
+  /**
+   * Several machines, with clocks of their own, over one database or none; otherwise one or two
+   * homes.
+   */
   readonly manyMachines?: boolean;
   readonly trace?: (line: string) => void;
   readonly without?: ReadonlySet<Behaviour>;
@@ -83,10 +89,13 @@ async function live(
     keeperOf: new Map(),
     standing: new Set(),
     agreed: new Map(),
+    agents: new Map(),
     retried: new Set(),
   };
   const { wishes } = books;
   let running = 0;
+  let agentRefs = 0;
+  const backups: { readonly keeper: Keeper; readonly restore: () => void }[] = [];
 
   const approve = async ({ order, quote }: Approval): Promise<boolean> => {
     await world.pause(500 + chance.below(!sky.isCalm && chance.hits(0.3) ? 40_000 : 1_000));
@@ -121,11 +130,12 @@ async function live(
   async function run(
     running: Running,
     what: string,
-    action: (deps: ProcessDeps) => Promise<Transaction | BatchEnd>,
+    action: (deps: ProcessDeps) => Promise<CommandEnd>,
   ): Promise<Verdict | undefined> {
     const { machine, command, options } = running;
     const process = start(machine);
     world.note(() => `${process.name} ${command} ${what} ${JSON.stringify(options)}`);
+    if (command === 'agent') books.agents.set(process.name, machine.now === world.now);
     const { isCalm } = sky;
     const startedAt = world.now();
     const verdict = await process.run(action);
@@ -161,7 +171,7 @@ async function live(
     );
   }
 
-  async function resumeOpen(machine: Machine): Promise<void> {
+  async function resumeEach(machine: Machine): Promise<void> {
     for (const payment of await paymentsOf(machine.keeper)) {
       if (!isUnfinished(payment)) continue;
       const options = sky.isCalm
@@ -173,6 +183,26 @@ async function live(
         resumePayment(payment, options),
       );
     }
+  }
+
+  /** `tx resume` without an id, as a job runs it. */
+  async function resumeAllOpen(machine: Machine): Promise<void> {
+    const options = {
+      wait: sky.isCalm ? 30_000 : chance.pick<PaymentOptions['wait']>([false, 1_000, 30_000]),
+      retry: false,
+    };
+    await run({ command: 'resume', machine, wishes: [], options }, 'all', resumeOpen(options.wait));
+  }
+
+  async function askAgent(machine: Machine, wish: Wish): Promise<Verdict | undefined> {
+    books.standing.add(keyOf(wish.order));
+    const ref = `agent-${(agentRefs += 1)}`;
+    const options = { ...optionsOf(chance), until: undefined, retry: false };
+    return run(
+      { command: 'agent', machine, wishes: [wish], options },
+      `${ref}: ${wish.name}`,
+      payAsAgent(wish, ref, options),
+    );
   }
 
   /** A quote first, and then that one: confirmed, or taken back. */
@@ -211,30 +241,75 @@ async function live(
     );
   }
 
-  /** Somebody at a machine: runs the command, and after a crash or a doubt runs it again, or resumes. */
+  /**
+   * Somebody at a machine: runs the command, and after a crash or a doubt runs it again, or
+   * resumes.
+   */
   async function person(machine: Machine, wish: Wish, habit: Habit): Promise<void> {
     running += 1;
     await world.pause(chance.below(chance.pick([1, 1_000, 20_000])));
     for (let turn = 0; turn < 3; turn += 1) {
-      if (turn > 0 && chance.hits(0.5)) await resumeOpen(machine);
+      if (turn > 0 && chance.hits(0.4)) await resumeEach(machine);
+      else if (turn > 0 && chance.hits(0.2)) await resumeAllOpen(machine);
       else if (habit === 'batch') await batch(machine);
+      else if (habit === 'agent') await askAgent(machine, wish);
       else if (habit === 'quotes first' && turn === 0) await quoteFirst(machine, wish);
       else if ((await payOnce(machine, wish))?.ended === 'done') break;
       await world.pause(chance.below(chance.pick([500, 5_000, 40_000])));
+      if (chance.hits(0.1)) backUp(machine);
     }
     running -= 1;
     if (running === 0) await clearUp();
   }
 
-  /** Late requests still arrive, but nothing more is lost: every open payment must come to its end. */
+  function backUp({ keeper }: Machine): void {
+    const restore = keeper.backUp?.();
+    if (restore === undefined) return;
+    world.note(() => `${keeper.name} is copied`);
+    backups.push({ keeper, restore });
+  }
+
+  /**
+   * A home gets its journal back from a backup: after an import nobody pays again what was paid.
+   * A list that lags does not show all, an attempt after a `--retry` is named by its journal, and
+   * limits do not count what the service does not report.
+   */
+  async function restoreBackup(): Promise<void> {
+    const [backup] = backups;
+    const { listLagMs, readLagMs, computesAmounts } = model.traits;
+    const isCounted = computesAmounts || Object.keys(books.limits.perDay).length === 0;
+    const isShown = listLagMs + readLagMs === 0;
+    if (backup === undefined || !isShown || !isCounted || books.retried.size > 0) return;
+    world.note(() => `${backup.keeper.name} is restored from a backup`);
+    backup.restore();
+    const machine = machines.find(({ keeper }) => keeper === backup.keeper) ?? machines[0];
+    const options = patient;
+    const imported = await run(
+      { command: 'import', machine, wishes: [], options },
+      'all',
+      importAll,
+    );
+    // What an import could not judge has to be asked about before anything is paid.
+    const isWhole = imported?.ended === 'batch';
+    for (const wish of wishes) if (isWhole && wish.ref !== undefined) await payOnce(machine, wish);
+    for (let round = 0; round < 2; round += 1) {
+      await resumeEach(machine);
+      await world.pause(130_000);
+    }
+  }
+
+  /**
+   * Late requests still arrive, but nothing more is lost: every open payment must come to its end.
+   */
   async function clearUp(): Promise<void> {
     Object.assign(sky, fair);
     world.note(() => 'it clears up');
     for (let round = 0; round < 3; round += 1) {
-      for (const machine of oneOfEach(machines)) await resumeOpen(machine);
+      for (const machine of oneOfEach(machines)) await resumeEach(machine);
       await world.pause(130_000);
     }
     model.violations.push(...(await audit(books)));
+    await restoreBackup();
     if (chance.hits(0.5)) return;
     for (const wish of wishes) {
       if (wish.ref !== undefined) for (const machine of machines) await payOnce(machine, wish);
@@ -242,7 +317,7 @@ async function live(
     // What was quoted anew, and confirmed, in the first round may not be told of before the second.
     for (let round = 0; round < 2; round += 1) {
       await world.pause(130_000);
-      for (const machine of oneOfEach(machines)) await resumeOpen(machine);
+      for (const machine of oneOfEach(machines)) await resumeEach(machine);
     }
   }
 
@@ -260,7 +335,7 @@ async function live(
 }
 
 /** Most people pay one thing at a time. */
-const habits = ['pays', 'pays', 'pays', 'pays', 'quotes first', 'batch'] as const;
+const habits = ['pays', 'pays', 'pays', 'pays', 'quotes first', 'batch', 'agent'] as const;
 type Habit = (typeof habits)[number];
 
 const drawn = ([first, ...others]: readonly Wish[]): Some<Wish> => [

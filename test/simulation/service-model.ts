@@ -1,4 +1,5 @@
-// A model of the service: tokens, quotes that lapse, references, confirmations that count; truthful or not, as its traits are.
+// A model of the service: tokens, quotes that lapse, references, confirmations that count; truthful
+// or not, as its traits are.
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
 import { listed, madeFrom, olderPayments, shown, type ModelTransaction } from './service-quotes.js';
 import type { Traits } from './service-traits.js';
@@ -203,6 +204,8 @@ export function createModel(world: World, traits: Traits): Model {
     if (pathname === transactionPath)
       return method === 'POST' ? create(body ?? '') : list(searchParams);
     const [id, action] = pathname.slice(transactionPath.length + 1).split('/');
+    const early = older.find(({ txnId }) => txnId === id);
+    if (early !== undefined) return json(200, early);
     const txn = find(id);
     if (txn === undefined) return json(404, { error: 'not found' });
     if (action === 'cancel') return cancel(txn);

@@ -1,4 +1,5 @@
-// The transactions of the model of the service: their figures, what is wrong with some, and how they are shown.
+// The transactions of the model of the service: their figures, what is wrong with some, and how
+// they are shown.
 import { invoiceSats, satoshi } from './wishes.js';
 import type { Traits } from './service-traits.js';
 import type { Chance, World } from './world.js';
@@ -269,11 +270,13 @@ export function shown(
   };
 }
 
-/** As the list shows those of other times, a minute apart, which nobody of the schedule has made. */
+/**
+ * As the list shows those of other times, a minute apart, which nobody of the schedule has made.
+ */
 export const olderPayments = (
   { olderPayments: count, datesAhead }: Traits,
   now: number,
-): { readonly createdAt: number }[] =>
+): { readonly txnId: string; readonly createdAt: number }[] =>
   [
     ...Array.from({ length: count }, (_, index) => now - (count - index) * 60_000),
     ...(datesAhead ? [now + 3_600_000] : []),

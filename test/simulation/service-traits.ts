@@ -1,4 +1,5 @@
-// What a service of one schedule is like: what the specification leaves open, and what services do that it does not forbid.
+// What a service of one schedule is like: what the specification leaves open, and what services do
+// that it does not forbid.
 import type { Twist } from './service-quotes.js';
 import type { Chance } from './world.js';
 
@@ -44,7 +45,10 @@ export interface Traits {
   readonly cancels: boolean;
   /** A read shows what was up to so long ago: states go back, and what is new is not there yet. */
   readonly readLagMs: number;
-  /** A read tells `expired` from the quote's time alone, also of one that was confirmed a moment ago. */
+  /**
+   * A read tells `expired` from the quote's time alone, also of one that was confirmed a moment
+   * ago.
+   */
   readonly saysExpiredTooEarly: boolean;
   readonly listLagMs: number;
   /** It lags by as much as that every time; otherwise by up to that, each time differently. */
@@ -68,8 +72,8 @@ export interface Traits {
 
 export interface Circumstances {
   /**
-   * Several journals share references. Then only the service stands between them: it refuses a used reference, and what it
-   * reports as over is over.
+   * Several journals share references. Then only the service stands between them: it refuses a used
+   * reference, and what it reports as over is over.
    */
   readonly severalJournals: boolean;
   readonly without: ReadonlySet<Behaviour>;
@@ -77,7 +81,10 @@ export interface Circumstances {
   readonly mistake: Twist | undefined;
 }
 
-/** @param aside what was thought of later is drawn from this one, so that the schedule of a seed stays as it was */
+/**
+ * @param aside what was thought of later is drawn from this one, so that the schedule of a seed
+ * stays as it was
+ */
 export function drawTraits(
   chance: Chance,
   aside: Chance,
@@ -87,7 +94,8 @@ export function drawTraits(
   const drawn = {
     tokenLifeMs: chance.pick([3_000, 60_000, 3_600_000]),
     quoteLifeMs: chance.pick([2_000, 10_000, 30_000, 60_000]),
-    // Who gives pages of a few rows counts them: a list of a few rows is not read again to see whether it is all.
+    // Who gives pages of a few rows counts them: a list of a few rows is not read again to see
+    // whether it is all.
     pageSize: isBusy ? 20 : chance.pick([1, 2, 100]),
     oldestFirst: chance.hits(0.3),
     olderPayments: isBusy ? 21 : 0,
@@ -114,7 +122,8 @@ export function drawTraits(
   const used = drawn.refusesUsedReferences || severalJournals || off('used references are taken');
   return {
     ...drawn,
-    // Then the list is read whole before each confirmation, for longer than the shortest quote is valid.
+    // Then the list is read whole before each confirmation, for longer than the shortest quote is
+    // valid.
     datesAhead: aside.hits(0.1) && drawn.quoteLifeMs > 2_000 && !off('dated ahead'),
     // Between homes without a database only reads that are stale for less than 8 s are allowed for.
     readLagMs: off('reads lag')
@@ -124,7 +133,8 @@ export function drawTraits(
         : drawn.readLagMs,
     saysExpiredTooEarly:
       drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
-    // A list that shows a quote only when its time is over lets nobody pay who looks before he pays.
+    // A list that shows a quote only when its time is over lets nobody pay who looks before he
+    // pays.
     listLagMs: off('lists lag') ? 0 : Math.min(drawn.listLagMs, drawn.quoteLifeMs / 4),
     refusesUsedReferences: used,
     confirmationWaitsMs: off('confirmations wait') ? 0 : drawn.confirmationWaitsMs,
@@ -134,7 +144,8 @@ export function drawTraits(
     refusing: off('own refusals') ? 0 : drawn.refusing,
     making: off('other transactions') ? 0 : mistake === undefined ? drawn.making : 0.5,
     mistake,
-    // Where each copy of a creation begins a payment of its own, nothing that a wallet does matters.
+    // Where each copy of a creation begins a payment of its own, nothing that a wallet does
+    // matters.
     beginning: off('begun by themselves') || !used ? 0 : drawn.beginning,
   };
 }

@@ -1,4 +1,5 @@
-// npm run simulate -- --seed N --runs N [--machines]: schedules from a seed on. One that fails is printed, and replays.
+// npm run simulate -- --seed N --runs N [--machines]: schedules from a seed on. One that fails is
+// printed, and replays.
 import { parseArgs } from 'node:util';
 import { openRealJournals } from './real-journals.js';
 import { firstFailure } from './range.js';

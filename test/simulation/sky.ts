@@ -37,7 +37,10 @@ const faults = [
   'gateway',
 ] as const;
 
-/** Something of everything, and in half of all storms one fault that hits one kind of request nearly every time. */
+/**
+ * Something of everything, and in half of all storms one fault that hits one kind of request nearly
+ * every time.
+ */
 export function stormy(chance: Chance, without: ReadonlySet<Behaviour>): Sky {
   const force = chance.pick([0, 0.05, 0.3]);
   const usual = { ...calm };

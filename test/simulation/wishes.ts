@@ -129,16 +129,24 @@ function invoice(number: number): Invoice {
   return made;
 }
 
-/** What an invoice of these wishes asks for; decoding it for every creation would be half of the work. */
+/**
+ * What an invoice of these wishes asks for; decoding it for every creation would be half of the
+ * work.
+ */
 export const invoiceSats = (paymentRequest: string): number =>
   1_000 + ([...invoices].find(([, { invoice: text }]) => text === paymentRequest)?.[0] ?? 0);
 
-/** How often each kind is drawn: what can be paid once only, and what cannot, are equally frequent. */
+/**
+ * How often each kind is drawn: what can be paid once only, and what cannot, are equally frequent.
+ */
 const frequent: readonly [Kind, ...Kind[]] = ['lightning', 'lightning', 'lnurl', 'lnurl', ...kinds];
 
 export type Some<T> = [T, ...T[]];
 
-/** One wish mostly. Sometimes two, and then sometimes one invoice twice, under names that people gave or did not give. */
+/**
+ * One wish mostly. Sometimes two, and then sometimes one invoice twice, under names that people
+ * gave or did not give.
+ */
 export function drawWishes(chance: Chance, most: number): Some<Wish> {
   const wish = (number: number): Wish => ({
     name: `wish-${number}`,

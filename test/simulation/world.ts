@@ -1,4 +1,5 @@
-// Time and chance of a simulation: one queue of events, carried out one after the other, all drawn from one seed.
+// Time and chance of a simulation: one queue of events, carried out one after the other, all drawn
+// from one seed.
 
 export interface Chance {
   /** In [0, 1). */

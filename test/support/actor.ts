@@ -1,4 +1,5 @@
-// Somebody who answers questions by a script, in place of a terminal, and fails on one that the script does not expect.
+// Somebody who answers questions by a script, in place of a terminal, and fails on one that the
+// script does not expect.
 import { Chalk } from 'chalk';
 import { expect } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
@@ -7,7 +8,7 @@ import { back, type Ask, type Back, type Choice, type Over } from '../../src/ter
 /** `flag answer`: the question that is expected, and what is typed or chosen; `<` goes back. */
 export type Script = readonly string[];
 
-const canvas = { style: new Chalk({ level: 0 }), columns: 80, rows: 24, blocks: false };
+const canvas = { style: new Chalk({ level: 0 }), columns: 80, rows: 24, blocks: false } as const;
 
 export function actor(script: Script) {
   const left = [...script];
@@ -21,15 +22,18 @@ export function actor(script: Script) {
   };
   const choose = async <T>({
     flag,
-    choices,
+    choices: listed,
+    always = [],
     over,
   }: {
     flag: string;
     choices: readonly Choice<T>[];
+    always?: readonly Choice<T>[];
     over?: Over | undefined;
   }): Promise<T | Back> => {
     const answer = next(flag, over);
     if (answer === '<') return back;
+    const choices = [...listed, ...always];
     const chosen = choices.find(({ name }) => name.toLowerCase().includes(answer.toLowerCase()));
     if (chosen === undefined)
       throw new Error(

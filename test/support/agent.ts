@@ -1,8 +1,9 @@
-// An agent as the protocol's own client: it starts `svcpay mcp` as a process, and holds every result against the tool's output schema.
+// An agent as the protocol's own client: it starts `svcpay mcp` as a process, and holds every
+// result against the tool's output schema.
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { resolve } from 'node:path';
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { expect, onTestFinished } from 'vitest';
 import { environment, type Environment } from './svcpay.js';
 
@@ -17,7 +18,7 @@ interface Content {
     exitCode: number;
     txnId?: string;
     hint?: string;
-    next: { command: string; tool?: string }[];
+    next: { tool: string; arguments: Record<string, string> }[];
   };
 }
 
@@ -52,15 +53,17 @@ export async function startAgent(
   });
   await client.connect(transport);
   onTestFinished(() => client.close());
-  // The client checks results against the schemas that it has seen listed; clients of version 1 check errors as well.
+  // The client checks results against the schemas that it has seen listed; clients of version 1
+  // check errors as well.
   const { tools } = await client.listTools();
   const ajv = new Ajv({ strict: false });
-  const schemas = new Map(
-    tools.map(({ name, outputSchema = {} }) => [
-      name,
-      ajv.compile(JSON.parse(JSON.stringify(outputSchema))),
-    ]),
-  );
+  const checks = new Map<string, ValidateFunction>();
+  const checkOf = (name: string): ValidateFunction => {
+    const schema = tools.find((tool) => tool.name === name)?.outputSchema ?? {};
+    const check = checks.get(name) ?? ajv.compile(JSON.parse(JSON.stringify(schema)));
+    checks.set(name, check);
+    return check;
+  };
   return {
     client,
     pid: transport.pid,
@@ -70,11 +73,9 @@ export async function startAgent(
         content,
         isError = false,
       } = await client.callTool({ name, arguments: given });
-      expect({
-        name,
-        structuredContent,
-        errors: schemas.get(name)?.(structuredContent) === true ? [] : schemas.get(name)?.errors,
-      }).toMatchObject({ errors: [] });
+      const check = checkOf(name);
+      const errors = check(structuredContent) ? [] : check.errors;
+      expect({ name, structuredContent, errors }).toMatchObject({ errors: [] });
       const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
       return {
         content: structuredContent === undefined ? {} : { ...structuredContent },

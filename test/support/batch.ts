@@ -27,7 +27,7 @@ interface Listed {
 
 /** References of the completed transactions, in order. */
 export async function paidReferences(around: Environment): Promise<string[]> {
-  const run = await svcpay(['tx', 'list', '--all', '--time', '1y', '--json'], around);
+  const run = await svcpay(['tx', 'list', '--all', '--since', '30d', '--json'], around);
   expect(run).toMatchObject({ exitCode: 0 });
   const all: Listed[] = JSON.parse(run.stdout);
   const paid = all.filter(

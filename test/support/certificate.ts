@@ -1,5 +1,5 @@
-// A certificate of one's own for a host, as somebody makes who tests webhooks on one machine. Made here, because not every
-// machine has a program for it.
+// A certificate of one's own for a host, as somebody makes who tests webhooks on one machine. Made
+// here, because not every machine has a program for it.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,10 @@ const utc = (at: number): Buffer =>
 const extension = (id: string, value: Uint8Array): Buffer =>
   sequence(der(0x06, hex(id)), der(0x04, value));
 
-/** Writes a key and a certificate, good for two days, into the folder; gives the paths of the PEM files. */
+/**
+ * Writes a key and a certificate, good for two days, into the folder; gives the paths of the PEM
+ * files.
+ */
 export function makeCertificate(folder: string, host = 'localhost'): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(

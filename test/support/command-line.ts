@@ -1,4 +1,5 @@
-// Before all tests: the command line as files for plain Node, which loads and runs them faster than a test runner does.
+// Before all tests: the command line as files for plain Node, which loads and runs them faster than
+// a test runner does.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

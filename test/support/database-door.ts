@@ -1,4 +1,5 @@
-// Before all tests: a socket to request the shared PostgreSQL server, which the first request starts.
+// Before all tests: a socket to request the shared PostgreSQL server, which the first request
+// starts.
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';

@@ -3,7 +3,10 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface DatabaseProxy {
   readonly through: (url: string) => string;
-  /** From now on the answers to so many COMMITs are lost, and the connections with them; the first few may pass. */
+  /**
+   * From now on the answers to so many COMMITs are lost, and the connections with them; the first
+   * few may pass.
+   */
   cutCommits(count: number, passing?: number): void;
   /** From now on nothing gets through, and nobody is told. */
   silence(): void;

@@ -7,7 +7,10 @@ export type FakeAnswer = HttpResponse | Error;
 
 export interface FakeService {
   transport: Transport;
-  /** Answers requests to `method path` (the path with its query), one after the other, with these answers. */
+  /**
+   * Answers requests to `method path` (the path with its query), one after the other, with these
+   * answers.
+   */
   on(method: string, path: string, ...answers: FakeAnswer[]): void;
   /** What was asked, in order; with arguments, only requests of that method and path. */
   requests(method?: string, path?: string): HttpRequest[];

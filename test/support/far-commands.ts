@@ -78,12 +78,12 @@ export const payingCommands = async (
     {
       name: 'send onchain',
       args: ['send', 'onchain', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '20000sat'],
-      most: 5,
+      most: 4,
     },
     {
       name: 'send usdt',
       args: ['send', 'usdt', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8', '5usdt'],
-      most: 5,
+      most: 4,
     },
     { name: 'swap', args: ['swap', '5', 'USDT', 'BTC'], most: 4 },
     { name: 'payout', args: payout, most: 5 },
@@ -91,6 +91,6 @@ export const payingCommands = async (
   ];
   return commands.map((command) => ({
     ...command,
-    args: [...command.args, '--yes', '--no-wait', '--json'],
+    args: [...command.args, '--yes', '--again', '--no-wait', '--json'],
   }));
 };

@@ -1,6 +1,8 @@
-// A service that is far away: TLS behind a proxy that delays every byte, and a count of the round trips that a client waited for.
+// A service that is far away: behind a proxy that delays every byte, with TLS or without, and a
+// count of the round trips that a client waited for.
 import { mkdtempSync, readFileSync } from 'node:fs';
 import {
+  createServer as createHttp,
   request as forwardRequest,
   type IncomingMessage,
   type RequestListener,
@@ -14,7 +16,10 @@ import { makeCertificate } from './certificate.js';
 
 /** Since the last {@link FarService.reset}. */
 export interface Trips {
-  /** Each request with the number of round trips after which its answer arrived, TCP and TLS handshakes included. */
+  /**
+   * Each request with the number of round trips after which its answer arrived, handshakes of TCP
+   * and TLS included.
+   */
   readonly requests: readonly {
     readonly line: string;
     readonly body: string;
@@ -22,7 +27,7 @@ export interface Trips {
   }[];
   /** Round trips one after the other: each began because the one before had ended. */
   readonly sequential: number;
-  /** Connections with a TLS handshake. */
+  /** Connections. */
   readonly handshakes: number;
 }
 
@@ -43,11 +48,15 @@ export interface FarService {
 export async function startFarService(
   handle: RequestListener,
   tripMs: number,
+  protocol: 'https' | 'http' = 'https',
 ): Promise<FarService> {
   const folder = mkdtempSync(join(tmpdir(), 'far-service-'));
   const { key, cert } = makeCertificate(folder);
-  const handshakeTrips = 2;
-  /** The trip that each connection of the proxy has made once its handshakes are over, by the port it has at the server. */
+  const handshakeTrips = protocol === 'https' ? 2 : 1;
+  /**
+   * The trip that each connection of the proxy has made once its handshakes are over, by the port
+   * it has at the server.
+   */
   const connections = new Map<number | undefined, number>();
   const open = new Set<Socket>();
   const counted = {
@@ -59,28 +68,29 @@ export async function startFarService(
   const tripAt = (moment: number): number =>
     counted.arrived.reduce((most, { at, trip }) => (at <= moment ? Math.max(most, trip) : most), 0);
 
-  const server = createHttps(
-    { key: readFileSync(key), cert: readFileSync(cert), keepAliveTimeout: 60_000 },
-    (request, response) => {
-      const sentAt = performance.now() - tripMs / 2;
-      const chunks: Buffer[] = [];
-      request
-        .on('data', (chunk: Buffer) => chunks.push(chunk))
-        .once('end', () => {
-          const trip =
-            Math.max(connections.get(request.socket.remotePort) ?? 0, tripAt(sentAt)) + 1;
-          counted.requests.push({
-            line: `${request.method} ${request.url}`,
-            body: Buffer.concat(chunks).toString(),
-            trip,
-          });
-          response.once('finish', () =>
-            counted.arrived.push({ at: performance.now() + tripMs / 2, trip }),
-          );
+  const options = { keepAliveTimeout: 60_000 };
+  const counting: RequestListener = (request, response) => {
+    const sentAt = performance.now() - tripMs / 2;
+    const chunks: Buffer[] = [];
+    request
+      .on('data', (chunk: Buffer) => chunks.push(chunk))
+      .once('end', () => {
+        const trip = Math.max(connections.get(request.socket.remotePort) ?? 0, tripAt(sentAt)) + 1;
+        counted.requests.push({
+          line: `${request.method} ${request.url}`,
+          body: Buffer.concat(chunks).toString(),
+          trip,
         });
-      handle(request, response);
-    },
-  );
+        response.once('finish', () =>
+          counted.arrived.push({ at: performance.now() + tripMs / 2, trip }),
+        );
+      });
+    handle(request, response);
+  };
+  const server =
+    protocol === 'http'
+      ? createHttp(options, counting)
+      : createHttps({ ...options, key: readFileSync(key), cert: readFileSync(cert) }, counting);
   await listening(server);
   const proxy = createServer((near) => {
     const begun = performance.now();
@@ -88,13 +98,14 @@ export async function startFarService(
     open.add(near.once('close', () => open.delete(near)));
     const trip = tripAt(begun) + handshakeTrips;
     const far = connect(portOf(server), '127.0.0.1', () => connections.set(far.localPort, trip));
-    // The kernel accepts at once; from far away the first byte leaves when that answer has come back.
+    // The kernel accepts at once; from far away the first byte leaves when that answer has come
+    // back.
     delay(near, far, () => Math.max(performance.now(), begun + tripMs) + tripMs / 2);
     delay(far, near, () => performance.now() + tripMs / 2);
   });
   await listening(proxy);
   return {
-    url: `https://localhost:${portOf(proxy)}`,
+    url: `${protocol}://localhost:${portOf(proxy)}`,
     certificate: cert,
     trips: () => ({
       requests: [...counted.requests],

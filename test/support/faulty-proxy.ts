@@ -1,4 +1,5 @@
-// A proxy between the program and the sandbox that breaks exchanges on demand, before or after the service has acted.
+// A proxy between the program and the sandbox that breaks exchanges on demand, before or after the
+// service has acted.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Sandbox } from '../../src/sandbox/index.js';
 
@@ -22,6 +23,10 @@ export type Fault =
   | 'silence after'
   /** The token is not valid any more when the request arrives. */
   | 'token expired'
+  /** … as the answer says, although the service has acted. */
+  | '401 after'
+  /** JSON, and not the answer. */
+  | 'empty object after'
   /** A field of it is nested deeper than functions can call each other. */
   | 'deep after'
   /** Another answer than the service's: about something else. */
@@ -30,7 +35,10 @@ export type Fault =
 export interface FaultyProxy extends Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'> {
   /** Breaks the next exchanges of this kind, so many times. */
   break(exchange: Exchange, fault: Fault, times?: number): void;
-  /** Stops the next exchange of this kind before or after the service has acted; resolves when it is there. */
+  /**
+   * Stops the next exchange of this kind before or after the service has acted; resolves when it is
+   * there.
+   */
   hold(exchange: Exchange, when: 'before' | 'after'): Promise<Held>;
   /** Does something between the answer of the service and its way back, so many times. */
   afterwards(exchange: Exchange, action: () => Promise<void>, times?: number): void;
@@ -194,6 +202,9 @@ function answerAfter(fault: Fault, answer: Answer): Broken {
   if (fault === 'dropped after') return 'drop';
   if (fault === 'silence after') return 'none';
   if (fault === '500 after') return { status: 500, headers: {}, body: '{"error":"internal"}' };
+  if (fault === '401 after')
+    return { ...answer, status: 401, body: '{"error":"invalid token or token expired"}' };
+  if (fault === 'empty object after') return { ...answer, body: '{}' };
   if (fault === 'html after') {
     return {
       status: 200,

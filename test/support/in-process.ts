@@ -1,15 +1,18 @@
-// Runs command lines in the process of the test: the code from argv to exit code, without a process for each.
+// Runs command lines in the process of the test: the code from argv to exit code, without a process
+// for each.
 import { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Process } from '../../src/cli/context.js';
+import type { Process } from '../../src/cli/process.js';
 import type { runCli as RunCli } from '../../src/cli/run.js';
-import { environment, runOf, type Run, type Environment } from './svcpay.js';
+import { openScreen, type PtyRun } from './pty.js';
+import { environment, readTty, runOf, type Environment, type Run, type TtyRun } from './svcpay.js';
+import { openTerminalHere } from './terminal-here.js';
 
 const { runCli }: { readonly runCli: typeof RunCli } = await import(inject('commandLine'));
 
-export type Time = Pick<Process, 'now' | 'sleep'>;
+export type Time = Pick<Process, 'now' | 'sleep' | 'elapsed'>;
 
 export interface Here extends Environment, Partial<Time> {
   /** Aborted, it is Ctrl-C. */
@@ -18,6 +21,7 @@ export interface Here extends Environment, Partial<Time> {
 
 const realTime: Time = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
 };
 
@@ -27,6 +31,7 @@ export function quickTime(): Time {
   let slept = 0;
   return {
     now: () => Math.round(start + slept + (Date.now() - start) / 3),
+    elapsed: () => performance.now() + slept,
     async sleep(ms, signal) {
       await realTime.sleep(ms / 10, signal);
       slept += ms;
@@ -39,35 +44,120 @@ const busy = new Set<string>();
 
 /** Runs a command line to its end. Not two on one journal: they need different process numbers. */
 export async function svcpay(args: readonly string[], around: Here): Promise<Run> {
-  if (around.redirect !== undefined || around.env?.['NODE_OPTIONS'] !== undefined)
-    throw new Error('That takes a process.');
-  if (busy.has(around.home)) throw new Error('Two at once at one home are processes.');
-  busy.add(around.home);
   const [stdout, stderr] = [collect(), collect()];
+  const stdin = { isTTY: false, open: () => Readable.from([Buffer.from(around.input ?? '')]) };
+  const page = {
+    isTTY: false,
+    columns: undefined,
+    print: (text: string) => void stdout.write(text),
+  };
+  const signal = around.signal ?? new AbortController().signal;
+  const exitCode = await runHere(args, around, {
+    ...processOf(around),
+    stdout,
+    stderr,
+    stdin,
+    page,
+    signal,
+    interrupt: () => undefined,
+  });
+  return runOf({ exitCode, stdout: stdout.text(), stderr: stderr.text() });
+}
+
+export interface HereOnTerminal extends Here {
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+/** Runs a command line on a terminal, or, with an input, at the end of a pipe within it. */
+export function svcpayTty(args: readonly string[], around: HereOnTerminal): TtyRun {
+  const { onText, onEnd, ...run } = readTty();
+  const { ended, ...terminal } = onTerminal(args, { rows: 50, ...around }, onText);
+  void ended.then(onEnd, (error: unknown) => {
+    onText(String(error));
+    onEnd(-1);
+  });
+  return { ...run, ...terminal };
+}
+
+/** Runs the command line on a screen of this size, as `startInPty` runs a program. */
+export function startOnScreen(args: readonly string[], around: HereOnTerminal): PtyRun {
+  const screen = openScreen(around.columns ?? 80, around.rows ?? 24);
+  const { ended, type, resize } = onTerminal(args, { rows: 24, ...around }, screen.write);
+  return {
+    ...screen,
+    type,
+    resize(columns, rows) {
+      screen.resize(columns, rows);
+      resize(columns, rows);
+    },
+    exit: ended.then(async (exitCode) => {
+      await screen.drawn();
+      return exitCode;
+    }),
+  };
+}
+
+function onTerminal(
+  args: readonly string[],
+  { columns = 80, rows = 24, ...around }: HereOnTerminal,
+  show: (text: string) => void,
+) {
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort();
+  const { type, resize, stdin, stdout, stderr } = openTerminalHere({
+    columns,
+    rows,
+    show,
+    interrupt,
+  });
+  const { input } = around;
+  const page = { isTTY: true, columns, print: (text: string) => void stdout.write(text) };
+  const ended = runHere(args, around, {
+    ...processOf({ ...around, env: { TERM: 'xterm-256color', ...around.env } }),
+    stdout,
+    stderr,
+    page,
+    interrupt,
+    signal: interruption.signal,
+    tty: stdin,
+    stdin:
+      input === undefined
+        ? stdin
+        : { isTTY: false, open: () => Readable.from([Buffer.from(input)]) },
+  });
+  return { type, resize, ended };
+}
+
+async function runHere(
+  args: readonly string[],
+  { home, redirect, env }: Here,
+  proc: Process,
+): Promise<number> {
+  if (redirect !== undefined || env?.['NODE_OPTIONS'] !== undefined)
+    throw new Error('That takes a process.');
+  if (busy.has(home)) throw new Error('Two at once at one home are processes.');
+  busy.add(home);
   try {
-    const exitCode = await runCli(args, processOf(around, stdout, stderr));
-    return runOf({ exitCode, stdout: stdout.text(), stderr: stderr.text() });
+    return await runCli(args, proc);
   } finally {
-    busy.delete(around.home);
+    busy.delete(home);
   }
 }
 
-function processOf(around: Here, stdout: Writable, stderr: Writable): Process {
+/** All but the streams and the interruption. */
+function processOf(
+  around: Here,
+): Omit<Process, 'stdout' | 'stderr' | 'stdin' | 'page' | 'signal' | 'interrupt'> {
   return {
-    stdout,
-    stderr,
-    page: { isTTY: false, columns: undefined, print: (text) => void stdout.write(text) },
-    stdin: { isTTY: false, open: () => Readable.from([Buffer.from(around.input ?? '')]) },
     env: environment(around),
     pid: process.pid,
     version: packageJson.version,
-    signal: around.signal ?? new AbortController().signal,
-    interrupt: () => undefined,
     onSubmit: () => undefined,
     takeSignals: () => () => undefined,
     now: around.now ?? realTime.now,
     sleep: around.sleep ?? realTime.sleep,
-    elapsed: () => performance.now(),
+    elapsed: around.elapsed ?? realTime.elapsed,
     random: () => Math.random(),
     newId: () => crypto.randomUUID(),
     every: (ms, action) => {

@@ -1,4 +1,5 @@
-// Opens a file again and again in processes of their own, each killed a little later than the one before.
+// Opens a file again and again in processes of their own, each killed a little later than the one
+// before.
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -9,8 +10,9 @@ const root = resolve(import.meta.dirname, '../..');
 const killedOpener = resolve(root, 'test/store/fixtures/killed-opener.cjs');
 
 /**
- * Kills a process that opens a fresh copy at the first thing that it does to a file, then one at the second, until one comes
- * through; after each death the copy is to be whole. Tells how many died.
+ * Kills a process that opens a fresh copy at the first thing that it does to a file, then one at
+ * the second, until one comes through; after each death the copy is to be whole. Tells how many
+ * died.
  *
  * @param file `FILE#NAME`: a function of the source that says of a path how it is opened
  * @param stride how many things later each process dies than the one before

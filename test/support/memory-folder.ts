@@ -1,4 +1,5 @@
-// Before all tests: temporary folders lie in memory where there is a folder for that, so that nothing waits for a disk.
+// Before all tests: temporary folders lie in memory where there is a folder for that, so that
+// nothing waits for a disk.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Holds answers of the sandbox against the OpenAPI description that it serves: paths, statuses, every field.
+// Holds answers of the sandbox against the OpenAPI description that it serves: paths, statuses,
+// every field.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as v from 'valibot';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.js';
@@ -14,7 +15,10 @@ export interface Exchange {
   readonly body: string;
 }
 
-/** Throws for an answer that the description does not allow, and for a request that should not have been taken. */
+/**
+ * Throws for an answer that the description does not allow, and for a request that should not have
+ * been taken.
+ */
 export type Check = (exchange: Exchange) => void;
 
 const content = v.object({

@@ -1,45 +1,22 @@
-// A PostgreSQL server in a temporary folder. Required in CI.
+// A PostgreSQL server in a temporary folder.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeCertificate } from './certificate.js';
+import { findProgram, isInstalled } from './installed.js';
 
-const debian = '/usr/lib/postgresql';
+export const hasPostgres = isInstalled('initdb');
+export const hasPgBouncer = hasPostgres && isInstalled('pgbouncer');
 
-function findProgram(name: string): string | undefined {
-  const versions = existsSync(debian)
-    ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a))
-    : [];
-  const folders = [
-    ...versions.map((version) => join(debian, version, 'bin')),
-    ...(process.env['PATH'] ?? '').split(delimiter),
-    '/usr/sbin',
-  ];
-  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+function program(name: string): string {
+  const found = findProgram(name);
+  if (found === undefined) throw new Error(`${name} is not installed.`);
+  return found;
 }
-
-function isThere(name: string): boolean {
-  if (findProgram(name) !== undefined) return true;
-  if (process.env['CI'] === 'true') throw new Error(`${name} is not installed; in CI it must be.`);
-  console.warn(`${name} is not installed: the tests that need it step aside.`);
-  return false;
-}
-
-export const hasPostgres = isThere('initdb');
-export const hasPgBouncer = hasPostgres && isThere('pgbouncer');
 
 /** A server does not run as root. */
 const user = process.getuid?.() === 0 ? idOf('postgres') : undefined;
@@ -125,7 +102,7 @@ export async function startPostgres({
     password === undefined
       ? ['-A', 'trust']
       : ['-A', 'scram-sha-256', '--pwfile', keep('password', `${password}\n`)];
-  run(findProgram('initdb') ?? '', [
+  run(program('initdb'), [
     '-D',
     data,
     '-U',
@@ -163,7 +140,7 @@ export async function startPostgres({
       String(port),
       ...settings.flatMap((each) => ['-c', each]),
     ];
-    return ready(spawn(...asUser(findProgram('postgres') ?? '', args), { stdio: 'ignore' }), port);
+    return ready(spawn(...asUser(program('postgres'), args), { stdio: 'ignore' }), port);
   }
 
   let server = await start();
@@ -185,12 +162,15 @@ interface Place extends Pick<Databases, 'port' | 'folder'> {
   readonly password?: string | undefined;
 }
 
-/** The databases of a server that is up; `stop` ends the poolers before it and leaves the server alone. */
+/**
+ * The databases of a server that is up; `stop` ends the poolers before it and leaves the server
+ * alone.
+ */
 export function databasesAt({ port, folder, password = '' }: Place): Databases {
   const poolers: ChildProcess[] = [];
   const psql = (text: string, database = 'postgres'): string =>
     run(
-      findProgram('psql') ?? '',
+      program('psql'),
       [
         '-h',
         '127.0.0.1',
@@ -234,7 +214,7 @@ export function databasesAt({ port, folder, password = '' }: Place): Databases {
         'unix_socket_dir =',
       ];
       writeFileSync(settings, lines.join('\n'));
-      const child = spawn(...asUser(findProgram('pgbouncer') ?? '', [settings]), {
+      const child = spawn(...asUser(program('pgbouncer'), [settings]), {
         stdio: 'ignore',
       });
       poolers.push(child);
@@ -245,16 +225,17 @@ export function databasesAt({ port, folder, password = '' }: Place): Databases {
   };
 }
 
-/** A new database is copied as files: through the log, as is usual since version 15, it costs four times as much. */
+/**
+ * A new database is copied as files: through the log, as is usual since version 15, it costs four
+ * times as much.
+ */
 const copying = (folder: string): string =>
   Number(readFileSync(join(folder, 'data/PG_VERSION'), 'utf8')) < 15 ? '' : ' STRATEGY file_copy';
 
 /** Waits until it takes connections. */
 async function ready(child: ChildProcess, port: number): Promise<ChildProcess> {
   const started = performance.now();
-  while (
-    spawnSync(findProgram('pg_isready') ?? '', ['-h', '127.0.0.1', '-p', String(port)]).status !== 0
-  ) {
+  while (spawnSync(program('pg_isready'), ['-h', '127.0.0.1', '-p', String(port)]).status !== 0) {
     if (child.exitCode !== null || performance.now() - started > startMs)
       throw new Error(`${child.spawnfile} did not start`);
     await delay(25);

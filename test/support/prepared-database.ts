@@ -1,15 +1,19 @@
 // A database with the tables of this program, as `svcpay db upgrade` leaves it.
 import { postgresDatabase } from '../../src/store/database/postgres.js';
-import { prepareTables } from '../../src/store/database/postgres-schema.js';
+import type { Postgres } from '../../src/store/database/postgres.js';
+import { upgradeTables, type Part } from '../../src/store/database/postgres-schema.js';
 import { inboxPart } from '../../src/store/events/postgres-events.js';
-import { journalPart } from '../../src/store/journal/postgres-journal.js';
+import { journalPart } from '../../src/store/journal/schema.js';
 import type { Databases } from './postgres.js';
+
+export const prepareTables = (database: Postgres, part: Part): Promise<void> =>
+  upgradeTables(database, part, { isNew: true });
 
 /** Returns its address. */
 export async function preparedDatabase(server: Databases): Promise<string> {
   const url = server.database();
   const database = postgresDatabase({ url, source: 'the test', clock: () => performance.now() });
-  for (const part of [journalPart, inboxPart]) await prepareTables(database, 'the test', part);
+  for (const part of [journalPart, inboxPart]) await prepareTables(database, part);
   await database.close();
   return url;
 }

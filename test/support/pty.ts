@@ -1,4 +1,5 @@
-// A program on a real pseudo-terminal, seen through a terminal emulator: what a person would have on the screen.
+// A program on a real pseudo-terminal, seen through a terminal emulator: what a person would have
+// on the screen.
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,9 @@ export interface PtyRun {
   /** Resolves when the screen shows it. */
   readonly shows: (text: string | RegExp) => Promise<void>;
   readonly exit: Promise<number>;
+}
+
+export interface PtyProcess extends PtyRun {
   readonly signal: (name: NodeJS.Signals) => void;
   readonly kill: () => void;
 }
@@ -35,30 +39,42 @@ export function startInPty(
   file: string,
   args: readonly string[],
   options: PtyOptions = {},
-): PtyRun {
+): PtyProcess {
   const { columns = 80, rows = 24, env = {} } = options;
   const { PATH = '', HOME = '' } = process.env;
-  const emulator = new xterm.Terminal({
-    cols: Math.max(columns, 1),
-    rows: Math.max(rows, 1),
-    allowProposedApi: true,
-  });
   const pty = spawn(file, [...args], {
     name: env['TERM'] ?? 'xterm-256color',
     cols: columns,
     rows,
     env: { PATH, HOME, LANG: 'C.UTF-8', ...env },
   });
+  const screen = openScreen(columns, rows);
+  pty.onData(screen.write);
+  const exit = new Promise<number>((resolve) => {
+    pty.onExit(({ exitCode }) => void screen.drawn().then(() => resolve(exitCode)));
+  });
+  return {
+    ...screen,
+    type: (keys) => pty.write(keys),
+    resize: (toColumns, toRows) => {
+      screen.resize(toColumns, toRows);
+      pty.resize(toColumns, toRows);
+    },
+    exit,
+    signal: (name) => pty.kill(name),
+    kill: () => pty.kill('SIGKILL'),
+  };
+}
+
+/** A terminal emulator for what a program writes. */
+export function openScreen(columns: number, rows: number) {
+  const emulator = new xterm.Terminal({
+    cols: Math.max(columns, 1),
+    rows: Math.max(rows, 1),
+    allowProposedApi: true,
+  });
   const watchers = new Set<() => void>();
   let written = '';
-  pty.onData((data) => {
-    written += data;
-    emulator.write(data, () => watchers.forEach((watch) => watch()));
-  });
-  const exit = new Promise<number>((resolve) => {
-    pty.onExit(({ exitCode }) => emulator.write('', () => resolve(exitCode)));
-  });
-
   const screen = (): string[] => {
     const { active } = emulator.buffer;
     const lines = Array.from(
@@ -87,20 +103,19 @@ export function startInPty(
       watchers.add(watch);
       watch();
     });
-
   return {
     written: () => written,
     screen,
-    isCursorHidden: () => written.lastIndexOf('\u001B[?25l') > written.lastIndexOf('\u001B[?25h'),
-    type: (keys) => pty.write(keys),
-    resize: (toColumns, toRows) => {
-      emulator.resize(Math.max(toColumns, 1), Math.max(toRows, 1));
-      pty.resize(toColumns, toRows);
-    },
     shows,
-    exit,
-    signal: (name) => pty.kill(name),
-    kill: () => pty.kill('SIGKILL'),
+    isCursorHidden: () => written.lastIndexOf('\u001B[?25l') > written.lastIndexOf('\u001B[?25h'),
+    write(data: string): void {
+      written += data;
+      emulator.write(data, () => watchers.forEach((watch) => watch()));
+    },
+    resize: (toColumns: number, toRows: number): void =>
+      emulator.resize(Math.max(toColumns, 1), Math.max(toRows, 1)),
+    /** Resolves when all that was written is on the screen. */
+    drawn: () => new Promise<void>((resolve) => emulator.write('', resolve)),
   };
 }
 

@@ -7,7 +7,10 @@ export type Bits = readonly boolean[][];
 const black = 16;
 const white = 231;
 
-/** What a terminal shows of the lines: cells of two pixels above each other, each in its own ink and ground. */
+/**
+ * What a terminal shows of the lines: cells of two pixels above each other, each in its own ink and
+ * ground.
+ */
 export async function pixelsOf(lines: readonly string[]): Promise<Bits> {
   const terminal = new xterm.Terminal({
     cols: 250,
@@ -26,7 +29,10 @@ export async function pixelsOf(lines: readonly string[]): Promise<Bits> {
   });
 }
 
-/** The same of cells of two by three pixels, whose signs Unicode counts by their bits without those that it had before. */
+/**
+ * The same of cells of two by three pixels, whose signs Unicode counts by their bits without those
+ * that it had before.
+ */
 export async function sextantPixelsOf(lines: readonly string[]): Promise<Bits> {
   const terminal = new xterm.Terminal({
     cols: 250,
@@ -64,8 +70,8 @@ function isBlack(color: number | undefined): boolean {
 }
 
 /**
- * Photographs the pixels on a wall of the theme's colour. `gap` is the room that some terminals leave below each line and
- * fill with the ground of the cell above it.
+ * Photographs the pixels on a wall of the theme's colour. `gap` is the room that some terminals
+ * leave below each line and fill with the ground of the cell above it.
  */
 export function scan(bits: Bits, { wall = 0, scale = 4, gap = 0 } = {}): string | undefined {
   const columns = bits[0]?.length ?? 0;

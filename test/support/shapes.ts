@@ -1,4 +1,5 @@
-// The live shapes in which the services of these tests answer, where `npm run test:shapes` has chosen some.
+// The live shapes in which the services of these tests answer, where `npm run test:shapes` has
+// chosen some.
 import { expect } from 'vitest';
 
 export const testedShapes = process.env['SVCPAY_TEST_SHAPES'];

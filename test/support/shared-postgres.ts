@@ -1,4 +1,5 @@
-// The PostgreSQL server shared by all tests, each with its databases. A test that crashes it starts its own.
+// The PostgreSQL server shared by all tests, each with its databases. A test that crashes it starts
+// its own.
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, inject } from 'vitest';

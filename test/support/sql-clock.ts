@@ -1,23 +1,30 @@
 // SQL as usual, with the clock of a test in place of the database's own.
 import {
-  Present,
+  TimeFromNow,
   type Sql,
   type SqlDatabase,
   type SqlValue,
+  type Statement,
 } from '../../src/store/database/sql.js';
 
 export function withClock<T extends SqlDatabase>(database: T, now: () => number): T {
-  const plain = (values: readonly SqlValue[]) =>
-    values.map((value) => (value instanceof Present ? now() + value.plusMs : value));
+  const plain = ([text, ...values]: Statement): Statement => [
+    text,
+    ...values.map((value): SqlValue =>
+      value instanceof TimeFromNow ? now() + value.plusMs : value,
+    ),
+  ];
   const timed = (sql: Sql): Sql => ({
     ...sql,
     now: async () => now(),
-    all: (text, ...values) => sql.all(text, ...plain(values)),
-    final: (text, ...values) => sql.final(text, ...plain(values)),
-    run: (text, ...values) => sql.run(text, ...plain(values)),
+    all: (...statement) => sql.all(...plain(statement)),
+    run: (...statement) => sql.run(...plain(statement)),
+    whileLocked: (name, ...statement) => sql.whileLocked(name, ...plain(statement)),
+    last: (...statements) => sql.last(...statements.map(plain)),
   });
   return {
     ...database,
     transaction: (action, options) => database.transaction((sql) => action(timed(sql)), options),
+    read: (action) => database.read((sql) => action(timed(sql))),
   };
 }

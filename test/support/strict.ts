@@ -1,16 +1,17 @@
-// The command line against the strict service in whatever temper, from as many homes as a test wants.
+// The command line against the strict service in whatever temper, from as many homes as a test
+// wants.
 import { join } from 'node:path';
 import {
   startStrictService,
   type Dialect,
   type StrictService,
 } from '../conformance/strict-service.js';
-import { svcpay, type Here } from './in-process.js';
+import { quickTime, svcpay, type Here } from './in-process.js';
 import { test as base, type Run } from './svcpay.js';
 
 export interface Strict {
   readonly service: StrictService;
-  /** Runs a command line, at a home of this name. */
+  /** Runs a command line, at a home of this name; its pauses are short. */
   run(args: string, at?: string, around?: Partial<Here>): Promise<Run>;
   /** Where a home of this name is. */
   home(name: string): string;
@@ -27,7 +28,7 @@ export const test = base.extend<Fixtures>({
     const service = await startStrictService(dialect);
     const home = (name: string): string => join(folder, name);
     const run: Strict['run'] = (args, at = 'home', around = {}) =>
-      svcpay(args.split(' '), { home: home(at), sandbox: service, ...around });
+      svcpay(args.split(' '), { home: home(at), sandbox: service, ...quickTime(), ...around });
     await use({ service, run, home });
     await service.stop();
   },

@@ -1,4 +1,5 @@
-// Drives the built program through its front door: as a process in a pipe, and in a pseudo-terminal.
+// Drives the built program through its front door: as a process in a pipe, and in a
+// pseudo-terminal.
 import { spawn } from 'node:child_process';
 import { closeSync, constants as openFlags, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
@@ -120,20 +121,29 @@ export interface TtyRun {
   readonly text: () => string;
   /** Everything printed so far, as it came. */
   readonly raw: () => string;
-  /** Resolves once the text after the last match has this in it; rejects when the program ends or hangs without. */
+  /**
+   * Resolves once the text after the last match has this in it; rejects when the program ends or
+   * hangs without.
+   */
   readonly waitFor: (pattern: RegExp | string) => Promise<void>;
   readonly type: (keys: string) => void;
   readonly resize: (columns: number, rows: number) => void;
+  readonly ended: Promise<number>;
+}
+
+export interface TtyProcess extends TtyRun {
   readonly kill: (signal: string) => void;
   /** Closes the terminal's window. */
   readonly close: () => void;
-  readonly ended: Promise<number>;
 }
 
 const settleMs = 80;
 const waitMs = 30_000;
 
-/** Runs the program in a pseudo-terminal; with an input, at the end of a pipe within it; or as a background job of its shell. */
+/**
+ * Runs the program in a pseudo-terminal; with an input, at the end of a pipe within it; or as a
+ * background job of its shell.
+ */
 export function svcpayTty(
   args: readonly string[],
   around: Environment & {
@@ -141,7 +151,7 @@ export function svcpayTty(
     readonly rows?: number;
     readonly inBackground?: boolean;
   },
-): TtyRun {
+): TtyProcess {
   const piped =
     around.input === undefined ? [] : ['sh', '-c', 'printf %s "$0" | "$@"', around.input];
   const shell = around.inBackground === true ? ['sh', '-c', 'set -m; "$@" & wait $!', 'sh'] : piped;
@@ -153,26 +163,11 @@ export function svcpayTty(
     env: { ...environment(around), TERM: 'xterm-256color' },
   });
   readToTheEnd(pty);
-  let raw = '';
-  let seen = 0;
-  let exitCode: number | undefined;
-  const watchers = new Set<() => void>();
-  const notify = (): void => watchers.forEach((watch) => watch());
-  pty.onData((text) => {
-    raw += text;
-    notify();
-  });
-  const ended = new Promise<number>((done) => {
-    pty.onExit((exit) => {
-      exitCode = exit.exitCode;
-      done(exit.exitCode);
-      notify();
-    });
-  });
-  const text = (): string => stripVTControlCharacters(raw).replaceAll('\r', '');
+  const { onText, onEnd, ...run } = readTty();
+  pty.onData(onText);
+  pty.onExit(({ exitCode }) => onEnd(exitCode));
   return {
-    text,
-    raw: () => raw,
+    ...run,
     type: (keys) => pty.write(keys),
     resize: (columns, rows) => pty.resize(columns, rows),
     kill: (signal) => pty.kill(signal),
@@ -181,41 +176,68 @@ export function svcpayTty(
         throw new Error('A terminal can no longer be closed.');
       pty.destroy();
     },
-    ended,
-    waitFor: (pattern) =>
-      new Promise((found, missing) => {
-        const giveUp = (why: string): void => {
+  };
+}
+
+/** What a terminal printed, and waits for what it prints next. */
+export function readTty() {
+  let raw = '';
+  let seen = 0;
+  let exitCode: number | undefined;
+  const watchers = new Set<() => void>();
+  const notify = (): void => watchers.forEach((watch) => watch());
+  let done: (code: number) => void = () => undefined;
+  const ended = new Promise<number>((resolve) => (done = resolve));
+  const text = (): string => stripVTControlCharacters(raw).replaceAll('\r', '');
+  const waitFor = (pattern: RegExp | string): Promise<void> =>
+    new Promise((found, missing) => {
+      const giveUp = (why: string): void => {
+        clearTimeout(deadline);
+        watchers.delete(look);
+        missing(new Error(`${why} without ${String(pattern)}:\n${text()}`));
+      };
+      const deadline = setTimeout(() => giveUp(`${waitMs} ms have passed`), waitMs);
+      const look = (): void => {
+        const fresh = text().slice(seen);
+        const at = typeof pattern === 'string' ? fresh.indexOf(pattern) : fresh.search(pattern);
+        if (at >= 0) {
+          const length =
+            typeof pattern === 'string' ? pattern.length : (pattern.exec(fresh)?.[0].length ?? 0);
+          seen += at + length;
           clearTimeout(deadline);
           watchers.delete(look);
-          missing(new Error(`${why} without ${String(pattern)}:\n${text()}`));
-        };
-        const deadline = setTimeout(() => giveUp(`${waitMs} ms have passed`), waitMs);
-        const look = (): void => {
-          const fresh = text().slice(seen);
-          const at = typeof pattern === 'string' ? fresh.indexOf(pattern) : fresh.search(pattern);
-          if (at >= 0) {
-            const length =
-              typeof pattern === 'string' ? pattern.length : (pattern.exec(fresh)?.[0].length ?? 0);
-            seen += at + length;
-            clearTimeout(deadline);
-            watchers.delete(look);
-            // A prompt is drawn a moment before it listens: a person is never that fast.
-            setTimeout(found, settleMs);
-          } else if (exitCode !== undefined) {
-            giveUp(`The program ended (${exitCode})`);
-          }
-        };
-        watchers.add(look);
-        look();
-      }),
+          // A prompt is drawn a moment before it listens: a person is never that fast.
+          setTimeout(found, settleMs);
+        } else if (exitCode !== undefined) {
+          giveUp(`The program ended (${exitCode})`);
+        }
+      };
+      watchers.add(look);
+      look();
+    });
+  return {
+    text,
+    raw: () => raw,
+    waitFor,
+    ended,
+    onText(more: string): void {
+      raw += more;
+      notify();
+    },
+    onEnd(code: number): void {
+      exitCode = code;
+      done(code);
+      notify();
+    },
   };
 }
 
 const quietMs = 30;
 
 /**
- * What is still unread when the last program leaves a terminal is lost to node-pty, and 200 ms after that in any case. So the
- * terminal is held open here, and closed when nothing has come for a while.
+ * What is still unread when the last program leaves a terminal is lost to node-pty, and 200 ms
+ * after that in any case. So the terminal is held open here, and closed when nothing has come for a
+ * while.
  */
 function readToTheEnd(pty: IPty): void {
   const [socket, path]: unknown[] = [Reflect.get(pty, '_socket'), Reflect.get(pty, '_pty')];

@@ -1,4 +1,5 @@
-// A service that delivers webhooks, and an application that takes them, as processes of a test meet them.
+// A service that delivers webhooks, and an application that takes them, as processes of a test meet
+// them.
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -35,9 +36,13 @@ export async function deliver(
 }
 
 /** Starts `webhook listen` on a free port and waits until it takes deliveries. */
-export async function startListening(args: readonly string[], around: Environment) {
+export async function startListening(
+  args: readonly string[],
+  around: Environment,
+  secret = webhookSecret,
+) {
   const ready = join(around.home, `ready-${randomUUID()}.json`);
-  const env = { ...around.env, SVCPAY_WEBHOOK_SECRET: webhookSecret };
+  const env = { ...around.env, SVCPAY_WEBHOOK_SECRET: secret };
   const program = startSvcpay(
     ['webhook', 'listen', '--port', '0', '--ready-file', ready, ...args],
     { ...around, env },
@@ -58,18 +63,20 @@ export async function startListening(args: readonly string[], around: Environmen
 }
 
 /** An application on this machine; `answer` decides its answer to each event. */
-export async function startApplication(answer: (body: string) => number) {
+export async function startApplication(answer: (body: string) => number | Promise<number>) {
   const bodies: string[] = [];
+  const eventIds: unknown[] = [];
   const signatures: unknown[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    request.on('end', async () => {
       const body = Buffer.concat(chunks).toString();
-      const status = answer(body);
+      const status = await answer(body);
       if (status === 200) {
         bodies.push(body);
         signatures.push(request.headers['x-servicepay-signature']);
+        eventIds.push(request.headers['svcpay-event-id']);
       }
       response.writeHead(status, { 'content-length': 0 }).end();
     });
@@ -81,5 +88,5 @@ export async function startApplication(answer: (body: string) => number) {
   });
   const address = server.address();
   const port = address !== null && typeof address === 'object' ? address.port : 0;
-  return { url: `http://127.0.0.1:${port}/hooks`, bodies, signatures };
+  return { url: `http://127.0.0.1:${port}/hooks`, bodies, signatures, eventIds };
 }

@@ -1,12 +1,13 @@
-// The live line: redrawn in place on a terminal, plain lines in a pipe, and its record when it is over.
+// The live line: redrawn in place on a terminal, plain lines in a pipe, and its record when it is
+// over.
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLive, type Live } from '../../src/terminal/live.js';
-import { bundled, startInPty, type PtyOptions, type PtyRun } from '../support/pty.js';
+import { bundled, startInPty, type PtyOptions, type PtyProcess } from '../support/pty.js';
 import { openPlainScreen, openScreen, type ScreenOptions } from './support.js';
 
 describe('on a terminal', () => {
   let program: string;
-  let run: PtyRun | undefined;
+  let run: PtyProcess | undefined;
 
   beforeAll(async () => {
     program = await bundled(new URL('fixtures/live.ts', import.meta.url));
@@ -14,7 +15,7 @@ describe('on a terminal', () => {
 
   afterEach(() => run?.kill());
 
-  async function waiting(options: PtyOptions = {}): Promise<PtyRun> {
+  async function waiting(options: PtyOptions = {}): Promise<PtyProcess> {
     run = startInPty(process.execPath, [program], options);
     await run.shows('Waiting');
     return run;
@@ -53,16 +54,16 @@ describe('on a terminal', () => {
     },
   );
 
-  test('a long line is truncated, not wrapped', async () => {
+  test('a long line is shortened, not wrapped', async () => {
     const { shows, screen } = await waiting({ columns: 24 });
-    await shows('Waiting for the pa…');
+    await shows('Waiting for the…');
     expect(screen()).toHaveLength(1);
   });
 
-  test('a narrower window truncates the line at once and removes the old one', async () => {
+  test('a narrower window shortens the line at once and removes the old one', async () => {
     const { shows, resize, screen, signal, exit } = await waiting();
     resize(30, 24);
-    await shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Waiting for the payment …$/);
+    await shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Waiting for the payment…$/);
     signal('SIGUSR2');
     await exit;
     expect(screen()).toEqual(['A remark in between', '  ✓ Received 0.00050000 BTC']);

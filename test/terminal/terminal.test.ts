@@ -115,6 +115,17 @@ describe('size', () => {
 });
 
 test.each([
+  { given: {}, blocks: 'sextants' },
+  { given: { env: { TERM_PROGRAM: 'Apple_Terminal' } }, blocks: 'half' },
+  { given: { env: { TERM: 'dumb' } }, blocks: false },
+  { given: { env: { LANG: 'C' } }, blocks: false },
+  { given: { flags: { noColor: true } }, blocks: false },
+  { given: { tty: false }, blocks: false },
+])('with $given the smallest blocks are $blocks', ({ given, blocks }) => {
+  expect(openScreen(given).terminal.blocks).toBe(blocks);
+});
+
+test.each([
   { given: {}, animate: true },
   { given: { tty: false }, animate: false },
   { given: { env: { CI: '1' } }, animate: false },

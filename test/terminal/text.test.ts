@@ -50,16 +50,19 @@ describe('oneLine', () => {
   });
 
   test.each([
-    { text: 'a description that is long', width: 12, shown: 'a descripti…' },
+    { text: 'a description that is long', width: 12, shown: 'a…' },
+    { text: 'a description that is long', width: 15, shown: 'a description…' },
+    { text: 'order 118, Coffee House', width: 16, shown: 'order 118…' },
+    { text: 'antidisestablishment', width: 7, shown: 'antidi…' },
     { text: '日本語日本語', width: 7, shown: '日本語…' },
     { text: 'short', width: 5, shown: 'short' },
     { text: 'short', width: 1, shown: '…' },
-    { text: 'Vietcombank (970436) x', width: 18, shown: 'Vietcombank …' },
+    { text: 'Vietcombank (970436) x', width: 18, shown: 'Vietcombank…' },
     { text: 'Vietcombank (970436) x', width: 21, shown: 'Vietcombank (970436)…' },
     { text: '(970436)', width: 5, shown: '(970…' },
     { text: '日本', width: 2, shown: '…' },
   ])(
-    'truncates $text at $width cells, before parentheses rather than within',
+    'shortens $text at $width cells after a word, and before parentheses rather than within',
     ({ text, width, shown }) => {
       expect(oneLine(text, width)).toBe(shown);
     },

@@ -1,4 +1,5 @@
-// The screens that people see, at 80 columns and at 40: quotes, payouts, receipts, invoices, tables, failures.
+// The screens that people see, at 80 columns and at 40: quotes, payouts, receipts, invoices,
+// tables, failures.
 import { Big } from 'big.js';
 import { Chalk } from 'chalk';
 import fc from 'fast-check';
@@ -14,23 +15,23 @@ import { pointsAligned } from '../../src/terminal/rows/table.js';
 import { recordLine } from '../../src/terminal/cards/record-line.js';
 import { quoteCard, type QuoteCard } from '../../src/terminal/cards/quote-card.js';
 import { receipt } from '../../src/terminal/cards/receipt.js';
-import { stepsLine } from '../../src/terminal/cards/steps.js';
+import { besideSteps, stepsLine, waitingText } from '../../src/terminal/cards/steps.js';
 import { asciiGlyphs } from '../../src/terminal/glyphs.js';
 import { stateWord } from '../../src/terminal/views/state-words.js';
 import type { Canvas } from '../../src/terminal/terminal.js';
 import { relativeTime } from '../../src/terminal/time.js';
 import { transactionKind, transactionList } from '../../src/terminal/views/transaction-view.js';
-import { placeLine, walletList } from '../../src/terminal/views/wallet-view.js';
+import { whereaboutsLine, walletList } from '../../src/terminal/views/wallet-view.js';
 import { widthOf } from '../../src/terminal/text.js';
 import { openPlainScreen } from './support.js';
 
-const plain = (columns: number, rows = 60, blocks = false): Canvas => ({
+const plain = (columns: number, rows = 60, blocks: Canvas['blocks'] = false): Canvas => ({
   style: new Chalk({ level: 0 }),
   columns,
   rows,
   blocks,
 });
-const coloured: Canvas = { style: new Chalk({ level: 1 }), columns: 80, rows: 60, blocks: true };
+const coloured: Canvas = { style: new Chalk({ level: 1 }), columns: 80, rows: 60, blocks: 'half' };
 
 const txnId = 'c1d2e3f4-5e07-4094-92cd-1aeb3fbe8297';
 const payee = '03e7156ae33b0a208d0744199163177e909e80176e55d97a2f221ede0f934dd9ad';
@@ -200,7 +201,7 @@ describe('an invoice', () => {
       expected: 'Receive  text  Page  This file.',
     },
   ])('with $rows rows: $what', ({ rows, expected }) => {
-    expect(shape(plain(80, rows, true))).toBe(expected);
+    expect(shape(plain(80, rows, 'half'))).toBe(expected);
   });
 
   test('is one line from the first column on, which the terminal wraps and copies as a whole', () => {
@@ -217,7 +218,7 @@ describe('an invoice', () => {
   ])('the address of a %s request shows below its code at 80x24', (_, code, text) => {
     const lines = invoiceCard(
       { title: 'Receive', code, text, facts: [{ label: 'URI', value: code, whole: true }] },
-      plain(80, 24, true),
+      plain(80, 24, 'half'),
     );
     const last = lines.findLastIndex((line) => line.includes('\u001B['));
     expect(last).toBeGreaterThan(0);
@@ -228,7 +229,7 @@ describe('an invoice', () => {
   });
 
   test('lists the written files, without repeating the advice', () => {
-    const lines = invoiceCard({ ...invoice, qrFile: 'code.svg' }, plain(80, 24, true));
+    const lines = invoiceCard({ ...invoice, qrFile: 'code.svg' }, plain(80, 24, 'half'));
     expect(lines.join('\n')).toContain('QR code   written to code.svg');
     expect(lines.join('\n')).not.toContain('--qr-file');
   });
@@ -295,6 +296,26 @@ describe('a receipt', () => {
       `  Transaction   ${txnId}`,
     ]);
   });
+
+  test.for([
+    ['lightning', 'failed', 'Nothing was taken from your BTC wallet.'],
+    ['on-chain', 'failed', 'Returned to your BTC wallet.'],
+    ['vnd-instant', 'rejected', 'Returned to your BTC wallet.'],
+    ['on-chain', 'error', 'The service may hold 0.01002500 BTC: ask it, with this id.'],
+  ] as const)(
+    'of a payment by %s that is %s reads "%s", without a total',
+    ([method, state, place]) => {
+      const txn = transaction({
+        txnState: state,
+        sourceReq: { ccy: 'BTC', method: 'servicepay' },
+        destReq: { ccy: 'BTC', method },
+      });
+      const total = money('BTC', '0.010025');
+      const lines = receipt(txn, { now, total }, plain(80)).join('\n');
+      expect(lines).toContain(place);
+      expect(lines).not.toMatch(/^\s*Total/m);
+    },
+  );
 
   test('shows an amount once if both sides are equal', () => {
     const side = { ccy: 'BTC', amtSettled: 0.0005 };
@@ -395,6 +416,41 @@ describe('the steps of', () => {
   });
 });
 
+describe('the wait for a payment', () => {
+  const sent = transaction({ txnState: 'destsent' });
+  const usually = 'on-chain usually takes 30 min';
+
+  test.each([
+    { what: 'a short wait', txn: sent, ms: 2_900, text: '' },
+    {
+      what: 'a payment on its way',
+      txn: sent,
+      ms: 4 * 60_000,
+      text: `4 min · ${usually} · Ctrl-C is safe: the payment goes on`,
+    },
+    { what: 'a quote', txn: transaction({ txnState: 'quoted' }), ms: 60_000, text: '' },
+    { what: 'a final state', txn: transaction({ txnState: 'completed' }), ms: 60_000, text: '' },
+    {
+      what: 'money to come',
+      txn: transaction({ txnState: 'srccreated', sourceReq: { ccy: 'BTC', method: 'on-chain' } }),
+      ms: 60_000,
+      text: '',
+    },
+  ])('explains $what: "$text"', ({ txn, ms, text }) => {
+    expect(waitingText(txn, ms, usually)).toBe(text);
+  });
+
+  test('is beside the steps, or shorter below them', () => {
+    const text = waitingText(sent, 60_000, usually);
+    const steps = stepsLine(sent, plain(140));
+    expect(besideSteps(steps, text, plain(140))).toBe(`${steps}     ${text}`);
+    expect(besideSteps(steps, text, plain(60))).toBe(
+      `${steps}\n1 min · ${usually} · Ctrl-C is safe`,
+    );
+    expect(besideSteps(steps, '', plain(60))).toBe(steps);
+  });
+});
+
 test.each([
   { source: 'servicepay', dest: 'lnurl', kind: 'Lightning send' },
   { source: 'servicepay', dest: 'tron', kind: 'USDT send' },
@@ -434,7 +490,11 @@ describe('tables', () => {
   }
 
   test('wallets at 80 columns', async () => {
-    const footer = placeLine({ profile: 'acme', service: 'production', accountId: 'ne01-7f3a' });
+    const footer = whereaboutsLine({
+      profile: 'acme',
+      service: 'production',
+      accountId: 'ne01-7f3a',
+    });
     expect(await drawn(80, (out) => out.list(wallets, walletList(footer)))).toEqual([
       '  Currency       Available        Reserved           Total',
       '  BTC           1.24500000      0.00500000      1.25000000',
@@ -503,10 +563,10 @@ describe('tables', () => {
       columns: 80,
       lines: [
         '  All 3',
-        '  When        What               Amount  With              State    Id',
-        '  4 min       ⇄ Swap        100 000 sat  → 70.796845 USDT  done     c1d2e3f4',
-        '  2026-01-30  ↑ Lightning    −2 500 sat  Coffee House      expired  c1d2e3f4',
-        '  now         ↑ On-chain   −300 000 sat  bc1q…f3t4         2 of 6   9e1b02aa',
+        '  When         What                Amount   With                   Fee   State',
+        '  4 min        ⇄ Swap         100 000 sat   → 70.796845 USDT             done',
+        '  2026-01-30   ↑ Lightning     −2 500 sat   Coffee House         7 sat   expired',
+        '  now          ↑ On-chain    −300 000 sat   bc1q…f3t4          900 sat   2 of 6',
         '  svcpay tx get',
       ],
     },
@@ -514,10 +574,10 @@ describe('tables', () => {
       columns: 60,
       lines: [
         '  All 3',
-        '  When        What               Amount  State    Id',
-        '  4 min       ⇄ Swap        100 000 sat  done     c1d2e3f4',
-        '  2026-01-30  ↑ Lightning    −2 500 sat  expired  c1d2e3f4',
-        '  now         ↑ On-chain   −300 000 sat  2 of 6   9e1b02aa',
+        '        Amount     With                     Fee     State',
+        '   100 000 sat     → 70.796845 USDT                 done',
+        '    −2 500 sat     Coffee House           7 sat     expired',
+        '  −300 000 sat     bc1q…f3t4            900 sat     2 of 6',
         '  svcpay tx get',
       ],
     },
@@ -525,15 +585,18 @@ describe('tables', () => {
       columns: 40,
       lines: [
         '  All 3',
-        '        Amount     State       Id',
-        '   100 000 sat     done        c1d2e3f4',
-        '    −2 500 sat     expired     c1d2e3f4',
-        '  −300 000 sat     2 of 6      9e1b02aa',
+        '        Amount          Fee      State',
+        '   100 000 sat                   done',
+        '    → 70.796845 USDT',
+        '    −2 500 sat        7 sat      expired',
+        '    Coffee House',
+        '  −300 000 sat      900 sat      2 of 6',
+        '    bc1q…f3t4',
         '  svcpay tx get',
       ],
     },
   ])(
-    'the history at $columns columns has a line per transaction, between head and foot',
+    'the history at $columns columns keeps amounts, fees and names; id, date and kind leave first',
     async ({ columns, lines }) => {
       const view = transactionList(now, { ids, known, heading: 'All 3', footer: 'svcpay tx get' });
       expect(await drawn(columns, (out) => out.list(page, view))).toEqual(lines);
@@ -716,7 +779,7 @@ describe('a failure', () => {
       failure: new Failure('pending', 'The service did not answer.', {
         hint: `svcpay tx resume ${txnId}`,
       }),
-      shown: ['Not known yet: the service did not answer.', `  svcpay tx resume ${txnId}`],
+      shown: ['Outcome unknown: the service did not answer.', `  svcpay tx resume ${txnId}`],
     },
     {
       failure: new Failure('refused', 'Nothing moved: it was refused.'),

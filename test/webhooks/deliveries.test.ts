@@ -1,4 +1,5 @@
-// Deliveries: to another address as unchanged bytes, to a command as stdin and environment, to a reader in order.
+// Deliveries: to another address as unchanged bytes, to a command as stdin and environment, to a
+// reader in order.
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { StoredEvent } from '../../src/store/events/event-store.js';
@@ -46,16 +47,32 @@ describe('forwarding', () => {
     const forwarder = openForwarder({
       target: url,
       signatureHeader: 'X-Acmepay-Signature',
-      connections: 2,
     });
     onTestFinished(() => forwarder.close());
     const event = stored('{"txnId": "t1" , "odd":"\u00fc"}\r\n');
-    expect(await forwardTo(forwarder)(event, never)).toEqual({ kind: 'delivered' });
+    expect(
+      await forwardTo(
+        forwarder,
+        () => 0,
+        () => undefined,
+      )(event, never),
+    ).toEqual({ kind: 'delivered' });
     expect(seen[0]?.body).toEqual(event.body);
     expect(seen[0]?.headers).toMatchObject({
       'x-acmepay-signature': event.signature,
       'content-type': 'application/json',
     });
+  });
+
+  test('sends the user name and password of the address as a header', async () => {
+    const { url, seen } = await target(204);
+    const named = new URL(url);
+    [named.username, named.password] = ['shop', 'pass word'];
+    const forwarder = openForwarder({ target: named, signatureHeader: 'X-Servicepay-Signature' });
+    onTestFinished(() => forwarder.close());
+    expect(await forwarder.post(stored('{}'))).toBe(204);
+    const authorization = `Basic ${Buffer.from('shop:pass word').toString('base64')}`;
+    expect(seen[0]?.headers).toMatchObject({ authorization });
   });
 
   test.for([
@@ -70,10 +87,15 @@ describe('forwarding', () => {
     const forwarder = openForwarder({
       target: url,
       signatureHeader: 'X-Servicepay-Signature',
-      connections: 2,
     });
     onTestFinished(() => forwarder.close());
-    expect(await forwardTo(forwarder)(stored('{}'), never)).toMatchObject({ kind: 'retry', scope });
+    expect(
+      await forwardTo(
+        forwarder,
+        () => 0,
+        () => undefined,
+      )(stored('{}'), never),
+    ).toMatchObject({ kind: 'retry', scope });
   });
 
   test.for(['ftp://x', 'localhost:3000', 'nonsense', ''])('refuses "%s" as an address', (text) => {
@@ -86,11 +108,13 @@ describe('a command', () => {
     command: string,
     event = stored('{"txnId":"t1","txnState":"completed","updatedAt":5}'),
     signal = never,
+    stopping = never,
   ) => {
     const chunks: Buffer[] = [];
     const verdict = runFor({
       command,
       env: { PATH: process.env['PATH'] },
+      stopping,
       onOutput: (chunk) => chunks.push(chunk),
       onExit: () => undefined,
     })(event, signal);
@@ -125,6 +149,11 @@ describe('a command', () => {
       undefined,
       AbortSignal.timeout(200),
     );
+    expect(verdict).toMatchObject({ kind: 'retry', scope: 'transaction' });
+  });
+
+  test.for(['kill -INT $$', 'exit 130'])('that Ctrl-C ends (%s) is retried', async (command) => {
+    const { verdict } = await run(command, undefined, never, AbortSignal.abort());
     expect(verdict).toMatchObject({ kind: 'retry', scope: 'transaction' });
   });
 

@@ -1,4 +1,6 @@
-// From the backlog to a consumer: every event is delivered, in order per transaction, whatever fails in between.
+// From the backlog to a consumer: every event is delivered, in order per transaction, whatever
+// fails in between.
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { EventStore, StoredEvent } from '../../src/store/events/event-store.js';
 import {
@@ -37,8 +39,13 @@ const start = (
     worker: 'one',
     store,
     deliver,
-    concurrency: 8,
+    workers: 8,
     elapsed: () => performance.now(),
+    sleep: (ms, signal) => delay(ms, undefined, { signal }),
+    every: (ms, action) => {
+      const timer = setInterval(action, ms);
+      return () => clearInterval(timer);
+    },
     random: () => 0,
     onFailed: () => undefined,
     onTrouble: () => undefined,
@@ -61,7 +68,11 @@ describe('a dispatcher', () => {
       arrived.set(txnId ?? '', [...(arrived.get(txnId ?? '') ?? []), id]);
       return { kind: 'delivered' };
     };
-    while ((await store.backlog()).length > 0) await start(store, deliver).drain(200);
+    while ((await store.backlog()).length > 0) {
+      const dispatcher = start(store, deliver);
+      await delay(200);
+      await dispatcher.stop();
+    }
     expect([...arrived.values()].flat().toSorted((a, b) => a - b)).toEqual(
       ids.map((_, n) => n + 1),
     );
@@ -74,7 +85,7 @@ describe('a dispatcher', () => {
     const done = new Promise<void>((resolve) => {
       const dispatcher = start(store, () => {
         attempts += 1;
-        if (attempts > 1) void dispatcher.drain(0).then(resolve);
+        if (attempts > 1) void dispatcher.stop().then(resolve);
         else vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
         return Promise.resolve(
           attempts > 1
@@ -106,7 +117,7 @@ describe('a dispatcher', () => {
       onFailed: (_event, reason) => void failed.push(reason),
     });
     await expect.poll(() => dispatcher.counts.delivered).toBe(1);
-    await dispatcher.drain(0);
+    await dispatcher.stop();
     expect(failed).toEqual(['Error: no process']);
     expect(await store.backlog()).toEqual([]);
   });
@@ -120,9 +131,10 @@ describe('a dispatcher', () => {
       arrived.push(txnId ?? '');
       return Promise.resolve({ kind: 'delivered' });
     });
-    await dispatcher.drain(50);
+    await expect.poll(() => arrived.length).toBe(2);
+    await dispatcher.stop();
     expect(arrived).toEqual(['good', 'better']);
-    expect(await store.backlog()).toEqual([{ consumer, count: 2, oldest: 0 }]);
+    expect(await store.backlog()).toMatchObject([{ consumer, count: 2 }]);
   });
 
   test('pauses for a consumer that is down, reports it once, and reports when it is back', async ({
@@ -151,7 +163,8 @@ describe('a dispatcher', () => {
       },
     });
     await isBack;
-    await dispatcher.drain(1_000);
+    await expect.poll(() => dispatcher.counts.delivered).toBe(50);
+    await dispatcher.stop();
     expect(said).toEqual(['refused', undefined]);
     expect(await store.backlog()).toEqual([]);
     expect(attempts).toBe(50 + 9);
@@ -167,7 +180,8 @@ describe('a dispatcher', () => {
         onFailed: ({ id }, reason) => told.push(`${id} ${reason}`),
       },
     );
-    await dispatcher.drain(100);
+    await expect.poll(() => dispatcher.counts.failed).toBe(1);
+    await dispatcher.stop();
     expect([told, dispatcher.counts, await store.backlog()]).toEqual([
       ['1 exit code 1'],
       { delivered: 0, failed: 1, retried: 0 },
@@ -182,8 +196,71 @@ describe('a dispatcher', () => {
       return Promise.resolve({ kind: 'delivered' });
     });
     await append(store, ['a', 'b']);
-    dispatcher.wake();
-    await dispatcher.drain(1_000);
+    dispatcher.look();
+    await expect.poll(() => dispatcher.counts.delivered).toBe(2);
+    await dispatcher.stop();
     expect(arrived).toEqual([1, 2]);
+  });
+
+  test('starts nothing after a stop, finishes what is in flight, and keeps it from others', async ({
+    store,
+  }) => {
+    const ids = Array.from({ length: 20 }, (_, n) => `t${n}`);
+    await append(store, ids);
+    const begun: number[] = [];
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const slow: Deliver = async ({ id }, signal) => {
+      begun.push(id);
+      await answered;
+      return signal.aborted
+        ? { kind: 'retry', scope: 'consumer', reason: 'aborted' }
+        : { kind: 'delivered' };
+    };
+    const quickly: DispatchOptions['every'] = (ms, action) => {
+      const timer = setInterval(action, ms / 100);
+      return () => clearInterval(timer);
+    };
+    const stopped = start(store, slow, { every: quickly });
+    await expect.poll(() => begun.length).toBe(8);
+    const stop = stopped.stop();
+    const elsewhere: number[] = [];
+    const other = start(
+      store,
+      ({ id }) => (elsewhere.push(id), Promise.resolve({ kind: 'delivered' })),
+      { worker: 'two', every: quickly },
+    );
+    // A lease that nobody extends would end meanwhile.
+    const { now } = Date;
+    onTestFinished(() => void vi.restoreAllMocks());
+    for (let passed = 3_000; passed <= 15_000; passed += 3_000) {
+      vi.spyOn(Date, 'now').mockImplementation(() => now() + passed);
+      await delay(60);
+    }
+    expect([begun.length, elsewhere]).toEqual([8, []]);
+    answer();
+    await stop;
+    await expect.poll(async () => (await store.backlog()).length, { timeout: 3_000 }).toBe(0);
+    await other.stop();
+    expect([...begun, ...elsewhere].toSorted((a, b) => a - b)).toEqual(ids.map((_, n) => n + 1));
+  });
+
+  test('aborts a delivery in flight after the longest time of an answer', async ({ store }) => {
+    await append(store, ['t1']);
+    const waits: number[] = [];
+    const dispatcher = start(
+      store,
+      (_event, signal) =>
+        new Promise((resolve) =>
+          signal.addEventListener('abort', () =>
+            resolve({ kind: 'retry', scope: 'consumer', reason: 'aborted' }),
+          ),
+        ),
+      { sleep: (ms) => (waits.push(ms), Promise.resolve()) },
+    );
+    await delay(20);
+    await dispatcher.stop();
+    expect(waits).toContain(15_000);
+    expect(await store.backlog()).toMatchObject([{ count: 1 }]);
   });
 });

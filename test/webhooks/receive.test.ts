@@ -1,4 +1,5 @@
-// The receiver on real sockets: what it accepts and refuses, and that it acknowledges nothing before it is stored.
+// The receiver on real sockets: what it accepts and refuses, and that it acknowledges nothing
+// before it is stored.
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import { createIntake } from '../../src/webhooks/intake.js';
@@ -18,7 +19,7 @@ async function start(
   const receiver = await startReceiver({
     host: '127.0.0.1',
     port: 0,
-    secret,
+    secrets: [secret],
     signatureHeader: 'X-Acmepay-Signature',
     store,
     consumers: [],

@@ -1,15 +1,11 @@
 // Where a connection goes: directly to this machine, or through the proxy of the environment.
 import { Failure } from '../../formats/failure.js';
-import { isLocalName, isLoopback } from '../base-url.js';
+import { isLoopback } from '../base-url.js';
 
 export interface Proxy {
   readonly address: string;
   readonly except: string;
 }
-
-/** Names under `localhost` are this machine, whatever their DNS records, because http is allowed to it. */
-export const resolvable = (hostname: string): string =>
-  isLocalName(hostname) ? 'localhost' : hostname;
 
 /** Like curl: lower-case names take precedence, and a proxy needs no scheme. */
 export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
@@ -31,7 +27,10 @@ export const mayBeProxied = ({ protocol, hostname }: URL): boolean =>
 export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean =>
   env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
 
-/** Throws Failure `usage` if certificates are not checked for another machine, unless `insecure` accepts it. */
+/**
+ * Throws Failure `usage` if certificates are not checked for another machine, unless `insecure`
+ * accepts it.
+ */
 export function checkTls(
   url: URL,
   { env, insecure }: { env: NodeJS.ProcessEnv; insecure?: boolean | undefined },
@@ -45,9 +44,12 @@ export function checkTls(
     return;
   throw new Failure(
     'usage',
-    `Nothing was sent: NODE_TLS_REJECT_UNAUTHORIZED=0 accepts any certificate for ${url.host}, so anyone on the network could read the token.`,
+    'Nothing was sent: NODE_TLS_REJECT_UNAUTHORIZED=0 accepts any certificate for ' +
+      `${url.host}, so anyone on the network could read the token.`,
     {
-      hint: 'Unset it and name your own certificate in NODE_EXTRA_CA_CERTS, or run it with --insecure.',
+      hint:
+        'Unset it and name your own certificate in NODE_EXTRA_CA_CERTS, or run it with ' +
+        '--insecure.',
     },
   );
 }

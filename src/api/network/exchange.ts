@@ -1,154 +1,193 @@
 // One exchange over the network: one time limit, a maximum size, readable errors.
 import { setMaxListeners } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
 import { timerMs } from '../../formats/duration.js';
-import { codeOf, errorOf } from '../../formats/unknown.js';
+import { codeOf, entryOf } from '../../formats/unknown.js';
 import {
   NetworkError,
   type HttpRequest,
   type HttpResponse,
   type NetworkErrorDetails,
   type Timing,
-  type Transport,
 } from '../transport.js';
-import { unpacked } from './unpacked.js';
 
-export interface NetworkOptions {
-  readonly env: NodeJS.ProcessEnv;
-  /** For a whole exchange, from the first byte sent to the last byte received; a request may set a shorter one. */
-  readonly timeoutMs: number;
-  /** Accepts a service whose certificate is not checked. */
-  readonly insecure?: boolean | undefined;
-}
-
-/** A transport that holds connections. */
-export type NetworkTransport = Transport & {
-  /** Ends all connections immediately. */
-  close(): Promise<void>;
+/** Its body may be bytes. */
+export type NetworkRequest = Omit<HttpRequest, 'body'> & {
+  readonly body?: string | Uint8Array | undefined;
 };
 
-export type OpeningTransport = NetworkTransport & {
-  /** Opens connections ahead of requests, until this many are idle. */
-  open(address: string, connections: number): void;
-};
-
-/** Progress reports of the carrier of a request. */
-export interface Course {
-  /** Registers how to stop; returns false after stopping at once if the exchange has ended already. */
-  begins(stop: (reason: Error) => void): boolean;
-  /** A new connection is open, before its TLS handshake. */
-  connects(): void;
-  /** The connection is ready: bytes may have left from now on. */
-  leaves(): void;
-  head(status: number, headers: IncomingHttpHeaders): void;
-  chunk(bytes: Buffer): void;
-  end(): void;
-  /** @param wasClosed see {@link NetworkError} */
-  fail(error: Error, wasClosed?: boolean): void;
+/** How a request reaches the service. */
+export interface Route {
+  readonly dispatcher: Dispatcher;
+  /**
+   * When TCP connected, by `performance.now()`, if a connection was opened for the request that
+   * starts now. Undefined for a reused connection.
+   */
+  connectedAt(): number | undefined;
+  /** Closes the connection after the response. */
+  readonly isSingleUse: boolean;
 }
 
-const mostBytes = 32 * 1024 * 1024;
+/** Of a response, compressed or not. */
+export const mostBytes = 32 * 1024 * 1024;
 
-/** Resolves with the whole response; rejects with {@link NetworkError} if it is incomplete or late. */
-export function exchange(
-  { signal, timeoutMs = Infinity }: HttpRequest,
+/**
+ * Resolves with the whole response; rejects with {@link NetworkError} if it is incomplete or takes
+ * longer than `longestMs`.
+ */
+export async function exchange(
+  request: NetworkRequest,
+  route: Route,
   longestMs: number,
-  carry: (course: Course) => void,
 ): Promise<HttpResponse> {
+  const { signal, timeoutMs = Infinity } = request;
   const limitMs = timerMs(Math.min(longestMs, timeoutMs));
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const answer: HttpResponse = { status: 0, headers: {}, body: '' };
-    let size = 0;
-    let over = false;
-    let requestSent = false;
-    const at = { begun: performance.now(), connected: 0, sent: 0, head: 0 };
-    const timing = (): Timing => ({
-      ...(at.connected > 0 && {
-        connect: at.connected - at.begun,
-        tls: at.sent > at.connected + 1 ? at.sent - at.connected : undefined,
-      }),
-      firstByte: at.head - at.sent,
-      total: performance.now() - at.begun,
-    });
-    let cutOff = (_reason: Error): void => {};
-
-    const finish = (settle: () => void): void => {
-      if (over) return;
-      over = true;
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', interrupt);
-      settle();
-    };
-    const fail = (message: string, details: Omit<NetworkErrorDetails, 'requestSent'>): void =>
-      finish(() => reject(new NetworkError(message, { requestSent, ...details })));
-    const stop = (message: string, code: string): void => {
-      fail(message, { code });
-      cutOff(new Error(message));
-    };
-    const interrupt = (): void => stop('interrupted', 'ABORT_ERR');
-    const timer = setTimeout(
-      () => stop(`no data within ${Math.round(limitMs / 10) / 100} s`, 'TIMEOUT'),
-      limitMs,
-    );
-    if (signal !== undefined) {
-      // Any number of requests may share a signal.
-      setMaxListeners(0, signal);
-      signal.addEventListener('abort', interrupt);
-      if (signal.aborted) return interrupt();
-    }
-
-    const course: Course = {
-      begins(stopper) {
-        cutOff = stopper;
-        if (over) cutOff(new Error('stopped before it was sent'));
-        return !over;
-      },
-      connects: () => void (at.connected = performance.now()),
-      leaves() {
-        requestSent = true;
-        at.sent = performance.now();
-      },
-      head(status, headers) {
-        at.head = performance.now();
-        answer.status = status;
-        answer.headers = joined(headers);
-      },
-      chunk(bytes) {
-        size += bytes.length;
-        if (size > mostBytes) stop('the answer is larger than 32 MB', 'TOO_LARGE');
-        else chunks.push(bytes);
-      },
-      end() {
-        const bytes = Buffer.concat(chunks);
-        const whole = (body: Buffer): void =>
-          finish(() => resolve({ ...answer, body: body.toString('utf8'), timing: timing() }));
-        const coding = answer.headers['content-encoding'];
-        if (!coding || bytes.length === 0) return whole(bytes);
-        unpacked(bytes, coding, mostBytes).then(whole, (cause: unknown) =>
-          fail('the answer could not be unpacked', { cause }),
-        );
-      },
-      fail: (error, wasClosed) =>
-        fail(inWords(error), { wasClosed, code: codeOf(error) || undefined, cause: error }),
-    };
-    try {
-      carry(course);
-    } catch (error) {
-      // Such as an invalid header.
-      course.fail(errorOf(error));
-    }
-  });
+  const { receive, stop } = prepare(request, route);
+  const interrupt = (): void => stop('interrupted', 'ABORT_ERR');
+  const timer = setTimeout(
+    () => stop(`no data within ${Math.round(limitMs / 10) / 100} s`, 'TIMEOUT'),
+    limitMs,
+  );
+  // Any number of requests may share a signal.
+  if (signal !== undefined) setMaxListeners(0, signal);
+  signal?.addEventListener('abort', interrupt);
+  if (signal?.aborted === true) interrupt();
+  try {
+    const { bytes, ...response } = await receive();
+    const coding = response.headers['content-encoding'];
+    const body = !coding || bytes.length === 0 ? bytes : await unpacked(bytes, coding);
+    return { ...response, body: body.toString('utf8') };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', interrupt);
+  }
 }
 
-function joined(headers: IncomingHttpHeaders): Record<string, string> {
-  return Object.fromEntries(
+/** By `performance.now()`, once they have come. */
+interface Moments {
+  startedAt: number;
+  /** Of a new connection. */
+  connected?: number | undefined;
+  sent?: number;
+  answered?: number;
+}
+
+type Received = Omit<HttpResponse, 'body'> & { readonly bytes: Buffer };
+
+interface Prepared {
+  /** Sends the request; resolves with the response. */
+  readonly receive: () => Promise<Received>;
+  /** Ends the exchange. A request that has not left is not sent any more. */
+  readonly stop: (message: string, code: string) => void;
+}
+
+function prepare({ url, method, headers, body }: NetworkRequest, route: Route): Prepared {
+  const { origin, pathname, search } = new URL(url);
+  const moments: Moments = { startedAt: performance.now() };
+  let stopped: NetworkError | undefined;
+  let cutOff: (reason: NetworkError) => void = () => undefined;
+  const failure = (message: string, details: Partial<NetworkErrorDetails>): NetworkError =>
+    new NetworkError(message, { requestSent: moments.sent !== undefined, ...details });
+
+  const receive = (): Promise<Received> =>
+    new Promise((resolve, reject) => {
+      if (stopped !== undefined) return reject(stopped);
+      cutOff = reject;
+      let head: Pick<Received, 'status' | 'headers'> = { status: 0, headers: {} };
+      const chunks: Buffer[] = [];
+      const handler: Dispatcher.DispatchHandler = {
+        // Called with an open connection, before the first byte leaves.
+        onRequestStart(controller) {
+          if (stopped !== undefined) return controller.abort(stopped);
+          cutOff = (reason) => controller.abort(reason);
+          moments.connected = route.connectedAt();
+          moments.sent = performance.now();
+        },
+        onResponseStart(_controller, status, received) {
+          moments.answered = performance.now();
+          head = { status, headers: joined(received) };
+        },
+        onResponseData: (_controller, bytes) => void chunks.push(bytes),
+        onResponseEnd: () =>
+          onceReusable(() =>
+            resolve({ ...head, bytes: Buffer.concat(chunks), timing: timingOf(moments) }),
+          ),
+        onResponseError(_controller, error) {
+          const code = codeOf(error) || undefined;
+          const wasClosed = isUnansweredOnReused(moments) && closed.test(codeOf(error));
+          reject(stopped ?? failure(inWords(error), { wasClosed, code, cause: error }));
+        },
+      };
+      const path = pathname + search;
+      const reset = route.isSingleUse;
+      route.dispatcher.dispatch(
+        { origin, path, method, headers, body: body ?? null, reset },
+        handler,
+      );
+    });
+
+  return {
+    receive,
+    stop(message, code) {
+      stopped = failure(message, { code });
+      cutOff(stopped);
+    },
+  };
+}
+
+/**
+ * undici reuses a connection only one turn after the response; an earlier request would open
+ * another.
+ */
+const onceReusable = (then: () => void): void => void setImmediate(() => setImmediate(then));
+
+const isUnansweredOnReused = ({ connected, sent, answered }: Moments): boolean =>
+  sent !== undefined && connected === undefined && answered === undefined;
+
+/** `connect` and `tls` are what this request waited for: its connection may be opened ahead. */
+function timingOf({ startedAt, connected, sent = startedAt, answered = sent }: Moments): Timing {
+  const waited = { firstByte: answered - sent, total: performance.now() - startedAt };
+  if (connected === undefined) return waited;
+  const connect = Math.max(0, connected - startedAt);
+  const tls = sent - startedAt - connect;
+  return { ...(connect > 0 && { connect }), ...(tls > 1 && { tls }), ...waited };
+}
+
+const joined = (headers: IncomingHttpHeaders): Record<string, string> =>
+  Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
       Array.isArray(value) ? value.join(', ') : (value ?? ''),
     ]),
   );
+
+/** Undoes `content-encoding`, because a server may compress unasked. */
+async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
+  const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib');
+  const limit = { maxOutputLength: mostBytes };
+  const undo: Readonly<Record<string, (packed: Buffer) => Buffer>> = {
+    gzip: (packed) => gunzipSync(packed, limit),
+    deflate: (packed) => inflateSync(packed, limit),
+    br: (packed) => brotliDecompressSync(packed, limit),
+    identity: (whole) => whole,
+  };
+  // In the order in which they were applied.
+  const names = coding.toLowerCase().split(',');
+  try {
+    return names.reduceRight((packed, given) => {
+      const name = given.trim().replace(/^x-/, '');
+      const unpack = entryOf(undo, name);
+      if (unpack === undefined) throw new Error(`${name} was not requested`);
+      return unpack(packed);
+    }, bytes);
+  } catch (cause) {
+    throw new NetworkError('the answer could not be unpacked', { requestSent: true, cause });
+  }
 }
+
+/** Errors of a connection that was closed. */
+const closed = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 
 const brokenOff = 'the connection broke off before the answer was complete';
 
@@ -157,10 +196,9 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'there is no host of that name'],
   [/^(ENETUNREACH|EHOSTUNREACH|ENETDOWN)$/, 'the host cannot be reached'],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the host does not take the connection'],
-  [
-    /^(ECONNRESET|EPIPE|HPE_INVALID_EOF_STATE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/,
-    brokenOff,
-  ],
+  [closed, brokenOff],
+  [/^(HPE_INVALID_EOF_STATE|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/, brokenOff],
+  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer is larger than 32 MB'],
   [/CERT|ALTNAME|SELF_SIGNED/, 'its TLS certificate is not trusted'],
   [/^(EPROTO|ERR_SSL_)/, 'it does not speak TLS'],
   [/^(HPE_|HTTPParserError)/, 'it does not speak HTTP'],

@@ -1,27 +1,81 @@
-// The network transport: Node's own HTTP, and undici for proxies.
-import type { HttpRequest, HttpResponse, Transport } from '../transport.js';
+// The network transport, by undici: direct requests and requests through a proxy.
+import { timerMs } from '../../formats/duration.js';
+import { NetworkError, type HttpResponse } from '../transport.js';
 import { checkTls, mayBeProxied, proxyOf } from './address.js';
-import type { NetworkOptions, NetworkTransport, OpeningTransport } from './exchange.js';
-import { nodeTransport } from './node.js';
+import { openConnections } from './connections.js';
+import type { Dispatchers } from './dispatchers.js';
+import { exchange, type NetworkRequest } from './exchange.js';
 
-/** Loopback connections never use a proxy. */
+export interface NetworkOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /**
+   * For a whole exchange, from the first byte sent to the last byte received; a request may set a
+   * shorter one.
+   */
+  readonly timeoutMs: number;
+  /** Accepts a service whose certificate is not checked. */
+  readonly insecure?: boolean | undefined;
+  /** The process makes a few requests and ends with `process.exit`. */
+  readonly endsSoon?: boolean;
+}
+
+/** A transport that holds connections. */
+export type NetworkTransport = ((request: NetworkRequest) => Promise<HttpResponse>) & {
+  /** Ends all connections immediately. */
+  close(): Promise<void>;
+};
+
+export type OpeningTransport = NetworkTransport & {
+  /** Opens connections ahead of requests, until this many are idle; none through a proxy. */
+  open(address: string, connections: number): void;
+};
+
 export function networkTransport(options: NetworkOptions): OpeningTransport {
-  const direct = nodeTransport(options.timeoutMs);
-  const hasProxy = proxyOf(options.env) !== undefined;
-  const isProxied = (address: string): boolean => hasProxy && mayBeProxied(new URL(address));
-  let proxied: Promise<NetworkTransport> | undefined;
-  const carrier = async (request: HttpRequest): Promise<Transport> => {
-    checkTls(new URL(request.url), options);
-    if (!isProxied(request.url)) return direct;
-    proxied ??= import('./proxied.js').then(({ proxiedTransport }) => proxiedTransport(options));
-    return proxied;
-  };
-  const send = async (request: HttpRequest): Promise<HttpResponse> =>
-    (await carrier(request))(request);
-  const close = async (): Promise<void> => {
-    await Promise.all([direct.close(), proxied?.then((transport) => transport.close())]);
-  };
-  const open = (address: string, connections: number): void =>
-    void (isProxied(address) || direct.open(address, connections));
-  return Object.assign(send, { open, close });
+  const connections = openConnections(timerMs(options.timeoutMs));
+  const proxy = proxyOf(options.env);
+  let loading: Promise<Dispatchers> | undefined;
+  let dispatchers: Dispatchers | undefined;
+  /**
+   * The service closes connections that it announced as kept alive. Requests on reused ones would
+   * be lost, so each request gets its own.
+   */
+  let closesUnannounced = false;
+
+  async function load(): Promise<Dispatchers> {
+    const { compileParser, openDispatchers } = await import('./dispatchers.js');
+    if (options.endsSoon === true) await compileParser();
+    return (dispatchers = openDispatchers(connections));
+  }
+
+  async function send(request: NetworkRequest): Promise<HttpResponse> {
+    const url = new URL(request.url);
+    checkTls(url, options);
+    const { direct, proxied, newConnection } = await (loading ??= load());
+    const route = {
+      dispatcher: proxy !== undefined && mayBeProxied(url) ? await proxied(proxy) : direct,
+      isSingleUse: closesUnannounced,
+      connectedAt: () => {
+        const connection = newConnection();
+        return connection && (connections.handshakeAt(connection) ?? performance.now());
+      },
+    };
+    try {
+      return await exchange(request, route, options.timeoutMs);
+    } catch (error) {
+      closesUnannounced ||= error instanceof NetworkError && error.wasClosed;
+      throw error;
+    }
+  }
+
+  return Object.assign(send, {
+    open(address: string, count: number): void {
+      const url = new URL(address);
+      if (closesUnannounced || (proxy !== undefined && mayBeProxied(url))) return;
+      connections.open(url, count - (dispatchers?.idle(url.origin) ?? 0));
+    },
+    async close(): Promise<void> {
+      connections.close();
+      await (await loading?.catch(() => undefined))?.close();
+    },
+  });
 }

@@ -1,4 +1,5 @@
-// Reads all responses other than transactions: token, wallets, addresses, webhooks, institutions, rates.
+// Reads all responses other than transactions: token, wallets, addresses, webhooks, institutions,
+// rates.
 import type { WireNumber } from '../../formats/amount.js';
 import { isFields, jsonIn, type Fields } from '../../formats/unknown.js';
 import type * as types from '../types.js';
@@ -27,8 +28,8 @@ const isToken = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 
 /**
- * The token response: either spelling of the expiry, or the token's own claim. An expiry in the past is by
- * another clock; then the lifetime in the token counts, or an hour.
+ * The token response: either spelling of the expiry, or the token's own claim. An expiry in the
+ * past is by another clock; then the lifetime in the token counts, or an hour.
  */
 export const readToken =
   (now: number) =>

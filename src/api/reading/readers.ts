@@ -1,5 +1,6 @@
-// Reads the values that live services send: numbers, instants, texts, wrappers and lists in every known form. They are
-// converted in place to the form of the specification; unrecognized values are reported.
+// Reads the values that live services send: numbers, instants, texts, wrappers and lists in every
+// known form. They are converted in place to the form of the specification; unrecognized values are
+// reported.
 import { readDecimal, type WireNumber } from '../../formats/amount.js';
 import { clip } from '../../formats/text.js';
 import { isFields, type Fields } from '../../formats/unknown.js';
@@ -164,7 +165,9 @@ function shown(value: unknown): string {
   return clip(typeof value === 'string' ? JSON.stringify(value) : String(value));
 }
 
-/** Unwraps `data` at any depth: the outermost object with one of the fields, or the innermost value. */
+/**
+ * Unwraps `data` at any depth: the outermost object with one of the fields, or the innermost value.
+ */
 export function within(answer: unknown, ...anyOf: readonly string[]): unknown {
   let inner = answer;
   while (isFields(inner) && 'data' in inner && !hasAny(inner, anyOf)) inner = inner['data'];

@@ -30,7 +30,8 @@ import {
 
 type Table = readonly (readonly [string, Reader<unknown>])[];
 
-const sideTable: Table = [
+/** Fields of a side, each with its reader; `--fields` takes their names. */
+export const sideTable = [
   ['ccy', currency],
   ['method', text],
   ['amtRequested', decimal],
@@ -43,7 +44,7 @@ const sideTable: Table = [
   ['expiresAt', instant],
   ['createAt', instant],
   ['updatedAt', instant],
-];
+] as const satisfies readonly (readonly [keyof RequestSide, Reader<unknown>])[];
 
 /** Flags that deduct fees from the destination. */
 export const deductions = [
@@ -52,7 +53,8 @@ export const deductions = [
   'deductNetworkFees',
 ] as const;
 
-const transactionTable: Table = [
+/** Fields of a transaction besides its id, state and sides. */
+export const transactionTable = [
   ['accountId', text],
   ['accountDisplayName', text],
   ['extRefId', text],
@@ -61,7 +63,7 @@ const transactionTable: Table = [
   ['fxRate', decimal],
   ['createdAt', instant],
   ...deductions.map((field) => [field, flag] as const),
-];
+] as const satisfies readonly (readonly [keyof Transaction, Reader<unknown>])[];
 
 const isText = (value: unknown): boolean =>
   typeof value === 'string' || value === null || value === undefined;

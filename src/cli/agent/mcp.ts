@@ -1,17 +1,21 @@
-// A Model Context Protocol server on stdio over the same wallet, for agents that look and, where a person allows it, pay.
+// A Model Context Protocol server on stdio over the same wallet, for agents that look and, where a
+// person allows it, pay.
 import Big from 'big.js';
 import * as v from 'valibot';
+import { decimalsOf, isFiat } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { jsonIn, messageOf } from '../../formats/unknown.js';
 import type { Context } from '../context.js';
 import { defineCommand, type Branch, type Command } from '../define.js';
 import { branchNamed } from '../help/suggest.js';
-import { parseMaxFee } from '../payment/payment-options.js';
-import { flag, word, type RawValues } from '../values.js';
-import { commandLine, failed, resultOf, run, type Given, type Result } from './call.js';
+import { parseMaxFee, type MaxFee } from '../payment/payment-options.js';
+import { flag, word } from '../values.js';
+import { commandLine, failed, resultOf, run, type Result } from './call.js';
+import { errorFor, type ToolError } from './failures.js';
+import { rawOf, readGiven, readValues, type Given } from './inputs.js';
 import { refuseRepeat, refuseRepeatAtSubmission } from './pay-once.js';
-import { serveMcp, type ResourceRow, type Tool } from './server.js';
-import { askedBy, type Asked } from './targets.js';
+import { serveMcp, type ResourceRow } from './server.js';
+import { askedBy, payoutDraft, type Asked } from './targets.js';
 import { shortWait, tools, type ToolRow } from './tools.js';
 
 const usualMaxFee = '1%';
@@ -34,7 +38,8 @@ export const mcp = (tree: Branch): Command =>
     examples: [
       ['svcpay mcp', 'balances, history, decoding and quotes, for the configuration of an agent'],
       [
-        'svcpay limits set --per-payment 20000sat --per-day 100000sat && svcpay mcp --allow-payments',
+        'svcpay limits set --per-payment 20000sat --per-day 100000sat && ' +
+          'svcpay mcp --allow-payments',
         'may also pay',
       ],
     ],
@@ -43,7 +48,7 @@ export const mcp = (tree: Branch): Command =>
       if (context.settings.accountId !== undefined) await context.account();
       if (allowPayments && (await dailyLimits(signal, context)).length === 0) {
         throw new Failure('limit', 'Paying tools need a limit per day, and none is set.', {
-          hint: limitHint,
+          hint: limitHint('BTC'),
         });
       }
       if (context.stdin.isTTY)
@@ -51,12 +56,11 @@ export const mcp = (tree: Branch): Command =>
       const stdin = context.stdin.open();
       signal.addEventListener('abort', () => stdin.destroy(), { once: true });
       const offered = tools.filter(({ effect }) => allowPayments || effect !== 'pays');
+      const serving = { maxFee, tree, offered: offered.map(({ name }) => name) };
       await serveMcp({
-        tools: await Promise.all(
-          offered.map(async (row) => ({ row, command: await commandOf(row, tree) })),
-        ),
+        tools: offered,
         resources: resourcesOf(context),
-        call: (tool, given, cancelled) => callTool(tool, given, maxFee, cancelled, context),
+        call: (tool, given, cancelled) => callTool(tool, given, serving, cancelled, context),
         version,
         report: (error) => context.out.warn(messageOf(error)),
         stdin,
@@ -65,90 +69,114 @@ export const mcp = (tree: Branch): Command =>
     },
   });
 
-async function commandOf({ name, command }: ToolRow, tree: Branch): Promise<Command> {
-  const loaded = await branchNamed(command.split(' '), tree).load?.();
-  if (loaded === undefined)
-    throw new Error(`The tool ${name} names a group of commands: ${command}`);
+async function commandOf(path: string, tree: Branch): Promise<Command> {
+  const loaded = await branchNamed(path.split(' '), tree).load?.();
+  if (loaded === undefined) throw new Error(`A tool names a group of commands: ${path}`);
   return loaded;
 }
 
-const limitHint = 'svcpay limits set --per-payment 20000sat --per-day 100000sat';
+/** The server's own options, the same for every call. */
+interface Serving {
+  readonly maxFee: string;
+  /** Names of the tools that are offered. */
+  readonly offered: readonly string[];
+  readonly tree: Branch;
+}
 
 async function callTool(
-  { row, command }: Tool,
-  given: Given,
-  most: string,
+  row: ToolRow,
+  inputs: Given,
+  serving: Serving,
   signal: AbortSignal,
   context: Context,
 ): Promise<Result> {
-  const { differentFrom, ...inputs } = given;
+  const errorOf = (failure: Failure): ToolError => errorFor(row, failure, serving.offered);
   try {
-    const asked =
-      row.effect === 'pays' ? askedBy[row.command]?.(rawOf(inputs), context) : undefined;
+    const { differentFrom, ...given } = readGiven(row, inputs);
+    const called = row.name === 'pay' ? payCall(row, given) : row;
+    const values = definedOnly(called.as?.(given) ?? given);
+    const command = await commandOf(called.command, serving.tree);
+    readValues(command, values, given);
+    if (row.name === 'quote_payout') payoutDraft(rawOf(values), context);
     const different = typeof differentFrom === 'string' ? differentFrom : '';
-    const terms =
-      asked === undefined
-        ? {}
-        : await checkPayment(asked, inputs, different, most, signal, context);
-    const always =
-      asked?.slow === true
-        ? row.always?.map((each) => (each === shortWait ? '--no-wait' : each))
-        : row.always;
-    const refuse =
-      asked === undefined ? undefined : refuseRepeatAtSubmission(different, context.now);
-    const result = resultOf(
-      row,
-      await run(
-        commandLine({ ...row, always }, command, { ...inputs, ...terms }),
-        signal,
-        context,
-        refuse,
-      ),
+    const asked =
+      row.effect === 'pays' ? await askedBy[called.command]?.(rawOf(values), context) : undefined;
+    const terms = asked && (await checkPayment(asked, values, different, serving, signal, context));
+    const ran = await run(
+      commandLine(withoutWait(called, asked), command, { ...values, ...terms }),
+      signal,
+      context,
+      asked && refuseRepeatAtSubmission(different, context.now),
     );
-    return row.effect === 'asks'
-      ? { ...result, content: withTotal(result.content, inputs['deductFees'] === true) }
-      : result;
+    const result = resultOf(row, ran, errorOf);
+    const content = result.isError ? undefined : row.answer?.(result.content, given, ran.failure);
+    return { ...result, content: content ?? result.content };
   } catch (error) {
-    return failed(
+    const failure =
       error instanceof Failure
         ? error
-        : new Failure('unexpected', messageOf(error), { cause: error }),
-    );
+        : new Failure('unexpected', messageOf(error), { cause: error });
+    return failed(errorOf(failure));
   }
 }
 
+/** `pay` confirms the quote that it names, or makes a new one for its destination. */
+function payCall(row: ToolRow, { txnId, ...given }: Given): ToolRow {
+  if (txnId === undefined) {
+    readGiven({ ...row, needs: ['destination', 'ref'] }, given);
+    return row;
+  }
+  const others = Object.keys(given).filter((name) => name !== 'maxFee' && name !== 'ref');
+  if (others.length > 0) {
+    throw new Failure(
+      'usage',
+      `Not called: txnId pays that quote as it is. Leave out ${others.join(', ')}.`,
+    );
+  }
+  return { ...row, command: 'tx confirm', as: ({ txnId: id, ...rest }) => ({ id, ...rest }) };
+}
+
+const definedOnly = (given: Given): Given =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+
+/** A tool call does not wait for the end of a slow payment. */
+const withoutWait = (row: ToolRow, asked: Asked | undefined): ToolRow =>
+  asked?.slow === true
+    ? { ...row, always: row.always?.map((each) => (each === shortWait ? '--no-wait' : each)) }
+    : row;
+
 /**
- * What holds for an agent beyond what holds for everybody: the wallet has a limit per day, the fee stays below what the server was
- * started with, and nothing is paid again under a new reference. Gives the fee to keep to.
+ * What holds for an agent beyond what holds for everybody: the wallet has a limit per day, the fee
+ * stays below what the server was started with, and nothing is paid again under a new reference.
+ * Gives the fee to keep to.
  */
 async function checkPayment(
   asked: Asked,
-  inputs: Given,
+  values: Given,
   differentFrom: string,
-  most: string,
+  { maxFee: most }: Serving,
   signal: AbortSignal,
   context: Context,
 ): Promise<{ maxFee: string }> {
-  if (!(await dailyLimits(signal, context)).includes(asked.from)) {
+  const { from, target } = asked;
+  if (!(await dailyLimits(signal, context)).includes(from)) {
     throw new Failure(
       'limit',
-      `Not sent: no limit per day is set for ${asked.from}, and without a limit an agent pays nothing.`,
-      { hint: limitHint },
+      `Not sent: no limit per day is set for ${from}, and without a limit an agent pays nothing.`,
+      { hint: limitHint(from) },
     );
   }
-  const maxFee = lowerFee(most, inputs['maxFee'], asked.from);
-  await refuseRepeat(asked.target, String(inputs['ref']), differentFrom, context);
+  const maxFee = lowerFee(most, values['maxFee'], from);
+  await refuseRepeat(target, String(values['ref']), differentFrom, context);
   return { maxFee };
 }
 
-/** Numbers are words on a command line. */
-const rawOf = (inputs: Given): RawValues =>
-  Object.fromEntries(
-    Object.entries(inputs).map(([name, value]) => [
-      name,
-      typeof value === 'boolean' ? value : String(value),
-    ]),
-  );
+const someLimit = (ccy: string): string =>
+  ccy === 'BTC'
+    ? '100000sat'
+    : `${isFiat(ccy) && decimalsOf(ccy) === 0 ? '1000000' : '100'}${ccy.toLowerCase()}`;
+
+const limitHint = (ccy: string): string => `svcpay limits set --per-day ${someLimit(ccy)}`;
 
 const limitRows = v.array(
   v.looseObject({ rule: v.optional(v.string()), ccy: v.nullish(v.string()) }),
@@ -159,58 +187,55 @@ async function dailyLimits(
   signal: AbortSignal,
   context: Context,
 ): Promise<readonly (string | null | undefined)[]> {
-  const { exitCode, stdout, stderr } = await run(['limits', 'list', '--json'], signal, context);
-  if (exitCode !== 0)
-    throw new Failure('unexpected', `The limits cannot be read: ${stderr.trim()}`);
+  const { failure, stdout } = await run(['limits', 'list', '--json'], signal, context);
+  if (failure !== undefined) throw failure;
   return v
     .parse(limitRows, jsonIn(stdout))
     .filter(({ rule }) => rule === 'per day')
     .map(({ ccy }) => ccy);
 }
 
-/** Throws Failure `usage` for two that cannot be compared. */
-function lowerFee(most: string, asked: unknown, ccy: string): string {
-  if (typeof asked !== 'string') return most;
-  const [a, b] = [parseMaxFee(most)(ccy), parseMaxFee(asked)(ccy)];
-  if ('percent' in a && 'percent' in b) return new Big(b.percent).lt(a.percent) ? asked : most;
-  if ('amount' in a && 'amount' in b) return new Big(b.amount).lt(a.amount) ? asked : most;
+/**
+ * The lower of both. Throws Failure `usage` for an input that cannot be compared, `limit` if the
+ * server's own is in another currency.
+ */
+function lowerFee(most: string, given: unknown, ccy: string): string {
+  const own = feeIn(most, ccy);
+  if (own === undefined) {
+    throw new Failure(
+      'limit',
+      `Not sent: the highest fee here is ${most}, and the fees of this payment are in ${ccy}.`,
+    );
+  }
+  if (typeof given !== 'string') return most;
+  const asked = parseMaxFee(given)(ccy);
+  if ('percent' in own && 'percent' in asked)
+    return new Big(asked.percent).lt(own.percent) ? given : most;
+  if ('amount' in own && 'amount' in asked)
+    return new Big(asked.amount).lt(own.amount) ? given : most;
   throw new Failure(
     'usage',
-    `Not sent: the highest fee here is ${most}; write maxFee in the same way, or leave it out.`,
+    `Not sent: maxFee is ${given}, and the highest fee here is ${most}. Write it alike, ` +
+      'or leave it out.',
   );
 }
 
-const quoteSchema = v.object({
-  txnState: v.literal('quoted'),
-  sourceReq: v.object({
-    method: v.literal('servicepay'),
-    amtRequested: v.number(),
-    servicepayFees: v.nullish(v.number()),
-    networkFees: v.nullish(v.number()),
-  }),
-});
-
-/** What leaves the wallet: models add decimals badly. */
-function withTotal(content: Given, deducted: boolean): Given {
-  const read = v.safeParse(quoteSchema, content);
-  if (!read.success) return content;
-  const { amtRequested, servicepayFees, networkFees } = read.output.sourceReq;
-  if (deducted) return { ...content, total: amtRequested };
-  return {
-    ...content,
-    total: new Big(amtRequested)
-      .plus(servicepayFees ?? 0)
-      .plus(networkFees ?? 0)
-      .toNumber(),
-  };
+/** Undefined if it is in another currency. */
+function feeIn(maxFee: string, ccy: string): MaxFee | undefined {
+  try {
+    return parseMaxFee(maxFee)(ccy);
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
 }
 
 function resourcesOf(context: Context): ResourceRow[] {
   const printed =
     (...argv: string[]) =>
     async (signal: AbortSignal): Promise<string> => {
-      const { exitCode, stdout, stderr } = await run([...argv, '--json'], signal, context);
-      if (exitCode !== 0) throw new Error(stderr.trim());
+      const { failure, stdout } = await run([...argv, '--json'], signal, context);
+      if (failure !== undefined) throw failure;
       return stdout;
     };
   return [

@@ -1,61 +1,103 @@
-// What a paying tool is asked to pay, before anything is sent: which wallet pays, and where the money goes.
+// What a paying tool is asked to pay, before anything is sent: which wallet pays, and where the
+// money goes.
+import { Failure } from '../../formats/failure.js';
+import { methodFacts } from '../../formats/rails.js';
+import { attemptNamed } from '../../store/journal/payment.js';
+import { amountText, targetOf, type Target } from '../../wallet/payment/same-again.js';
 import { payoutDestination } from '../../wallet/payout/order.js';
 import { planSendNow, ways } from '../../wallet/plan/send.js';
+import { directionOf } from '../../wallet/transaction/direction.js';
 import type { Context } from '../context.js';
 import { planSwap, readSwapWords } from '../payment/plan-swap.js';
+import { ratesFor } from '../payment/send-flow.js';
 import { readDraft } from '../payout/payout-draft.js';
-import { payoutOptions } from '../payout/payout-options.js';
+import { missingAnswers, payoutOptions } from '../payout/payout-options.js';
 import { readAll, type RawValues } from '../values.js';
-import { amountText, targetOf, type Target } from './pay-once.js';
 
 export interface Asked {
   /** The wallet that pays. */
   readonly from: string;
+  /** Undefined if nothing else can be the same payment, or only at its submission. */
   readonly target: Target | undefined;
   /** It settles within hours or days: nobody waits for its end. */
   readonly slow: boolean;
 }
 
-type ReadAsked = (given: RawValues, context: Context) => Asked;
+type ReadAsked = (given: RawValues, context: Context) => Promise<Asked>;
 
-/** By the command of the tool. Throws Failure `usage` for what is no payment. */
+const word = (raw: RawValues[string]): string | undefined =>
+  typeof raw === 'string' ? raw : undefined;
+
+const readSend: ReadAsked = async (given, context) => {
+  const { settings, now } = context;
+  const words = {
+    to: word(given['destination']),
+    amount: word(given['amount']),
+    spend: word(given['spend']),
+    from: word(given['from'])?.toUpperCase(),
+    via: ways.find((each) => each === given['via']),
+    deductFees: given['deductFees'] === true,
+  };
+  const rates = await ratesFor(words, context);
+  const { order, slow } = planSendNow(words, { network: settings.network, now: now(), rates });
+  return { from: order.body.sourceReq.ccy, target: targetOf(order), slow };
+};
+
+/** The answers of a payout. Throws Failure `usage` that names all missing inputs. */
+export function payoutDraft(given: RawValues, { config, settings }: Context) {
+  const flags = readAll(payoutOptions, given);
+  const draft = readDraft(flags, config.read().recipients, settings.profile.sender);
+  const missing = missingAnswers(draft);
+  if (missing.length > 0)
+    throw new Failure('usage', `Not called: missing for a payout: ${missing.join(', ')}.`);
+  return draft;
+}
+
+const readPayout: ReadAsked = async (given, context) => {
+  const {
+    method,
+    institution = '',
+    acctNum = '',
+    amount,
+    from = 'BTC',
+  } = payoutDraft(given, context);
+  const destination = payoutDestination({
+    method: method?.code ?? '',
+    reqDetails: { institutionCode: institution, acctNum },
+  });
+  const target = amount && {
+    destinations: [destination],
+    amount: amountText(amount.ccy, amount.value),
+  };
+  return { from, target, slow: true };
+};
+
+/** The same payment again is found when it is submitted: the quote is in the journal then. */
+const readQuote: ReadAsked = async (given, context) => {
+  const { client } = await context.account();
+  const txn = await client.transaction(String(given['id']));
+  if (directionOf(txn) === 'receive')
+    throw new Failure('usage', `Not sent: ${txn.txnId} is not a payment, it receives money.`);
+  const { sourceReq, destReq } = txn;
+  const [own] = attemptNamed(txn.extRefId ?? '');
+  if (given['ref'] !== undefined && given['ref'] !== own)
+    throw new Failure(
+      'usage',
+      `Not called: ref is ${String(given['ref'])}, and the reference of this quote is ${own}. ` +
+        'Leave ref out.',
+    );
+  const slow = methodFacts(destReq.method)?.pace !== 'quick';
+  return { from: sourceReq.ccy ?? '', target: undefined, slow };
+};
+
+/** By the command of the tool. Throws Failure `usage` for what is not a payment. */
 export const askedBy: Readonly<Record<string, ReadAsked>> = {
-  send: ({ destination, amount, spend, from, via, deductFees }, { settings, now }) => {
-    const word = (raw: RawValues[string]): string | undefined =>
-      typeof raw === 'string' ? raw : undefined;
-    const way = ways.find((each) => each === via);
-    const words = {
-      to: word(destination),
-      amount: word(amount),
-      spend: word(spend),
-      from: word(from)?.toUpperCase(),
-      via: way,
-      deductFees: deductFees === true,
-    };
-    const { order, slow } = planSendNow(words, { network: settings.network, now: now() });
-    return { from: order.body.sourceReq.ccy, target: targetOf(order), slow };
-  },
-  swap: ({ words, receive }) => ({
+  send: readSend,
+  swap: async ({ words, receive }) => ({
     from: planSwap(readSwapWords(String(words), receive === true), receive === true).from,
     target: undefined,
     slow: false,
   }),
-  payout: (given, { config, settings }) => {
-    const flags = readAll(payoutOptions, given);
-    const {
-      method,
-      institution = '',
-      acctNum = '',
-      amount,
-    } = readDraft(flags, config.read().recipients, settings.profile.sender);
-    const destination = payoutDestination({
-      method: method?.code ?? '',
-      reqDetails: { institutionCode: institution, acctNum },
-    });
-    return {
-      from: flags.from ?? 'BTC',
-      target: amount && { destination, amount: amountText(amount.ccy, amount.value) },
-      slow: true,
-    };
-  },
+  payout: readPayout,
+  'tx confirm': readQuote,
 };

@@ -1,57 +1,121 @@
-// The one table of what an agent may do: each tool is a command of the command line, with what it takes, gives and does to money.
-import { list, object, type OutputSchema } from './output-schemas.js';
+// The one table of what an agent may do: each tool is a command of the command line, with what it
+// takes, gives and does to money.
+import { currencyOf } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import { highestCode } from '../../wallet/payout/order.js';
+import { spendingOf, withTotal } from './answers.js';
+import { oneOf, text, texts, whole, yesNo, type Given, type Inputs } from './inputs.js';
 import * as out from './output-schemas.js';
+import { list, type OutputSchema } from './output-schemas.js';
 
-/** `reads`: changes nothing. `asks`: makes a quote or a request to be paid, which moves nothing. `pays`: may move money. */
+/**
+ * `reads`: changes nothing. `asks`: makes a quote or a request to be paid, which moves nothing.
+ * `pays`: may move money.
+ */
 export type Effect = 'reads' | 'asks' | 'pays';
 
 export interface ToolRow {
   readonly name: string;
   readonly title: string;
+  readonly effect: Effect;
+  readonly about: string;
+  readonly takes: Inputs;
+  /** Inputs that it cannot do without. */
+  readonly needs?: readonly string[];
   /** The command that does it. */
   readonly command: string;
   /** Options that it always has. */
   readonly always?: readonly string[] | undefined;
-  readonly effect: Effect;
-  readonly about: string;
-  /** Inputs of the command that a tool has no use for, besides {@link neverTaken}. */
-  readonly without?: readonly string[];
-  /** Inputs that the command can do without and the tool cannot. */
-  readonly needs?: readonly string[];
-  /** What an input means to an agent, where the help of the command is not enough. */
-  readonly inputs?: Readonly<Record<string, string>>;
-  /** May pay a destination twice by mistake: takes `differentFrom`. */
-  readonly once?: true;
+  /** The command's words from the inputs, where their names or forms differ. */
+  readonly as?: (given: Given) => Given;
   readonly gives: OutputSchema;
+  /** The answer, where it is more than what the command prints. */
+  readonly answer?: (content: Given, given: Given, failure: Failure | undefined) => Given;
 }
 
-/** How long a tool waits for the end of something, files, further attempts: not for an agent to choose. */
-export const neverTaken: ReadonlySet<string> = new Set([
-  'wait',
-  'waitTimeout',
-  'quoteOnly',
-  'retry',
-  'qrFile',
-  'fromFile',
-  'newJournal',
-  'all',
-  'quotes',
-]);
-
 export const shortWait = '--wait-timeout=20s';
-const reference =
-  'names what this payment is for, such as order-118: the same reference for the same purpose, also after an error or a lost answer';
-const payInputs = {
-  ref: reference,
-  maxFee: 'a lower limit for the fee than the one that holds here, written alike: 100sat or 1%',
+
+const ref = text('names the purpose, e.g. order-118; the same ref never pays twice');
+const note = text('for yourself');
+const maxFee = text("lower than the server's limit: 100sat or 1%");
+const differentFrom = text(
+  'txnId of the earlier payment, if this equal payment is another on purpose',
+);
+const request = { amount: text('50000sat, or 10usd at the current rate'), ref, note };
+
+const send: Inputs = {
+  destination: text('invoice, address, LNURL, Lightning Address or bitcoin: URI'),
+  amount: text('with unit: 50000sat, 25usdt; 10usd needs from BTC. An invoice has its own'),
+  spend: text('instead of amount: fix the debit (USDT, LNURL)'),
+  from: text('wallet that pays: BTC, USDT …'),
+  via: oneOf(['lightning', 'on-chain'], 'for a bitcoin: URI'),
+  deductFees: yesNo('take the fees out of the amount'),
+  ref,
 };
-const destination = 'an invoice, an address, an LNURL, a Lightning Address or a bitcoin: URI';
-const amount = 'with its unit, e.g. 50000sat or 25usdt; an invoice has its own';
-const irreversible =
-  'Irreversible. Moves money at most once per reference, within the limits that a person has set.';
-const notYet =
-  'The result has outcome "pending" while its end is not known: call resume or watch, and do not pay again.';
-const movesNothing = 'Moves nothing: the quote expires unless it is paid.';
+
+const swap: Inputs = {
+  amount: text('in the currency of from (debited) or of to (received): 25usdt'),
+  from: text('wallet'),
+  to: text('wallet'),
+  ref,
+};
+
+const parties = ['sender', 'recipient'].flatMap((who) =>
+  ['Name', 'Country', 'Phone', 'Address'].map((what) => [`${who}${what}`, text()] as const),
+);
+const payout: Inputs = {
+  amount: text('what arrives, e.g. 500000vnd'),
+  country: text('two letters'),
+  method: text('from payout_methods, if the country has several'),
+  institution: text('institutionCode from institutions'),
+  institutionName: text('if it is not listed'),
+  acctNum: text('account or phone number'),
+  acctName: text('name on the account'),
+  recipient: text('name of a saved recipient, instead of its fields'),
+  senderType: oneOf(['individual', 'business']),
+  recipientType: oneOf(['individual', 'business']),
+  ...Object.fromEntries(parties),
+  purpose: whole(0, highestCode, 'code of the service'),
+  source: whole(0, highestCode, 'code of the service'),
+  relationship: whole(0, highestCode, 'code of the service'),
+  from: text('wallet that pays (BTC)'),
+  ref,
+};
+
+/** The same inputs, which another tool explains. */
+const unexplained = (inputs: Inputs): Inputs =>
+  Object.fromEntries(
+    Object.entries(inputs).map(([name, { description: _elsewhere, ...input }]) => [name, input]),
+  );
+
+const onLine = {
+  send: ({ via, ...given }: Given): Given => ({
+    ...given,
+    ...(via !== undefined && { via: via === 'on-chain' ? 'onchain' : via }),
+  }),
+  /** The side of the amount follows from its currency. */
+  swap({ amount, from, to, ...given }: Given): Given {
+    const ccy = currencyOf(String(amount));
+    const [debited, received] = [String(from).toUpperCase(), String(to).toUpperCase()];
+    if (ccy !== debited && ccy !== received) {
+      throw new Failure(
+        'usage',
+        `Not called: amount is ${String(amount)}: write it in ${debited} (debited) ` +
+          `or in ${received} (received).`,
+      );
+    }
+    const words = `${String(amount)} ${debited} ${received}`;
+    return { ...given, words, receive: ccy === received && ccy !== debited };
+  },
+  days: ({ since, until }: Given): Given => ({ from: since, to: until }),
+};
+
+const txnId = text('of the quote or payment, or its ref');
+const asQuote = 'Moves nothing; expires unless paid. To pay it at this price: pay its txnId.';
+const once =
+  'Irreversible; within the limits that a person has set. The same ref again reports or ' +
+  'resumes the same payment. ' +
+  'outcome "pending": its end is not known, call resume, never pay again.';
 
 export const tools: readonly ToolRow[] = [
   {
@@ -59,52 +123,81 @@ export const tools: readonly ToolRow[] = [
     title: 'Balances',
     command: 'wallets',
     effect: 'reads',
+    takes: { ccy: text('only this currency') },
     gives: list('wallets', out.wallet),
-    about:
-      'Available, reserved and total balance per currency, in whole units (BTC, not satoshis).',
+    about: 'Balances per currency, in whole units (BTC, not satoshis).',
   },
   {
     name: 'account',
     title: 'Account',
     command: 'account',
     effect: 'reads',
-    without: ['id'],
-    gives: object({}),
-    about: 'The account record as the service gives it.',
+    takes: {},
+    gives: out.record,
+    about: 'The account record.',
   },
   {
     name: 'rates',
     title: 'Exchange rates',
     command: 'rates',
     effect: 'reads',
+    takes: { pair: text('only this pair: BTCUSD') },
     gives: list('rates', out.rate),
-    about: 'The price of one unit of the base currency in the quote currency.',
+    about: 'Prices of one base unit in the quote currency.',
   },
   {
     name: 'decode',
     title: 'Decode',
     command: 'decode',
     effect: 'reads',
-    gives: out.decoded,
+    takes: { text: text('invoice, address, LNURL or bitcoin: URI') },
     needs: ['text'],
-    about: 'Reads an invoice, address, LNURL, Lightning Address or bitcoin: URI offline.',
+    gives: out.decoded,
+    about: 'Reads a destination offline: who is paid, how much, until when.',
   },
   {
     name: 'transactions',
     title: 'History',
     command: 'tx list',
+    always: ['--output=page'],
     effect: 'reads',
-    gives: list('transactions', out.transaction),
-    about: 'Transactions, newest first, a page at a time.',
+    takes: {
+      since: text('2h, 30d, 2026-03-01 or ISO time'),
+      until: text('inclusive'),
+      state: texts('such as completed, failed'),
+      srcMethod: texts('servicepay (own wallet), lightning, on-chain …'),
+      destMethod: texts('servicepay, lightning, lnurl, on-chain, tron …'),
+      excludeSrcMethod: texts('methods'),
+      excludeDestMethod: texts('methods'),
+      limit: whole(1, 1000, 'rows per page (20)'),
+      page: whole(1, 1_000_000),
+    },
+    gives: out.page,
+    about: 'Transactions, newest first. While more is true, ask for the next page.',
   },
   {
     name: 'transaction',
     title: 'One transaction',
     command: 'tx get',
     effect: 'reads',
-    gives: out.transaction,
+    takes: { id: txnId },
     needs: ['id'],
-    about: 'A transaction in its present state.',
+    gives: out.fullTransaction,
+    about: 'A transaction in its present state. Its fields are those of every transaction here.',
+  },
+  {
+    name: 'spending',
+    title: 'Spending',
+    command: 'statement',
+    effect: 'reads',
+    takes: {
+      since: text('first day or month: 2026-10-01, 2026-10'),
+      until: text('last day or month, inclusive'),
+    },
+    as: onLine.days,
+    gives: out.spending,
+    answer: (content, _given, failure) => spendingOf(content, failure),
+    about: 'What came in, went out and was paid as fees, summed per currency and kind.',
   },
   {
     name: 'watch',
@@ -112,16 +205,18 @@ export const tools: readonly ToolRow[] = [
     command: 'tx watch',
     always: [shortWait],
     effect: 'reads',
-    gives: out.outcome,
-    needs: ['ids'],
-    inputs: { ids: 'a transaction id or a reference' },
-    about: `Waits up to 20 seconds for the end of a transaction. ${notYet}`,
+    takes: { id: txnId },
+    needs: ['id'],
+    as: ({ id }) => ({ ids: id }),
+    gives: out.transaction,
+    about: 'Waits up to 20 s for its end. outcome "pending": not yet, call it again.',
   },
   {
     name: 'pending',
     title: 'Unfinished payments',
     command: 'tx pending',
     effect: 'reads',
+    takes: {},
     gives: list('payments', out.pendingPayment),
     about: 'Unfinished payments of this wallet.',
   },
@@ -131,12 +226,10 @@ export const tools: readonly ToolRow[] = [
     command: 'receive lightning',
     always: ['--no-wait'],
     effect: 'asks',
-    gives: out.transaction,
+    takes: request,
     needs: ['amount'],
-    inputs: {
-      ref: 'names what is asked for: the same reference for the same purpose asks for it once',
-    },
-    about: 'Makes a Lightning invoice to be paid by: sourceReq.reqDetails.paymentRequest.',
+    gives: out.transaction,
+    about: 'Makes an invoice to be paid by: sourceReq.reqDetails.paymentRequest.',
   },
   {
     name: 'receive_onchain',
@@ -144,11 +237,9 @@ export const tools: readonly ToolRow[] = [
     command: 'receive onchain',
     always: ['--no-wait'],
     effect: 'asks',
-    gives: out.transaction,
+    takes: unexplained(request),
     needs: ['amount'],
-    inputs: {
-      ref: 'names what is asked for: the same reference for the same purpose asks for it once',
-    },
+    gives: out.transaction,
     about: 'Makes a Bitcoin address for one payment: sourceReq.reqDetails.address.',
   },
   {
@@ -156,15 +247,20 @@ export const tools: readonly ToolRow[] = [
     title: 'Permanent address',
     command: 'receive address',
     effect: 'reads',
-    gives: out.depositAddress,
+    takes: {
+      ccy: oneOf(['btc', 'usdt', 'lightning']),
+      chain: oneOf(['tron', 'eth'], 'for usdt'),
+    },
     needs: ['ccy'],
-    about: 'A permanent deposit address: btc, usdt (with chain) or lightning.',
+    gives: out.depositAddress,
+    about: 'A permanent deposit address.',
   },
   {
     name: 'payout_methods',
     title: 'Payout methods',
     command: 'payout methods',
     effect: 'reads',
+    takes: { country: text('two letters') },
     gives: list('methods', out.payoutMethod),
     about: 'Countries, currencies and methods of fiat payouts.',
   },
@@ -173,14 +269,17 @@ export const tools: readonly ToolRow[] = [
     title: 'Banks and mobile wallets',
     command: 'payout institutions',
     effect: 'reads',
+    takes: { country: text('two letters') },
+    needs: ['country'],
     gives: list('institutions', out.institution),
-    about: 'The institutions that payouts to a country reach, with their codes.',
+    about: 'Banks and mobile wallets that payouts to a country reach.',
   },
   {
     name: 'limits',
     title: 'Limits',
     command: 'limits list',
     effect: 'reads',
+    takes: {},
     gives: list('limits', out.limit),
     about: 'What a person allows to be spent, and how much of it is left.',
   },
@@ -190,10 +289,12 @@ export const tools: readonly ToolRow[] = [
     command: 'send',
     always: ['--quote-only'],
     effect: 'asks',
-    gives: out.quote,
+    takes: send,
     needs: ['destination'],
-    inputs: { destination, amount, ref: reference },
-    about: `What a payment would cost in full, fees included. ${movesNothing}`,
+    as: onLine.send,
+    gives: out.quote,
+    answer: withTotal,
+    about: `The full cost of a payment. ${asQuote}`,
   },
   {
     name: 'quote_swap',
@@ -201,10 +302,12 @@ export const tools: readonly ToolRow[] = [
     command: 'swap',
     always: ['--quote-only'],
     effect: 'asks',
+    takes: swap,
+    needs: ['amount', 'from', 'to'],
+    as: onLine.swap,
     gives: out.quote,
-    needs: ['words'],
-    inputs: { ref: reference },
-    about: `What an exchange between two own wallets would bring, fees included. ${movesNothing}`,
+    answer: withTotal,
+    about: `What an exchange between two own wallets brings. ${asQuote}`,
   },
   {
     name: 'quote_payout',
@@ -212,20 +315,24 @@ export const tools: readonly ToolRow[] = [
     command: 'payout',
     always: ['--quote-only'],
     effect: 'asks',
-    gives: out.quote,
+    takes: payout,
     needs: ['amount'],
-    inputs: { ref: reference },
-    about: `What a fiat payout would cost in full, fees included. ${movesNothing}`,
+    gives: out.quote,
+    answer: withTotal,
+    about:
+      'The full cost of a fiat payout to a bank account or mobile wallet. ' +
+      `${asQuote} Needs the account, both parties (type, name, country; phone and address for ` +
+      'some) and the codes, or a saved recipient.',
   },
   {
     name: 'cancel',
     title: 'Cancel a quote',
     command: 'tx cancel',
     effect: 'asks',
-    gives: out.transaction,
+    takes: { id: txnId },
     needs: ['id'],
-    about:
-      'Cancels a quote that has not been paid. A payment that was submitted cannot be cancelled.',
+    gives: out.transaction,
+    about: 'Cancels an unpaid quote.',
   },
   {
     name: 'pay',
@@ -233,11 +340,18 @@ export const tools: readonly ToolRow[] = [
     command: 'send',
     always: ['--yes', shortWait],
     effect: 'pays',
-    gives: out.outcome,
-    needs: ['destination', 'ref'],
-    inputs: { ...payInputs, destination, amount },
-    once: true,
-    about: `Pays an invoice, an address, an LNURL or a Lightning Address. ${irreversible} ${notYet}`,
+    takes: {
+      txnId: text('of a quote: pays it at its price, without destination and amount'),
+      ...unexplained(send),
+      maxFee,
+      note,
+      differentFrom,
+    },
+    as: onLine.send,
+    gives: out.transaction,
+    about:
+      'Pays a quote by txnId, or a destination with ref (inputs as in quote) at the price of ' +
+      `that moment: only txnId binds a price. ${once}`,
   },
   {
     name: 'swap',
@@ -245,10 +359,11 @@ export const tools: readonly ToolRow[] = [
     command: 'swap',
     always: ['--yes', shortWait],
     effect: 'pays',
-    gives: out.outcome,
-    needs: ['words', 'ref'],
-    inputs: payInputs,
-    about: `Exchanges between two own wallets. ${irreversible} ${notYet}`,
+    takes: { ...unexplained(swap), maxFee: text(), note: text() },
+    needs: ['amount', 'from', 'to', 'ref'],
+    as: onLine.swap,
+    gives: out.transaction,
+    about: 'Exchanges between two own wallets: inputs as in quote_swap, rules as in pay.',
   },
   {
     name: 'payout',
@@ -256,11 +371,17 @@ export const tools: readonly ToolRow[] = [
     command: 'payout',
     always: ['--yes', '--no-wait'],
     effect: 'pays',
-    gives: out.outcome,
+    takes: {
+      ...unexplained(payout),
+      maxFee: text(),
+      note: text(),
+      differentFrom: text(),
+    },
     needs: ['amount', 'ref'],
-    inputs: payInputs,
-    once: true,
-    about: `Pays out fiat to a bank account or a mobile wallet. ${irreversible} ${notYet}`,
+    gives: out.transaction,
+    about:
+      'Pays out fiat to a bank account or mobile wallet: inputs as in quote_payout, ' +
+      'rules as in pay.',
   },
   {
     name: 'resume',
@@ -268,9 +389,9 @@ export const tools: readonly ToolRow[] = [
     command: 'tx resume',
     always: [shortWait],
     effect: 'pays',
-    gives: out.outcome,
+    takes: { id: txnId },
     needs: ['id'],
-    inputs: { id: 'the reference or the transaction id of the payment' },
-    about: `Finishes or reports an unfinished payment; makes no second payment. ${notYet}`,
+    gives: out.transaction,
+    about: 'Finishes or reports an unfinished payment; makes no second payment.',
   },
 ];

@@ -1,85 +1,97 @@
-// A batch from file to result: copied, checked completely, shown, approved once, paid row by row.
-import { createReadStream } from 'node:fs';
-import type { Wallet } from '../../api/types.js';
+// A batch from file to result: checked completely, compared with earlier runs, shown, approved
+// once, paid row by row.
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { openSpool, type Spool } from '../../store/files/spool.js';
 import {
   batchCard,
   batchRowList,
   batchView,
   dryRunLines,
+  remarkText,
   type BatchRowView,
   type BatchSummary,
 } from '../../terminal/cards/batch-view.js';
 import { back } from '../../terminal/ask/ask.js';
-import { sanitize } from '../../terminal/sanitize.js';
-import { checkBatch, shortOf, type BatchCheck, type BatchTotal } from '../../wallet/batch/check.js';
-import { quoteCost, type Quoted } from '../../wallet/batch/cost.js';
+import { shortOf, type BatchCheck } from '../../wallet/batch/check.js';
+import { compareRuns, needsAcceptance, type Comparison } from '../../wallet/batch/compare.js';
+import {
+  estimateCost,
+  quoteCost,
+  refusedRow,
+  refuseUnpayable,
+  tooPoor,
+  type BatchTotal,
+  type Cost,
+  type Quoted,
+} from '../../wallet/batch/cost.js';
+import { pastRuns, readRunName } from '../../wallet/batch/history.js';
+import { payeeRow } from '../../wallet/batch/payee.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
-import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
-import { ownAddressGuard } from '../../wallet/plan/destinations.js';
+import { openFile, type CheckedFile } from './batch-check.js';
 import { openPayments, payBatch, quoteRow, type BatchFlags } from './batch-pay.js';
-import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
+import { checkSeal } from './batch-seal.js';
 import type { Context } from '../context.js';
-import { limitsInForce } from '../limits.js';
 import type { Drain } from './drain.js';
-import { spentToday } from '../payment/payment-flow.js';
 import { parseMaxFee, type MaxFeeOf } from '../payment/payment-options.js';
-import { openLookUp } from '../payout/payout-flow.js';
 
 export async function runBatchFile(
   file: string,
-  flags: BatchFlags,
+  given: BatchFlags,
   drain: Drain,
   context: Context,
 ): Promise<void> {
-  const { globals, ask, out } = context;
-  const needsYes = !globals.yes && !flags.dryRun;
-  if (needsYes && file === '-') ask.demand(['--yes']);
-  const spool = await openSpool(bytesOf(file, context));
-  context.onClose(() => spool.close());
-  if (needsYes) ask.demand(['--yes']);
-  const plan = planner(flags, context);
-  const check = await checkFile(spool, plan, context);
-  if (check.problems.length > 0) throw refusalOf(check, context);
+  const { globals, out } = context;
+  const flags = { ...given, dryRun: given.dryRun || given.seal };
+  const found = await openFile(file, flags, context);
+  const { check } = found;
   // Reports a --max-fee in the wrong currency once, not for every row.
   for (const { from } of check.totals) flags.maxFee?.(from);
-  const { client: service } = await context.account();
-  const wallets = await ifAvailable(service.wallets());
-  const available = (ccy: string): Money | undefined => balanceOf(ccy, wallets ?? []);
-  const before = summaryOf(file, flags, check, available);
-  const isReported = (ccy: string): boolean =>
-    wallets?.every((each) => each.ccy !== ccy || each.availableBalance != null) === true;
+  const seal = await checkSeal(found, flags, context);
+  const comparison = await compare(found, flags, context);
+  const available = await balances(context);
   const short = shortOf(
-    check.totals.filter(({ from }) => isReported(from)),
-    available,
+    check.totals.filter(({ from }) => available.isReported(from)),
+    available.of,
   );
-  const rows = (): AsyncGenerator<PlannedRow> =>
-    planned(readRows(spool.read(), batchColumns), plan);
-  if (flags.dryRun && short.length === 0) return listRows(rows(), before, context);
   // Connects before the first payment needs it.
   context.early?.open(context.settings.baseUrl ?? '', flags.concurrency);
   const payment = await openPayments(check, flags.concurrency, context);
-  const isAsked = needsYes && check.rows > check.settled && short.length === 0;
-  const quotable = isAsked ? check.quotable : undefined;
-  const cost = quotable && (await costOf(quotable, flags, payment, context));
-  out.card((canvas) => [
-    '',
-    ...batchCard({ ...before, settled: check.settled, quoted: cost }, canvas),
-    '',
-  ]);
+  const needsYes = !globals.yes && !flags.dryRun;
+  const isShown = (needsYes || flags.dryRun) && check.rows > check.settled && short.length === 0;
+  const quoted =
+    isShown && check.quotable !== undefined
+      ? await costOf(check.quotable, flags, payment, context)
+      : undefined;
+  const estimate = isShown && quoted === undefined ? await estimated(check, context) : undefined;
+  const before = summaryOf(
+    file,
+    found,
+    flags,
+    comparison,
+    { cost: quoted?.costs ?? estimate ?? null, seal: seal ?? null },
+    available.of,
+  );
+  if (flags.dryRun && short.length === 0) {
+    await listRows(found.rows(), before, quoted, context);
+    const [refused] = quoted?.refused ?? [];
+    if (refused !== undefined) throw refusedRow(refused);
+    if (quoted !== undefined) refuseUnpayable(quoted, available.of);
+    return;
+  }
+  showPlan(before, check, comparison, quoted, context);
   if (short.length > 0) throw tooPoor(short);
-  if (cost !== undefined) refuseUnpayable(cost, available);
+  if (quoted !== undefined) refuseUnpayable(quoted, available.of);
+  if (!needsYes && !flags.acceptChanges) refuseChanges(comparison);
   const bounded =
-    isAsked && quotable === undefined ? await withMaxFee(flags, check.totals, context) : flags;
-  await agree(check, cost, bounded, context);
+    needsYes && quoted === undefined ? await withMaxFee(flags, check.totals, context) : flags;
+  await agree(check, quoted, bounded, context);
   const { summary, failures, failure } = await payBatch(
-    rows(),
+    found.rows(),
     check,
-    { ...before, cost: cost?.costs ?? null },
+    before,
+    quoted?.costs,
     bounded,
     drain,
     payment,
@@ -89,36 +101,101 @@ export async function runBatchFile(
   if (failure !== undefined) throw failure;
 }
 
-const tooPoor = (short: readonly string[]): Failure =>
-  new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
+async function compare(
+  { check, run }: CheckedFile,
+  { factor }: BatchFlags,
+  context: Context,
+): Promise<Comparison> {
+  const { scope, journal } = await context.account();
+  const past = await pastRuns(await journal(), scope, run);
+  return compareRuns(check.payees, past, factor);
+}
+
+/** Throws Failure `usage` for changes that only a person or --accept-changes can accept. */
+function refuseChanges({ remarks }: Comparison): void {
+  const serious = remarks.filter(needsAcceptance);
+  const [first] = serious;
+  if (first === undefined) return;
+  const more = serious.length === 1 ? '' : `, and ${counted(serious.length - 1, 'other change')}`;
+  const text = remarkText(first).replace(/^L/, 'l');
+  throw new Failure('usage', `Nothing was sent: ${text}${more}.`, {
+    hint: 'Check the file, then add --accept-changes.',
+  });
+}
+
+interface Balances {
+  readonly of: (ccy: string) => Money | undefined;
+  /** The service lists no such wallet, or reports its balance. */
+  readonly isReported: (ccy: string) => boolean;
+}
+
+async function balances(context: Context): Promise<Balances> {
+  const { client } = await context.account();
+  const wallets = await ifAvailable(client.wallets());
+  return {
+    of: (ccy) => moneyFromWire(ccy, wallets?.find((each) => each.ccy === ccy)?.availableBalance),
+    isReported: (ccy) =>
+      wallets?.every((each) => each.ccy !== ccy || each.availableBalance != null) === true,
+  };
+}
+
+/** The plan above the question; the remarks also where nobody is asked. */
+function showPlan(
+  summary: BatchSummary,
+  { quotable }: BatchCheck,
+  { remarks }: Comparison,
+  quoted: Quoted | undefined,
+  { out }: Context,
+): void {
+  const rows = quoted === undefined ? undefined : quotable?.map((row) => rowView(row, quoted));
+  const isDrawn = out.card((canvas) => ['', ...batchCard(summary, { rows, quoted }, canvas), '']);
+  if (!isDrawn) for (const each of remarks) out.say(`${remarkText(each)}.`);
+}
 
 /** Lists the rows of a dry run; under `--json` they are part of the summary. */
 async function listRows(
   rows: AsyncIterable<PlannedRow>,
   summary: BatchSummary,
+  quoted: Quoted | undefined,
   { out }: Context,
 ): Promise<void> {
   if (out.format === 'json') {
     const list: BatchRowView[] = [];
-    for await (const row of rows) list.push(rowView(row));
+    for await (const row of rows) list.push(rowView(row, quoted));
     return out.record({ ...summary, list }, batchView(summary, []));
   }
-  await out.list(rowViews(rows), batchRowList);
-  out.screen((canvas) => ['', ...dryRunLines(summary, canvas)]);
+  const { seal, remarks } = summary;
+  if (out.quiet && seal !== null) return out.text(seal);
+  await out.list(rowViews(rows, quoted), batchRowList);
+  if (out.forPeople) out.screen((canvas) => ['', ...dryRunLines(summary, quoted, canvas)]);
+  else for (const each of remarks) out.say(`${remarkText(each)}.`);
+  if (seal !== null && !out.forPeople) out.say(`Seal: ${seal}`);
 }
 
-async function* rowViews(rows: AsyncIterable<PlannedRow>): AsyncGenerator<BatchRowView> {
-  for await (const row of rows) yield rowView(row);
+function rowView(row: PlannedRow, quoted: Quoted | undefined): BatchRowView {
+  const { line, ref, to, amount, order } = row;
+  const { name, institution, institutionName } = payeeRow(row, false);
+  const cost = quoted?.rows.get(line);
+  return {
+    line,
+    to,
+    amount,
+    from: order.body.sourceReq.ccy,
+    method: order.body.destReq.method,
+    ref,
+    payee: name,
+    bank: institutionName ?? institution,
+    cost: cost?.total.value ?? null,
+    fees: cost?.fees.value ?? null,
+  };
 }
 
-const rowView = ({ line, ref, to, amount, order }: PlannedRow): BatchRowView => ({
-  line,
-  to,
-  amount,
-  from: order.body.sourceReq.ccy,
-  method: order.body.destReq.method,
-  ref,
-});
+async function* rowViews(
+  rows: AsyncIterable<PlannedRow>,
+  quoted: Quoted | undefined,
+): AsyncGenerator<BatchRowView> {
+  for await (const row of rows) yield rowView(row, quoted);
+}
 
 /** Quotes every row. */
 function costOf(
@@ -128,13 +205,23 @@ function costOf(
   { live }: Context,
 ): Promise<Quoted> {
   let done = 0;
-  const quote = async (row: PlannedRow): Promise<Money | undefined> => {
-    const total = await quoteRow(row, flags, payment);
-    done += 1;
-    return total;
-  };
   const line = (): string => `Quoting: ${done} of ${counted(rows.length, 'row')}`;
-  return live.during(line, () => quoteCost(rows, flags.concurrency, quote));
+  return live.during(line, () =>
+    quoteCost(rows, flags.concurrency, async (row) => {
+      const cost = await quoteRow(row, flags, payment);
+      done += 1;
+      return cost;
+    }),
+  );
+}
+
+/** A batch too long for quotes; without rates there is no estimate. */
+async function estimated({ totals }: BatchCheck, context: Context): Promise<readonly Cost[]> {
+  const { client } = await context.account();
+  const rates = totals.every(({ from, ccy }) => from === ccy)
+    ? {}
+    : await ifAvailable(client.rates());
+  return rates === undefined ? [] : estimateCost(totals, rates);
 }
 
 /** A batch too long for quotes is approved as its amounts plus a highest fee per row. */
@@ -143,7 +230,7 @@ async function withMaxFee(
   totals: readonly BatchTotal[],
   { ask }: Context,
 ): Promise<BatchFlags> {
-  if (flags.maxFee !== undefined) return flags;
+  if (flags.maxFee !== undefined || totals.length === 0) return flags;
   const parse = (text: string): MaxFeeOf => {
     const maxFee = parseMaxFee(text);
     for (const { from } of totals) maxFee(from);
@@ -164,119 +251,24 @@ function feeText(maxFee: MaxFeeOf | undefined, totals: readonly BatchTotal[]): s
   const [first] = totals;
   const limit = first && maxFee?.(first.from);
   if (limit === undefined) return '';
-  return ` plus at most ${'percent' in limit ? `${limit.percent} %` : formatAmount(money(limit.ccy, limit.amount))} of fees per row`;
-}
-
-/** Refuses a batch whose quoted total exceeds a wallet or a limit. */
-function refuseUnpayable(
-  { costs, refused }: Quoted,
-  available: (ccy: string) => Money | undefined,
-): void {
-  const hopeless = refused.find(({ failure }) => failure.kind === 'limit');
-  if (hopeless !== undefined) {
-    const { row, failure } = hopeless;
-    throw new Failure('limit', `Nothing was sent: line ${row.line}: ${failure.message}`, {
-      hint: failure.hint,
-      next: failure.next,
-    });
-  }
-  const short = costs.flatMap(({ ccy, total }) => {
-    const have = available(ccy);
-    if (have === undefined || have.value.gte(total)) return [];
-    return [
-      `${formatAmount({ ccy, value: total })}, fees included, is needed from the ${ccy} wallet, and you have ${formatAmount(have)}.`,
-    ];
-  });
-  if (short.length > 0) throw tooPoor(short);
-}
-
-async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer> {
-  if (file === '-' && stdin.isTTY) {
-    throw new Failure('usage', 'Nothing is piped in.', {
-      hint: 'Pipe it: … | svcpay batch - --yes',
-    });
-  }
-  try {
-    for await (const chunk of file === '-' ? stdin.open() : createReadStream(file))
-      yield Buffer.from(chunk);
-  } catch (cause) {
-    throw new Failure('usage', `Nothing was sent: the file ${file} cannot be read.`, { cause });
-  }
-}
-
-type Plan = (row: BatchRow) => Promise<PlannedRow>;
-
-function planner({ name, from }: BatchFlags, context: Context): Plan {
-  let opened: ReturnType<typeof openLookUp> | undefined;
-  const { config, settings } = context;
-  const deps: PlanDeps = {
-    name,
-    from,
-    network: settings.network,
-    now: context.now(),
-    recipients: config.read().recipients,
-    sender: settings.profile.sender,
-    lookUp: async (countryCode) => (await (opened ??= openLookUp(context)))(countryCode),
-  };
-  return (row) => planRow(row, deps);
-}
-
-async function checkFile(spool: Spool, plan: Plan, context: Context): Promise<BatchCheck> {
-  const { live, now } = context;
-  const refuseOwn = ownAddressGuard(context.account, context.out.say);
-  let checked = 0;
-  const deps = {
-    plan: async (row: BatchRow) => {
-      checked += 1;
-      return plan(row);
-    },
-    vet: ({ order }: PlannedRow) => refuseOwn(order),
-    find: async (ref: string) => {
-      const { scope, journal } = await context.account();
-      return (await journal()).find(scope, ref);
-    },
-    spent: () => spentToday(context),
-    limits: await limitsInForce(context),
-    now,
-  };
-  return live.during(
-    () => `Checking the rows: ${checked}`,
-    () => checkBatch(readRows(spool.read(), batchColumns), deps),
+  return (
+    ' plus at most ' +
+    `${'percent' in limit ? `${limit.percent} %` : formatAmount(money(limit.ccy, limit.amount))} ` +
+    'of fees per row'
   );
-}
-
-/** Lists the problems on stderr, also under -q and --json. */
-function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failure {
-  const lines = problems.map(
-    ({ line, message }) => `${line === 0 ? 'All rows' : `Line ${line}`}: ${message}`,
-  );
-  terminal.stderr.write(lines.map((line) => `${sanitize(line)}\n`).join(''));
-  const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
-  const bad = new Set(problems.filter(({ line }) => line > 0).map(({ line }) => line)).size;
-  const what =
-    bad === 0
-      ? 'the batch as a whole cannot be paid'
-      : `${bad} of ${counted(rows, 'row')} cannot be paid (see above)`;
-  const advice =
-    kind === 'limit'
-      ? { next: { do: 'see-limits' as const } }
-      : { hint: 'Fix the file and run the same command again.' };
-  return new Failure(kind, `Nothing was sent: ${what}.`, advice);
-}
-
-function balanceOf(ccy: string, wallets: readonly Wallet[]): Money | undefined {
-  const wallet = wallets.find((each) => each.ccy === ccy);
-  return moneyFromWire(ccy, wallet?.availableBalance);
 }
 
 function summaryOf(
   file: string,
+  { check: { rows, settled, earlier, totals }, run }: CheckedFile,
   { dryRun }: BatchFlags,
-  { rows, settled, totals }: BatchCheck,
+  { remarks, last }: Comparison,
+  known: Pick<BatchSummary, 'cost' | 'seal'>,
   available: (ccy: string) => Money | undefined,
 ): BatchSummary {
   return {
     file,
+    run,
     dryRun,
     rows,
     paidBefore: settled,
@@ -286,8 +278,18 @@ function summaryOf(
     failed: 0,
     notBegun: rows - settled,
     spent: [],
-    cost: null,
+    ...known,
     totals: totals.map((total) => ({ ...total, available: available(total.from)?.value ?? null })),
+    lastRun:
+      last === undefined
+        ? null
+        : {
+            at: readRunName(last.run).startedAt,
+            name: readRunName(last.run).name,
+            rows: last.rows.length,
+          },
+    remarks,
+    earlier,
     result: null,
   };
 }
@@ -301,23 +303,18 @@ async function agree(
   if (rows === settled) return out.say('Every row is already paid or in flight.');
   // If the service refused every row there is nothing to approve, and the result gives the reasons.
   if (cost?.costs.length === 0) return;
-  const place = settings.embedded ? 'the sandbox' : settings.profileName;
+  const place = settings.embedded ? 'sandbox' : settings.profileName;
   const sums =
     cost === undefined
       ? totals.map(({ ccy, amount }) => money(ccy, amount))
       : cost.costs.map(({ ccy, total }) => money(ccy, total));
-  const what = `${sums.map(formatAmount).join(' and ')}${cost === undefined ? feeText(maxFee, totals) : ''}`;
+  const fees = cost === undefined ? feeText(maxFee, totals) : '';
+  const what = `${sums.map(formatAmount).join(' and ')}${fees}`;
   const refused = cost?.refused.length ?? 0;
+  const wallets = [...new Set(totals.map(({ from }) => from))];
   await ask.agree(
-    `Pay ${what} in ${counted(rows - settled - refused, 'row')} from ${place}?`,
+    `Pay ${what} in ${counted(rows - settled - refused, 'row')} from your ` +
+      `${wallets.join(' and ')} wallet${wallets.length === 1 ? '' : 's'} (${place})?`,
     'Nothing was sent.',
   );
-}
-
-/** Reads the checked copy again. */
-async function* planned(
-  rows: AsyncIterable<BatchRow | Problem>,
-  plan: Plan,
-): AsyncGenerator<PlannedRow> {
-  for await (const row of rows) if (!isProblem(row)) yield await plan(row);
 }

@@ -1,6 +1,8 @@
 // Pays the rows of a batch: options, progress, result file and outcome.
-import type { Money } from '../../formats/amount.js';
+import Big from 'big.js';
+import { decimalsOf, money } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
+import { clip } from '../../formats/text.js';
 import {
   progressLine,
   rowLine,
@@ -11,8 +13,9 @@ import {
 import { shellArgument } from '../../terminal/next-step.js';
 import type { BatchCheck } from '../../wallet/batch/check.js';
 import { sharedService } from '../../wallet/batch/shared-service.js';
+import { payeeRow } from '../../wallet/batch/payee.js';
 import type { PlannedRow } from '../../wallet/batch/plan.js';
-import { Ceiling } from '../../wallet/batch/cost.js';
+import { Ceiling, type Cost, type RowCost } from '../../wallet/batch/cost.js';
 import { runBatch, type RowOutcome } from '../../wallet/batch/run.js';
 import {
   doneRows,
@@ -25,12 +28,25 @@ import {
 } from '../../wallet/batch/tally.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { quote } from '../../wallet/payment/payment.js';
+import type { Quote } from '../../wallet/quote/quote.js';
 import type { Context } from '../context.js';
-import { openResult, type ResultFile } from './batch-result.js';
+import { lazily } from '../stores.js';
+import { openResult, type ResultFile, type Worth } from './batch-result.js';
 import type { Drain } from './drain.js';
 import { paymentDeps } from '../payment/payment-flow.js';
 import { termsOf, paymentOptions } from '../payment/payment-options.js';
-import { choice, currency, duration, file, flag, text, whole, type ValuesOf } from '../values.js';
+import {
+  choice,
+  currency,
+  duration,
+  file,
+  flag,
+  literal,
+  text,
+  whole,
+  word,
+  type ValuesOf,
+} from '../values.js';
 
 /** The dependencies of all rows, with one client. */
 export async function openPayments(
@@ -47,34 +63,43 @@ export async function openPayments(
   return { ...payment, service };
 }
 
-/** The quoted total of a row; undefined if it is paid or in flight. The quote is paid later. */
+/**
+ * What a row would cost. The quote has a reference of its own and is cancelled, so that the row can
+ * still be changed under its own reference.
+ */
 export async function quoteRow(
   row: PlannedRow,
   flags: BatchFlags,
   payment: PaymentDeps,
-): Promise<Money | undefined> {
-  let total: Money | undefined;
+): Promise<RowCost> {
+  let quoted: Quote | undefined;
   const terms = termsOf(flags, row.order.body.sourceReq.ccy);
-  const request = { order: row.order, ref: row.ref, terms, consent: 'none' as const };
-  await quote(request, flags, {
+  const ref = `quote-${payment.newId()}`;
+  await quote({ order: row.order, ref, terms, consent: 'none' }, flags, {
     ...payment,
     approve: () => Promise.resolve(false),
     on: (event) => {
-      if (event.type === 'quoted') total = event.approval.quote.total;
+      if (event.type === 'quoted') quoted = event.approval.quote;
     },
   });
-  return total;
+  if (quoted === undefined) throw new Failure('unexpected', 'The service returned no quote.');
+  // Otherwise it expires.
+  await ifAvailable(payment.service.cancelTransaction(quoted.txnId));
+  const { total, serviceFee, networkFee } = quoted;
+  return { total, fees: money(total.ccy, serviceFee.value.plus(networkFee.value)) };
 }
 
 /**
  * Resolves with the summary, the first failed rows, and the failure that ends the batch, if any.
  *
  * @param before the summary of the checked file, with nothing paid yet
+ * @param approved undefined if every cost within the terms is approved
  */
 export async function payBatch(
   rows: AsyncIterable<PlannedRow>,
-  { rows: count }: BatchCheck,
+  { rows: count, columns }: BatchCheck,
   before: BatchSummary,
+  approved: readonly Cost[] | undefined,
   flags: BatchFlags,
   drain: Drain,
   payment: PaymentDeps,
@@ -82,13 +107,21 @@ export async function payBatch(
 ) {
   const { live, out } = context;
   const path = flags.result ?? (before.file === '-' ? null : `${before.file}.result.csv`);
-  const file = path === null ? undefined : await openResult(path, context.globals.rawCells);
+  const file =
+    path === null
+      ? undefined
+      : await openResult(path, {
+          columns,
+          rawCells: context.globals.rawCells,
+          worthOf: openWorth(context),
+        });
   const record = recorder(count, file, drain, context);
   const options = {
     ...flags,
     stopOnError: flags.onError === 'stop',
     terms: (ccy: string) => termsOf(flags, ccy),
-    ceiling: before.cost === null ? undefined : new Ceiling(before.cost),
+    ceiling: approved && new Ceiling(approved),
+    run: before.run,
   };
   try {
     record.begin();
@@ -184,7 +217,7 @@ function recorder(rows: number, file: ResultFile | undefined, drain: Drain, cont
       const line = lineOf(outcome, now());
       if (outcome.failure !== undefined && failures.length < shownFailures) failures.push(line);
       // Not awaited, because the journal has the row.
-      file?.write(line).catch(lose);
+      file?.write(line, outcome.row.cells ?? {}).catch(lose);
       out.change(line);
       live.progress(doneRows(tally), rows);
       if (terminal.canAnimate) live.update();
@@ -198,7 +231,7 @@ function recorder(rows: number, file: ResultFile | undefined, drain: Drain, cont
 }
 
 function lineOf(
-  { row, fate, txnId, txnState, total, failure }: RowOutcome,
+  { row, fate, txnId, txnState, settledAt, total, failure }: RowOutcome,
   now: number,
 ): BatchLine {
   return {
@@ -214,11 +247,50 @@ function lineOf(
     error: failure?.kind ?? null,
     message: failure?.message ?? null,
     at: new Date(now).toISOString(),
+    payee: payeeRow(row, false).name,
+    settled: settledAt === null ? null : new Date(settledAt).toISOString(),
+  };
+}
+
+function parseFactor(text: string): Big {
+  if (/^\d{1,6}(?:\.\d{1,6})?$/.test(text) && new Big(text).gte(1)) return new Big(text);
+  throw new Failure('usage', `"${clip(text)}" is not a factor. Write a number such as 1.5 or 2.`);
+}
+
+function parseSeal(text: string): string {
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw new Failure('usage', `"${clip(text)}" is not a seal: 64 digits and letters a to f.`);
+}
+
+const noWorth: Worth = { fiatRate: null, fiatValue: null, fiat: null };
+
+/** What a settled debit was worth in the fiat currency of the profile. */
+function openWorth({ account, rates, ratesKept, settings }: Context) {
+  const opened = lazily(async () => ({ scope: (await account()).scope, rates: await rates() }));
+  return async ({ txnId, outcome, paid, paidCcy }: BatchLine): Promise<Worth> => {
+    const hasWorth = outcome === 'paid' && txnId !== null && paid !== null && paidCcy !== null;
+    if (settings.profile.fiat === undefined || !hasWorth) return noWorth;
+    await ratesKept();
+    const known = await opened()
+      .then((store) => store.rates.of(store.scope, [txnId]))
+      .catch(() => undefined);
+    const kept = known?.get(txnId);
+    const rate = kept?.rates[paidCcy];
+    if (kept === undefined || rate === undefined) return noWorth;
+    const fiatValue = paid.times(rate).round(decimalsOf(kept.fiat));
+    return { fiatRate: new Big(rate), fiatValue, fiat: kept.fiat };
   };
 }
 
 export const batchOptions = {
-  dryRun: flag().describe('check every row, show the totals, send nothing'),
+  dryRun: flag().describe('check every row, show payees, costs and changes, send nothing'),
+  seal: flag().describe('like --dry-run, and print the seal of all that would be paid'),
+  sealed: word('HASH', parseSeal).optional().describe('pay only what has this seal'),
+  ignoreColumns: flag().describe('ignore columns that are not known'),
+  acceptChanges: flag().describe('with --yes, pay changed accounts and doubled rows too'),
+  factor: literal('NUMBER', parseFactor)
+    .otherwise(new Big('1.5'))
+    .describe("remark on an amount this many times the payee's last one (default 1.5)"),
   concurrency: whole(1, 64).otherwise(4).describe('pay this many rows at a time (default 4)'),
   onError: choice(['continue', 'stop'])
     .otherwise('continue')

@@ -1,63 +1,132 @@
-// The result file of a batch: one line per finished row, continued by the next run.
+// The result file of a batch: the rows of the file with what became of them, continued by the next
+// run.
+import { createReadStream } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
+import Big from 'big.js';
 import { openAppendFile } from '../../store/files/append-file.js';
-import { fromPlainCell } from '../../formats/text.js';
 import { Failure } from '../../formats/failure.js';
 import { csvCell } from '../../terminal/rows/rows.js';
-import { batchLineFields, type BatchLine } from '../../terminal/cards/batch-view.js';
+import type { Cell } from '../../terminal/rows/view.js';
+import { resultFields, type BatchLine } from '../../terminal/cards/batch-view.js';
+import type { BatchRow } from '../../wallet/batch/rows.js';
 import { isProblem, readRows } from '../../wallet/batch/rows.js';
+import { resultColumns } from './batch-row.js';
+
+type Cells = BatchRow['cells'];
+
+/** What a debit was worth when it settled. */
+export interface Worth {
+  readonly fiatRate: Big | null;
+  readonly fiatValue: Big | null;
+  readonly fiat: string | null;
+}
 
 export interface ResultFile {
   /** Resolves when the line is on disk; immediately if the file has it. */
-  write(line: BatchLine): Promise<void>;
+  write(line: BatchLine, cells: Cells): Promise<void>;
   /** Keeps only the last line of each row. */
   close(): Promise<void>;
 }
 
-const columns = new Set(batchLineFields.map((name) => name.toLowerCase()));
+export interface ResultOptions {
+  /** Columns of the batch file, which the result has too, so that it can be paid again. */
+  readonly columns: readonly string[];
+  readonly rawCells: boolean;
+  readonly worthOf: (line: BatchLine) => Promise<Worth>;
+}
+
+const own: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
 
 /** Throws Failure `usage` if the file is not a batch result or cannot be written. */
-export async function openResult(path: string, rawCells: boolean): Promise<ResultFile> {
-  const file = await openAppendFile(path, batchLineFields.join(','));
+export async function openResult(path: string, options: ResultOptions): Promise<ResultFile> {
+  const { rawCells, worthOf } = options;
+  const { file, fields } = await openWithColumns(path, options);
   const outcomes = new Map<string, string>();
   let hasRepeated = false;
   const say = (ref: string, outcome: string): void => {
     hasRepeated ||= outcomes.has(ref);
     outcomes.set(ref, outcome);
   };
-  for await (const { ref = '', outcome = '' } of cellsOf(file.read()))
-    say(fromPlainCell(ref), outcome);
+  for await (const { ref = '', outcome = '' } of cellsOf(file.read())) say(ref, outcome);
+  const append = async (line: BatchLine, cells: Cells): Promise<void> => {
+    const values: Readonly<Record<string, unknown>> = {
+      ...cells,
+      ...line,
+      ...(await worthOf(line)),
+    };
+    await file.append(csvLine(fields.map((name) => csvCell(cellOf(values[name]), rawCells))));
+  };
+  let writing: Promise<unknown> = Promise.resolve();
   return {
-    async write(line) {
+    async write(line, cells) {
       if (line.outcome === 'paid' && outcomes.get(line.ref) === 'paid') return;
       say(line.ref, line.outcome);
-      await file.append(csvLine(batchLineFields.map((name) => csvCell(line[name], rawCells))));
+      const written = append(line, cells);
+      writing = Promise.allSettled([writing, written]);
+      await written;
     },
     async close() {
-      // The old file stays if it has foreign lines or cannot be replaced; the last line about a row counts.
-      if (hasRepeated) await file.replace(lastLines(file.read)).catch(() => undefined);
+      await writing;
+      // The old file stays if it has foreign lines or cannot be replaced; the last line about a row
+      // counts.
+      if (hasRepeated)
+        await file.replace(lastLines(file.read, fields, rawCells)).catch(() => undefined);
       hasRepeated = false;
       await file.close();
     },
   };
 }
 
-type Cells = Readonly<Record<string, string>>;
+const cellOf = (value: unknown): Cell =>
+  typeof value === 'string' || typeof value === 'number' || value instanceof Big ? value : null;
 
-async function* cellsOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Cells> {
-  for await (const row of readRows(bytes, columns)) if (!isProblem(row)) yield row.cells;
+/** An existing file gets the columns that it lacks. */
+async function openWithColumns(path: string, { columns, rawCells }: ResultOptions) {
+  const found = await columnsOf(path);
+  const before = found ?? [...resultFields, ...columns.filter((name) => !own.has(name))];
+  const fields = [...before, ...columns.filter((name) => !own.has(name) && !before.includes(name))];
+  const file = await openAppendFile(path, before.join(','));
+  if (fields.length === before.length) return { file, fields };
+  await file.replace(lastLines(file.read, fields, rawCells), fields.join(','));
+  await file.close();
+  return { file: await openAppendFile(path, fields.join(',')), fields };
 }
 
-async function* lastLines(read: () => AsyncIterable<Buffer>): AsyncGenerator<string> {
+/** The columns of an existing result file; undefined for a new or another file. */
+async function columnsOf(path: string): Promise<string[] | undefined> {
+  const source = createReadStream(path, { end: longestHead }).on('error', () => undefined);
+  let text = '';
+  try {
+    for await (const chunk of source) text += String(chunk);
+  } catch {
+    return undefined;
+  }
+  const [head = '', rest] = text.split('\n', 2);
+  const isResult = rest !== undefined && head.startsWith(resultFields.join(','));
+  return isResult ? head.split(',') : undefined;
+}
+
+const longestHead = 4_096;
+
+async function* cellsOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Cells> {
+  for await (const row of readRows(bytes, resultColumns)) if (!isProblem(row)) yield row.cells;
+}
+
+async function* lastLines(
+  read: () => AsyncIterable<Buffer>,
+  fields: readonly string[],
+  rawCells: boolean,
+): AsyncGenerator<string> {
   const left = new Map<string, number>();
   for await (const { ref = '' } of cellsOf(read())) left.set(ref, (left.get(ref) ?? 0) + 1);
-  for await (const row of readRows(read(), columns)) {
+  for await (const row of readRows(read(), resultColumns)) {
     if (isProblem(row)) throw new Failure('usage', row.message);
     const { cells } = row;
     const { ref = '' } = cells;
     const after = (left.get(ref) ?? 1) - 1;
     left.set(ref, after);
-    if (after === 0) yield csvLine(batchLineFields.map((name) => cells[name.toLowerCase()] ?? ''));
+    if (after > 0) continue;
+    yield csvLine(fields.map((name) => csvCell(cells[name.toLowerCase()] ?? '', rawCells)));
   }
 }
 

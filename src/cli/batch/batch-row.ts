@@ -1,11 +1,15 @@
 // Turns a row of a batch file into a payment, with the rules of the command line.
 import type { Institution } from '../../api/types.js';
-import { fixed, isUnitless, parseAmount } from '../../formats/amount.js';
+import { checkGrouping, fixed, isUnitless, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { columnOf } from '../../formats/text.js';
+import { clip, columnOf } from '../../formats/text.js';
 import type { Profile, Recipient } from '../../store/profile/profiles.js';
+import { detectDestination } from '../../formats/destination.js';
+import { savedName } from '../../store/profile/profiles.js';
 import { derivedRef, type PlannedRow } from '../../wallet/batch/plan.js';
-import type { BatchRow } from '../../wallet/batch/rows.js';
+import { resultFields } from '../../terminal/cards/batch-view.js';
+import type { Columns } from '../../wallet/batch/head.js';
+import { CellFailure, inColumn, type BatchRow } from '../../wallet/batch/rows.js';
 import type { Order } from '../../wallet/order/orders.js';
 import { payoutOrder } from '../../wallet/payout/order.js';
 import { planSendNow, type SendPlan, type PlanEnvironment } from '../../wallet/plan/send.js';
@@ -25,45 +29,136 @@ const payoutColumns = new Map(
   ]),
 );
 
-export const batchColumns: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()]);
+const names: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()]);
+const ofResult: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
+
+/** The columns of a batch file; a result file has more, which are ignored. */
+export const batchColumns = (ignoreOthers: boolean): Columns => ({ names, ofResult, ignoreOthers });
+
+/** The columns of a result file, which also has those of its batch file. */
+export const resultColumns: Columns = {
+  names: new Set([...ofResult, ...names]),
+  ofResult,
+  ignoreOthers: true,
+};
 
 export interface PlanDeps extends PlanEnvironment {
   /** Distinguishes batches whose rows without a reference are otherwise the same. */
   readonly name: string;
   /** The default wallet. */
   readonly from: string | undefined;
+  /** The address book: payees of payouts, and destinations of sends. */
   readonly recipients: Readonly<Record<string, Recipient>>;
+  readonly contacts: Readonly<Record<string, string>>;
   readonly sender: Profile['sender'];
   readonly lookUp: (countryCode: string) => Promise<readonly Institution[]>;
 }
 
 /** Throws Failure `usage` for an invalid row. */
-export async function planRow({ line, cells }: BatchRow, deps: PlanDeps): Promise<PlannedRow> {
-  const from = cells['from'] === undefined ? deps.from : currency().read(cells['from']);
-  const given = Object.keys(cells).filter((name) => payoutColumns.has(name));
+export async function planRow(
+  { line, cells: written }: BatchRow,
+  deps: PlanDeps,
+): Promise<PlannedRow> {
+  const { cells, name } = named({ line, cells: written }, deps);
+  const from =
+    cells['from'] === undefined
+      ? deps.from
+      : inColumn('from', () => currency().read(cells['from']));
+  const given = Object.keys(cells).filter((column) => payoutColumns.has(column));
   const { to } = cells;
-  if (to !== undefined && given.length > 0) {
+  const foreign = given.filter((column) => column !== 'recipient_name');
+  if (to !== undefined && foreign.length > 0) {
     throw new Failure(
       'usage',
-      `"to" is for sends, and ${given.join(', ')} for payouts: give one of the two per row.`,
+      `"to" is for sends, and ${foreign.join(', ')} for payouts: give one of the two per row.`,
     );
   }
   const paid =
     to === undefined
       ? await planPayout(cells, given, from, deps)
-      : sendRow(planSendNow({ to, amount: amountText(cells), from }, deps));
-  const { note, ref } = cells;
+      : planSendRow({ to, from }, cells, deps);
+  const { note } = cells;
+  const ref = ownReference(cells);
   const order =
     note === undefined ? paid.order : { ...paid.order, body: { ...paid.order.body, note } };
   return {
     line,
-    ref: ref === undefined ? derivedRef(order, deps.name) : reference().read(ref),
+    ref: ref ?? derivedRef(order, deps.name),
     named: ref !== undefined,
     to: order.destination,
-    amount: amountText(cells) ?? named(order),
+    amount: amountText(cells) ?? amountIn(order),
+    name: name ?? (to === undefined ? undefined : cells['recipient_name']),
     ...paid,
     order,
+    cells: written,
   };
+}
+
+/** Undefined also for a reference that an earlier run derived, in its result file. */
+function ownReference({ ref }: BatchRow['cells']): string | undefined {
+  if (ref === undefined || /^batch-[0-9a-f]{32}$/.test(ref)) return undefined;
+  // Nobody sees a blank in a cell, and with it the row would be another payment.
+  if (ref.trim() !== ref)
+    throw usageIn('ref', `The reference "${ref}" begins or ends with a blank: remove it.`);
+  return inColumn('ref', () => reference().read(ref));
+}
+
+/** What is wrong with the amount names it; all else is about the destination. */
+function planSendRow(
+  words: { readonly to: string; readonly from: string | undefined },
+  cells: BatchRow['cells'],
+  deps: PlanDeps,
+): Paid {
+  const { to, from } = words;
+  const amount = inColumn('amount', () => amountText(cells));
+  try {
+    return sendRow(planSendNow({ to, amount, from }, deps));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const isAmount = /amount/.test(error.message) || (amount && error.message.includes(amount));
+    throw new CellFailure(isAmount ? 'amount' : 'to', error);
+  }
+}
+
+/**
+ * Replaces a saved name, in `to` or in `recipient`, with the destination or the recipient that it
+ * names. Throws Failure `usage` for a name with several meanings.
+ */
+function named(
+  { cells }: BatchRow,
+  { recipients, contacts }: PlanDeps,
+): { readonly cells: BatchRow['cells']; readonly name?: string } {
+  const { to, recipient, ...others } = cells;
+  if (to !== undefined && recipient !== undefined)
+    throw new Failure('usage', '"to" and "recipient" both name the payee: give one per row.');
+  const given = to ?? recipient;
+  if (given === undefined || given.length > longestName || isDestination(given)) return { cells };
+  const column = to === undefined ? 'recipient' : 'to';
+  const contact = inColumn(column, () => savedName(contacts, given));
+  const payee = inColumn(column, () => savedName(recipients, given));
+  if (contact !== undefined && payee !== undefined) {
+    throw usageIn(
+      column,
+      `"${clip(given)}" can be "${contact}", a destination of send, or "${payee}", a ` +
+        'recipient of payouts.',
+    );
+  }
+  const destination = contact === undefined ? undefined : contacts[contact];
+  if (contact !== undefined && destination !== undefined)
+    return { cells: { ...others, to: destination }, name: contact };
+  return { cells: payee === undefined ? cells : { ...others, recipient: payee } };
+}
+
+/** Of a saved name; an invoice is longer. */
+const longestName = 64;
+
+function isDestination(text: string): boolean {
+  try {
+    return detectDestination(text).text !== '';
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
 }
 
 type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'to'>>;
@@ -72,7 +167,7 @@ type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'to'>>
 const sendRow = ({ order, slow, pays }: SendPlan): Paid => ({ order, slow, to: pays.text });
 
 /** The amount in the destination, such as an invoice. */
-const named = ({ receives }: Order): string =>
+const amountIn = ({ receives }: Order): string =>
   receives === undefined ? '' : `${fixed(receives.value)}${receives.ccy.toLowerCase()}`;
 
 async function planPayout(
@@ -81,23 +176,38 @@ async function planPayout(
   from: string | undefined,
   { recipients, sender, lookUp }: PlanDeps,
 ): Promise<Paid> {
-  if (given.length === 0) throw new Failure('usage', '"to" is missing.');
+  if (given.length === 0)
+    throw usageIn('to', '"to" is missing: a destination, or a name of your address book.');
   const raw: RawValues = Object.fromEntries(
     given.map((name) => [payoutColumns.get(name) ?? name, cells[name]]),
   );
+  for (const [name, option] of Object.entries(answerOptions))
+    if (raw[name] !== undefined) inColumn(columnOf(name), () => option.read(raw[name]));
   const answers = {
     ...readAll(answerOptions, raw),
-    amount: amountText(cells),
+    amount: inColumn('amount', () => amountText(cells)),
     recipient: cells['recipient'],
     from,
   };
-  const draft = readDraft(answers, recipients, sender);
+  const draft = inColumn(columnOfPayout(cells), () => readDraft(answers, recipients, sender));
   const missing = missingFlags(draft).map((flag) => columnOf(camel(flag)));
   if (missing.length > 0)
-    throw new Failure('usage', `Missing for a payout: ${missing.join(', ')}.`);
-  const payout = await completePayout(draft, lookUp);
+    throw usageIn(missing[0] ?? '', `Missing for a payout: ${missing.join(', ')}.`);
+  const payout = await completePayout(draft, lookUp).catch((error: unknown) => {
+    const isAmount = error instanceof Failure && error.message.startsWith('The amount');
+    throw error instanceof Failure
+      ? new CellFailure(isAmount ? 'amount' : 'institution', error)
+      : error;
+  });
   return { order: payoutOrder(payout), slow: true, to: payout.acctNum };
 }
+
+const usageIn = (column: string, message: string): Failure =>
+  new CellFailure(column, new Failure('usage', message));
+
+/** Answers that contradict each other concern the account, or the recipient that replaces it. */
+const columnOfPayout = (cells: BatchRow['cells']): string =>
+  cells['recipient'] === undefined ? 'acct_num' : 'recipient';
 
 /** `acctNum` for `--acct-num NUMBER`. */
 const camel = (flag: string): string =>
@@ -107,6 +217,7 @@ const camel = (flag: string): string =>
 
 /** The amount with its unit, from one or two columns. */
 function amountText({ amount, currency: unit }: BatchRow['cells']): string | undefined {
+  if (amount !== undefined) checkGrouping(amount);
   if (amount === undefined || unit === undefined) return amount;
   if (isUnitless(amount)) return `${amount}${unit}`;
   parseAmount(amount, /^sats?$/i.test(unit) ? 'BTC' : unit);

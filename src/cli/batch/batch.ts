@@ -1,4 +1,5 @@
-// Pays the rows of a CSV file: checks all first, asks once, pays several at a time, resumes on the next run.
+// Pays the rows of a CSV file: checks all first, asks once, pays several at a time, resumes on the
+// next run.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { runBatchFile } from './batch-flow.js';
@@ -17,7 +18,8 @@ export const batch = defineCommand({
     file: file()
       .optional()
       .describe(
-        'CSV with a header: ref, to, amount, currency, note, from; for payouts the payout flags as columns; - for stdin',
+        'CSV with a header: ref, to, amount, currency, note, from; for payouts the payout ' +
+          'flags as columns; - for stdin',
       ),
   },
   options: batchOptions,

@@ -1,5 +1,6 @@
 // Ctrl-C with several payments in flight: starts no new payment and lets the others finish.
-import { openContext, type Context, type Process } from '../context.js';
+import { openContext, type Context } from '../context.js';
+import type { Process } from '../process.js';
 
 const graceMs = 10_000;
 
@@ -40,8 +41,8 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
 
 /** The context with another interrupt signal; closed together with the original. */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
-  const { globals, argv, runLine } = context;
-  const under = openContext({ ...context, signal }, globals, { argv, runLine });
+  const { globals, argv, readsStdin, runLine } = context;
+  const under = openContext({ ...context, signal }, globals, { argv, readsStdin, runLine });
   context.onClose(() => under.close());
   return under;
 }

@@ -1,61 +1,137 @@
-// Payments that this home submitted, by their ids in the journal.
+// What the sources of this home know of payments: the journal, and result files of batches.
 import Big from 'big.js';
+import { createReadStream } from 'node:fs';
+import { Failure } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
-import { mayHaveMoved, type Attempt, type Payment } from '../../store/journal/payment.js';
-import type { Books } from '../../wallet/books/gather.js';
+import {
+  attemptRef,
+  mayHaveMoved,
+  type Attempt,
+  type AttemptState,
+  type Payment,
+} from '../../store/journal/payment.js';
+import { resultColumns } from '../batch/batch-row.js';
+import { isProblem, readRows } from '../../wallet/batch/rows.js';
+import type { Known } from '../../wallet/books/compared.js';
 import type { Candidate } from '../../wallet/books/movement.js';
+import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { Context } from '../context.js';
 
-/** More than a home ever submits. */
-const all = 1_000_000;
+const paymentsAtOnce = 500;
 
-/** An attempt that may have moved money, with its payment. */
-export interface Submitted {
+/** An attempt with its payment. */
+interface Attempted {
   readonly payment: Payment;
   readonly attempt: Attempt;
 }
 
-/** The attempts of an account that may have moved money, newest payment first. */
-export async function submittedHere(
-  journal: Journal,
-  account: string,
-  scope: string,
-): Promise<readonly Submitted[]> {
-  const known = await journal.latest(account, all);
-  return known
-    .filter((payment) => payment.scope === scope)
-    .flatMap((payment) =>
-      payment.attempts
-        .filter((attempt) => mayHaveMoved(attempt) && attempt.txnId !== null)
-        .map((attempt) => ({ payment, attempt })),
-    );
+/** All attempts of an account that have a transaction, some payments at a time. */
+export async function* attemptsHere(journal: Journal, scope: string): AsyncGenerator<Attempted> {
+  let last = '';
+  for (;;) {
+    const payments = await journal.page(scope, last, paymentsAtOnce);
+    for (const payment of payments)
+      for (const attempt of payment.attempts)
+        if (attempt.txnId !== null) yield { payment, attempt };
+    last = payments.at(-1)?.id ?? '';
+    if (payments.length < paymentsAtOnce) return;
+  }
 }
 
-/** Empty if the journal cannot be read, because it only explains. */
-export async function knownHere({ has }: Books, context: Context): Promise<readonly Candidate[]> {
+/**
+ * Payments that this home submitted; empty if the journal cannot be read, because it only explains.
+ */
+export async function submittedHere(context: Context): Promise<readonly Candidate[]> {
   try {
-    const { id, scope, journal } = await context.account();
-    const submitted = await submittedHere(await journal(), id, scope);
-    return submitted.filter(({ attempt }) => !has(attempt.txnId ?? '')).flatMap(candidateOf);
+    const { scope, journal } = await context.account();
+    const found: Candidate[] = [];
+    for await (const { payment, attempt } of attemptsHere(await journal(), scope)) {
+      const { txnId, txnState, spendCcy, approvedTotal } = attempt;
+      if (!mayHaveMoved(attempt) || txnId === null || spendCcy === null) continue;
+      found.push({
+        ccy: spendCcy,
+        at: payment.openedAt,
+        txnId,
+        reason: 'not in the list',
+        txnState: txnState ?? 'unknown',
+        effect: approvedTotal === null ? null : new Big(approvedTotal).neg(),
+      });
+    }
+    return found;
   } catch {
     return [];
   }
 }
 
-function candidateOf({
-  payment: { openedAt },
-  attempt: { txnId, txnState, spendCcy, approvedTotal },
-}: Submitted): Candidate[] {
-  if (txnId === null || spendCcy === null) return [];
-  const effect = approvedTotal === null ? null : new Big(approvedTotal).neg();
-  return [
-    {
-      ccy: spendCcy,
-      at: openedAt,
+const fates: Readonly<Record<AttemptState, Known['fate']>> = {
+  requested: 'nothing moved',
+  quoted: 'nothing moved',
+  submitting: 'in flight',
+  'in-flight': 'in flight',
+  paid: 'paid',
+  failed: 'nothing moved',
+  lapsed: 'nothing moved',
+  error: 'error',
+  unknown: 'unknown',
+};
+
+/** The attempts of the journal since then, epoch ms. */
+export async function* knownPayments(
+  journal: Journal,
+  scope: string,
+  since: number,
+): AsyncGenerator<Known> {
+  for await (const { payment, attempt } of attemptsHere(journal, scope)) {
+    if ((attempt.submittedAt ?? payment.openedAt) < since) continue;
+    const { txnId, state, number, spendCcy, approvedTotal, approvedReceives } = attempt;
+    yield {
       txnId,
-      reason: 'not in the list',
-      txnState: txnState ?? 'unknown',
-      effect,
-    },
-  ];
+      reference: attemptRef(payment.ref, number),
+      fate: fates[state],
+      state,
+      ccy: spendCcy,
+      total: approvedTotal === null ? null : new Big(approvedTotal),
+      receivesCcy: decodeOrder(payment.request).body.destReq.ccy,
+      receives: approvedReceives === null ? null : new Big(approvedReceives),
+      run: payment.batch?.run ?? null,
+    };
+  }
+}
+
+const fatesOfOutcomes: Readonly<Record<string, Known['fate']>> = {
+  paid: 'paid',
+  sent: 'in flight',
+  unknown: 'unknown',
+  failed: 'nothing moved',
+};
+
+/** The rows of a result file. Throws Failure `usage` for a file that is not one. */
+export async function* resultRows(path: string): AsyncGenerator<Known> {
+  const wrong = (what: string): Failure =>
+    new Failure('usage', `${path} is not a batch result: ${what}`);
+  const source = createReadStream(path).on('error', () => undefined);
+  try {
+    for await (const row of readRows(source, resultColumns)) {
+      if (isProblem(row)) throw wrong(`line ${row.line}: ${row.message}`);
+      const { txnid, ref, outcome = '', paid, paidccy } = row.cells;
+      const fate = fatesOfOutcomes[outcome];
+      if (fate === undefined) throw wrong(`line ${row.line} has no outcome.`);
+      if (paid !== undefined && !/^\d+(?:\.\d+)?$/.test(paid))
+        throw wrong(`"${paid}" is not an amount.`);
+      yield {
+        txnId: txnid ?? null,
+        reference: ref ?? null,
+        fate,
+        state: outcome,
+        ccy: paidccy ?? null,
+        total: paid === undefined ? null : new Big(paid),
+        receivesCcy: null,
+        receives: null,
+        run: null,
+      };
+    }
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause;
+    throw new Failure('usage', `The file ${path} cannot be read.`, { cause });
+  }
 }

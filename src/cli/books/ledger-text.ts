@@ -1,52 +1,120 @@
-// A statement for a ledger program: opening balances, entries and closing balances;
-// or of one fiat wallet in OFX.
-import type { ListedTransaction } from '../../api/types.js';
+// A statement for a ledger program: entries and what each wallet must hold; or of one fiat wallet
+// in OFX.
+import * as v from 'valibot';
+import { figure } from '../../wallet/history/moved-amounts.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import type { Books } from '../../wallet/books/gather.js';
+import type { Books, LedgerText } from '../../wallet/books/gather.js';
+import { changeOf, type Movement } from '../../wallet/books/movement.js';
 import { ofxFoot, ofxHead, ofxRow, type BankAccount } from '../../wallet/books/ofx.js';
 import { balanceAfter, statementRows } from '../../wallet/books/statement.js';
-import { ledgerEntryOf, type LedgerWriter } from '../../wallet/history/ledger-entry.js';
-import type { Wanted } from './statement-lines.js';
+import {
+  ledgerEntryOf,
+  walletAccount,
+  type Entry,
+  type LedgerWriter,
+  type Written,
+} from '../../wallet/history/ledger-entry.js';
+import type { ListedTransaction } from '../../api/types.js';
+import type { KeptRate } from '../../store/journal/settlement-rates.js';
+import type { LookUps, Wanted } from './statement-lines.js';
 
-/** Empty for a transaction that moved nothing. */
-export const entryText =
-  (writer: LedgerWriter, day: Wanted['day']) =>
-  (txn: ListedTransaction): string => {
-    const entry = ledgerEntryOf(txn, sanitize, undefined, day);
-    return entry === undefined ? '' : writer.write(entry);
+/** As JSON, with its names, because a file declares only what earlier files did not. */
+export function ledgerTexts(
+  writer: LedgerWriter,
+  day: Wanted['day'],
+  rates: LookUps['rates'],
+): {
+  readonly ledger: LedgerText;
+  readonly onPage: (page: readonly ListedTransaction[]) => Promise<void>;
+} {
+  let kept: ReadonlyMap<string, KeptRate> = new Map();
+  const textOf = (entry: Entry | undefined): string =>
+    entry === undefined ? '' : JSON.stringify(writer.write(entry));
+  return {
+    ledger: {
+      transaction: (txn) =>
+        textOf(ledgerEntryOf(txn, sanitize, undefined, day, kept.get(txn.txnId))),
+      recorded: (movement) => textOf(recordedEntry(movement, day)),
+    },
+    onPage: async (page) => {
+      kept = await rates(page.map(({ txnId }) => txnId));
+    },
   };
+}
 
+function recordedEntry(movement: Movement, day: Wanted['day']): Entry {
+  const { ccy, at, kind, note, reference } = movement;
+  const change = changeOf(movement);
+  const isOpening = kind === 'opening entry';
+  return {
+    time: new Date(at).toISOString(),
+    day: day(at),
+    title: isOpening ? 'Opening' : 'Adjustment',
+    note: note === null ? undefined : sanitize(note),
+    txnId: undefined,
+    reference: reference ?? undefined,
+    rate: undefined,
+    prices: [],
+    postings: [
+      { account: walletAccount(ccy), amount: figure(ccy, change) },
+      {
+        account: `Equity:Svcpay:${isOpening ? 'Opening' : 'Adjustments'}`,
+        amount: figure(ccy, change.neg()),
+      },
+    ],
+  };
+}
+
+const writtenText = v.object({ names: v.array(v.string()), text: v.string() });
+
+function* written(books: Books, first: number, end: number): Generator<Written, void, void> {
+  for (const text of books.entries({ first, end }))
+    if (text !== '') yield v.parse(writtenText, JSON.parse(text));
+}
+
+/** Only the file in which the history begins has openings: later files continue it. */
 export async function* ledgerText(
   writer: LedgerWriter,
   books: Books,
-  wanted: Wanted,
+  { wallets, period, now, day }: Wanted,
 ): AsyncGenerator<string, void, void> {
-  const { wallets, period, now, before, day } = wanted;
-  const marks = wallets.map((ccy) => {
-    const [first] = books.movements(ccy);
-    const held = (end: number) => ({
-      ccy,
-      value: balanceAfter(books.movements(ccy), before.get(ccy), end),
-    });
-    const opening = held(period.first);
-    return {
-      opening: opening.value.eq(0)
-        ? ''
-        : writer.opening(day(Math.max(period.first, first?.at ?? 0)), opening),
-      closing: writer.closing(day(Math.min(period.end - 1, now)), held(period.end)),
-    };
-  });
+  let continues = false;
+  for (const { names } of written(books, 0, period.first)) {
+    continues = true;
+    writer.declare(names);
+  }
+  const closings = wallets.flatMap((ccy) => closingOf(ccy, writer, books, { period, now, day }));
   yield writer.head;
-  yield writer.openings();
-  for (const { opening } of marks) yield opening;
-  for (const entry of books.entries(period)) yield entry;
-  for (const { closing } of marks) yield closing;
+  if (continues)
+    yield `; Continues the files until ${day(period.first - 1)}: include them before this one.\n`;
+  for (const { names } of written(books, period.first, period.end)) yield writer.declare(names);
+  for (const { names } of closings) yield writer.declare(names);
+  for (const { text } of written(books, period.first, period.end)) yield text;
+  for (const { text } of closings) yield text;
+}
+
+/**
+ * Asserts what the service reports, so that a statement that does not tie fails. A difference
+ * belongs to the periods that end after the wallet last tied.
+ */
+function closingOf(
+  ccy: string,
+  writer: LedgerWriter,
+  { movements, differences }: Books,
+  { period, now, day }: Omit<Wanted, 'wallets'>,
+): Written[] {
+  const { difference, lastTied = 0 } = differences.find((each) => each.ccy === ccy) ?? {};
+  const [first] = movements(ccy);
+  if (difference === undefined && (first === undefined || first.at >= period.end)) return [];
+  const added = balanceAfter(movements(ccy), period.end);
+  const value = difference === undefined || period.end <= lastTied ? added : added.plus(difference);
+  return [writer.closing(day(Math.min(period.end - 1, now)), { ccy, value })];
 }
 
 export async function* ofxText(
   account: BankAccount,
   books: Books,
-  { period, now, before }: Wanted,
+  { period, now }: Wanted,
 ): AsyncGenerator<string, void, void> {
   const [first] = books.movements(account.ccy);
   const span = {
@@ -54,13 +122,7 @@ export async function* ofxText(
     end: Math.min(period.end, now + 1),
   };
   yield ofxHead(account, span, now);
-  for (const row of statementRows(
-    account.ccy,
-    books.movements(account.ccy),
-    period,
-    now,
-    before.get(account.ccy),
-  )) {
+  for (const row of statementRows(account.ccy, books.movements(account.ccy), period, now)) {
     if (row.kind === 'closing') yield ofxFoot(row.balance, span, account.ccy);
     else if (row.kind !== 'opening') yield ofxRow(row, sanitize);
   }

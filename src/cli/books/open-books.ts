@@ -1,8 +1,6 @@
 // The books of an account: reads every transaction once, with progress.
-import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
-import type { ServiceClient } from '../../api/client.js';
-import type { Money } from '../../formats/amount.js';
+import { fixed } from '../../formats/amount.js';
 import {
   always,
   ownZone,
@@ -13,28 +11,33 @@ import {
   type Span,
 } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
+import { counted } from '../../formats/text.js';
+import { messageOf } from '../../formats/unknown.js';
 import { openSortedRows } from '../../store/files/sorted-rows.js';
-import { gather, type Books } from '../../wallet/books/gather.js';
+import type { BookRecords } from '../../store/journal/book-records.js';
+import { movementOf } from '../../wallet/books/entries.js';
+import { gather, type Books, type LedgerText } from '../../wallet/books/gather.js';
+import type { Candidate, Movement } from '../../wallet/books/movement.js';
 import type { Context } from '../context.js';
-import { amount, word, type Value } from '../values.js';
+import { eventsOf } from '../payment/inbox.js';
+import { word } from '../values.js';
+import { closedHere } from './closed-months.js';
+import { submittedHere } from './known-here.js';
+import { lookUpsOf } from './statement-lines.js';
 
 export const zoneOption = (fallback = 'of this machine') =>
   word('ZONE', parseZone)
     .optional()
     .describe(`time zone of the calendar days, such as Asia/Ho_Chi_Minh (default: ${fallback})`);
 
-export const openingOption = (): Value<Money[]> =>
-  amount()
-    .repeated()
-    .describe(
-      'what a wallet got outside the listed transactions, such as deposits to a permanent address; may be repeated',
-    );
-
 export const date = () => word('DATE', parseDate);
 
 export const zoneOf = (tz: string | undefined): string => tz ?? ownZone();
 
-/** From the first to the last day inclusive. Throws Failure `usage` for a period that ends before it begins. */
+/**
+ * From the first to the last day inclusive. Throws Failure `usage` for a period that ends before it
+ * begins.
+ */
 export function periodOf(
   from: CalendarDate | undefined,
   to: CalendarDate | undefined,
@@ -46,45 +49,99 @@ export function periodOf(
   throw new Failure('usage', 'No day lies between these dates: --from is later than --to.');
 }
 
-/** Opening balances by currency; amounts of one currency are added. */
-export function openingsOf(amounts: readonly Money[]): ReadonlyMap<string, Big> {
-  const sums = new Map<string, Big>();
-  for (const { ccy, value } of amounts) sums.set(ccy, value.plus(sums.get(ccy) ?? 0));
-  return sums;
-}
-
 export interface BooksWanted {
-  /** Balances before the first listed transaction. */
-  readonly before: ReadonlyMap<string, Big>;
-  readonly entry?: ((txn: ListedTransaction) => string) | undefined;
+  /** Of the calendar days. */
+  readonly zone: string;
+  /** Rows near its ends are read for their time of settlement. */
+  readonly period: Span;
+  /** Openings for this run alone. */
+  readonly openings?: readonly Movement[];
+  readonly ledger?: LedgerText | undefined;
+  readonly onPage?: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
 
 /** Reads the books and passes them to `use`; then deletes the sorted copy. */
 export async function withBooks<T>(
-  wanted: BooksWanted,
-  use: (books: Books, service: ServiceClient) => Promise<T>,
+  { zone, period, openings = [], ledger, onPage }: BooksWanted,
+  use: (books: Books) => Promise<T>,
   context: Context,
 ): Promise<T> {
-  const { live, out, terminal, signal, sleep } = context;
-  const { client: service } = await context.account();
+  const { live, out, signal, sleep } = context;
+  const { client: service, scope } = await context.account();
+  const records = await context.books();
+  const recorded = (await records.entries(scope)).map((entry) => movementOf(entry, zone));
+  const ties = (await records.ties(scope)).map(({ ccy, tiedAt }) => [ccy, tiedAt] as const);
   const rows = openSortedRows();
-  let count = 0;
-  if (terminal.canAnimate) live.start(() => `Reading the history: ${count} transactions`);
-  const onRead = (read: number): void => {
-    count = read;
-    live.update();
-  };
+  const onRead = showProgress('Reading the history', context);
   try {
-    const books = await gather({ ...wanted, service, rows, signal, sleep, onRead });
+    const books = await gather({
+      service,
+      rows,
+      signal,
+      sleep,
+      onPage: (page) => {
+        onRead(page.length);
+        return onPage?.(page);
+      },
+      ledger,
+      edges: [period.first, period.end],
+      settled: (txnId) => settledHere(txnId, context),
+      recorded: [...recorded, ...openings],
+      ties: new Map(ties),
+      submitted: () => knownHere(context),
+    });
     live.stop();
     for (const ccy of books.unreported)
       out.warn(
         `The service reports no total of the ${ccy} wallet: its closing balance is not checked.`,
       );
-    return await use(books, service);
+    if (openings.length === 0) await keepTies(books, records, scope, context);
+    return await use(books);
   } finally {
     live.stop();
     rows.close();
+  }
+}
+
+/** Returns the function to call with the number of further transactions. */
+export function showProgress(what: string, { live, terminal }: Context): (more: number) => void {
+  let count = 0;
+  if (terminal.canAnimate) live.start(() => `${what}: ${counted(count, 'transaction')}`);
+  return (more) => {
+    count += more;
+    live.update();
+  };
+}
+
+/** Payments of the journal, and transactions of closed months that the journal does not have. */
+async function knownHere(context: Context): Promise<readonly Candidate[]> {
+  const submitted = await submittedHere(context);
+  const known = new Set(submitted.map(({ txnId }) => txnId));
+  const closed = await closedHere(context);
+  return [...submitted, ...closed.filter(({ txnId }) => !known.has(txnId))];
+}
+
+/** From the webhook inbox, or from what was kept at the settlement. */
+async function settledHere(txnId: string, context: Context): Promise<number | undefined> {
+  const events = await eventsOf(txnId, context);
+  const { updatedAt } = events.find(({ txnState }) => txnState === 'completed') ?? {};
+  if (updatedAt != null) return updatedAt;
+  const kept = await lookUpsOf(context).rates([txnId]);
+  return kept.get(txnId)?.settledAt ?? undefined;
+}
+
+/** A statement that ties stays true if this cannot be written. */
+async function keepTies(
+  { at, tied }: Books,
+  records: BookRecords,
+  scope: string,
+  { out }: Context,
+): Promise<void> {
+  const ties = tied.map(({ ccy, balance }) => ({ ccy, tiedAt: at, balance: fixed(balance) }));
+  try {
+    await records.keepTies(scope, ties);
+  } catch (error) {
+    out.warn(`That the wallets tie now was not recorded: ${messageOf(error)}`);
   }
 }
 

@@ -1,35 +1,35 @@
-// Compares the service's list with journal, inbox and batch results, and lists the differences; with --import it adds
-// payments that are missing in a journal restored from a backup.
+// Compares the service's list with journal, inbox and batch results, and lists the differences;
+// with --import it adds payments that are missing in a journal restored from a backup.
 import Big from 'big.js';
-import { createReadStream } from 'node:fs';
-import { Failure } from '../../formats/failure.js';
-import { counted, fromPlainCell } from '../../formats/text.js';
-import { openSortedRows } from '../../store/files/sorted-rows.js';
-import { batchLineFields } from '../../terminal/cards/batch-view.js';
+import type { ListedTransaction, Transaction } from '../../api/types.js';
+import { formatAmount, money } from '../../formats/amount.js';
+import { always, ownZone } from '../../formats/calendar.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
+import { counted } from '../../formats/text.js';
+import { openSortedRows, type SortedRows } from '../../store/files/sorted-rows.js';
+import { latest, needsAnswer, type Attempt } from '../../store/journal/payment.js';
 import {
   differenceList,
   importedFields,
   importedView,
 } from '../../terminal/views/difference-view.js';
-import { isProblem, readRows } from '../../wallet/batch/rows.js';
-import {
-  differences,
-  type FoundDifference,
-  type Known,
-  type KnownEvent,
-} from '../../wallet/books/compare.js';
+import { differenceText } from '../../terminal/views/statement-view.js';
+import { differences, putListed, type KnownEvent } from '../../wallet/books/compare.js';
+import type { FoundDifference } from '../../wallet/books/compared.js';
+import type { Books } from '../../wallet/books/gather.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
 import { createdSince } from '../../wallet/history/newest-first.js';
 import { reconcile as importMissing } from '../../wallet/history/reconcile.js';
 import { spanFilter } from '../../wallet/payment/find.js';
+import { recordRead } from '../../wallet/payment/record-read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { beginningOf, instant } from '../history/history-options.js';
-import { latest } from '../../store/journal/payment.js';
 import { openPayments, readLatest } from '../history/open-payments.js';
-import { hasInbox } from '../payment/payment-flow.js';
+import { hasInbox } from '../payment/inbox.js';
 import { file, flag } from '../values.js';
-import { submittedHere } from './known-here.js';
+import { attemptsHere, knownPayments, resultRows } from './known-here.js';
+import { showProgress, withBooks } from './open-books.js';
 
 export const reconcile = defineCommand({
   arguments: { files: file().repeated().optional().describe('result files of svcpay batch') },
@@ -68,44 +68,29 @@ export const reconcile = defineCommand({
 const overlapMs = 3_600_000;
 
 async function compare(since: number, files: readonly string[], context: Context): Promise<void> {
-  const { client, id, scope, journal } = await context.account();
+  const { client, scope, journal } = await context.account();
   const inbox = (await hasInbox(context)) ? eventsOf(context) : undefined;
   if (inbox === undefined) context.out.say('No webhook inbox: events are not compared.');
-  const submitted = await submittedHere(await journal(), id, scope);
+  const unresolved = await readUnanswered(context);
   const sources = {
-    listed: withFigures(
-      createdSince(client.eachTransactionPage(spanFilter(since - overlapMs)), since - overlapMs),
-      (txnId) => client.transaction(txnId),
-    ),
-    journal: submitted
-      .filter(({ attempt }) => (attempt.submittedAt ?? 0) >= since)
-      .map(({ payment: { ref }, attempt: { txnId, spendCcy, approvedTotal } }): Known => ({
-        txnId: txnId ?? '',
-        reference: ref,
-        ccy: spendCcy,
-        total: approvedTotal === null ? null : new Big(approvedTotal),
-      })),
+    journal: knownPayments(await journal(), scope, since),
     inbox,
-    files: files.map((name) => ({ name, rows: paidRows(name) })),
+    files: files.map((name) => ({ name, rows: resultRows(name) })),
   };
   const rows = openSortedRows();
   const counts = new Map<string, number>();
-  async function* found(): AsyncGenerator<FoundDifference, void, void> {
-    const onRead = showProgress('Comparing', context);
-    for await (const each of differences(sources, {
-      rows,
-      since,
-      read: (txnId) => client.transaction(txnId),
-      onRead,
-    })) {
-      context.live.stop();
+  const read = (txnId: string): Promise<Transaction> => client.transaction(txnId);
+  async function* found(totals: readonly FoundDifference[]): AsyncGenerator<FoundDifference> {
+    const differing = differences(sources, { rows, since, read });
+    for await (const each of following(unresolved, differing, totals)) {
       counts.set(each.difference, (counts.get(each.difference) ?? 0) + 1);
       yield each;
     }
-    context.live.stop();
   }
   try {
-    await context.out.list(found(), differenceList);
+    const totals = await putAll(since, rows, context);
+    await context.out.list(found(totals?.differences ?? []), differenceList);
+    context.out.say(totals?.text ?? 'With --since, the totals of the wallets are not compared.');
   } finally {
     rows.close();
   }
@@ -118,13 +103,111 @@ async function compare(since: number, files: readonly string[], context: Context
   });
 }
 
-function showProgress(what: string, { live, terminal }: Context): (count: number) => void {
-  let read = 0;
-  if (terminal.canAnimate) live.start(() => `${what}: ${counted(read, 'transaction')}`);
-  return (count) => {
-    read = count;
-    live.update();
+async function* following(
+  first: readonly FoundDifference[],
+  then: AsyncIterable<FoundDifference>,
+  last: readonly FoundDifference[],
+): AsyncGenerator<FoundDifference> {
+  yield* first;
+  yield* then;
+  yield* last;
+}
+
+interface Totals {
+  readonly differences: readonly FoundDifference[];
+  /** The last line. */
+  readonly text: string;
+}
+
+/** Keeps the list for the comparison; all of it gives the totals of the wallets, too. */
+async function putAll(
+  since: number,
+  rows: SortedRows,
+  context: Context,
+): Promise<Totals | undefined> {
+  const { client } = await context.account();
+  const onPage = (page: readonly ListedTransaction[]): void => putListed(page, rows);
+  if (since === 0)
+    return withBooks(
+      { zone: ownZone(), period: always, onPage },
+      async (books) => totalsOf(books),
+      context,
+    );
+  const onRead = showProgress('Comparing', context);
+  const from = since - overlapMs;
+  const listed = createdSince(client.eachTransactionPage(spanFilter(from)), from);
+  for await (const page of withFigures(listed, (txnId) => client.transaction(txnId))) {
+    onRead(page.length);
+    onPage(page);
+  }
+  context.live.stop();
+  return undefined;
+}
+
+function totalsOf({ openings, differences: differing, tied }: Books): Totals {
+  const total = { difference: 'total differs', source: 'wallet', txnId: null } as const;
+  return {
+    differences: [
+      ...openings.map(({ entry: { ccy }, value }) => ({
+        ...total,
+        reference: null,
+        ccy,
+        here: new Big(0),
+        there: value,
+        detail: 'opening, not explained by a transaction: svcpay statement open',
+      })),
+      ...differing.map((each) => ({
+        ...total,
+        reference: null,
+        ccy: each.ccy,
+        here: each.added,
+        there: each.reported,
+        detail: `${differenceText(each)}: svcpay statement`,
+      })),
+    ],
+    text:
+      tied.length === 0
+        ? 'No wallet ties.'
+        : `The transactions add up to the balance of ${tied
+            .map(({ ccy, balance }) => formatAmount(money(ccy, balance)))
+            .join(', ')}.`,
   };
+}
+
+/**
+ * Records what the service now reports of attempts that need an answer, or that got one. Returns
+ * those that a person has to close, however old they are.
+ */
+async function readUnanswered(context: Context): Promise<FoundDifference[]> {
+  const { client, scope, journal } = await context.account();
+  const left: FoundDifference[] = [];
+  for await (const { payment, attempt } of attemptsHere(await journal(), scope)) {
+    if (!needsAnswer(attempt)) continue;
+    const txn = await ifAvailable(client.transaction(attempt.txnId ?? ''));
+    if (txn?.txnId === attempt.txnId)
+      await recordRead(payment, txn, await journal(), context.owner);
+    const after = await (await journal()).read(payment.id);
+    const read = after?.attempts.find(({ number }) => number === attempt.number);
+    left.push(...unresolved(payment.ref, read ?? attempt));
+  }
+  return left;
+}
+
+function unresolved(reference: string, attempt: Attempt): FoundDifference[] {
+  const { txnId, txnState, spendCcy, approvedTotal, resolution } = attempt;
+  if (!needsAnswer(attempt) || resolution !== null) return [];
+  return [
+    {
+      difference: 'unresolved',
+      source: 'journal',
+      txnId,
+      reference,
+      ccy: spendCcy,
+      here: approvedTotal === null ? null : new Big(approvedTotal),
+      there: null,
+      detail: `the service reports ${txnState ?? 'nothing'}: ask it, then svcpay tx resolve`,
+    },
+  ];
 }
 
 async function* eventsOf({ events }: Context): AsyncGenerator<KnownEvent, void, void> {
@@ -133,41 +216,12 @@ async function* eventsOf({ events }: Context): AsyncGenerator<KnownEvent, void, 
   }
 }
 
-const resultColumns = new Set(batchLineFields.map((name) => name.toLowerCase()));
-
-/** The rows with a transaction that did not fail. Throws Failure `usage` for a file that is not a batch result. */
-async function* paidRows(path: string): AsyncGenerator<Known, void, void> {
-  const source = createReadStream(path).on('error', () => undefined);
-  try {
-    for await (const row of readRows(source, resultColumns)) {
-      if (isProblem(row))
-        throw new Failure(
-          'usage',
-          `${path} is not a batch result: line ${row.line}: ${row.message}`,
-        );
-      const { txnid, ref, outcome, paid, paidccy } = row.cells;
-      if (outcome === undefined)
-        throw new Failure(
-          'usage',
-          `${path} is not a batch result: line ${row.line} has no outcome.`,
-        );
-      if (txnid === undefined || outcome === 'failed') continue;
-      yield {
-        txnId: txnid,
-        reference: ref === undefined ? null : fromPlainCell(ref),
-        ccy: paidccy ?? null,
-        total: paid === undefined ? null : readTotal(paid, path),
-      };
-    }
-  } catch (cause) {
-    if (cause instanceof Failure) throw cause;
-    throw new Failure('usage', `The file ${path} cannot be read.`, { cause });
-  }
-}
-
-function readTotal(text: string, path: string): Big {
-  if (/^\d+(?:\.\d+)?$/.test(text)) return new Big(text);
-  throw new Failure('usage', `${path} is not a batch result: "${text}" is not an amount.`);
+/** A database that was restored from a backup is whole again for this account. */
+async function allowPayments({ database }: Context): Promise<void> {
+  const found = await database();
+  if (found === undefined) return;
+  const { startGeneration } = await import('../../store/database/postgres-schema.js');
+  await startGeneration(found.postgres);
 }
 
 async function enterMissing(since: number, context: Context): Promise<void> {
@@ -182,7 +236,7 @@ async function enterMissing(since: number, context: Context): Promise<void> {
     newId,
     onRead: showProgress('Comparing the journal', context),
   };
-  const { uncounted, ...counts } = await importMissing(since, deps);
+  const { uncounted, unclear, ...counts } = await importMissing(since, deps);
   for (const payment of await openPayments(context))
     if (latest(payment).txnId !== null) await readLatest(payment, context);
   const open = (await openPayments(context)).length;
@@ -190,4 +244,13 @@ async function enterMissing(since: number, context: Context): Promise<void> {
   for (const txnId of uncounted)
     out.warn(`The service does not report what ${txnId} cost: limits do not count it.`);
   await out.record({ ...counts, open }, importedView({ ...counts, open }));
+  if (unclear.length === 0) return allowPayments(context);
+  throw new Failure(
+    'books-differ',
+    'Not entered: the service does not show enough of ' +
+      `${counted(unclear.length, 'transaction')}: ${unclear.join(', ')}.`,
+    {
+      hint: 'They may be payments of this account. Ask the service for them before you pay again.',
+    },
+  );
 }

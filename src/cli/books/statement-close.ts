@@ -1,20 +1,40 @@
-// Closes a month: writes its statement with a hash. The next run shows what has changed since.
-import { join } from 'node:path';
-import type { Big } from 'big.js';
-import { parse } from 'csv-parse/sync';
-import { stringify } from 'csv-stringify/sync';
-import { dayWriter, parseDate, spanOf, type Span } from '../../formats/calendar.js';
+// Closes a month: writes its statement with a hash. A later run writes what has changed since as a
+// numbered correction.
+import { basename, dirname, join } from 'node:path';
+import {
+  dayWriter,
+  ownZone,
+  parseDate,
+  spanOf,
+  type CalendarDate,
+  type Span,
+} from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
-import { readSealed, sha256Of, writeSealed } from '../../store/files/sealed.js';
+import { sha256Of } from '../../store/files/sealed.js';
+import type { Close } from '../../store/journal/book-records.js';
 import { csvCell } from '../../terminal/rows/rows.js';
-import { changeList, closedView, statementList } from '../../terminal/views/statement-view.js';
-import { changesBetween, type Line } from '../../wallet/books/changes.js';
+import {
+  changeList,
+  closedView,
+  draftLines,
+  statementList,
+} from '../../terminal/views/statement-view.js';
+import {
+  changesBetween,
+  correctionLines,
+  monthAfter,
+  type Cells,
+  type Change,
+} from '../../wallet/books/changes.js';
 import type { Books } from '../../wallet/books/gather.js';
+import type { Candidate } from '../../wallet/books/movement.js';
+import { balanceAfter } from '../../wallet/books/statement.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { file, word } from '../values.js';
-import { openingOption, openingsOf, withBooks, zoneOf, zoneOption } from './open-books.js';
+import { file, text, word } from '../values.js';
+import { closedRows, closesOf, writeClose } from './closed-months.js';
+import { withBooks, zoneOption } from './open-books.js';
 import { notTied } from './statement.js';
 import { lookUpsOf, statementLines } from './statement-lines.js';
 
@@ -24,8 +44,8 @@ export const statementClose = defineCommand({
     folder: file('FOLDER')
       .optional()
       .describe('where the files are written (default: statements, next to the journal)'),
-    tz: zoneOption(),
-    opening: openingOption(),
+    tz: zoneOption('of the last close, at first of this machine'),
+    note: text().optional().describe('why the month changed, for a correction'),
   },
   fields: ['month', 'file', 'rows', 'sha256', 'change', 'row', 'before', 'after'],
   examples: [
@@ -34,113 +54,234 @@ export const statementClose = defineCommand({
       'writes the statement of October and its SHA-256; sha256sum -c checks it',
     ],
     [
-      'svcpay statement close 2026-10 -o csv',
-      'run again, it shows what has changed since; exit 6 if anything has',
+      "svcpay statement close 2026-10 --note 'bank error'",
+      'run again, it writes what has changed since as 2026-10.1.csv; exit 6 if anything has',
     ],
   ],
-  async run({ month, folder, tz, opening }, context) {
-    if (month.day !== undefined)
-      throw new Failure('usage', 'Only whole months can be closed. Write it like 2026-10.');
-    const zone = zoneOf(tz);
-    const period = spanOf(month, zone);
-    const name = `${month.year}-${String(month.month).padStart(2, '0')}`;
-    const before = openingsOf(opening);
-    const { id, client } = await context.account();
-    const path = join(
-      folder ?? join(context.home.data, 'statements'),
-      `${nameOf(id)}-${name}-${nameOf(zone)}.csv`,
-    );
-    const closed = readSealed(path);
-    const rows = await withBooks(
-      { before },
-      (books) => rowsOf(books, { name, period, now: client.serviceNow(), before, zone }, context),
+  async run({ month: date, folder, tz, note }, context) {
+    const name = nameOf(date);
+    const closes = await closesOf(context);
+    const last = closes.at(-1);
+    const zone = tz ?? last?.zone ?? ownZone();
+    const earlier = closes.filter(({ month }) => month === name);
+    checkNext(name, zone, closes);
+    const month = { name, zone, period: spanOf(date, zone), note, folder };
+    await withBooks(
+      month,
+      (books) =>
+        earlier.length === 0
+          ? closeFirst(books, month, closes, context)
+          : closeAgain(books, month, earlier, context),
       context,
     );
-    const text = stringify(rows);
-    if (closed === undefined) writeSealed(path, text);
-    else if (closed !== text) return showChanges(closed, rows, path, context);
-    else context.out.say(`Unchanged since ${name} was closed.`);
-    const result = { month: name, file: path, rows: rows.length - 1, sha256: sha256Of(text) };
-    await context.out.record(result, closedView(result));
   },
 });
 
-/** Safe in a file name, because the id comes from the service. */
-const nameOf = (text: string): string => text.replaceAll(/[^A-Za-z0-9-]/g, '-').slice(0, 64);
-
 interface Month {
+  /** As `2026-10`. */
   readonly name: string;
-  readonly period: Span;
-  /** The service's clock, epoch ms. */
-  readonly now: number;
-  readonly before: ReadonlyMap<string, Big>;
   readonly zone: string;
+  readonly period: Span;
+  /** Why it changed. */
+  readonly note: string | undefined;
+  readonly folder: string | undefined;
 }
 
-/**
- * Head and rows, without names from the journal. Throws Failure: `usage` for a month that is not over,
- * `books-differ` if it does not tie, `pending` while a payment of the month is in flight.
- */
+function nameOf({ year, month, day }: CalendarDate): string {
+  if (day !== undefined)
+    throw new Failure('usage', 'Only whole months can be closed. Write it like 2026-10.');
+  return `${year}-${String(month).padStart(2, '0')}`;
+}
+
+/** Throws Failure `usage` for a gap, a month before the first close, and another zone. */
+function checkNext(name: string, zone: string, closes: readonly Close[]): void {
+  const [first, last] = [closes[0], closes.at(-1)];
+  if (first === undefined || last === undefined) return;
+  if (zone !== last.zone)
+    throw new Failure(
+      'usage',
+      `The months are closed in days of ${last.zone}: in another zone they would overlap.`,
+      { hint: `svcpay statement close ${name} --tz ${last.zone}` },
+    );
+  if (name < first.month)
+    throw new Failure('usage', `The closed months begin with ${first.month}.`);
+  const next = monthAfter(last.month);
+  if (name > next)
+    throw new Failure('usage', `${next} is not closed yet.`, {
+      hint: `Close it first: svcpay statement close ${next}`,
+    });
+}
+
+async function closeFirst(
+  books: Books,
+  month: Month,
+  closes: readonly Close[],
+  context: Context,
+): Promise<void> {
+  const { name, zone, folder } = month;
+  if (books.at < month.period.end) throw notOver(books, month, context);
+  const failure = blockedBy(books, month, context);
+  if (failure !== undefined) throw failure;
+  const { lines, columns } = await rowsOf(books, month, context);
+  const last = closes.at(-1);
+  if (last !== undefined) checkContinues(lines, last, closes, folder);
+  const { id } = await context.account();
+  const path = join(
+    folder ?? (last && dirname(last.file)) ?? join(context.home.data, 'statements'),
+    `${fileNameOf(id)}-${name}.csv`,
+  );
+  const close = { month: name, correction: 0, zone };
+  const { sha256 } = await writeClose(path, { lines, columns }, close, context);
+  const result = { month: name, file: path, rows: lines.length, sha256 };
+  await context.out.record(result, closedView(result));
+}
+
+/** Throws Failure `books-differ` if a wallet does not open with what the last month closed with. */
+function checkContinues(
+  lines: readonly Cells[],
+  last: Close,
+  closes: readonly Close[],
+  folder: string | undefined,
+): void {
+  const before = closedRows(
+    closes.filter(({ month }) => month === last.month),
+    folder,
+  );
+  const closing = new Map(before.map((cells) => [`${cells['wallet']} ${cells['kind']}`, cells]));
+  const changed = lines.find(
+    ({ wallet, kind, balance }) =>
+      kind === 'opening' && (closing.get(`${wallet} closing`)?.['balance'] ?? '0') !== balance,
+  );
+  if (changed === undefined) return;
+  throw new Failure(
+    'books-differ',
+    `${last.month} has changed since it was closed: ${changed['wallet']} no longer ends with ` +
+      `what it closed with.`,
+    { hint: `Correct it first: svcpay statement close ${last.month}` },
+  );
+}
+
+/** Compares with the closed files, and writes a correction. */
+async function closeAgain(
+  books: Books,
+  month: Month,
+  earlier: readonly Close[],
+  context: Context,
+): Promise<void> {
+  const { name, zone, folder, note } = month;
+  const closed = closedRows(earlier, folder);
+  const { lines, columns } = await rowsOf(books, month, context);
+  const changes = changesBetween(closed, lines);
+  const [first, last] = [earlier[0], earlier.at(-1)];
+  if (first === undefined || last === undefined) return;
+  if (changes.length === 0) {
+    context.out.say(`Unchanged since ${name} was closed.`);
+    const result = { month: name, file: last.file, rows: lines.length, sha256: last.sha256 };
+    return context.out.record(result, closedView(result));
+  }
+  await context.out.list(changes.map(shown), changeList);
+  const failure = blockedBy(books, month, context);
+  const what = `${counted(changes.length, 'row')} changed since ${name} was closed`;
+  if (failure !== undefined)
+    throw new Failure(failure.kind, `${what}. No correction was written: ${failure.message}`, {
+      ...failure,
+    });
+  const correction = last.correction + 1;
+  const path = join(
+    folder ?? dirname(first.file),
+    `${fileNameOf((await context.account()).id)}-${name}.${correction}.csv`,
+  );
+  const table = {
+    lines: correctionLines(changes, note),
+    columns: ['change', 'reason', ...columns],
+  };
+  const after = join(folder ?? dirname(last.file), basename(last.file));
+  await writeClose(path, table, { month: name, correction, zone }, context, after);
+  throw new Failure('books-differ', `${what}. The correction is in ${path}.`);
+}
+
+const shown = ({ before, after, ...change }: Change) => ({
+  ...change,
+  before: before && Object.values(before).join(','),
+  after: after && Object.values(after).join(','),
+});
+
+/** What would stop the month from being closed, besides that it is not over. */
+function blockedBy(books: Books, { name, zone, period }: Month, context: Context) {
+  const differs = notTied(books.currencies, books, zone, context);
+  if (differs !== undefined) return differs;
+  const inFlight = inFlightIn(books, period);
+  const [first] = inFlight;
+  if (first === undefined) return undefined;
+  return new Failure(
+    'pending',
+    `Not closed: ${counted(inFlight.length, 'transaction')} of ${name} ` +
+      `${inFlight.length === 1 ? 'is' : 'are'} still in flight.`,
+    { next: { do: 'watch', id: first.txnId }, txnId: first.txnId },
+  );
+}
+
+const inFlightIn = ({ currencies, candidates }: Books, { first, end }: Span): Candidate[] =>
+  currencies
+    .flatMap((ccy) => candidates(ccy))
+    .filter(({ reason, at }) => reason === 'in flight' && at >= first && at < end);
+
+/** Prints a draft: the balances until now, and what would block the close. */
+function notOver(books: Books, month: Month, context: Context): Failure {
+  const { name, period } = month;
+  const balances = walletsIn(books, period).map((ccy) => ({
+    ccy,
+    opening: balanceAfter(books.movements(ccy), period.first),
+    closing: balanceAfter(books.movements(ccy)),
+  }));
+  for (const line of draftLines(balances)) context.out.say(line);
+  const failure = blockedBy(books, month, context);
+  context.out.say(
+    failure === undefined
+      ? 'Nothing else would block it.'
+      : `It would be blocked: ${failure.message}`,
+  );
+  return new Failure('usage', `${name} is not over yet.`);
+}
+
+const walletsIn = (books: Books, { end }: Span): string[] =>
+  books.currencies.filter((ccy) => [...firstOf(books.movements(ccy))].some(({ at }) => at < end));
+
+/** Without names from the journal. */
 async function rowsOf(
   books: Books,
-  { name, period, now, before, zone }: Month,
+  { period, zone }: Month,
   context: Context,
-): Promise<string[][]> {
-  if (now < period.end) throw new Failure('usage', `${name} is not over yet.`);
-  if (books.differences.length > 0) throw await notTied(books.differences, books, context);
-  const inFlight = books.currencies
-    .flatMap((ccy) => books.candidates(ccy))
-    .filter(({ reason, at }) => reason === 'in flight' && at >= period.first && at < period.end);
-  const [first] = inFlight;
-  if (first !== undefined) {
-    throw new Failure(
-      'pending',
-      `Not closed: ${counted(inFlight.length, 'transaction')} of ${name} ${inFlight.length === 1 ? 'is' : 'are'} still in flight.`,
-      {
-        next: { do: 'watch', id: first.txnId },
-        txnId: first.txnId,
-      },
-    );
-  }
-  const wallets = books.currencies.filter(
-    (ccy) =>
-      before.has(ccy) || [...firstOf(books.movements(ccy))].some(({ at }) => at < period.end),
-  );
-  const wanted = { wallets, period, now: period.end, before, day: dayWriter(zone) };
+): Promise<{ readonly lines: readonly Cells[]; readonly columns: readonly string[] }> {
+  const wallets = walletsIn(books, period);
+  const wanted = { wallets, period, now: period.end, day: dayWriter(zone) };
   const columns = statementList('').columns.filter(({ only }) => only !== 'screen');
-  const rows = [columns.map((column) => column.name)];
+  const lines: Cells[] = [];
   for await (const line of statementLines(books, wanted, {
     ...lookUpsOf(context),
     parties: () => Promise.resolve(() => undefined),
   }))
-    rows.push(columns.map(({ value }) => csvCell(value(line), false)));
-  return rows;
+    lines.push(
+      Object.fromEntries(columns.map(({ name, value }) => [name, csvCell(value(line), false)])),
+    );
+  return { lines, columns: columns.map(({ name }) => name) };
 }
 
 function* firstOf<T>(all: Iterable<T>): Generator<T, void, void> {
   for (const each of all) return void (yield each);
 }
 
-async function showChanges(
-  closed: string,
-  rows: string[][],
-  path: string,
-  context: Context,
-): Promise<never> {
-  const before: string[][] = parse(closed);
-  const changes = changesBetween(before.map(keyed), rows.map(keyed));
-  await context.out.list(changes, changeList);
-  throw new Failure(
-    'books-differ',
-    `${counted(changes.length, 'row')} changed since ${path} was written, which is unchanged.`,
-    {
-      hint: 'To close the month again, remove the file first.',
-    },
-  );
-}
+const longestName = 64;
 
-/** Keys a row by wallet and transaction, or by the kind of an opening or closing row. */
-const keyed = (row: readonly string[]): Line => ({
-  key: `${row[2] ?? ''} ${row.at(-1) === '' ? row[3] : row.at(-1)}`,
-  text: row.join(','),
-});
+/**
+ * Safe in a file name, because the id comes from the service, and different for different texts:
+ * two accounts must not share a file.
+ */
+export function fileNameOf(text: string): string {
+  const safe = text.replaceAll(
+    /^\.|[^A-Za-z0-9.-]/gu,
+    (character) => `~${character.codePointAt(0)?.toString(16)}~`,
+  );
+  if (safe.length <= longestName) return safe;
+  return `${safe.slice(0, longestName - 17)}~${sha256Of(text).slice(0, 16)}`;
+}

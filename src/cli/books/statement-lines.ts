@@ -16,8 +16,6 @@ export interface Wanted {
   readonly period: Span;
   /** The service's clock, epoch ms. */
   readonly now: number;
-  /** Balances before the first listed transaction. */
-  readonly before: ReadonlyMap<string, Big>;
   /** The calendar day of an instant. */
   readonly day: (at: number) => string;
 }
@@ -33,9 +31,7 @@ export interface LookUps {
 /** Optional lookups, empty if the journal cannot be read. */
 export function lookUpsOf(context: Context): LookUps {
   const opened = context.account().then(async ({ scope }) => {
-    const rates = await context.rates();
-    context.onClose(rates.close);
-    return { scope, rates };
+    return { scope, rates: await context.rates() };
   });
   opened.catch(() => undefined);
   return {
@@ -45,7 +41,10 @@ export function lookUpsOf(context: Context): LookUps {
   };
 }
 
-/** Wallet by wallet. A difference from the service's balance is a separate row after today's closing balance. */
+/**
+ * Wallet by wallet. A difference from the service's balance is a separate row after today's closing
+ * balance.
+ */
 export async function* statementLines(
   books: Books,
   wanted: Wanted,
@@ -63,10 +62,10 @@ export async function* statementLines(
 
 function* allRows(
   books: Books,
-  { wallets, period, now, before }: Wanted,
+  { wallets, period, now }: Wanted,
 ): Generator<StatementRow, void, void> {
   for (const ccy of wallets) {
-    yield* statementRows(ccy, books.movements(ccy), period, now, before.get(ccy));
+    yield* statementRows(ccy, books.movements(ccy), period, now);
     const difference =
       period.end > now ? books.differences.find((each) => each.ccy === ccy) : undefined;
     if (difference !== undefined) yield differenceRow(difference, now);
@@ -79,6 +78,7 @@ function differenceRow({ ccy, difference, reported }: Difference, now: number): 
     ccy,
     kind: 'difference',
     at: now,
+    created: null,
     txnId: null,
     other: null,
     reference: null,
@@ -101,12 +101,14 @@ async function linesOf(
   const known = await lookUps.parties(txnIds(rows.filter(({ kind }) => kind === 'send')));
   const rates = await lookUps.rates(txnIds(rows));
   return rows.map((row) => {
-    const { ccy, at, kind, other, in: received, out, fee, balance, txnId, reference, note } = row;
+    const { ccy, at, created, kind, other, in: received, out, fee, balance } = row;
+    const { txnId, reference, note } = row;
     const kept = txnId === null ? undefined : rates.get(txnId);
     const rate = kept?.rates[ccy];
     return {
       date: at === null ? null : day(at),
       time: at === null || txnId === null ? null : new Date(at).toISOString(),
+      created: created === null ? null : new Date(created).toISOString(),
       wallet: ccy,
       kind,
       counterparty: (txnId === null ? undefined : known(txnId)) ?? other,

@@ -1,33 +1,26 @@
-// A statement of the wallets: opening balance, movements with running balances, closing balance, and whether the sum
-// matches the service's balance.
+// A statement of the wallets: opening balance, movements with running balances, closing balance,
+// and whether the sum matches the service's balance.
 import { Failure } from '../../formats/failure.js';
-import { dayWriter } from '../../formats/calendar.js';
+import { dayWriter, spanOf, type CalendarDate } from '../../formats/calendar.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import {
   differenceText,
   explanationText,
+  openingLines,
   statementList,
 } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
+import { movementOf, openingEntry } from '../../wallet/books/entries.js';
+import type { Movement } from '../../wallet/books/movement.js';
 import { explanations, type Difference } from '../../wallet/books/statement.js';
 import { beancountWriter } from '../../wallet/history/beancount.js';
 import { hledgerWriter } from '../../wallet/history/hledger.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { choice, currency } from '../values.js';
-import { knownHere } from './known-here.js';
-import { isFiat } from '../../formats/amount.js';
-import { entryText, ledgerText, ofxText } from './ledger-text.js';
-import {
-  chosenWallets,
-  date,
-  openingOption,
-  openingsOf,
-  periodOf,
-  withBooks,
-  zoneOf,
-  zoneOption,
-} from './open-books.js';
+import { amount, choice, currency } from '../values.js';
+import { fixed, isFiat, type Money } from '../../formats/amount.js';
+import { ledgerText, ledgerTexts, ofxText } from './ledger-text.js';
+import { chosenWallets, date, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
 import { lookUpsOf, statementLines } from './statement-lines.js';
 
 const ownFormats = ['hledger', 'beancount', 'ofx'] as const;
@@ -42,7 +35,10 @@ export const statement = defineCommand({
     to: date().optional().describe('last day, or a month (default: today)'),
     wallet: currency().optional().describe('only the wallet of this currency'),
     tz: zoneOption(),
-    opening: openingOption(),
+    opening: amount()
+      .repeated()
+      .describe('for this statement alone: what a wallet held before --on; may be repeated'),
+    on: date().optional().describe('the day of --opening'),
     format: choice(ownFormats, 'FORMAT')
       .optional()
       .describe(
@@ -67,10 +63,10 @@ export const statement = defineCommand({
       'a fiat wallet, for programs that import bank statements',
     ],
   ],
-  async run({ from, to, wallet, tz, opening, format }, context) {
+  async run({ from, to, wallet, tz, opening, on, format }, context) {
     const zone = zoneOf(tz);
     const period = periodOf(from, to, zone);
-    const before = openingsOf(opening);
+    const openings = openingsOf(opening, on, zone);
     checkWallet(format, wallet);
     const writer =
       format === 'hledger'
@@ -79,8 +75,8 @@ export const statement = defineCommand({
           ? beancountWriter(zone)
           : undefined;
     const day = dayWriter(zone);
-    const use = async (books: Books, now: number): Promise<void> => {
-      const wanted = { wallets: chosenWallets(books, wallet), period, now, before, day };
+    const use = async (books: Books): Promise<void> => {
+      const wanted = { wallets: chosenWallets(books, wallet), period, now: books.at, day };
       if (format === 'ofx')
         await context.out.pour(ofxText(await bankAccount(wallet ?? '', context), books, wanted));
       else if (writer !== undefined) await context.out.pour(ledgerText(writer, books, wanted));
@@ -89,16 +85,33 @@ export const statement = defineCommand({
           statementLines(books, wanted, lookUpsOf(context)),
           statementList(`In calendar days of ${zone}`),
         );
-      const differences = books.differences.filter(({ ccy }) => wanted.wallets.includes(ccy));
-      if (differences.length > 0) throw await notTied(differences, books, context);
+      const failure = notTied(wanted.wallets, books, zone, context);
+      if (failure !== undefined) throw failure;
     };
     await withBooks(
-      { before, entry: writer && entryText(writer, day) },
-      (books, service) => use(books, service.serviceNow()),
+      { zone, period, openings, ...(writer && ledgerTexts(writer, day, lookUpsOf(context).rates)) },
+      use,
       context,
     );
   },
 });
+
+/** Openings for one statement. Throws Failure `usage` without their day. */
+function openingsOf(
+  amounts: readonly Money[],
+  on: CalendarDate | undefined,
+  zone: string,
+): Movement[] {
+  if (amounts.length === 0) return [];
+  if (on === undefined)
+    throw new Failure('usage', '--opening needs its day, such as --on 2026-10-01.', {
+      hint: 'To record the opening once and for all: svcpay statement open',
+    });
+  const at = spanOf(on, zone).first;
+  return amounts.map(({ ccy, value }, i) =>
+    movementOf({ ...openingEntry(ccy, value, at), id: `opening-${i + 1}` }, zone),
+  );
+}
 
 /** Throws Failure `usage` if format and wallet do not match. */
 function checkWallet(
@@ -125,29 +138,53 @@ const bankAccount = async (ccy: string, { account, settings }: Context) => ({
   bank: settings.maker,
 });
 
-/** A failure that names each difference; prints transactions that could explain it. */
-export async function notTied(
-  differences: readonly Difference[],
+/**
+ * A failure that names what no transaction explains, and the command that records it; undefined if
+ * the wallets tie. Prints transactions that could explain a difference.
+ */
+export function notTied(
+  wallets: readonly string[],
   books: Books,
-  context: Context,
-): Promise<Failure> {
-  const hidden = await knownHere(books, context);
-  const texts = differences.map((difference) => {
-    const { ccy } = difference;
-    const found = explanations(difference, [
-      ...books.candidates(ccy),
-      ...hidden.filter((each) => each.ccy === ccy),
-    ]);
-    for (const each of found) context.out.say(`  ${explanationText(each)}`);
-    const exact = found
-      .filter(({ isExact }) => isExact)
-      .map(({ txnId, reason }) => `${txnId} (${reason})`);
-    return (
-      differenceText(difference) +
-      (exact.length === 0 ? '' : `, which is exactly ${exact.join(', ')}`)
-    );
+  zone: string,
+  { out }: Pick<Context, 'out'>,
+): Failure | undefined {
+  const openings = books.openings.filter(({ entry }) => wallets.includes(entry.ccy));
+  const differences = books.differences.filter(({ ccy }) => wallets.includes(ccy));
+  for (const line of openingLines(openings)) out.say(line);
+  const texts = differences.map((difference) => differenceWithReasons(difference, books, out));
+  const [first] = differences;
+  if (first !== undefined)
+    return new Failure('books-differ', `The statement does not tie. ${texts.join('. ')}.`, {
+      hint:
+        `${adjustAdvice(first, dayWriter(zone)(books.at))}; svcpay reconcile compares each ` +
+        'transaction',
+    });
+  if (openings.length === 0) return undefined;
+  const names = openings.map(({ entry }) => entry.ccy).join(', ');
+  return new Failure('books-differ', `No transaction explains the opening of ${names}.`, {
+    hint: 'Record it once: svcpay statement open',
   });
-  return new Failure('books-differ', `The statement does not tie. ${texts.join('. ')}.`, {
-    hint: 'svcpay reconcile compares each transaction; money that no transaction shows is given with --opening AMOUNT.',
-  });
+}
+
+function differenceWithReasons(
+  difference: Difference,
+  books: Books,
+  out: Pick<Context['out'], 'say'>,
+): string {
+  const found = explanations(difference, books.candidates(difference.ccy));
+  for (const each of found) out.say(`  ${explanationText(each)}`);
+  const exact = found
+    .filter(({ isExact }) => isExact)
+    .map(({ txnId, reason }) => `${txnId} (${reason})`);
+  const text = differenceText(difference);
+  return exact.length === 0 ? text : `${text}, which is exactly ${exact.join(', ')}`;
+}
+
+function adjustAdvice({ ccy, difference }: Difference, day: string): string {
+  const amount = `${fixed(difference.abs())}${ccy.toLowerCase()}`;
+  return difference.gt(0)
+    ? 'If it came to your permanent address: ' +
+        `svcpay statement adjust ${amount} --on ${day} --note deposit`
+    : 'If it left outside the list: ' +
+        `svcpay statement adjust --on ${day} --note withdrawal -- -${amount}`;
 }

@@ -1,24 +1,47 @@
-// Shows the location of journal and inbox, upgrades the database, and moves this home's files into it.
+// Shows the location of journal and inbox, upgrades the database, and moves this home's files into
+// it.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
+import { databaseIdVariable } from '../../store/database/address.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { isAlive } from '../../store/journal/owner.js';
-import { describeDuration } from '../../formats/duration.js';
 import type { Part } from '../../store/database/postgres-schema.js';
 import { databaseList, movedView } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
+import { choice, flag } from '../values.js';
 import { databaseRows, parts, withFigures, type Found } from './figures.js';
+
+const statusFormats = ['prometheus'] as const;
 
 export const dbStatus = defineCommand({
   prints: namesOf(undefined, databaseList),
+  formats: statusFormats,
+  options: {
+    format: choice(statusFormats, 'FORMAT')
+      .optional()
+      .describe('same as -o prometheus: the figures of the metrics, for a textfile collector'),
+  },
   examples: [
     ['svcpay db status --json', 'where journal and inbox are, and whether they must be upgraded'],
+    [
+      'svcpay db status -o prometheus > svcpay.prom',
+      'unfinished payments and backlog, for node_exporter',
+    ],
   ],
-  async run(_values, context) {
+  async run({ format }, context) {
+    if (format !== undefined) {
+      const { storedPage } = await import('../../webhooks/metrics.js');
+      const [journal, events] = [await context.journal(), await context.events()];
+      return context.out.text(await storedPage({ ...events, unfinished: journal.unfinished }));
+    }
     const [found, rows] = [await context.database(), await databaseRows(context)];
     await context.out.list(await withFigures(rows, context), databaseList);
+    if (rows.some(({ restored }) => restored === true))
+      context.out.warn(
+        'The database was restored from a backup and lacks payments: svcpay reconcile --import',
+      );
     const isLeft = found !== undefined && existsSync(journalFile(context.home));
     if (isLeft && context.config.read().journalMovedTo === undefined) {
       context.out.warn('The payments of this home are not in the database: svcpay db move');
@@ -28,18 +51,25 @@ export const dbStatus = defineCommand({
 
 export const dbUpgrade = defineCommand({
   fields: [],
-  examples: [['svcpay db upgrade', 'once, when no older svcpay uses the database any more']],
-  async run(_values, context) {
-    const { postgres, source } = await findDatabase(context);
-    const { readVersion, rowsToRewrite, upgradeTables } =
-      await import('../../store/database/postgres-schema.js');
+  options: {
+    new: flag().describe('create the tables of an empty database'),
+  },
+  examples: [
+    ['svcpay db upgrade', 'once, when no older svcpay uses the database any more'],
+    ['svcpay db upgrade --new', 'once, for a new database: prints its id'],
+  ],
+  async run({ new: isNew }, context) {
+    const { postgres } = await findDatabase(context);
+    const { checkTables, upgradeTables } = await import('../../store/database/postgres-schema.js');
     for (const part of await parts()) {
-      const { version } = await readVersion(postgres, part);
-      const isStale = version > 0 && version < part.steps.length;
-      if (isStale)
-        context.out.say(upgradeNotice(part, version, await rowsToRewrite(postgres, part)));
-      await upgradeTables(postgres, source, part);
+      const onStep = (version: number): void => context.out.say(upgradeNotice(part, version));
+      await upgradeTables(postgres, part, { isNew, onStep });
       context.out.say(`The ${part.name} has version ${part.steps.length}.`);
+      const { id } = await checkTables(postgres, part);
+      if (isNew && part.name === 'journal')
+        context.out.say(
+          `Where settings are not kept, as in containers: ${databaseIdVariable}=${id}`,
+        );
     }
     context.out.did(
       (await parts()).map(({ name, steps }) => ({ part: name, version: steps.length })),
@@ -47,20 +77,13 @@ export const dbUpgrade = defineCommand({
   },
 });
 
-/** Measured with 500,000 payments on two busy cores. */
-const rewrittenPerSecond = 14_000;
-
-/** Announces what the upgrade stops, and for how long. */
-function upgradeNotice({ name, steps }: Part, version: number, rows: number): string {
+/** Announces what the upgrade from a version stops. */
+function upgradeNotice({ name }: Part, version: number): string {
   const stops =
     name === 'journal'
       ? 'payments on this database wait'
       : 'receivers on this database store no events';
-  const time =
-    rows < rewrittenPerSecond
-      ? 'about a second'
-      : `about ${describeDuration((rows / rewrittenPerSecond) * 1000)} for ${rows} rows`;
-  return `Upgrading the ${name} from version ${version} to ${steps.length}: ${stops} meanwhile, ${time}.`;
+  return `Upgrading the ${name} from version ${version} to ${version + 1}: ${stops} meanwhile.`;
 }
 
 /** After an interruption, run it again. */
@@ -71,14 +94,14 @@ export const dbMove = defineCommand({
   ],
   async run(_values, context) {
     const { home, config, out, owner } = context;
-    const { postgres, source } = await findDatabase(context);
-    const { prepareTables } = await import('../../store/database/postgres-schema.js');
+    const { postgres } = await findDatabase(context);
+    const { checkTables } = await import('../../store/database/postgres-schema.js');
     const { moveInto } = await import('../../store/database/move.js');
     const { journalIn } = await import('../../store/journal/sqlite-journal.js');
     const { eventsIn } = await import('../../store/events/sqlite-events.js');
-    for (const part of await parts()) await prepareTables(postgres, source, part);
+    for (const part of await parts()) await checkTables(postgres, part);
     const files = { journal: journalIn(journalFile(home)), inbox: eventsIn(eventsFile(home)) };
-    const moved = await moveInto(postgres, files, (each) => isAlive(each, owner));
+    const moved = await moveInto(postgres, files, (each) => isAlive(each, owner), context.now);
     await config.update((before) => ({ ...before, journalMovedTo: postgres.where }));
     await out.record(moved, movedView(moved));
   },

@@ -1,13 +1,17 @@
 // Journal and inbox in a database or in files: location, size, and whether they accept writes.
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { Part } from '../../store/database/postgres-schema.js';
+import { seenDatabase } from '../../store/files/seen.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import type { DatabaseRow } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 
 export type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
-/** Adds the numbers of unfinished payments and undelivered events. Skips tables of another version and creates none. */
+/**
+ * Adds the numbers of unfinished payments and undelivered events. Skips tables of another version
+ * and creates none.
+ */
 export const withFigures = (
   rows: readonly DatabaseRow[],
   { journal, events }: Context,
@@ -24,7 +28,7 @@ export const withFigures = (
   );
 
 export async function parts() {
-  const { journalPart } = await import('../../store/journal/postgres-journal.js');
+  const { journalPart } = await import('../../store/journal/schema.js');
   const { inboxPart } = await import('../../store/events/postgres-events.js');
   return [journalPart, inboxPart];
 }
@@ -37,11 +41,26 @@ export async function databaseRows(context: Context): Promise<DatabaseRow[]> {
     : Promise.all((await parts()).map((part) => rowOf(part, found, context)));
 }
 
-async function rowOf(part: Part, { postgres }: Found, { out }: Context): Promise<DatabaseRow> {
+async function rowOf(
+  part: Part,
+  { postgres }: Found,
+  { out, home }: Context,
+): Promise<DatabaseRow> {
   const { countRows, readVersion, tryWrite } =
     await import('../../store/database/postgres-schema.js');
-  const { id, version } = await readVersion(postgres, part);
-  const row = { part: part.name, place: postgres.where, version, needed: part.steps.length, id };
+  const { wentBack } = await import('../../store/journal/shared-journal.js');
+  const { identity, version } = await readVersion(postgres, part);
+  const row = {
+    part: part.name,
+    place: postgres.where,
+    version,
+    needed: part.steps.length,
+    id: identity?.id ?? null,
+    ...(identity !== undefined && {
+      generation: identity.generation,
+      restored: wentBack(identity, seenDatabase(home, identity.id).load()),
+    }),
+  };
   if (version !== part.steps.length) return row;
   const refusal = await tryWrite(postgres, part).then(
     () => undefined,
@@ -52,12 +71,13 @@ async function rowOf(part: Part, { postgres }: Found, { out }: Context): Promise
   return { ...row, rows: await countRows(postgres, part), writable: refusal === undefined };
 }
 
-async function inFiles({ home }: Context): Promise<DatabaseRow[]> {
+async function inFiles({ home, config }: Context): Promise<DatabaseRow[]> {
   const { journalIn } = await import('../../store/journal/sqlite-journal.js');
   const { eventsIn } = await import('../../store/events/sqlite-events.js');
   const { inspectFile } = await import('../../store/files/sqlite-file.js');
+  const isKnown = config.read().hasJournal === true;
   const files = [
-    ['journal', journalIn(journalFile(home)), 'payments'],
+    ['journal', journalIn(journalFile(home), isKnown), 'payments'],
     ['inbox', eventsIn(eventsFile(home)), 'events'],
   ] as const;
   return files.map(([part, file, table]) => ({

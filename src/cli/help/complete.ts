@@ -36,7 +36,7 @@ export function complete(
   return fillArgument(page, given, current, pages, known);
 }
 
-interface Place {
+interface CursorContext {
   readonly page: Page;
   /** Complete arguments. */
   readonly given: readonly string[];
@@ -46,7 +46,7 @@ interface Place {
   readonly isOver: boolean;
 }
 
-function walk(words: readonly string[], pages: readonly Page[]): Place {
+function walk(words: readonly string[], pages: readonly Page[]): CursorContext {
   let page = pageAt('', pages);
   let given: string[] = [];
   for (let index = 0; index < words.length; index += 1) {

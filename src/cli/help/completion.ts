@@ -1,4 +1,5 @@
-// Prints a shell's completion script, which passes the words to `svcpay __complete` and shows each line of the result.
+// Prints a shell's completion script, which passes the words to `svcpay __complete` and shows each
+// line of the result.
 import { defineCommand } from '../define.js';
 import { choice } from '../values.js';
 
@@ -45,7 +46,7 @@ _svcpay() {
     [[ $line == ':files' ]] && { _files; return }
     offered+=("\${\${line%%$'\t'*}//:/\\:}:\${line#*$'\t'}")
   done
-  (( \${#offered} )) && _describe 'svcpay' offered
+  (( \${#offered} )) && _describe -V 'svcpay' offered
 }
 compdef _svcpay svcpay
 `.replaceAll('\\${', '${');
@@ -62,7 +63,7 @@ function __svcpay_offers
         printf '%s\n' $offers
     end
 end
-complete -c svcpay -f -a '(__svcpay_offers)'
+complete -c svcpay -f -k -a '(__svcpay_offers)'
 `;
 
 const powershell = String.raw`# PowerShell completion for svcpay
@@ -73,7 +74,7 @@ Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {
   # An empty word would not be handed over.
   if ($word -eq '') { $words += "''" }
   $offers = @(& svcpay __complete powershell @words 2>$null)
-  # Nothing at all leaves the word to the shell, which offers file names; an empty text keeps it from that.
+  # Nothing at all leaves the word to the shell, which offers file names; an empty text does not.
   if ($offers -contains ':files') { return }
   if ($offers.Count -eq 0) { return '' }
   $offers | ForEach-Object {

@@ -46,25 +46,22 @@ export const schema = (tree: Branch): Command =>
     ],
     async run({ command = '' }, { out, version }) {
       const words = command.split(' ').filter((word) => word !== '');
+      if (words.length === 0)
+        return void out.text(JSON.stringify(await wholeSchema(tree, version)));
       const commands = await commandsBelow(branchNamed(words, tree), words);
-      const whole = {
-        version,
-        globalOptions: optionsOf(globalOptions),
-        exitCodes: exitCodeRows,
-        commands,
-      };
       const [only] = commands;
       out.text(
-        JSON.stringify(
-          words.length === 0
-            ? whole
-            : commands.length > 1
-              ? commands
-              : { ...only, exitCodes: exitCodeRows },
-        ),
+        JSON.stringify(commands.length > 1 ? commands : { ...only, exitCodes: exitCodeRows }),
       );
     },
   });
+
+export const wholeSchema = async (tree: Branch, version: string) => ({
+  version,
+  globalOptions: optionsOf(globalOptions),
+  exitCodes: exitCodeRows,
+  commands: await commandsBelow(tree, []),
+});
 
 async function commandsBelow(branch: Branch, path: readonly string[]): Promise<CommandSchema[]> {
   const command = path.length === 0 ? undefined : await branch.load?.();
@@ -83,7 +80,7 @@ const schemaOf = ({ summary, money }: Branch, command: Command, path: string): C
   arguments: Object.entries(command.arguments).map(([name, value]) => ({
     name,
     required: value.shape.required,
-    ...valueSchema(value, false),
+    ...valueSchema(value),
   })),
   options: optionsOf(command.options),
   fields: [...new Set(command.fields ?? command.prints ?? [])],
@@ -95,7 +92,7 @@ const optionsOf = (options: Values): Record<string, Option> =>
   Object.fromEntries(
     Object.entries(options).map(([name, value]) => [
       name,
-      { flag: flagOf(name, value), ...valueSchema(value, false) },
+      { flag: flagOf(name, value), ...valueSchema(value) },
     ]),
   );
 

@@ -1,12 +1,15 @@
 // Refuses an unknown command and suggests the closest name.
-import { closestMatch } from 'leven';
 import { Failure } from '../../formats/failure.js';
+import { nearest } from '../../formats/nearest.js';
 import { isNamed, type Branch } from '../define.js';
 import { clip } from '../../formats/text.js';
 
-/** The name within one or two edits of the word. */
-export const nearest = (word: string, names: readonly string[]): string | undefined =>
-  closestMatch(word.toLowerCase(), names, { maxDistance: word.length <= 3 ? 1 : 2 });
+/** Whether the word is close to the name of a command in the group. */
+export const isNearMiss = (word: string, { branches = [] }: Branch): boolean =>
+  nearest(
+    word,
+    branches.map(({ name }) => name),
+  ) !== undefined;
 
 /** @param path the words before the wrong one */
 export function unknownCommand(
@@ -29,7 +32,10 @@ export function unknownCommand(
   );
 }
 
-/** Throws Failure `usage` with a suggestion for an unknown name. @param more further candidates for the first word */
+/**
+ * Throws Failure `usage` with a suggestion for an unknown name. @param more further candidates for
+ * the first word
+ */
 export function branchNamed(
   words: readonly string[],
   tree: Branch,

@@ -16,10 +16,15 @@ export const topics: readonly Topic[] = [
     name: 'amounts',
     summary: 'how amounts are written',
     parts: [
-      'An amount carries its unit: 50000sat, 0.0005btc, 25usdt, 500000vnd, in any letter case; sats works too. Spaces between digits, as the screen prints them, are accepted: "50 000 sat".',
-      'A bare number is accepted only if the command already names the currency, e.g. svcpay swap 25 USDT BTC. For bitcoin it is refused, because it could mean sat or BTC.',
-      'Signs, exponents and other separators are refused. So are more decimals than the currency has; nothing is rounded. All arithmetic is exact.',
-      'Fees are limited with --max-fee, in the currency of the wallet that pays (100sat) or as a share of the amount (1%).',
+      'An amount carries its unit: 50000sat, 0.0005btc, 25usdt, 500000vnd, ' +
+        'in any letter case; sats works too. Spaces between digits, as the screen prints them, ' +
+        'are accepted: "50 000 sat".',
+      'A bare number is accepted only if the command already names the currency, e.g. ' +
+        'svcpay swap 25 USDT BTC. For bitcoin it is refused, because it could mean sat or BTC.',
+      'Signs, exponents and other separators are refused. So are more decimals than the ' +
+        'currency has; nothing is rounded. All arithmetic is exact.',
+      'Fees are limited with --max-fee, in the currency of the wallet that pays (100sat) ' +
+        'or as a share of the amount (1%).',
     ],
   },
   {
@@ -47,6 +52,7 @@ export const topics: readonly Topic[] = [
           'SVCPAY_DATABASE_URL',
           'PostgreSQL for journal, limits and events, shared by several machines',
         ],
+        ['SVCPAY_DATABASE_ID', 'id of that database, where settings are not kept: a container'],
         [
           'SVCPAY_LIMIT_PER_PAYMENT, SVCPAY_LIMIT_PER_DAY',
           'amounts such as 100000sat,25usdt; narrow the limits, never widen them',
@@ -66,7 +72,9 @@ export const topics: readonly Topic[] = [
     name: 'fields',
     summary: 'which fields a command prints, and how to choose',
     parts: [
-      '--fields a,b.c prints only these fields, in this order, in every format; a dot reads inside an object: txnState,sourceReq.ccy. The names are those of the specification.',
+      '--fields a,b.c prints only these fields, in this order, in every format; ' +
+        'a dot reads inside an object: txnState,sourceReq.ccy. The names are those of the ' +
+        'specification.',
       '--fields help lists the fields of a command: svcpay tx list --fields help',
       '-q prints the one value a script needs: the invoice, the address or the transaction id.',
       'To filter, pipe --json or -o jsonl into jq.',
@@ -80,9 +88,13 @@ export const topics: readonly Topic[] = [
     name: 'scripting',
     summary: 'scripts that can run again safely',
     parts: [
-      'stdout carries the result only; questions, progress and errors go to stderr. In a pipe a list is tab-separated. --json prints one document, -o jsonl one line per row or change.',
-      'Without a terminal, or with --no-input, --json or CI, svcpay never asks: the command fails at once and names the missing flags. A payment needs --yes.',
-      'A payment with --ref REF is made once. If you run it again with the same reference, svcpay reports or resumes the earlier payment.',
+      'stdout carries the result only; questions, progress and errors go to stderr. ' +
+        'In a pipe a list is tab-separated. --json prints one document, -o jsonl one line per ' +
+        'row or change.',
+      'Without a terminal, or with --no-input, --json or CI, svcpay never asks: ' +
+        'the command fails at once and names the missing flags. A payment needs --yes.',
+      'A payment with --ref REF is made once. If you run it again with the same reference, ' +
+        'svcpay reports or resumes the earlier payment.',
       [
         [
           'svcpay send DEST 50000sat --ref order-118 --yes --json',
@@ -96,7 +108,8 @@ export const topics: readonly Topic[] = [
           'pays no row twice; exit code 8 also if rows are left for the next run',
         ],
       ],
-      'Under --json the last line of stderr is {"error":{"kind","message","hint","exitCode",...}}. All codes: svcpay help exit-codes',
+      'Under --json the last line of stderr is ' +
+        '{"error":{"kind","message","hint","exitCode",...}}. All codes: svcpay help exit-codes',
       'A failed write to stdout never changes the payment or its exit code.',
     ],
   },

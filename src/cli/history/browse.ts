@@ -2,10 +2,19 @@
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { back, type Back, type Choice } from '../../terminal/ask/ask.js';
-import { tableLines } from '../../terminal/rows/table.js';
-import { transactionList } from '../../terminal/views/transaction-view.js';
+import { menuLines } from '../../terminal/rows/table.js';
+import { dateTime } from '../../terminal/time.js';
+import {
+  lineKind,
+  shortAmount,
+  shortened,
+  transactionList,
+} from '../../terminal/views/transaction-view.js';
+import { failureLines } from '../../terminal/failure-view.js';
+import { knownAmounts } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
+import { orderAgain, payAgain } from '../payment/pay-again.js';
 import { historyFilter } from './history-options.js';
 import { knownParties } from './parties.js';
 import { rememberIds } from './resolve-id.js';
@@ -27,6 +36,33 @@ export async function browse(context: Context): Promise<number> {
     page = picked.page;
     code = await runLine([...argv, 'tx', 'get', picked.txnId]);
     if (signal.aborted) return code;
+    code = (await offerAgain(picked.txnId, context)) ?? code;
+    if (signal.aborted) return code;
+  }
+}
+
+/** Offers to pay again below a receipt; resolves with the exit code if that was chosen. */
+async function offerAgain(txnId: string, context: Context): Promise<number | undefined> {
+  const { ask, out } = context;
+  const order = await orderAgain(txnId, context);
+  if (order === undefined) return undefined;
+  const [amount] = knownAmounts(order);
+  const what = amount === undefined ? '' : ` ${shortAmount(amount)}`;
+  const chosen = await ask.steps.select<'again' | Back>({
+    message: 'What next?',
+    flag: 'ID',
+    choices: [{ value: 'again', name: `Pay${what} again to ${shortened(order.destination)}` }],
+    default: back,
+    backName: 'Back to the list',
+  });
+  if (chosen === back) return undefined;
+  try {
+    await payAgain(order, context);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    out.card((canvas) => ['', ...failureLines(error, { money: true, canvas })]);
+    return error.exitCode;
   }
 }
 
@@ -107,6 +143,14 @@ async function rowChoices(
     ids: rows.map(({ txnId }) => txnId),
   });
   const shown = columns.filter(({ only }) => only !== 'rows');
-  const lines = await tableLines(shown, rows, stderrCanvas.columns - beforeRow);
-  return rows.map(({ txnId }, i) => ({ value: { open: txnId }, name: lines[i] ?? txnId }));
+  const lines = menuLines(shown, rows, stderrCanvas.columns - beforeRow);
+  return rows.map((txn, i) => ({
+    value: { open: txn.txnId },
+    name: lines[i] ?? txn.txnId,
+    // Also what a narrow window leaves out, so that a search finds it.
+    description: [lineKind(txn), createdText(txn), txn.txnId].join(' · '),
+  }));
 }
+
+const createdText = ({ createdAt }: ListedTransaction): string =>
+  typeof createdAt === 'number' ? dateTime(createdAt) : '–';

@@ -3,10 +3,12 @@ import type { ServiceClient } from '../../api/client.js';
 import { fieldFromMaker } from '../../api/maker.js';
 import type { TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { parseInstant, type Instant } from '../../formats/instant.js';
+import { parseInstant, type Instant } from '../../formats/calendar.js';
 import { methodNames } from '../../formats/rails.js';
 import { knownStates } from '../../formats/states.js';
-import { nearest } from '../help/suggest.js';
+import { nearest } from '../../formats/nearest.js';
+import { entryOf } from '../../formats/unknown.js';
+import { endTime } from '../../wallet/payment/find.js';
 import { choice, word, type ValuesOf } from '../values.js';
 
 /** Values of the `time` parameter. */
@@ -44,23 +46,35 @@ const methods = () =>
     knownMethods,
   ).repeated();
 
-/** Services have states of their own, so any word is accepted, except a near miss of a known state. */
+/** The words that lists show, for states with other names. */
+const stateWords: Readonly<Record<string, string>> = {
+  waiting: 'srcintent',
+  confirmed: 'srccreated',
+  sent: 'destsent',
+  done: 'completed',
+  refused: 'rejected',
+  undeliverable: 'usercanceled',
+};
+
+const stateNames = [...Object.keys(stateWords), ...knownStates];
+
+/**
+ * Services have states of their own, so any word is accepted, except a near miss of a known state.
+ */
 const states = () =>
   word(
     'STATE',
     (given) => {
-      const state = given.toLowerCase();
+      const name = given.toLowerCase();
+      const state = entryOf(stateWords, name) ?? name;
       if (knownStates.includes(state)) return state;
-      const meant = nearest(state, knownStates);
+      const meant = nearest(name, stateNames);
       if (meant !== undefined)
         throw new Failure('usage', `"${given}" is not a state. Did you mean ${meant}?`);
-      if (/^[a-z][a-z_-]*$/.test(state)) return given;
-      throw new Failure(
-        'usage',
-        `"${given}" is not a state. Write one of ${knownStates.join(', ')}, or another state of the service.`,
-      );
+      if (/^[a-z][a-z_-]*$/.test(name)) return given;
+      throw new Failure('usage', notState(given));
     },
-    knownStates,
+    stateNames,
   ).repeated();
 
 export const historyOptions = {
@@ -69,7 +83,7 @@ export const historyOptions = {
     .describe(`the last ${periods.join(', ')}`),
   since: instant().describe('from this time on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'),
   until: instant().describe('up to this time, inclusive'),
-  state: states().describe('only this state; may be repeated'),
+  state: states().describe('only this state, such as done or failed; may be repeated'),
   srcMethod: methods().describe('only from this source, such as servicepay or lightning'),
   destMethod: methods().describe('only to this destination, such as lightning or onchain'),
   excludeSrcMethod: methods().describe('exclude this source'),
@@ -77,8 +91,6 @@ export const historyOptions = {
 };
 
 type HistoryFlags = ValuesOf<typeof historyOptions>;
-
-const dayMs = 86_400_000;
 
 /**
  * The service's filter. Without a period it covers all of history, whereas the service's default is
@@ -118,7 +130,8 @@ async function period(
   const isRelative = [since, until].some((each) => each !== undefined && 'ago' in each);
   const now = isRelative ? await timeOf(service) : service.serviceNow();
   const start = startOf(since, now);
-  const end = until === undefined ? now + dayMs : 'ago' in until ? now - until.ago : until.last;
+  const end =
+    until === undefined ? Date.parse(endTime) : 'ago' in until ? now - until.ago : until.last;
   if (start > end) throw new Failure('usage', '--since is later than --until.');
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
 }
@@ -138,6 +151,17 @@ async function timeOf(service: ServiceClient): Promise<number> {
   await service.transactions({ limit: 1 });
   return service.serviceNow();
 }
+
+/** Explains a refusal if a requested state is not one that svcpay knows. */
+export function withStates(error: unknown, { state }: Pick<HistoryFlags, 'state'>): never {
+  const unknown = state.find((each) => !knownStates.includes(each));
+  if (!(error instanceof Failure) || error.kind !== 'refused' || unknown === undefined) throw error;
+  throw new Failure('refused', notState(unknown), { ...error, cause: error });
+}
+
+const notState = (given: string): string =>
+  `"${given}" is not a state. Write one of quoted, ${Object.keys(stateWords).join(', ')}, ` +
+  'failed, expired, error, or another state of the service.';
 
 /** For the heading of a list. */
 export function periodText({

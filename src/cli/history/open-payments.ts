@@ -1,9 +1,10 @@
 // The open payments of the account: from the journal, refreshed from the service.
+import pLimit from 'p-limit';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
-import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.js';
+import { latest, mayHaveMoved, mayHavePaid, type Payment } from '../../store/journal/payment.js';
 import type { PendingPayment } from '../../terminal/views/pending-view.js';
 import { clockTime } from '../../terminal/time.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
@@ -95,8 +96,8 @@ const hasTransaction = (payment: Payment): boolean => latest(payment).txnId !== 
 /** Covers a batch of a thousand rows. */
 const mostPages = 10;
 
-/** Reads the states from the service's list and records them. */
-async function readListed(
+/** Reads the states from the service's list, newest first, and records them. */
+export async function readListed(
   submitted: readonly Payment[],
   outcomes: Map<string, ListedTransaction | Failure>,
   context: Context,
@@ -108,23 +109,30 @@ async function readListed(
   const startTime = new Date(
     Math.min(...submitted.map(({ openedAt }) => openedAt)) - dayMs,
   ).toISOString();
+  const limit = pLimit(atOnce);
   let pages = 0;
   for await (const page of service.eachTransactionPage({ time: 'other', startTime })) {
-    for (const txn of page) {
-      const payment = byId.get(txn.txnId);
-      if (payment === undefined) continue;
-      outcomes.set(payment.id, txn);
-      await recordRead(payment, txn, journal, context.owner);
-    }
+    await Promise.all(
+      page.map(async (txn) => {
+        const payment = byId.get(txn.txnId);
+        if (payment === undefined) return;
+        outcomes.set(payment.id, txn);
+        await limit(() => recordRead(payment, txn, journal, context.owner));
+      }),
+    );
     pages += 1;
     if (pages === mostPages || outcomes.size === submitted.length) return;
   }
 }
 
-/** Expiry or cancellation of a submitted payment does not count as its end: the outcome is unknown. */
+/**
+ * Expiry or cancellation of a submitted payment does not count as its end: the outcome is unknown.
+ * Neither does `error`, until a person closes it.
+ */
 const isOver = ({ payment, txn }: OpenPayment): boolean =>
   txn !== undefined &&
   isFinal(txn.txnState) &&
+  txn.txnState !== 'error' &&
   !(mayHaveMoved(latest(payment)) && hasLapsed(txn.txnState));
 
 const notAsked = (): Failure => new Failure('temporary', 'The service did not answer in time.');
@@ -142,7 +150,7 @@ export async function readLatest(payment: Payment, context: Context): Promise<Tr
 
 /** A row of a list. */
 export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): PendingPayment {
-  const { ref, kind, consent, openedAt, updatedAt } = payment;
+  const { ref, kind, openedAt, updatedAt } = payment;
   const { state, txnId, txnState, number } = latest(payment);
   const order = decodeOrder(payment.request);
   const [amount] = knownAmounts(order).toReversed();
@@ -154,7 +162,7 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
     ccy: amount?.ccy ?? null,
     amount: amount?.value ?? null,
     step: state,
-    agreed: consent !== 'none',
+    agreed: mayHavePaid(payment),
     txnId,
     txnState: txn?.txnState ?? txnState,
     attempt: number,

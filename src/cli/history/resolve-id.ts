@@ -15,9 +15,9 @@ export async function rememberIds(txnIds: readonly string[], context: Context): 
 }
 
 /**
- * The id of the named transaction. A name that is not an id here or at the service is looked up among
- * the service's references, then as the beginning of an id in its list. Throws Failure `usage` for a beginning that
- * several ids share, `not-found` for an unknown name.
+ * The id of the named transaction. A name that is not an id here or at the service is looked up
+ * among the service's references, then as the beginning of an id in its list. Throws Failure
+ * `usage` for a beginning that several ids share, `not-found` for an unknown name.
  */
 export async function resolveId(name: string, context: Context): Promise<string> {
   const known = await resolveLocally(name, context);
@@ -35,7 +35,7 @@ export async function resolveId(name: string, context: Context): Promise<string>
   );
   if (listed !== undefined) return listed;
   throw new Failure('not-found', `No transaction has the id or the reference "${name}".`, {
-    hint: 'svcpay tx list',
+    next: { do: 'see-history' },
   });
 }
 
@@ -48,7 +48,9 @@ function notThere(error: unknown): boolean {
   throw error;
 }
 
-/** Resolves a name offline: by reference or id in the journal, or by the beginning of a shown id. */
+/**
+ * Resolves a name offline: by reference or id in the journal, or by the beginning of a shown id.
+ */
 export async function resolveLocally(name: string, context: Context): Promise<string | undefined> {
   // The journal's payments belong to the account of the API key.
   if (context.settings.accountId !== undefined) return isWhole(name) ? name : undefined;
@@ -60,10 +62,10 @@ export async function resolveLocally(name: string, context: Context): Promise<st
   const txnId = payment === undefined ? null : latest(payment).txnId;
   if (txnId !== null) return txnId;
   if (isWhole(name)) return name;
-  const begun = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ attempts }) =>
+  const recorded = ((await journal?.beginning(scope, name)) ?? []).flatMap(({ attempts }) =>
     attempts.flatMap((attempt) => attempt.txnId ?? []),
   );
-  return onlyOne(name, [...begun, ...seenIds(context.home, scope)]);
+  return onlyOne(name, [...recorded, ...seenIds(context.home, scope)]);
 }
 
 const mostNamed = 5;

@@ -1,20 +1,24 @@
 // Transaction details: the current state or, if the service is unreachable, the last seen state.
 import type { Transaction } from '../../api/types.js';
+import { money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.js';
+import type { ReceiptPageOptions } from '../../terminal/cards/receipt-page.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import { sendWord } from '../../terminal/views/state-words.js';
 import { unresolvedTransaction } from '../../wallet/payment/outcomes.js';
+import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import { recordRead } from '../../wallet/payment/record-read.js';
 import type { Context } from '../context.js';
-import { eventsOf } from '../payment/payment-flow.js';
+import { lookUpsOf } from '../books/statement-lines.js';
+import { eventsOf } from '../payment/inbox.js';
 import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js';
 import { resolveId } from './resolve-id.js';
 
 /**
- * Reads the named transaction and records its state. Throws Failure `temporary` with the last seen state
- * if the service does not answer.
+ * Reads the named transaction and records its state. Throws Failure `temporary` with the last seen
+ * state if the service does not answer.
  *
  * @param submitted the kind of that failure for a payment submitted here, whose outcome is unknown
  */
@@ -42,7 +46,10 @@ export async function recordState(txn: Transaction, context: Context): Promise<v
     await recordRead(payment, txn, await context.journal(), context.owner).catch(() => undefined);
 }
 
-/** The outcome of a payment that was submitted here and is reported as expired or cancelled is unknown. */
+/**
+ * The outcome of a payment that was submitted here and is reported as expired or cancelled is
+ * unknown.
+ */
 export async function unresolvedFailure(
   txn: Transaction,
   context: Context,
@@ -94,6 +101,37 @@ export async function stateTimes(
     ...(attempt?.submittedAt == null ? [] : [['srccreated', attempt.submittedAt] as const]),
     ...reported,
   ]);
+}
+
+/** What a receipt to hand in shows besides the transaction itself. */
+export async function receiptFacts(
+  txn: Transaction,
+  context: Context,
+): Promise<Pick<ReceiptPageOptions, 'agreed' | 'arrived' | 'worth'>> {
+  const { sourceReq, destReq, txnId } = txn;
+  const moved = txn.txnState === 'completed' ? movedAmounts(txn) : undefined;
+  const requested = [sourceReq, destReq].flatMap(
+    ({ ccy, amtRequested }) => moneyFromWire(ccy, amtRequested) ?? [],
+  );
+  const payment = await paymentOf(txnId, context).catch(() => undefined);
+  const attempt = payment?.attempts.find((each) => each.txnId === txnId);
+  const agreed = (ccy: string | null | undefined, amount: string | null | undefined): Money[] =>
+    ccy == null || amount == null ? [] : [money(ccy, amount)];
+  const known = [
+    ...agreed(attempt?.spendCcy, attempt?.approvedTotal),
+    ...agreed(destReq.ccy, attempt?.approvedReceives),
+  ];
+  const amount = sourceReq.method === 'servicepay' ? moved?.left : moved?.arrived;
+  const kept = (await lookUpsOf(context).rates([txnId])).get(txnId);
+  const rate = kept?.rates[amount?.ccy ?? ''];
+  return {
+    agreed: known.length === 0 ? requested : known,
+    arrived: moved?.arrived,
+    worth:
+      amount === undefined || kept === undefined || rate === undefined
+        ? undefined
+        : { amount, fiat: kept.fiat, rate, keptAt: kept.keptAt },
+  };
 }
 
 /** Undefined with `--account`: the journal belongs to the key's own account. */

@@ -6,11 +6,13 @@ import { sanitize } from '../../terminal/sanitize.js';
 import { dateTime } from '../../terminal/time.js';
 import { isFiat } from '../../formats/amount.js';
 import { accountingFormats } from '../../wallet/history/accounting.js';
-import { exportFormats, exportLines } from '../../wallet/history/export.js';
+import { exportFormats, exportLines, type ExportOptions } from '../../wallet/history/export.js';
 import { withFigures } from '../../wallet/history/missing-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
-import { historyFilter, historyOptions } from './history-options.js';
+import { lookUpsOf } from '../books/statement-lines.js';
+import { knownParties } from './parties.js';
+import { historyFilter, historyOptions, withStates } from './history-options.js';
 import { zoneOption } from '../books/open-books.js';
 import { choice, currency } from '../values.js';
 
@@ -74,8 +76,12 @@ export const txExport = defineCommand({
         zone: tz,
         ccy,
         leftOut,
+        facts: factsFor(format, context),
       });
-    await pourCounted(history, lines, () => service.transactions({ ...filter, limit: 1 }), context);
+    const count = () => service.transactions({ ...filter, limit: 1 });
+    await pourCounted(history, lines, count, context).catch((error: unknown) =>
+      withStates(error, flags),
+    );
     if (left.unmoved > 0 && ccy === '')
       out.say(`Left out: ${counted(left.unmoved)} not moved money.`);
     if (left.unclear > 0 && ccy === '')
@@ -97,13 +103,32 @@ function walletOf(format: (typeof exportFormats)[number], wallet: string | undef
   if (wallet !== undefined && isFiat(wallet)) return wallet;
   throw new Failure(
     'usage',
-    `${format} takes the movements of one account in a fiat currency. Name its wallet, as in --wallet USD.`,
+    `${format} takes the movements of one account in a fiat currency. Name its wallet, ` +
+      'as in --wallet USD.',
   );
+}
+
+/** Payees for accountants, rates for the formats that have a place for them. */
+function factsFor(
+  format: (typeof exportFormats)[number],
+  context: Context,
+): ExportOptions['facts'] {
+  const { rates } = lookUpsOf(context);
+  const hasPayee = accountingFormats.some((each) => each === format);
+  const hasRates = format !== 'jsonl' && format !== 'xero' && format !== 'quickbooks';
+  return async (page) => {
+    const payees = hasPayee ? await knownParties(page, context) : () => undefined;
+    const kept = hasRates ? await rates(page.map(({ txnId }) => txnId)) : new Map();
+    return (txnId) => ({ payee: payees(txnId), kept: kept.get(txnId) });
+  };
 }
 
 type Pages = AsyncIterable<readonly ListedTransaction[]>;
 
-/** Shows progress. An interrupted export fails with the number of written transactions and the last one. */
+/**
+ * Shows progress. An interrupted export fails with the number of written transactions and the last
+ * one.
+ */
 async function pourCounted(
   pages: Pages,
   lines: (pages: Pages) => AsyncIterable<string>,

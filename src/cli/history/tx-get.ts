@@ -1,4 +1,5 @@
-// Shows a transaction as a receipt, and an open request with its QR code. Specification: endpoint 9.
+// Shows a transaction as a receipt, and an open request with its QR code. Specification: endpoint
+// 9.
 import type { Transaction } from '../../api/types.js';
 import { moneyFromWire } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
@@ -10,12 +11,13 @@ import { receiptView } from '../../terminal/cards/receipt.js';
 import { checkedInvoice } from '../../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
+import { explained } from './failure-reason.js';
 import { pickId } from './browse.js';
 import { transactionFields } from '../../terminal/views/transaction-fields.js';
 import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
-import { readDetails, stateTimes, unresolvedFailure } from './transaction-details.js';
+import { readDetails, receiptFacts, stateTimes, unresolvedFailure } from './transaction-details.js';
 import { choice, transaction } from '../values.js';
 
 const receiptFormats = ['html'] as const;
@@ -40,7 +42,7 @@ export const txGet = defineCommand({
   async run({ id: named, qrFile, format }, context) {
     const id = named ?? (await pickId('Which transaction?', [], context));
     const { client } = await context.account();
-    const txn = await readDetails(id, context);
+    const txn = await explained(await readDetails(id, context), context);
     const unresolved = await unresolvedFailure(txn, context);
     if (unresolved !== undefined) context.out.warn(unresolved.message);
     const now = client.serviceNow();
@@ -66,7 +68,10 @@ export const txGet = defineCommand({
       paymentHash: paymentHashOf(txn),
       shownBelow,
     };
-    if (format !== undefined) return context.out.text(receiptPage(txn, options));
+    if (format !== undefined) {
+      const facts = await receiptFacts(txn, context);
+      return context.out.text(receiptPage(txn, { ...options, ...facts }));
+    }
     const view = receiptView(txn, options);
     await context.out.record(txn, {
       ...view,
@@ -78,7 +83,9 @@ export const txGet = defineCommand({
   },
 });
 
-/** An open request, checked like a new one; a failed check is reported and the request not shown. */
+/**
+ * An open request, checked like a new one; a failed check is reported and the request not shown.
+ */
 function openRequest(
   txn: Transaction,
   now: number,

@@ -2,64 +2,164 @@
 import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, TransactionFilter, TransactionPage } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { unreachedText } from '../../terminal/failure-view.js';
 import { isQuoted } from '../../formats/states.js';
 import { commandFor } from '../../terminal/next-step.js';
+import { toJson } from '../../terminal/rows/json.js';
 import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
-import { historyFilter, historyOptions, periodText } from './history-options.js';
+import { historyFilter, historyOptions, periodText, withStates } from './history-options.js';
 import { asTransaction, isNotReached, offlineList, lastCheckedText } from './offline-list.js';
 import { knownParties } from './parties.js';
 import { rememberIds } from './resolve-id.js';
-import { flag, whole } from '../values.js';
+import { choice, flag, text, unless, whole } from '../values.js';
+import { Ended } from '../exit-with.js';
+import { openPager, pagerOf } from '../../terminal/pager.js';
+import type { OutputStream } from '../../terminal/terminal.js';
+import { allExplained } from './failure-reason.js';
+import { matcher, searched } from './search.js';
+
+const ownFormats = ['page'] as const;
 
 export const txList = defineCommand({
   prints: namesOf(undefined, transactionList(0)),
   options: {
     ...historyOptions,
-    quotes: flag().describe('also show quotes that expired unconfirmed'),
+    quotes: flag().describe('on a screen, also show quotes that expired unconfirmed'),
     limit: whole(1, 1000).optional().describe('rows per page (default 20)'),
-    page: whole(1, 1_000_000).optional().describe('page number (default 1)'),
-    all: flag().describe('every page, with expired quotes, printed as it arrives'),
+    page: whole(1, 1_000_000)
+      .optional()
+      .describe('page number (default 1); -o page prints { transactions, page, total, more }'),
+    all: flag().describe('every page, newest first, with expired quotes, printed as it arrives'),
+    search: text('TEXT')
+      .optional()
+      .describe('only those with this text in payee, note, reference or id; reads the whole list'),
+    pager: unless().describe('print at once, even if PAGER is set'),
+    format: choice(ownFormats, 'FORMAT').optional().describe('same as -o'),
   },
+  formats: ownFormats,
   examples: [
     ['svcpay tx list --state failed --state expired --time 30d', 'failed and expired transactions'],
     [
       'svcpay tx list --since 2026-03-01 --until 2026-03-31 --all -o csv',
       'a month, for a spreadsheet',
     ],
-    ['svcpay tx list --json --fields txnId,txnState', 'two fields of each, for a script'],
+    ['svcpay tx list --search "coffee house"', 'by payee, note, reference or id'],
+    [
+      'svcpay tx list --json --fields txnId,txnState',
+      'two fields of each, newest first, for a script',
+    ],
   ],
-  async run({ limit, page, all, quotes, ...flags }, context) {
-    if (all && (limit !== undefined || page !== undefined)) {
-      throw new Failure('usage', '--all lists everything. Remove --limit and --page.');
-    }
+  async run({ limit, page = 1, all, quotes, format, search, pager, ...flags }, context) {
     const { out } = context;
+    const command = pager && out.forPeople ? pagerOf(context.env, context.terminal) : undefined;
+    if (command !== undefined) return throughPager(command, all, context);
+    const isDocument = format === 'page';
+    if (search !== undefined && (page > 1 || isDocument))
+      throw new Failure('usage', '--search lists every match. Remove --page and -o page.');
+    if (all && (limit !== undefined || page > 1 || isDocument)) {
+      throw new Failure('usage', '--all lists everything. Remove --limit, --page and -o page.');
+    }
     const { client: service } = await context.account();
     const filter = await historyFilter(flags, service);
     const isWanted = (txn: ListedTransaction): boolean =>
       quotes || flags.state.length > 0 || !isExpiredQuote(txn, service.serviceNow());
-    const period = periodText(flags);
+    if (search !== undefined) {
+      const pages = service.eachTransactionPage(filter);
+      const matches = searched(pages, matcher(search), context);
+      const wanted = firstOf(matches, isWanted, limit ?? Infinity);
+      return showFound(wanted, search, periodText(flags), service.serviceNow(), context).catch(
+        (error: unknown) => withStates(error, flags),
+      );
+    }
     if (all) {
-      const heading = `Every transaction · ${period} · newest first`;
+      const heading = `Every transaction · ${periodText(flags)} · newest first`;
       const view = transactionList(service.serviceNow(), {
         heading,
         ...(out.forPeople && { ids: [] }),
       });
-      return out.list(service.eachTransaction(filter), view);
+      const rows = service.eachTransaction(filter);
+      return out.list(rows, view).catch((error: unknown) => withStates(error, flags));
     }
     const many = limit ?? pageSize(context);
-    const found = await collect(service, filter, { page, limit: many }, isWanted).catch(
+    if (isDocument || !out.forPeople) {
+      const found = await readPage(service, filter, page, many).catch((error: unknown) =>
+        withStates(error, flags),
+      );
+      if (!isDocument) return printPage(found, many, service.serviceNow(), context);
+      const indent = context.terminal.stdoutIsTty ? 2 : 0;
+      return out.text(toJson(found, { indent }));
+    }
+    const found = await filledPage(service, filter, page, many, isWanted).catch(
       async (error: unknown) => {
-        if (isNotReached(error) && out.forPeople && isEverything({ page, ...flags }))
-          await showJournalled(many, context);
-        throw error;
+        if (isNotReached(error) && page === 1 && isEverything(flags))
+          await showJournalled(error, many, context);
+        return withStates(error, flags);
       },
     );
-    await show(found, { page, period }, service.serviceNow(), context);
+    await show(found, { limit: many, period: periodText(flags) }, service.serviceNow(), context);
   },
 });
+
+/** Runs the command line again with the pager in place of stdout. */
+async function throughPager(
+  command: string,
+  isStreamed: boolean,
+  { argv, env, stdout, stderr, runLine, takeSignals }: Context,
+): Promise<void> {
+  const own = Object.fromEntries(
+    Object.entries(env).filter(([name]) => !name.startsWith('SVCPAY_')),
+  );
+  const pager = openPager(command, stdout, own);
+  // The pager decides what Ctrl-C means. While it shows rows, a line drawn beside it would spoil
+  // it.
+  const releaseSignals = takeSignals(() => undefined);
+  const plain: OutputStream = Object.assign(Object.create(stderr, { isTTY: { value: false } }), {
+    write: (text: string) => stderr.write(text),
+  });
+  try {
+    const changes = { stdout: pager.stdout, env: { PAGER: '' } };
+    const code = await runLine(argv, isStreamed ? { ...changes, stderr: plain } : changes);
+    await pager.end();
+    if (code !== 0) throw new Ended(code);
+  } finally {
+    releaseSignals();
+  }
+}
+
+async function* firstOf(
+  matches: AsyncIterable<ListedTransaction>,
+  isWanted: (txn: ListedTransaction) => boolean,
+  most: number,
+): AsyncGenerator<ListedTransaction> {
+  let count = 0;
+  for await (const txn of matches) {
+    if (!isWanted(txn)) continue;
+    yield txn;
+    count += 1;
+    if (count >= most) return;
+  }
+}
+
+/** For people newest last, when all are known; for machines each as it is found. */
+async function showFound(
+  matches: AsyncIterable<ListedTransaction>,
+  search: string,
+  period: string,
+  now: number,
+  context: Context,
+): Promise<void> {
+  const { out } = context;
+  const empty = `Nothing found for "${search}" in ${period}.`;
+  if (!out.forPeople) return out.list(matches, { ...transactionList(now), empty });
+  const rows: ListedTransaction[] = [];
+  for await (const txn of matches) rows.push(txn);
+  const found = newestLast(rows);
+  const heading = `${rows.length} found for "${search}" · ${period} · newest last`;
+  await showRows(found, { heading, footer: [], empty }, now, context);
+}
 
 /** An unconfirmed quote that expired; services may still report it as a quote. */
 export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: number): boolean =>
@@ -77,41 +177,59 @@ const pageSize = ({ out, terminal }: Context): number =>
     ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3)
     : usualPage;
 
-interface Found {
+/** A page of the history. */
+interface HistoryPage {
   /** Newest first. */
-  readonly rows: readonly ListedTransaction[];
-  /** All matches including hidden rows; undefined if the service does not count. */
-  readonly total: number | undefined;
+  readonly transactions: readonly ListedTransaction[];
+  readonly page: number;
+  /** All matches; null if the service does not count. */
+  readonly total: number | null;
+  readonly more: boolean;
+}
+
+/** Exactly the rows of the service's page, so that a full page is never mistaken for the last. */
+async function readPage(
+  service: ServiceClient,
+  filter: TransactionFilter,
+  page: number,
+  limit: number,
+): Promise<HistoryPage> {
+  const { data, pagination } = await service.transactions({ ...filter, limit, page });
+  const more = hasMorePages({ data, pagination }, page, limit);
+  const total = pagination?.total ?? (more ? null : (page - 1) * limit + data.length);
+  return { transactions: data, page, total, more };
+}
+
+/** The page of a screen: without the hidden rows, and the first page filled up with the next. */
+interface ScreenPage extends HistoryPage {
   readonly hidden: number;
-  /** The next page. */
-  readonly next: number | undefined;
+  /** The last page of the service in it. */
+  readonly last: number;
 }
 
 /** Pages read to find visible rows. */
 const mostPages = 10;
 
-/** One page of the service; the first page is filled up from the next if rows of it are hidden. */
-async function collect(
+async function filledPage(
   service: ServiceClient,
   filter: TransactionFilter,
-  { page, limit }: { readonly page: number | undefined; readonly limit: number },
+  page: number,
+  limit: number,
   isWanted: (txn: ListedTransaction) => boolean,
-): Promise<Found> {
+): Promise<ScreenPage> {
   const rows: ListedTransaction[] = [];
   let hidden = 0;
-  for (let at = page ?? 1; ; at += 1) {
-    const { data, pagination } = await service.transactions({ ...filter, limit, page: at });
-    const shown = data.filter(isWanted);
+  for (let last = page; ; last += 1) {
+    const { transactions, total, more } = await readPage(service, filter, last, limit);
+    const shown = transactions.filter(isWanted);
     rows.push(...shown);
-    hidden += data.length - shown.length;
-    const hasMore = hasMorePages({ data, pagination }, at, limit);
-    const total = pagination?.total ?? (hasMore ? undefined : (at - 1) * limit + data.length);
+    hidden += transactions.length - shown.length;
     const isEnough =
-      page !== undefined ||
-      shown.length === data.length ||
+      page > 1 ||
+      shown.length === transactions.length ||
       rows.length > limit / 2 ||
-      at >= mostPages;
-    if (!hasMore || isEnough) return { rows, total, hidden, next: hasMore ? at + 1 : undefined };
+      last >= mostPages;
+    if (!more || isEnough) return { transactions: rows, page, total, more, hidden, last };
   }
 }
 
@@ -130,32 +248,83 @@ export function hasMorePages(
 const newestLast = (rows: readonly ListedTransaction[]): ListedTransaction[] =>
   rows.toReversed().toSorted((a, b) => (a.createdAt ?? 0) - (b.createdAt ?? 0));
 
-/** People see the newest last and short unique ids; scripts get the service's order. */
+const pageCount = ({ total }: HistoryPage, limit: number): string =>
+  total === null ? '' : ` of ${Math.ceil(total / limit)}`;
+
+const noPage = (page: number, total: number | null, limit: number): string =>
+  total === null
+    ? `Page ${page} is empty.`
+    : `There is no page ${page}: the last is ${Math.max(Math.ceil(total / limit), 1)}.`;
+
+/**
+ * For machines: lines of text have the newest last, as on a screen; JSON and CSV have the service's
+ * order.
+ */
+async function printPage(
+  found: HistoryPage,
+  limit: number,
+  now: number,
+  context: Context,
+): Promise<void> {
+  const { page, more } = found;
+  const transactions = await allExplained(found.transactions, context);
+  const { out } = context;
+  const where = `Page ${page}${pageCount(found, limit)}`;
+  await out.list(out.format === 'tsv' ? newestLast(transactions) : transactions, {
+    ...transactionList(now),
+    ...(page > 1 && { empty: noPage(page, found.total, limit) }),
+  });
+  const order = out.format === 'tsv' ? ', newest last' : '';
+  if (more) out.say(`${where}${order}. The next: --page ${page + 1}; every page: --all`);
+  else if (page > 1 && transactions.length > 0) out.say(`${where}${order}.`);
+}
+
+/** For people: newest last, with short unique ids. */
 async function show(
-  { rows, total, hidden, next }: Found,
-  { page = 1, period }: { readonly page: number | undefined; readonly period: string },
+  found: ScreenPage,
+  { limit, period }: { readonly limit: number; readonly period: string },
+  now: number,
+  context: Context,
+): Promise<void> {
+  const { transactions: rows, page, total, more, hidden, last } = found;
+  const { out } = context;
+  const shown = newestLast(rows);
+  const pages = pageCount(found, limit);
+  if (page > 1 && rows.length === 0 && hidden === 0 && total !== 0)
+    return out.list(shown, { ...transactionList(now), empty: noPage(page, total, limit) });
+  const left = hidden === 0 ? [] : [`${hidden} expired hidden (--quotes)`];
+  const many = total === null ? String(rows.length) : `${rows.length} of ${total}`;
+  const count =
+    rows.length === total
+      ? `All ${total}`
+      : page === 1
+        ? `Last ${many}`
+        : `Page ${page}${pages} · ${many}`;
+  const heading = [count, period, 'newest last', ...left].join(' · ');
+  const footer = [...(more ? [`--page ${last + 1}`, '--all'] : []), '--state failed'];
+  await showRows(shown, { heading, footer }, now, context);
+}
+
+/** With short unique ids, and the command for the newest row. */
+async function showRows(
+  shown: readonly ListedTransaction[],
+  { heading, footer, empty }: { heading: string; footer: readonly string[]; empty?: string },
   now: number,
   context: Context,
 ): Promise<void> {
   const { out, terminal } = context;
-  if (!out.forPeople) return out.list(rows, transactionList(now));
-  const shown = newestLast(rows);
-  const left = hidden === 0 ? [] : [`${hidden} expired hidden (--quotes)`];
-  const many = total === undefined ? String(rows.length) : `${rows.length} of ${total}`;
-  const count =
-    rows.length === total ? `All ${total}` : `${page === 1 ? 'Last' : `Page ${page} ·`} ${many}`;
-  const heading = [count, period, 'newest last', ...left].join(' · ');
   const ids = shown.map(({ txnId }) => txnId);
   const known = await knownParties(shown, context);
   const newest = ids.at(-1)?.slice(0, idLength(ids)) ?? '';
-  const footer = [
-    commandFor({ do: 'show', id: newest }),
-    ...(next === undefined ? [] : [`--page ${next}`, '--all']),
-    '--state failed',
-  ].join(' · ');
+  const view = transactionList(now, {
+    known,
+    heading,
+    footer: [commandFor({ do: 'show', id: newest }), ...footer].join(' · '),
+    ...(terminal.stdoutIsTty && { ids }),
+  });
   await out.list(
-    shown,
-    transactionList(now, { known, heading, footer, ...(terminal.stdoutIsTty && { ids }) }),
+    await allExplained(shown, context),
+    empty === undefined ? view : { ...view, empty },
   );
   await rememberIds(ids, context);
 }
@@ -167,11 +336,13 @@ const isEverything = (flags: object): boolean =>
   );
 
 /** Shows this home's payments and when they were last checked. */
-async function showJournalled(atMost: number, context: Context): Promise<void> {
+async function showJournalled(why: Failure, atMost: number, context: Context): Promise<void> {
   const intents = await offlineList(atMost, context);
   if (intents.length === 0) return;
   const shown = newestLast(intents.map(asTransaction));
-  const heading = `Service not reached · payments from this home · ${lastCheckedText(intents)} · newest last`;
+  const heading =
+    `Payments from this home (${unreachedText(why)}) ` +
+    `· ${lastCheckedText(intents)} · newest last`;
   const known = await knownParties(shown, context);
   const ids = context.terminal.stdoutIsTty ? { ids: shown.map(({ txnId }) => txnId) } : {};
   await context.out.list(shown, transactionList(context.now(), { known, heading, ...ids }));

@@ -1,76 +1,29 @@
-// Unfinished payments of this home, after a crash, an interruption or a wait that ended: lists them with their
-// current state, finishes or reports them.
-import type { Transaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+// Finishes or reports the unfinished payments of this home, after a crash, an interruption or a
+// wait that ended.
+import type { ListedTransaction, Transaction } from '../../api/types.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import { journalFile } from '../../store/files/home.js';
 import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
-import { commandFor } from '../../terminal/next-step.js';
-import { namesOf } from '../../terminal/rows/list.js';
-import {
-  pendingList,
-  resumedList,
-  overdueList,
-  type ResumedPayment,
-} from '../../terminal/views/pending-view.js';
-import { stateWord } from '../../terminal/views/state-words.js';
-import { movedText, transactionList } from '../../terminal/views/transaction-view.js';
+import { resumedList, type ResumedPayment } from '../../terminal/views/pending-view.js';
+import { transactionList } from '../../terminal/views/transaction-view.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { decodeOrder } from '../../wallet/order/order-record.js';
-import type { PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
-import { resume, tryAgain } from '../../wallet/payment/payment.js';
-import { gravest, resumeAll, type Resumed } from '../../wallet/payment/resume-all.js';
+import type { PaymentOptions } from '../../wallet/payment/contract.js';
+import { ended } from '../../wallet/payment/outcomes.js';
+import { resume } from '../../wallet/payment/payment.js';
+import { mostUrgent, resumeAll, type Resumed } from '../../wallet/payment/resume-all.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
 import { waitUntilFinal } from '../../wallet/transaction/wait.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { paymentDeps, showPayment } from '../payment/payment-flow.js';
-import { paymentScreen, type Presentation } from '../payment/payment-screen.js';
+import type { Presentation } from '../payment/payment-model.js';
+import { paymentScreen } from '../payment/payment-screen.js';
 import { paymentOptions, waitOf } from '../payment/payment-options.js';
-import { asOfText, openPayments, pendingPayment, refreshOpen } from './open-payments.js';
+import { openPayments, readListed } from './open-payments.js';
 import { paymentNamed, resolveId } from './resolve-id.js';
-import { duration, flag, transaction } from '../values.js';
-import { describeDuration } from '../../formats/duration.js';
-import { processOf } from '../../store/journal/owner.js';
-
-export const txPending = defineCommand({
-  prints: namesOf(undefined, pendingList(0, '')),
-  options: {
-    olderThan: duration()
-      .optional()
-      .describe(
-        'only payments opened longer ago, of all accounts, read from the journal without the service',
-      ),
-    fail: flag().describe('exit with code 8 if a payment is listed'),
-  },
-  examples: [
-    ['svcpay tx pending', 'unfinished payments of this account'],
-    ['svcpay tx pending --json', 'for a script: an empty array when there are none'],
-    [
-      'svcpay tx pending --older-than 10m --fail',
-      'for monitoring: exit code 8, with host and process, if a payment is stuck',
-    ],
-  ],
-  async run({ olderThan, fail }, context) {
-    if (olderThan !== undefined || fail) return listOverdue(olderThan ?? 0, fail, context);
-    const { out } = context;
-    const refreshed = await refreshOpen(context);
-    for (const txn of refreshed.ended.slice(0, mostShown))
-      out.say(
-        `  ${stateWord(txn)}: ${movedText(txn)}   ${commandFor({ do: 'show', id: txn.txnId })}`,
-      );
-    if (refreshed.ended.length > mostShown)
-      out.say(`  ${refreshed.ended.length - mostShown} more have ended: svcpay tx list`);
-    const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each`;
-    if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
-    await out.list(
-      refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),
-      pendingList(context.now(), footer),
-    );
-  },
-});
-
-const mostShown = 5;
+import { flag, transaction } from '../values.js';
 
 const { wait, waitTimeout } = paymentOptions;
 
@@ -87,59 +40,119 @@ export const txResume = defineCommand({
     wait,
     waitTimeout,
     retry: flag().describe('make another attempt after a failed or unknown outcome'),
-    newJournal: flag().describe('set a damaged journal aside and start a new one'),
+    newJournal: flag().describe('start a new journal in place of a damaged or lost one'),
   },
   examples: [
     ['svcpay tx resume', 'all unfinished payments; asks if one still needs your yes'],
     ['svcpay tx resume order-118 --yes --json', 'one payment, in a script'],
   ],
   async run({ id, wait, waitTimeout, retry, newJournal }, context) {
-    if (newJournal) return setAside(context);
+    if (newJournal) return startNewJournal(context);
     if (retry && id === undefined)
       throw new Failure('usage', 'Name the payment to retry.', {
         next: { do: 'see-open-payments' },
       });
-    const waiting = waitOf({ wait, waitTimeout });
-    return id === undefined ? resumeOpen(waiting, context) : resumeOne(id, waiting, retry, context);
+    if (id !== undefined) return resumeOne(id, waitOf({ wait, waitTimeout }), retry, context);
+    const isGiven = wait !== undefined || waitTimeout !== undefined;
+    return resumeOpen(isGiven ? waitOf({ wait, waitTimeout }) : openWaitMs, context);
   },
 });
 
-async function setAside(context: Context): Promise<void> {
+async function startNewJournal({ home, now, config, out }: Context): Promise<void> {
   const { setJournalAside } = await import('../../store/journal/set-aside.js');
-  const aside = setJournalAside(
-    journalFile(context.home),
-    context.now(),
-    context.config.read().hasJournal === true,
+  const path = journalFile(home);
+  const aside = setJournalAside(path, now(), config.read().hasJournal === true);
+  await config.update(({ hasJournal: _known, ...others }) => others);
+  out.say(
+    aside === undefined
+      ? `The missing journal ${path} is no longer expected. The next payment starts a new one.`
+      : `The damaged journal is kept as ${aside}. The next payment starts a new one.`,
   );
-  context.out.say(`The damaged journal is kept as ${aside}. The next payment starts a new one.`);
-  context.out.say(
-    'svcpay still finds references at the service. Payments in flight: svcpay tx list --state srccreated --state destsent',
-  );
+  out.say('Enter earlier payments from the service first: svcpay reconcile --import');
 }
+
+/** Longest wait for all payments together: a job in cron has to end. */
+const openWaitMs = 30_000;
 
 async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   const { out, live } = context;
-  const payments = await openPayments(context);
+  const payments = await agreedPayments(context);
   try {
-    const resumed = await resumeAll(payments, waiting, (payment) => depsFor(payment, context));
+    const ended = await endedInList(payments, context);
+    const left = payments.filter(({ id }) => !ended.some(({ payment }) => payment.id === id));
+    const driven = await resumeAll(startingAnywhere(left, context), waiting, context.now, (each) =>
+      depsFor(each, context),
+    );
+    const resumed = [...ended, ...driven].toSorted(
+      (a, b) => a.payment.openedAt - b.payment.openedAt,
+    );
     live.stop();
     const { journal } = await context.account();
     const { read } = await journal();
     // Reads again, because payments have changed since they were listed.
-    const known = await Promise.all(payments.map(({ id }) => read(id).catch(() => undefined)));
+    const known = await Promise.all(
+      resumed.map(({ payment }) => read(payment.id).catch(() => undefined)),
+    );
     const rows = resumed.map((each, n) =>
       resumedPayment({ ...each, payment: known[n] ?? each.payment }),
     );
     if (out.format !== 'jsonl' || rows.length === 0) await out.list(rows, resumedList);
-    const failure = gravest(resumed);
+    const failure = mostUrgent(resumed);
     if (failure !== undefined) throw failure;
   } finally {
     live.stop();
   }
 }
 
+/** A few payments are read one by one, which shows more. */
+const mostReadSingly = 4;
+
+/**
+ * The submitted payments that ended according to the service's list, which is read once: a thousand
+ * single reads would take minutes.
+ */
+async function endedInList(payments: readonly Payment[], context: Context): Promise<Resumed[]> {
+  const submitted = payments.filter(mayHavePaid);
+  if (submitted.length <= mostReadSingly) return [];
+  const listed = new Map<string, ListedTransaction | Failure>();
+  // What the list does not show, or cannot show now, is read by its id.
+  await ifAvailable(readListed(submitted, listed, context));
+  const journal = await context.journal();
+  const found = submitted.filter(({ id }) => listed.has(id));
+  const known = await Promise.all(found.map(({ id }) => ifAvailable(journal.read(id))));
+  const { columns } = transactionList(context.now());
+  return known.flatMap((payment): Resumed[] => {
+    const txn = payment && listed.get(payment.id);
+    if (payment === undefined || txn === undefined || txn instanceof Failure) return [];
+    const attempt = latest(payment);
+    const is = status(payment);
+    if (attempt.txnId !== txn.txnId || (is !== 'paid' && is !== 'failed')) return [];
+    context.out.change(txn, columns);
+    const failure = is === 'paid' ? undefined : ended(payment.ref, attempt, true);
+    return [{ payment, txn: is === 'paid' ? txn : undefined, failure }];
+  });
+}
+
+/** Several machines that resume at once begin at different payments. */
+function startingAnywhere<T>(items: readonly T[], { random }: Context): readonly T[] {
+  const at = Math.floor(random() * items.length);
+  return [...items.slice(at), ...items.slice(0, at)];
+}
+
+/**
+ * The open payments. Those that were not submitted are named and left alone if no question can be
+ * asked: a process was killed, or is suspended, before its cost was approved.
+ */
+async function agreedPayments(context: Context): Promise<readonly Payment[]> {
+  const { globals, out, terminal } = context;
+  const payments = await openPayments(context);
+  if (!globals.yes && terminal.canPrompt) return payments;
+  for (const { ref } of payments.filter((each) => !mayHavePaid(each)))
+    out.warn(`${ref} was never submitted. If you want it: svcpay tx resume ${ref}`);
+  return payments.filter(mayHavePaid);
+}
+
 async function depsFor(payment: Payment, context: Context): ReturnType<typeof paymentDeps> {
-  askForYes(payment, context);
   const { client } = await context.account();
   return paymentDeps(
     context,
@@ -149,7 +162,7 @@ async function depsFor(payment: Payment, context: Context): ReturnType<typeof pa
 
 /** Fails before a quote that could not be approved. */
 function askForYes(payment: Payment, { ask, globals }: Context): void {
-  if (payment.consent === 'none' && !mayHavePaid(payment) && !globals.yes) ask.demand(['--yes']);
+  if (!mayHavePaid(payment) && !globals.yes) ask.demand(['--yes']);
 }
 
 function resumedPayment({ payment, txn, failure }: Resumed): ResumedPayment {
@@ -190,11 +203,8 @@ async function resumeOne(
   const { yes } = context.globals;
   if (!retry) askForYes(payment, context);
   else if (!yes) context.ask.demand(['--yes']);
-  const drive = (deps: PaymentDeps): Promise<Transaction> =>
-    retry
-      ? tryAgain(payment, { consent: yes ? 'standing' : 'none' }, { wait: waiting }, deps)
-      : resume(payment, { wait: waiting }, deps);
-  await showPayment(presentationOf(payment), drive, context);
+  const options = { wait: waiting, retry, consent: yes ? 'standing' : 'none' } as const;
+  await showPayment(presentationOf(payment), (deps) => resume(payment, options, deps), context);
 }
 
 /** Follows a transaction of another home, or an abandoned one; never confirms it. */
@@ -232,34 +242,4 @@ function notPaid({ txnId, txnState }: Transaction): Failure {
     next: { do: 'show', id: txnId },
     txnId,
   });
-}
-
-/** Lists payments of all accounts that are open for longer, from the journal alone. @param fails throw Failure `pending` if there are any */
-export async function listOverdue(
-  olderThanMs: number,
-  fails: boolean,
-  context: Context,
-): Promise<void> {
-  const { out, now } = context;
-  const found = await (await context.journal()).openSince(olderThanMs);
-  const rows = found.map(({ owner, ...payment }) => ({
-    ...pendingPayment({ payment, txn: undefined }, now()),
-    ...processOf(owner),
-  }));
-  await out.list(rows, overdueList(now()));
-  const [first] = rows;
-  if (!fails || first === undefined) return;
-  const place =
-    first.host === null
-      ? 'in the hands of no process'
-      : `last in the hands of process ${first.pid} on ${first.host}`;
-  const more = rows.length === 1 ? '' : ` and ${rows.length - 1} more`;
-  throw new Failure(
-    'pending',
-    `Unfinished for more than ${describeDuration(olderThanMs)}: ${first.ref} (${place})${more}.`,
-    {
-      next: { do: 'resume', id: first.ref },
-      ...(first.txnId !== null && { txnId: first.txnId }),
-    },
-  );
 }

@@ -2,12 +2,13 @@
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { stepsLine } from '../../terminal/cards/steps.js';
+import { ageOf, besideSteps, stepsLine, waitingText } from '../../terminal/cards/steps.js';
 import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
 import { isFinal } from '../../formats/states.js';
 import { takingTurns, waitUntilFinal } from '../../wallet/transaction/wait.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { readUsual } from '../payment/usual-time.js';
 import { pickId } from './browse.js';
 import { openStates } from './open-payments.js';
 import { unresolvedFailure, readDetails, recordState } from './transaction-details.js';
@@ -28,7 +29,7 @@ export const txWatch = defineCommand({
     ['svcpay tx watch ID -o jsonl', 'one line of JSON per state change'],
   ],
   async run({ ids, waitTimeout }, context) {
-    const { live, out } = context;
+    const { live, out, terminal } = context;
     const { columns } = transactionList(context.now());
     const { client: service } = await context.account();
     const latest = new Map<string, Transaction>();
@@ -45,7 +46,15 @@ export const txWatch = defineCommand({
       if (!latest.has(txn.txnId)) observe(txn);
     }
     await rememberIds([...latest.keys()], context);
-    live.start(() => watchLines([...latest.values()], reached, context).join('\n'));
+    const usual = terminal.canAnimate ? readUsual(context) : () => undefined;
+    live.start(() => {
+      const all = [...latest.values()];
+      const lines = watchLines(all, reached, context);
+      const [only] = all;
+      if (only === undefined || all.length > 1 || !terminal.canAnimate) return lines.join('\n');
+      const time = waitingText(only, ageOf(only, service.serviceNow()), usual(only));
+      return besideSteps(lines.join('\n'), time, terminal.stderrCanvas);
+    });
     try {
       const options = { atMostMs: waitTimeout, onChange: observe };
       const sleep = latest.size === 1 ? context.sleep : takingTurns(context, readsApartMs);
@@ -90,7 +99,8 @@ function watchLines(
   };
   const lines = shown.map(
     (txn) =>
-      `${stderrCanvas.style.dim(txn.txnId.slice(0, length))}  ${stepsLine(txn, canvas, reached.get(txn.txnId))}`,
+      `${stderrCanvas.style.dim(txn.txnId.slice(0, length))}  ` +
+      `${stepsLine(txn, canvas, reached.get(txn.txnId))}`,
   );
   return shown.length === all.length ? lines : [...lines, `and ${all.length - shown.length} more`];
 }

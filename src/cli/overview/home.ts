@@ -1,7 +1,13 @@
 // Home, `svcpay` alone at a terminal: balances, unfinished payments and a menu.
 import { exitCodes, Failure } from '../../formats/failure.js';
-import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
-import { homeView, mostRecent, type Home, type HomeMore } from '../../terminal/cards/home-view.js';
+import { back, type Ask, type Back, type Over } from '../../terminal/ask/ask.js';
+import {
+  homeLines,
+  homeView,
+  mostRecent,
+  type Home,
+  type HomeMore,
+} from '../../terminal/cards/home-view.js';
 import { isUnfinished, latest, mayHaveMoved, status } from '../../store/journal/payment.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -15,7 +21,7 @@ import {
   lastCheckedText,
 } from '../history/offline-list.js';
 import { knownParties } from '../history/parties.js';
-import { placeOf } from '../settings/whereabouts.js';
+import { whereaboutsOf } from '../settings/whereabouts.js';
 import { readWorth } from './worth.js';
 
 export const home = defineCommand({
@@ -36,6 +42,7 @@ export const home = defineCommand({
         ask: ask.steps,
         isPending,
         isReached: more.notReached === undefined,
+        above: (canvas) => homeLines(overview, more, canvas),
       });
       if (words === back) return;
       if (words === again) continue;
@@ -93,7 +100,7 @@ export interface Look {
 export async function look(context: Context): Promise<Look> {
   const client = await context.client();
   const [place, wallets, worth, movements] = await Promise.all([
-    placeOf(context),
+    whereaboutsOf(context),
     client.wallets(),
     context.out.forPeople ? readWorth(context) : () => undefined,
     readMovements(context),
@@ -115,7 +122,7 @@ async function lookHere(reason: unknown, context: Context): Promise<Look> {
   const open = payments.filter(isUnfinished);
   const done = payments.filter((payment) => status(payment) === 'paid');
   const recent = done.slice(0, mostRecent).map(asTransaction);
-  const place = await placeOf(context);
+  const place = await whereaboutsOf(context);
   return {
     overview: { ...place, wallets: [], pending: [], unfinished: [], recent, asOf: context.now() },
     more: {
@@ -196,6 +203,7 @@ const again: Words = [];
 
 interface MenuDeps {
   readonly ask: Ask['steps'];
+  readonly above: Over;
   /** If false, the menu begins with "Try again". */
   readonly isReached: boolean;
   /** Something can be resumed. */
@@ -216,10 +224,16 @@ const entries: readonly {
 ];
 
 /** Resolves with the chosen command line, or `back`. */
-export function askWhatNext({ ask, isPending, isReached }: MenuDeps): Promise<Words | Back> {
+export function askWhatNext({ ask, isPending, isReached, above }: MenuDeps): Promise<Words | Back> {
   const offered = entries.filter(({ onlyPending }) => onlyPending !== true || isPending);
   const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(
     ({ name, words }) => ({ value: words, name }),
   );
-  return ask.select({ message: 'What next?', flag: 'COMMAND', choices, backName: 'Leave' });
+  return ask.select({
+    message: 'What next?',
+    flag: 'COMMAND',
+    choices,
+    backName: 'Leave',
+    above,
+  });
 }

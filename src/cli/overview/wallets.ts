@@ -1,10 +1,11 @@
-// Lists the account's wallets: available, reserved and total per currency. Specification: endpoint 2.
+// Lists the account's wallets: available, reserved and total per currency. Specification: endpoint
+// 2.
 import { Failure } from '../../formats/failure.js';
 import { keepSeenWallets } from '../../store/files/seen.js';
 import { namesOf } from '../../terminal/rows/list.js';
-import { placeLine, walletList } from '../../terminal/views/wallet-view.js';
+import { noWalletText, whereaboutsLine, walletList } from '../../terminal/views/wallet-view.js';
 import { defineCommand } from '../define.js';
-import { placeOf } from '../settings/whereabouts.js';
+import { whereaboutsOf } from '../settings/whereabouts.js';
 import { currency } from '../values.js';
 
 export const wallets = defineCommand({
@@ -12,7 +13,10 @@ export const wallets = defineCommand({
   arguments: { ccy: currency().optional().describe('only this currency') },
   examples: [
     ['svcpay wallets', 'all wallets'],
-    ['svcpay wallets BTC -q', 'what can be spent, for a script'],
+    [
+      'svcpay wallets BTC -q',
+      'what can be spent, for a script; without BTC, a line for each: BTC 0.5',
+    ],
   ],
   async run({ ccy }, context) {
     const client = await context.client();
@@ -23,10 +27,11 @@ export const wallets = defineCommand({
     );
     const chosen = ccy === undefined ? all : all.filter((wallet) => wallet.ccy === ccy);
     if (ccy !== undefined && chosen.length === 0) {
-      throw new Failure('not-found', `This account has no ${ccy} wallet.`, {
+      throw new Failure('not-found', noWalletText(ccy, all), {
         next: { do: 'see-wallets' },
       });
     }
-    await context.out.list(chosen, walletList(placeLine(await placeOf(context))));
+    const footer = whereaboutsLine(await whereaboutsOf(context));
+    await context.out.list(chosen, walletList(footer, ccy !== undefined));
   },
 });

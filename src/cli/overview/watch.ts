@@ -7,6 +7,8 @@ import { formatAmount, fromWire, money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
+import { policies } from '../../formats/policies.js';
+import { poll, type Next, type Turn } from '../../formats/poll.js';
 import { eventsFile } from '../../store/files/home.js';
 import { receipt } from '../../terminal/cards/receipt.js';
 import {
@@ -16,12 +18,13 @@ import {
   type WatchModel,
 } from '../../terminal/cards/watch-view.js';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
-import { wrap } from '../../terminal/text.js';
+import { widthOf, wrap } from '../../terminal/text.js';
+import { clockTime } from '../../terminal/time.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { stateTimes } from '../history/transaction-details.js';
-import { look } from './home.js';
+import { look, type Look } from './home.js';
 
 export const watch = defineCommand({
   examples: [['svcpay watch', 'Enter opens a receipt, q leaves']],
@@ -34,125 +37,137 @@ export const watch = defineCommand({
     }
     const first = await look(context);
     const summary = await showScreen(first, context);
-    out.screen([summary]);
+    out.screen(({ columns }) => wrap(summary, columns - 2).map((line) => `  ${line}`));
   },
 });
 
-const pollMs = 10_000;
-const inboxMs = 1_000;
 const mostEvents = 8;
 const mostPages = 10;
 const days = 30;
 const dayMs = 86_400_000;
 
-type Shown = Awaited<ReturnType<typeof look>>;
+/** The screen, and the receipt that covers it. */
+interface View {
+  readonly model: WatchModel;
+  readonly opened: 'reading' | Opened | undefined;
+}
 
-/** Resolves with a summary when the person leaves. */
-async function showScreen(first: Shown, context: Context): Promise<string> {
-  const { terminal, every, now, signal } = context;
+interface Opened {
+  readonly txn: Transaction;
+  readonly times: ReadonlyMap<string, number> | undefined;
+}
+
+/** What a key asks for besides another view. */
+type Wish = 'leave' | 'open' | undefined;
+
+export function pressed({ name, ctrl, sequence }: Key, view: View): readonly [View, Wish] {
+  const { model, opened } = view;
+  if (ctrl === true && name === 'c') return [view, 'leave'];
+  if (opened !== undefined) return [{ model, opened: undefined }, undefined];
+  if (sequence === 'q' || name === 'escape') return [view, 'leave'];
+  if (name === 'return') return [view, 'open'];
+  const down = name === 'down' || sequence === 'j';
+  const up = name === 'up' || sequence === 'k';
+  const chosen = model.chosen + (down ? 1 : up ? -1 : 0);
+  return [{ model: choosing(chosen, model), opened }, undefined];
+}
+
+const choosing = (chosen: number, model: WatchModel): WatchModel => ({
+  ...model,
+  chosen: Math.max(Math.min(chosen, openable(model).length - 1), 0),
+});
+
+/** Resolves with a summary when the person leaves, also while a request hangs. */
+async function showScreen({ overview, more }: Look, context: Context): Promise<string> {
+  const { terminal, live, every, now, signal } = context;
   const { client } = await context.account();
   const startedAt = now();
-  let model: WatchModel = {
-    home: first.overview,
-    more: first.more,
-    past: new Map(),
-    events: [],
-    chosen: 0,
-    problem: undefined,
-    now: client.serviceNow(),
-  };
-  let opened: Transaction | 'reading' | undefined;
-  let times: ReadonlyMap<string, number> | undefined;
-
-  const lines = (): string[] => {
-    model = { ...model, now: client.serviceNow() };
-    return opened === undefined
-      ? watchLines(model, terminal, terminal.unicode)
-      : receiptLines(opened, times, model.now, context);
-  };
-  const { draw, close } = openFullScreen(terminal, lines);
-  const open = async (): Promise<void> => {
-    const txnId = openable(model)[model.chosen];
-    if (txnId == null) return;
-    opened = 'reading';
-    draw();
-    [opened, times] = await Promise.all([
-      client.transaction(txnId),
-      stateTimes(txnId, context),
-    ]).catch((error: unknown) => {
-      model = { ...model, problem: messageOf(error) };
-      return [undefined, undefined];
-    });
-    draw();
-  };
-  const refresh = async (): Promise<void> => {
-    try {
-      const { overview, more } = await look(context);
-      model = {
-        ...model,
-        home: overview,
-        more,
-        problem: undefined,
-        chosen: Math.min(model.chosen, Math.max(openable(model).length - 1, 0)),
-      };
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      model = { ...model, problem: error.message };
-    }
-    draw();
-  };
-
   const ended = new AbortController();
   const leave = (): void => ended.abort();
-  const onKey = ({ name, ctrl, sequence }: Key): void => {
-    const rows = openable(model).length;
-    if (
-      (ctrl === true && name === 'c') ||
-      (opened === undefined && (sequence === 'q' || name === 'escape'))
-    )
-      leave();
-    else if (opened !== undefined) opened = undefined;
-    else if (name === 'return') void open();
-    else if (name === 'down' || sequence === 'j')
-      model = { ...model, chosen: Math.min(model.chosen + 1, Math.max(rows - 1, 0)) };
-    else if (name === 'up' || sequence === 'k')
-      model = { ...model, chosen: Math.max(model.chosen - 1, 0) };
-    draw();
+  const start = { home: overview, more, past: new Map(), events: [], chosen: 0 };
+  let view: View = {
+    model: { ...start, problem: undefined, now: client.serviceNow() },
+    opened: undefined,
   };
-  const giveBack = takeKeys(terminal, onKey);
-  const stopTicking = every(inboxMs, draw);
+  const lines = (): string[] => linesOf(client.serviceNow(), view, context);
+  // The age of the data shows a slow service.
+  const resume = live.aside();
+  const { draw, close } = openFullScreen(terminal, lines);
+  const change = (changes: Partial<WatchModel>): void => {
+    const model = choosing(view.model.chosen, { ...view.model, ...changes });
+    view = { ...view, model };
+    // A late answer must not draw on the screen of the shell.
+    if (!ended.signal.aborted) draw();
+  };
+  const open = async (): Promise<void> => {
+    const txnId = openable(view.model)[view.model.chosen];
+    if (txnId == null) return;
+    view = { ...view, opened: 'reading' };
+    const opened = await readOpened(txnId, context).catch(messageOf);
+    if (view.opened !== 'reading') return;
+    view = { ...view, opened: typeof opened === 'string' ? undefined : opened };
+    change(typeof opened === 'string' ? { problem: opened } : {});
+  };
+  const refresh = async (): Promise<void> => {
+    const seen = await look(context).catch(problemOf);
+    if (typeof seen === 'string') change({ problem: seen });
+    else change({ home: seen.overview, more: seen.more, problem: undefined });
+  };
+  const release = takeKeys(terminal, (key) => {
+    const [next, wish] = pressed(key, view);
+    view = next;
+    if (wish === 'leave') leave();
+    if (wish === 'open') void open();
+    draw();
+  });
+  const stopTicking = every(tickMs, draw);
   signal.addEventListener('abort', leave);
   const merge = (events: readonly SeenEvent[]): void =>
-    void (model = { ...model, events: [...events, ...model.events].slice(0, mostEvents) });
+    change({ events: [...events, ...view.model.events].slice(0, mostEvents) });
   try {
-    void readPast(first.overview.wallets, context).then(
-      (past) => void (model = { ...model, past }),
+    void readPast(overview.wallets, context).then(
+      (past) => change({ past }),
       () => undefined,
     );
-    await Promise.all([
-      repeat(pollMs, refresh, ended.signal, context),
+    const loops = [
+      poll(policies.watchScreen, again(refresh), { ...context, signal: ended.signal }),
       followInbox(merge, refresh, ended.signal, context),
-    ]);
+    ];
+    await Promise.race([Promise.all(loops), aborted(ended.signal)]);
   } finally {
     signal.removeEventListener('abort', leave);
     stopTicking();
-    giveBack();
+    release();
     close();
+    resume();
   }
-  return summaryOf(first.overview.wallets, model, now() - startedAt);
+  return summaryOf(overview.wallets, view.model, now() - startedAt);
 }
 
-async function repeat(
-  ms: number,
-  work: () => Promise<void>,
-  signal: AbortSignal,
-  { sleep }: Context,
-): Promise<void> {
-  while (!signal.aborted) {
-    await sleep(ms, signal).catch(() => undefined);
-    if (!signal.aborted) await work();
-  }
+const tickMs = 1_000;
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+
+/** A step of a loop that ends only on a signal, and whose first turn has been made. */
+const again =
+  (work: () => Promise<void>) =>
+  async ({ number }: Turn): Promise<Next<void>> => {
+    if (number > 1) await work();
+    return {};
+  };
+
+/** Other errors are not of the service, and end the screen. */
+function problemOf(error: unknown): string {
+  if (error instanceof Failure) return error.message;
+  throw error;
 }
+
+const readOpened = async (txnId: string, context: Context): Promise<Opened> => {
+  const { client } = await context.account();
+  const [txn, times] = await Promise.all([client.transaction(txnId), stateTimes(txnId, context)]);
+  return { txn, times };
+};
 
 /** Refreshes the screen for new events in the inbox. */
 async function followInbox(
@@ -164,37 +179,38 @@ async function followInbox(
   if (!existsSync(eventsFile(context.home)) && (await context.database()) === undefined) return;
   const inbox = await context.events();
   let [from, lastId] = [context.now(), 0];
-  await repeat(
-    inboxMs,
-    async () => {
-      const fresh: SeenEvent[] = [];
-      for await (const { id, receivedAt, txnId, txnState } of inbox.since(from)) {
-        if (id <= lastId) continue;
-        [from, lastId] = [receivedAt, id];
-        if (txnId !== null && txnState !== null) fresh.unshift({ txnId, txnState, at: receivedAt });
-      }
-      if (fresh.length === 0) return;
-      merge(fresh);
-      await refresh();
-    },
-    signal,
-    context,
-  );
+  const read = async (): Promise<void> => {
+    const fresh: SeenEvent[] = [];
+    for await (const { id, receivedAt, txnId, txnState } of inbox.since(from)) {
+      if (id <= lastId) continue;
+      [from, lastId] = [receivedAt, id];
+      if (txnId !== null && txnState !== null) fresh.unshift({ txnId, txnState, at: receivedAt });
+    }
+    if (fresh.length === 0) return;
+    merge(fresh);
+    await refresh();
+  };
+  await poll(policies.watchInbox, again(read), { ...context, signal });
 }
 
-function receiptLines(
-  txn: Transaction | 'reading',
-  times: ReadonlyMap<string, number> | undefined,
-  now: number,
-  { terminal }: Context,
-): string[] {
+function linesOf(now: number, { model, opened }: View, { terminal }: Context): string[] {
+  if (opened === undefined) return watchLines({ ...model, now }, terminal, terminal.unicode);
   const { rows, columns, style } = terminal;
   const drawn =
-    txn === 'reading'
+    opened === 'reading'
       ? ['  Reading …']
-      : ['', ...receipt(txn, { now, times, total: movedAmounts(txn)?.left }, terminal)];
+      : [
+          '',
+          ...receipt(
+            opened.txn,
+            { now, times: opened.times, total: movedAmounts(opened.txn)?.left },
+            terminal,
+          ),
+        ];
   // An invoice is shown whole, to be copied.
-  const lines = drawn.flatMap((line) => wrap(line, columns - 1));
+  const lines = drawn.flatMap((line) =>
+    widthOf(line) < columns ? [line] : wrap(line.trim(), columns - 3).map((part) => `  ${part}`),
+  );
   const free = Math.max(rows - lines.length - 1, 0);
   return [
     ...lines.slice(0, rows - 1),
@@ -245,7 +261,7 @@ async function readPast(
   return past;
 }
 
-/** `Watched 12:04: BTC 1.24500000 BTC (+0.00018000 BTC)`. */
+/** `Watched for 12:04, last updated at 10:22:53: 1.24500000 BTC (+0.00018000 BTC).` */
 function summaryOf(before: readonly Wallet[], { home }: WatchModel, ms: number): string {
   const changes = home.wallets.flatMap(({ ccy, amount }) => {
     const earlier = before.find((wallet) => wallet.ccy === ccy)?.amount;
@@ -253,8 +269,10 @@ function summaryOf(before: readonly Wallet[], { home }: WatchModel, ms: number):
     const change = fromWire(amount).minus(fromWire(earlier));
     if (change.eq(0)) return [];
     return [
-      `${formatAmount(money(ccy, fromWire(amount)))} (${change.lt(0) ? '−' : '+'}${formatAmount(money(ccy, change.abs()))})`,
+      `${formatAmount(money(ccy, fromWire(amount)))} ` +
+        `(${change.lt(0) ? '−' : '+'}${formatAmount(money(ccy, change.abs()))})`,
     ];
   });
-  return `  Watched for ${formatDuration(ms)}: ${changes.length === 0 ? 'no balance changed' : changes.join(', ')}.`;
+  const text = changes.length === 0 ? 'no balance changed' : changes.join(', ');
+  return `Watched for ${formatDuration(ms)}, last updated at ${clockTime(home.asOf)}: ${text}.`;
 }

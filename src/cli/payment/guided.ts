@@ -1,10 +1,11 @@
-// Guided flows: after a refusal they show the reason and ask what to change, instead of ending. Also forms and choices for them.
+// Guided flows: after a refusal they show the reason and ask what to change, instead of ending.
+// Also forms and choices for them.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { back, type Back, type Choice, type Ask, type Over } from '../../terminal/ask/ask.js';
 import { failureLines } from '../../terminal/failure-view.js';
 import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
-import { formatAmount, moneyFromWire } from '../../formats/amount.js';
+import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { formLines, type Form } from '../../terminal/cards/form.js';
 
 /** Answers to give again. */
@@ -18,19 +19,18 @@ export interface Flow<A> {
   readonly ask: (answers: A, before?: A) => Promise<A | Back>;
   readonly run: (answers: A) => Promise<void>;
   readonly changes: readonly Change<A>[];
-  /** A no leads to the question what to change. */
-  readonly changesAfterNo?: true;
   /** No money leaves, so a refusal does not mention it. */
   readonly paysNobody?: true;
 }
 
-/** Nothing has moved, and other answers may succeed. */
+/** Nothing has moved, and other answers may succeed; a no may mean other answers. */
 const retryable: ReadonlySet<FailureKind> = new Set([
   'usage',
   'limit',
   'refused',
   'not-found',
   'temporary',
+  'declined',
 ]);
 
 /** Runs a flow; going back from its first question leaves the command. */
@@ -63,11 +63,7 @@ export async function guide<A>(
       await flow.run(answers);
       return undefined;
     } catch (error) {
-      if (!(error instanceof Failure) || ref !== undefined) throw error;
-      if (
-        !retryable.has(error.kind) &&
-        !(flow.changesAfterNo === true && error.kind === 'declined')
-      )
+      if (!(error instanceof Failure) || ref !== undefined || !retryable.has(error.kind))
         throw error;
       const changed: A | undefined = await askChange(answers, error, flow, context);
       if (changed === undefined) throw error;
@@ -88,18 +84,23 @@ async function askChange<A>(
     out.card((canvas) => ['', ...failureLines(error, { money: paysNobody !== true, canvas }), '']);
   const again =
     error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
-  const choices = [...again, ...changes.map(({ name, forget }) => ({ name, value: forget }))];
-  for (;;) {
+  const changed = changes.map(({ name, forget }) => ({ name, value: forget }));
+  // Only a temporary failure may end otherwise with the same answers.
+  const choices = error.kind === 'temporary' ? [...again, ...changed] : [...changed, ...again];
+  while (choices.length > 0) {
     const question = { message: 'What now?', flag: '--yes', choices, backName: 'Leave it' };
     const forget = await context.ask.steps.select(question);
     if (forget === back) return undefined;
-    const changed = await ask(forget(answers), answers);
-    if (changed !== back) return changed;
+    const next = await ask(forget(answers), answers);
+    if (next !== back) return next;
   }
+  return undefined;
 }
 
 export interface WalletChoice extends Choice<string> {
   readonly isEmpty: boolean;
+  /** Undefined if the service does not report it. */
+  readonly held: Money | undefined;
 }
 
 export async function walletChoices({ account }: Context): Promise<WalletChoice[]> {
@@ -110,11 +111,15 @@ export async function walletChoices({ account }: Context): Promise<WalletChoice[
       value: ccy,
       name: held === undefined ? ccy : formatAmount(held),
       isEmpty: held?.value.lte(0) === true,
+      held,
     };
   });
 }
 
-/** Shows questions below a form with the answers so far. @param formOf the form at the time of a question */
+/**
+ * Shows questions below a form with the answers so far. @param formOf the form at the time of a
+ * question
+ */
 export function askingUnder(formOf: () => Form | undefined, ask: Ask['steps']): Ask['steps'] {
   const over: Over = (canvas) => {
     const form = formOf();

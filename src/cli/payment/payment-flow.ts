@@ -1,29 +1,36 @@
 // Runs a payment from its flags to the printed transaction.
-import { existsSync } from 'node:fs';
 import type { Transaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
+import { noWalletText } from '../../terminal/views/wallet-view.js';
 import type { Approval, PaymentDeps, PaymentOptions } from '../../wallet/payment/contract.js';
 import {
   checkDestination,
   checkSpend,
-  lastDay,
   noLimits,
   quotedAmounts,
 } from '../../wallet/limits/limits.js';
-import type { StoredEvent } from '../../store/events/event-store.js';
-import { eventsFile } from '../../store/files/home.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Order } from '../../wallet/order/orders.js';
 import { isConverted } from '../../wallet/quote/terms.js';
-import { pay } from '../../wallet/payment/payment.js';
+import { pay, referenceOf } from '../../wallet/payment/payment.js';
+import { mayBeOwn, ownAddressGuard } from '../../wallet/plan/destinations.js';
 import type { Context } from '../context.js';
 import { limitsInForce } from '../limits.js';
+import { lazily } from '../stores.js';
 import { termsOf, waitOf, type PaymentFlags } from './payment-options.js';
-import { paymentScreen, type PaymentScreen, type Presentation } from './payment-screen.js';
+import { withReason } from '../history/failure-reason.js';
+import { eventsOf } from './inbox.js';
+import { journalFirst } from './journal-first.js';
+import { askAgain } from './same-again.js';
+import type { Presentation } from './payment-model.js';
+import { paymentScreen, type PaymentScreen } from './payment-screen.js';
 
-/** Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes` is needed. */
+/**
+ * Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes`
+ * is needed.
+ */
 export async function runPayment(
   order: Order,
   flags: PaymentFlags,
@@ -33,8 +40,9 @@ export async function runPayment(
   const { globals } = context;
   const options = optionsOf(flags);
   demandAnswers([], flags, context);
-  // One each for the creation, the wallets and the rates.
-  if (isConverted(order)) context.early?.open(context.settings.baseUrl ?? '', 3);
+  // One each for the create request, the wallets, the rates and the own address.
+  const requests = 2 + Number(isConverted(order)) + Number(mayBeOwn(order));
+  context.early?.open(context.settings.baseUrl ?? '', requests);
   const noted =
     flags.note === undefined ? order : { ...order, body: { ...order.body, note: flags.note } };
   const request = {
@@ -44,12 +52,36 @@ export async function runPayment(
     consent: globals.yes ? ('standing' as const) : ('none' as const),
   };
   const asked = { ...presentation, isAsked: !flags.quoteOnly };
-  await showPayment(
-    asked,
-    async (deps) =>
-      pay(request, options, flags.quoteOnly ? await warningOfLimits(deps, context) : deps),
-    context,
+  const guard = ownAddressGuard(context.account, context.out.say);
+  const checkOrder = lazily(() => guard(order));
+  const drive = async (deps: PaymentDeps): Promise<Transaction> =>
+    pay(request, options, { ...(await depsUnder(flags, deps, context)), checkOrder });
+  const show = (): Promise<void> => showPayment(asked, drive, context);
+  await journalFirst(referenceOf(request), context, show).catch((error: unknown) =>
+    withWallets(error, order, context),
   );
+}
+
+/** Explains a refusal if the account does not have the wallet that the order names. */
+async function withWallets(error: unknown, { body }: Order, { client }: Context): Promise<never> {
+  if (!(error instanceof Failure) || error.kind !== 'refused') throw error;
+  const { sourceReq, destReq } = body;
+  const named = destReq.method === 'servicepay' ? [sourceReq.ccy, destReq.ccy] : [sourceReq.ccy];
+  const wallets = await ifAvailable((await client()).wallets());
+  const missing = named.find((ccy) => wallets?.every((wallet) => wallet.ccy !== ccy));
+  if (wallets === undefined || missing === undefined) throw error;
+  const message = `Nothing moved: ${noWalletText(missing, wallets).replace('This', 'this')}`;
+  throw new Failure('refused', message, { ...error, hint: undefined, cause: error });
+}
+
+/** `--again` makes the same payment once more without a question. */
+async function depsUnder(
+  { quoteOnly, again }: PaymentFlags,
+  deps: PaymentDeps,
+  context: Context,
+): Promise<PaymentDeps> {
+  if (quoteOnly) return warningOfLimits(deps, context);
+  return again ? { ...deps, again: async () => 'another' } : deps;
 }
 
 /** Shows limits that would stop the payment as warnings, because a quote moves no money. */
@@ -98,7 +130,11 @@ export async function showPayment(
   const screen = paymentScreen(presentation, () => client.serviceNow(), context);
   try {
     const deps = await paymentDeps(context, screen);
-    const txn = await drive(deps).finally(screen.completeCard);
+    const txn = await drive(deps)
+      .finally(screen.completeCard)
+      .catch(async (error: unknown) => {
+        throw await withReason(error, context);
+      });
     screen.done(txn);
     await context.out.record(txn, paidView(context));
   } finally {
@@ -134,6 +170,7 @@ export async function paymentDeps(
     newId: context.newId,
     reported: (txnId) => reported(txnId, context),
     signal: context.signal,
+    again: (earlier) => askAgain(earlier, context),
     approve: screen.approve,
     on: (event) => {
       if (event.type === 'submitting') context.onSubmit();
@@ -145,21 +182,9 @@ export async function paymentDeps(
 const reported = async (txnId: string, context: Context): Promise<readonly string[]> =>
   (await eventsOf(txnId, context)).flatMap(({ txnState }) => txnState ?? []);
 
-/** Webhook events of a transaction; empty without a readable inbox. */
-export async function eventsOf(txnId: string, context: Context): Promise<readonly StoredEvent[]> {
-  if (!(await hasInbox(context))) return [];
-  return context
-    .events()
-    .then((inbox) => inbox.ofTransaction(txnId))
-    .catch(() => []);
-}
-
-export const hasInbox = async ({ home, database }: Context): Promise<boolean> =>
-  existsSync(eventsFile(home)) || (await database()) !== undefined;
-
 export async function spentToday(context: Context): Promise<readonly Spend[]> {
   const { client, id, journal } = await context.account();
-  return (await journal()).spent(id, lastDay(context.now(), client.confirmedNow()));
+  return (await journal()).spent(id, client.datedNow());
 }
 
 /** Empty on a screen, because the live line shows the result. */

@@ -11,8 +11,8 @@ export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 export type MaxFeeOf = (ccy: string) => MaxFee;
 
 /**
- * `1%` of the amount, or an amount such as `100sat`. The returned function throws Failure `usage` for a wallet in another
- * currency.
+ * `1%` of the amount, or an amount such as `100sat`. The returned function throws Failure `usage`
+ * for a wallet in another currency.
  */
 export function parseMaxFee(given: string): MaxFeeOf {
   const percent = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(given)?.[1];
@@ -67,11 +67,12 @@ export const paymentOptions = {
   maxFee: word('AMOUNT|PERCENT', parseMaxFee)
     .optional()
     .describe(
-      'highest total fee, in the currency of the paying wallet or as a percentage, e.g. 100sat or 1%',
+      'highest total fee, in the currency of the paying wallet or as a percentage, e.g. ' +
+        '100sat or 1%',
     ),
   maxRateLoss: word('PERCENT', parseRateLoss)
     .optional()
-    .describe("highest loss of a conversion against the service's own rates (with --yes 5%)"),
+    .describe("limit on the loss of a conversion against the service's own rates (with --yes 5%)"),
   ref: reference()
     .optional()
     .describe('your reference; the same reference resumes the same payment'),
@@ -79,12 +80,15 @@ export const paymentOptions = {
   wait: onOff().describe('wait until the payment is settled (the default)'),
   waitTimeout: duration().optional().describe('longest wait for the settlement'),
   quoteOnly: flag().describe('show the cost and stop'),
+  again: flag().describe('send the same once more, although an equal payment is unfinished'),
   retry: flag().describe(
     'retry a reference whose payment failed; after an unknown outcome it can pay twice',
   ),
 };
 
-/** How long to wait for the settlement. Throws Failure `usage` if the flags contradict each other. */
+/**
+ * How long to wait for the settlement. Throws Failure `usage` if the flags contradict each other.
+ */
 export function waitOf({
   wait,
   waitTimeout,

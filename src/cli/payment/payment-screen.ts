@@ -1,42 +1,28 @@
 // A payment on the screen: quote card, question with countdown, live line, result.
 import type { Transaction } from '../../api/types.js';
-import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
-import { describeDuration, formatDuration } from '../../formats/duration.js';
-import { Failure } from '../../formats/failure.js';
+import { formatAmount } from '../../formats/amount.js';
+import { formatDuration } from '../../formats/duration.js';
 import { isQuoted } from '../../formats/states.js';
-import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
-import { quoteCard, type QuoteCard } from '../../terminal/cards/quote-card.js';
+import { quoteCard } from '../../terminal/cards/quote-card.js';
 import { recordLine } from '../../terminal/cards/record-line.js';
-import { stepsLine } from '../../terminal/cards/steps.js';
+import { ageOf, besideSteps, stepsLine, waitingText } from '../../terminal/cards/steps.js';
 import { confirmationsText } from '../../terminal/views/state-words.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
-import { spentBy } from '../../wallet/history/ledger-entry.js';
-import type { Approval, PaymentDeps, PaymentEvent } from '../../wallet/payment/contract.js';
-import type { Quote } from '../../wallet/quote/quote.js';
+import type { Approval, PaymentDeps } from '../../wallet/payment/contract.js';
 import type { Context } from '../context.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 import { within } from '../within.js';
-
-/** How the command presents a payment. */
-export interface Presentation {
-  readonly about: readonly Fact[];
-  /** Epoch ms. */
-  readonly expiresAt?: number | undefined;
-  /** Default: "Recipient gets". */
-  readonly getsLabel?: string;
-  /** A question with a countdown follows the quote. */
-  readonly isAsked?: boolean;
-  /** Called when the confirmation is sent. */
-  readonly onSubmitted?: (() => void) | undefined;
-  /** Describes the result by what arrived instead of by the cost. */
-  readonly ended?: (gets: Money) => string;
-}
-
-/** A swap shows what it brought. */
-export const swapPresentation = {
-  getsLabel: 'You get',
-  ended: (gets: Money): string => `You got ${amountWithSats(gets)}`,
-};
+import {
+  cardOf,
+  endedText,
+  nothingShown,
+  step,
+  type Drawing,
+  type PaymentModel,
+  type Presentation,
+  type ScreenEvent,
+} from './payment-model.js';
+import { readUsual } from './usual-time.js';
 
 export interface PaymentScreen {
   readonly approve: PaymentDeps['approve'];
@@ -67,129 +53,75 @@ export function paymentScreen(
   now: () => number,
   context: Context,
 ): PaymentScreen {
-  const { out, ask, live, settings } = context;
+  const { out, live } = context;
   const isAsked = presentation.isAsked !== false && !context.globals.yes;
   const { columns } = transactionList(context.now());
-  const reached: string[] = [];
-  let latest: Transaction | undefined;
-  let card: QuoteCard | undefined;
-  let shown: Approval | undefined;
-  let startedAt: number | undefined;
+  let model = nothingShown;
+  /** The card of a quote, until the rates have come or something else must be drawn. */
+  let card: (() => void) | undefined;
   let worth: Worth | undefined;
-  let drawCard: (() => void) | undefined;
   const decoration =
     !context.terminal.stderrIsTty || out.quiet
       ? undefined
       : readWorth(context).then((read) => void (worth = read));
 
-  /** Starts the live line. */
-  const follow = (txn = latest): void => {
-    latest = txn;
-    if (startedAt !== undefined) return;
-    startedAt = context.now();
-    const canvas = context.terminal.stderrCanvas;
-    live.start(() =>
-      latest === undefined
-        ? 'Waiting'
-        : `${stepsLine(latest, canvas, reached)}${miningHint(latest, context)}`,
-    );
-  };
-
   const showCard = (): void => {
-    drawCard?.();
-    drawCard = undefined;
+    card?.();
+    card = undefined;
   };
 
-  const on = (event: PaymentEvent): void => {
+  /** Shows the card, after a short wait for the rates. */
+  const completeCard = async (): Promise<void> => {
+    if (card !== undefined && decoration !== undefined)
+      await within(decorationMs, decoration, context);
     showCard();
-    if (event.type === 'following')
-      out.say(`Another svcpay process is working on ${event.payment.ref}; waiting for it.`);
-    else if (event.type === 'found')
-      out.say(`Resuming the earlier transaction ${event.txn.txnId}.`);
-    else if (event.type === 'searching') showSearching(event.count, context);
-    else if (event.type === 'refused')
-      out.say(
-        `The service refused the confirmation (${event.error.message.replace(/\.$/, '')}). Reading its state for 8 s, in case a copy was carried out.`,
-      );
-    else if (event.type === 'exceeded') out.warn(event.failure.message);
-    else if (event.type === 'rate-unchecked') out.say(event.why);
-    else if (event.type === 'journal-failed')
-      out.warn(`${event.error.message} The payment continues.`);
-    else if (event.type === 'submitting') presentation.onSubmitted?.();
-    else if (event.type === 'quoted') showQuote(event.approval);
-    else if (event.type === 'state') observe(event.txn);
-    else if (event.type === 'read') follow(event.txn);
   };
 
-  const showQuote = (approval: Approval): void => {
-    const before = shown;
-    shown = approval;
-    latest = approval.txn;
-    card = cardOf(approval, presentation, isAsked, now());
-    if (before?.txn.txnId === approval.txn.txnId) return;
-    if (before !== undefined) out.say(renewedText(before.quote, approval.quote));
-    else if (approval.worse) out.say('The quote has changed:');
-    const isSame = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
-    drawCard = () => {
-      card = card && { ...card, worth };
-      if (!isSame)
-        out.card((canvas) => ['', ...(card === undefined ? [] : quoteCard(card, canvas)), '']);
-      if (!approval.quote.namesFees)
-        out.warn('The service does not report its fees: the total has none.');
-      for (const unusual of approval.unusual) out.warn(`Check this: ${unusual}.`);
+  const showQuote = (approval: Approval, isKnown: boolean): void => {
+    const quote = cardOf(approval, presentation, isAsked, now());
+    card = () => {
+      if (!isKnown) out.card((canvas) => ['', ...quoteCard({ ...quote, worth }, canvas), '']);
+      warnOf(approval, context);
       out.change(approval.txn, columns);
     };
     if (!isAsked) void completeCard();
   };
 
-  /** Shows the card, after a short wait for the rates. */
-  const completeCard = async (): Promise<void> => {
-    if (drawCard !== undefined && decoration !== undefined)
-      await within(decorationMs, decoration, context);
+  const draw = (drawing: Drawing): void => {
+    switch (drawing.draw) {
+      case 'say':
+        return out.say(drawing.text);
+      case 'warning':
+        return out.warn(drawing.text);
+      case 'searching':
+        return showSearching(drawing.count, context);
+      case 'quote':
+        return showQuote(drawing.approval, drawing.isKnown);
+      case 'submitted':
+        return presentation.onSubmitted?.();
+      case 'wait':
+        return startWaiting(() => model, context);
+      case 'change':
+        out.change(drawing.txn, columns);
+        return live.update();
+    }
+  };
+
+  const show = (event: ScreenEvent): void => {
     showCard();
-  };
-
-  /** Leaves the steps and their duration on the screen. */
-  const showSteps = (txn: Transaction): void => {
-    if (reached.length < 2 || startedAt === undefined) return;
-    const took = formatDuration(context.now() - startedAt);
-    out.card((canvas) => [`  ${stepsLine(txn, canvas, reached)}   ${canvas.style.dim(took)}`]);
-  };
-
-  const observe = (txn: Transaction): void => {
-    follow(txn);
-    reached.push(txn.txnState);
-    out.change(txn, columns);
-    live.update();
+    const [next, drawings] = step(model, event, context.now());
+    model = next;
+    drawings.forEach(draw);
   };
 
   return {
-    on,
+    on: show,
     completeCard,
-    done: (txn) => {
-      live.stop();
-      if (isQuoted(txn.txnState)) return;
-      showSteps(txn);
-      live.succeed(
-        recordLine(endedText(txn, card, presentation), txn.txnId, context.terminal.stderrCanvas),
-      );
-    },
-    async approve({ quote, unusual }) {
+    done: (txn) => showEnd(txn, model, presentation, context),
+    async approve(approval) {
       await completeCard();
-      const { expiresAt } = quote;
-      const left = expiresAt === undefined ? 0 : expiresAt - now();
-      const place = settings.embedded ? 'the sandbox' : settings.profileName;
-      const despite = unusual.length === 0 ? '' : `, although ${unusual.join(' and ')}`;
-      const question = `Pay ${formatAmount(quote.total)} from ${place}${despite}?`;
-      // An expired quote that the service still honours has no countdown.
-      const answer =
-        expiresAt === undefined || left <= 0
-          ? await ask.confirm(question)
-          : await ask.confirmWithin(question, {
-              left: () => expiresAt - now(),
-              every: context.every,
-            });
-      if (answer === true) follow();
+      const answer = await askFor(approval, now, context);
+      if (answer === true) show({ type: 'approved' });
       return answer;
     },
   };
@@ -198,74 +130,55 @@ export function paymentScreen(
 /** Longest wait for the rates on the card. */
 const decorationMs = 1_500;
 
-/** Differences between two quotes. */
-function changesOf(before: Quote, after: Quote): string[] {
-  const changed = (what: string, one: Money | undefined, other: Money | undefined): string[] => {
-    if (one === undefined || other === undefined || one.value.eq(other.value)) return [];
-    return [`${what} ${formatAmount(other)} instead of ${formatAmount(one)}`];
-  };
-  return [
-    ...changed('you pay', before.total, after.total),
-    ...changed('what arrives is', before.receives, after.receives),
-  ];
+function warnOf({ quote, unusual }: Approval, { out }: Context): void {
+  if (!quote.namesFees) out.warn('The service does not report its fees: the total has none.');
+  for (const each of unusual) out.warn(`Check this: ${each}.`);
 }
 
-function renewedText(before: Quote, after: Quote): string {
-  const changes = changesOf(before, after);
-  return `The quote expired; ${changes.length === 0 ? 'the new one has the same price' : `with the new one ${changes.join(', ')}`}.`;
+async function askFor(
+  { quote, unusual }: Approval,
+  now: () => number,
+  { ask, settings, every }: Context,
+): Promise<boolean | 'lapsed'> {
+  const { expiresAt, total } = quote;
+  const left = (): number => (expiresAt === undefined ? 0 : expiresAt - now());
+  const place = settings.embedded ? 'sandbox' : settings.profileName;
+  const despite = unusual.length === 0 ? '' : `, although ${unusual.join(' and ')}`;
+  const question = `Pay ${formatAmount(total)} from your ${total.ccy} wallet (${place})${despite}?`;
+  // An expired quote that the service still honours has no countdown.
+  return left() <= 0 ? ask.confirm(question) : ask.confirmWithin(question, { left, every });
 }
 
-function cardOf(
-  { quote, available, left: leftAtLeast }: Approval,
-  { about, getsLabel, expiresAt }: Presentation,
-  isAsked: boolean,
-  now: number,
-): QuoteCard {
-  const gets = quote.receives;
-  if (gets === undefined) {
-    throw new Failure(
-      'refused',
-      'Nothing moved: the quote does not name what the recipient gets.',
-      { txnId: quote.txnId },
-    );
+/** Starts the live line. */
+function startWaiting(model: () => PaymentModel, context: Context): void {
+  const { live, terminal } = context;
+  const canvas = terminal.stderrCanvas;
+  const usual = terminal.canAnimate ? readUsual(context) : () => undefined;
+  live.start((elapsedMs) => {
+    const { txn, reached, approval } = model();
+    if (txn === undefined) return 'Waiting';
+    const steps = stepsLine(txn, canvas, reached);
+    if (!terminal.canAnimate) return steps;
+    // A payment of an earlier run has waited since it was created.
+    const waitedMs = approval === undefined ? ageOf(txn, context.now()) : elapsedMs;
+    const time = waitingText(txn, waitedMs, usual(txn));
+    return `${besideSteps(steps, time, canvas)}${miningHint(txn, context)}`;
+  });
+}
+
+/** Leaves the steps and their duration on the screen, then the result. */
+function showEnd(
+  txn: Transaction,
+  { reached, waitingSince, approval }: PaymentModel,
+  presentation: Presentation,
+  { out, live, now, terminal }: Context,
+): void {
+  live.stop();
+  if (isQuoted(txn.txnState)) return;
+  if (reached.length > 1 && waitingSince !== undefined) {
+    const took = formatDuration(now() - waitingSince);
+    out.card((canvas) => [`  ${stepsLine(txn, canvas, reached)}   ${canvas.style.dim(took)}`]);
   }
-  const left = (until: number): number => Math.max(until - now, 0);
-  return {
-    about: [
-      ...about,
-      ...(expiresAt === undefined
-        ? []
-        : [{ label: 'Expires', value: `in ${describeDuration(left(expiresAt))}` }]),
-      ...(quote.derived
-        ? [{ label: 'Note', value: 'computed from the rate; the service sets the final amount' }]
-        : []),
-    ],
-    gets,
-    getsLabel,
-    serviceFee: quote.serviceFee,
-    networkFee: quote.networkFee,
-    namesFees: quote.namesFees,
-    pays: quote.total,
-    rate:
-      quote.rate === undefined
-        ? undefined
-        : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
-    left: leftAtLeast,
-    isLeftCertain: available !== undefined,
-    // The question has a countdown.
-    validForMs: quote.expiresAt === undefined || isAsked ? undefined : left(quote.expiresAt),
-  };
-}
-
-/** The result: what arrived or what was paid, from the approved quote or from the settled transaction. */
-function endedText(txn: Transaction, card: QuoteCard | undefined, { ended }: Presentation): string {
-  const { destReq, txnState } = txn;
-  const gets =
-    moneyFromWire(destReq.ccy, destReq.amtSettled) ??
-    card?.gets ??
-    moneyFromWire(destReq.ccy, destReq.amtRequested);
-  const way = txnState === 'completed' ? '' : 'On its way: ';
-  if (ended !== undefined && gets !== undefined) return `${way}${ended(gets)}`;
-  const paid = card?.pays ?? spentBy(txn);
-  return `${way || 'Paid '}${paid === undefined ? '' : amountWithSats(paid)}`.trimEnd();
+  const text = endedText(txn, approval?.quote, presentation);
+  live.succeed(recordLine(text, txn.txnId, terminal.stderrCanvas));
 }

@@ -1,7 +1,8 @@
 // Reads a swap: paying wallet, receiving wallet, and the side of the amount.
 import { isUnitless, parseAmount, parseCurrency, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { swapOrder, type Order } from '../../wallet/order/orders.js';
+import { deducting, swapOrder, type Order } from '../../wallet/order/orders.js';
+import { isAll } from '../../wallet/plan/spend-all.js';
 import { clip } from '../../formats/text.js';
 
 export interface Swap {
@@ -10,13 +11,18 @@ export interface Swap {
   readonly amount: Money;
   /** The amount is received, not paid. */
   readonly receive: boolean;
+  /** The amount is the whole balance, and the fees come out of it. */
+  readonly all?: boolean;
 }
 
 export type SwapWords = Readonly<Record<'amount' | 'from' | 'to', string | undefined>>;
 
-export const swapOrderOf = ({ from, to, amount, receive }: Swap): Order =>
-  swapOrder(from, to, amount, receive ? 'dest' : 'source');
+export function swapOrderOf({ from, to, amount, receive, all }: Swap): Order {
+  const order = swapOrder(from, to, amount, receive ? 'dest' : 'source');
+  return all === true ? deducting(order) : order;
+}
 
+const wholePattern = /^all(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$/i;
 const pattern =
   /^(?<digits>[\d.]+(?: [\d.]+)*)(?<gap> ?)(?<first>[a-z]+)?(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$/i;
 const isSats = (name: string): boolean => /^sats?$/i.test(name);
@@ -25,6 +31,9 @@ const isSats = (name: string): boolean => /^sats?$/i.test(name);
 export function readSwapWords(given: string, receive: boolean): SwapWords {
   const text = given.trim().replaceAll(/ +/g, ' ');
   if (text === '') return { amount: undefined, from: undefined, to: undefined };
+  const whole = wholePattern.exec(text)?.groups;
+  if (whole !== undefined)
+    return { amount: 'all', from: wallet(whole['second']), to: wallet(whole['third']) };
   const { digits, gap, first, second, third } = pattern.exec(text)?.groups ?? {};
   if (digits === undefined) {
     throw usage(`Not sent: "${clip(text)}" is not a swap. Write it like svcpay swap 25usdt BTC`);
@@ -57,12 +66,21 @@ function wallet(name: string | undefined): string | undefined {
   return parseCurrency(name);
 }
 
-/** Throws Failure `usage` for equal wallets and invalid amounts. */
-export function planSwap({ amount, from, to }: SwapWords, receive: boolean): Swap {
+/**
+ * Throws Failure `usage` for equal wallets and invalid amounts.
+ *
+ * @param held the balance of the paying wallet, for the amount `all`
+ */
+export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held?: Money): Swap {
   if (amount === undefined || from === undefined || to === undefined)
     throw new Error('A swap is missing an argument.');
   if (from === to) throw usage(`Not sent: a swap needs two different wallets; both are ${from}.`);
-  return { from, to, amount: parseAmount(amount, receive ? to : from), receive };
+  const swap = { from, to, receive };
+  if (!isAll(amount)) return { ...swap, amount: parseAmount(amount, receive ? to : from) };
+  if (receive) throw usage('Not sent: all is what leaves the wallet. Leave --receive out.');
+  if (held?.ccy !== from)
+    throw usage('Not sent: "all" is not an amount here. Write digits and a unit.');
+  return { ...swap, amount: held, all: true };
 }
 
 /** Names of the missing parts, as in help. */
@@ -76,13 +94,16 @@ export function swapExample({ amount = '25', from, to }: SwapWords, receive: boo
   const known = (receive ? to : from) ?? from ?? to ?? 'USDT';
   const other = known === 'BTC' ? 'USDT' : 'BTC';
   const unit = isUnitless(amount) && known === 'BTC' ? 'btc' : '';
-  return `svcpay swap ${amount}${unit} ${receive ? `${other} ${known} --receive` : `${known} ${other}`}`;
+  return (
+    `svcpay swap ${amount}${unit} ` +
+    `${receive ? `${other} ${known} --receive` : `${known} ${other}`}`
+  );
 }
 
 /** Refuses an amount in the currency of the other side. */
 function refuseOtherSide(amount: string, other: string | undefined, receive: boolean): void {
   const unit = /(?<![a-z])[a-z]+$/i.exec(amount)?.[0].toUpperCase();
-  if (unit === undefined || other === undefined) return;
+  if (isAll(amount) || unit === undefined || other === undefined) return;
   if (unit !== other && !(other === 'BTC' && /^SATS?$/.test(unit))) return;
   const [what, advice] = receive
     ? ['what leaves', 'Leave --receive out']

@@ -1,35 +1,51 @@
 // A send from the command line to the payment; asks for missing parts at a terminal.
-import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
-import { fixed } from '../../formats/amount.js';
+import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { railOf, type SendKind } from '../../formats/rails.js';
-import type { Back } from '../../terminal/ask/ask.js';
+import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { shortened } from '../../terminal/views/transaction-view.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { savedName } from '../../store/profile/profiles.js';
 import { isForeign } from '../../wallet/receive/asked.js';
-import { ownAddressGuard } from '../../wallet/plan/destinations.js';
+import { isConverted, submittedAmount } from '../../wallet/plan/foreign-amount.js';
+import { checkWithin } from '../../wallet/plan/spend-all.js';
 import {
   planSend,
   planSendNow,
   type Missing,
-  type SendPlan,
   type SendWords,
   type PlanEnvironment,
 } from '../../wallet/plan/send.js';
 import type { Context } from '../context.js';
-import { paymentNamed } from '../history/resolve-id.js';
 import { wordOrStdin } from '../stdin.js';
 import { aboutSend } from './about-send.js';
 import { runGuided, answersForm, askingUnder } from './guided.js';
+import {
+  knownChoices,
+  knownDestinations,
+  latestPayments,
+  type Known,
+} from './known-destinations.js';
+import { paymentNamed } from '../history/resolve-id.js';
+import { shownBalances, wholeBalance } from './whole-balance.js';
+import { journalFirst } from './journal-first.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 
 export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'kind'> {}
 
 /** Throws Failure `usage` for an invalid destination or amount. */
-export async function runSend(
+export const runSend = (
+  kind: SendKind | undefined,
+  destination: string | undefined,
+  amount: string | undefined,
+  flags: SendFlags,
+  context: Context,
+): Promise<void> =>
+  journalFirst(flags.ref, context, () => planAndPay(kind, destination, amount, flags, context));
+
+async function planAndPay(
   kind: SendKind | undefined,
   destination: string | undefined,
   amount: string | undefined,
@@ -41,7 +57,7 @@ export async function runSend(
   const words = {
     kind,
     to,
-    amount: (await submittedAmount(flags.ref, amount, context)) ?? amount,
+    amount: (await amountUnder(flags.ref, amount, context)) ?? amount,
     spend,
     from,
     via,
@@ -53,15 +69,14 @@ export async function runSend(
     rates: await ratesFor(words, context),
   };
   const planned = planSend(withContact(words, context), environment);
-  if (planned.missing === undefined) return paySend(planned.plan, words, flags, context);
+  const run = (answers: SendWords): Promise<void> => paySend(answers, environment, flags, context);
+  if (planned.missing === undefined || planned.missing === 'balance') return run(words);
   const { missing, ccy } = planned;
-  if (missing === 'way' && !context.terminal.canPrompt)
-    return paySend(planSendNow(withContact(words, context), environment), words, flags, context);
+  if (missing === 'way' && !context.terminal.canPrompt) return run(words);
   demandAnswers(missingWords(words, missing, ccy), flags, context);
   const flow = {
     ask: (answers: SendWords, before?: SendWords) => askSend(answers, environment, context, before),
-    run: (answers: SendWords) =>
-      paySend(planSendNow(withContact(answers, context), environment), answers, flags, context),
+    run,
     changes: [
       ...(missing === 'way' ? [] : [{ name: 'Change the amount', forget: withoutAmount }]),
       ...(missing === 'destination'
@@ -108,18 +123,18 @@ const withoutDestination = (words: SendWords): SendWords => ({
 function withContact(words: SendWords, { config }: Context): SendWords {
   if (words.to === undefined || !/^[^.:@]{1,64}$/.test(words.to)) return words;
   const { contacts } = config.read();
-  const to = Object.hasOwn(contacts, words.to) ? contacts[words.to] : undefined;
-  return to === undefined ? words : { ...words, to };
+  const name = savedName(contacts, words.to);
+  return name === undefined ? words : { ...words, to: contacts[name] };
 }
 
-/** Rates are needed only with `--from BTC` and an amount in another currency. */
-async function ratesFor(
-  { to, amount, from }: SendWords,
+/** Rates, if an amount has to be converted, or one in another currency may still be typed. */
+export async function ratesFor(
+  words: SendWords,
   { client, terminal }: Context,
 ): Promise<Rates | undefined> {
+  const { to, amount, from } = words;
   const mayBeTyped = terminal.canPrompt && (to === undefined || amount === undefined);
-  if (from !== 'BTC' || (!mayBeTyped && (amount === undefined || !isForeign(amount))))
-    return undefined;
+  if (!isConverted(words) && !(from === 'BTC' && mayBeTyped)) return undefined;
   return client()
     .then((service) => service.rates())
     .catch((error: unknown) => {
@@ -129,7 +144,7 @@ async function ratesFor(
 }
 
 /** The converted amount of an earlier payment under the reference. */
-async function submittedAmount(
+async function amountUnder(
   ref: string | undefined,
   amount: string | undefined,
   context: Context,
@@ -137,46 +152,35 @@ async function submittedAmount(
   if (ref === undefined || amount === undefined || !isForeign(amount)) return undefined;
   const { scope, journal } = await context.account();
   const payment = await paymentNamed(ref, scope, await journal());
-  if (payment === undefined) return undefined;
-  const { sourceReq, destReq } = decodeOrder(payment.request).body;
-  const side = sourceReq.amtRequested === undefined ? destReq : sourceReq;
-  return side.ccy === 'BTC' && side.amtRequested !== undefined
-    ? `${fixed(new Big(side.amtRequested))}btc`
-    : undefined;
+  return payment && submittedAmount(payment);
 }
 
 async function paySend(
-  plan: SendPlan,
-  { to }: SendWords,
+  words: SendWords,
+  environment: PlanEnvironment,
   flags: PaymentFlags,
   context: Context,
 ): Promise<void> {
+  const { to } = words;
+  const known = withContact(words, context);
+  const planned = planSend(known, environment);
+  const held =
+    planned.missing === 'balance' ? await wholeBalance(planned.ccy, flags.ref, context) : undefined;
+  const plan = planSendNow(known, { ...environment, held });
   const { order } = plan;
-  const contact =
-    to !== undefined && Object.hasOwn(context.config.read().contacts, to) ? to : undefined;
-  await ownAddressGuard(context.account, context.out.say)(order);
-  await runPayment(
-    order,
-    flags,
-    { about: aboutSend(plan, contact), expiresAt: order.expiresAt },
-    context,
-  );
+  const contact = to === undefined ? undefined : savedName(context.config.read().contacts, to);
+  const whole = held && { label: 'Amount', value: `all of your ${held.ccy} wallet` };
+  const about = [...aboutSend(plan, contact), ...(whole === undefined ? [] : [whole])];
+  await runPayment(order, flags, { about, expiresAt: order.expiresAt }, context);
 }
 
 /** Refuses an invalid answer at its question. */
-function askSend(
+async function askSend(
   start: SendWords,
   environment: PlanEnvironment,
   context: Context,
   before: SendWords | undefined,
 ): Promise<SendWords | Back> {
-  const parse =
-    (soFar: SendWords, name: 'to' | 'amount') =>
-    (text: string): SendWords => {
-      const next = { ...soFar, [name]: text };
-      planSend(withContact(next, context), environment);
-      return next;
-    };
   const { ask } = context;
   let known = start;
   const steps = askingUnder(
@@ -197,19 +201,15 @@ function askSend(
     (soFar, before) => {
       known = soFar;
       const planned = planSend(withContact(soFar, context), environment);
-      return planned.missing === missing ? question(soFar, before, planned.ccy) : undefined;
+      return planned.missing === missing
+        ? question(soFar, before, 'ccy' in planned ? planned.ccy : undefined)
+        : undefined;
     };
   return walk<SendWords>(
     start,
     [
       asking('destination', (soFar, before) =>
-        steps.parsed({
-          message: 'Pay to',
-          example: exampleOf(soFar.kind),
-          flag: 'DESTINATION',
-          default: before?.to,
-          parse: parse(soFar, 'to'),
-        }),
+        askDestination(soFar, before, environment, steps, context),
       ),
       asking('way', (soFar, before) =>
         taking(steps.select({ ...wayQuestion, default: before?.via }), (via) => ({
@@ -217,28 +217,95 @@ function askSend(
           via,
         })),
       ),
-      asking('amount', (soFar, before, ccy) =>
-        steps.parsed({
-          ...amountQuestion(ccy),
-          flag: 'AMOUNT',
-          default: before?.amount,
-          parse: parse(soFar, 'amount'),
-        }),
-      ),
+      asking('amount', async (soFar, before, ccy) => {
+        const balances = await shownBalances(context);
+        const parse = (amount: string): SendWords => {
+          const next = { ...soFar, amount };
+          const planned = planSend(withContact(next, context), environment);
+          if (planned.missing === undefined) checkWithin(planned.plan.order, balances);
+          return next;
+        };
+        const question = amountQuestion(ccy, soFar.from, balances);
+        return steps.parsed({ ...question, flag: 'AMOUNT', default: before?.amount, parse });
+      }),
     ],
     before,
   );
 }
 
+/** A search among those whom this home knows; for a new home, a plain question. */
+async function askDestination(
+  soFar: SendWords,
+  before: SendWords | undefined,
+  environment: PlanEnvironment,
+  steps: Ask['steps'],
+  context: Context,
+): Promise<SendWords | Back> {
+  const parse = (to: string): SendWords => {
+    const next = { ...soFar, to };
+    planSend(withContact(next, context), environment);
+    return next;
+  };
+  const question = { message: 'Pay to', flag: 'DESTINATION' };
+  const isPayable = ({ value }: Known<string>): boolean => readable(() => parse(value));
+  const known = (await readKnown(context)).filter(isPayable);
+  if (known.length === 0) {
+    const example = exampleOf(soFar.kind);
+    return steps.parsed({ ...question, example, default: before?.to, parse });
+  }
+  const to = await steps.search({
+    ...question,
+    choices: knownChoices(known, context),
+    default: before?.to,
+    typed: (text) => {
+      parse(text);
+      return { value: text, name: text, description: 'not paid before from here' };
+    },
+  });
+  return to === back ? back : parse(to);
+}
+
+/** The contacts, and the destinations of the latest sends. */
+async function readKnown(context: Context): Promise<Known<string>[]> {
+  const book = Object.entries(context.config.read().contacts).map(([name, destination]) => ({
+    key: destination,
+    name,
+    destination,
+    value: name,
+  }));
+  return knownDestinations(book, await latestPayments(context), ({ kind, destination }) =>
+    kind.startsWith('send ')
+      ? { key: destination, name: '', destination, value: destination }
+      : undefined,
+  );
+}
+
+function readable(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
 const exampleOf = (kind: SendKind | undefined): string =>
   kind === undefined ? 'an invoice, an address, a Lightning Address' : railOf(kind).destination;
 
-const amountQuestion = (ccy: string | undefined) => {
-  if (ccy === undefined) return { message: 'Amount', example: 'e.g. 50000sat or 5usdt' };
+/** With the balance of the paying wallet beside it; where any wallet may pay, of the first two. */
+function amountQuestion(ccy: string | undefined, from: string | undefined, balances: Money[]) {
+  const payer = from ?? ccy;
+  const shown = balances.filter((held) => payer === undefined || held.ccy === payer);
+  const available = shown.filter(({ value }) => value.gt(0)).slice(0, 2);
+  const beside =
+    available.length === 0 ? '' : ` · ${available.map(formatAmount).join(', ')} available`;
+  if (ccy === undefined)
+    return { message: `Amount${beside}`, example: 'e.g. 50000sat or 5usdt, or all' };
   return ccy === 'BTC'
-    ? { message: 'Amount', example: 'e.g. 50000sat' }
-    : { message: `Amount in ${ccy}` };
-};
+    ? { message: `Amount${beside}`, example: 'e.g. 50000sat, or all' }
+    : { message: `Amount in ${ccy}${beside}`, example: 'or all' };
+}
 
 const wayNames = { lightning: 'over Lightning', onchain: 'on-chain' } as const;
 

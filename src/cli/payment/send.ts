@@ -16,16 +16,19 @@ export const send = defineCommand({
       .describe(
         'an invoice, any address, LNURL, bitcoin: URI or a name of your address book; - for stdin',
       ),
-    amount: phrase('AMOUNT').describe('amount to send, if the destination has none'),
+    amount: phrase('AMOUNT').describe(
+      'amount to send, if the destination has none; all sends the whole balance, fees inside',
+    ),
   },
   options: {
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default BTC, for a TRON address USDT); with BTC an amount in another currency is converted at the current rate',
+        'wallet that pays (default BTC, for a TRON address USDT); with BTC an amount in ' +
+          'another currency is converted at the current rate',
       ),
     spend: spend(),
-    via: choice(ways, 'WAY')
+    via: choice(ways, 'WAY', { 'on-chain': 'onchain' })
       .optional()
       .describe('lightning or onchain, for a bitcoin: URI that offers both'),
     deductFees: deductFees(),
@@ -34,6 +37,7 @@ export const send = defineCommand({
   examples: [
     ['svcpay send', 'asks for everything, one question at a time; Esc goes back'],
     ['svcpay send lnbc25u1…', 'the invoice has the amount'],
+    ['svcpay send bc1q… all', 'the whole balance leaves the wallet, fees inside'],
     [
       'svcpay send satoshi@example.com 10usd --from btc',
       'ten dollars worth of bitcoin, at the current rate',
@@ -53,13 +57,14 @@ export const sendLnurl = defineCommand({
     address: text('ADDRESS')
       .optional()
       .describe('a Lightning Address or an LNURL, or - to read it from stdin'),
-    amount: phrase('AMOUNT').describe('amount to send, e.g. 50000sat or 5usdt'),
+    amount: phrase('AMOUNT').describe('amount to send, e.g. 50000sat or 5usdt, or all'),
   },
   options: {
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default: that of the amount); with BTC an amount in another currency is converted at the current rate',
+        'wallet that pays (default: that of the amount); with BTC an amount in another ' +
+          'currency is converted at the current rate',
       ),
     deductFees: deductFees(),
     ...paymentOptions,
@@ -76,13 +81,16 @@ export const sendOnchain = defineCommand({
   fields: paymentFields,
   arguments: {
     address: text('ADDRESS').optional().describe('a Bitcoin address, or - to read it from stdin'),
-    amount: phrase('AMOUNT').describe('amount the recipient gets, e.g. 0.01btc; at least 1000sat'),
+    amount: phrase('AMOUNT').describe(
+      'amount the recipient gets, e.g. 0.01btc, at least 1000sat; or all',
+    ),
   },
   options: {
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default BTC); another currency is converted at the quoted rate, shown before you agree',
+        'wallet that pays (default BTC); another currency is converted at the quoted rate, ' +
+          'shown before you agree',
       ),
     deductFees: deductFees(),
     ...paymentOptions,
@@ -102,16 +110,17 @@ export const sendUsdt = defineCommand({
   fields: paymentFields,
   arguments: {
     address: text('ADDRESS').optional().describe('a TRON address, or - to read it from stdin'),
-    amount: phrase('AMOUNT').describe('amount the recipient gets, e.g. 25usdt'),
+    amount: phrase('AMOUNT').describe('amount the recipient gets, e.g. 25usdt, or all'),
   },
   options: {
     spend: spend(),
     from: currency()
       .optional()
       .describe(
-        'wallet that pays (default USDT, with --spend that of its amount); another currency is converted at the quoted rate',
+        'wallet that pays (default USDT, with --spend that of its amount); ' +
+          'another currency is converted at the quoted rate',
       ),
-    chain: choice(['tron', 'eth'], 'CHAIN')
+    chain: choice(['tron', 'eth'], 'CHAIN', { ethereum: 'eth' })
       .otherwise('tron')
       .describe('tron (eth is announced but not available yet)'),
     deductFees: deductFees(),

@@ -1,15 +1,19 @@
 // Swaps between two of the account's own wallets. Specification: endpoint 6, rule 8.
-import { parseAmount } from '../../formats/amount.js';
+import { formatAmount, parseAmount } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
 import type { Ask, Back } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import { checkHeld, isAll } from '../../wallet/plan/spend-all.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
 import { runGuided, walletChoices, answersForm, askingUnder, type WalletChoice } from './guided.js';
+import { wholeBalance } from './whole-balance.js';
+import { journalFirst } from './journal-first.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
-import { swapPresentation } from './payment-screen.js';
+import { swapPresentation } from './payment-model.js';
 import {
   missingOf,
   planSwap,
@@ -24,7 +28,8 @@ export const swap = defineCommand({
   arguments: {
     words: phrase('AMOUNT FROM TO')
       .describe(
-        'amount, source wallet (or as the unit of AMOUNT, e.g. 25usdt) and destination wallet',
+        'amount or all, source wallet (or as the unit of AMOUNT, e.g. 25usdt) ' +
+          'and destination wallet',
       )
       .suggesting('wallet'),
   },
@@ -36,33 +41,43 @@ export const swap = defineCommand({
     ['svcpay swap', 'asks for both wallets and the amount'],
     ['svcpay swap 25 USDT BTC', 'sell 25 USDT for bitcoin'],
     ['svcpay swap 25usdt BTC --yes --json', 'the same, in a script'],
+    ['svcpay swap all USDT BTC', 'the whole balance leaves, fees inside'],
     ['svcpay swap 100000sat USDT BTC --receive', 'buy exactly 100 000 sat'],
   ],
-  async run({ words: given = '', receive, ...flags }, context) {
-    const words = readSwapWords(given, receive);
-    const missing = missingOf(words);
-    const run = (answers: SwapWords): Promise<void> => paySwap(answers, receive, flags, context);
-    if (missing.length === 0) return run(words);
-    demandAnswers(missing, flags, context, `Write it like: ${swapExample(words, receive)}`);
-    const wallets = await walletChoices(context);
-    const flow = {
-      ask: (answers: SwapWords, before?: SwapWords) =>
-        askSwap(answers, receive, wallets, context.ask.steps, before),
-      run,
-      changes: [
-        {
-          name: 'Change the amount',
-          forget: (answers: SwapWords) => ({ ...answers, amount: undefined }),
-        },
-        {
-          name: 'Change the wallets',
-          forget: () => ({ amount: undefined, from: undefined, to: undefined }),
-        },
-      ],
-    };
-    await runGuided(words, flow, flags.ref, context);
-  },
+  run: ({ words, receive, ...flags }, context) =>
+    journalFirst(flags.ref, context, () => runSwap(words, receive, flags, context)),
 });
+
+async function runSwap(
+  given: string | undefined,
+  receive: boolean,
+  flags: PaymentFlags,
+  context: Context,
+): Promise<void> {
+  const words = readSwapWords(given ?? '', receive);
+  const missing = missingOf(words);
+  const run = (answers: SwapWords): Promise<void> => paySwap(answers, receive, flags, context);
+  if (missing.length === 0) return run(words);
+  demandAnswers(missing, flags, context, `Write it like: ${swapExample(words, receive)}`);
+  const wallets = await walletChoices(context);
+  refuseWithout(wallets);
+  const flow = {
+    ask: (answers: SwapWords, before?: SwapWords) =>
+      askSwap(answers, receive, wallets, context.ask.steps, before),
+    run,
+    changes: [
+      {
+        name: 'Change the amount',
+        forget: (answers: SwapWords) => ({ ...answers, amount: undefined }),
+      },
+      {
+        name: 'Change the wallets',
+        forget: () => ({ amount: undefined, from: undefined, to: undefined }),
+      },
+    ],
+  };
+  await runGuided(words, flow, flags.ref, context);
+}
 
 async function paySwap(
   words: SwapWords,
@@ -70,9 +85,27 @@ async function paySwap(
   flags: PaymentFlags,
   context: Context,
 ): Promise<void> {
-  const planned = planSwap(words, receive);
-  const about = [{ label: 'Swap', value: `${planned.from} to ${planned.to}` }];
+  const held =
+    isAll(words.amount) && words.from !== undefined && !receive
+      ? await wholeBalance(words.from, flags.ref, context)
+      : undefined;
+  const planned = planSwap(words, receive, held);
+  const { from, to, all } = planned;
+  const about = [
+    { label: 'Swap', value: all === true ? `all of ${from} to ${to}` : `${from} to ${to}` },
+  ];
   await runPayment(swapOrderOf(planned), flags, { about, ...swapPresentation }, context);
+}
+
+/** Throws Failure `limit` if there is nothing to swap, or nothing to swap into. */
+function refuseWithout(wallets: readonly WalletChoice[]): void {
+  if (wallets.every(({ isEmpty }) => isEmpty))
+    throw new Failure('limit', 'Not sent: a swap needs money, and your wallets are empty.', {
+      hint: 'Receive some first: svcpay receive',
+    });
+  if (wallets.length > 1) return;
+  const [only] = wallets.map(({ value }) => value);
+  throw new Failure('limit', `Not sent: a swap needs two wallets, and you have only ${only}.`);
 }
 
 const ownStep = stepFor<SwapWords>();
@@ -107,10 +140,17 @@ function askSwap(
       }),
       step('amount', ({ from, to }, before) => {
         const ccy = receive ? to : from;
-        const message = `Amount to ${receive ? 'get' : 'give'}${ccy === 'BTC' ? '' : `, in ${ccy}`}`;
-        const example = ccy === 'BTC' ? 'e.g. 50000sat' : undefined;
+        const held = receive ? undefined : wallets.find(({ value }) => value === from)?.held;
+        const beside = held === undefined ? '' : ` · ${formatAmount(held)} available`;
+        const message =
+          'Amount to ' +
+          `${receive ? 'get' : 'give'}${ccy === 'BTC' ? '' : `, in ${ccy}`}${beside}`;
+        const examples = [ccy === 'BTC' && 'e.g. 50000sat', !receive && 'or all'];
+        const example = examples.filter((text) => text !== false).join(', ') || undefined;
         const parse = (amount: string): string => {
-          parseAmount(amount, ccy);
+          if (!receive && isAll(amount)) return amount;
+          const asked = parseAmount(amount, ccy);
+          if (held !== undefined) checkHeld(asked, held);
           return amount;
         };
         return ask.parsed({ message, example, flag: 'AMOUNT', default: before?.amount, parse });

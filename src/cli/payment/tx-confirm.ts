@@ -6,6 +6,7 @@ import type { Fact } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import { directionOf } from '../../wallet/transaction/direction.js';
 import { confirmReceive } from '../../wallet/receive/request.js';
 import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -16,7 +17,7 @@ import { unresolvedFailure } from '../history/transaction-details.js';
 import { resolveId } from '../history/resolve-id.js';
 import { transaction } from '../values.js';
 import { aboutInvoice } from './about-send.js';
-import { swapPresentation, type Presentation } from './payment-screen.js';
+import { swapPresentation, type Presentation } from './payment-model.js';
 
 const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;
 
@@ -43,9 +44,9 @@ export const txConfirm = defineCommand({
       out.say('Already completed; nothing was done.');
       return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
     }
-    if (txn.sourceReq.method !== 'servicepay') {
+    if (directionOf(txn) === 'receive') {
       const asked = isQuoted(txn.txnState)
-        ? await confirmReceive(id, { ...context, service })
+        ? await confirmReceive(txn, { ...context, service })
         : txn;
       return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
     }
@@ -78,15 +79,18 @@ function refuseUnlessCompleted({ txnId, txnState }: Transaction): void {
 
 function aboutQuote(txn: Transaction): Presentation {
   const { paymentRequest, address, acctName, acctNum, bankAcctNum } = txn.destReq.reqDetails ?? {};
+  const { institutionName, institutionCode } = txn.destReq.reqDetails ?? {};
   if (typeof paymentRequest === 'string') {
     const invoice = decodeInvoice(paymentRequest);
     return { about: aboutInvoice(invoice), expiresAt: invoice.expiresAt };
   }
+  const institution = [institutionName, institutionCode].filter((each) => typeof each === 'string');
   const to = [address, acctName, acctNum, bankAcctNum].filter((value) => typeof value === 'string');
   return {
     about: [
       { label: 'What', value: transactionKind(txn) },
       ...to.map((value): Fact => ({ label: 'To', value, whole: value === address })),
+      ...(institution.length === 0 ? [] : [{ label: 'At', value: institution.join(' · ') }]),
     ],
   };
 }

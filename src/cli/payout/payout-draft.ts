@@ -1,8 +1,16 @@
 // The known parts of a payout, from flags, address book and profile; the wizard asks for the rest.
+import type { CreateTransaction } from '../../api/types.js';
+import type { Payment } from '../../store/journal/payment.js';
+import { knownDestinations, type Known } from '../payment/known-destinations.js';
 import { parseAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Party, Profile, Recipient } from '../../store/profile/profiles.js';
-import { parseAccountNumber } from '../../wallet/payout/order.js';
+import {
+  savedName,
+  type Party,
+  type Profile,
+  type Recipient,
+} from '../../store/profile/profiles.js';
+import { parseAccountNumber, payeeOf } from '../../wallet/payout/order.js';
 import {
   findCountry,
   findMethod,
@@ -75,19 +83,33 @@ export function withMethod<D extends Destination>(draft: D, method: PayoutMethod
   };
 }
 
-/** Combines flags, address book and profile. Throws Failure `usage` if they contradict each other. */
+/**
+ * Combines flags, address book and profile. Throws Failure `usage` if they contradict each other.
+ */
 export function readDraft(
   flags: PayoutAnswers & { readonly from?: string | undefined },
   recipients: Readonly<Record<string, Recipient>>,
   keptSender: Profile['sender'],
 ): Draft {
-  const known =
-    flags.recipient === undefined
-      ? readDestination(flags)
-      : fromBook(flags, flags.recipient, recipients);
+  const chosen =
+    flags.recipient === undefined ? undefined : knownRecipient(flags.recipient, recipients);
+  const known = chosen === undefined ? readDestination(flags) : fromBook(flags, recipients[chosen]);
   const amount = flags.amount === undefined ? undefined : readAmount(flags.amount, known.country);
   const { method: _read, ...others } = flags;
-  return { ...others, ...known, ...readSender(flags, keptSender), amount, chosen: flags.recipient };
+  // A recipient keeps the code numbers of the last payout.
+  const codes = recipients[chosen ?? '']?.codes;
+  const { purpose = codes?.purpose, source = codes?.source } = flags;
+  const { relationship = codes?.relationship } = flags;
+  return {
+    ...others,
+    ...known,
+    ...readSender(flags, keptSender),
+    purpose,
+    source,
+    relationship,
+    amount,
+    chosen,
+  };
 }
 
 /** The currency comes from the country or else from the amount. */
@@ -103,11 +125,15 @@ function readAmount(text: string, country: PayoutCountry | undefined): Money {
   );
 }
 
-function fromBook(
-  flags: PayoutAnswers,
-  name: string,
-  recipients: Readonly<Record<string, Recipient>>,
-): Destination {
+function knownRecipient(name: string, recipients: Readonly<Record<string, Recipient>>): string {
+  const saved = savedName(recipients, name);
+  if (saved !== undefined) return saved;
+  throw new Failure('usage', `"${clip(name)}" is not in your address book.`, {
+    hint: 'svcpay recipients list',
+  });
+}
+
+function fromBook(flags: PayoutAnswers, kept: Recipient | undefined): Destination {
   const given = givenFlags(flags, destinationOptions);
   if (given.length > 0) {
     throw new Failure(
@@ -115,11 +141,7 @@ function fromBook(
       `--recipient already names the account. Remove ${given.join(', ')}.`,
     );
   }
-  const found = Object.hasOwn(recipients, name) ? recipients[name] : undefined;
-  if (found !== undefined) return answersOf(found);
-  throw new Failure('usage', `"${name}" is not in your address book.`, {
-    hint: 'svcpay recipients list',
-  });
+  return kept === undefined ? {} : answersOf(kept);
 }
 
 /** The answers of a saved recipient. */
@@ -137,6 +159,48 @@ export function answersOf(kept: Recipient): Destination {
     recipientCountry: party.countryCode,
     recipientPhone: party.contactNumber,
     recipientAddress: party.address1,
+  };
+}
+
+/** A party that can be paid: under a name of the address book, or without one. */
+export interface Payee {
+  readonly chosen: string;
+  readonly kept?: Recipient;
+}
+
+/** The address book, and the recipients of the latest payouts. */
+export function knownPayees(
+  recipients: Readonly<Record<string, Recipient>>,
+  payments: readonly Payment[],
+): Known<Payee>[] {
+  const known = (chosen: string, kept: Recipient): Known<Payee> => ({
+    key: `${kept.method}:${kept.institutionCode}:${kept.acctNum}`,
+    name: chosen || (kept.acctName ?? kept.party.legalFullName),
+    destination: `${kept.institutionName ?? kept.institutionCode} · ${kept.acctNum}`,
+    value: { chosen, kept },
+  });
+  const book = Object.entries(recipients).map(([name, kept]) => known(name, kept));
+  return knownDestinations(book, payments, ({ kind, body }) => {
+    const kept = kind === 'payout' ? recipientOf(body) : undefined;
+    return kept && known('', kept);
+  });
+}
+
+/** The recipient of a payout as the address book keeps one; undefined for another payment. */
+function recipientOf(body: CreateTransaction): Recipient | undefined {
+  const { method, kyc } = body.destReq;
+  const known = methodsIn().find(({ code }) => code === method);
+  if (known === undefined || kyc === undefined) return undefined;
+  const { name, account, institutionCode, institutionName } = payeeOf(body);
+  return {
+    method: known.code,
+    country: known.country.code,
+    institutionCode,
+    ...(institutionName !== undefined && { institutionName }),
+    acctNum: account,
+    acctName: name,
+    party: { type: kyc.type, ...kyc.details },
+    ...(body.sourceOfFunds !== undefined && { codes: body.sourceOfFunds }),
   };
 }
 

@@ -12,7 +12,7 @@ import { payeeOf, payoutOrder, type Payout } from '../../wallet/payout/order.js'
 import type { PayoutMethod } from '../../wallet/payout/methods.js';
 import type { Context } from '../context.js';
 import { runPayment } from '../payment/payment-flow.js';
-import type { Presentation } from '../payment/payment-screen.js';
+import type { Presentation } from '../payment/payment-model.js';
 import type { PaymentFlags } from '../payment/payment-options.js';
 import { partyOf, type Draft } from './payout-draft.js';
 import type { Destination as KnownDestination } from './payout-options.js';
@@ -57,7 +57,10 @@ export async function openLookUp(context: Context): Promise<LookUp> {
   };
 }
 
-/** Checks the institution and the currency. Throws Failure `usage` for what the service would refuse. */
+/**
+ * Checks the institution and the currency. Throws Failure `usage` for what the service would
+ * refuse.
+ */
 export async function completePayout(draft: Draft, lookUp: LookUp): Promise<Payout> {
   const { amount, from = 'BTC', purpose, source, relationship } = draft;
   const destination = await completeDestination(draft, lookUp);
@@ -205,7 +208,8 @@ function about(body: CreateTransaction, method: PayoutMethod): Fact[] {
     institutionName === undefined ? institutionCode : `${institutionName} (${institutionCode})`;
   const codes =
     sourceOfFunds &&
-    `purpose ${sourceOfFunds.purpose}, source ${sourceOfFunds.source}, relationship ${sourceOfFunds.relationship}`;
+    `purpose ${sourceOfFunds.purpose}, source ${sourceOfFunds.source}, ` +
+      `relationship ${sourceOfFunds.relationship}`;
   return [
     { label: 'To', value: name, ...(legalName !== name && { note: `legal name ${legalName}` }) },
     { label: 'Account', value: `${institution} · ${account}` },

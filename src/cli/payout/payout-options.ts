@@ -106,7 +106,7 @@ export const payoutOptions = {
     .describe('wallet that pays (default BTC); another currency is converted at the quoted rate'),
   fromFile: file()
     .optional()
-    .describe("read the service's own creation body from FILE; - for stdin"),
+    .describe("read the body of the service's own create request from FILE; - for stdin"),
   ...paymentOptions,
 };
 
@@ -142,12 +142,16 @@ const optional: ReadonlySet<AnswerName> = new Set([
   'senderAddress',
 ]);
 
-/** The flags that are missing for a run without questions. */
-export function missingFlags(known: Answers, among: object = answerOptions): string[] {
+/** The answers that are missing for a run without questions. */
+export function missingAnswers(known: Answers, among: object = answerOptions): AnswerName[] {
   const needed = (name: AnswerName): boolean =>
     !optional.has(name) || (name === 'country' && known.method === undefined);
   return Object.keys(among)
     .filter(isAnswer)
-    .filter((name) => known[name] === undefined && needed(name))
-    .map((name) => `${flagName(name)} ${answerOptions[name].shape.placeholder}`);
+    .filter((name) => known[name] === undefined && needed(name));
 }
+
+export const missingFlags = (known: Answers, among?: object): string[] =>
+  missingAnswers(known, among).map(
+    (name) => `${flagName(name)} ${answerOptions[name].shape.placeholder}`,
+  );

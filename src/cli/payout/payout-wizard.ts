@@ -6,7 +6,7 @@ import { taking, walk } from '../../terminal/ask/wizard.js';
 import type { Form } from '../../terminal/cards/form.js';
 import { highestCode } from '../../wallet/payout/order.js';
 import { payoutForm, recipientForm, type FormOf } from './payout-form.js';
-import { answersOf, partyOf, type Draft } from './payout-draft.js';
+import { answersOf, partyOf, type Draft, type Payee } from './payout-draft.js';
 import { destinationOptions, givenFlags } from './payout-options.js';
 import {
   destinationSteps,
@@ -22,6 +22,8 @@ import { whole } from '../values.js';
 
 export interface WizardDeps extends Asking {
   readonly recipients: Readonly<Record<string, Recipient>>;
+  /** The address book, and those who were paid before. */
+  readonly known: readonly Choice<Payee>[];
   /** Labels and last used code numbers of the profile. */
   readonly codes: Codes;
   readonly takesAnyCode: boolean;
@@ -63,15 +65,12 @@ function underForm<D extends Asking>(formOf: FormOf, deps: D) {
   };
 }
 
-function bookStep({ ask, recipients }: WizardDeps): DraftStep {
-  const choices: Choice<string>[] = Object.entries(recipients).map(([name, kept]) => ({
-    value: name,
-    name: `${name}   ${kept.institutionName ?? kept.institutionCode}   ${kept.acctNum}`,
-    description: kept.acctName,
-  }));
+const newPayee: Payee = { chosen: '' };
+
+function bookStep({ ask, known }: WizardDeps): DraftStep {
   return (soFar, before) => {
     if (
-      choices.length === 0 ||
+      known.length === 0 ||
       soFar.chosen !== undefined ||
       givenFlags(soFar, destinationOptions).length > 0
     )
@@ -79,13 +78,15 @@ function bookStep({ ask, recipients }: WizardDeps): DraftStep {
     const question = {
       message: 'Pay out to',
       flag: '--recipient NAME',
-      choices: [...choices, { value: '', name: 'New recipient' }],
-      default: before?.chosen,
+      choices: known,
+      always: [{ value: newPayee, name: 'New recipient' }],
+      default: known.find(({ value }) => value.chosen === before?.chosen)?.value,
     };
-    return taking(ask.search(question), (chosen) => {
-      const kept = recipients[chosen];
-      return { ...soFar, ...(kept !== undefined && answersOf(kept)), chosen };
-    });
+    return taking(ask.search(question), ({ chosen, kept }) => ({
+      ...soFar,
+      ...(kept !== undefined && answersOf(kept)),
+      chosen,
+    }));
   };
 }
 

@@ -1,4 +1,5 @@
 // Pays out fiat to a bank account or mobile wallet: from flags, from a file, or with questions.
+import { journalFirst } from '../payment/journal-first.js';
 import { Failure } from '../../formats/failure.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
@@ -6,10 +7,11 @@ import { payeeOf } from '../../wallet/payout/order.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
+import { knownChoices, latestPayments } from '../payment/known-destinations.js';
 import { reference } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
 import { demandAnswers } from '../payment/payment-flow.js';
-import { payoutChanges, readDraft, type Draft } from './payout-draft.js';
+import { payoutChanges, readDraft, knownPayees, type Draft } from './payout-draft.js';
 import {
   completePayout,
   openLookUp,
@@ -35,42 +37,44 @@ export const payout = defineCommand({
     ['svcpay payout --recipient "Le Van A" --amount 500000vnd', 'to a saved recipient'],
     [
       'svcpay payout --from-file payout.json --yes --json',
-      "the service's own creation body, in a script",
+      "the body of the service's own create request, in a script",
     ],
     ['svcpay payout methods VN', 'payout methods of one country'],
   ],
-  async run(flags, context) {
-    if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
-    const { ask, config, globals, settings } = context;
-    const { recipients } = config.read();
-    const start = readDraft(flags, recipients, settings.profile.sender);
-    const missing = missingFlags(start);
-    demandAnswers(missing, flags, context);
-    const lookUp = await openLookUp(context);
-    if (missing.length === 0) return payNow(start, flags, lookUp, context);
-    let wallets: readonly WalletChoice[] = [];
-    void walletChoices(context).then(
-      (all) => (wallets = all.filter(({ isEmpty }) => !isEmpty)),
-      () => undefined,
-    );
-    const wizard = {
-      ask: ask.steps,
-      institutions: lookUp,
-      recipients,
-      codes: settings.profile.codes ?? {},
-      takesAnyCode: settings.embedded,
-      wallets: () => wallets,
-      mayKeep: !globals.yes,
-    };
-    const flow = {
-      ask: (draft: Draft, before?: Draft) => askPayout(draft, wizard, before),
-      run: (draft: Draft) => payNow(draft, flags, lookUp, context),
-      changes: payoutChanges,
-      changesAfterNo: true as const,
-    };
-    await runGuided(start, flow, flags.ref, context);
-  },
+  run: (flags, context) => journalFirst(flags.ref, context, () => runPayouts(flags, context)),
 });
+
+async function runPayouts(flags: PayoutFlags, context: Context): Promise<void> {
+  if (flags.fromFile !== undefined) return payFromFile(flags.fromFile, flags, context);
+  const { ask, config, globals, settings } = context;
+  const { recipients } = config.read();
+  const start = readDraft(flags, recipients, settings.profile.sender);
+  const missing = missingFlags(start);
+  demandAnswers(missing, flags, context);
+  const lookUp = await openLookUp(context);
+  if (missing.length === 0) return payNow(start, flags, lookUp, context);
+  let wallets: readonly WalletChoice[] = [];
+  void walletChoices(context).then(
+    (all) => (wallets = all.filter(({ isEmpty }) => !isEmpty)),
+    () => undefined,
+  );
+  const wizard = {
+    ask: ask.steps,
+    institutions: lookUp,
+    recipients,
+    known: knownChoices(knownPayees(recipients, await latestPayments(context)), context),
+    codes: settings.profile.codes ?? {},
+    takesAnyCode: settings.embedded,
+    wallets: () => wallets,
+    mayKeep: !globals.yes,
+  };
+  const flow = {
+    ask: (draft: Draft, before?: Draft) => askPayout(draft, wizard, before),
+    run: (draft: Draft) => payNow(draft, flags, lookUp, context),
+    changes: payoutChanges,
+  };
+  await runGuided(start, flow, flags.ref, context);
+}
 
 async function payNow(
   draft: Draft,

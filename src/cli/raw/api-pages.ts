@@ -6,8 +6,8 @@ import { isFields } from '../../formats/unknown.js';
 import { toJson } from '../../terminal/rows/json.js';
 
 /**
- * Yields each item once, see {@link eachRow}. Throws Failure: `usage` if the response is not a list, `temporary` if the pages do
- * not go on.
+ * Yields each item once, see {@link eachRow}. Throws Failure: `usage` if the response is not a
+ * list, `temporary` if the pages do not go on.
  *
  * @param get reads the JSON of a path
  */

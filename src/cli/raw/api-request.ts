@@ -8,8 +8,8 @@ import { readGivenFile, readStdin } from '../stdin.js';
 export const accountPlaceholder = '{accountId}';
 
 /**
- * A path as in the specification, below `/api/v2/` without a leading slash. Throws Failure `usage` for a
- * URL, because the token must not leave the service.
+ * A path as in the specification, below `/api/v2/` without a leading slash. Throws Failure `usage`
+ * for a URL, because the token must not leave the service.
  */
 export function parsePath(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || /\s/.test(text) || text === '') {
@@ -32,8 +32,17 @@ export async function fillIn(path: string, client: ServiceClient): Promise<strin
 }
 
 /** The body from the command line, `@FILE` or `-`; must be JSON and is sent verbatim. */
-export async function readBody(given: string, context: Context): Promise<string> {
-  const body = withoutMark(await textOf(given, context));
+export const readBody = async (given: string, context: Context): Promise<string> =>
+  checkedBody(await textOf(given, context));
+
+/** What is piped in; undefined for nothing. */
+export async function readPipedBody(context: Context): Promise<string | undefined> {
+  const text = await readStdin(context);
+  return text.trim() === '' ? undefined : checkedBody(text);
+}
+
+function checkedBody(text: string): string {
+  const body = withoutMark(text);
   try {
     JSON.parse(body);
   } catch (cause) {

@@ -9,7 +9,14 @@ import { toJson } from '../../terminal/rows/json.js';
 import { createOutput, type Output } from '../../terminal/output.js';
 import { sanitize } from '../../terminal/sanitize.js';
 import { eachItem } from './api-pages.js';
-import { accountPlaceholder, fillIn, parseMethod, parsePath, readBody } from './api-request.js';
+import {
+  accountPlaceholder,
+  fillIn,
+  parseMethod,
+  parsePath,
+  readBody,
+  readPipedBody,
+} from './api-request.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, verbatim, word } from '../values.js';
@@ -27,7 +34,9 @@ export const api = defineCommand({
     data: verbatim('JSON')
       .optional()
       .short('d')
-      .describe('the body, sent verbatim; @FILE from a file, - from stdin'),
+      .describe(
+        'the body, sent verbatim; @FILE from a file, - from stdin; POST reads a pipe anyway',
+      ),
     include: flag().short('i').describe('print status and headers before the body'),
     paginate: flag().describe('follow all pages of a list and print one array'),
   },
@@ -49,7 +58,7 @@ export const api = defineCommand({
   ],
   async run({ method, path, data, include, paginate }, context) {
     checkFlags({ method, data, include, paginate }, context);
-    const body = data === undefined ? undefined : await readBody(data, context);
+    const body = await bodyOf(method, data, context);
     const client = path.includes(accountPlaceholder)
       ? await context.client()
       : (await context.account()).client;
@@ -64,6 +73,16 @@ export const api = defineCommand({
     await print(await send(filled), include, context);
   },
 });
+
+/** Without `--data`, a POST takes what is piped in. */
+async function bodyOf(
+  method: string,
+  data: string | undefined,
+  context: Context,
+): Promise<string | undefined> {
+  if (data !== undefined) return readBody(data, context);
+  return method !== 'POST' || context.stdin.isTTY ? undefined : readPipedBody(context);
+}
 
 interface Asked {
   readonly method: string;
@@ -115,7 +134,7 @@ async function request(
 function unknownFate(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;
   const { message, txnId, status, code } = error;
-  return new Failure('pending', `Not known yet: ${message} Nothing was repeated.`, {
+  return new Failure('pending', `Outcome unknown: ${message} Nothing was repeated.`, {
     next: txnId === undefined ? { do: 'see-history' } : { do: 'show', id: txnId },
     txnId,
     status,

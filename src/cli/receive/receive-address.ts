@@ -31,7 +31,9 @@ export const receiveAddress = defineCommand({
       .describe('btc, usdt or lightning (your Lightning Address, if the account has one)'),
   },
   options: {
-    chain: choice(['tron', 'eth'], 'CHAIN').optional().describe('for usdt: tron or eth'),
+    chain: choice(['tron', 'eth'], 'CHAIN', { ethereum: 'eth' })
+      .optional()
+      .describe('for usdt: tron or eth'),
     qrFile: qrFile(),
   },
   examples: [

@@ -31,8 +31,7 @@ import { rememberIds } from '../history/resolve-id.js';
 import { readWorth, type Worth } from '../overview/worth.js';
 import { within } from '../within.js';
 import { guide } from '../payment/guided.js';
-import { showSearching } from '../payment/payment-screen.js';
-import { miningHint } from '../payment/payment-screen.js';
+import { miningHint, showSearching } from '../payment/payment-screen.js';
 import { reference } from '../payment/payment-options.js';
 import { duration, onOff, text, type ValuesOf } from '../values.js';
 import { qrFile, writeQr } from './qr-file.js';
@@ -66,8 +65,8 @@ export interface PaymentRequest {
 export type ReceiveMethod = 'lightning' | 'on-chain';
 
 /**
- * Creates a payment request, shows it and waits for the money; asks for a missing amount. Resolves with `back`
- * from that question.
+ * Creates a payment request, shows it and waits for the money; asks for a missing amount. Resolves
+ * with `back` from that question.
  */
 export async function runReceive(
   method: ReceiveMethod,
@@ -105,14 +104,15 @@ async function receiveAmount(
   flags: ReceiveFlags,
   context: Context,
 ): Promise<void> {
-  const { client: service } = await context.account();
+  const { client: service, id: account } = await context.account();
   const now: Asked =
     method === 'lightning'
       ? await readAsked(text, () => service.rates())
       : { amount: parseAmount(text, 'BTC') };
   const body = { ...receiveBody(method, now.amount), note: flags.note };
   const rates = context.out.forPeople ? readWorth(context) : Promise.resolve(undefined);
-  const deps = { ...context, service, onRead: (count: number) => showSearching(count, context) };
+  const onRead = (count: number): void => showSearching(count, context);
+  const deps = { ...context, service, account, onRead };
   const { txn, amount } = await requestMoney(body, flags.ref, now.worth !== undefined, deps);
   // An earlier request under the reference keeps its rate.
   const asked: Asked = amount.value.eq(now.amount.value) ? now : { amount };
@@ -244,10 +244,10 @@ async function follow(
   const started = now();
   let latest = txn;
   const keys = takeWaitKeys(request, context);
-  live.start(
-    () =>
-      `${waitingText(latest, request.expiresAt, service.serviceNow())}${miningHint(latest, context)}${keys.hint()}`,
-  );
+  live.start(() => {
+    const waiting = waitingText(latest, request.expiresAt, service.serviceNow());
+    return `${waiting}${miningHint(latest, context)}${keys.hint()}`;
+  });
   try {
     const final = await waitUntilFinal(
       txn,
@@ -265,7 +265,10 @@ async function follow(
     ).finally(keys.release);
     if (final.txnState !== 'completed') throw notReceived(final);
     const after = describeDuration(Math.max(now() - started, 0));
-    const text = `Received ${amountWithSats(receivedBy(final, request))}, ${after} after the request`;
+    const text =
+      'Received ' +
+      `${amountWithSats(receivedBy(final, request))}, ` +
+      `${after} after the request`;
     live.succeed(recordLine(text, final.txnId, context.terminal.stderrCanvas));
     return final;
   } catch (error) {

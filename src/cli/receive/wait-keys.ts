@@ -1,4 +1,5 @@
-// Keys while a request waits for its payment: c copies the invoice or address, Enter shows its QR code on the full screen.
+// Keys while a request waits for its payment: c copies the invoice or address, Enter shows its QR
+// code on the full screen.
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
 import { qrPage } from '../../terminal/cards/invoice-card.js';
 import type { Context } from '../context.js';
@@ -36,7 +37,7 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
       resume();
     };
   };
-  const giveBack = takeKeys(terminal, ({ name, ctrl, sequence }) => {
+  const releaseKeys = takeKeys(terminal, ({ name, ctrl, sequence }) => {
     if (ctrl === true && name === 'c') interrupt();
     else if (close !== undefined) close();
     else if (name === 'return' && blocks) open();
@@ -54,7 +55,7 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
     hint: () => `\n${style.dim([copying(), ...(blocks ? [opening] : [])].join(' · '))}`,
     release: (): void => {
       close?.();
-      giveBack();
+      releaseKeys();
     },
   };
 }

@@ -2,15 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { invoiceAnswer } from '../../formats/sandbox/answers.js';
 import { embeddedUrl } from '../../store/profile/settings.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { openEmbedded } from './embedded.js';
 import { controlAt } from './control.js';
-
-const invoiceSchema = v.object({ invoice: v.string() });
 
 export const demo = defineCommand({
   fields: [],
@@ -48,7 +46,9 @@ async function tour(home: string, context: Context): Promise<void> {
   await show(['swap', '25', 'USDT', 'BTC', '--yes']);
   await show(['wallets']);
   await show(['tx', 'list']);
-  out.text('\nNext: svcpay --sandbox wallets\nOr connect to a service: svcpay login');
+  // As an npm script it runs before anybody has put svcpay on the path.
+  const self = context.env['npm_lifecycle_event'] === undefined ? 'svcpay' : 'node bin/svcpay.js';
+  out.text(`\nNext: ${self} --sandbox wallets\nOr connect to a service: ${self} login`);
 }
 
 /** An external invoice for a coffee. */
@@ -61,7 +61,7 @@ async function outsideInvoice(home: string, { settings }: Context): Promise<stri
   const terms = { amount: '2500sat', description: 'Coffee House, order 118' };
   try {
     const target = { url: embeddedUrl, transport: service.transport };
-    return (await controlAt(target, 'POST', 'invoice', invoiceSchema, terms)).invoice;
+    return (await controlAt(target, 'POST', 'invoice', invoiceAnswer, terms)).invoice;
   } finally {
     await service.close();
   }

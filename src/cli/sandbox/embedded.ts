@@ -26,6 +26,8 @@ export async function openEmbedded(
     openFile: openSqlite,
     maker,
     liveShapes: chosenShapes(env),
+    // Its receivers are on this machine, such as webhook listen.
+    allowHttpCallbacks: true,
   });
   const { apiKey, apiSecret } = service;
   return {

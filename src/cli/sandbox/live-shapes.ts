@@ -1,11 +1,6 @@
 // Chooses live shapes by flag or environment.
 import { Failure } from '../../formats/failure.js';
-import {
-  liveShapes,
-  readShapeNames,
-  shapeNames,
-  type LiveShape,
-} from '../../sandbox/live-shapes/table.js';
+import { readShapeNames, shapeNames, shapeOf } from '../../sandbox/live-shapes/table.js';
 import type { Output } from '../../terminal/output.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -16,17 +11,17 @@ export async function listedLiveShapes(
   { out }: { readonly out: Output },
 ): Promise<boolean> {
   if (names?.includes('help') !== true) return false;
-  const rows = shapeNames.map((name): { name: string } & LiveShape => ({
-    name,
-    ...liveShapes[name],
-  }));
+  const rows = shapeNames.map((name) => {
+    const { summary, alone } = shapeOf(name);
+    return { name, inAll: alone === undefined, summary };
+  });
   await out.list(rows, {
     columns: [
       { name: 'name', title: 'Live shape', value: ({ name }) => name },
       {
         name: 'inAll',
         title: 'In all',
-        value: ({ alone }) => (alone === undefined ? 'yes' : 'no'),
+        value: ({ inAll }) => (inAll ? 'yes' : 'no'),
       },
       { name: 'summary', title: 'What is answered', value: ({ summary }) => summary },
     ],

@@ -1,10 +1,12 @@
 // Shows, advances, freezes and thaws the sandbox's clock.
-import { clockSchema } from '../../api/sandbox-answers.js';
-import { sandboxClockView, clockFields } from '../../terminal/views/sandbox-view.js';
+import { clockAnswer, fieldNames } from '../../formats/sandbox/answers.js';
+import { clockView } from '../../terminal/views/sandbox-view.js';
 import type { Context } from '../context.js';
 import { controlSandbox } from './control.js';
 import { defineCommand } from '../define.js';
 import { duration } from '../values.js';
+
+const clockFields = fieldNames(clockAnswer);
 
 async function controlClock(
   context: Context,
@@ -12,8 +14,8 @@ async function controlClock(
   path: string,
   body?: object,
 ): Promise<void> {
-  const clock = await controlSandbox(context, method, path, clockSchema, body);
-  await context.out.record(clock, sandboxClockView(clock));
+  const clock = await controlSandbox(context, method, path, clockAnswer, body);
+  await context.out.record(clock, clockView(clock));
 }
 
 export const sandboxClockShow = defineCommand({

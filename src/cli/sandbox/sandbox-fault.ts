@@ -1,31 +1,11 @@
 // Injects faults into the sandbox: requests, reads, payments, webhooks.
-import { faultSchema, listOf } from '../../api/sandbox-answers.js';
+import { faultAnswer, listOf } from '../../formats/sandbox/answers.js';
 import { Failure } from '../../formats/failure.js';
+import { faultKinds, paymentOutcomes, settledSides } from '../../sandbox/world/faults.js';
 import { faultList, faultView, faultFields } from '../../terminal/views/sandbox-traffic-view.js';
 import { defineCommand } from '../define.js';
 import { controlSandbox } from './control.js';
 import { choice, duration, onOff, text, whole, word, type ValuesOf } from '../values.js';
-
-const kinds = [
-  'status',
-  'latency',
-  'drop-before-commit',
-  'drop-after-commit',
-  'truncate',
-  'html',
-  'no-answer',
-  'late-effect',
-  'stale',
-  'false-state',
-  'missing-row',
-  'reference-reuse',
-  'double-payment',
-  'payment',
-  'webhook-duplicate',
-  'webhook-out-of-order',
-] as const;
-
-const outcomes = ['no-route', 'rejected', 'error'] as const;
 
 const many = word('N|always', (given) => {
   if (given === 'always') return given;
@@ -44,6 +24,11 @@ const json = word('JSON', (given): unknown => {
   }
 });
 
+const factor = word('FACTOR', (given): number => {
+  if (/^\d{1,2}(\.\d{1,8})?$/.test(given)) return Number(given);
+  throw new Failure('usage', `"${given}" is not a factor. Write one such as 0.9 or 1.05.`);
+});
+
 const options = {
   method: text('METHOD').optional().describe('requests: only of this method'),
   path: text('PATH')
@@ -56,7 +41,9 @@ const options = {
   message: text().optional().describe('status: the error message'),
   body: json.optional().describe('status: the whole body'),
   retryAfter: duration().optional().describe('status: the Retry-After header'),
-  delay: duration().optional().describe('latency, late-effect, webhook-out-of-order: the delay'),
+  delay: duration()
+    .optional()
+    .describe('latency, late-effect, returned, webhook-out-of-order: the delay'),
   commit: onOff().describe('status, html, no-answer: carry out the request anyway'),
   commitAfter: duration()
     .optional()
@@ -65,23 +52,32 @@ const options = {
   steps: whole(0, 100)
     .optional()
     .describe('stale: show transactions as they were this many states ago'),
-  outcome: choice(outcomes, 'OUTCOME')
+  outcome: choice(paymentOutcomes, 'OUTCOME')
     .optional()
-    .describe(`payment: ${outcomes.join(', ')}`),
+    .describe(`payment: ${paymentOutcomes.join(', ')}`),
+  side: choice(settledSides, 'SIDE')
+    .optional()
+    .describe(`settled-amount: ${settledSides.join(' or ')}, the side that settles another amount`),
+  factor: factor.optional().describe('settled-amount: its amount times this, e.g. 0.9'),
   destination: text('PATTERN')
     .optional()
-    .describe('payment, double-payment: only to this invoice, address or account'),
+    .describe(
+      'payment, double-payment, settled-amount, returned: only this invoice, address or account',
+    ),
   txn: text('ID')
     .optional()
     .describe('missing-row: the transaction missing from lists (default: the first of the page)'),
   state: text('STATE')
     .optional()
-    .describe('false-state: the state shown; webhook-…: only events of this state'),
+    .describe(
+      'false-state: the state shown; returned: failed or rejected; webhook-…: ' +
+        'only events of this state',
+    ),
 };
 
 export const sandboxFaultAdd = defineCommand({
   fields: faultFields,
-  arguments: { kind: choice(kinds, 'KIND').describe(kinds.join(', ')) },
+  arguments: { kind: choice(faultKinds, 'KIND').describe(faultKinds.join(', ')) },
   options,
   examples: [
     [
@@ -102,12 +98,20 @@ export const sandboxFaultAdd = defineCommand({
     ],
     ['svcpay sandbox fault add payment --outcome no-route', 'the next payment finds no route'],
     [
+      'svcpay sandbox fault add settled-amount --side dest --factor 0.9',
+      'a tenth of the next payment does not arrive',
+    ],
+    [
+      'svcpay sandbox fault add returned --delay 2h',
+      'the next payment is completed, and has failed two hours later',
+    ],
+    [
       'svcpay sandbox fault add webhook-duplicate --state completed --times always',
       'delivers completed events twice',
     ],
   ],
   async run({ kind, ...flags }, context) {
-    const fault = await controlSandbox(context, 'POST', 'faults', faultSchema, {
+    const fault = await controlSandbox(context, 'POST', 'faults', faultAnswer, {
       kind,
       ...fieldsOf(flags),
     });
@@ -127,7 +131,7 @@ export const sandboxFaultList = defineCommand({
   fields: faultFields,
   examples: [['svcpay sandbox fault list', 'faults and how often each was applied']],
   async run(_values, context) {
-    const { data } = await controlSandbox(context, 'GET', 'faults', listOf(faultSchema));
+    const { data } = await controlSandbox(context, 'GET', 'faults', listOf(faultAnswer));
     await context.out.list(data, faultList);
   },
 });
@@ -138,7 +142,7 @@ export const sandboxFaultClear = defineCommand({
   examples: [['svcpay sandbox fault clear', 'removes all faults']],
   async run({ id }, context) {
     const path = id === undefined ? 'faults' : `faults/${id}`;
-    const { data } = await controlSandbox(context, 'DELETE', path, listOf(faultSchema));
+    const { data } = await controlSandbox(context, 'DELETE', path, listOf(faultAnswer));
     await context.out.list(data, faultList);
   },
 });

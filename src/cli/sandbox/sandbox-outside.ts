@@ -1,7 +1,14 @@
 // Simulates the outside world: payments, invoices, blocks, and funding.
-import * as v from 'valibot';
-import { listOf, transferSchema, walletSchema } from '../../api/sandbox-answers.js';
 import { fixed, formatAmount, fromWire, money, parseAmount } from '../../formats/amount.js';
+import {
+  fieldNames,
+  invoiceAnswer,
+  listOf,
+  paidAnswer,
+  transferAnswer,
+  walletAnswer,
+  type Paid,
+} from '../../formats/sandbox/answers.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import { minedList } from '../../terminal/views/sandbox-view.js';
 import { defineCommand } from '../define.js';
@@ -10,12 +17,12 @@ import { amount, duration, text, whole } from '../values.js';
 import { accountOf, controlSandbox } from './control.js';
 
 export const sandboxFund = defineCommand({
-  fields: ['ccy', 'amount', 'availableBalance'],
+  fields: fieldNames(walletAnswer),
   arguments: { amount: amount().describe('amount to add, e.g. 0.5btc or 1000usdt') },
-  examples: [['svcpay sandbox fund 0.5btc', 'adds half a bitcoin']],
+  examples: [['svcpay sandbox fund 0.5btc', 'adds half a bitcoin, received on-chain']],
   async run({ amount: added }, context) {
     const body = { ccy: added.ccy, amount: fixed(added.value), accountId: accountOf(context) };
-    const wallet = await controlSandbox(context, 'POST', 'fund', walletSchema, body);
+    const wallet = await controlSandbox(context, 'POST', 'fund', walletAnswer, body);
     const holds = formatAmount(money(wallet.ccy, fromWire(wallet.amount)));
     await context.out.record(wallet, {
       screen: () => [`  Added ${formatAmount(added)}; the wallet now holds ${holds}.`],
@@ -25,15 +32,8 @@ export const sandboxFund = defineCommand({
   },
 });
 
-const invoiceSchema = v.object({
-  invoice: v.string(),
-  paymentHash: v.string(),
-  amount: v.number(),
-  expiresAt: v.number(),
-});
-
 export const sandboxInvoice = defineCommand({
-  fields: ['invoice', 'paymentHash', 'amount', 'expiresAt'],
+  fields: fieldNames(invoiceAnswer),
   arguments: { amount: text('AMOUNT').describe('e.g. 1000sat') },
   options: {
     description: text().optional().describe('description of the invoice'),
@@ -42,7 +42,7 @@ export const sandboxInvoice = defineCommand({
   examples: [['svcpay sandbox invoice 1000sat -q', 'the invoice alone, to pipe into svcpay send']],
   async run({ amount, description, expiry }, context) {
     const asked = fixed(parseAmount(amount, 'BTC').value);
-    const made = await controlSandbox(context, 'POST', 'invoice', invoiceSchema, {
+    const made = await controlSandbox(context, 'POST', 'invoice', invoiceAnswer, {
       amount: asked,
       description,
       expiry,
@@ -57,30 +57,19 @@ export const sandboxInvoice = defineCommand({
 
 /** Confirms pending transfers on every blockchain. */
 export const sandboxMine = defineCommand({
-  fields: ['id', 'chain', 'confirmations', 'needed'],
+  fields: fieldNames(transferAnswer),
   arguments: { blocks: whole(1, 1000).otherwise(1).describe('how many blocks (default 1)') },
   examples: [['svcpay sandbox mine 6', 'enough for any on-chain payment to be final']],
   async run({ blocks }, context) {
-    const { data } = await controlSandbox(context, 'POST', 'mine', listOf(transferSchema), {
+    const { data } = await controlSandbox(context, 'POST', 'mine', listOf(transferAnswer), {
       n: blocks,
     });
     await context.out.list(data, minedList);
   },
 });
 
-const transactionSchema = v.object({ txnId: v.string(), txnState: v.string() });
-const depositSchema = v.object({
-  depositId: v.string(),
-  ccy: v.string(),
-  amount: v.number(),
-  needed: v.number(),
-});
-const paidSchema = v.union([transactionSchema, depositSchema]);
-
-type Paid = v.InferOutput<typeof paidSchema>;
-
 export const sandboxPay = defineCommand({
-  fields: ['id', 'state', 'txnId', 'txnState', 'depositId', 'ccy', 'amount', 'needed'],
+  fields: ['id', 'state', ...paidAnswer.options.flatMap(fieldNames)],
   arguments: {
     target: text('INVOICE|ADDRESS|TXN').describe('what to pay'),
     amount: amount().optional().describe('for an address: a permanent one takes any amount'),
@@ -92,7 +81,7 @@ export const sandboxPay = defineCommand({
   async run({ target, amount: sent }, context) {
     const amount = sent && `${fixed(sent.value)}${sent.ccy.toLowerCase()}`;
     const pay = (what: string): Promise<Paid> =>
-      controlSandbox(context, 'POST', 'pay', paidSchema, { target: what, amount });
+      controlSandbox(context, 'POST', 'pay', paidAnswer, { target: what, amount });
     const paid = await pay(target).catch(async (error: unknown) => {
       const txnId = await resolveId(target, context).catch(() => undefined);
       if (txnId === undefined || txnId === target) throw error;

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { codeOf } from '../../formats/unknown.js';
 import { Failure } from '../../formats/failure.js';
 import { startServer } from '../../sandbox/server.js';
-import type { Process } from '../context.js';
+import type { Process } from '../process.js';
 import { defineCommand } from '../define.js';
 import { Ended } from '../exit-with.js';
 import { listedLiveShapes } from './live-shapes.js';
@@ -55,7 +55,10 @@ export const sandboxRun = defineCommand({
 /** A shell's exit code for a program ended by a signal is this plus the signal's number. */
 const endedBySignal = 128;
 
-/** Passes signals on; resolves with the exit code. Throws Failure `usage` if the program cannot be started. */
+/**
+ * Passes signals on; resolves with the exit code. Throws Failure `usage` if the program cannot be
+ * started.
+ */
 function runChild(
   [command = '', ...args]: readonly string[],
   env: Process['env'],
@@ -63,12 +66,12 @@ function runChild(
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { env, stdio: 'inherit' });
-    const giveBack = takeSignals((signal) => {
+    const releaseSignals = takeSignals((signal) => {
       // At a terminal, Ctrl-C reaches the child directly.
       if (signal !== 'SIGINT' || !stdin.isTTY) child.kill(signal);
     });
     child.on('error', (cause) => {
-      giveBack();
+      releaseSignals();
       const reason =
         codeOf(cause) === 'ENOENT'
           ? `Command ${command} was not found.`
@@ -76,7 +79,7 @@ function runChild(
       reject(new Failure('usage', reason, { cause }));
     });
     child.on('exit', (code, signal) => {
-      giveBack();
+      releaseSignals();
       resolve(code ?? endedBySignal + (signal === null ? 0 : constants.signals[signal]));
     });
   });

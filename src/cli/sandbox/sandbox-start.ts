@@ -1,6 +1,7 @@
 // Runs the sandbox as a server on this machine until it is interrupted.
 import { startServer } from '../../sandbox/server.js';
 import { Failure } from '../../formats/failure.js';
+import { credentialsAnswer, fieldNames, type Credentials } from '../../formats/sandbox/answers.js';
 import { codeOf } from '../../formats/unknown.js';
 import { sandboxFile } from '../../store/files/home.js';
 import { factLines } from '../../terminal/cards/card.js';
@@ -11,7 +12,7 @@ import { listedLiveShapes } from './live-shapes.js';
 import { readServerOptions, serverOptions, untilInterrupted } from './server.js';
 import { file, text, whole } from '../values.js';
 
-const readyFields = ['url', 'apiKey', 'apiSecret', 'accountId', 'pid'];
+const readyFields = ['url', ...fieldNames(credentialsAnswer), 'pid'];
 
 export const sandboxStart = defineCommand({
   fields: readyFields,
@@ -58,7 +59,7 @@ export const sandboxStart = defineCommand({
   },
 });
 
-type Ready = Readonly<Record<'url' | 'apiKey' | 'apiSecret' | 'accountId', string>>;
+type Ready = Credentials & { readonly url: string };
 
 const readyView = (ready: Ready): RecordView<Ready> => ({
   screen: (canvas) => [

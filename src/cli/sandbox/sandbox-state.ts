@@ -1,29 +1,40 @@
 // The state of the sandbox: contents, snapshots and reset.
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
-import { listOf, snapshotSchema, statusSchema } from '../../api/sandbox-answers.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import {
-  sandboxStatusFields,
+  deliveryStatuses,
+  fieldNames,
+  listOf,
+  snapshotAnswer,
+  statusAnswer,
+} from '../../formats/sandbox/answers.js';
+import { transactionStates } from '../../formats/states.js';
+import { seeds } from '../../sandbox/control/seed.js';
+import {
   sandboxStatusView,
-  snapshotFields,
   snapshotList,
   snapshotView,
 } from '../../terminal/views/sandbox-view.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { choice, text, whole } from '../values.js';
 import { controlSandbox } from './control.js';
-import { seeds } from './server.js';
 
+const snapshotFields = fieldNames(snapshotAnswer);
 const kept = text('NAME').suggesting('snapshot').describe('one of svcpay sandbox snapshot list');
 
 export const sandboxStatus = defineCommand({
-  prints: sandboxStatusFields,
+  prints: [
+    ...fieldNames(statusAnswer),
+    ...transactionStates.map((state) => `transactions.${state}`),
+    ...deliveryStatuses.map((status) => `deliveries.${status}`),
+  ],
   examples: [
     ['svcpay sandbox status', 'the embedded sandbox'],
     ['svcpay sandbox status --json --fields clock.now', 'the sandbox time, for a script'],
   ],
   async run(_values, context) {
-    const status = await controlSandbox(context, 'GET', 'status', statusSchema);
+    const status = await controlSandbox(context, 'GET', 'status', statusAnswer);
     await context.out.record(status, sandboxStatusView(status));
   },
 });
@@ -52,10 +63,17 @@ export const sandboxReset = defineCommand({
     await context.ask.agree('Delete all transactions of the sandbox?', 'The sandbox is unchanged.');
     if (seed === undefined) await controlSandbox(context, 'POST', 'reset', v.unknown());
     else await controlSandbox(context, 'POST', 'seed', v.unknown(), { seed, months });
+    await forgetBooks(context);
     context.out.say('The sandbox is fresh again.');
     context.out.did({ reset: true });
   },
 });
+
+/** What was recorded about the earlier money would never tie with the new. */
+async function forgetBooks({ account, books }: Context): Promise<void> {
+  const own = await ifAvailable(account());
+  if (own !== undefined) await (await books()).forget(own.scope);
+}
 
 export const sandboxSnapshotSave = defineCommand({
   fields: snapshotFields,
@@ -66,7 +84,7 @@ export const sandboxSnapshotSave = defineCommand({
   },
   examples: [['svcpay sandbox snapshot save funded', 'to restore as often as needed']],
   async run({ name }, context) {
-    const saved = await controlSandbox(context, 'POST', 'snapshots', snapshotSchema, { name });
+    const saved = await controlSandbox(context, 'POST', 'snapshots', snapshotAnswer, { name });
     await context.out.record(saved, snapshotView('Saved as', saved));
   },
 });
@@ -78,7 +96,8 @@ export const sandboxSnapshotLoad = defineCommand({
   examples: [['svcpay sandbox snapshot load funded', 'everything since then is deleted']],
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}/load`;
-    const loaded = await controlSandbox(context, 'POST', path, snapshotSchema);
+    const loaded = await controlSandbox(context, 'POST', path, snapshotAnswer);
+    await forgetBooks(context);
     await context.out.record(loaded, snapshotView('Back at', loaded));
   },
 });
@@ -87,7 +106,7 @@ export const sandboxSnapshotList = defineCommand({
   fields: snapshotFields,
   examples: [['svcpay sandbox snapshot list', 'names and times']],
   async run(_values, context) {
-    const { data } = await controlSandbox(context, 'GET', 'snapshots', listOf(snapshotSchema));
+    const { data } = await controlSandbox(context, 'GET', 'snapshots', listOf(snapshotAnswer));
     await context.out.list(data, snapshotList);
   },
 });
@@ -98,7 +117,7 @@ export const sandboxSnapshotRemove = defineCommand({
   examples: [['svcpay sandbox snapshot remove funded', 'frees space inside the file']],
   async run({ name }, context) {
     const path = `snapshots/${encodeURIComponent(name)}`;
-    const { data } = await controlSandbox(context, 'DELETE', path, listOf(snapshotSchema));
+    const { data } = await controlSandbox(context, 'DELETE', path, listOf(snapshotAnswer));
     await context.out.list(data, snapshotList);
   },
 });

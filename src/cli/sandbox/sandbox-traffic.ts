@@ -1,5 +1,10 @@
 // The sandbox's answered requests, oldest first, and its webhook deliveries.
-import { deliverySchema, listOf, requestSchema } from '../../api/sandbox-answers.js';
+import {
+  deliveryAnswer,
+  deliveryStatuses,
+  listOf,
+  requestAnswer,
+} from '../../formats/sandbox/answers.js';
 import { deliveryList, requestList } from '../../terminal/views/sandbox-traffic-view.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
@@ -23,21 +28,19 @@ export const sandboxLog = defineCommand({
       context,
       'GET',
       `log${queryOf(filter)}`,
-      listOf(requestSchema),
+      listOf(requestAnswer),
     );
     await context.out.list(data, requestList);
   },
 });
 
-const statuses = ['scheduled', 'sending', 'delivered', 'failed', 'canceled'] as const;
-
 export const sandboxDeliveries = defineCommand({
   prints: namesOf(undefined, deliveryList),
   options: {
     txn: transaction().optional().describe('only those of this transaction'),
-    status: choice(statuses, 'STATUS')
+    status: choice(deliveryStatuses, 'STATUS')
       .optional()
-      .describe(`only those that are ${statuses.join(', ')}`),
+      .describe(`only those that are ${deliveryStatuses.join(', ')}`),
     limit: whole(1, 1000).otherwise(50).describe('number of newest rows (default 50)'),
     replay: whole(1, 999_999_999, 'ID').optional().describe('deliver this event again'),
   },
@@ -51,13 +54,13 @@ export const sandboxDeliveries = defineCommand({
         context,
         'POST',
         `deliveries/${replay}/replay`,
-        deliverySchema,
+        deliveryAnswer,
       );
       return context.out.list([again], deliveryList);
     }
     const txnId = txn === undefined ? undefined : await resolveId(txn, context);
     const path = `deliveries${queryOf({ txnId, status, limit })}`;
-    const { data } = await controlSandbox(context, 'GET', path, listOf(deliverySchema));
+    const { data } = await controlSandbox(context, 'GET', path, listOf(deliveryAnswer));
     await context.out.list(data, deliveryList);
   },
 });

@@ -1,6 +1,8 @@
 // Shared by the commands that run a sandbox: server options, and waiting for the end.
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
+import { seeds } from '../../sandbox/control/seed.js';
+import { webhookEvents, webhookMethods } from '../../sandbox/deliveries/webhooks.js';
 import type { ServiceOptions } from '../../sandbox/service.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
 import type { Context } from '../context.js';
@@ -11,12 +13,10 @@ import { choice, file, flag, word, type ValuesOf } from '../values.js';
 const autoPay = () =>
   word('DURATION|off', (given): number | 'off' => (given === 'off' ? 'off' : parseDuration(given)));
 
-export const seeds = ['demo', 'empty', 'history'] as const;
-
 export const serverOptions = {
   autoPay: autoPay()
     .optional()
-    .describe('pay requests by itself after this time, or off (default 3s)'),
+    .describe('pay requests automatically after this time, or off (default 3s)'),
   seed: choice(seeds, 'SEED')
     .optional()
     .describe(`contents of a new sandbox: ${seeds.join(', ')} (default demo)`),
@@ -24,10 +24,10 @@ export const serverOptions = {
     .optional()
     .describe('certificate authority (PEM) that webhook callbacks may have'),
   allowHttpCallbacks: flag().describe('let webhooks be plain http to this machine'),
-  webhookMethod: choice(['POST', 'PUT'], 'METHOD')
+  webhookMethod: choice(webhookMethods, 'METHOD')
     .optional()
     .describe('deliver events by POST or PUT (default POST)'),
-  webhookEvents: choice(['every', 'final'], 'WHICH')
+  webhookEvents: choice(webhookEvents, 'WHICH')
     .optional()
     .describe('deliver every state or only final states (default every)'),
   liveShapes: word('NAMES', (given) => given.split(','))
@@ -40,7 +40,7 @@ export const serverOptions = {
 
 /** Throws Failure `usage` if the certificate cannot be read. */
 export async function readServerOptions(
-  { webhookCa, allowHttpCallbacks, liveShapes, ...flags }: ValuesOf<typeof serverOptions>,
+  { webhookCa, liveShapes, ...flags }: ValuesOf<typeof serverOptions>,
   { env, out, settings }: Context,
 ): Promise<ServiceOptions> {
   return {
@@ -50,8 +50,6 @@ export async function readServerOptions(
     onError: (error) => out.warn(`The sandbox failed: ${String(error)}`),
     liveShapes: chosenShapes(env, liveShapes),
     ...(webhookCa !== undefined && { webhookCa: await readCertificate(webhookCa) }),
-    // Omitted without the flag, so the stored option stays.
-    ...(allowHttpCallbacks && { allowHttpCallbacks }),
   };
 }
 

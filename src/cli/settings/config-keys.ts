@@ -4,6 +4,7 @@ import { isFiat } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
 import { Failure } from '../../formats/failure.js';
 import { parsePhone } from '../../formats/phone.js';
+import { databaseIdVariable } from '../../store/database/address.js';
 import { databaseVariable, keepDatabase } from '../../store/profile/database.js';
 import { networks, type Codes, type Profile } from '../../store/profile/profiles.js';
 import type { SecretStore } from '../../store/profile/secrets.js';
@@ -26,7 +27,10 @@ export interface ConfigKey {
   /** All values, if there are few. */
   readonly choices?: readonly string[];
   readonly stored: (profile: Profile) => string | undefined;
-  /** Returns the changed profile; undefined removes the value. Throws Failure `usage` for an invalid value. */
+  /**
+   * Returns the changed profile; undefined removes the value. Throws Failure `usage` for an invalid
+   * value.
+   */
   readonly change: (profile: Profile, text: string | undefined) => Profile;
   /** Stores the secret part elsewhere and returns the rest. */
   readonly keep?: (text: string, secrets: SecretStore) => Promise<string>;
@@ -117,7 +121,8 @@ function parseLabels(text: string): Record<string, string> {
     return Object.fromEntries(pairs.map(([, code = '', label = '']) => [code, label]));
   throw new Failure(
     'usage',
-    `"${clip(text)}" is not a list of numbers and labels. Write it as in "1=Family support, 2=Education".`,
+    `"${clip(text)}" is not a list of numbers and labels. Write it as in "1=Family support, ` +
+      '2=Education".',
   );
 }
 
@@ -185,6 +190,8 @@ export const configKeys: readonly ConfigKey[] = [
   }),
   profileKey('database-id', 'databaseId', parseId, {
     about: 'the database that this profile expects',
+    effective: ({ databaseId }) => databaseId,
+    variable: databaseIdVariable,
   }),
   senderKey('type', 'type', choice(partyTypes).read, partyTypes),
   senderKey('name', 'legalFullName', parseLine),

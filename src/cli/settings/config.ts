@@ -157,7 +157,8 @@ async function change(
   const kept = value === undefined ? undefined : ((await key.keep?.(value, secrets)) ?? value);
   await changeProfile(config, settings.profileName, (before) => key.change(before, kept));
   out.say(
-    `${key.name} is ${value === undefined ? 'no longer set' : 'set'} in profile ${settings.profileName}.`,
+    `${key.name} is ${value === undefined ? 'no longer set' : 'set'} in profile ` +
+      `${settings.profileName}.`,
   );
   out.did({ profile: settings.profileName, key: key.name, set: value !== undefined });
   if (key.variable !== undefined && (env[key.variable] ?? '') !== '')

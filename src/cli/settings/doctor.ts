@@ -1,4 +1,5 @@
-// Checks Node, file modes, settings, journal, limits, service, clocks and token, with advice; exit 1 for a problem.
+// Checks Node, file modes, settings, journal, limits, service, clocks and token, with advice; exit
+// 1 for a problem.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { platform, versions } from 'node:process';
@@ -8,9 +9,10 @@ import { NetworkError, type HttpResponse } from '../../api/transport.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
+import { status } from '../../store/journal/payment.js';
 import { isThere, journalFile, type Home } from '../../store/files/home.js';
 import { checkupLines, checkupList, type Check } from '../../terminal/views/settings-views.js';
-import { adviceOf } from '../../terminal/next-step.js';
+import { adviceOf, commandFor } from '../../terminal/next-step.js';
 import { dateTime } from '../../terminal/time.js';
 import type { Context } from '../context.js';
 import { databaseRows } from '../database/figures.js';
@@ -137,14 +139,18 @@ function checkSettings({ settings }: Context): Finding {
   return ok(`profile ${profileName}, ${parseBaseUrl(baseUrl)}`);
 }
 
-/** Reads every page of a journal file, which other commands do once a day; opening a database checks its tables. */
+/**
+ * Reads every page of a journal file, which other commands do once a day; opening a database checks
+ * its tables.
+ */
 async function findJournal(context: Context): Promise<Finding> {
-  const { home, journal, database } = context;
+  const { home, config, journal } = context;
   const path = journalFile(home);
-  const found = await database();
+  const found = await context.database();
   if (found === undefined) {
-    if (!isThere(path)) return ok(noneYet);
-    (await import('../../store/journal/sqlite-journal.js')).checkJournal(path);
+    const isKnown = config.read().hasJournal === true;
+    if (!isThere(path) && !isKnown) return ok(noneYet);
+    (await import('../../store/journal/sqlite-journal.js')).checkJournal(path, isKnown);
   }
   await journal();
   const rows = await databaseRows(context);
@@ -153,7 +159,11 @@ async function findJournal(context: Context): Promise<Finding> {
       count === undefined ? [] : [counted(count, part === 'journal' ? 'payment' : 'event')],
     )
     .join(', ');
-  const place = found === undefined ? path : `${found.postgres.where}, database ${rows[0]?.id}`;
+  const [first] = rows;
+  const database = `database ${first?.id}, generation ${first?.generation}`;
+  const place = found === undefined ? path : `${found.postgres.where}, ${database}`;
+  if (rows.some(({ restored }) => restored === true))
+    return problem(`${place}: restored from a backup, lacks payments`, 'svcpay reconcile --import');
   if (rows.some(({ writable }) => writable === false))
     return problem(`${place}: takes no writes`, 'svcpay db status shows why.');
   return ok(`${place}: intact, ${held}`);
@@ -166,9 +176,9 @@ async function checkLimits(context: Context): Promise<Finding> {
   const amounts = Object.keys(perPayment).length + Object.keys(perDay).length;
   if (amounts + destinations.length === 0)
     return ok('none', 'svcpay limits set --per-day 100000sat');
-  return ok(
-    `${amounts} on amounts, ${destinations.length === 0 ? 'any destination' : counted(destinations.length, 'destination')}`,
-  );
+  const allowed =
+    destinations.length === 0 ? 'any destination' : counted(destinations.length, 'destination');
+  return ok(`${amounts} on amounts, ${allowed}`);
 }
 
 function checkProxy({ settings, env }: Context): Finding | undefined {
@@ -211,7 +221,7 @@ interface Asked {
 const probeTimeoutMs = 10_000;
 
 /** Probes with an invalid token; a 401 shows that the service answers. */
-async function ask({ settings, transport, now, signal }: Context): Promise<Asked> {
+async function ask({ settings, transport, now, signal, version }: Context): Promise<Asked> {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
   const sentAt = now();
   try {
@@ -219,7 +229,11 @@ async function ask({ settings, transport, now, signal }: Context): Promise<Asked
     const request = {
       method: 'GET',
       url: `${baseUrl}/api/v2/transaction`,
-      headers: { accept: 'application/json', authorization: 'Bearer none' },
+      headers: {
+        accept: 'application/json',
+        authorization: 'Bearer none',
+        'user-agent': `svcpay/${version}`,
+      },
     };
     const answer = await send({ ...request, signal, timeoutMs: probeTimeoutMs });
     const at = now();
@@ -250,7 +264,9 @@ export function compareClocks(date: string | undefined, at: number, isSandbox: b
   if (Number.isNaN(theirs)) return ok('the service sends no time');
   const ahead = at - theirs;
   if (Math.abs(ahead) <= allowedSkewMs) return ok('agrees with the service');
-  const skew = `this machine is ${describeDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} the service`;
+  const skew =
+    `this machine is ${describeDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} ` +
+    'the service';
   if (isSandbox) return ok(skew);
   return problem(skew, 'Set the clock, e.g. with NTP. Countdowns follow the clock of the service.');
 }
@@ -265,7 +281,17 @@ async function checkToken(context: Context): Promise<Finding> {
 
 async function checkOpen(context: Context): Promise<Finding> {
   const { scope, journal } = await context.account();
-  const { length } = await (await journal()).open(scope);
-  if (length === 0) return ok('none is open');
-  return ok(`${length} ${length === 1 ? 'is' : 'are'} open`, 'svcpay tx pending');
+  const payments = await (await journal()).open(scope);
+  const unresolved = payments.filter((each) => ['error', 'unknown'].includes(status(each)));
+  const are = (count: number, what: string): string[] =>
+    count === 0 ? [] : [`${count} ${count === 1 ? 'is' : 'are'} ${what}`];
+  const open = are(payments.length - unresolved.length, 'open');
+  const [first] = unresolved;
+  if (first !== undefined)
+    return problem(
+      `${[...open, ...are(unresolved.length, 'unresolved')].join(', ')}: ask the service ` +
+        `whether the money of ${first.ref} moved`,
+      `Then record the answer: ${commandFor({ do: 'resolve', id: first.ref })}`,
+    );
+  return open.length === 0 ? ok('none is open') : ok(open.join(''), 'svcpay tx pending');
 }

@@ -82,7 +82,8 @@ export const limitsAllow = defineCommand({
   fields: limitFields,
   arguments: {
     destination: text('DESTINATION').describe(
-      'an address, Lightning Address, LNURL, node key, an invoice (for its node), or INSTITUTION:ACCOUNT',
+      'an address, Lightning Address, LNURL, node key, an invoice (for its node), ' +
+        'or INSTITUTION:ACCOUNT',
     ),
   },
   examples: [
@@ -174,8 +175,9 @@ async function agreeToRaise(
     const former = before[ccy];
     if (former === undefined || value.lte(former)) continue;
     const [from, to] = [money(ccy, former), { ccy, value }].map(formatAmount);
+    const change = `${rule} from ${from} to ${to}`;
     const agreed = await ask.steps.parsed({
-      message: `This raises the limit ${rule} from ${from} to ${to}. Type the new amount to confirm:`,
+      message: `This raises the limit ${change}. Type the new amount to confirm:`,
       flag: '--yes',
       parse: (typed) => {
         if (!parseAmount(typed, ccy).value.eq(value))

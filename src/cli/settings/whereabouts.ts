@@ -1,10 +1,10 @@
 // The profile, service and account of a command, and the places of its secret and token.
 import { ifAvailable } from '../../formats/failure.js';
 import { credentialName, type KeptTokens } from '../../store/profile/tokens.js';
-import type { Place } from '../../terminal/views/wallet-view.js';
+import type { Whereabouts } from '../../terminal/views/wallet-view.js';
 import type { Context } from '../context.js';
 
-export async function placeOf({ settings, client }: Context): Promise<Place> {
+export async function whereaboutsOf({ settings, client }: Context): Promise<Whereabouts> {
   const { profileName, embedded, baseUrl } = settings;
   return {
     profile: profileName,

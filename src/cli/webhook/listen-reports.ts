@@ -1,11 +1,14 @@
 // Reports of `webhook listen` on stderr; frequent ones are summarized.
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { Context } from '../context.js';
+import { counted } from '../../formats/text.js';
 import { messageOf } from '../../formats/unknown.js';
+import type { Answer } from '../../webhooks/listen.js';
 
 const quietMs = 5_000;
 
-export function listenReports(context: Context) {
+/** @param onAnswer draws the answer to a forwarded event */
+export function listenReports(context: Context, onAnswer: (answer: Answer) => void) {
   const { out, terminal } = context;
   const wrongSignature = calmly(context, (count) =>
     out.warn(
@@ -30,20 +33,25 @@ export function listenReports(context: Context) {
       out.warn(
         `Old events could not be deleted, and are tried again in an hour: ${messageOf(error)}`,
       ),
+    onForgotten: (consumer: string, events: number): void =>
+      out.warn(
+        `No receiver has served ${consumer} for 30 days. Dropped: ` +
+          `${counted(events, 'event')} that waited for it.`,
+      ),
     onUnsearched: (error: unknown): [] => {
       out.warn(
-        `The inbox could not be searched for transactions that moved on while no receiver ran: ${messageOf(error)}`,
+        'The inbox could not be searched for transactions that moved on while no receiver ' +
+          `ran: ${messageOf(error)}`,
       );
       return [];
     },
     onTrouble: (consumer: string, reason: string | undefined): void =>
-      out.say(
-        reason === undefined
-          ? `${consumer} takes events again.`
-          : `${consumer}: ${reason}. Its events wait and are retried.`,
-      ),
+      reason === undefined
+        ? out.say(`${consumer} takes events again.`)
+        : out.warn(`${consumer}: ${reason}. Its events wait and are retried.`),
     onFailed: (consumer: string, { id, txnId }: StoredEvent, reason: string): void =>
       out.warn(`${consumer} failed for event #${id}: ${reason}.`, txnId === null ? {} : { txnId }),
+    onAnswer,
     onOutput: (chunk: Buffer): void => void terminal.stderr.write(chunk),
     close(): void {
       wrongSignature.close();

@@ -1,9 +1,12 @@
-// Receives webhook deliveries: verifies, stores, prints and forwards them, and runs a command for each.
+// Receives webhook deliveries: verifies, stores, prints and forwards them, and runs a command for
+// each.
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { Failure } from '../../formats/failure.js';
-import { codeOf } from '../../formats/unknown.js';
+import type { Transaction } from '../../api/types.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
+import { codeOf, messageOf } from '../../formats/unknown.js';
+import { openFolder, receiverFile } from '../../store/files/home.js';
 import { checkHeader } from '../../store/profile/settings.js';
-import type { EventStore } from '../../store/events/event-store.js';
+import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import {
   eventStream,
@@ -13,15 +16,23 @@ import {
 } from '../../terminal/views/event-view.js';
 import { missedSince, type Enriched } from '../../webhooks/enrich.js';
 import { nameOf, parseTarget } from '../../webhooks/forward.js';
-import { startListener, type Listener } from '../../webhooks/listen.js';
+import { startListener, type Answer, type Listener } from '../../webhooks/listen.js';
 import type { Metrics } from '../../webhooks/metrics.js';
 import { startPages, type Pages } from '../../webhooks/monitoring.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { eventRow, withTransaction, defaultListenPort, headerOf } from './receiving.js';
+import { isRealService } from '../sandbox/control.js';
+import { register, type Registration } from './listen-registration.js';
 import { listenReports } from './listen-reports.js';
+import { consumerName } from './webhook-consumers.js';
 import { file, flag, text, whole, word, type ValuesOf } from '../values.js';
-import { findWebhookSecret, secretFromStdin, secretToListenWith } from './webhook-secret.js';
+import {
+  findWebhookSecret,
+  olderSecrets,
+  secretFromStdin,
+  secretToListenWith,
+} from './webhook-secret.js';
 
 const options = {
   port: whole(0, 65_535, 'PORT')
@@ -30,7 +41,8 @@ const options = {
   host: text('ADDRESS')
     .otherwise('127.0.0.1')
     .describe(
-      'address to listen on (default 127.0.0.1: this machine alone); up to 1,024 connections are held, each for 10 s until its headers are there',
+      'address to listen on (default 127.0.0.1: this machine alone); up to 1,024 connections ' +
+        'are held, each for 10 s until its headers are there',
     ),
   metrics: whole(0, 65_535, 'PORT')
     .optional()
@@ -38,7 +50,14 @@ const options = {
   forwardTo: word('URL', parseTarget)
     .repeated()
     .describe(
-      'forward every event to this address, but not one that was received before (a replay: it is answered 200 and stored as a duplicate); may be repeated',
+      'forward every event to this address, but not one that was received before (a replay: ' +
+        'it is answered 200 and stored as a duplicate); may be repeated',
+    ),
+  consumer: consumerName()
+    .repeated()
+    .describe(
+      'name of each target, in the order of --forward-to and --exec: its events wait under ' +
+        'this name, whatever its address (default: the address)',
     ),
   exec: text('CMD')
     .optional()
@@ -74,6 +93,7 @@ export const listenWebhook = defineCommand({
     ],
   ],
   async run(flags, context) {
+    checkNames(flags);
     const secret = await (flags.printSecret ? findWebhookSecret : secretToListenWith)(
       flags.secretStdin,
       context,
@@ -90,6 +110,19 @@ export const listenWebhook = defineCommand({
   },
 });
 
+/** Each target and the command have a name of their own, or none has one. */
+function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
+  const targets = forwardTo.length + (exec === undefined ? 0 : 1);
+  if (names.length === 0) return;
+  if (names.length !== targets)
+    throw new Failure(
+      'usage',
+      `Give --consumer once for each --forward-to and --exec: ${names.length} for ${targets}.`,
+    );
+  if (new Set(names).size < names.length)
+    throw new Failure('usage', 'Two targets cannot share one --consumer.');
+}
+
 async function listen(
   secret: string,
   store: EventStore,
@@ -97,8 +130,11 @@ async function listen(
   context: Context,
 ): Promise<void> {
   const { out, signal } = context;
-  const reports = listenReports(context);
+  const describe = await describer(flags, context);
+  const reports = listenReports(context, answerPrinter(describe, out));
   const client = flags.enrich ? (await context.account()).client : undefined;
+  // Time passes in the embedded sandbox, and it delivers, only while a process has it open.
+  if (context.settings.embedded) await context.embedded();
   const metrics =
     flags.metrics === undefined
       ? undefined
@@ -108,7 +144,7 @@ async function listen(
   const listener = await startListener({
     ...context,
     ...flags,
-    secret,
+    secrets: [secret, ...olderSecrets(flags.secretStdin, context)],
     store: metrics?.timedStore(store) ?? store,
     worker: `${context.owner} ${context.newId()}`,
     lookUp,
@@ -123,9 +159,16 @@ async function listen(
   const begin = (): void => void stop().catch(() => undefined);
   signal.addEventListener('abort', begin);
   if (signal.aborted) begin();
+  let registration: Registration | undefined;
   try {
+    registration = await register(listener.url, secret, context);
     const metricsUrl = metrics && (await serveMetrics(metrics, listener, flags, context));
-    const removeReadyFile = await greet({ url: listener.url, metricsUrl }, flags, context);
+    const removeReadyFile = await greet(
+      { url: listener.url, metricsUrl },
+      registration,
+      flags,
+      context,
+    );
     context.onClose(removeReadyFile);
     if (lookUp !== undefined) {
       for (const { txnId, txnState, transaction } of await missedSince(
@@ -135,12 +178,19 @@ async function listen(
         reports.onLookUpFailed,
       ).catch(reports.onUnsearched)) {
         out.say(
-          `Missed while no receiver ran: ${txnId} was ${txnState} and is ${transaction.txnState} now.`,
+          `Missed while no receiver ran: ${txnId} was ${txnState} and is ` +
+            `${transaction.txnState} now.`,
         );
       }
     }
-    await out.stream(rows(listener.events), eventStream);
+    // A person sees a forwarded event with its answer.
+    const isAnswered = out.forPeople && flags.forwardTo.length > 0;
+    const keepRate = settlementReader(context);
+    await out.stream(rows(listener.events, isAnswered, describe, keepRate), eventStream);
   } finally {
+    await registration
+      ?.remove()
+      .catch((error: unknown) => out.warn(`Still registered: ${messageOf(error)}`));
     reports.close();
     for (const line of totalLines(await stop())) out.say(line);
   }
@@ -158,7 +208,6 @@ async function serveMetrics(
     totals: listener.totals,
     backlog: store.backlog,
     unfinished: async () => (await context.journal()).unfinished(),
-    now: context.now,
   };
   const place = { host: flags.host, port: flags.metrics ?? 0 };
   const pages: Pages = async (path) =>
@@ -170,21 +219,99 @@ async function serveMetrics(
   return `${url}/metrics`;
 }
 
-async function* rows(events: AsyncIterable<Enriched>): AsyncGenerator<EventRow> {
-  for await (const { event, payload, transaction } of events)
-    yield withTransaction(eventRow(event, payload), transaction);
+async function* rows(
+  events: AsyncIterable<Enriched>,
+  isAnswered: boolean,
+  describe: Describe,
+  onSettled: (event: StoredEvent) => void,
+): AsyncGenerator<EventRow> {
+  for await (const { event, payload, transaction } of events) {
+    if (transaction === undefined) onSettled(event);
+    // Duplicates are not forwarded.
+    if (isAnswered && event.duplicateOf === null) continue;
+    yield withTransaction(eventRow(event, payload), transaction ?? (await describe(event)));
+  }
+}
+
+const mostSettlements = 1_000;
+
+/**
+ * Reads what has settled, because the client keeps the rates of what it reads. One at a time;
+ * beyond a thousand, events go without.
+ */
+function settlementReader({ settings, account }: Context): (event: StoredEvent) => void {
+  if (settings.profile.fiat === undefined) return () => undefined;
+  let waiting = 0;
+  let work: Promise<unknown> = Promise.resolve();
+  return ({ txnId, txnState, duplicateOf }) => {
+    if (txnId === null || txnState !== 'completed' || duplicateOf !== null) return;
+    if (waiting >= mostSettlements) return;
+    waiting += 1;
+    work = work
+      .then(async () => (await account()).client.transaction(txnId))
+      .catch(() => undefined)
+      .then(() => (waiting -= 1));
+  };
+}
+
+/** The transaction of an event, to show what it is; undefined if unknown. */
+type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
+
+/**
+ * For a person the transactions of a sandbox are read, which costs nothing; others with --enrich.
+ */
+async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
+  const { settings, out } = context;
+  const isSandbox = settings.baseUrl !== undefined && !isRealService(settings);
+  if (!out.forPeople || (!isSandbox && !enrich)) return () => Promise.resolve(undefined);
+  const account = await ifAvailable(context.account());
+  return async ({ txnId, duplicateOf }) =>
+    txnId === null || duplicateOf !== null
+      ? undefined
+      : // After Ctrl-C too, the event is shown.
+        account?.client.transaction(txnId).catch(() => undefined);
+}
+
+/** Draws each answer once: an address that refuses an event is asked again and again. */
+function answerPrinter(describe: Describe, out: Context['out']): (answer: Answer) => void {
+  const last = new Map<string, number>();
+  const print = async ({ event, target, status, ms }: Answer): Promise<void> => {
+    const row = withTransaction(eventRow(event), await describe(event));
+    const answered = { ...row, status, answeredBy: { target, ms } };
+    out.screen((canvas) => eventStream.lines(answered, canvas));
+  };
+  return ({ event, target, status, ms }) => {
+    const key = `${event.id} ${target}`;
+    if (!out.forPeople || last.get(key) === status) return;
+    if (status >= 200 && status < 300) last.delete(key);
+    else last.set(key, status);
+    void print({ event, target, status, ms });
+  };
 }
 
 async function greet(
   urls: Pick<Ready, 'url' | 'metricsUrl'>,
+  registration: Registration | undefined,
   { readyFile, forwardTo }: Flags,
-  { out, pid }: Context,
+  { home, out, pid }: Context,
 ): Promise<() => Promise<void>> {
-  const remove =
+  const ready = { ...urls, pid };
+  // `webhook replay` finds it there; without the file it takes the usual port.
+  openFolder(home.data);
+  const forget = await announceReady(receiverFile(home), ready);
+  const removeReady =
     readyFile === undefined
-      ? () => Promise.resolve()
-      : await announceReady(readyFile, { ...urls, pid });
-  out.say(`Listening on ${urls.url}. Ctrl-C ends.`);
+      ? undefined
+      : await announceReady(readyFile, ready).catch(async (error: unknown) => {
+          await forget();
+          throw error;
+        });
+  const remove = async (): Promise<void> => void (await Promise.all([forget(), removeReady?.()]));
+  out.say(
+    registration === undefined
+      ? `Listening on ${urls.url}. Ctrl-C ends.`
+      : `Listening on ${urls.url} · ${registration.text}. Ctrl-C ends.`,
+  );
   if (urls.metricsUrl !== undefined) out.say(`Metrics on ${urls.metricsUrl}`);
   for (const target of forwardTo) out.say(`Forwarding to ${nameOf(target)}`);
   return remove;
@@ -197,8 +324,8 @@ interface Ready {
 }
 
 /**
- * Writes the file atomically for a waiting script. The returned function removes it, so that it never
- * names a listener that has ended.
+ * Writes the file atomically for a waiting script. The returned function removes it, so that it
+ * never names a listener that has ended.
  */
 async function announceReady(file: string, ready: Ready): Promise<() => Promise<void>> {
   const unfinished = `${file}.${ready.pid}.tmp`;

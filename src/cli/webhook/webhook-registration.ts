@@ -19,23 +19,24 @@ import {
 
 const id = text('ID').describe('id of the webhook, as listed');
 
-/** A callback URL; {@link checkCallback} checks its scheme. */
-const callbackUrl = () =>
-  word('URL', (given) => {
-    if (!URL.canParse(given))
-      throw new Failure(
-        'usage',
-        `"${given}" is not a URL. Write a URL such as https://shop.example/hooks.`,
-      );
-    const url = new URL(given);
-    if (url.username !== '' || url.password !== '') {
-      throw new Failure(
-        'usage',
-        'A callback cannot carry a user name or password: the signature proves who calls.',
-      );
-    }
-    return url;
-  });
+/** A callback URL; {@link checkScheme} checks its scheme. */
+const callbackUrl = () => word('URL', parseCallback);
+
+function parseCallback(given: string): URL {
+  if (!URL.canParse(given))
+    throw new Failure(
+      'usage',
+      `"${given}" is not a URL. Write a URL such as https://shop.example/hooks.`,
+    );
+  const url = new URL(given);
+  if (url.username !== '' || url.password !== '') {
+    throw new Failure(
+      'usage',
+      'A callback cannot carry a user name or password: the signature proves who calls.',
+    );
+  }
+  return url;
+}
 
 export const listWebhooks = defineCommand({
   prints: namesOf(undefined, webhookList(0)),
@@ -60,7 +61,7 @@ export const setWebhook = defineCommand({
     ],
   ],
   async run({ url, ...flags }, context) {
-    checkCallback(url, context.settings.baseUrl);
+    checkScheme(url, context.settings.baseUrl);
     const { client } = await context.account();
     const [before] = await client.webhooks();
     if (before !== undefined) await agreeToReplace(before, url, context);
@@ -97,7 +98,7 @@ export const updateWebhook = defineCommand({
         hint: 'Give --callback URL, --secret-stdin or --generate-secret.',
       });
     }
-    if (callback !== undefined) checkCallback(callback, context.settings.baseUrl);
+    if (callback !== undefined) checkScheme(callback, context.settings.baseUrl);
     const { client } = await context.account();
     const secret = changesSecret ? await chooseSecret(flags, context) : undefined;
     await client.updateWebhook(id, {
@@ -146,8 +147,18 @@ export const removeWebhook = defineCommand({
   },
 });
 
-/** Throws Failure `usage` unless it is https. A sandbox on this machine may call this machine over http. */
-function checkCallback({ protocol, hostname }: URL, baseUrl: string | undefined): void {
+/** A typed callback. Throws Failure `usage` if the service cannot call it. */
+export function checkCallback(given: string, baseUrl: string | undefined): URL {
+  const url = parseCallback(given);
+  checkScheme(url, baseUrl);
+  return url;
+}
+
+/**
+ * Throws Failure `usage` unless it is https. A sandbox on this machine may call this machine over
+ * http.
+ */
+function checkScheme({ protocol, hostname }: URL, baseUrl: string | undefined): void {
   if (protocol === 'https:') return;
   if (protocol === 'http:' && isLoopback(hostname) && baseUrl?.startsWith('http:') === true) return;
   throw new Failure('usage', 'The callback must be an https URL.', {

@@ -1,5 +1,9 @@
 // Sends stored events again, byte for byte, to an address or the local receiver.
+import { readFile } from 'node:fs/promises';
+import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { jsonIn } from '../../formats/unknown.js';
+import { receiverFile, type Home } from '../../store/files/home.js';
 import type { EventStore, StoredEvent } from '../../store/events/event-store.js';
 import { eventStream, type EventRow, eventFields } from '../../terminal/views/event-view.js';
 import {
@@ -26,8 +30,10 @@ export const replayWebhook = defineCommand({
   options: {
     since: duration().optional().describe('all events received within this time'),
     to: word('URL', parseTarget)
-      .otherwise(new URL(defaultListenUrl))
-      .describe(`where to send them (default ${defaultListenUrl})`),
+      .optional()
+      .describe(
+        `where to send them (default: webhook listen of this home, or ${defaultListenUrl})`,
+      ),
   },
   examples: [
     [
@@ -39,12 +45,13 @@ export const replayWebhook = defineCommand({
       'events of the last ten minutes, to the receiver on this machine',
     ],
   ],
-  async run({ ids = [], since, to }, context) {
+  async run({ ids = [], since, to: given }, context) {
     if ((ids.length === 0) === (since === undefined)) {
       throw new Failure('usage', 'Name the events: their numbers, or --since DURATION.', {
         hint: 'svcpay webhook replay --since 10m',
       });
     }
+    const to = given ?? (await receiverOf(context.home)) ?? new URL(defaultListenUrl);
     const store = await context.events();
     const events =
       since === undefined
@@ -52,12 +59,8 @@ export const replayWebhook = defineCommand({
         : await all(store.since(context.now() - since));
     if (events.length === 0)
       throw new Failure('not-found', 'No event was received within that time.');
-    const forwarder = openForwarder({
-      target: to,
-      signatureHeader: headerOf(context.settings),
-      connections: 1,
-    });
-    context.onClose(() => forwarder.close());
+    const forwarder = openForwarder({ target: to, signatureHeader: headerOf(context.settings) });
+    context.onClose(forwarder.close);
     const failed: Replayed[] = [];
     const { out } = context;
     const replayed = rows(replay(events, forwarder), failed);
@@ -72,7 +75,19 @@ export const replayWebhook = defineCommand({
   },
 });
 
-/** In the order of arrival, without repetition. Throws Failure `not-found` for a name without events. */
+const receiver = v.object({ url: v.pipe(v.string(), v.url()) });
+
+/** Where `webhook listen` of this home listens; undefined while none runs. */
+async function receiverOf(home: Home): Promise<URL | undefined> {
+  const text = await readFile(receiverFile(home), 'utf8').catch(() => '');
+  const read = v.safeParse(receiver, jsonIn(text));
+  return read.success ? new URL(read.output.url) : undefined;
+}
+
+/**
+ * In the order of arrival, without repetition. Throws Failure `not-found` for a name without
+ * events.
+ */
 async function eventsOf(
   ids: readonly string[],
   store: EventStore,

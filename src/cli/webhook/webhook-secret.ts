@@ -1,7 +1,9 @@
-// The webhook secret: from stdin, environment, secret store or a masked question; never from an argument.
+// The webhook secret: from stdin, environment, secret store or a masked question; never from an
+// argument.
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
 import type { Context } from '../context.js';
+import { isRealService } from '../sandbox/control.js';
 import { readStdin } from '../stdin.js';
 import { flag, type ValuesOf } from '../values.js';
 
@@ -21,16 +23,22 @@ export const findWebhookSecret = async (secretStdin: boolean, context: Context):
   (await knownSecret(secretStdin, context)) ??
   context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
 
-/** At a terminal, a missing secret is generated, saved and shown. */
+/**
+ * At a terminal, and with a sandbox, a missing secret is generated and saved. It is shown unless
+ * `listen` registers it itself.
+ */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
+  const { settings, terminal, out } = context;
   const known = await knownSecret(secretStdin, context);
-  if (known !== undefined || !context.terminal.canPrompt)
+  const isSandbox = settings.baseUrl !== undefined && !isRealService(settings);
+  if (known !== undefined || (!terminal.canPrompt && !isSandbox))
     return known ?? findWebhookSecret(secretStdin, context);
   const secret = makeSecret();
   const place = await keepWebhookSecret(secret, context);
-  context.out.say(`Made a webhook secret and saved it in ${place}:`);
-  context.out.say(`  ${secret}`);
-  context.out.say(
+  out.say(`Made a webhook secret and saved it in ${place}.`);
+  if (isSandbox) return secret;
+  out.say(`  ${secret}`);
+  out.say(
     'Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin',
   );
   return secret;
@@ -59,11 +67,21 @@ export async function chooseSecret(
 }
 
 async function givenSecret(secretStdin: boolean, context: Context): Promise<string | undefined> {
-  if (!secretStdin) return withoutLineEnd(context.env[variable] ?? '') || undefined;
+  if (!secretStdin) return secretsInEnvironment(context)[0];
   const secret = withoutLineEnd(await readStdin(context));
   if (secret.trim() === '') throw new Failure('usage', 'There was no webhook secret on stdin.');
   return secret;
 }
+
+/** The newest first: two while a secret is changed, `new,old`. */
+const secretsInEnvironment = ({ env }: Context): string[] =>
+  withoutLineEnd(env[variable] ?? '')
+    .split(',')
+    .filter((secret) => secret.trim() !== '');
+
+/** Secrets that deliveries may still be signed with, next to the one in use. */
+export const olderSecrets = (secretStdin: boolean, context: Context): readonly string[] =>
+  secretStdin ? [] : secretsInEnvironment(context).slice(1);
 
 const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 

@@ -4,13 +4,13 @@ import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/tokens.js';
 import { signatureView, verifiedView } from '../../terminal/views/webhook-view.js';
 import { explainSignature, type OtherSecret } from '../../webhooks/explain.js';
-import { signBody } from '../../webhooks/sign.js';
+import { signBody, verifyBody } from '../../webhooks/sign.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { readGivenFile, readStdinBytes } from '../stdin.js';
 import { file, text } from '../values.js';
 import { headerOf } from './receiving.js';
-import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
+import { findWebhookSecret, olderSecrets, secretFromStdin } from './webhook-secret.js';
 
 const body = file().optional().describe('the raw body; - or nothing reads it from stdin');
 
@@ -46,8 +46,11 @@ export const verifyWebhook = defineCommand({
   async run({ file, signature, secretStdin }, context) {
     const body = await inputBytes(file, secretStdin, context);
     const secret = await findWebhookSecret(secretStdin, context);
+    const isOlder = olderSecrets(secretStdin, context).some((older) =>
+      verifyBody(body, signature, older),
+    );
     const wrong = explainSignature(body, signature, secret, await otherSecrets(context));
-    if (wrong !== undefined) {
+    if (wrong !== undefined && !isOlder) {
       throw new Failure('refused', `The signature is wrong: ${wrong.reason}.`, {
         code: `wrong-${wrong.cause}`,
       });

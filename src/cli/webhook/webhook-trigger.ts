@@ -1,9 +1,10 @@
 // Triggers an event: through the sandbox, or signed and sent by svcpay.
-import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
+import { deliveryAnswer, fieldNames } from '../../formats/sandbox/answers.js';
+import { messageOf } from '../../formats/unknown.js';
 import { transactionStates } from '../../formats/states.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
-import { nameOf, openForwarder, parseTarget, reasonOf } from '../../webhooks/forward.js';
+import { nameOf, openForwarder, parseTarget } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
@@ -13,8 +14,10 @@ import { headerOf } from './receiving.js';
 import { choice, text, transaction, word, type ValuesOf } from '../values.js';
 import { findWebhookSecret, secretFromStdin } from './webhook-secret.js';
 
-const triggeredSchema = v.looseObject({ txnId: v.string(), txnState: v.string() });
-type Triggered = v.InferOutput<typeof triggeredSchema>;
+interface Triggered {
+  readonly txnId: string;
+  readonly txnState: string;
+}
 
 const options = {
   to: word('URL', parseTarget)
@@ -25,8 +28,11 @@ const options = {
   ...secretFromStdin,
 };
 
+/** The sandbox answers with its delivery. */
+const delivered = fieldNames(deliveryAnswer);
+
 export const triggerWebhook = defineCommand({
-  fields: ['txnId', 'extRefId', 'txnState', 'msg', 'updatedAt'],
+  fields: [...new Set(['txnId', 'extRefId', 'txnState', 'msg', 'updatedAt', ...delivered])],
   arguments: {
     state: choice(transactionStates, 'STATE').describe('the txnState that the event reports'),
   },
@@ -47,7 +53,7 @@ export const triggerWebhook = defineCommand({
     }
     const triggered =
       to === undefined
-        ? await controlSandbox(context, 'POST', 'trigger', triggeredSchema, {
+        ? await controlSandbox(context, 'POST', 'trigger', deliveryAnswer, {
             state,
             txnId: await idOf(flags.txn, context),
             extRefId: flags.ref,
@@ -82,18 +88,14 @@ async function send(
     updatedAt: context.now(),
   };
   const body = Buffer.from(JSON.stringify(event));
-  const forwarder = openForwarder({
-    target,
-    signatureHeader: headerOf(context.settings),
-    connections: 1,
-  });
-  context.onClose(() => forwarder.close());
+  const forwarder = openForwarder({ target, signatureHeader: headerOf(context.settings) });
+  context.onClose(forwarder.close);
   const status = await forwarder
     .post({ body, signature: signBody(body, secret) }, context.signal)
     .catch((cause: unknown) => {
       throw new Failure(
         'temporary',
-        `The event did not get to ${nameOf(target)}: ${reasonOf(cause)}.`,
+        `The event did not get to ${nameOf(target)}: ${messageOf(cause)}.`,
         { cause },
       );
     });

@@ -1,4 +1,5 @@
-// Bitcoin addresses: base58check (P2PKH, P2SH) and segwit in bech32 (BIP173) and bech32m (BIP350), checksums verified.
+// Bitcoin addresses: base58check (P2PKH, P2SH) and segwit in bech32 (BIP173) and bech32m (BIP350),
+// checksums verified.
 import { bech32, bech32m, hex } from '@scure/base';
 import { changed, decodeBase58check, encodeBase58check, normaliseBech32 } from './encodings.js';
 import { Failure } from '../failure.js';

@@ -6,7 +6,10 @@ import { Failure } from '../failure.js';
 export const sha256 = (data: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(data).digest());
 
-/** Decodes base58check and verifies the checksum. `noun` is used in the message. Throws `Failure` usage. */
+/**
+ * Decodes base58check and verifies the checksum. `noun` is used in the message. Throws `Failure`
+ * usage.
+ */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
   if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);
@@ -21,8 +24,8 @@ export const encodeBase58check = (payload: Uint8Array): string =>
   createBase58check(sha256).encode(payload);
 
 /**
- * The text in lower case if it looks like bech32: one letter case, a separator, only allowed characters.
- * The caller verifies the checksum. Throws `Failure` usage.
+ * The text in lower case if it looks like bech32: one letter case, a separator, only allowed
+ * characters. The caller verifies the checksum. Throws `Failure` usage.
  */
 export function normaliseBech32(text: string, noun: string): string {
   const lower = text.toLowerCase();
@@ -39,6 +42,6 @@ export function normaliseBech32(text: string, noun: string): string {
 
 /** The failure for a damaged text of a recognised kind. */
 export function changed(noun: string, what: string, cause?: unknown): Failure {
-  const message = `This ${noun} was changed or cut off: ${what}. Copy it again whole, or ask for a new one.`;
-  return new Failure('usage', message, { cause });
+  const advice = 'Copy it again whole, or ask for a new one.';
+  return new Failure('usage', `This ${noun} was changed or cut off: ${what}. ${advice}`, { cause });
 }

@@ -12,12 +12,15 @@ export interface EvmAddress {
   readonly checksummed: boolean;
 }
 
-/** Reads an Ethereum address (`0x…`); mixed letter case must match EIP-55. Throws `Failure` usage. */
+/**
+ * Reads an Ethereum address (`0x…`); mixed letter case must match EIP-55. Throws `Failure` usage.
+ */
 export function parseEvmAddress(text: string): EvmAddress {
   if (!/^0x[0-9a-f]{40}$/i.test(text) || text.startsWith('0X')) {
     throw new Failure(
       'usage',
-      `"${text.slice(0, 90)}" is not an Ethereum address. Those are 0x and 40 of the characters 0-9 and a-f.`,
+      `"${text.slice(0, 90)}" is not an Ethereum address. Those are 0x and 40 of the ` +
+        'characters 0-9 and a-f.',
     );
   }
   const digits = text.slice(2);

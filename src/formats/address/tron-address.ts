@@ -1,4 +1,5 @@
-// TRON addresses: base58check of the byte 0x41 and a 20-byte hash, as used by USDT payments over TRC-20.
+// TRON addresses: base58check of the byte 0x41 and a 20-byte hash, as used by USDT payments over
+// TRC-20.
 import { hex } from '@scure/base';
 import { changed, decodeBase58check, encodeBase58check } from './encodings.js';
 import { Failure } from '../failure.js';

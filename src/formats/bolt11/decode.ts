@@ -1,4 +1,5 @@
-// Decodes BOLT11 Lightning invoices, with every check that the standard requires, signature included.
+// Decodes BOLT11 Lightning invoices, with every check that the standard requires, signature
+// included.
 import { bech32, hex } from '@scure/base';
 import { encodeBase58Address, encodeSegwitAddress } from '../address/bitcoin-address.js';
 import { changed, normaliseBech32 } from '../address/encodings.js';
@@ -75,7 +76,10 @@ export function decodeInvoice(text: string): Invoice {
   );
 }
 
-/** A valid, signed invoice, with the reason if svcpay cannot pay it. Without a payment secret, that is empty. */
+/**
+ * A valid, signed invoice, with the reason if svcpay cannot pay it. Without a payment secret, that
+ * is empty.
+ */
 export function inspectInvoice(text: string): {
   readonly invoice: Invoice;
   readonly whyUnpayable: string | undefined;

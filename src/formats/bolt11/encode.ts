@@ -6,7 +6,10 @@ import { sealInvoice } from './signature.js';
 import { Failure } from '../failure.js';
 import { networks, type BitcoinNetwork } from '../address/network.js';
 
-/** The fields of a new invoice; units and notations as in `Invoice`. Set a description or its hash, not both. */
+/**
+ * The fields of a new invoice; units and notations as in `Invoice`. Set a description or its hash,
+ * not both.
+ */
 export interface InvoiceFields {
   readonly network: BitcoinNetwork;
   /** Absent or `null`: the payer chooses. */
@@ -24,7 +27,10 @@ export interface InvoiceFields {
 /** Bits 8 and 14: variable-length onion and payment secret, both required. */
 const featureWords = [16, 8, 0];
 
-/** Writes the invoice and signs it with the 32-byte node key. Throws `Failure` usage for fields that BOLT11 cannot express. */
+/**
+ * Writes the invoice and signs it with the 32-byte node key. Throws `Failure` usage for fields that
+ * BOLT11 cannot express.
+ */
 export function encodeInvoice(fields: InvoiceFields, privateKey: Uint8Array): string {
   const words = [...timestampWords(fields.timestamp), ...taggedFields(fields)];
   return sealInvoice(

@@ -68,7 +68,10 @@ export function joinField(letter: FieldLetter, words: readonly number[]): number
   return [fieldTypes[letter], words.length >> 5, words.length & 31, ...words];
 }
 
-/** The words of a field that may occur once; repetitions must be equal, or two readers could pay differently. */
+/**
+ * The words of a field that may occur once; repetitions must be equal, or two readers could pay
+ * differently.
+ */
 export function singleField(
   fields: readonly Field[],
   letter: FieldLetter,
@@ -108,7 +111,10 @@ export function wordsOfNumber(value: number, minimum = 1): number[] {
   return words;
 }
 
-/** The feature bits that are set, ascending. Throws for an unknown even bit and for a bit without its dependency. */
+/**
+ * The feature bits that are set, ascending. Throws for an unknown even bit and for a bit without
+ * its dependency.
+ */
 export function readFeatures(words: readonly number[]): number[] {
   const bits = words
     .toReversed()

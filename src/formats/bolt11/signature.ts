@@ -11,8 +11,8 @@ export const signatureWords = 104;
  * The public key (33 bytes, hex) that signed, or `undefined` for an invalid signature.
  *
  * @param signature r and s (64 bytes) and then the recovery flag, as BOLT11 orders them.
- * @param payee the public key stated in the invoice, against which the signature is verified, low S required; without
- * one the key is recovered from the signature.
+ * @param payee the public key stated in the invoice, against which the signature is verified, low S
+ * required; without one the key is recovered from the signature.
  */
 export function signerOf(
   prefix: string,
@@ -71,7 +71,9 @@ export function hasHighS(signature: Uint8Array): boolean {
   }
 }
 
-/** The whole invoice: prefix and words signed with the key (RFC 6979, low S), in lower-case bech32. */
+/**
+ * The whole invoice: prefix and words signed with the key (RFC 6979, low S), in lower-case bech32.
+ */
 export function sealInvoice(
   prefix: string,
   words: readonly number[],

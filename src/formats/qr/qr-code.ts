@@ -40,7 +40,8 @@ export function svgOf({ size, isDark }: Bitmap): string {
     .filter(([row, column]) => isDark(row, column))
     .map(([row, column]) => `M${column} ${row}h1v1h-1z`);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" ` +
+      'shape-rendering="crispEdges">',
     `<path fill="#fff" d="M0 0h${size}v${size}H0z"/>`,
     `<path fill="#000" d="${path.join('')}"/>`,
     '</svg>',

@@ -1,4 +1,5 @@
-// Types of the encoder inside qrcode-terminal 0.12.0, as far as used here; the package has no types.
+// Types of the encoder inside qrcode-terminal 0.12.0, as far as used here; the package has no
+// types.
 declare module 'qrcode-terminal/vendor/QRCode/index.js' {
   export interface BitBuffer {
     put(value: number, bits: number): void;

@@ -1,11 +1,13 @@
-// A text cut into the pieces of a QR code: bech32 goes in upper case and alphanumeric mode, a third smaller.
+// A text cut into the pieces of a QR code: bech32 goes in upper case and alphanumeric mode, a third
+// smaller.
 import type { Segment } from 'qrcode-terminal/vendor/QRCode/index.js';
 
 const alphanumeric = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:';
 
 /**
- * Bech32 with the scheme before it: as the whole text, at the head of a BIP21 URI, or as its Lightning invoice. Only
- * there does the case of letters mean nothing; base58, EIP-55, names and labels keep theirs.
+ * Bech32 with the scheme before it: as the whole text, at the head of a BIP21 URI, or as its
+ * Lightning invoice. Only there does the case of letters mean nothing; base58, EIP-55, names and
+ * labels keep theirs.
  */
 const place = '(?:^(?:lightning:|bitcoin:)?|(?<=[?&]lightning=))';
 const prefix = '(?:ln(?:bc|tbs?|bcrt|url)(?:\\d+[munp]?)?|bc|tb|bcrt)';

@@ -1,8 +1,16 @@
 // The `/_sandbox/` control endpoints, for tests and people.
 import Big from 'big.js';
 import * as v from 'valibot';
+import type {
+  ClockState,
+  Credentials,
+  OutsideInvoice,
+  SandboxStatus,
+  SandboxWallet,
+  Unwritten,
+} from '../../formats/sandbox/answers.js';
 import { createAccount, findAccount, listAccounts, walletsOf } from '../world/accounts.js';
-import { readClock, setClock, type ClockState } from '../world/clock.js';
+import { readClock, setClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
 import { addFault, clearFaults, faultRule, listFaults, removeFault } from '../world/faults.js';
 import { control, idParam, readBody, wholeNumber, type Call, type Route } from '../http/routing.js';
@@ -12,8 +20,9 @@ import { payFromOutside } from './outside.js';
 import { badRequest, notFound } from '../wire/refusal.js';
 import { clearLog, readLog } from '../http/request-log.js';
 import type { Store } from '../storage/database.js';
-import { carryOut, type DueAction } from '../world/schedule.js';
-import { fund, issueCredentials, reset, seeds } from './seed.js';
+import { runDueActions, type DueAction } from '../world/schedule.js';
+import { fund } from './funding.js';
+import { issueCredentials, reset, seeds } from './seed.js';
 import { readAutoPay, requireSetting, writeAutoPay } from '../storage/settings.js';
 import { durations } from '../unspecified.js';
 import { currency, duration, readAmount, whole } from '../wire/values.js';
@@ -54,7 +63,7 @@ export function controls({ machineTime, dueActions }: ControlOptions): Route[] {
       const [{ ctx }, machine] = [call, machineTime()];
       const set = change(readClock(ctx.store, machine), call);
       setClock(ctx.store, machine, set);
-      carryOut({ ...ctx, now: set.now }, dueActions);
+      runDueActions({ ...ctx, now: set.now }, dueActions);
       return set;
     };
   return [
@@ -130,7 +139,7 @@ function faultControls(): Route[] {
   ];
 }
 
-function status(ctx: Context, machine: number): unknown {
+function status(ctx: Context, machine: number): Unwritten<SandboxStatus> {
   const { store } = ctx;
   return {
     baseUrl: ctx.baseUrl,
@@ -141,11 +150,7 @@ function status(ctx: Context, machine: number): unknown {
       accountId: id,
       accountDisplayName: displayName,
       parentAccountId: parentId,
-      wallets: walletsOf(store, id).map(({ ccy, amount, availableBalance }) => ({
-        ccy,
-        amount,
-        availableBalance,
-      })),
+      wallets: walletsIn(store, id),
     })),
     transactions: counts(store, 'SELECT state AS value, count(*) AS count FROM txn GROUP BY state'),
     faults: listFaults(store).filter(({ spent }) => !spent).length,
@@ -158,24 +163,33 @@ function status(ctx: Context, machine: number): unknown {
   };
 }
 
+function walletsIn(store: Store, accountId: string): Unwritten<SandboxWallet>[] {
+  return walletsOf(store, accountId).map(({ ccy, amount, availableBalance }) => ({
+    ccy,
+    amount,
+    availableBalance,
+  }));
+}
+
 function counts(store: Store, sql: string): Record<string, number> {
   const rows = store.all(v.object({ value: v.string(), count: v.number() }), sql);
   return Object.fromEntries(rows.map(({ value, count }) => [value, count]));
 }
 
-function fundWallet({ ctx, incoming }: Call): unknown {
+function fundWallet({ ctx, incoming }: Call): Unwritten<SandboxWallet> | undefined {
   const {
     ccy,
     amount,
     accountId = requireSetting(ctx.store, 'mainAccount'),
   } = readBody(incoming, fundBody);
-  if (findAccount(ctx.store, accountId) === undefined) throw notFound();
-  fund(ctx, accountId, ccy, readAmount(ccy, amount));
-  return walletsOf(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
+  const account = findAccount(ctx.store, accountId);
+  if (account === undefined) throw notFound();
+  fund(ctx, account, ccy, readAmount(ccy, amount));
+  return walletsIn(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
 }
 
 /** Opens a further account with credentials of its own. */
-function openAccount({ ctx, incoming }: Call): unknown {
+function openAccount({ ctx, incoming }: Call): Credentials {
   const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(
     incoming,
     accountBody,
@@ -183,10 +197,10 @@ function openAccount({ ctx, incoming }: Call): unknown {
   if (parentAccountId !== null && findAccount(ctx.store, parentAccountId) === undefined)
     throw notFound();
   const { id } = createAccount(ctx, displayName, parentAccountId);
-  return { ...issueCredentials(ctx, id), accountDisplayName: displayName, parentAccountId };
+  return issueCredentials(ctx, id);
 }
 
-function outsideInvoice({ ctx, incoming }: Call): unknown {
+function outsideInvoice({ ctx, incoming }: Call): Unwritten<OutsideInvoice> {
   const { amount, description, expiry } = readBody(incoming, invoiceBody);
   const value = readAmount('BTC', amount);
   const made = createInvoice(ctx, {

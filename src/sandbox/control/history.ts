@@ -9,7 +9,7 @@ import { createTransaction, creationBody } from '../kinds/creation.js';
 import { move } from '../service/engine.js';
 import { dueActions, kindOf } from '../kinds/index.js';
 import { createInvoice } from '../world/lightning.js';
-import { carryOut, type DueAction } from '../world/schedule.js';
+import { runDueActions, type DueAction } from '../world/schedule.js';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -17,7 +17,7 @@ const day = 24 * 60 * minute;
 /** One transaction a day. */
 const monthDays = 30;
 
-interface Deed {
+interface Activity {
   readonly note: string;
   readonly order: (ctx: Context) => object;
   /** `paid`: the confirmed request is paid from outside. */
@@ -28,7 +28,7 @@ const coldAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
 /** Repeated in this order, one a day. */
-const deeds: readonly Deed[] = [
+const activities: readonly Activity[] = [
   {
     note: 'Invoice 118, Coffee House',
     ends: 'paid',
@@ -66,17 +66,18 @@ const deeds: readonly Deed[] = [
   { note: 'Too slow', ends: 'nothing', order: (ctx) => swap(ctx, 'USD', 'USDT', '40') },
 ];
 
-/** On the first day. */
-const openingDeeds: readonly Deed[] = [
-  { note: 'Capital', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '2.5') },
-  ...Object.entries({ USDT: '10000', USD: '5000', CAD: '5000', VND: '50000000' }).map(
-    ([ccy, amount]): Deed => ({
+/** On the first day. A year spends some 6500 USDT. */
+function openingActivities(months: number): Activity[] {
+  const balances = { USDT: 10_000 * Math.ceil(months / 12), USD: 5000, CAD: 5000, VND: 50_000_000 };
+  return [
+    { note: 'Capital', ends: 'paid', order: (ctx) => receive(ctx, 'on-chain', '2.5') },
+    ...Object.entries(balances).map(([ccy, amount]): Activity => ({
       note: `Working balance, ${ccy}`,
       ends: 'confirm',
-      order: (ctx) => buy(ctx, 'BTC', ccy, amount),
-    }),
-  ),
-];
+      order: (ctx) => buy(ctx, 'BTC', ccy, String(amount)),
+    })),
+  ];
+}
 
 export function writeHistory(ctx: Context, account: Account, months: number): void {
   const actions = dueActions();
@@ -84,33 +85,35 @@ export function writeHistory(ctx: Context, account: Account, months: number): vo
   writeAutoPay(ctx.store, 'off');
   const days = months * monthDays;
   const at = (past: number, ms: number): Context => ({ ...ctx, now: ctx.now - past * day + ms });
-  openingDeeds.forEach((deed, hour) =>
-    perform(at(days + 1, 2 * hour * 60 * minute), account, deed, actions),
+  openingActivities(months).forEach((activity, hour) =>
+    perform(at(days + 1, 2 * hour * 60 * minute), account, activity, actions),
   );
   for (let past = days; past > 0; past -= 1) {
     // At a different time each day.
-    const deed = deeds[past % deeds.length];
-    if (deed !== undefined) perform(at(past, ((past * 37) % 600) * minute), account, deed, actions);
+    const activity = activities[past % activities.length];
+    if (activity !== undefined)
+      perform(at(past, ((past * 37) % 600) * minute), account, activity, actions);
   }
-  carryOut(ctx, actions);
+  runDueActions(ctx, actions);
   writeAutoPay(ctx.store, payer);
 }
 
 function perform(
   ctx: Context,
   account: Account,
-  deed: Deed,
+  activity: Activity,
   actions: ReadonlyMap<string, DueAction>,
 ): void {
-  carryOut(ctx, actions);
-  const order = v.parse(creationBody, { ...deed.order(ctx), note: deed.note });
+  runDueActions(ctx, actions);
+  const order = v.parse(creationBody, { ...activity.order(ctx), note: activity.note });
   const txn = createTransaction(ctx, account, order);
   const kind = kindOf(txn);
   const soon = { ...ctx, now: ctx.now + minute / 6 };
-  if (deed.ends === 'cancel') move(soon, kind.flow, txn, 'cancel');
-  if (deed.ends === 'nothing' || deed.ends === 'cancel') return;
+  if (activity.ends === 'cancel') move(soon, kind.flow, txn, 'cancel');
+  if (activity.ends === 'nothing' || activity.ends === 'cancel') return;
   const confirmed = kind.confirm(soon, txn);
-  if (deed.ends === 'paid') kind.payFromOutside?.({ ...ctx, now: ctx.now + 2 * minute }, confirmed);
+  if (activity.ends === 'paid')
+    kind.payFromOutside?.({ ...ctx, now: ctx.now + 2 * minute }, confirmed);
 }
 
 function receive({ maker }: Context, method: string, amount: string): object {

@@ -1,4 +1,5 @@
 // Payments from outside: to a transaction, an invoice or an address of the service.
+import type { Paid, Unwritten } from '../../formats/sandbox/answers.js';
 import { detectDestination } from '../../formats/destination.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { findOwnAddress } from '../world/addresses.js';
@@ -12,10 +13,14 @@ import { findTransaction, requireTransaction, type Transaction } from '../servic
 import { readAmount } from '../wire/values.js';
 
 /**
- * Pays a txnId, an invoice, an address or a `bitcoin:` URI. Only addresses take an amount; it is optional
- * for the address of a receive.
+ * Pays a txnId, an invoice, an address or a `bitcoin:` URI. Only addresses take an amount; it is
+ * optional for the address of a receive.
  */
-export function payFromOutside(ctx: Context, target: string, amount: string | undefined): unknown {
+export function payFromOutside(
+  ctx: Context,
+  target: string,
+  amount: string | undefined,
+): Unwritten<Paid> {
   const txn = findTransaction(ctx.store, target);
   if (txn !== undefined) return payTransaction(ctx, txn, amount);
   if (/^[0-9a-f-]{36}$/i.test(target)) throw notFound();
@@ -34,7 +39,11 @@ export function payFromOutside(ctx: Context, target: string, amount: string | un
   }
 }
 
-function payTransaction(ctx: Context, txn: Transaction, amount: string | undefined): unknown {
+function payTransaction(
+  ctx: Context,
+  txn: Transaction,
+  amount: string | undefined,
+): Unwritten<Paid> {
   const { payFromOutside: payIt } = kindOf(txn);
   if (payIt === undefined) throw badRequest(`transaction ${txn.id} asks for no payment`);
   if (amount !== undefined) throw badRequest('an amount is for an address: this says its own');
@@ -48,7 +57,7 @@ function receiveOf({ store }: Context, { invoice, paymentHash }: Invoice): Trans
   return requireTransaction(store, known.txnId);
 }
 
-function payOwnAddress(ctx: Context, address: string, amount: string | undefined): unknown {
+function payOwnAddress(ctx: Context, address: string, amount: string | undefined): Unwritten<Paid> {
   const own = findOwnAddress(ctx.store, address);
   if (own === undefined) throw badRequest('the address is not one of this service');
   if (amount === undefined) {
@@ -64,4 +73,4 @@ function payOwnAddress(ctx: Context, address: string, amount: string | undefined
   return { depositId: id, ccy, amount: value, confirmations, needed };
 }
 
-const show = ({ id, state }: Transaction): unknown => ({ txnId: id, txnState: state });
+const show = ({ id, state }: Transaction): Paid => ({ txnId: id, txnState: state });

@@ -1,26 +1,19 @@
 // Seeds a sandbox: keys, the main account with its credentials, and the first balances.
 import Big from 'big.js';
-import * as v from 'valibot';
+import { credentialsAnswer, type Credentials } from '../../formats/sandbox/answers.js';
 import { createAccount, findAccount, openWallet, type Account } from '../world/accounts.js';
-import { type Context, randomHex, randomId } from '../world/context.js';
+import { type Context, randomHex } from '../world/context.js';
 import type { Store } from '../storage/database.js';
-import { credit } from '../service/engine.js';
+import { fund } from './funding.js';
 import { writeHistory } from './history.js';
 import { createNodes } from '../world/lightning.js';
 import { readSetting, requireSetting, writeSetting } from '../storage/settings.js';
 import { setClock } from '../world/clock.js';
-import { demoBalances } from '../unspecified.js';
+import { demoAge, demoBalances } from '../unspecified.js';
 
 export const seeds = ['demo', 'empty', 'history'] as const satisfies readonly Seed[];
 /** `demo` has money in several wallets, `empty` has none, `history` has months of transactions. */
 export type Seed = 'demo' | 'empty' | 'history';
-
-/** Credentials of an account. */
-export interface Credentials {
-  readonly apiKey: string;
-  readonly apiSecret: string;
-  readonly accountId: string;
-}
 
 /** Tables that a reset empties. */
 const forgotten = [
@@ -48,15 +41,15 @@ export function seedStore(ctx: Context, seed: Seed): void {
   createNodes(ctx);
   writeSetting(store, 'tokenKey', randomHex(random, 32));
   writeSetting(store, 'seed', seed);
-  const account = createAccount(ctx, 'Sandbox', null);
+  const account = createAccount({ ...ctx, now: ctx.now - demoAge }, 'Sandbox', null);
   writeSetting(store, 'mainAccount', account.id);
   issueCredentials(ctx, account.id);
   endow(ctx, account);
 }
 
 /**
- * Resets: deletes all transactions, money, webhooks, faults, clock changes and further accounts. The main account
- * keeps its key. The seed is the previous one unless another is given.
+ * Resets: deletes all transactions, money, webhooks, faults, clock changes and further accounts.
+ * The main account keeps its key. The seed is the previous one unless another is given.
  */
 export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): void {
   const { store } = ctx;
@@ -75,12 +68,12 @@ export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): v
 export function readCredentials(store: Store): Credentials {
   const accountId = requireSetting(store, 'mainAccount');
   const row = store.one(
-    v.object({ apiKey: v.string(), apiSecret: v.string() }),
-    'SELECT key AS api_key, secret AS api_secret FROM api_key WHERE account_id = ?',
+    credentialsAnswer,
+    'SELECT key AS api_key, secret AS api_secret, account_id FROM api_key WHERE account_id = ?',
     accountId,
   );
   if (row === undefined) throw new Error('The main account has no API key.');
-  return { ...row, accountId };
+  return row;
 }
 
 /** Creates new credentials for an account. */
@@ -105,15 +98,12 @@ export function setCredentials(
   store.insert('api_key', { key: apiKey, secret: apiSecret, accountId });
 }
 
-export function fund(ctx: Context, accountId: string, ccy: string, amount: Big): void {
-  credit(ctx, { subject: randomId(ctx.random), accountId, ccy, amount });
-}
-
 function endow(ctx: Context, account: Account): void {
   const [seed, months = '1'] = requireSetting(ctx.store, 'seed').split(' ');
+  const then = { ...ctx, now: ctx.now - demoAge };
   for (const [ccy, amount] of Object.entries(demoBalances)) {
-    if (seed === 'demo') fund(ctx, account.id, ccy, new Big(amount));
-    else openWallet(ctx, account.id, ccy);
+    openWallet(then, account.id, ccy);
+    if (seed === 'demo') fund(then, account, ccy, new Big(amount));
   }
   if (seed === 'history') writeHistory(ctx, account, Number(months));
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { readClock, setClock } from '../world/clock.js';
 import type { Context } from '../world/context.js';
 import type { Store } from '../storage/database.js';
+import type { Snapshot } from '../../formats/sandbox/answers.js';
 import { control, readBody, type Route } from '../http/routing.js';
 import { notFound } from '../wire/refusal.js';
 import { readCredentials, setCredentials } from './seed.js';
@@ -16,14 +17,6 @@ const row = v.object({
   transactions: v.number(),
 });
 
-/** `savedAt` is epoch ms of the machine's clock, `clock` the service's clock at that time. */
-export interface Snapshot {
-  name: string;
-  savedAt: number;
-  clock: { now: number; frozen: boolean };
-  transactions: number;
-}
-
 const saveBody = v.object({
   name: v.pipe(
     v.string(),
@@ -32,8 +25,8 @@ const saveBody = v.object({
 });
 
 /**
- * Tables outside snapshots: settings and keys of this file, faults, the request log, and used signatures, which stay
- * used.
+ * Tables outside snapshots: settings and keys of this file, faults, the request log, and used
+ * signatures, which stay used.
  */
 const leftAlone = ['setting', 'used_signature', 'request_log', 'fault', 'snapshot'];
 
@@ -117,8 +110,8 @@ function show({ name, savedAt, clock, frozen, transactions }: v.InferOutput<type
 function savedTables(store: Store): string[] {
   const tables = store.all(
     v.object({ name: v.string() }),
-    `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'copy%'
-     ORDER BY name`,
+    `SELECT name FROM sqlite_schema
+     WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'copy%' ORDER BY name`,
   );
   return tables.map(({ name }) => name).filter((name) => !leftAlone.includes(name));
 }

@@ -1,5 +1,11 @@
 // Webhook deliveries: stored with the state change, due immediately, retried until they arrive.
 import * as v from 'valibot';
+import {
+  attemptAnswer,
+  deliveryAnswer,
+  type Attempt,
+  type Delivery,
+} from '../../formats/sandbox/answers.js';
 import type { Context } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import { takeEventFaults } from '../world/faults.js';
@@ -10,57 +16,11 @@ import { schedule, unschedule, type DueAction } from '../world/schedule.js';
 import { deliveries } from '../unspecified.js';
 import { readWebhookOptions, webhookOf } from './webhooks.js';
 
-/** `scheduled` is not due yet, `sending` is due, the others are final. */
-const statuses = ['scheduled', 'sending', 'delivered', 'failed', 'canceled'] as const;
-type Status = (typeof statuses)[number];
-
 const deliveryRow = v.object({
-  id: v.number(),
-  webhookId: v.string(),
-  accountId: v.string(),
-  txnId: v.string(),
-  txnState: v.string(),
-  body: v.string(),
-  status: v.picklist(statuses),
-  createdAt: v.number(),
+  ...v.omit(deliveryAnswer, ['nextAttemptAt', 'attempts']).entries,
   tries: v.number(),
   dueAt: v.number(),
 });
-
-const attemptRow = v.object({
-  at: v.number(),
-  callback: v.string(),
-  signature: v.string(),
-  status: v.nullable(v.number()),
-  error: v.nullable(v.string()),
-  durationMs: v.number(),
-});
-
-/** One POST of a delivery. Times are by the service's clock, the duration by the machine's. */
-export interface Attempt {
-  at: number;
-  callback: string;
-  signature: string;
-  status: number | null;
-  error: string | null;
-  durationMs: number;
-}
-
-/** Times are epoch ms of the service's clock. */
-export interface Delivery {
-  readonly id: number;
-  readonly webhookId: string;
-  readonly accountId: string;
-  readonly txnId: string;
-  readonly txnState: string;
-  /** The exact signed text. */
-  readonly body: string;
-  readonly status: 'scheduled' | 'sending' | 'delivered' | 'failed' | 'canceled';
-  readonly createdAt: number;
-  /** Null once final. */
-  readonly nextAttemptAt: number | null;
-  readonly attempts: readonly Attempt[];
-}
 
 export interface Event {
   readonly txnId: string;
@@ -132,7 +92,7 @@ export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void 
   else dispatch(ctx, id, at + pause);
 }
 
-function setStatus(store: Store, id: number, status: Status): void {
+function setStatus(store: Store, id: number, status: Delivery['status']): void {
   store.run('UPDATE delivery SET status = ? WHERE id = ?', status, id);
 }
 
@@ -173,7 +133,8 @@ export function listDeliveries(
 ): Delivery[] {
   const rows = store.all(
     deliveryRow,
-    `SELECT * FROM delivery WHERE (?1 IS NULL OR txn_id = ?1) AND (?2 IS NULL OR status = ?2) ORDER BY id DESC LIMIT ?3`,
+    `SELECT * FROM delivery WHERE (?1 IS NULL OR txn_id = ?1) AND (?2 IS NULL OR status = ?2)
+     ORDER BY id DESC LIMIT ?3`,
     txnId ?? null,
     status ?? null,
     limit,
@@ -185,6 +146,6 @@ function withAttempts(store: Store, row: v.InferOutput<typeof deliveryRow>): Del
   const { tries: _, dueAt, ...delivery } = row;
   const isOpen = delivery.status === 'scheduled' || delivery.status === 'sending';
   const select = 'SELECT *, duration AS duration_ms FROM attempt WHERE delivery_id = ? ORDER BY id';
-  const attempts = store.all(attemptRow, select, delivery.id);
+  const attempts = store.all(attemptAnswer, select, delivery.id);
   return { ...delivery, nextAttemptAt: isOpen ? dueAt : null, attempts };
 }

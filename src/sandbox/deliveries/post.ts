@@ -1,8 +1,9 @@
 // Posts one delivery over http or https, optionally with an extra certificate authority.
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { createSecureContext, rootCertificates } from 'node:tls';
-import { errorOf } from '../../formats/unknown.js';
+import { rootCertificates } from 'node:tls';
+import request from 'undici/lib/api/api-request.js';
+import Agent from 'undici/lib/dispatcher/agent.js';
+import { basicAuth } from '../../formats/text.js';
+import { messageOf } from '../../formats/unknown.js';
 
 export interface PostRequest {
   readonly method: 'POST' | 'PUT';
@@ -26,52 +27,40 @@ export interface Poster {
 }
 
 export function createPoster(): Poster {
-  const plain = new HttpAgent({ keepAlive: true });
-  let secure: { readonly ca: string | null; readonly agent: HttpsAgent } | undefined;
+  const agents = new Map<PostRequest['ca'], Agent>();
 
-  function secureAgent(ca: string | null): HttpsAgent {
-    if (secure !== undefined && secure.ca === ca) return secure.agent;
-    secure?.agent.destroy();
-    secure = { ca, agent: new HttpsAgent({ keepAlive: true, ...trust(ca) }) };
-    return secure.agent;
+  function agentOf(ca: PostRequest['ca']): Agent {
+    const agent =
+      agents.get(ca) ??
+      new Agent(ca === null ? {} : { connect: { ca: [...rootCertificates, ca] } });
+    agents.set(ca, agent);
+    return agent;
   }
 
   return {
-    post({ method, url, headers, body, ca, signal }) {
-      return new Promise((resolve) => {
-        const isSecure = url.startsWith('https:');
-        const options = {
+    async post({ method, url, headers, body, ca, signal }) {
+      try {
+        const target = new URL(url);
+        const response = await request.call(agentOf(ca), {
+          origin: target.origin,
+          path: target.pathname + target.search,
           method,
-          headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+          headers: { ...headers, ...basicAuth(target) },
+          body,
           signal,
+        });
+        // The body is drained so that the connection can be reused.
+        response.body.on('error', () => undefined).resume();
+        return { status: response.statusCode, error: null };
+      } catch (error) {
+        return {
+          status: null,
+          error: signal.aborted ? 'no answer in time' : messageOf(error) || String(error),
         };
-        const fail = (error: Error): void =>
-          resolve({
-            status: null,
-            error: signal.aborted ? 'no answer in time' : error.message || String(error),
-          });
-        try {
-          const posted = isSecure
-            ? httpsRequest(url, { ...options, agent: secureAgent(ca) })
-            : httpRequest(url, { ...options, agent: plain });
-          posted.on('error', fail);
-          posted.on('response', (response) => {
-            // The body is drained so that the connection can be reused.
-            response.on('error', () => undefined).resume();
-            resolve({ status: response.statusCode ?? 0, error: null });
-          });
-          posted.end(body);
-        } catch (error) {
-          fail(errorOf(error));
-        }
-      });
+      }
     },
     close() {
-      plain.destroy();
-      secure?.agent.destroy();
+      for (const agent of agents.values()) void agent.destroy();
     },
   };
 }
-
-const trust = (ca: string | null) =>
-  ca === null ? {} : { secureContext: createSecureContext({ ca: [...rootCertificates, ca] }) };

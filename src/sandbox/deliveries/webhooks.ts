@@ -80,9 +80,10 @@ function assertCallback(ctx: Context, callback: string): void {
   const url = URL.canParse(callback) ? new URL(callback) : undefined;
   if (url?.protocol === 'https:') return;
   if (url?.protocol === 'http:' && isLoopback(url.hostname)) {
-    if (readWebhookOptions(ctx).allowHttpLoopback) return;
+    if (ctx.allowHttpCallbacks || readWebhookOptions(ctx).allowHttpLoopback) return;
     throw badRequest(
-      'callback must be an HTTPS URL; http to this machine needs sandbox start --allow-http-callbacks',
+      'callback must be an HTTPS URL; http to this machine needs sandbox start ' +
+        '--allow-http-callbacks',
     );
   }
   throw badRequest('callback must be an HTTPS URL');
@@ -92,7 +93,7 @@ export const webhookMethods = ['POST', 'PUT'] as const;
 /** `final`: only final states. */
 export const webhookEvents = ['every', 'final'] as const;
 
-const stored = v.object({
+const storedOptions = v.object({
   /** Accepts http callbacks to the loopback interface, for receivers without a certificate. */
   allowHttpLoopback: v.optional(v.boolean(), false),
   /** Certificate authority to trust besides the well-known ones, PEM. */
@@ -101,7 +102,7 @@ const stored = v.object({
   events: v.optional(v.picklist(webhookEvents), 'every'),
 });
 
-type Stored = v.InferOutput<typeof stored>;
+type StoredOptions = v.InferOutput<typeof storedOptions>;
 
 /** The stored options, overridden by live shapes. */
 export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' | 'liveShapes'>) {
@@ -119,7 +120,7 @@ export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' 
 /** Changes the given options and keeps the rest. */
 export function changeWebhookOptions(
   store: Store,
-  change: { [K in keyof Stored]?: Stored[K] | undefined },
+  change: { [K in keyof StoredOptions]?: StoredOptions[K] | undefined },
 ): void {
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   writeSetting(
@@ -129,5 +130,5 @@ export function changeWebhookOptions(
   );
 }
 
-const readStored = (store: Store): Stored =>
-  v.parse(stored, JSON.parse(readSetting(store, 'webhookOptions') ?? '{}'));
+const readStored = (store: Store): StoredOptions =>
+  v.parse(storedOptions, JSON.parse(readSetting(store, 'webhookOptions') ?? '{}'));

@@ -11,7 +11,7 @@ import { staticAddress } from '../world/addresses.js';
 import { issueToken } from '../http/auth.js';
 import { createTransaction, creationBody } from '../kinds/creation.js';
 import { move } from '../service/engine.js';
-import { plan } from '../service/fates.js';
+import { plan } from '../service/endings.js';
 import { bodyText, readBody, type AccountCall, type Call, type Route } from '../http/routing.js';
 import { institutionsOf } from '../kinds/institutions.js';
 import { kindOf } from '../kinds/index.js';
@@ -174,20 +174,20 @@ function getTransaction(call: AccountCall): unknown {
   return showTransaction(call.ctx, txn);
 }
 
-function getTransactions({ ctx, account, query, sight, incoming }: AccountCall): unknown {
-  const { items, pagination } = listTransactions(ctx, account, query, sight?.lag);
+function getTransactions({ ctx, account, query, readFault, incoming }: AccountCall): unknown {
+  const { items, pagination } = listTransactions(ctx, account, query, readFault?.lag);
   return {
     data: withoutMissingRow(ctx.store, incoming, items).map((txn) =>
-      showListItem(ctx, { ...txn, state: sight?.state ?? txn.state }),
+      showListItem(ctx, { ...txn, state: readFault?.state ?? txn.state }),
     ),
     pagination,
   };
 }
 
 /** The transaction as a fault shows it; undefined if it does not exist yet. */
-function asSeen({ ctx, sight }: AccountCall, txn: Transaction): Transaction | undefined {
-  const was = sight?.lag === undefined ? txn : findPastTransaction(ctx, txn.id, sight.lag);
-  return was && { ...was, state: sight?.state ?? was.state };
+function asSeen({ ctx, readFault }: AccountCall, txn: Transaction): Transaction | undefined {
+  const was = readFault?.lag === undefined ? txn : findPastTransaction(ctx, txn.id, readFault.lag);
+  return was && { ...was, state: readFault?.state ?? was.state };
 }
 
 /** The transaction of the path, if the caller may act on it. */

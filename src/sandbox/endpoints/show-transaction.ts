@@ -1,12 +1,13 @@
 // Transactions on the wire: the full shape and the reduced shape of lists.
 import type Big from 'big.js';
 import type { Context } from '../world/context.js';
+import { settledSourceOf } from '../service/endings.js';
 import type { SideDetails, Transaction } from '../service/transactions.js';
 import { findTransfer } from '../world/chain.js';
 import { confirmationFields, reducedSideFields, reqStatusOf } from '../unspecified.js';
 
 type Fields = Readonly<Record<string, unknown>>;
-type Side = Fields & { readonly reqDetails: Fields };
+type ShownSide = Fields & { readonly reqDetails: Fields };
 
 /** The full shape of creation, confirmation, cancellation and lookup. */
 export function showTransaction(ctx: Context, txn: Transaction): object {
@@ -50,7 +51,7 @@ function shape(txn: Transaction, sourceReq: Fields, destReq: Fields): object {
   };
 }
 
-function sourceSide(ctx: Context, txn: Transaction): Side {
+function sourceSide(ctx: Context, txn: Transaction): ShownSide {
   return {
     ccy: txn.sourceCcy,
     method: txn.sourceMethod,
@@ -66,7 +67,7 @@ function sourceSide(ctx: Context, txn: Transaction): Side {
   };
 }
 
-function destSide(ctx: Context, txn: Transaction): Side {
+function destSide(ctx: Context, txn: Transaction): ShownSide {
   return {
     ccy: txn.destCcy,
     method: txn.destMethod,
@@ -81,18 +82,18 @@ function destSide(ctx: Context, txn: Transaction): Side {
 
 /** For payments from outside the received amount, which may differ from the requested one. */
 function settledSource({ maker }: Context, txn: Transaction): Big {
-  return txn.sourceMethod === maker.method ? txn.sourceAmount : txn.charge;
+  return txn.sourceMethod === maker.method ? settledSourceOf(txn) : txn.charge;
 }
 
 /** Only the page's path is stored, because the base URL may change. */
-function details({ baseUrl }: Context, { reqDetails, kyc }: SideDetails): Side {
+function details({ baseUrl }: Context, { reqDetails, kyc }: SideDetails): ShownSide {
   const page = reqDetails['invoicePageUrl'];
   const shown =
     typeof page === 'string' ? { ...reqDetails, invoicePageUrl: baseUrl + page } : reqDetails;
   return { reqDetails: shown, kyc };
 }
 
-function reduced({ maker }: Context, side: Side): Fields {
+function reduced({ maker }: Context, side: ShownSide): Fields {
   const keeps = (field: string): boolean =>
     reducedSideFields.has(field === maker.feeField ? 'servicepayFees' : field);
   return Object.fromEntries(Object.entries(side).filter(([field]) => keeps(field)));

@@ -13,7 +13,10 @@ const claims = v.object({ sub: v.string(), exp: v.number() });
 
 const jwtHeader = encodePart({ alg: 'HS256', typ: 'JWT' });
 
-/** Checks a signature over the exact body bytes and issues a token. Each signature is accepted once, unless `allowReuse` is set. */
+/**
+ * Checks a signature over the exact body bytes and issues a token. Each signature is accepted once,
+ * unless `allowReuse` is set.
+ */
 export function issueToken(
   ctx: Context,
   apiKey: string | undefined,

@@ -5,31 +5,31 @@ import { jsonAnswer, type Outgoing } from './routing.js';
 import { otherError } from '../unspecified.js';
 
 export interface FaultTarget {
-  readonly carryOut: () => Outgoing;
-  /** Carries the request out this many ms after the response. */
-  readonly carryOutLater: (after: number) => void;
+  readonly respond: () => Outgoing;
+  /** Processes the request this many ms after the response. */
+  readonly respondLater: (after: number) => void;
   /** Shows the transaction unchanged. */
   readonly show: () => Outgoing;
 }
 
 export function injectFault(
   fault: AnswerFault,
-  { carryOut, carryOutLater, show }: FaultTarget,
+  { respond, respondLater, show }: FaultTarget,
 ): Outgoing {
   switch (fault.kind) {
     case 'latency':
-      return { ...carryOut(), delay: fault.delay };
+      return { ...respond(), delay: fault.delay };
     case 'truncate':
-      return { ...carryOut(), mishap: 'cut-within' };
+      return { ...respond(), connectionFault: 'cut-within' };
     case 'drop-after-commit':
-      return { ...carryOut(), mishap: 'cut-before' };
+      return { ...respond(), connectionFault: 'cut-before' };
     case 'drop-before-commit':
-      return { ...nothing, mishap: 'cut-before' };
+      return { ...nothing, connectionFault: 'cut-before' };
     case 'late-effect':
-      carryOutLater(fault.delay);
+      respondLater(fault.delay);
       return show();
     case 'no-answer':
-      return { ...(effect(fault) ?? nothing), mishap: 'silence' };
+      return { ...(effect(fault) ?? nothing), connectionFault: 'silence' };
     case 'html':
       effect(fault);
       return htmlPage(fault.status);
@@ -45,12 +45,12 @@ export function injectFault(
     commit: boolean;
     commitAfter?: number | undefined;
   }): Outgoing | undefined {
-    if (commitAfter === undefined) return commit ? carryOut() : undefined;
-    return void carryOutLater(commitAfter);
+    if (commitAfter === undefined) return commit ? respond() : undefined;
+    return void respondLater(commitAfter);
   }
 }
 
-/** The log entry of a request that was not carried out. */
+/** The log entry of a request that was not processed. */
 const nothing: Outgoing = { status: 0, headers: {}, body: '' };
 
 function otherAnswer(fault: Extract<AnswerFault, { kind: 'status' }>): Outgoing {
@@ -67,6 +67,8 @@ function htmlPage(status: number): Outgoing {
   return {
     status,
     headers: { 'content-type': 'text/html; charset=utf-8' },
-    body: `<!doctype html>\n<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`,
+    body:
+      '<!doctype ' +
+      `html>\n<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`,
   };
 }

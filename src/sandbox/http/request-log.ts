@@ -1,5 +1,5 @@
 // The log of the last ten thousand requests and responses.
-import * as v from 'valibot';
+import { requestAnswer, type LoggedRequest } from '../../formats/sandbox/answers.js';
 import type { Context } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import type { Incoming, Outgoing } from './routing.js';
@@ -7,32 +7,6 @@ import type { Incoming, Outgoing } from './routing.js';
 const kept = 10_000;
 const trimEvery = 500;
 const maxLoggedBody = 8_192;
-
-const logRow = v.object({
-  at: v.number(),
-  method: v.string(),
-  path: v.string(),
-  status: v.number(),
-  requestBody: v.string(),
-  responseBody: v.string(),
-  fault: v.nullable(v.string()),
-});
-
-/** A request and the service's response. */
-export interface LoggedRequest {
-  /** Epoch ms by the service's clock. */
-  at: number;
-  method: string;
-  path: string;
-  status: number;
-  requestBody: string;
-  responseBody: string;
-  /**
-   * Kind of the applied fault, with which the caller may not have received this response; or a note such as
-   * `repeated signature`.
-   */
-  fault: string | null;
-}
 
 export interface LogFilter {
   readonly method?: string | undefined;
@@ -68,7 +42,7 @@ export function readLog(
   { method, path, limit = kept }: LogFilter = {},
 ): LoggedRequest[] {
   return store.all(
-    logRow,
+    requestAnswer,
     `SELECT * FROM (
        SELECT * FROM request_log
        WHERE (?1 IS NULL OR method = ?1)

@@ -1,7 +1,7 @@
 // Requests, responses and routes.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
-import type { Sight } from '../world/faults.js';
+import type { ReadFault } from '../world/faults.js';
 import { complaint, badRequest, notFound } from '../wire/refusal.js';
 import type { Context } from '../world/context.js';
 import { readJson, writeJson } from '../wire/json.js';
@@ -27,7 +27,7 @@ export interface Outgoing {
   /** Milliseconds. */
   readonly delay?: number | undefined;
   /** The connection is cut before or within the response, or stays silent. */
-  readonly mishap?: 'cut-before' | 'cut-within' | 'silence' | undefined;
+  readonly connectionFault?: 'cut-before' | 'cut-within' | 'silence' | undefined;
 }
 
 export interface Call {
@@ -35,7 +35,7 @@ export interface Call {
   readonly incoming: Incoming;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  readonly sight?: Sight | undefined;
+  readonly readFault?: ReadFault | undefined;
 }
 
 /** An authenticated call. */
@@ -44,7 +44,7 @@ export interface AccountCall extends Call {
 }
 
 /** Path patterns have `:name` for a segment; a trailing slash counts. The first match wins. */
-export type Route = Place &
+export type Route = RoutePattern &
   (
     | { readonly access: 'open'; readonly answer: (call: Call) => unknown }
     | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
@@ -52,7 +52,7 @@ export type Route = Place &
     | { readonly access: 'public'; readonly answer: (call: Call) => Outgoing }
   );
 
-interface Place {
+interface RoutePattern {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
 }

@@ -1,4 +1,4 @@
-// Creation requests: their shape, the rules for every kind, and the resulting transaction.
+// Create requests: their shape, the rules for every kind, and the resulting transaction.
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import type { Context } from '../world/context.js';

@@ -2,7 +2,8 @@
 import type Big from 'big.js';
 import * as v from 'valibot';
 import { findOwnAddress, type OwnAddress } from '../world/addresses.js';
-import { broadcast, chainCurrency, chains } from '../world/chain.js';
+import { chains } from '../../formats/sandbox/answers.js';
+import { broadcast, chainCurrency } from '../world/chain.js';
 import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
 import { credit } from '../service/engine.js';

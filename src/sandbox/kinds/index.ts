@@ -1,7 +1,8 @@
 // All kinds of transaction, their scheduled actions and the mining of blocks.
+import type { Transfer } from '../../formats/sandbox/answers.js';
 import type { Context } from '../world/context.js';
 import { move } from '../service/engine.js';
-import { bringForward, carryOut, unschedule, type DueAction } from '../world/schedule.js';
+import { bringForward, runDueActions, unschedule, type DueAction } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import type { Kind } from './kind.js';
 import { lightningReceive } from './lightning-receive.js';
@@ -19,7 +20,6 @@ import {
   confirmTransfer,
   pendingTransfers,
   requireTransfer,
-  type Transfer,
 } from '../world/chain.js';
 import { creditDeposit, findDeposit } from './incoming.js';
 
@@ -70,24 +70,27 @@ export function dueActions(): ReadonlyMap<string, DueAction> {
 
 const nextBlock: DueAction = (ctx, id) => {
   const transfer = requireTransfer(ctx.store, id);
-  if (!advance(ctx, transfer, 1)) awaitBlock(ctx, id, transfer.chain);
+  if (!addConfirmations(ctx, transfer, 1)) awaitBlock(ctx, id, transfer.chain);
 };
 
-/** Mines `count` blocks on every chain: broadcasts what is waiting, confirms pending transfers, and returns those transfers. */
+/**
+ * Mines `count` blocks on every chain: broadcasts what is waiting, confirms pending transfers, and
+ * returns those transfers.
+ */
 export function mine(
   ctx: Context,
   count: number,
   actions: ReadonlyMap<string, DueAction>,
 ): Transfer[] {
   bringForward(ctx, startActions);
-  carryOut(ctx, actions);
+  runDueActions(ctx, actions);
   const waiting = pendingTransfers(ctx.store);
-  for (const transfer of waiting) advance(ctx, transfer, count);
+  for (const transfer of waiting) addConfirmations(ctx, transfer, count);
   return waiting.map(({ id }) => requireTransfer(ctx.store, id));
 }
 
-/** Adds confirmations; returns true if the transfer has arrived. */
-function advance(ctx: Context, transfer: Transfer, count: number): boolean {
+/** Returns true if the transfer has arrived. */
+export function addConfirmations(ctx: Context, transfer: Transfer, count: number): boolean {
   const { id, confirmations, needed } = confirmTransfer(ctx, transfer, count);
   if (confirmations < needed) return false;
   unschedule(ctx, id);

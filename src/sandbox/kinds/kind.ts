@@ -1,4 +1,4 @@
-// The interface of a kind of transaction, and the creation request as a kind sees it.
+// The interface of a kind of transaction, and the create request as a kind sees it.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from '../world/context.js';
@@ -28,7 +28,7 @@ export const requestedSide = v.pipe(
 
 export type RequestedSide = v.InferOutput<typeof requestedSide>;
 
-/** A valid creation request: known currencies, at most one amount. */
+/** A valid create request: known currencies, at most one amount. */
 export interface CreationRequest {
   readonly source: RequestedSide;
   readonly dest: RequestedSide;
@@ -41,7 +41,10 @@ export interface Kind {
   /** Stored with the transaction. */
   readonly name: string;
   readonly flow: Flow;
-  /** Whether a creation with these methods is of this kind; `wallet` is the maker's name for the internal wallet. */
+  /**
+   * Whether a create request with these methods is of this kind; `wallet` is the maker's name for
+   * the internal wallet.
+   */
   readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
   /** Throws a `Refusal` for requests that this kind does not support. */
   readonly quote: (ctx: Context, request: CreationRequest) => Quote;

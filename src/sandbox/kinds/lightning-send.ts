@@ -9,7 +9,7 @@ import { findInvoice, isLocalNode, markPaid, rememberPaid } from '../world/light
 import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
 import { findTransaction, requireTransaction, type Transaction } from '../service/transactions.js';
-import { durations, fateOfInvoice, lightningNetworkFeeOf } from '../unspecified.js';
+import { durations, endingOfInvoice, lightningNetworkFeeOf } from '../unspecified.js';
 import { requiredDetail, type Kind } from './kind.js';
 import { payReceive } from './lightning-receive.js';
 import { sending } from './sending.js';
@@ -68,7 +68,7 @@ function readInvoice(text: string, now: number) {
     invoice: invoice.invoice,
     amountMsat: String(invoice.amountMsat),
     invoiceExpiresAt: String(invoice.expiresAt),
-    fate: fateOfInvoice(invoice.description),
+    planned: endingOfInvoice(invoice.description),
   };
 }
 

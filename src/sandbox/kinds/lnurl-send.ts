@@ -4,7 +4,7 @@ import { findAccount } from '../world/accounts.js';
 import { resolveLnurl } from '../world/lnurl.js';
 import { price } from '../service/pricing.js';
 import { badRequest } from '../wire/refusal.js';
-import { durations, fateOfLnurlUser, lightningNetworkFeeOf } from '../unspecified.js';
+import { durations, endingOfLnurlUser, lightningNetworkFeeOf } from '../unspecified.js';
 import { amountOn, requiredDetail, type Kind } from './kind.js';
 import { invoicePayer, payReceive } from './lightning-receive.js';
 import { sending } from './sending.js';
@@ -29,7 +29,7 @@ export const lnurlSend: Kind = {
       }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address, lnurlAddress } },
-      extra: { accountId: account?.id, fate: fateOfLnurlUser(user) },
+      extra: { accountId: account?.id, planned: endingOfLnurlUser(user) },
     };
   },
   ...sending({

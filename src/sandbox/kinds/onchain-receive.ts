@@ -6,7 +6,7 @@ import { readAutoPay } from '../storage/settings.js';
 import { broadcast } from '../world/chain.js';
 import type { Context } from '../world/context.js';
 import { completeReceive, endUnpaid, move, scheduleLapse } from '../service/engine.js';
-import { plannedFate } from '../service/fates.js';
+import { plannedEndingOf } from '../service/endings.js';
 import { convert, price } from '../service/pricing.js';
 import { badRequest } from '../wire/refusal.js';
 import { schedule } from '../world/schedule.js';
@@ -52,10 +52,10 @@ export const onchainReceive: Kind = {
     return detectPayment(ctx, txn, txn.charge);
   },
   onConfirmed(ctx, txn) {
-    const fate = plannedFate(txn, 'settle');
+    const ending = plannedEndingOf(txn, 'settle');
     // A payment that the chain has confirmed cannot fail.
-    if (fate === undefined || fate.state === 'failed') completeReceive(ctx, name, txn);
-    else endUnpaid(ctx, name, txn, fate);
+    if (ending === undefined || ending.state === 'failed') completeReceive(ctx, name, txn);
+    else endUnpaid(ctx, name, txn, ending);
   },
   due: {
     [autoPay](ctx, txnId) {
@@ -65,7 +65,10 @@ export const onchainReceive: Kind = {
   },
 };
 
-/** Records a payment to the receive's address. The received amount counts, even if it differs from the requested one. */
+/**
+ * Records a payment to the receive's address. The received amount counts, even if it differs from
+ * the requested one.
+ */
 export function detectPayment(ctx: Context, txn: Transaction, amount: Big): Transaction {
   const arrives = amount.eq(txn.charge) ? txn.destAmount : convert(amount, txn.fxRate, txn.destCcy);
   const detected = move(ctx, name, txn, 'detect', { charge: amount, arrives });

@@ -5,7 +5,7 @@ import { broadcast } from '../world/chain.js';
 import { payIfOwn } from './incoming.js';
 import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
-import { chainNetworkFee, durations, fateOfAddress } from '../unspecified.js';
+import { chainNetworkFee, durations, endingOfAddress } from '../unspecified.js';
 import { amountOn, requiredDetail, type Kind } from './kind.js';
 import { sending } from './sending.js';
 
@@ -27,7 +27,7 @@ export const onchainSend: Kind = {
       ...price(request, { side, amount, fee: 'send', networkFee: chainNetworkFee.bitcoin }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address: text } },
-      extra: { address, fate: fateOfAddress(program) },
+      extra: { address, planned: endingOfAddress(program) },
     };
   },
   ...sending({

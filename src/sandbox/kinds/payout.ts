@@ -5,7 +5,7 @@ import { complaint, badRequest } from '../wire/refusal.js';
 import { hasInstitution } from './institutions.js';
 import { price } from '../service/pricing.js';
 import { findRails, isPayoutMethod, type Rail } from './rails.js';
-import { durations, fateOfAccount } from '../unspecified.js';
+import { durations, endingOfAccount } from '../unspecified.js';
 import { amountOn, type CreationRequest, type Kind } from './kind.js';
 import { number } from '../wire/values.js';
 import { sending } from './sending.js';
@@ -72,7 +72,7 @@ export const payout: Kind = {
       extra: {
         instant: rail.instant,
         sourceOfFunds: request.sourceOfFunds,
-        fate: fateOfAccount(account),
+        planned: endingOfAccount(account),
       },
     };
   },

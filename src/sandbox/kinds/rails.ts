@@ -3,8 +3,9 @@
 export type InstitutionType = 'bank' | 'mobile';
 
 /**
- * Method code, country (ISO 3166-1 alpha-2), currency, calling code, with which mobile numbers begin, kind of institution,
- * how long it takes: minutes, or the 1 to 3 business days of a standard bank transfer.
+ * Method code, country (ISO 3166-1 alpha-2), currency, calling code, with which mobile numbers
+ * begin, kind of institution, how long it takes: minutes, or the 1 to 3 business days of a standard
+ * bank transfer.
  */
 const table: readonly (readonly [
   string,

@@ -1,7 +1,12 @@
 // The course of every send: reserved at confirmation, in flight, then delivered or failed.
 import type { Context } from '../world/context.js';
-import { completeSend, confirmSend, endSend, move } from '../service/engine.js';
-import { plannedFate, type Ending, type Fate } from '../service/fates.js';
+import { completeSend, confirmSend, endSend, move, returnSend } from '../service/engine.js';
+import {
+  plannedEndingOf,
+  plannedReturn,
+  type Ending,
+  type PlannedEnding,
+} from '../service/endings.js';
 import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
 import type { Kind } from './kind.js';
@@ -23,10 +28,15 @@ interface Way {
 /** A kind's parts other than its quote. */
 export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed' | 'due'> {
   const [start, settle] = [startAction(way.name), `${way.name}.settle`];
+  const returnAction = `${way.name}.return`;
 
-  const ending = (ctx: Context, txn: Transaction, moment: Fate['instead']): Ending | undefined => {
+  const ending = (
+    ctx: Context,
+    txn: Transaction,
+    moment: PlannedEnding['instead'],
+  ): Ending | undefined => {
     const msg = way.obstacle?.(ctx, txn);
-    return msg === undefined ? plannedFate(txn, moment) : { state: 'failed', msg };
+    return msg === undefined ? plannedEndingOf(txn, moment) : { state: 'failed', msg };
   };
 
   const arrive = (ctx: Context, txn: Transaction): void => {
@@ -34,6 +44,8 @@ export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed'
     if (bad !== undefined) return void endSend(ctx, txn, bad);
     way.deliver?.(ctx, txn);
     completeSend(ctx, txn);
+    const back = plannedReturn(txn);
+    if (back !== undefined) schedule(ctx, returnAction, txn.id, ctx.now + back.delay);
   };
 
   return {
@@ -53,6 +65,11 @@ export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed'
         way.send?.(ctx, moved);
         if (way.settleAfter !== undefined)
           schedule(ctx, settle, txnId, ctx.now + way.settleAfter(moved));
+      },
+      [returnAction](ctx, txnId) {
+        const txn = requireTransaction(ctx.store, txnId);
+        const back = plannedReturn(txn);
+        if (back !== undefined) returnSend(ctx, txn, back);
       },
       [settle]: (ctx, txnId) => arrive(ctx, requireTransaction(ctx.store, txnId)),
     },

@@ -1,6 +1,6 @@
 // Swap between two wallets of one account; executes at confirmation.
 import { endUnpaid, executeSwap } from '../service/engine.js';
-import { plannedFate } from '../service/fates.js';
+import { plannedEndingOf } from '../service/endings.js';
 import { price } from '../service/pricing.js';
 import { badRequest } from '../wire/refusal.js';
 import { requestedAmount, type Kind } from './kind.js';
@@ -20,8 +20,8 @@ export const swap: Kind = {
     };
   },
   confirm(ctx, txn) {
-    const fate = plannedFate(txn, 'settle');
-    return fate === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, 'swap', txn, fate);
+    const ending = plannedEndingOf(txn, 'settle');
+    return ending === undefined ? executeSwap(ctx, txn) : endUnpaid(ctx, 'swap', txn, ending);
   },
   due: {},
 };

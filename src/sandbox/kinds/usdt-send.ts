@@ -4,7 +4,7 @@ import { broadcast } from '../world/chain.js';
 import { payIfOwn } from './incoming.js';
 import { price } from '../service/pricing.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
-import { chainNetworkFee, durations, fateOfAddress } from '../unspecified.js';
+import { chainNetworkFee, durations, endingOfAddress } from '../unspecified.js';
 import { requestedAmount, requiredDetail, type Kind } from './kind.js';
 import { sending } from './sending.js';
 
@@ -29,7 +29,7 @@ export const usdtSend: Kind = {
       }),
       sourceDetails: { reqDetails: {} },
       destDetails: { reqDetails: { address } },
-      extra: { address, fate: fateOfAddress(hex.slice(2)) },
+      extra: { address, planned: endingOfAddress(hex.slice(2)) },
     };
   },
   ...sending({

@@ -3,7 +3,8 @@ import { jsonAnswer, type Incoming, type Outgoing } from '../http/routing.js';
 import { readJson } from '../wire/json.js';
 import type { Maker } from '../wire/maker.js';
 import { otherError } from '../unspecified.js';
-import { liveShapes, shapeNames, type LiveShape, type LiveShapeName } from './table.js';
+import { applyEdit } from './edits.js';
+import { shapeNames, shapeOf, type LiveShapeName } from './table.js';
 
 const version = '/api/v2';
 
@@ -51,16 +52,14 @@ function shaped(
   let { status } = outgoing;
   let body: unknown = readJson(outgoing.body);
   for (const name of shapeNames.filter((each) => names.has(each))) {
-    const shape: LiveShape = liveShapes[name];
-    if (shape.kind !== 'answer' || !shape.of.test(request)) continue;
-    if (!(shape.from ?? isOk)(outgoing.status)) continue;
-    body = shape.change(body, maker);
-    status = shape.status ?? status;
+    const { of, from: [lowest, highest] = [200, 200], edits = [], status: other } = shapeOf(name);
+    if (of?.test(request) !== true) continue;
+    if (outgoing.status < lowest || outgoing.status > highest) continue;
+    body = edits.reduce((edited: unknown, edit) => applyEdit(edit, edited, maker), body);
+    status = other ?? status;
   }
   return { ...outgoing, ...jsonAnswer(status, body) };
 }
-
-const isOk = (status: number): boolean => status === 200;
 
 const perMinute = 60;
 const perSecond = 5;

@@ -20,7 +20,8 @@ export function openApiDocument(maker: Maker): Schema {
       title: 'Wallet payments',
       version: '2',
       description:
-        'Wallets, Lightning, on-chain Bitcoin and USDT, swaps and fiat payouts, as the sandbox serves them.',
+        'Wallets, Lightning, on-chain Bitcoin and USDT, swaps and fiat payouts, ' +
+        'as the sandbox serves them.',
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],

@@ -94,7 +94,7 @@ function institution(type: 'bank' | 'mobile'): Schema {
 
 const callback = described(
   { type: 'string', pattern: '^https?://' },
-  'An HTTPS URL; http to this machine only where the sandbox was told to allow it.',
+  'An HTTPS URL; http to this machine only if the sandbox allows it.',
 );
 const webhookSchemas: Record<string, Schema> = {
   Webhook: record({ id: text, callback, createdAt: epochMs('Creation.') }),

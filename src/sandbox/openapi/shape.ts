@@ -1,4 +1,5 @@
-// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. Objects are closed: undescribed fields are invalid.
+// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. Objects are closed: undescribed fields are
+// invalid.
 
 export type Schema = Readonly<Record<string, unknown>>;
 

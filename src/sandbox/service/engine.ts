@@ -5,7 +5,7 @@ import type { Context } from '../world/context.js';
 import { announce } from '../deliveries/deliveries.js';
 import { houseLeg, InsufficientFunds, post, reserved, wallet, type Leg } from '../world/ledger.js';
 import { schedule, unschedule } from '../world/schedule.js';
-import type { Ending } from './fates.js';
+import { settledOtherwise, type Ending } from './endings.js';
 import {
   insertStateChange,
   updateTransaction,
@@ -86,6 +86,18 @@ export function endSend(ctx: Context, txn: Transaction, { state, msg }: Ending):
   return move(ctx, 'send', txn, endTriggers[state], { msg });
 }
 
+/** Ends a completed send after all: every movement of its settlement is undone. */
+export function returnSend(ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction {
+  const settled = [
+    wallet(txn.accountId, txn.sourceCcy, txn.charge.neg()),
+    ...costs(txn),
+    houseLeg('outside', txn.destCcy, txn.arrives),
+  ];
+  const legs = settled.map((leg) => ({ ...leg, amount: leg.amount.neg() }));
+  post(ctx, { subject: txn.id, step: 'return', legs });
+  return move(ctx, 'send', txn, endTriggers[state], { msg });
+}
+
 /** Ends a transaction before any money has moved. */
 export function endUnpaid(
   ctx: Context,
@@ -96,7 +108,8 @@ export function endUnpaid(
   return move(ctx, flow, txn, endTriggers[state], { msg });
 }
 
-export function completeReceive(ctx: Context, flow: Flow, txn: Transaction): Transaction {
+export function completeReceive(ctx: Context, flow: Flow, asked: Transaction): Transaction {
+  const txn = settledOtherwise(ctx, asked);
   openWallet(ctx, txn.accountId, txn.destCcy);
   const legs = [
     houseLeg('outside', txn.sourceCcy, txn.charge.neg()),
@@ -119,7 +132,7 @@ export function credit(
 ): void {
   openWallet(ctx, accountId, ccy);
   const legs = [houseLeg('outside', ccy, amount.neg()), wallet(accountId, ccy, amount)];
-  post(ctx, { subject, step: 'fund', legs });
+  post(ctx, { subject, step: 'deposit', legs });
 }
 
 /** Executes a swap, or fails if the funds are gone since the quote. */

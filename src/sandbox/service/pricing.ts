@@ -6,7 +6,7 @@ import type { Quote } from './transactions.js';
 import { serviceFeeOf, foreignUnitsPerDollar, rateBases, unitsPerDollar } from '../unspecified.js';
 import { isMovable } from '../wire/values.js';
 
-/** The parts of a creation request that its price depends on. */
+/** The parts of a create request that its price depends on. */
 interface Asked {
   readonly source: { readonly ccy: string };
   readonly dest: { readonly ccy: string };
@@ -19,7 +19,9 @@ interface Terms {
   readonly side: 'source' | 'dest';
   readonly amount: Big;
   readonly fee: Parameters<typeof serviceFeeOf>[0];
-  /** Fixed, in the destination currency; or computed from the source amount, in the source currency. */
+  /**
+   * Fixed, in the destination currency; or computed from the source amount, in the source currency.
+   */
   readonly networkFee?: Big | ((sourceAmount: Big, decimals: number) => Big);
 }
 

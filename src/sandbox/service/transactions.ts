@@ -77,8 +77,8 @@ export type Quote = Pick<
   | 'fxRate'
 >;
 
-const select =
-  'SELECT txn.*, display_name AS account_display_name FROM txn JOIN account ON account.id = txn.account_id';
+const select = `SELECT txn.*, display_name AS account_display_name
+  FROM txn JOIN account ON account.id = txn.account_id`;
 
 /** A stale read: transactions as they were this many ms, or states, ago. */
 export interface Lag {
@@ -86,11 +86,15 @@ export interface Lag {
   readonly steps: number;
 }
 
-/** Prefix that replaces `txn` with its past rows; takes the moment and the number of states to go back. */
+/**
+ * Prefix that replaces `txn` with its past rows; takes the moment and the number of states to go
+ * back.
+ */
 const withLag = `
   WITH txn AS (
-    SELECT number, now.id, account_id, kind, ext_ref_id, note, source_ccy, source_method, source_amount, dest_ccy,
-      dest_method, dest_amount, dest_details, extra, service_fee, network_fee, fx_rate, created_at,
+    SELECT number, now.id, account_id, kind, ext_ref_id, note,
+      source_ccy, source_method, source_amount, dest_ccy, dest_method, dest_amount, dest_details,
+        extra, service_fee, network_fee, fx_rate, created_at,
       was.state, was.source_details, was.charge, was.arrives, was.expires_at, was.at AS updated_at
     FROM main.txn AS now JOIN state_change AS was ON was.id = (
       SELECT id FROM (
@@ -136,7 +140,8 @@ export function selectPage(
   limit: number,
   skipped: number,
 ): Transaction[] {
-  const page = `SELECT id FROM txn WHERE ${condition} ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
+  const page = `SELECT id FROM txn WHERE ${condition}
+    ORDER BY created_at DESC, number DESC LIMIT ? OFFSET ?`;
   const sql = `${select} WHERE txn.id IN (${page}) ORDER BY txn.created_at DESC, number DESC`;
   return readPast(ctx, lag, row, sql, [...values, limit, skipped]);
 }
@@ -207,7 +212,8 @@ export function updateTransaction(
   const next = { ...txn, ...changes, state, updatedAt: Math.max(ctx.now, txn.updatedAt) };
   const { sourceDetails, charge, arrives, expiresAt } = partsOf(next);
   const written = ctx.store.run(
-    `UPDATE txn SET state = ?, source_details = ?, extra = ?, charge = ?, arrives = ?, expires_at = ?, updated_at = ?
+    `UPDATE txn SET state = ?, source_details = ?, extra = ?, charge = ?, arrives = ?,
+       expires_at = ?, updated_at = ?
      WHERE id = ? AND state = ?`,
     state,
     sourceDetails,

@@ -1,8 +1,11 @@
-// Opens the SQLite file and runs the work on it: jobs that wait together share one durable commit, each in a savepoint.
+// Opens the SQLite file and runs the work on it, each job in a transaction.
+import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import * as v from 'valibot';
-import { groupCommit } from './group-commit.js';
+import { policies } from '../../formats/policies.js';
+import { poll, type Next } from '../../formats/poll.js';
 import { columnOf, fieldOf } from '../../formats/text.js';
+import { codeOf } from '../../formats/unknown.js';
 import { sandboxFileIn, sandboxSteps, type OpenFile } from './schema.js';
 
 export type Value = string | number | null;
@@ -19,11 +22,11 @@ export interface Store {
   /** Runs `job` in a savepoint, which is rolled back if it throws. Only inside `write`. */
   attempt<T>(job: () => T): T;
   /**
-   * Runs `job` in the next group transaction and resolves once the commit is on disk. A job that throws is rolled back alone;
-   * the promise then rejects with its error.
+   * Runs `job` in a transaction and resolves after the commit. If the job throws, it is rolled back
+   * and the promise rejects with its error. Waits while another process is writing.
    */
   write<T>(job: () => T): Promise<T>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 type Shape<T> = v.GenericSchema<unknown, T>;
@@ -33,13 +36,17 @@ export interface StoreOptions {
   readonly file: string;
   /** Required unless the database is in memory. */
   readonly openFile?: OpenFile | undefined;
-  /** Called before every commit; throws if the books are wrong, and the group is rolled back. */
+  /** Called before every commit; throws if the books are wrong, and the job is rolled back. */
   readonly verify: (store: Store) => void;
+  /** Epoch ms of the machine. */
+  readonly now: () => number;
   /** Fills a new file, in one exclusive transaction. */
   readonly initialise: (store: Store) => void;
 }
 
-/** Short, because waiting for another process inside SQLite blocks this one. */
+/**
+ * Short, because waiting for another process inside SQLite blocks this one. `write` tries again.
+ */
 const busyTimeoutMs = 500;
 const openingTimeoutMs = 30_000;
 
@@ -54,6 +61,7 @@ const namedRow = v.pipe(
 /** Opens the database and upgrades its tables. Several processes may have the same file open. */
 export function openStore(options: StoreOptions): Store {
   const db = openDatabase(options);
+  const closing = new AbortController();
   const prepared = new Map<string, Database.Statement>();
   const statement = (sql: string): Database.Statement => {
     const known = prepared.get(sql);
@@ -85,33 +93,59 @@ export function openStore(options: StoreOptions): Store {
     run: (sql, ...values) => statement(sql).run(values).changes,
     insert(table, row) {
       const columns = Object.keys(row).map(columnOf);
-      const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+      const sql =
+        `INSERT INTO ${table} (${columns.join(', ')}) ` +
+        `VALUES (${columns.map(() => '?').join(', ')})`;
       return Number(statement(sql).run(Object.values(row)).lastInsertRowid);
     },
     attempt,
-    write: (job) => group.write(() => attempt(job)),
-    async close() {
-      await group.settled();
+    async write<T>(job: () => T): Promise<T> {
+      let locked: unknown;
+      const step = async (): Promise<Next<T>> => {
+        try {
+          statement('BEGIN IMMEDIATE').run([]);
+        } catch (error) {
+          if (!isBusy(error)) throw error;
+          locked = error;
+          return {};
+        }
+        // Nothing is awaited before the COMMIT, so no other work runs on this connection.
+        return { done: finish(job) };
+      };
+      const deps = { now: options.now, sleep: (ms: number) => pause(ms), signal: closing.signal };
+      const end = await poll(policies.sandboxLock, step, deps);
+      if ('done' in end) return end.done;
+      throw locked;
+    },
+    close() {
+      closing.abort();
       leaveOneFile(db);
       db.close();
     },
   };
-  const group = groupCommit({
-    begin: () => void statement('BEGIN IMMEDIATE').run([]),
-    commit() {
+
+  /** Runs the job in the transaction that has begun, and commits it or rolls it back. */
+  function finish<T>(job: () => T): T {
+    try {
+      const result = job();
       options.verify(store);
       statement('COMMIT').run([]);
-    },
-    rollback() {
+      return result;
+    } catch (error) {
       // SQLite has already rolled back if the disk is full.
       if (db.inTransaction) statement('ROLLBACK').run([]);
-    },
-  });
+      throw error;
+    }
+  }
+
   alone(db, () => options.initialise(store));
   return store;
 }
 
-/** Merges the write-ahead log into the file. SQLite does so only after the last statement is garbage-collected. */
+/**
+ * Merges the write-ahead log into the file. SQLite does so only after the last statement is
+ * garbage-collected.
+ */
 function leaveOneFile(db: Database.Database): void {
   try {
     db.exec('PRAGMA busy_timeout = 0');
@@ -124,13 +158,13 @@ function leaveOneFile(db: Database.Database): void {
 function openDatabase({ file, openFile }: StoreOptions): Database.Database {
   const db = file === ':memory:' ? inMemory() : openFile?.(sandboxFileIn(file));
   if (db === undefined) throw new Error('A sandbox file needs openFile.');
-  db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+  db.exec('PRAGMA foreign_keys = ON');
   return db;
 }
 
 function inMemory(): Database.Database {
   const db = new Database(':memory:');
-  for (const step of sandboxSteps) db.exec(typeof step === 'string' ? step : step([]));
+  for (const step of sandboxSteps) db.exec(step);
   return db;
 }
 
@@ -146,3 +180,5 @@ function alone(db: Database.Database, step: () => void): void {
     throw error;
   }
 }
+
+const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');

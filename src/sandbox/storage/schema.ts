@@ -1,6 +1,6 @@
-// The sandbox's tables, as numbered upgrade steps. Amounts are whole numbers of the currency's
-// smallest unit (satoshi, cent, dong).
-import type Database from 'libsql';
+// The sandbox's tables. Amounts are whole numbers of the currency's smallest unit (satoshi, cent,
+// dong).
+import type { Database } from 'libsql';
 
 /** Describes the sandbox's file to the function that opens it. */
 export interface DatabaseFile {
@@ -9,45 +9,20 @@ export interface DatabaseFile {
   readonly name: string;
   /** Distinguishes it from other SQLite files. */
   readonly applicationId: number;
-  /** The version that the first step creates; older files are refused. */
-  readonly firstVersion: number;
-  /** The SQL from each version to the next; it may depend on the existing tables. */
-  readonly steps: readonly (string | ((tables: readonly string[]) => string))[];
+  /** The SQL from each version to the next; the first creates version 1. */
+  readonly steps: readonly string[];
   readonly advice: { readonly hint: string; readonly next: undefined };
 }
 
 /** Opens the file and upgrades its tables to the last version. Throws a Failure if it cannot. */
-export type OpenFile = (file: DatabaseFile) => Database.Database;
+export type OpenFile = (file: DatabaseFile) => Database;
 
-/** The letters `svps`. */
-const applicationId = 0x73767073;
+/** Identifies a sandbox file: the letters `svcs`. */
+const applicationId = 0x73766373;
 
-const txnColumns = `account_id TEXT NOT NULL REFERENCES account (id),
-  kind TEXT NOT NULL,
-  state TEXT NOT NULL,
-  ext_ref_id TEXT,
-  note TEXT,
-  source_ccy TEXT NOT NULL,
-  source_method TEXT NOT NULL,
-  source_amount INTEGER NOT NULL,
-  source_details TEXT NOT NULL,
-  dest_ccy TEXT NOT NULL,
-  dest_method TEXT NOT NULL,
-  dest_amount INTEGER NOT NULL,
-  dest_details TEXT NOT NULL,
-  extra TEXT NOT NULL,
-  charge INTEGER NOT NULL,
-  arrives INTEGER NOT NULL,
-  service_fee INTEGER NOT NULL,
-  network_fee INTEGER NOT NULL,
-  fx_rate TEXT NOT NULL,
-  expires_at INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL`;
-
-/** Without the transaction counts of this version, which the next step drops. */
-const version7 = `
-CREATE TABLE setting (
+/** Each text makes the next version of the one before it. A released text never changes. */
+export const sandboxSteps: readonly string[] = [
+  `CREATE TABLE setting (
   key TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -77,7 +52,8 @@ CREATE TABLE wallet (
   UNIQUE (account_id, ccy)
 ) STRICT;
 
--- Double entry: a book per owner, role and currency. Only the world outside and the currency desk may owe.
+-- Double entry: a book per owner, role and currency. Only the world outside and the currency desk
+-- may owe.
 CREATE TABLE book (
   id INTEGER PRIMARY KEY,
   owner TEXT NOT NULL,
@@ -104,21 +80,54 @@ CREATE TABLE entry (
   PRIMARY KEY (posting_id, book_id)
 ) STRICT, WITHOUT ROWID;
 
--- ordinal: dense number per account in the order of creation.
+-- number: in the order of creation.
 CREATE TABLE txn (
-  id TEXT PRIMARY KEY,
-  ordinal INTEGER NOT NULL,
-  ${txnColumns}
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  account_id TEXT NOT NULL REFERENCES account (id),
+  kind TEXT NOT NULL,
+  state TEXT NOT NULL,
+  ext_ref_id TEXT,
+  note TEXT,
+  source_ccy TEXT NOT NULL,
+  source_method TEXT NOT NULL,
+  source_amount INTEGER NOT NULL,
+  source_details TEXT NOT NULL,
+  dest_ccy TEXT NOT NULL,
+  dest_method TEXT NOT NULL,
+  dest_amount INTEGER NOT NULL,
+  dest_details TEXT NOT NULL,
+  extra TEXT NOT NULL,
+  charge INTEGER NOT NULL,
+  arrives INTEGER NOT NULL,
+  service_fee INTEGER NOT NULL,
+  network_fee INTEGER NOT NULL,
+  fx_rate TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
 ) STRICT;
+-- Everything that a list is filtered and ordered by: pages are counted and skipped in the index
+-- alone.
+CREATE INDEX txn_listed ON txn (account_id, created_at, number, state, source_method, dest_method);
+CREATE INDEX txn_by_reference ON txn (account_id, ext_ref_id) WHERE ext_ref_id IS NOT NULL;
 
+-- With the transaction's values at that time.
 CREATE TABLE state_change (
   id INTEGER PRIMARY KEY,
   txn_id TEXT NOT NULL REFERENCES txn (id),
   state TEXT NOT NULL,
   msg TEXT NOT NULL,
-  at INTEGER NOT NULL
+  at INTEGER NOT NULL,
+  source_details TEXT NOT NULL,
+  charge INTEGER NOT NULL,
+  arrives INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
 ) STRICT;
--- While a process posts what is ready for a webhook it holds a numbered claim, until a moment of the machine's clock.
+CREATE INDEX state_change_by_txn ON state_change (txn_id, id);
+
+-- While a process posts what is ready for a webhook it holds a numbered claim, until a moment of
+-- the machine's clock.
 CREATE TABLE webhook (
   id TEXT PRIMARY KEY,
   account_id TEXT NOT NULL UNIQUE REFERENCES account (id),
@@ -137,7 +146,8 @@ CREATE TABLE delivery (
   txn_id TEXT NOT NULL,
   txn_state TEXT NOT NULL,
   body TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('scheduled', 'sending', 'delivered', 'failed', 'canceled')),
+  status TEXT NOT NULL CHECK (status IN ('scheduled', 'sending', 'delivered', 'failed',
+    'canceled')),
   tries INTEGER NOT NULL DEFAULT 0,
   due_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL
@@ -186,7 +196,8 @@ CREATE TABLE due (
 CREATE INDEX due_by_time ON due (at, id);
 CREATE INDEX due_by_subject ON due (subject);
 
--- Every Lightning invoice known here: own ones (txn_id is the receive), those from outside, and foreign ones once paid.
+-- Every Lightning invoice known here: own ones (txn_id is the receive), those from outside, and
+-- foreign ones once paid.
 CREATE TABLE invoice (
   payment_hash TEXT PRIMARY KEY,
   origin TEXT NOT NULL CHECK (origin IN ('own', 'outside', 'foreign')),
@@ -198,7 +209,8 @@ CREATE TABLE invoice (
   paid_at INTEGER
 ) STRICT;
 
--- Addresses of the service: an account's permanent ones (no txn_id), and one for each on-chain receive.
+-- Addresses of the service: an account's permanent ones (no txn_id), and one for each on-chain
+-- receive.
 CREATE TABLE address (
   address TEXT PRIMARY KEY,
   chain TEXT NOT NULL CHECK (chain IN ('bitcoin', 'tron', 'ethereum')),
@@ -232,75 +244,13 @@ CREATE TABLE request_log (
   request_body TEXT NOT NULL,
   response_body TEXT NOT NULL,
   fault TEXT
-) STRICT;
-`;
-
-const txnNames = txnColumns
-  .split('\n')
-  .map((column) => /\w+/.exec(column)?.[0])
-  .join(', ');
-
-/** Adds the list order of transactions, and to each state change the transaction's values at that time (for old rows: the present ones). */
-const version8 = (tables: readonly string[]): string => `
-CREATE TABLE txn_8 (
-  number INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  ${txnColumns}
-) STRICT;
-INSERT INTO txn_8 (id, ${txnNames}) SELECT id, ${txnNames} FROM txn ORDER BY rowid;
-
-CREATE TABLE state_change_8 (
-  id INTEGER PRIMARY KEY,
-  txn_id TEXT NOT NULL REFERENCES txn (id),
-  state TEXT NOT NULL,
-  msg TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  source_details TEXT NOT NULL,
-  charge INTEGER NOT NULL,
-  arrives INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL
-) STRICT;
-INSERT INTO state_change_8 ${changesOf('state_change', 'txn')};
-
-${snapshotsIn(tables)
-  .map(
-    (id) => `
-CREATE TABLE copy_${id}_txn_8 AS SELECT row_number() OVER (ORDER BY rowid) AS number, id, ${txnNames} FROM copy_${id}_txn;
-CREATE TABLE copy_${id}_state_change_8 AS ${changesOf(`copy_${id}_state_change`, `copy_${id}_txn`)};`,
-  )
-  .join('')}
-${['', ...snapshotsIn(tables).map((id) => `copy_${id}_`)]
-  .map(
-    (prefix) => `
-DROP TABLE ${prefix}txn;
-ALTER TABLE ${prefix}txn_8 RENAME TO ${prefix}txn;
-DROP TABLE ${prefix}state_change;
-ALTER TABLE ${prefix}state_change_8 RENAME TO ${prefix}state_change;
-DROP TABLE IF EXISTS ${prefix}txn_count;`,
-  )
-  .join('')}
-
--- Everything that a list is filtered and ordered by: pages are counted and skipped in the index alone.
-CREATE INDEX txn_listed ON txn (account_id, created_at, number, state, source_method, dest_method);
-CREATE INDEX txn_by_reference ON txn (account_id, ext_ref_id) WHERE ext_ref_id IS NOT NULL;
-CREATE INDEX state_change_by_txn ON state_change (txn_id, id);
-`;
-
-const changesOf = (changes: string, txns: string): string => `
-  SELECT change.id, txn_id, change.state, msg, at, source_details, charge, arrives, expires_at
-  FROM ${changes} AS change JOIN ${txns} AS txn ON txn.id = txn_id ORDER BY change.id`;
-
-/** Numbers of the snapshots. */
-const snapshotsIn = (tables: readonly string[]): string[] =>
-  tables.flatMap((name) => /^copy_(\d+)_txn$/.exec(name)?.[1] ?? []);
+) STRICT;`,
+];
 
 export const sandboxFileIn = (path: string): DatabaseFile => ({
   path,
   name: 'sandbox file',
   applicationId,
-  firstVersion: 7,
   steps: sandboxSteps,
   advice: { hint: 'Move it away: the sandbox then starts empty.', next: undefined },
 });
-
-export const sandboxSteps: DatabaseFile['steps'] = [version7, version8];

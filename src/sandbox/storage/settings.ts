@@ -1,4 +1,5 @@
-// Small named values in the database: keys, the main account, the clock, the automatic payer, webhook options.
+// Small named values in the database: keys, the main account, the clock, the automatic payer,
+// webhook options.
 import * as v from 'valibot';
 import type { Store } from './database.js';
 import { durations } from '../unspecified.js';

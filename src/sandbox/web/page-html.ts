@@ -2,28 +2,22 @@
 import { createHash } from 'node:crypto';
 import type Big from 'big.js';
 import { formatAmount, formatSats } from '../../formats/amount.js';
+import { formatDuration } from '../../formats/duration.js';
 import { encodeQr, svgOf } from '../../formats/qr/qr-code.js';
 import type { Outgoing } from '../http/routing.js';
-import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
 
 /** `unopened` is unconfirmed, `seen` awaits the blockchain, `closed` ended without a payment. */
 export type Phase = 'unopened' | 'waiting' | 'seen' | 'paid' | 'expired' | 'closed';
 
-/** The part that the page polls. Times are epoch ms of the service's clock. */
-export interface PageState {
+export interface PaymentPage {
   readonly phase: Phase;
-  readonly expiresAt: number;
-  readonly now: number;
-  readonly frozen: boolean;
-}
-
-export interface PaymentPage extends PageState {
+  /** Until the request expires, by the service's clock. */
+  readonly leftMs: number;
   readonly payee: string;
   readonly ccy: string;
   readonly amount: Big;
   readonly txnId: string;
-  readonly method: 'lightning' | 'on-chain';
   /** Missing until the transaction is confirmed. */
   readonly request?: { readonly uri: string; readonly shown: string } | undefined;
 }
@@ -31,69 +25,65 @@ export interface PaymentPage extends PageState {
 /** Light modules around the code, as the standard requires. */
 const qrBorder = 4;
 
-/** All are in the page; the style shows the current phase. */
-const messages: readonly (readonly [phase: Phase, title: string, text: string])[] = [
-  [
-    'unopened',
-    'Not open yet',
-    'This request is not confirmed yet. The page updates automatically.',
-  ],
-  ['waiting', 'Waiting for the payment', 'Scan the code with a wallet, or copy it.'],
-  ['seen', 'Payment seen', 'Awaiting confirmations on the blockchain. You need not do anything.'],
-  ['paid', 'Paid', 'The payment has arrived. You can close this page.'],
-  ['expired', 'Expired', 'This request can no longer be paid. Ask for a new one.'],
-  ['closed', 'Closed', 'This request was closed. Please do not pay it.'],
-];
+const reloadSeconds = 2;
+
+const messages: Readonly<Record<Phase, readonly [title: string, text: string]>> = {
+  unopened: ['Not open yet', 'This request is not confirmed yet. The page updates automatically.'],
+  waiting: ['Waiting for the payment', 'Scan the code with a wallet, or copy the text below it.'],
+  seen: ['Payment seen', 'Awaiting confirmations on the blockchain. You need not do anything.'],
+  paid: ['Paid', 'The payment has arrived. You can close this page.'],
+  expired: ['Expired', 'This request can no longer be paid. Ask for a new one.'],
+  closed: ['Closed', 'This request was closed. Please do not pay it.'],
+};
+
+/** Phases that can change. */
+const isLive = (phase: Phase): boolean => ['unopened', 'waiting', 'seen'].includes(phase);
 
 export function paymentPage(page: PaymentPage): Outgoing {
-  const { phase, expiresAt, now, frozen, payee, ccy, amount, request } = page;
-  const live = `data-phase="${phase}" data-expires="${expiresAt}" data-now="${now}" data-frozen="${frozen}"`;
+  const { phase, payee, ccy, amount } = page;
+  const [title, text] = messages[phase];
   return document(
     200,
     `Pay ${payee}`,
     `
-<body ${live}>
+<body class="${phase}">
 <main>
   <header>
     <p class="payee">Pay <strong>${escape(payee)}</strong></p>
     <h1 class="amount">${escape(formatAmount({ ccy, value: amount }))}</h1>
     ${ccy === 'BTC' ? `<p class="sats">${escape(formatSats(amount))}</p>` : ''}
   </header>
-  ${request === undefined ? '' : requestPart(page, request)}
-  <section class="status" role="status" aria-live="polite">
-    ${messages.map(statusPart).join('\n    ')}
-    <p class="offline" hidden>No connection to the service. Trying again.</p>
+  ${phase === 'waiting' ? requestPart(page) : ''}
+  <section class="status" role="status">
+    ${phase === 'paid' ? tick : ''}<h2>${title}</h2><p>${text}</p>
   </section>
-  <div class="countdown" role="timer" aria-label="Time left to pay">
-    <span class="left"></span><i class="bar"><b></b></i>
-  </div>
+  ${phase === 'waiting' ? payPart(page) : ''}
   <footer>
-    <button class="pay" type="button">Pay now</button>
-    <p>Sandbox: no real money moves. <span class="hint">“Pay now” pays as somebody else’s wallet would.</span></p>
+    <p>Sandbox: no real money moves.</p>
     <p class="id">${escape(page.txnId)}</p>
   </footer>
 </main>
-<script>${pageScript}</script>
 </body>`,
+    isLive(phase) ? `<meta http-equiv="refresh" content="${reloadSeconds}">` : '',
   );
 }
 
-function requestPart(
-  { method }: PaymentPage,
-  { uri, shown }: { uri: string; shown: string },
-): string {
-  const bitmap = encodeQr(uri, qrBorder);
-  const name = method === 'lightning' ? 'invoice' : 'address';
-  const link = `<a class="qr" href="${escape(uri)}" aria-label="Open in a wallet">`;
+function requestPart({ request }: PaymentPage): string {
+  if (request === undefined) return '';
+  const bitmap = encodeQr(request.uri, qrBorder);
+  const link = `<a class="qr" href="${escape(request.uri)}" aria-label="Open in a wallet">`;
   return `<section class="request">
     ${bitmap === undefined ? '' : `${link}${svgOf(bitmap)}</a>`}
-    <div class="code"><code>${escape(shown)}</code><button class="copy" type="button">Copy ${name}</button></div>
+    <div class="code"><code>${escape(request.shown)}</code></div>
   </section>`;
 }
 
-function statusPart([phase, title, text]: (typeof messages)[number]): string {
-  const mark = phase === 'paid' ? tick : '';
-  return `<div class="is-${phase}">${mark}<h2>${title}</h2><p>${text}</p></div>`;
+function payPart({ txnId, leftMs }: PaymentPage): string {
+  return `<p class="left">${formatDuration(leftMs)} left</p>
+  <form method="post" action="/pay/${escape(txnId)}/pay">
+    <button class="pay">Pay now</button>
+    <p>“Pay now” pays as somebody else’s wallet would.</p>
+  </form>`;
 }
 
 const tick =
@@ -105,14 +95,14 @@ export function lostPage(): Outgoing {
     404,
     'No such request',
     `
-<body data-phase="lost">
-<main><section class="status"><div class="is-lost"><h2>No such request</h2>
-<p>There is nothing to pay at this address. Check the link.</p></div></section></main>
+<body>
+<main><section class="status"><h2>No such request</h2>
+<p>There is nothing to pay at this address. Check the link.</p></section></main>
 </body>`,
   );
 }
 
-function document(status: number, title: string, body: string): Outgoing {
+function document(status: number, title: string, body: string, head = ''): Outgoing {
   return {
     status,
     headers: {
@@ -131,23 +121,21 @@ function document(status: number, title: string, body: string): Outgoing {
 <meta name="robots" content="noindex">
 <title>${escape(title)}</title>
 <link rel="icon" href="data:,">
-<style>${pageStyle}</style>
+${head}<style>${pageStyle}</style>
 </head>${body}
 </html>
 `,
   };
 }
 
-/** Allows only this style, this script and requests to the service itself. */
+/** Allows only this style, and forms to the service itself. */
 function policy(): string {
   return [
     "default-src 'none'",
     `style-src '${hashOf(pageStyle)}'`,
-    `script-src '${hashOf(pageScript)}'`,
-    "connect-src 'self'",
     'img-src data:',
     "base-uri 'none'",
-    "form-action 'none'",
+    "form-action 'self'",
     "frame-ancestors 'none'",
   ].join('; ');
 }

@@ -15,7 +15,8 @@ export const pageStyle = `
 * { box-sizing: border-box; margin: 0; }
 body {
   min-height: 100vh; min-height: 100dvh; padding: 1rem;
-  display: grid; grid-template-columns: minmax(0, 25rem); justify-content: center; align-items: center;
+  display: grid; grid-template-columns: minmax(0, 25rem); justify-content: center;
+  align-items: center;
   background: var(--ground); color: var(--ink);
   font: 1rem/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
 }
@@ -23,7 +24,7 @@ main {
   padding: 1.75rem clamp(1rem, 6vw, 2rem) 1.5rem; text-align: center;
   background: var(--card); border: 1px solid var(--line); border-radius: 1.25rem;
 }
-.payee, .sats, .status p, footer p { color: var(--soft); }
+.payee, .sats, .status p, form p, footer p { color: var(--soft); }
 .payee { overflow-wrap: anywhere; }
 .payee strong { color: var(--ink); font-weight: 600; }
 .amount {
@@ -32,48 +33,41 @@ main {
 }
 .sats { font-variant-numeric: tabular-nums; }
 .request { margin-top: 1.25rem; }
-.qr { display: block; margin: 0 auto; max-width: 18rem; border-radius: .75rem; overflow: hidden; background: #fff; }
+.qr {
+  display: block; margin: 0 auto; max-width: 18rem; border-radius: .75rem;
+  overflow: hidden; background: #fff;
+}
 .qr svg { display: block; width: 100%; height: auto; }
 @media (prefers-color-scheme: light) { .qr { border: 1px solid var(--line); } }
 .code {
-  display: flex; gap: .5rem; align-items: center; margin-top: .9rem; padding: .3rem .3rem .3rem .75rem;
-  border: 1px solid var(--line); border-radius: .75rem;
+  margin-top: .9rem; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .75rem;
 }
 .code code {
-  flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: left;
+  display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: left;
   font: .85rem ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; color: var(--soft);
+  -webkit-user-select: all; user-select: all;
 }
-button {
-  flex: none; padding: .5rem .85rem; border: 1px solid var(--line); border-radius: .55rem; cursor: pointer;
-  background: transparent; color: var(--ink); font: inherit; font-size: .9rem;
+.pay {
+  width: 100%; margin-bottom: .6rem; padding: .7rem; border: 0; border-radius: .55rem;
+  cursor: pointer;
+  background: var(--accent); color: var(--accent-ink); font: inherit; font-weight: 600;
 }
-button:hover { border-color: var(--soft); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .status { margin-top: 1.25rem; }
-.status > div { display: none; }
 .status h2 { font-size: 1.05rem; font-weight: 600; }
 .status p { font-size: .95rem; }
-[data-phase=unopened] .is-unopened, [data-phase=waiting] .is-waiting, [data-phase=seen] .is-seen,
-[data-phase=paid] .is-paid, [data-phase=expired] .is-expired, [data-phase=closed] .is-closed,
-[data-phase=lost] .is-lost { display: block; }
-.is-paid h2 { color: var(--good); font-size: 1.3rem; }
-.tick { width: 5rem; height: 5rem; margin: .25rem 0 .5rem; fill: none; stroke: var(--good); stroke-width: 2.5; }
+.paid h2 { color: var(--good); font-size: 1.3rem; }
+.tick {
+  width: 5rem; height: 5rem; margin: .25rem 0 .5rem; fill: none; stroke: var(--good);
+  stroke-width: 2.5;
+}
 .tick path { stroke-width: 3.5; stroke-linecap: round; stroke-linejoin: round; }
-.countdown { margin-top: .9rem; font-variant-numeric: tabular-nums; font-size: .95rem; }
-.bar { display: block; height: 4px; margin-top: .4rem; border-radius: 2px; background: var(--line); overflow: hidden; }
-.bar b { display: block; height: 100%; border-radius: 2px; background: var(--accent); }
-footer { margin-top: 1.4rem; padding-top: 1.1rem; border-top: 1px solid var(--line); font-size: .82rem; }
-footer .pay {
-  width: 100%; margin-bottom: .8rem; padding: .7rem; border-color: transparent; font-size: 1rem; font-weight: 600;
-  background: var(--accent); color: var(--accent-ink);
+.left { margin-top: .9rem; font-variant-numeric: tabular-nums; font-size: .95rem; }
+form { margin-top: 1.1rem; font-size: .82rem; }
+footer {
+  margin-top: 1.4rem; padding-top: 1.1rem; border-top: 1px solid var(--line);
+  font-size: .82rem;
 }
-footer .pay:disabled { opacity: .6; cursor: default; }
 footer .id { margin-top: .4rem; font-size: .75rem; overflow-wrap: anywhere; }
-body:not([data-phase=waiting]) :is(.request, .countdown, .pay, .hint) { display: none; }
-[data-phase=expired] .amount, [data-phase=closed] .amount { color: var(--soft); text-decoration: line-through; }
-@media (prefers-reduced-motion: no-preference) {
-  .bar b { transition: width .25s linear; }
-  [data-phase=paid] .tick path { stroke-dasharray: 40; animation: draw .5s ease-out; }
-  @keyframes draw { from { stroke-dashoffset: 40; } }
-}
+.expired .amount, .closed .amount { color: var(--soft); text-decoration: line-through; }
 `;

@@ -1,24 +1,16 @@
-// The hosted payment page of a receive, and its live state.
-import { readClock } from '../world/clock.js';
+// The hosted payment page of a receive: it reloads itself until the receive has ended.
 import type { Context } from '../world/context.js';
-import {
-  assertContentType,
-  jsonAnswer,
-  type Call,
-  type Outgoing,
-  type Route,
-} from '../http/routing.js';
+import type { Call, Outgoing, Route } from '../http/routing.js';
 import { kindOf } from '../kinds/index.js';
-import { notFound } from '../wire/refusal.js';
+import { notFound, permissionDenied } from '../wire/refusal.js';
 import { findTransaction, type Transaction } from '../service/transactions.js';
 import type { State } from '../wire/states.js';
-import { lostPage, paymentPage, type PageState, type Phase } from './page-html.js';
+import { lostPage, paymentPage, type Phase } from './page-html.js';
 
 const page = '/pay/:txnId';
 
 export const pageRoutes: readonly Route[] = [
   { method: 'GET', path: page, access: 'public', answer: showPage },
-  { method: 'GET', path: `${page}/state`, access: 'public', answer: showState },
   { method: 'POST', path: `${page}/pay`, access: 'public', answer: payNow },
 ];
 
@@ -35,6 +27,9 @@ const phases: Readonly<Record<State, Phase>> = {
   usercanceled: 'closed',
 };
 
+const phaseOf = ({ sourceMethod, state }: Transaction): Phase =>
+  sourceMethod === 'on-chain' && state === 'srccreated' ? 'seen' : phases[state];
+
 function showPage(call: Call): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) return lostPage();
@@ -42,12 +37,12 @@ function showPage(call: Call): Outgoing {
   const onChain = txn.sourceMethod === 'on-chain';
   const code = reqDetails[onChain ? 'invoice' : 'paymentRequest'];
   return paymentPage({
-    ...stateOf(call.ctx, txn),
+    phase: phaseOf(txn),
+    leftMs: leftMs(call.ctx, txn),
     payee: txn.accountDisplayName,
     ccy: txn.sourceCcy,
     amount: txn.charge,
     txnId: txn.id,
-    method: onChain ? 'on-chain' : 'lightning',
     ...(typeof code === 'string' && {
       request: { uri: onChain ? code : `lightning:${code}`, shown: shownOf(txn, code) },
     }),
@@ -60,34 +55,22 @@ function shownOf({ sourceDetails }: Transaction, code: string): string {
   return typeof address === 'string' ? address : code;
 }
 
-function showState(call: Call): Outgoing {
-  return jsonAnswer(200, stateOf(call.ctx, payable(call)));
-}
+/** In whole seconds, so that the last one is shown until its end. */
+const leftMs = ({ now }: Context, { expiresAt }: Transaction): number =>
+  Math.ceil((expiresAt - now) / 1000) * 1000;
 
-function stateOf({ store, now }: Context, txn: Transaction): PageState {
-  const seen = txn.sourceMethod === 'on-chain' && txn.state === 'srccreated';
-  return {
-    phase: seen ? 'seen' : phases[txn.state],
-    expiresAt: txn.expiresAt,
-    now,
-    frozen: readClock(store, now).frozen,
-  };
-}
-
-/** Requires JSON, so that no foreign page can send the request. */
+/** Pays a waiting request; shows any other as it is. */
 function payNow(call: Call): Outgoing {
-  assertContentType(call.incoming);
-  const txn = payable(call);
-  const { payFromOutside } = kindOf(txn);
-  if (payFromOutside === undefined) throw notFound();
-  return jsonAnswer(200, stateOf(call.ctx, payFromOutside(call.ctx, txn)));
-}
-
-function payable(call: Call): Transaction {
   const txn = findPayable(call);
   if (txn === undefined) throw notFound();
-  return txn;
+  if (isFromElsewhere(call)) throw permissionDenied();
+  if (phaseOf(txn) === 'waiting') kindOf(txn).payFromOutside?.(call.ctx, txn);
+  return { status: 303, headers: { location: `/pay/${txn.id}` }, body: '' };
 }
+
+/** Browsers report the page that sent a form; only the payment page may pay. */
+const isFromElsewhere = ({ incoming }: Call): boolean =>
+  (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 
 /** The receive in the path. */
 function findPayable({ ctx, params }: Call): Transaction | undefined {

@@ -1,4 +1,5 @@
-// JSON with exact numbers: reads every number as a decimal of the text itself, writes decimals in plain notation.
+// JSON with exact numbers: reads every number as a decimal of the text itself, writes decimals in
+// plain notation.
 import Big from 'big.js';
 
 const maxDepth = 32;
@@ -8,8 +9,8 @@ const token =
   /[\s]*([{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
 
 /**
- * Reads JSON with every number as an exact `Big`. Throws `SyntaxError` for text that is not JSON or is nested too deeply, for half
- * a surrogate pair, and for a number of absurd size.
+ * Reads JSON with every number as an exact `Big`. Throws `SyntaxError` for text that is not JSON or
+ * is nested too deeply, for half a surrogate pair, and for a number of absurd size.
  */
 export function readJson(text: string): unknown {
   // The platform's parser validates, so the code below may assume well-formed text.
@@ -23,8 +24,10 @@ export function writeJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (value instanceof Big) return value.eq(0) ? '0' : value.toFixed();
   if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${writeJson(field)}`).join(',')}}`;
+  const fields = Object.entries(value).flatMap(([key, field]) =>
+    field === undefined ? [] : `${JSON.stringify(key)}:${writeJson(field)}`,
+  );
+  return `{${fields.join(',')}}`;
 }
 
 const next = (text: string): string => token.exec(text)?.[1] ?? '';

@@ -5,7 +5,10 @@ export interface Maker {
   readonly method: string;
   /** Name of the fee field, such as `servicepayFees`. */
   readonly feeField: string;
-  /** Name of the flag that deducts this fee from the sent amount, such as `deductServicepayFees` (a guess). */
+  /**
+   * Name of the flag that deducts this fee from the sent amount, such as `deductServicepayFees` (a
+   * guess).
+   */
   readonly feeDeduction: string;
   /** Name of the webhook signature header, such as `X-Servicepay-Signature`. */
   readonly signatureHeader: string;

@@ -78,7 +78,10 @@ export function orRefuse<T>(step: () => T): T {
   }
 }
 
-/** Describes an invalid value, such as `destReq.amtRequested: a number is needed`. `root` is the path of the value. */
+/**
+ * Describes an invalid value, such as `destReq.amtRequested: a number is needed`. `root` is the
+ * path of the value.
+ */
 export function complaint(issue: v.BaseIssue<unknown>, root = ''): string {
   const path = [root, v.getDotPath(issue)].filter(Boolean).join('.');
   const words = needed(issue);

@@ -75,7 +75,8 @@ const transitions: readonly Transition[] = [
 
   { flows: ['swap'], from: 'quoted', trigger: 'confirm', to: 'completed' },
 
-  // "Source state of each move into `failed`: not shown." The balance may have gone between quote and confirmation.
+  // "Source state of each move into `failed`: not shown." The balance may have gone between quote
+  // and confirmation.
   { flows: ['send', 'swap'], from: 'quoted', trigger: 'fail', to: 'failed' },
 
   // "Transitions into `rejected` and `error`: not shown." From every state before money moves.
@@ -85,6 +86,10 @@ const transitions: readonly Transition[] = [
   { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'break', to: 'error' },
   { flows: ['send'], from: 'destsent', trigger: 'reject', to: 'rejected' },
   { flows: ['send'], from: 'destsent', trigger: 'break', to: 'error' },
+
+  // Final states stay. A fault injects a service that takes a completed send back.
+  { flows: ['send'], from: 'completed', trigger: 'fail', to: 'failed' },
+  { flows: ['send'], from: 'completed', trigger: 'reject', to: 'rejected' },
 ];
 
 /** Throws if the table has no such move, which is a bug in the engine. */

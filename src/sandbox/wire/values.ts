@@ -38,13 +38,18 @@ export const duration = v.union([
   ),
 ]);
 
-/** Whether the amount is above zero, within the maximum, and has no more decimals than its currency. */
+/**
+ * Whether the amount is above zero, within the maximum, and has no more decimals than its currency.
+ */
 export function isMovable(ccy: string, amount: Big): boolean {
   const units = amount.times(`1e${decimalsOf(ccy)}`);
   return units.gt(0) && units.lte(maxAmountUnits) && units.eq(units.round(0));
 }
 
-/** The amount in the currency's smallest unit. The amount must have no more decimals than the currency. */
+/**
+ * The amount in the currency's smallest unit. The amount must have no more decimals than the
+ * currency.
+ */
 export function toUnits(ccy: string, amount: Big): number {
   const units = amount.times(`1e${decimalsOf(ccy)}`);
   const whole = Number(units.toFixed());
@@ -69,7 +74,9 @@ function isObject(value: unknown): boolean {
   );
 }
 
-/** Reads bare digits as whole units of the currency (`0.5`), or an amount with its unit (`1000sat`). */
+/**
+ * Reads bare digits as whole units of the currency (`0.5`), or an amount with its unit (`1000sat`).
+ */
 export function readAmount(ccy: string, text: string): Big {
   const { value } = orRefuse(() =>
     /^\d{1,20}(\.\d{1,8})?$/.test(text) ? money(ccy, text) : parseAmount(text, ccy),

@@ -1,7 +1,7 @@
 // Accounts, their access rules and their wallets.
 import * as v from 'valibot';
 import { issueAddress } from './addresses.js';
-import { chains } from './chain.js';
+import { chains } from '../../formats/sandbox/answers.js';
 import { type Context, randomHex, randomId } from './context.js';
 import type { Store } from '../storage/database.js';
 import { notFound, permissionDenied, Refusal, unauthorized } from '../wire/refusal.js';

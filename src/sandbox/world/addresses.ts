@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { encodeSegwitAddress } from '../../formats/address/bitcoin-address.js';
 import { encodeEvmAddress } from '../../formats/address/evm-address.js';
 import { encodeTronAddress } from '../../formats/address/tron-address.js';
-import { chains, type Chain } from './chain.js';
+import { chains } from '../../formats/sandbox/answers.js';
+import type { Chain } from './chain.js';
 import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
 import { requireSetting } from '../storage/settings.js';
@@ -48,7 +49,9 @@ export function issueAddress(
   return address;
 }
 
-/** Bitcoin addresses are testnet addresses; the other two chains have one format for all networks. */
+/**
+ * Bitcoin addresses are testnet addresses; the other two chains have one format for all networks.
+ */
 function encode(chain: Chain, hash: Uint8Array): string {
   switch (chain) {
     case 'bitcoin':

@@ -1,13 +1,12 @@
 // Blockchain transfers and their confirmations, by the service's clock or on request.
 import type Big from 'big.js';
-import * as v from 'valibot';
+import { transferAnswer, type Transfer } from '../../formats/sandbox/answers.js';
 import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
 import { schedule } from './schedule.js';
 import { blockTimes, confirmationsNeeded } from '../unspecified.js';
 
-export const chains = ['bitcoin', 'tron', 'ethereum'] as const;
-export type Chain = (typeof chains)[number];
+export type Chain = Transfer['chain'];
 
 /** The currency received on a chain. */
 export const chainCurrency: Readonly<Record<Chain, string>> = {
@@ -18,16 +17,6 @@ export const chainCurrency: Readonly<Record<Chain, string>> = {
 
 /** Due action for the next block; its subject is the transfer. */
 export const blockAction = 'chain.block';
-
-const transferRow = v.object({
-  /** Id of the transaction or deposit. */
-  id: v.string(),
-  chain: v.picklist(chains),
-  confirmations: v.number(),
-  needed: v.number(),
-});
-
-export type Transfer = v.InferOutput<typeof transferRow>;
 
 /** Starts counting confirmations. */
 export function broadcast(ctx: Context, id: string, chain: Chain, amount: Big): void {
@@ -42,13 +31,13 @@ export function awaitBlock(ctx: Context, id: string, chain: Chain): void {
 /** Unconfirmed transfers, oldest first. */
 export function pendingTransfers(store: Store): Transfer[] {
   return store.all(
-    transferRow,
+    transferAnswer,
     'SELECT * FROM transfer WHERE confirmations < needed ORDER BY rowid',
   );
 }
 
 export function findTransfer(store: Store, id: string): Transfer | undefined {
-  return store.one(transferRow, 'SELECT * FROM transfer WHERE id = ?', id);
+  return store.one(transferAnswer, 'SELECT * FROM transfer WHERE id = ?', id);
 }
 
 export function requireTransfer(store: Store, id: string): Transfer {

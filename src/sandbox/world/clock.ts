@@ -1,13 +1,8 @@
 // The service's own clock: the machine's time plus an offset, or frozen. Stored in the database.
 import * as v from 'valibot';
+import type { ClockState } from '../../formats/sandbox/answers.js';
 import type { Store } from '../storage/database.js';
 import { readSetting, writeSetting } from '../storage/settings.js';
-
-export interface ClockState {
-  /** Epoch ms. */
-  readonly now: number;
-  readonly frozen: boolean;
-}
 
 const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v.number() })]);
 

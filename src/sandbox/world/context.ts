@@ -15,6 +15,8 @@ export interface Context {
   readonly baseUrl: string;
   /** Names of the live shapes that are on. */
   readonly liveShapes: ReadonlySet<string>;
+  /** Webhook callbacks may be plain http to this machine. */
+  readonly allowHttpCallbacks: boolean;
 }
 
 export const randomHex = (random: Random, length: number): string =>

@@ -1,12 +1,13 @@
 // Injected faults of requests, payments and webhooks. Kept in the database, applied by count.
-import Big from 'big.js';
+import { Big } from 'big.js';
 import * as v from 'valibot';
+import type { Fault } from '../../formats/sandbox/answers.js';
 import type { Store } from '../storage/database.js';
 import { readJson, writeJson } from '../wire/json.js';
 import { notFound } from '../wire/refusal.js';
 import { states, type State } from '../wire/states.js';
 import { deliveries } from '../unspecified.js';
-import { duration, whole } from '../wire/values.js';
+import { duration, number, whole } from '../wire/values.js';
 
 const count = whole(1, 1_000_000);
 
@@ -40,13 +41,16 @@ const effect = (commit: boolean) => ({
 });
 
 /** Faults that change how a request sees transactions. */
-const sight = { ...request, method: v.optional(request.method, 'GET') };
+const reads = { ...request, method: v.optional(request.method, 'GET') };
 
 /** Pattern of the paid invoice, address or account number. */
 const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**');
 
 /** Matches webhook events, of one state or of all. */
 const event = { ...strikes, state: v.optional(v.picklist(states)) };
+
+export const settledSides = ['source', 'dest'] as const;
+export const paymentOutcomes = ['no-route', 'rejected', 'error'] as const;
 
 export const faultRule = v.variant('kind', [
   rule({
@@ -72,7 +76,10 @@ export const faultRule = v.variant('kind', [
     ...effect(false),
   }),
   rule({ kind: v.literal('no-answer'), ...request, ...effect(true) }),
-  /** Answers a confirmation or cancellation with the transaction as it was, and carries it out later. */
+  /**
+   * Answers a confirmation or cancellation with the transaction as it was, and carries it out
+   * later.
+   */
   rule({
     kind: v.literal('late-effect'),
     ...request,
@@ -81,17 +88,17 @@ export const faultRule = v.variant('kind', [
   }),
   rule({
     kind: v.literal('stale'),
-    ...sight,
+    ...reads,
     /** Shows transactions as they were this long ago; newer ones are missing. */
     ago: v.optional(duration, new Big(0)),
     /** Shows transactions this many states earlier, at most back to the first. */
     steps: v.optional(whole(0, 100), new Big(0)),
   }),
-  rule({ kind: v.literal('false-state'), ...sight, state: v.picklist(states) }),
+  rule({ kind: v.literal('false-state'), ...reads, state: v.picklist(states) }),
   /** Lists omit this transaction, or the first row of the page. */
   rule({
     kind: v.literal('missing-row'),
-    ...sight,
+    ...reads,
     txn: v.optional(v.pipe(v.string(), v.nonEmpty())),
   }),
   rule({ kind: v.literal('reference-reuse'), ...strikes }),
@@ -99,7 +106,25 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('payment'),
     ...strikes,
-    outcome: v.picklist(['no-route', 'rejected', 'error']),
+    outcome: v.picklist(paymentOutcomes),
+    destination,
+  }),
+  /** One side settles its amount times the factor. */
+  rule({
+    kind: v.literal('settled-amount'),
+    ...strikes,
+    side: v.picklist(settledSides),
+    factor: v.pipe(number, v.transform(Number), v.gtValue(0), v.maxValue(10)),
+    destination,
+  }),
+  /**
+   * A completed send is reported as failed or rejected this long after it, and its money is back.
+   */
+  rule({
+    kind: v.literal('returned'),
+    ...strikes,
+    state: v.optional(v.picklist(['failed', 'rejected']), 'failed'),
+    delay: v.optional(duration, new Big(60_000)),
     destination,
   }),
   rule({ kind: v.literal('webhook-duplicate'), ...event }),
@@ -110,6 +135,8 @@ export const faultRule = v.variant('kind', [
     delay: v.optional(duration, new Big(deliveries.heldBack)),
   }),
 ]);
+
+export const faultKinds = faultRule.options.map(({ entries }) => entries.kind.literal);
 
 export type FaultRule = v.InferOutput<typeof faultRule>;
 
@@ -160,6 +187,18 @@ export type NewFault =
       destination?: string | undefined;
     })
   | (FaultCount & {
+      kind: 'settled-amount';
+      side: 'source' | 'dest';
+      factor: number;
+      destination?: string | undefined;
+    })
+  | (FaultCount & {
+      kind: 'returned';
+      state?: 'failed' | 'rejected' | undefined;
+      delay?: FaultDelay | undefined;
+      destination?: string | undefined;
+    })
+  | (FaultCount & {
       kind: 'webhook-duplicate' | 'webhook-out-of-order';
       state?: State | undefined;
       delay?: FaultDelay | undefined;
@@ -192,15 +231,7 @@ const row = v.object({
   ),
 });
 
-/** A fault with its number of matches (`seen`) and applications; `spent` once none are left. */
-export type Fault = NewFault & {
-  readonly id: number;
-  readonly seen: number;
-  readonly applied: number;
-  readonly spent: boolean;
-};
-
-export type Sight = NonNullable<ReturnType<typeof takeSightFaults>>;
+export type ReadFault = NonNullable<ReturnType<typeof takeReadFaults>>;
 
 export function addFault(store: Store, rule: FaultRule): Fault {
   const id = store.insert('fault', { rule: writeJson(rule) });
@@ -227,13 +258,13 @@ export function removeFault(store: Store, id: number): void {
 }
 
 export function takeAnswerFault(store: Store, incoming: Requested): AnswerFault | undefined {
-  return strike(store, answerKinds, (rule) => concerns(rule, incoming));
+  return takeRule(store, answerKinds, (rule) => concerns(rule, incoming));
 }
 
 /** The faults that change how this request sees transactions. */
-export function takeSightFaults(store: Store, incoming: Requested) {
-  const lag = strike(store, ['stale'], (rule) => concerns(rule, incoming));
-  const state = strike(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
+export function takeReadFaults(store: Store, incoming: Requested) {
+  const lag = takeRule(store, ['stale'], (rule) => concerns(rule, incoming));
+  const state = takeRule(store, ['false-state'], (rule) => concerns(rule, incoming))?.state;
   if (lag === undefined && state === undefined) return undefined;
   return { kind: lag?.kind ?? ('false-state' as const), lag, state };
 }
@@ -244,7 +275,7 @@ export function withoutMissingRow<T extends { readonly id: string }>(
   incoming: Requested,
   rows: readonly T[],
 ): readonly T[] {
-  const fault = strike(
+  const fault = takeRule(
     store,
     ['missing-row'],
     (rule) => concerns(rule, incoming) && rows.some(({ id }) => id === (rule.txn ?? id)),
@@ -255,7 +286,7 @@ export function withoutMissingRow<T extends { readonly id: string }>(
 
 /** Whether a used `extRefId` is accepted again. */
 export const takeReferenceReuse = (store: Store): boolean =>
-  strike(store, ['reference-reuse']) !== undefined;
+  takeRule(store, ['reference-reuse']) !== undefined;
 
 /** Whether a paid invoice may be paid again. With `onlyAsk` the fault is not counted as applied. */
 export function takeDoublePayment(
@@ -264,19 +295,30 @@ export function takeDoublePayment(
   { onlyAsk }: { onlyAsk: boolean },
 ): boolean {
   const matches = (rule: Of<'double-payment'>): boolean => fits(rule.destination, invoice);
-  return strike(store, ['double-payment'], matches, !onlyAsk) !== undefined;
+  return takeRule(store, ['double-payment'], matches, !onlyAsk) !== undefined;
 }
 
 /** The outcome of a payment to this destination, if a fault sets it. */
 export function takePaymentFault(store: Store, destination: string): PaymentOutcome | undefined {
-  return strike(store, ['payment'], (rule) => fits(rule.destination, destination))?.outcome;
+  return takeRule(store, ['payment'], (rule) => fits(rule.destination, destination))?.outcome;
 }
+
+/** Which side of a payment settles another amount, if a fault sets it. */
+export const takeSettledAmount = (
+  store: Store,
+  destination: string,
+): Of<'settled-amount'> | undefined =>
+  takeRule(store, ['settled-amount'], (rule) => fits(rule.destination, destination));
+
+/** How a payment is returned after its completion, if a fault sets it. */
+export const takeReturn = (store: Store, destination: string): Of<'returned'> | undefined =>
+  takeRule(store, ['returned'], (rule) => fits(rule.destination, destination));
 
 /** How often and how late (ms) an event is delivered. */
 export function takeEventFaults(store: Store, state: string): { copies: number; delay: number } {
   const isOf = (rule: { state?: string | undefined }): boolean => (rule.state ?? state) === state;
-  const twice = strike(store, ['webhook-duplicate'], isOf);
-  const late = strike(store, ['webhook-out-of-order'], isOf);
+  const twice = takeRule(store, ['webhook-duplicate'], isOf);
+  const late = takeRule(store, ['webhook-out-of-order'], isOf);
   return { copies: twice === undefined ? 1 : 2, delay: late?.delay ?? 0 };
 }
 
@@ -298,7 +340,7 @@ function concerns(
  * The oldest matching fault of these kinds that applies now. A match counts
  * for every fault up to the applied one, so several faults on one path apply in turn.
  */
-function strike<K extends FaultRule['kind']>(
+function takeRule<K extends FaultRule['kind']>(
   store: Store,
   kinds: readonly K[],
   matches: (rule: Of<K>) => boolean = () => true,

@@ -1,11 +1,15 @@
-// Double-entry books. Every movement sums to zero per currency, happens once, and leaves no wallet negative.
+// Double-entry books. Every movement sums to zero per currency, happens once, and leaves no wallet
+// negative.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
 import { fromUnits, toUnits } from '../wire/values.js';
 
-/** `available` and `reserved` form a wallet, `fees` are the service's, `desk` changes currencies, `outside` is the rest of the world. */
+/**
+ * `available` and `reserved` form a wallet, `fees` are the service's, `desk` changes currencies,
+ * `outside` is the rest of the world.
+ */
 type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';
 
 export interface Leg {
@@ -19,9 +23,9 @@ export interface Leg {
 
 /** One movement of money. Each step happens once per subject. */
 export interface Movement {
-  /** The transaction, the deposit, or the id of a funding. */
+  /** The transaction or the deposit. */
   readonly subject: string;
-  readonly step: 'fund' | 'reserve' | 'release' | 'settle';
+  readonly step: 'deposit' | 'reserve' | 'release' | 'settle' | 'return';
   readonly legs: readonly Leg[];
 }
 
@@ -77,11 +81,15 @@ export function balanceOf(
   return fromUnits(ccy, bookOf(store, { owner, role, ccy })?.balance ?? 0);
 }
 
-/** Throws if the books of a currency do not sum to zero or a wallet is negative. Runs before every commit. */
+/**
+ * Throws if the books of a currency do not sum to zero or a wallet is negative. Runs before every
+ * commit.
+ */
 export function verifyBooks(store: Store): void {
   const wrong = store.one(
     v.object({ ccy: v.string(), total: v.number(), lowest: v.number() }),
-    `SELECT ccy, sum(balance) AS total, min(CASE WHEN owner = '${house}' THEN 0 ELSE balance END) AS lowest
+    `SELECT ccy, sum(balance) AS total,
+       min(CASE WHEN owner = '${house}' THEN 0 ELSE balance END) AS lowest
      FROM book GROUP BY ccy HAVING total <> 0 OR lowest < 0`,
   );
   if (wrong === undefined) return;

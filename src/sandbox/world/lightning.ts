@@ -1,4 +1,5 @@
-// Lightning: signed testnet invoices of the service's own node and of an external node, and their payment.
+// Lightning: signed testnet invoices of the service's own node and of an external node, and their
+// payment.
 import { getPublicKey } from '@noble/secp256k1';
 import type Big from 'big.js';
 import * as v from 'valibot';

@@ -9,8 +9,8 @@ import { unknownLnurlUser } from '../unspecified.js';
 export const payPath = '/.well-known/lnurlp/';
 
 /**
- * Resolves a Lightning Address or LNURL; `account` is set for a user of this service. Refuses broken ones and those
- * whose user does not exist.
+ * Resolves a Lightning Address or LNURL; `account` is set for a user of this service. Refuses
+ * broken ones and those whose user does not exist.
  */
 export function resolveLnurl(ctx: Context, text: string) {
   const { lnurlAddress, host, user } = text.includes('@')

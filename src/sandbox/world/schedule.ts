@@ -37,7 +37,7 @@ export function nextDue(store: Store): number | undefined {
 }
 
 /** Runs all due actions, including those that become due meanwhile. */
-export function carryOut(ctx: Context, actions: ReadonlyMap<string, DueAction>): void {
+export function runDueActions(ctx: Context, actions: ReadonlyMap<string, DueAction>): void {
   for (;;) {
     const row = ctx.store.one(
       dueRow,

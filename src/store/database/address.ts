@@ -1,6 +1,9 @@
 // Checks the address of a database, and separates its password.
 import { Failure } from '../../formats/failure.js';
 
+/** The id of the database that payments are made from, where the settings cannot keep it. */
+export const databaseIdVariable = 'SVCPAY_DATABASE_ID';
+
 /** Throws Failure `usage` for an invalid address. @param source the setting that contains it */
 export function checkAddress(text: string, source: string): string {
   if (/[?&]password=/i.test(text))
@@ -19,7 +22,9 @@ function isEscapedWell(text: string): boolean {
 
 export const notAnAddress = (source: string, cause?: unknown): Failure =>
   new Failure('usage', `${source} is not the address of a PostgreSQL database.`, {
-    hint: 'It looks like postgres://USER@HOST:5432/DATABASE?sslmode=verify-full; in a password @ is %40, / is %2F, and so on.',
+    hint:
+      'It looks like postgres://USER@HOST:5432/DATABASE?sslmode=verify-full; in a password @ is ' +
+      '%40, / is %2F, and so on.',
     cause,
   });
 
@@ -31,7 +36,8 @@ export function withoutPassword(text: string): { url: string; password: string |
     /((?:^|[?&\s])password\s*=\s*)(?:'[^']*'?|[^&\s]*)/gi,
     '$1',
   );
-  // An address may have a socket instead of a host. In an invalid address the password may be anywhere before the host.
+  // An address may have a socket instead of a host. In an invalid address the password may be
+  // anywhere before the host.
   const isAddress = /^[a-z]+:\/\//i.test(bare) && URL.canParse(bare.replace('@/', '@host/'));
   return { url: isAddress ? bare : bare.replace(/^([a-z]+:\/\/)?.*@/is, '$1'), password };
 }
@@ -59,8 +65,8 @@ export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string
 }
 
 /**
- * The client library warns that some encrypting modes will verify less in the future; replaces them with the mode
- * that verifies. `no-verify` stays.
+ * The client library warns that some encrypting modes will verify less in the future; replaces them
+ * with the mode that verifies. `no-verify` stays.
  */
 export const strictTls = (url: string): string =>
   url.includes('uselibpqcompat')

@@ -1,13 +1,17 @@
-// Moves a local journal and inbox, unfinished payments included, into a database. Safe to interrupt and repeat.
+// Moves a local journal and inbox, unfinished payments included, into a database. Safe to interrupt
+// and repeat.
 import type Database from 'libsql';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { isThere } from '../files/home.js';
 import { openSqlite, type SqliteFile } from '../files/sqlite-file.js';
+import { advanced } from '../journal/limit-clock.js';
+import { readRows, selectPayments, type PaymentRow } from '../journal/rows.js';
 import { closing } from '../journal/schema.js';
+import { addSpending, keyOf, spendingOf } from '../journal/spending.js';
 import type { Postgres } from './postgres.js';
-import { places } from './rows.js';
-import type { Sql, SqlValue } from './sql.js';
+import { placeholders } from './rows.js';
+import type { Sql, SqlValue, Statement } from './sql.js';
 import { atomically } from './sqlite-database.js';
 
 export interface Moved {
@@ -22,12 +26,11 @@ const bytes = v.pipe(
   v.transform((memory) => new Uint8Array(memory)),
 );
 const rowsSchema = v.array(v.record(v.string(), v.union([value, bytes])));
-type MovedRow = v.InferOutput<typeof rowsSchema>[number];
+type FileRow = v.InferOutput<typeof rowsSchema>[number];
 const heldSchema = v.array(v.object({ owner: v.string() }));
 const idSchema = v.tuple([v.object({ id: v.number() })]);
-const idsSchema = v.array(v.object({ id: v.string() }));
 
-export interface Source {
+export interface HomeFiles {
   readonly journal: SqliteFile;
   readonly inbox: SqliteFile;
 }
@@ -36,14 +39,18 @@ export interface Source {
  * Copies missing rows, and updates a payment if the file has a later version of it.
  *
  * @param isAlive whether a process still works on a payment: then nothing is moved
+ * @param now the machine's clock, epoch ms
  */
 export async function moveInto(
   database: Postgres,
-  { journal, inbox }: Source,
+  { journal, inbox }: HomeFiles,
   isAlive: (owner: string) => boolean,
+  now: () => number,
 ): Promise<Moved> {
   const payments = await withFile(journal, async (db) => {
-    const count = await movePayments(database, db, isAlive);
+    checkNotHeld(db, isAlive);
+    const count = await movePayments(database, db, now);
+    for (const table of neverChanged) await moveTable(database, db, table);
     db.exec(closing);
     return count;
   });
@@ -65,91 +72,156 @@ async function withFile<T>(
   }
 }
 
-async function movePayments(
-  database: Postgres,
-  db: Database.Database,
-  isAlive: (owner: string) => boolean,
-): Promise<number> {
+function checkNotHeld(db: Database.Database, isAlive: (owner: string) => boolean): void {
   const held = v.parse(
     heldSchema,
     db.prepare('SELECT owner FROM payments WHERE owner IS NOT NULL').all(),
   );
-  if (held.some(({ owner }) => isAlive(owner))) {
-    throw new Failure(
-      'temporary',
-      'Another process works on a payment of this home: nothing was moved.',
-      {
-        hint: 'Wait until it ends, then run the same command again.',
-      },
-    );
-  }
+  if (!held.some(({ owner }) => isAlive(owner))) return;
+  throw new Failure(
+    'temporary',
+    'Another process works on a payment of this home: nothing was moved.',
+    {
+      hint: 'Wait until it ends, then run the same command again.',
+    },
+  );
+}
+
+/** Each in a transaction of its own, in pieces that a database takes at once. */
+const move = <T>(database: Postgres, action: (sql: Sql) => Promise<T>): Promise<T> =>
+  database.transaction(action, { locks: ['move'], isUnlimited: true });
+
+async function movePayments(
+  database: Postgres,
+  db: Database.Database,
+  now: () => number,
+): Promise<number> {
+  const clocks = limitClocksIn(db, now);
   let count = 0;
-  for (let last = ''; ;) {
+  for (let last = '', isMore = true; isMore;) {
     const payments = v.parse(
       rowsSchema,
       db.prepare('SELECT * FROM payments WHERE id > ? ORDER BY id LIMIT ?').all(last, rowsAtOnce),
     );
-    if (payments.length === 0) break;
+    isMore = payments.length > 0;
     count += payments.length;
     last = String(payments.at(-1)?.['id']);
     const ids = payments.map(({ id }) => id);
     const attempts = v.parse(
       rowsSchema,
-      db.prepare(`SELECT * FROM attempts WHERE payment_id IN (${places(ids.length)})`).all(...ids),
+      db
+        .prepare(`SELECT * FROM attempts WHERE payment_id IN (${placeholders(ids.length)})`)
+        .all(...ids),
     );
-    await database.transaction((sql) => copy(sql, payments, attempts), {
-      locks: ['move'],
-      isUnlimited: true,
-    });
-  }
-  const rates = v.parse(rowsSchema, db.prepare('SELECT * FROM settlement_rates').all());
-  for (let at = 0; at < rates.length; at += rowsAtOnce) {
-    await database.transaction(
-      (sql) =>
-        sql.run(...inserted('settlement_rates', rates.slice(at, at + rowsAtOnce), 'DO NOTHING')),
-      { locks: ['move'], isUnlimited: true },
-    );
+    if (isMore) await move(database, (sql) => copyPayments(sql, payments, attempts, clocks));
   }
   return count;
 }
 
-async function copy(
-  sql: Sql,
-  payments: readonly MovedRow[],
-  attempts: readonly MovedRow[],
+const clocksSchema = v.array(
+  v.object({
+    account: v.string(),
+    time: v.number(),
+    machine: v.number(),
+    service: v.nullable(v.number()),
+  }),
+);
+
+/** The present time of the limit clock of each account, which the database's clock continues. */
+function limitClocksIn(db: Database.Database, now: () => number): Map<string, number> {
+  const rows = v.parse(clocksSchema, db.prepare('SELECT * FROM limit_clocks').all());
+  return new Map(rows.map(({ account, ...clock }) => [account, advanced(clock, now(), null).time]));
+}
+
+/** Tables whose rows are only added, or of which any version will do. */
+const neverChanged = ['settlement_rates', 'book_entries', 'book_ties', 'book_closes'] as const;
+
+async function moveTable(
+  database: Postgres,
+  db: Database.Database,
+  table: (typeof neverChanged)[number],
 ): Promise<void> {
-  const missing = await withoutOthers(sql, payments, attempts);
-  const later = `${overwritten(missing, ['id'])} WHERE payments.updated_at < excluded.updated_at RETURNING id`;
-  const written =
-    missing.length === 0
-      ? []
-      : await sql.all(...inserted('payments', missing, `(id) DO UPDATE SET ${later}`));
-  const ids = new Set(v.parse(idsSchema, written).map(({ id }) => id));
-  const theirs = attempts.filter((row) => ids.has(String(row['payment_id'])));
-  const key = ['payment_id', 'number'];
-  if (theirs.length > 0)
-    await sql.run(
-      ...inserted(
-        'attempts',
-        theirs,
-        `(${key.join(', ')}) DO UPDATE SET ${overwritten(theirs, key)}`,
-      ),
+  const rows = v.parse(rowsSchema, db.prepare(`SELECT * FROM ${table}`).all());
+  for (let at = 0; at < rows.length; at += rowsAtOnce)
+    await move(database, (sql) =>
+      sql.run(...inserted(table, rows.slice(at, at + rowsAtOnce), 'DO NOTHING')),
     );
 }
 
-const overwritten = (rows: readonly MovedRow[], key: readonly string[]): string =>
+async function copyPayments(
+  sql: Sql,
+  payments: readonly FileRow[],
+  attempts: readonly FileRow[],
+  clocks: ReadonlyMap<string, number>,
+): Promise<void> {
+  const own = await withoutOthers(sql, payments, attempts);
+  const before = await lockedRows(sql, own);
+  const known = new Map(before.map(({ payment }) => [payment.id, payment.updatedAt]));
+  const later = own.filter(
+    (row) => Number(row['updated_at']) > (known.get(String(row['id'])) ?? 0),
+  );
+  if (later.length === 0) return;
+  const ids = new Set(later.map(({ id }) => String(id)));
+  const at = await sql.now();
+  const theirs = attempts
+    .filter((row) => ids.has(String(row['payment_id'])))
+    .map((row) => timedByDatabase(row, at, clocks));
+  await addAll(
+    sql,
+    before.filter(({ payment }) => ids.has(payment.id)),
+    -1,
+  );
+  await sql.run(...inserted('payments', later, `(id) DO UPDATE SET ${overwritten(later, ['id'])}`));
+  const key = ['payment_id', 'number'];
+  const conflict = `(${key.join(', ')}) DO UPDATE SET ${overwritten(theirs, key)}`;
+  await sql.run(...inserted('attempts', theirs, conflict));
+  await addAll(sql, await rowsWith(sql, [...ids]), 1);
+}
+
+/** Payments of the database, which nobody changes until the end of the transaction. */
+async function lockedRows(sql: Sql, payments: readonly FileRow[]): Promise<PaymentRow[]> {
+  const ids = payments.map(({ id }) => String(id));
+  await sql.all(
+    `SELECT 1 FROM payments WHERE id IN (${placeholders(ids.length)}) ORDER BY id FOR UPDATE`,
+    ...ids,
+  );
+  return rowsWith(sql, ids);
+}
+
+const rowsWith = async (sql: Sql, ids: readonly string[]): Promise<PaymentRow[]> =>
+  readRows(await sql.all(selectPayments(`p.id IN (${placeholders(ids.length)})`), ...ids));
+
+/** An attempt counts for as long as it would in the file. */
+function timedByDatabase(row: FileRow, at: number, clocks: ReadonlyMap<string, number>): FileRow {
+  const time = row['limit_time'];
+  const ago = (clocks.get(String(row['account'])) ?? at) - Number(time);
+  return typeof time === 'number' ? { ...row, limit_time: at - ago } : row;
+}
+
+/** Adds what payments spent to the sums, or takes it back. */
+async function addAll(sql: Sql, rows: readonly PaymentRow[], sign: 1 | -1): Promise<void> {
+  const groups = rows.flatMap(({ payment, lastChange }) =>
+    payment.attempts.flatMap((attempt) =>
+      spendingOf(payment, attempt).map((group) => ({
+        key: keyOf(group),
+        statement: addSpending([payment.id, attempt.number], group, sign, lastChange),
+      })),
+    ),
+  );
+  // The rows of a period are locked in the order in which payments lock them.
+  for (const { statement } of groups.toSorted((one, other) => (one.key < other.key ? -1 : 1)))
+    await sql.run(...statement);
+}
+
+const overwritten = (rows: readonly FileRow[], key: readonly string[]): string =>
   Object.keys(rows[0] ?? {})
     .filter((name) => !key.includes(name))
     .map((name) => `${name} = excluded.${name}`)
     .join(', ');
 
-function inserted(
-  table: string,
-  rows: readonly MovedRow[],
-  conflict: string,
-): [text: string, ...values: SqlValue[]] {
+function inserted(table: string, rows: readonly FileRow[], conflict: string): Statement {
   const names = Object.keys(rows[0] ?? {});
-  const all = places(rows.length, `(${places(names.length)})`);
+  const all = placeholders(rows.length, `(${placeholders(names.length)})`);
   const values = rows.flatMap((row) => names.map((name): SqlValue => row[name] ?? null));
   return [
     `INSERT INTO ${table} (${names.join(', ')}) VALUES ${all} ON CONFLICT ${conflict}`,
@@ -164,13 +236,15 @@ const knownSchema = v.array(
 /** Excludes payments that another home moved or made under the same reference. */
 async function withoutOthers(
   sql: Sql,
-  payments: readonly MovedRow[],
-  attempts: readonly MovedRow[],
-): Promise<readonly MovedRow[]> {
+  payments: readonly FileRow[],
+  attempts: readonly FileRow[],
+): Promise<readonly FileRow[]> {
   const values = payments.flatMap((row) => [row['scope'] ?? null, row['ref'] ?? null]);
-  const text = `SELECT id, scope, ref, txn_id FROM payments JOIN attempts ON payment_id = id WHERE (scope, ref) IN (${places(payments.length, '(?, ?)')})`;
+  const text =
+    'SELECT id, scope, ref, txn_id FROM payments JOIN attempts ON payment_id = id ' +
+    `WHERE (scope, ref) IN (${placeholders(payments.length, '(?, ?)')})`;
   const known = v.parse(knownSchema, await sql.all(text, ...values));
-  const namesakes = (row: MovedRow) =>
+  const namesakes = (row: FileRow) =>
     known.filter(
       ({ id, scope, ref }) => scope === row['scope'] && ref === row['ref'] && id !== row['id'],
     );
@@ -186,7 +260,8 @@ async function withoutOthers(
       continue;
     throw new Failure(
       'usage',
-      `The database has another payment with the reference ${String(row['ref'])}: nothing more was moved.`,
+      `The database has another payment with the reference ${String(row['ref'])}: ` +
+        'nothing more was moved.',
       {
         hint: 'Compare both with the service before you move the rest.',
       },
@@ -200,6 +275,9 @@ async function moveEvents(database: Postgres, db: Database.Database): Promise<nu
   const rows = db.prepare('SELECT * FROM events ORDER BY id');
   const waiting = db.prepare('SELECT consumer, txn_id AS txnId FROM backlog WHERE event_id = ?');
   const numbers = new Map<number, number>();
+  const consumers = v.parse(rowsSchema, db.prepare('SELECT * FROM consumers').all());
+  if (consumers.length > 0)
+    await move(database, (sql) => sql.run(...inserted('consumers', consumers, 'DO NOTHING')));
   for (const row of v.parse(rowsSchema, rows.all())) {
     const id = Number(row['id']);
     const consumers = v.parse(
@@ -216,7 +294,7 @@ async function moveEvents(database: Postgres, db: Database.Database): Promise<nu
 
 async function moveEvent(
   database: Postgres,
-  row: MovedRow,
+  row: FileRow,
   consumers: readonly { consumer: string; txnId: string }[],
   duplicateOf: number | undefined,
 ): Promise<number> {
@@ -241,20 +319,22 @@ async function moveEvent(
         'missing',
       ];
       const text = `INSERT INTO events (${names.join(', ')}, duplicate_of, batch)
-      VALUES (${places(names.length)}, ?, ?) RETURNING id`;
+      VALUES (${placeholders(names.length)}, ?, ?) RETURNING id`;
       const { id } = v.parse(
         idSchema,
         await sql.all(text, ...names.map(given), duplicateOf ?? null, batch),
       )[0];
       for (const { consumer, txnId } of consumers) {
         await sql.run(
-          'INSERT INTO backlog (consumer, event_id, txn_id) VALUES (?, ?, ?)',
+          'INSERT INTO backlog (consumer, event_id, txn_id, queued_at) VALUES (?, ?, ?, ?)',
           consumer,
           id,
           txnId,
+          given('received_at'),
         );
         await sql.run(
-          'INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+          'INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?) ' +
+            'ON CONFLICT DO NOTHING',
           consumer,
           txnId,
           id,

@@ -11,11 +11,17 @@ const lostState = /^(08|57P0[123]|25P03)/;
 const lostText =
   /^(Connection terminated|Query read timeout|timeout e(xpired|xceeded)|Client has encountered a connection error)/;
 
+/** PgBouncer reports a wrong password as a violation of the protocol. */
+const stateOf = (error: unknown): string =>
+  codeOf(error) === '08P01' && /authentication failed|no such user/i.test(messageOf(error))
+    ? '28P01'
+    : codeOf(error);
+
 /** The connection was lost, and the response to the last statement with it. */
 export const isLost = (error: unknown): boolean =>
   error instanceof Error &&
   (networkCode.test(codeOf(error)) ||
-    lostState.test(codeOf(error)) ||
+    lostState.test(stateOf(error)) ||
     lostText.test(error.message));
 
 /** The host name does not exist, so waiting would not help. */
@@ -55,7 +61,8 @@ function grants(role: string, reason: string): string {
   if (/must be owner/.test(reason)) return 'Upgrade as the role that owns the tables.';
   return (
     `As the owner of the tables: GRANT USAGE ON SCHEMA svcpay TO ${name}; ` +
-    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA svcpay TO ${name}; GRANT USAGE ON ALL SEQUENCES IN SCHEMA svcpay TO ${name};`
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA svcpay TO ${name}; ` +
+    `GRANT USAGE ON ALL SEQUENCES IN SCHEMA svcpay TO ${name};`
   );
 }
 
@@ -75,7 +82,7 @@ export function databaseFailure(source: string, cause: unknown, role: () => stri
     return failure('authentication', `refuses the role ${role()}: ${reason}`, {
       hint: grants(role(), reason),
     });
-  const rule = rules.find(([states]) => states.test(codeOf(cause)));
+  const rule = rules.find(([states]) => states.test(stateOf(cause)));
   if (rule !== undefined) return failure(rule[1], `${rule[2]}: ${reason}`, { hint: rule[3] });
   if (/password must be a string|no password/i.test(reason)) {
     return failure('authentication', 'needs a password', { hint: rules[0]?.[3] });

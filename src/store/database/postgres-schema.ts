@@ -1,9 +1,10 @@
-// The tables in PostgreSQL: the numbered steps of a file, each in one transaction.
+// The tables in PostgreSQL: each part has a version, and reaches the next one in a transaction.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { Failure } from '../../formats/failure.js';
-import { codeOf } from '../../formats/unknown.js';
-import { schemaName, type Postgres } from './postgres.js';
+import type { Postgres } from './postgres.js';
+import { empty, foreign, newer, older } from './refused-databases.js';
+import { flag } from './rows.js';
+import { schemaName } from './postgres-transaction.js';
 import type { Sql } from './sql.js';
 
 /** Tables with a version of their own. */
@@ -11,225 +12,183 @@ export interface Part {
   readonly name: 'journal' | 'inbox';
   /** The table with a row for each payment or event. */
   readonly table: string;
-  /** The SQLite steps; the first creates version 1. */
+  /** The SQL from each version to the next; the first creates version 1. */
   readonly steps: readonly string[];
-  /** Tables that the step to a version rewrites while other processes wait. */
-  readonly rewrites?: Readonly<Record<number, string>>;
 }
+
+/** What the database is, what the journal recorded in it, and the version of each part. */
+const commonTables = `
+  CREATE TABLE identity (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    generation BIGINT NOT NULL DEFAULT 1,
+    restored BIGINT NOT NULL DEFAULT 0
+  );
+  CREATE TABLE recorded (
+    account TEXT COLLATE "C" PRIMARY KEY,
+    submissions BIGINT NOT NULL
+  ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+  CREATE TABLE parts (
+    part TEXT COLLATE "C" PRIMARY KEY,
+    version BIGINT NOT NULL
+  );`;
 
 const countSchema = v.tuple([v.object({ count: v.number() })]);
-const existsSchema = v.tuple([v.object({ found: v.boolean() })]);
-const versionsSchema = v.array(
-  v.object({
-    part: v.string(),
-    version: v.number(),
-    database_id: v.optional(v.nullable(v.string()), null),
-  }),
-);
+const namesSchema = v.array(v.object({ name: v.string() }));
+const stateSchema = v.tuple([
+  v.pipe(
+    v.object({
+      id: v.string(),
+      generation: v.number(),
+      restored: flag,
+      recorded: v.number(),
+      version: v.nullable(v.number()),
+    }),
+    v.transform(({ version, ...identity }): PartState => ({ identity, version: version ?? 0 })),
+  ),
+]);
 
-/** The id of the database, and the version of a part in it; null and 0 if it has none. */
-export async function readVersion(
-  database: Postgres,
-  part: Part,
-): Promise<{ readonly id: string | null; readonly version: number }> {
-  return database.read((sql) => versionIn(sql, part));
+/** Which database it is, and whether it may lack payments. */
+export interface Identity {
+  readonly id: string;
+  /** Starts at 1; `reconcile --import` raises it. */
+  readonly generation: number;
+  /** How many submissions the journal has recorded. */
+  readonly recorded: number;
+  /** A home noticed that it was restored from a backup, in this generation. */
+  readonly restored: boolean;
 }
+
+export interface PartState {
+  /** Undefined without tables. */
+  readonly identity: Identity | undefined;
+  /** 0 without tables. */
+  readonly version: number;
+}
+
+export const readVersion = (database: Postgres, part: Part): Promise<PartState> =>
+  database.read((sql) => stateOf(sql, database, part));
 
 /** Reads the catalogue, because name resolution may be cached. */
-async function exists(sql: Sql, catalogue: string): Promise<boolean> {
-  return v.parse(
-    existsSchema,
-    await sql.all(`SELECT EXISTS (SELECT 1 FROM ${catalogue}) AS found`),
-  )[0].found;
+async function stateOf(sql: Sql, { source }: Postgres, part: Part): Promise<PartState> {
+  const tables = await namesIn(
+    sql,
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schemaName}'`,
+  );
+  if (tables.length === 0) return { identity: undefined, version: 0 };
+  if (!['parts', 'identity', 'recorded'].every((name) => tables.includes(name)))
+    throw foreign(source);
+  // With the schema: a role without rights in it is to be refused by name.
+  const text = `SELECT id, generation, restored,
+      (SELECT coalesce(sum(submissions), 0)::bigint FROM ${schemaName}.recorded) AS recorded,
+      (SELECT version FROM ${schemaName}.parts WHERE part = ?) AS version
+    FROM ${schemaName}.identity`;
+  const [state] = v.parse(stateSchema, await sql.all(text, part.name));
+  if (state.version > part.steps.length) throw newer(source, part);
+  return state;
 }
 
-async function versionIn(
-  sql: Sql,
-  { name }: Part,
-): Promise<{ id: string | null; version: number }> {
-  if (
-    !(await exists(sql, `pg_tables WHERE schemaname = '${schemaName}' AND tablename = 'versions'`))
-  )
-    return { id: null, version: 0 };
-  const rows = v.parse(versionsSchema, await sql.all(`SELECT * FROM ${schemaName}.versions`));
-  return {
-    id: rows.find(({ database_id: id }) => id !== null)?.database_id ?? null,
-    version: rows.find(({ part }) => part === name)?.version ?? 0,
-  };
-}
+const namesIn = async (sql: Sql, text: string): Promise<string[]> =>
+  v.parse(namesSchema, await sql.all(text)).map(({ name }) => name);
 
 /**
- * Returns the id of the database. Throws Failure `usage` if the tables are missing or of another version:
- * a payment creates none, because an empty database may be the wrong one.
+ * Returns what the database is. Throws Failure `usage` if the tables are missing or of another
+ * version: a payment creates none, because an empty database may be the wrong one.
  */
-export async function checkTables(database: Postgres, source: string, part: Part): Promise<string> {
-  const { id, version } = await readVersion(database, part);
-  checkVersion(version, source, part);
-  if (version === 0) throw empty(source, part);
-  if (version < part.steps.length || id === null) throw older(version, source, part);
-  return id;
+export async function checkTables(database: Postgres, part: Part): Promise<Identity> {
+  const { identity, version } = await readVersion(database, part);
+  if (identity === undefined) throw empty(database.source);
+  if (version < part.steps.length) throw older(version, database.source, part);
+  return identity;
 }
 
-/** Creates the tables if there are none. Throws Failure `usage` for tables of another version. */
-export async function prepareTables(database: Postgres, source: string, part: Part): Promise<void> {
-  const { version } = await readVersion(database, part);
-  if (version === 0) await upgradeTables(database, source, part);
-  await checkTables(database, source, part);
-}
+/** Payments stop, for every home, until the journal was compared with the service. */
+export const markRestored = (database: Postgres): Promise<unknown> =>
+  database.transaction((sql) => sql.last(['UPDATE identity SET restored = 1']));
+
+/** The journal was compared with the service and completed: payments go on. */
+export const startGeneration = (database: Postgres): Promise<unknown> =>
+  database.transaction((sql) =>
+    sql.last(['UPDATE identity SET generation = generation + 1, restored = 0']),
+  );
 
 /** An operator's statements have no time limit. */
 const unlimited = { isUnlimited: true } as const;
 
-/** Upgrades version by version, each in a transaction, or creates all tables. Other processes wait meanwhile. */
-export async function upgradeTables(database: Postgres, source: string, part: Part): Promise<void> {
-  const take = (): Promise<number> =>
-    database.transaction((sql) => takeStep(sql, source, part), {
-      locks: [`${schemaName} versions`],
-      ...unlimited,
-    });
-  do await buildIndexes(database, part);
-  while ((await take()) < part.steps.length);
+export interface UpgradeOptions {
+  /** The database is meant to be empty. */
+  readonly isNew?: boolean;
+  /** Called before existing tables are upgraded from a version. */
+  readonly onStep?: (version: number) => void;
 }
 
-/** Builds indexes of the next step on existing tables, while others continue to write. */
-async function buildIndexes(database: Postgres, part: Part): Promise<void> {
-  const { version } = await readVersion(database, part);
-  const step = version === 0 ? '' : (part.steps[version] ?? '');
-  for (const text of statementsOf(step)) {
-    const [, name = '', rest = '', table = ''] =
-      /^CREATE INDEX (\w+) (ON (\w+) .*)$/s.exec(text) ?? [];
-    if (
-      name === '' ||
-      !(await database.read((sql) =>
-        exists(sql, `pg_tables WHERE schemaname = '${schemaName}' AND tablename = '${table}'`),
-      ))
-    )
-      continue;
-    const broken = `pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE relname = '${name}' AND NOT indisvalid`;
-    // Left by an interrupted build.
-    if (await database.read((sql) => exists(sql, broken)))
-      await database.alone(`DROP INDEX CONCURRENTLY IF EXISTS ${schemaName}.${name}`);
-    // The step creates or renames the column, and then builds the index.
-    const isMissing = (error: unknown): boolean =>
-      error instanceof Failure && codeOf(error.cause) === '42703';
-    const build = `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ${rest.replace(/^ON /, `ON ${schemaName}.`)}`;
-    await database.alone(build).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    });
-  }
+/**
+ * Upgrades version by version, each in a transaction, or creates all tables. Other processes wait
+ * meanwhile. Throws Failure `usage` for an empty database that is not meant to be new.
+ */
+export async function upgradeTables(
+  database: Postgres,
+  part: Part,
+  options: UpgradeOptions = {},
+): Promise<void> {
+  const limits = { locks: [`${schemaName} versions`], ...unlimited };
+  const step = (): Promise<number> =>
+    database.transaction((sql) => takeStep(sql, database, part, options), limits);
+  while ((await step()) < part.steps.length);
 }
 
-/** Estimates the rows that the upgrade rewrites, from database statistics. */
-export async function rowsToRewrite(database: Postgres, part: Part): Promise<number> {
-  const { version } = await readVersion(database, part);
-  const tables = Object.entries(part.rewrites ?? {})
-    .filter(([to]) => version > 0 && Number(to) > version)
-    .map(([, table]) => `'${table}'`);
-  if (tables.length === 0) return 0;
-  const text = `SELECT COALESCE(sum(greatest(n_live_tup, reltuples::bigint)), 0)::bigint AS count FROM pg_stat_all_tables JOIN pg_class ON pg_class.oid = relid
-    WHERE schemaname = '${schemaName}' AND pg_class.relname IN (${tables.join(', ')})`;
-  return v.parse(countSchema, await database.read((sql) => sql.all(text)))[0].count;
-}
-
-export const countRows = (database: Postgres, { table }: Part): Promise<number> =>
-  database.transaction(
-    async (sql) =>
-      v.parse(countSchema, await sql.all(`SELECT count(*) AS count FROM ${table}`))[0].count,
-    unlimited,
+/** Returns the version that it reached. */
+async function takeStep(
+  sql: Sql,
+  database: Postgres,
+  part: Part,
+  { isNew = false, onStep }: UpgradeOptions,
+): Promise<number> {
+  const { identity, version } = await stateOf(sql, database, part);
+  if (identity === undefined && !isNew) throw empty(database.source);
+  if (identity === undefined) await createCommonTables(sql);
+  if (version === part.steps.length) return version;
+  if (version > 0) onStep?.(version);
+  const steps = version === 0 ? part.steps : part.steps.slice(version, version + 1);
+  for (const step of steps) await sql.script(step);
+  const reached = version + steps.length;
+  await sql.run(
+    'INSERT INTO parts (part, version) VALUES (?, ?) ' +
+      'ON CONFLICT (part) DO UPDATE SET version = excluded.version',
+    part.name,
+    reached,
   );
+  return reached;
+}
+
+/** A role without the right to create schemas uses an existing one. */
+async function createCommonTables(sql: Sql): Promise<void> {
+  const schemas = await namesIn(sql, 'SELECT nspname AS name FROM pg_namespace');
+  if (!schemas.includes(schemaName)) await sql.run(`CREATE SCHEMA ${schemaName}`);
+  await sql.script(commonTables);
+  await sql.run('INSERT INTO identity (id) VALUES (?)', randomUUID());
+}
+
+/** So many rows are counted in a few ms; of more the database has an estimate. */
+const countedMost = 10_000;
+
+/** Of a large table the estimate of the last vacuum or analyze, to two digits. */
+export const countRows = (database: Postgres, { table }: Part): Promise<number> =>
+  database.read(async (sql) => {
+    const countOf = async (text: string): Promise<number> =>
+      v.parse(countSchema, await sql.all(text))[0].count;
+    const some =
+      `SELECT count(*) AS count FROM (SELECT 1 FROM ${table} LIMIT ${countedMost + 1}) ` +
+      'AS first_rows';
+    const count = await countOf(some);
+    if (count <= countedMost) return count;
+    const estimate =
+      `SELECT greatest(reltuples, ${count})::bigint AS count FROM pg_class WHERE oid = ` +
+      `'${table}'::regclass`;
+    return Number((await countOf(estimate)).toPrecision(2));
+  });
 
 /** Commits a write that changes nothing. */
 export const tryWrite = (database: Postgres, { name }: Part): Promise<unknown> =>
   database.transaction((sql) =>
-    sql.final('UPDATE versions SET version = version WHERE part = ?', name),
-  );
-
-async function takeStep(sql: Sql, source: string, part: Part): Promise<number> {
-  const { version } = await versionIn(sql, part);
-  checkVersion(version, source, part);
-  await prepareSchema(sql);
-  const steps = version === 0 ? part.steps : part.steps.slice(version, version + 1);
-  for (const statement of steps.flatMap(statementsOf))
-    await sql.run(statement.replace(/^CREATE INDEX (?!IF)/, 'CREATE INDEX IF NOT EXISTS '));
-  const write = `INSERT INTO versions (part, version, database_id) VALUES (?, ?, COALESCE((SELECT max(database_id) FROM versions), ?))
-    ON CONFLICT (part) DO UPDATE SET version = excluded.version, database_id = excluded.database_id`;
-  await sql.run(write, part.name, version + steps.length, randomUUID());
-  return version + steps.length;
-}
-
-/** A role without the right to create schemas uses an existing one. */
-async function prepareSchema(sql: Sql): Promise<void> {
-  if (!(await exists(sql, `pg_namespace WHERE nspname = '${schemaName}'`)))
-    await sql.run(`CREATE SCHEMA ${schemaName}`);
-  if (
-    !(await exists(sql, `pg_tables WHERE schemaname = '${schemaName}' AND tablename = 'versions'`))
-  ) {
-    await sql.run(
-      'CREATE TABLE versions (part TEXT PRIMARY KEY, version BIGINT NOT NULL, database_id TEXT)',
-    );
-  }
-  // Tables of earlier programs have no id.
-  if (
-    !(await exists(
-      sql,
-      `information_schema.columns WHERE table_schema = '${schemaName}' AND table_name = 'versions' AND column_name = 'database_id'`,
-    ))
-  ) {
-    await sql.run('ALTER TABLE versions ADD COLUMN database_id TEXT');
-  }
-}
-
-/** Translates SQLite statements to PostgreSQL. Text is compared byte by byte in both. */
-const statementsOf = (step: string): string[] =>
-  step
-    .replaceAll('INTEGER PRIMARY KEY', 'BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY')
-    .replaceAll('INTEGER', 'BIGINT')
-    .replaceAll('BLOB', 'BYTEA')
-    .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
-    .replaceAll(/\) STRICT(, WITHOUT ROWID)?;/g, ');')
-    .replaceAll(/json_each\((\w+)\) AS (\w+)/g, 'json_array_elements($1::json) AS $2 (value)')
-    .split(';')
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '');
-
-function checkVersion(version: number, source: string, { name, steps }: Part): void {
-  if (version <= steps.length) return;
-  throw new Failure(
-    'usage',
-    `The ${name} in the database of ${source} was written by a newer svcpay: it was not changed.`,
-    {
-      hint: 'Use that version, or another database.',
-    },
-  );
-}
-
-const older = (version: number, source: string, { name, steps }: Part): Failure =>
-  new Failure(
-    'usage',
-    `The ${name} in the database of ${source} has version ${version}; this program needs version ${steps.length}.`,
-    {
-      hint: 'Upgrade it once no older program uses it',
-      next: { do: 'upgrade-database' },
-    },
-  );
-
-const empty = (source: string, { name }: Part): Failure =>
-  new Failure(
-    'usage',
-    `The database of ${source} has no ${name}: it is empty, or not the one that you mean.`,
-    {
-      hint: 'If it is the right one, create its tables once',
-      next: { do: 'upgrade-database' },
-    },
-  );
-
-/** @param known the id of the database that this home used so far */
-export const anotherDatabase = (source: string, id: string, known: string): Failure =>
-  new Failure(
-    'usage',
-    `The database of ${source} has the id ${id}, but this home paid from the database ${known}: it could pay again what it paid there.`,
-    {
-      hint: 'Set the earlier database again, or, if all its payments are in this one, accept it',
-      next: { do: 'accept-database', id },
-    },
+    sql.last(['UPDATE parts SET version = version WHERE part = ?', name]),
   );

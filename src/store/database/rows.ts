@@ -2,18 +2,21 @@
 import * as v from 'valibot';
 import { fieldOf } from '../../formats/text.js';
 
+/** A row with its columns named as fields. */
+export const namedFields = v.pipe(
+  v.record(v.string(), v.unknown()),
+  v.transform((row): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value])),
+  ),
+);
+
 /** Reads a row of at least these columns. */
 export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
-  v.pipe(
-    v.record(v.string(), v.unknown()),
-    v.transform((row) =>
-      Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value])),
-    ),
-    v.object(fields),
-  );
+  v.pipe(namedFields, v.object(fields));
 
 /** Placeholders for values, or for rows of values. */
-export const places = (count: number, place = '?'): string => Array(count).fill(place).join(', ');
+export const placeholders = (count: number, each = '?'): string =>
+  Array(count).fill(each).join(', ');
 
 /** A boolean, stored as a number. */
 export const flag = v.pipe(

@@ -1,35 +1,50 @@
-// The database interface of journal and inbox. SQLite and PostgreSQL get the same SQL, with `?` for values.
+// The database interface of journal and inbox. SQLite and PostgreSQL get the same SQL, with `?` for
+// values.
 
-/** The time at which a statement runs, plus an offset, as a value. Saves reading the clock first. */
-export class Present {
+/**
+ * The time at which a statement runs, plus an offset, as a value. Saves reading the clock first.
+ */
+export class TimeFromNow {
   constructor(readonly plusMs = 0) {}
 }
 
-export type SqlValue = string | number | Uint8Array | Present | null;
+export type SqlValue = string | number | Uint8Array | TimeFromNow | null;
+
+export type Statement = readonly [text: string, ...values: SqlValue[]];
 
 /** Statements of one transaction, or of one read. */
 export interface Sql {
   /** The action is run again, and its earlier run may have been committed. */
   readonly isAgain: boolean;
-  all(sql: string, ...values: SqlValue[]): Promise<readonly unknown[]>;
-  /**
-   * The last statements of a transaction, separated by `;`. Nothing may follow. Resolves with the rows of the last statement once
-   * the transaction is committed, which saves a database round trip.
-   */
-  final(sql: string, ...values: SqlValue[]): Promise<readonly unknown[]>;
+  all(...statement: Statement): Promise<readonly unknown[]>;
   /** Resolves with the number of rows that changed. */
-  run(sql: string, ...values: SqlValue[]): Promise<number>;
+  run(...statement: Statement): Promise<number>;
+  /** Runs any number of statements without values. */
+  script(text: string): Promise<void>;
+  /**
+   * The last statements of a transaction, which travel together with its COMMIT. Nothing may
+   * follow. Resolves, once the transaction is committed, with the rows of each.
+   */
+  last(...statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]>;
   /** Epoch ms by the database's clock, read once the locks are held. */
   now(): Promise<number>;
-  /** Takes a further lock; every transaction takes it after those in its options. */
-  lock(name: string): Promise<void>;
+  /**
+   * Takes a further lock, and then runs the statement; every transaction takes it after those in
+   * its options.
+   */
+  whileLocked(name: string, ...statement: Statement): Promise<readonly unknown[]>;
 }
 
 export interface TransactionOptions {
-  /** Survives a power loss, together with everything before it; otherwise only the end of the process. */
+  /**
+   * Survives a power loss, together with everything before it; otherwise only the end of the
+   * process.
+   */
   readonly lasts?: boolean;
   /** Names to lock until the end of the transaction. */
   readonly locks?: readonly string[];
+  /** May fail: it does not wait for a lock that was waited for in vain before. */
+  readonly isOptional?: boolean;
   /** Has no time limit, for an operator's statements. */
   readonly isUnlimited?: boolean;
 }

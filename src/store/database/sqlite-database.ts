@@ -1,16 +1,34 @@
-// A SQLite file for journal and inbox: one transaction at a time, within this process and among processes.
+// A SQLite file for journal and inbox: one transaction at a time, within this process and among
+// processes.
 import { resolve } from 'node:path';
 import type Database from 'libsql';
 import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
 import { codeOf } from '../../formats/unknown.js';
-import { Damage, openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
-import { Present, type Sql, type SqlDatabase, type SqlValue } from './sql.js';
+import {
+  Damage,
+  lockTimeoutMs,
+  openSqlite,
+  sqliteFailure,
+  type SqliteFile,
+} from '../files/sqlite-file.js';
+import {
+  TimeFromNow,
+  type Sql,
+  type SqlDatabase,
+  type SqlValue,
+  type Statement,
+  type TransactionOptions,
+} from './sql.js';
 
 /**
- * The last transaction on each file. SQLite blocks the process while it waits for a lock, which would deadlock
- * if this process held the lock.
+ * The last transaction on each file. SQLite blocks the process while it waits for a lock, which
+ * would deadlock if this process held the lock.
  */
 const turns = new Map<string, Promise<unknown>>();
+
+/** For optional transactions, after a wait that was too long. */
+const shortTimeoutMs = 250;
 
 /** @param now the machine's clock, epoch ms */
 export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase {
@@ -23,23 +41,26 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
     return found;
   };
   const plain = (values: readonly SqlValue[]) =>
-    values.map((value) => (value instanceof Present ? now() + value.plusMs : value));
+    values.map((value) => (value instanceof TimeFromNow ? now() + value.plusMs : value));
+  const rowsOf = ([text, ...values]: Statement): unknown[] => statement(text).all(...plain(values));
   const sql: Sql = {
     isAgain: false,
-    all: async (text, ...values) => statement(text).all(...plain(values)),
-    final: async (text, ...values) => {
-      const rest = plain(values);
-      const each = text
-        .split(';')
-        .map((part) => statement(part).all(...rest.splice(0, part.split('?').length - 1)));
-      return each.at(-1) ?? [];
-    },
+    all: async (...each) => rowsOf(each),
     run: async (text, ...values) => statement(text).run(...plain(values)).changes,
+    script: async (text) => void db.exec(text),
+    last: async (...statements) => statements.map(rowsOf),
     now: async () => now(),
     // The transaction itself holds the lock on the whole file.
-    lock: async () => undefined,
+    whileLocked: async (_name, ...each) => rowsOf(each),
   };
   const name = resolve(file.path);
+  let timeoutMs = lockTimeoutMs;
+  /** Another program held the lock for longer than this one waits. */
+  let isLocked = false;
+  const waitAtMost = (ms: number): void => {
+    if (ms !== timeoutMs) db.pragma(`busy_timeout = ${ms}`);
+    timeoutMs = ms;
+  };
   const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
     const done = (turns.get(name) ?? Promise.resolve()).then(action).catch((error: unknown) => {
       throw ofSqlite(error) ? sqliteFailure(file, error) : error;
@@ -50,20 +71,39 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
     );
     return done;
   };
+  let isClosed = false;
+  const unlessClosed = <T>(action: () => Promise<T>): Promise<T> =>
+    inTurn(() => {
+      if (isClosed) throw new Failure('usage', `The ${file.name} is closed.`);
+      return action();
+    });
+  async function write<T>(
+    action: (sql: Sql) => Promise<T>,
+    { lasts = false, isOptional = false }: TransactionOptions,
+  ): Promise<T> {
+    waitAtMost(isLocked && isOptional ? shortTimeoutMs : lockTimeoutMs);
+    if (lasts) db.pragma('synchronous = FULL');
+    try {
+      const result = await atomically(db, () => action(sql));
+      isLocked = false;
+      return result;
+    } catch (error) {
+      isLocked ||= codeOf(error).startsWith('SQLITE_BUSY');
+      throw error;
+    } finally {
+      if (lasts) db.pragma('synchronous = NORMAL');
+    }
+  }
   return {
     kind: 'sqlite',
     forUpdate: '',
-    transaction: (action, { lasts = false } = {}) =>
+    transaction: (action, options = {}) => unlessClosed(() => write(action, options)),
+    read: (action) => unlessClosed(() => action(sql)),
+    close: () =>
       inTurn(async () => {
-        if (lasts) db.pragma('synchronous = FULL');
-        try {
-          return await atomically(db, () => action(sql));
-        } finally {
-          if (lasts) db.pragma('synchronous = NORMAL');
-        }
+        if (!isClosed) closeSqlite(db);
+        isClosed = true;
       }),
-    read: (action) => inTurn(() => action(sql)),
-    close: () => inTurn(async () => closeSqlite(db)),
   };
 }
 
@@ -80,8 +120,8 @@ export async function atomically<T>(db: Database.Database, action: () => Promise
 }
 
 /**
- * Merges the write-ahead log into the file, unless another process uses it. SQLite does so only after the
- * last statement is garbage-collected.
+ * Merges the write-ahead log into the file, unless another process uses it. SQLite does so only
+ * after the last statement is garbage-collected.
  */
 function closeSqlite(db: Database.Database): void {
   try {

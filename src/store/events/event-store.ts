@@ -1,4 +1,5 @@
-// The interface of the inbox: the log of webhook events, and each consumer's backlog of undelivered events.
+// The interface of the inbox: the log of webhook events, and each consumer's backlog of undelivered
+// events.
 
 /** A delivery as received, and the fields of its payload (specification: Events). */
 export interface ReceivedEvent {
@@ -46,8 +47,9 @@ export interface WaitingEvent {
 
 export interface EventStore {
   /**
-   * Stores events in one transaction, and adds those that are not duplicates to each consumer's backlog. They are
-   * durable when it resolves, in the order given. Several calls may run at once; they resolve in the order of the calls.
+   * Stores events in one transaction, and adds those that are not duplicates to each consumer's
+   * backlog. They are durable when it resolves, in the order given. Several calls may run at once;
+   * they resolve in the order of the calls.
    */
   append(
     events: readonly ReceivedEvent[],
@@ -58,34 +60,44 @@ export interface EventStore {
   ofTransaction(txnId: string): Promise<readonly StoredEvent[]>;
   /** Events received at this time (epoch ms) or later, oldest first. */
   since(receivedAt: number): AsyncIterable<StoredEvent>;
-  /** Transactions whose latest event, received at this time (epoch ms) or later, has another state than these; newest first. Searches the last 50,000 events. */
+  /**
+   * Transactions whose latest event, received at this time (epoch ms) or later, has another state
+   * than these; newest first. Searches the last 50,000 events.
+   */
   unfinished(
     receivedAt: number,
     finalStates: readonly string[],
     limit: number,
   ): Promise<readonly EarlierTransaction[]>;
-  /** How many events wait for each consumer that has a backlog, and when the oldest was received (epoch ms). */
+  /** The consumers that have a backlog. */
   backlog(): Promise<readonly Backlog[]>;
+  readonly consumers: Consumers;
   readonly leases: Leases;
   /** Rejects if nothing can be stored now. */
   check(): Promise<void>;
   /**
-   * Deletes events received before this time without a waiting consumer, among the next few thousand after this id.
-   * Resolves with the id to continue from; undefined if the rest is newer.
+   * Deletes events received before this time without a waiting consumer, among the next few
+   * thousand after this id. Resolves with the id to continue from; undefined if the rest is newer.
    */
   prune(receivedBefore: number, after: number): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
-/** Shares a consumer's backlog among workers: one worker at a time gets the events of a transaction. */
+/**
+ * Shares a consumer's backlog among workers: one worker at a time gets the events of a transaction.
+ */
 export interface Leases {
   /** Leases further waiting events to this worker, of transactions that no other worker holds. */
   take(consumer: string, worker: string, limit: number): Promise<readonly WaitingEvent[]>;
-  /** Extends the leases. False if they differ from what this worker got, because one expired or a response was lost. */
+  /**
+   * Extends the leases. False if they differ from what this worker got, because one expired or a
+   * response was lost.
+   */
   renew(consumer: string, worker: string): Promise<boolean>;
   /**
-   * Removes delivered events from the backlog, and ends the leases of finished transactions; a power loss may
-   * restore the last events. Resolves with whether new events of these transactions have arrived.
+   * Removes delivered events from the backlog, and ends the leases of finished transactions; a
+   * power loss may restore the last events. Resolves with whether new events of these transactions
+   * have arrived.
    */
   settle(consumer: string, worker: string, eventIds: readonly number[]): Promise<boolean>;
   /** Ends all leases of this worker. */
@@ -100,8 +112,37 @@ export interface EarlierTransaction {
   readonly txnState: string;
 }
 
-export interface Backlog {
-  readonly consumer: string;
-  readonly count: number;
-  readonly oldest: number;
+/** The names under which events wait. All times are by the clock of the inbox. */
+export interface Consumers {
+  /** A receiver serves these now. A consumer that was never served counts as served now, too. */
+  serve(names: readonly string[]): Promise<void>;
+  /** By name, also those without a backlog. */
+  list(): Promise<readonly Consumer[]>;
+  /**
+   * Drops its backlog, and resolves with the number of events that waited. Rejects with Failure
+   * `temporary` while a worker delivers to it.
+   */
+  remove(name: string): Promise<number>;
+  /**
+   * Its backlog waits under the new name. Rejects with Failure `temporary` while a worker delivers
+   * to it, `usage` if the new name is taken.
+   */
+  rename(name: string, to: string): Promise<void>;
 }
+
+export interface Consumer {
+  readonly consumer: string;
+  /** Events that wait. */
+  readonly count: number;
+  /** When the oldest of them began to wait: epoch ms, and ago; null if none waits. */
+  readonly oldest: number | null;
+  readonly oldestSeconds: number | null;
+  /** How long ago a receiver last served it; null for one that no receiver was seen to serve. */
+  readonly servedSeconds: number | null;
+}
+
+export type Backlog = Consumer & { readonly oldest: number; readonly oldestSeconds: number };
+
+/** No receiver has served it for a day: it was renamed or is no longer forwarded to. */
+export const isFormer = ({ servedSeconds }: Pick<Consumer, 'servedSeconds'>): boolean =>
+  servedSeconds !== null && servedSeconds > 86_400;

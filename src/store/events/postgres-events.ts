@@ -1,29 +1,33 @@
-// The inbox in PostgreSQL, for many receivers: one worker, on any machine, gets a transaction's events.
+// The inbox in PostgreSQL, for many receivers: one worker, on any machine, gets a transaction's
+// events.
 import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
 import type { Part } from '../database/postgres-schema.js';
-import { places, rowOf } from '../database/rows.js';
-import type { Sql, SqlDatabase } from '../database/sql.js';
+import { placeholders, rowOf } from '../database/rows.js';
+import { TimeFromNow, type Sql, type SqlDatabase } from '../database/sql.js';
 import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
-import { sharedEventSteps, waitingSchema } from './schema.js';
+import { postgresSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
-export const inboxPart: Part = { name: 'inbox', table: 'events', steps: sharedEventSteps };
+export const inboxPart: Part = { name: 'inbox', table: 'events', steps: postgresSteps };
 
 export const openPostgresEvents = (database: Postgres): EventStore =>
   openSqlEvents({
     database,
+    leaseTable: 'leases',
     leases: leasesOf(database),
     queue: async (sql, consumer, { id, txnId }) => {
       await sql.run(
-        'INSERT INTO backlog (consumer, event_id, txn_id) VALUES (?, ?, ?)',
+        'INSERT INTO backlog (consumer, event_id, txn_id, queued_at) VALUES (?, ?, ?, ?)',
         consumer,
         id,
         txnId ?? '',
+        new TimeFromNow(),
       );
       // Locks the row so that no worker deletes it meanwhile.
       const open = `INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?)
-        ON CONFLICT (consumer, txn_id) DO UPDATE SET first_event = least(leases.first_event, excluded.first_event)`;
+        ON CONFLICT (consumer, txn_id) DO UPDATE
+          SET first_event = least(leases.first_event, excluded.first_event)`;
       await sql.run(open, consumer, txnId ?? '', id);
     },
     // A commit survives a power loss.
@@ -38,8 +42,8 @@ const namesIn = (rows: readonly unknown[]): string[] =>
 function leasesOf(database: SqlDatabase): Leases {
   const workers = new Map<string, { readonly held: Set<string>; last: Promise<unknown> }>();
   /**
-   * Serializes the calls of a worker: on separate connections, `renew` would count leases that `take` or `settle`
-   * are changing.
+   * Serializes the calls of a worker: on separate connections, `renew` would count leases that
+   * `take` or `settle` are changing.
    */
   const inTurn = <T>(
     consumer: string,
@@ -102,14 +106,18 @@ async function takeEvents(
 ): Promise<readonly unknown[]> {
   const at = await sql.now();
   const text = `WITH free AS (
-      SELECT txn_id FROM leases WHERE consumer = ? AND lease_until <= ? ORDER BY first_event LIMIT ? FOR UPDATE SKIP LOCKED
+      SELECT txn_id FROM leases WHERE consumer = ? AND lease_until <= ? ORDER BY first_event
+        LIMIT ? FOR UPDATE SKIP LOCKED
     ), taken AS (
       UPDATE leases SET worker = ?, lease_until = ?, taken_to = coalesce(
-        (SELECT max(event_id) FROM backlog WHERE backlog.consumer = leases.consumer AND backlog.txn_id = leases.txn_id), 0)
-      FROM free WHERE leases.consumer = ? AND leases.txn_id = free.txn_id RETURNING leases.txn_id, leases.taken_to
+        (SELECT max(event_id) FROM backlog WHERE backlog.consumer = leases.consumer
+          AND backlog.txn_id = leases.txn_id), 0)
+      FROM free WHERE leases.consumer = ? AND leases.txn_id = free.txn_id
+        RETURNING leases.txn_id, leases.taken_to
     )
     SELECT backlog.event_id, backlog.txn_id FROM taken
-    JOIN backlog ON backlog.consumer = ? AND backlog.txn_id = taken.txn_id AND backlog.event_id <= taken.taken_to
+    JOIN backlog ON backlog.consumer = ? AND backlog.txn_id = taken.txn_id
+      AND backlog.event_id <= taken.taken_to
     ORDER BY backlog.event_id`;
   return sql.all(text, consumer, at, limit, worker, at + eventLeaseMs, consumer, consumer);
 }
@@ -121,12 +129,12 @@ async function settleEvents(
   ids: readonly number[],
 ): Promise<{ ended: readonly string[]; hasMore: boolean }> {
   if (ids.length === 0) return { ended: [], hasMore: false };
-  const some = `consumer = ? AND event_id IN (${places(ids.length)})`;
+  const some = `consumer = ? AND event_id IN (${placeholders(ids.length)})`;
   const names = namesIn(
     await sql.all(`SELECT DISTINCT txn_id FROM backlog WHERE ${some}`, consumer, ...ids),
   );
   if (names.length === 0) return { ended: [], hasMore: false };
-  const these = `consumer = ? AND txn_id IN (${places(names.length)})`;
+  const these = `consumer = ? AND txn_id IN (${placeholders(names.length)})`;
   await sql.all(
     `SELECT 1 FROM leases WHERE ${these} ORDER BY txn_id FOR UPDATE`,
     consumer,
@@ -134,7 +142,8 @@ async function settleEvents(
   );
   await sql.run(`DELETE FROM backlog WHERE ${some}`, consumer, ...ids);
   const left =
-    'SELECT 1 FROM backlog WHERE backlog.consumer = leases.consumer AND backlog.txn_id = leases.txn_id';
+    'SELECT 1 FROM backlog WHERE backlog.consumer = leases.consumer ' +
+    'AND backlog.txn_id = leases.txn_id';
   const empty = await sql.all(
     `DELETE FROM leases WHERE ${these} AND NOT EXISTS (${left}) RETURNING txn_id`,
     consumer,
@@ -143,7 +152,8 @@ async function settleEvents(
   // Events that arrived since are free for any worker.
   const more = await sql.all(
     `UPDATE leases SET worker = NULL, lease_until = 0
-     WHERE ${these} AND worker = ? AND NOT EXISTS (${left} AND event_id <= leases.taken_to) RETURNING txn_id`,
+     WHERE ${these} AND worker = ? AND NOT EXISTS (${left} AND event_id <= leases.taken_to)
+       RETURNING txn_id`,
     consumer,
     ...names,
     worker,

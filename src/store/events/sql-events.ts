@@ -1,7 +1,7 @@
 // The inbox in a database: the log of webhook events, and the backlog.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { places, rowOf } from '../database/rows.js';
+import { placeholders, rowOf } from '../database/rows.js';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import type {
   EarlierEvent,
@@ -12,6 +12,7 @@ import type {
   StoredEvent,
 } from './event-store.js';
 import { eventsSchema } from './schema.js';
+import { sqlConsumers, type LeaseTable } from './sql-consumers.js';
 
 const idsSchema = v.array(v.object({ id: v.number() }));
 const spanSchema = v.tuple([
@@ -19,9 +20,6 @@ const spanSchema = v.tuple([
 ]);
 const earlierSchema = v.array(
   rowOf({ id: v.number(), txnId: v.string(), txnState: v.string(), updatedAt: v.number() }),
-);
-const backlogSchema = v.array(
-  v.object({ consumer: v.string(), count: v.number(), oldest: v.number() }),
 );
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
@@ -37,6 +35,8 @@ const addedAtOnce = 32;
 
 export interface EventParts {
   readonly database: SqlDatabase;
+  /** The table with the leases of a consumer. */
+  readonly leaseTable: LeaseTable;
   readonly leases: Leases;
   /** Puts an event into the backlog of a consumer. */
   readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
@@ -45,7 +45,9 @@ export interface EventParts {
   readonly close: () => Promise<void>;
 }
 
-export function openSqlEvents({ database, leases, queue, sync, close }: EventParts): EventStore {
+export function openSqlEvents(parts: EventParts): EventStore {
+  const { database, leases, queue, sync, close } = parts;
+  const consumers = sqlConsumers(database, parts.leaseTable);
   const select = async (end: string, ...values: (string | number)[]): Promise<StoredEvent[]> =>
     v.parse(
       eventsSchema,
@@ -92,43 +94,54 @@ export function openSqlEvents({ database, leases, queue, sync, close }: EventPar
     },
     unfinished: async (receivedAt, finalStates, limit) => {
       const text = `SELECT txn_id, txn_state FROM
-        (SELECT id, received_at, txn_id, txn_state FROM events ORDER BY id DESC LIMIT ${searchedMost}) AS latest
+        (SELECT id, received_at, txn_id, txn_state FROM events ORDER BY id DESC
+          LIMIT ${searchedMost}) AS latest
         WHERE received_at >= ? AND txn_id IS NOT NULL AND id = (
-          SELECT id FROM events WHERE txn_id = latest.txn_id ORDER BY updated_at DESC NULLS LAST, id DESC LIMIT 1
-        ) AND txn_state NOT IN (${places(finalStates.length)})
+          SELECT id FROM events WHERE txn_id = latest.txn_id
+            ORDER BY updated_at DESC NULLS LAST, id DESC LIMIT 1
+        ) AND txn_state NOT IN (${placeholders(finalStates.length)})
         ORDER BY id DESC LIMIT ?`;
       return v.parse(
         unfinishedSchema,
         await database.read((sql) => sql.all(text, receivedAt, ...finalStates, limit)),
       );
     },
-    backlog: async () => {
-      const text = `SELECT consumer, count, (SELECT received_at FROM events WHERE id = first) AS oldest FROM
-        (SELECT consumer, count(*) AS count, min(event_id) AS first FROM backlog GROUP BY consumer) AS waiting ORDER BY consumer`;
-      return v.parse(backlogSchema, await database.read((sql) => sql.all(text)));
-    },
+    backlog: async () =>
+      (await consumers.list()).flatMap(({ oldest, oldestSeconds, ...rest }) =>
+        oldest === null || oldestSeconds === null ? [] : [{ ...rest, oldest, oldestSeconds }],
+      ),
+    consumers,
     leases,
     // A write without effect, which fails like any other.
     check: () =>
       database.transaction(
         async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0')),
       ),
-    prune: async (receivedBefore, after) => {
-      const span = `SELECT max(id) AS last, min(received_at) AS oldest
-        FROM (SELECT id, received_at FROM events WHERE id > ? ORDER BY id LIMIT ${prunedAtOnce}) AS next`;
-      const [{ last, oldest }] = v.parse(
-        spanSchema,
-        await database.read((sql) => sql.all(span, after)),
-      );
-      if (last === null || oldest === null || oldest >= receivedBefore) return undefined;
-      // The newest event stays, so that ids are never reused.
-      const text = `DELETE FROM events WHERE id > ? AND id <= ? AND received_at < ? AND id < (SELECT max(id) FROM events)
-        AND NOT EXISTS (SELECT 1 FROM backlog WHERE event_id = events.id)`;
-      await database.transaction((sql) => sql.run(text, after, last, receivedBefore));
-      return last;
-    },
+    prune: (receivedBefore, after) => prune(database, receivedBefore, after),
     close,
   };
+}
+
+/** Deletes some delivered events; resolves with the last id looked at, undefined at the end. */
+async function prune(
+  database: SqlDatabase,
+  receivedBefore: number,
+  after: number,
+): Promise<number | undefined> {
+  const span = `SELECT max(id) AS last, min(received_at) AS oldest
+    FROM (SELECT id, received_at FROM events WHERE id > ? ORDER BY id LIMIT ${prunedAtOnce})
+      AS next`;
+  const [{ last, oldest }] = v.parse(
+    spanSchema,
+    await database.read((sql) => sql.all(span, after)),
+  );
+  if (last === null || oldest === null || oldest >= receivedBefore) return undefined;
+  // The newest event stays, so that ids are never reused.
+  const text = `DELETE FROM events WHERE id > ? AND id <= ? AND received_at < ?
+    AND id < (SELECT max(id) FROM events)
+    AND NOT EXISTS (SELECT 1 FROM backlog WHERE event_id = events.id)`;
+  await database.transaction((sql) => sql.run(text, after, last, receivedBefore));
+  return last;
 }
 
 function byTransaction(
@@ -154,7 +167,10 @@ async function earlierTry(
   return v.parse(eventsSchema, rows);
 }
 
-/** Splits events into parts without two events of a transaction, because an event is compared with all earlier ones. */
+/**
+ * Splits events into parts without two events of a transaction, because an event is compared with
+ * all earlier ones.
+ */
 function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly ReceivedEvent[]> {
   let part: ReceivedEvent[] = [];
   const named = new Set<string>();
@@ -182,8 +198,9 @@ async function add(
     place: placing(event, earlier.get(event.txnId) ?? []),
   }));
   const text = `INSERT INTO events
-    (received_at, body, signature, txn_id, txn_state, updated_at, duplicate_of, out_of_order, missing, batch)
-    VALUES ${places(events.length, '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')} RETURNING id`;
+    (received_at, body, signature, txn_id, txn_state, updated_at, duplicate_of, out_of_order,
+      missing, batch)
+    VALUES ${placeholders(events.length, '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')} RETURNING id`;
   const rows = await sql.all(
     text,
     ...placed.flatMap(({ event, place }) => [
@@ -217,8 +234,10 @@ async function earlierOf(
   const names = events.flatMap(({ txnId }) => (txnId === null ? [] : [txnId]));
   if (names.length === 0) return new Map();
   const text = `SELECT id, txn_id, txn_state, updated_at FROM (
-      SELECT id, txn_id, txn_state, updated_at, row_number() OVER (PARTITION BY txn_id ORDER BY updated_at DESC, id) AS nth
-      FROM events WHERE txn_id IN (${places(names.length)}) AND updated_at IS NOT NULL AND duplicate_of IS NULL
+      SELECT id, txn_id, txn_state, updated_at, row_number() OVER (PARTITION BY txn_id
+        ORDER BY updated_at DESC, id) AS nth
+      FROM events WHERE txn_id IN (${placeholders(names.length)}) AND updated_at IS NOT NULL
+        AND duplicate_of IS NULL
     ) AS earlier WHERE nth <= ${earlierLimit}`;
   const rows = v.parse(earlierSchema, await sql.all(text, ...names));
   const earlier = new Map<string | null, EarlierEvent[]>(names.map((name) => [name, []]));

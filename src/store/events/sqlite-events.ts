@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { rowOf } from '../database/rows.js';
-import type { Sql, SqlDatabase } from '../database/sql.js';
+import { TimeFromNow, type Sql, type SqlDatabase } from '../database/sql.js';
 import { sqliteDatabase } from '../database/sqlite-database.js';
 import type { SqliteFile } from '../files/sqlite-file.js';
 import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
-import { applicationId, eventSteps, waitingSchema } from './schema.js';
+import { applicationId, sqliteSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
 /** Rare checkpoints, because the index of transactions changes many pages. */
@@ -30,13 +30,15 @@ export function openEventStore(
   const { ino } = statSync(path);
   return openSqlEvents({
     database,
+    leaseTable: 'workers',
     leases: leasesOf(database, isAlive),
     queue: async (sql, consumer, { id, txnId }) => {
       await sql.run(
-        'INSERT INTO backlog (consumer, event_id, txn_id) VALUES (?, ?, ?)',
+        'INSERT INTO backlog (consumer, event_id, txn_id, queued_at) VALUES (?, ?, ?, ?)',
         consumer,
         id,
         txnId ?? '',
+        new TimeFromNow(),
       );
     },
     sync: async () => {
@@ -60,7 +62,7 @@ export const eventsIn = (path: string): SqliteFile => ({
   path,
   name: 'event store',
   applicationId,
-  steps: eventSteps,
+  steps: sqliteSteps,
   advice: { hint: 'Move it away: the next command creates a new one.', next: undefined },
   checkpointPages,
 });
@@ -93,7 +95,8 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
         holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
       const text = `INSERT INTO workers (consumer, worker, lease_until) VALUES (?, ?, ?)
-        ON CONFLICT (consumer) DO UPDATE SET worker = excluded.worker, lease_until = excluded.lease_until`;
+        ON CONFLICT (consumer) DO UPDATE
+          SET worker = excluded.worker, lease_until = excluded.lease_until`;
       await sql.run(text, consumer, worker, at + eventLeaseMs);
       return true;
     });
@@ -106,7 +109,8 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
         return [];
       }
       const text =
-        'SELECT event_id, txn_id FROM backlog WHERE consumer = ? AND event_id > ? ORDER BY event_id LIMIT ?';
+        'SELECT event_id, txn_id FROM backlog WHERE consumer = ? AND event_id > ? ' +
+        'ORDER BY event_id LIMIT ?';
       const rows = await database.read((sql) =>
         sql.all(text, consumer, lastGiven.get(name) ?? 0, limit),
       );

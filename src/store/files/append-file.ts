@@ -29,15 +29,15 @@ export async function openAppendFile(path: string, head: string) {
   return {
     /** The content of the open file, even if another process has replaced it. */
     read: (): AsyncIterable<Buffer> => file.createReadStream({ start: 0, autoClose: false }),
-    /** Replaces the file atomically; nothing may be written afterwards. */
-    async replace(lines: AsyncIterable<string>): Promise<void> {
+    /** Replaces the file atomically, with its first line; nothing may be written afterwards. */
+    async replace(lines: AsyncIterable<string>, first = head): Promise<void> {
       await last;
       const { mode } = await file.stat();
       const place = await realpath(path);
       const unfinished = `${place}.${randomUUID()}`;
       const whole = await open(unfinished, 'wx', mode);
       try {
-        await whole.appendFile(`${head}\n`);
+        await whole.appendFile(`${first}\n`);
         for await (const line of lines) await whole.appendFile(`${line}\n`);
         await whole.sync();
         await rename(unfinished, place);

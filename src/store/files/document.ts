@@ -1,5 +1,5 @@
-// A JSON document on disk: owner-readable, written atomically by conf, changed by one process at a time, validated
-// on each read. Unknown fields of newer versions are preserved.
+// A JSON document on disk: owner-readable, written atomically by conf, changed by one process at a
+// time, validated on each read. Unknown fields of newer versions are preserved.
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -99,7 +99,9 @@ function guard<T>(path: string, action: () => T): T {
     if (error instanceof SyntaxError)
       throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
     throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {
-      hint: 'Make the file and its folder readable and writable, free disk space, or set SVCPAY_HOME to another folder.',
+      hint:
+        'Make the file and its folder readable and writable, free disk space, ' +
+        'or set SVCPAY_HOME to another folder.',
       cause: error,
     });
   }

@@ -12,7 +12,10 @@ export interface Home {
   readonly isolated: boolean;
 }
 
-/** Throws Failure `usage` without an absolute path, so that files do not end up in the current folder. */
+/**
+ * Throws Failure `usage` without an absolute path, so that files do not end up in the current
+ * folder.
+ */
 export function findHome(env: NodeJS.ProcessEnv): Home {
   const own = env['SVCPAY_HOME'];
   if (own !== undefined && own !== '') return { config: own, data: own, isolated: true };
@@ -40,7 +43,10 @@ export function openFolder(folder: string): string {
   return folder;
 }
 
-/** Creates missing parents too. Node's recursive mkdir never ends in a readable folder that cannot be written. */
+/**
+ * Creates missing parents too. Node's recursive mkdir never ends in a readable folder that cannot
+ * be written.
+ */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   const parent = dirname(folder);
@@ -55,7 +61,10 @@ function makeFolder(folder: string): void {
   chmodSync(folder, 0o700);
 }
 
-/** Creates an empty file that only its owner can read, whatever the umask. Returns false if it exists. */
+/**
+ * Creates an empty file that only its owner can read, whatever the umask. Returns false if it
+ * exists.
+ */
 export function createPrivate(path: string): boolean {
   try {
     closeSync(openSync(path, 'wx', 0o600));
@@ -74,3 +83,5 @@ export const isThere = (path: string): boolean =>
 export const journalFile = (home: Home): string => join(home.data, 'journal.db');
 export const sandboxFile = (home: Home): string => join(home.data, 'sandbox.db');
 export const eventsFile = (home: Home): string => join(home.data, 'events.db');
+/** Written while `webhook listen` of this home runs: where it listens. */
+export const receiverFile = (home: Home): string => join(home.data, 'receiver.json');

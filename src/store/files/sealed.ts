@@ -1,4 +1,5 @@
-// A text file with its SHA-256 in the format of sha256sum, which reveals changes.
+// A text file with its SHA-256 in the format of sha256sum, which reveals changes. A file that
+// follows another one also names the hash of that one's hash file, so that they form a chain.
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -11,29 +12,44 @@ export const sha256Of = (text: string): string => createHash('sha256').update(te
 
 const hashLine = (path: string, text: string): string => `${sha256Of(text)}  ${basename(path)}\n`;
 
-/** Writes the hash first, so that every text has one. Throws Failure `usage` if it cannot be written. */
-export function writeSealed(path: string, text: string): void {
+const readText = (path: string): string => (isThere(path) ? readFileSync(path, 'utf8') : '');
+
+/** @param after the file that it follows */
+function hashLines(path: string, text: string, after: string | undefined): string {
+  if (after === undefined) return hashLine(path, text);
+  const earlier = hashFile(after);
+  return hashLine(earlier, readText(earlier)) + hashLine(path, text);
+}
+
+/**
+ * Writes the hash first, so that every text has one. Throws Failure `usage` if it cannot be
+ * written.
+ *
+ * @param after the file that it follows, in the same folder
+ */
+export function writeSealed(path: string, text: string, after?: string): void {
   openFolder(dirname(path));
   try {
     writeFileSync(`${path}.new`, text, { mode: 0o600 });
-    writeFileSync(hashFile(path), hashLine(path, text), { mode: 0o600 });
+    writeFileSync(hashFile(path), hashLines(path, text, after), { mode: 0o600 });
     renameSync(`${path}.new`, path);
   } catch (cause) {
     throw new Failure('usage', `${path} cannot be written.`, { cause });
   }
 }
 
-/** Undefined if the file does not exist. Throws Failure `books-differ` for a changed text. */
-export function readSealed(path: string): string | undefined {
-  if (!isThere(path)) return undefined;
-  const text = readFileSync(path, 'utf8');
-  const hash = isThere(hashFile(path)) ? readFileSync(hashFile(path), 'utf8') : '';
-  if (hash === hashLine(path, text)) return text;
+/** Throws Failure `books-differ` for a changed or missing text. */
+export function readSealed(path: string, sha256: string, after?: string): string {
+  if (!isThere(path))
+    throw new Failure('books-differ', `${path} is missing, which was closed.`, {
+      hint: 'Restore it and its hash from a backup.',
+    });
+  const text = readText(path);
+  if (sha256Of(text) === sha256 && readText(hashFile(path)) === hashLines(path, text, after))
+    return text;
   throw new Failure(
     'books-differ',
     `${path} was changed after it was closed: its SHA-256 is not the one in ${hashFile(path)}.`,
-    {
-      hint: 'Restore both files from a backup, or remove them to close the month again.',
-    },
+    { hint: 'Restore both files from a backup.' },
   );
 }

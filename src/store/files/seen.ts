@@ -1,5 +1,5 @@
-// Caches of data seen from the service: transaction ids for resolving shortened ids, page sizes, and
-// wallets and institutions for completion.
+// Caches of data seen from the service: transaction ids for resolving shortened ids, page sizes,
+// and wallets and institutions for completion.
 import * as v from 'valibot';
 import { openDocument } from './document.js';
 import type { Home } from './home.js';
@@ -56,6 +56,32 @@ export function seenPageSize(home: Home, baseUrl: string) {
     save: (size: number) =>
       keep(() =>
         document.update((before) => ({ pageSizes: { ...before.pageSizes, [baseUrl]: size } })),
+      ),
+  };
+}
+
+const databases = v.object({
+  databases: v.optional(
+    v.record(v.string(), v.object({ generation: v.number(), recorded: v.number() })),
+    {},
+  ),
+});
+
+/** What a database had recorded when this home last used it: one that has less was restored. */
+export function seenDatabase(home: Home, id: string) {
+  const document = openDocument(home.data, 'seen-databases', databases, { onUnreadable });
+  const load = () => document.read().databases[id];
+  return {
+    load,
+    save: (seen: { generation: number; recorded: number }) =>
+      keep(() =>
+        document.update(({ databases: { [id]: before, ...others } }) => {
+          const isOlder =
+            before !== undefined &&
+            before.generation === seen.generation &&
+            before.recorded > seen.recorded;
+          return { databases: { ...others, [id]: isOlder ? before : seen } };
+        }),
       ),
   };
 }

@@ -33,7 +33,8 @@ const dataRow = v.object({ data: v.string() });
 export function openSortedRows(): SortedRows {
   const db = new Database('');
   db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-    CREATE TABLE rows (grp TEXT, at INTEGER, id TEXT, data TEXT, PRIMARY KEY (grp, at, id)) STRICT, WITHOUT ROWID;
+    CREATE TABLE rows (grp TEXT, at INTEGER, id TEXT, data TEXT, PRIMARY KEY (grp, at, id))
+      STRICT, WITHOUT ROWID;
     CREATE INDEX rows_id ON rows (id);`);
   const insert = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)');
   const remove = db.prepare('DELETE FROM rows WHERE id = ?');

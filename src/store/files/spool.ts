@@ -7,7 +7,9 @@ import { Failure } from '../../formats/failure.js';
 
 export type Spool = Awaited<ReturnType<typeof openSpool>>;
 
-/** In the temporary folder, because the home may be read-only. Throws Failure `usage` if it is full. */
+/**
+ * In the temporary folder, because the home may be read-only. Throws Failure `usage` if it is full.
+ */
 export async function openSpool(source: AsyncIterable<Buffer>) {
   const folder = tmpdir();
   const path = join(folder, `svcpay-${randomUUID()}`);

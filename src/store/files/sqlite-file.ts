@@ -1,4 +1,5 @@
-// Opens SQLite files: only intact ones of svcpay, upgraded by numbered steps; all others stay unchanged.
+// Opens SQLite files: only intact ones of svcpay, upgraded by numbered steps; all others stay
+// unchanged.
 import {
   accessSync,
   chmodSync,
@@ -20,34 +21,32 @@ export interface SqliteFile {
   readonly path: string;
   /** Name in messages, such as `payment journal`. */
   readonly name: string;
-  /** Distinguishes it from other SQLite files; early versions may lack it. */
+  /** Distinguishes it from other SQLite files. */
   readonly applicationId: number;
-  /** The version that the first step creates (default 1); older files are refused. */
-  readonly firstVersion?: number;
-  /** The SQL from each version to the next; it may depend on the existing tables. */
-  readonly steps: readonly (string | ((tables: readonly string[]) => string))[];
+  /** The SQL from each version to the next; the first creates version 1. */
+  readonly steps: readonly string[];
   readonly advice: Pick<Failure, 'hint' | 'next'>;
   /** Size of the write-ahead log at which it is merged. */
   readonly checkpointPages?: number;
-  /** The file is known to have had content. */
+  /** The file is known to exist, with content. */
   readonly isKnown?: boolean;
 }
 
 const inMemory = ':memory:';
 
-const lockTimeoutMs = 10_000;
-
-const newestOf = ({ firstVersion = 1, steps }: SqliteFile): number =>
-  firstVersion + steps.length - 1;
+/** Longest wait for another program, in which this process stands still. */
+export const lockTimeoutMs = 10_000;
 
 /**
- * Throws Failure and changes nothing if the file is damaged, from a newer version, or cannot be written.
+ * Throws Failure and changes nothing if the file is damaged or lost, from a newer version, or
+ * cannot be written.
  *
  * @param now with a clock (epoch ms), all pages are checked once a day, otherwise at every open
  */
 export function openSqlite(file: SqliteFile, now?: () => number): Database.Database {
   const { path, checkpointPages } = file;
   if (path === inMemory) return upgraded(new Database(path), file);
+  checkNotLost(file);
   openFolder(dirname(path));
   let db: Database.Database | undefined;
   try {
@@ -72,46 +71,60 @@ function connect(path: string): Database.Database {
   return db;
 }
 
-/** The file is damaged or foreign. */
+/**
+ * Throws Failure `usage` if the file is known to exist and does not: nothing is created instead.
+ */
+export function checkNotLost({ name, path, isKnown, advice }: SqliteFile): void {
+  if (isKnown !== true || isThere(path)) return;
+  throw new Failure('usage', `The ${name} ${path} is missing: a disk may not be mounted.`, advice);
+}
+
+/** Why a file cannot be used: it is damaged or foreign. */
 export class Damage extends Error {}
+
+const foreign = (): Damage => new Damage('was written by a development build or another program');
 
 const headerSchema = v.object({ user_version: v.number(), application_id: v.number() });
 
 /**
- * Checks the version before the file is opened for use, which could change it. SQLite reads the header itself: if this process opened
- * and closed the file, all its locks on the file would end, and another process would delete the write-ahead log that is in use here.
+ * Checks the version before the file is opened for use, which could change it. SQLite reads the
+ * header itself: if this process opened and closed the file, all its locks on the file would end,
+ * and another process would delete the write-ahead log that is in use here.
  */
 function checkHeader(file: SqliteFile): void {
   const { path } = file;
   const found = statSync(path);
   // Opening a pipe may never end.
-  if (!found.isFile()) throw new Damage('it is not a file');
+  if (!found.isFile()) throw new Damage('is damaged (it is not a file)');
   if (found.size === 0) return checkEmpty(file);
   accessSync(path, constants.R_OK);
-  const { user_version: version, application_id: application } = headerOf(path);
-  // Zero while the tables are only in the write-ahead log.
-  if (application !== 0 && application !== file.applicationId)
-    throw new Damage('it is a database of another program');
-  if (version > newestOf(file)) throw newer(file);
-}
-
-/** As it is in the file itself, without its log. */
-function headerOf(path: string): v.InferOutput<typeof headerSchema> {
+  // As it is in the file itself, without its log.
   const db = new Database(`${pathToFileURL(path).href}?immutable=1`, { readonly: true });
   try {
-    return v.parse(
-      headerSchema,
-      db
-        .prepare(
-          'SELECT user_version, application_id FROM pragma_user_version, pragma_application_id',
-        )
-        .get(),
-    );
+    checkedVersion(db, file);
   } catch (error) {
-    throw codeOf(error) === 'SQLITE_NOTADB' ? new Damage('it is not a database') : error;
+    throw codeOf(error) === 'SQLITE_NOTADB'
+      ? new Damage('is damaged (it is not a database)')
+      : error;
   } finally {
     db.close();
   }
+}
+
+/** Returns the version of the tables. Throws for a file of another program or a newer version. */
+function checkedVersion(db: Database.Database, file: SqliteFile): number {
+  const text =
+    'SELECT user_version, application_id FROM pragma_user_version, pragma_application_id';
+  const { user_version: version, application_id: mark } = v.parse(
+    headerSchema,
+    db.prepare(text).get(),
+  );
+  // Both are zero while the tables are only in the write-ahead log.
+  const isEmpty = version === 0 && mark === 0 && !hasTables(db);
+  if (isEmpty) return 0;
+  if (mark !== file.applicationId || version === 0) throw foreign();
+  if (version > file.steps.length) throw newer(file);
+  return version;
 }
 
 /** An empty file counts as new, unless there are traces of content. */
@@ -121,27 +134,34 @@ function checkEmpty(file: SqliteFile): void {
   if (isKnown !== true && !hasLog) return;
   // Another process may have created it meanwhile: SQLite writes the file before the log.
   if (statSync(path).size > 0) checkHeader(file);
-  else throw new Damage('it was emptied');
+  else throw new Damage('is damaged (it was emptied)');
 }
 
 const checkSchema = v.object({ quick_check: v.string() });
-/** Checking larger files would delay payments too long; SQLite still detects damage on pages that it reads. */
+/**
+ * Checking larger files would delay payments too long; SQLite still detects damage on pages that it
+ * reads.
+ */
 const checkedBytes = 64 * 1024 * 1024;
 
 const countSchema = v.object({ count: v.number() });
 
-/** The version of a file (0 if missing) and, if it is current, the row count of a table and whether a write succeeds. */
+/**
+ * The version of a file (0 if missing) and, if it is current, the row count of a table and whether
+ * a write succeeds.
+ */
 export function inspectFile(
   file: SqliteFile,
   table: string,
 ): { version: number; rows?: number; writable?: boolean } {
   try {
+    checkNotLost(file);
     if (!isThere(file.path)) return { version: 0 };
     checkHeader(file);
     const db = connect(file.path);
     try {
-      const version = versionOf(db);
-      if (version !== newestOf(file)) return { version };
+      const version = checkedVersion(db, file);
+      if (version !== file.steps.length) return { version };
       const { count } = v.parse(
         countSchema,
         db.prepare(`SELECT count(*) AS count FROM ${table}`).get(),
@@ -173,7 +193,7 @@ function checkPages(db: Database.Database, path: string, now: number | undefined
   const checkedAt = statSync(mark, { throwIfNoEntry: false })?.mtimeMs;
   if (now !== undefined && checkedAt !== undefined && Math.abs(now - checkedAt) < dayMs) return;
   const { quick_check: verdict } = v.parse(checkSchema, db.prepare('PRAGMA quick_check(1)').get());
-  if (verdict !== 'ok') throw new Damage(verdict.split('\n').at(-1) ?? verdict);
+  if (verdict !== 'ok') throw new Damage(`is damaged (${verdict.split('\n').at(-1) ?? verdict})`);
   if (now === undefined) return;
   if (checkedAt === undefined) createPrivate(mark);
   utimesSync(mark, now / 1000, now / 1000);
@@ -184,19 +204,16 @@ const newer = ({ name, path }: SqliteFile): Failure =>
     hint: 'Use that version, or set SVCPAY_HOME to another folder.',
   });
 
-const tooOld = ({ name, path, advice }: SqliteFile): Failure =>
-  new Failure(
-    'usage',
-    `The ${name} ${path} has a version that is no longer supported and was not changed.`,
-    advice,
-  );
-
-/** Each step is one transaction, after a copy of the file, so the next process can continue after a crash. */
+/**
+ * Each step is one transaction, after a copy of the file, so the next process can continue after a
+ * crash.
+ */
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
-  if (versionOf(db) === newestOf(file)) return db;
+  const isCurrent = (): boolean => checkedVersion(db, file) === file.steps.length;
+  if (isCurrent()) return db;
   // A rebuilt table is briefly missing for foreign keys.
   db.pragma('foreign_keys = OFF');
-  while (versionOf(db) !== newestOf(file)) inTransaction(db, () => takeStep(db, file));
+  while (!isCurrent()) inTransaction(db, () => takeStep(db, file));
   db.pragma('foreign_keys = ON');
   return db;
 }
@@ -214,20 +231,15 @@ function inTransaction<T>(db: Database.Database, action: () => T): T {
 }
 
 function takeStep(db: Database.Database, file: SqliteFile): void {
-  const { firstVersion = 1, steps } = file;
-  const [version, newest] = [versionOf(db), newestOf(file)];
-  if (version > newest) throw newer(file);
-  if (version === newest) return;
-  if (version === 0 && tablesIn(db).length > 0)
-    throw new Damage('it is a database of another program');
-  if (version > 0 && version < firstVersion) throw tooOld(file);
-  // The write lock is held, so nothing changes between copy and step.
-  if (version > 0) keepCopy(file.path, version);
-  // A new file needs no copies.
-  const taken = version === 0 ? steps : steps.slice(version - firstVersion + 1).slice(0, 1);
-  for (const step of taken) db.exec(typeof step === 'string' ? step : step(tablesIn(db)));
-  const reached = version === 0 ? newest : version + 1;
-  db.exec(`PRAGMA application_id = ${file.applicationId}; PRAGMA user_version = ${reached};`);
+  const { steps, path, applicationId } = file;
+  const version = checkedVersion(db, file);
+  if (version === steps.length) return;
+  // The write lock is held, so nothing changes between copy and step. A new file needs no copies.
+  if (version > 0) keepCopy(path, version);
+  const taken = version === 0 ? steps : steps.slice(version, version + 1);
+  for (const step of taken) db.exec(step);
+  const reached = version + taken.length;
+  db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${reached};`);
 }
 
 /** Path of the copy of an earlier version. */
@@ -247,13 +259,8 @@ function keepCopy(path: string, version: number): void {
   renameSync(unfinished, copyOf(path, version));
 }
 
-const versionSchema = v.object({ user_version: v.number() });
-const nameSchema = v.array(v.object({ name: v.string() }));
-
-const versionOf = (db: Database.Database): number =>
-  v.parse(versionSchema, db.prepare('PRAGMA user_version').get()).user_version;
-const tablesIn = (db: Database.Database): string[] =>
-  v.parse(nameSchema, db.prepare('SELECT name FROM sqlite_master').all()).map(({ name }) => name);
+const hasTables = (db: Database.Database): boolean =>
+  db.prepare('SELECT 1 FROM sqlite_master').get() !== undefined;
 
 function closeQuietly(db: Database.Database | undefined): void {
   try {
@@ -284,8 +291,8 @@ export function sqliteFailure(
     /^SQLITE_(CORRUPT|NOTADB)/.test(code) ||
     cause instanceof v.ValiError
   ) {
-    const damage = cause instanceof Damage ? cause : new Damage(reason);
-    return new Failure('usage', `${subject} is damaged (${damage.message}) and was not changed.`, {
+    const damage = cause instanceof Damage ? cause : new Damage(`is damaged (${reason})`);
+    return new Failure('usage', `${subject} ${damage.message} and was not changed.`, {
       ...file.advice,
       cause: damage,
     });

@@ -3,13 +3,6 @@ import * as v from 'valibot';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { readLimits, type Limits } from '../profile/profiles.js';
 
-/** A step of the journal in a database; the limits of a home with a file are in its settings. */
-export const accountLimitsStep = `
-  CREATE TABLE account_limits (
-    account TEXT PRIMARY KEY,
-    limits TEXT NOT NULL
-  ) STRICT;`;
-
 const amounts = v.record(v.string(), v.string());
 const rowsSchema = v.array(
   v.object({
@@ -44,7 +37,8 @@ export const changeLimitsOfAccount = (
   database.transaction(
     async (sql) => {
       const write =
-        'INSERT INTO account_limits (account, limits) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET limits = excluded.limits';
+        'INSERT INTO account_limits (account, limits) VALUES (?, ?) ' +
+        'ON CONFLICT (account) DO UPDATE SET limits = excluded.limits';
       await sql.run(write, account, JSON.stringify(change(await read(sql, account))));
     },
     { locks: [`limits ${account}`] },

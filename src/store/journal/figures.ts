@@ -1,36 +1,75 @@
 // The number of unfinished payments of a journal, for all accounts: for monitoring. Pure.
 import { status, type Payment } from './payment.js';
 
+/**
+ * `unattended`: submitted, and the process that drove it died, or ended before the service
+ * acknowledged it. Its outcome stays unknown.
+ */
+export const unfinishedStatuses = ['open', 'in-flight', 'unattended', 'unknown', 'error'] as const;
+
 export interface UnfinishedPayments {
-  readonly status: 'open' | 'in-flight' | 'unknown';
-  /** Opened within the last minute, 10 minutes or hour, or earlier. */
+  readonly status: (typeof unfinishedStatuses)[number];
+  /** Submitted (`open`: opened) within the last minute, 10 minutes or hour, or earlier. */
   readonly age: '1m' | '10m' | '1h' | 'older';
   readonly count: number;
-  /** When the oldest of them was opened, epoch ms. */
+  /** When the oldest of them was submitted or opened, by the journal's clock: epoch ms, and ago. */
   readonly oldest: number;
+  readonly oldestSeconds: number;
 }
 
-/** By status and age, the oldest first within a status. */
+export interface DrivenPayment {
+  readonly payment: Payment;
+  /** The process that has it, or left it without an end. */
+  readonly owner: string | null;
+  /** Whether that process works on it. */
+  readonly isHeld: boolean;
+}
+
+/**
+ * By status and age, the oldest first within a status.
+ *
+ * @param now the journal's clock
+ */
 export function unfinishedOf(
-  payments: readonly Payment[],
+  payments: readonly DrivenPayment[],
   now: number,
 ): readonly UnfinishedPayments[] {
   const groups = new Map<string, UnfinishedPayments>();
-  for (const payment of payments) {
-    const is = status(payment);
-    if (is !== 'open' && is !== 'in-flight' && is !== 'unknown') continue;
-    const age = ageOf(now - payment.openedAt);
-    const { count = 0, oldest = payment.openedAt } = groups.get(`${is} ${age}`) ?? {};
+  for (const driven of payments) {
+    const is = statusOf(driven);
+    if (is === undefined) continue;
+    const since = sinceOf(driven.payment, is);
+    const age = ageOf(now - since);
+    const { count = 0, oldest = since } = groups.get(`${is} ${age}`) ?? {};
+    const first = Math.min(oldest, since);
     groups.set(`${is} ${age}`, {
       status: is,
       age,
       count: count + 1,
-      oldest: Math.min(oldest, payment.openedAt),
+      oldest: first,
+      oldestSeconds: Math.max(0, now - first) / 1_000,
     });
   }
   return [...groups.values()].toSorted((a, b) =>
     a.status === b.status ? a.oldest - b.oldest : a.status < b.status ? -1 : 1,
   );
+}
+
+function statusOf({ payment, owner, isHeld }: DrivenPayment) {
+  const is = status(payment);
+  if (is !== 'in-flight') return unfinishedStatuses.find((each) => each === is);
+  const isAcknowledged = payment.attempts.every(({ state }) => state !== 'submitting');
+  return isHeld || (isAcknowledged && owner === null) ? is : 'unattended';
+}
+
+/** The first submission of an attempt that has not ended, which a reopened payment has later. */
+function sinceOf({ attempts, openedAt }: Payment, is: UnfinishedPayments['status']): number {
+  const isThese = (state: string): boolean =>
+    is === 'unknown' || is === 'error' ? state === is : ['submitting', 'in-flight'].includes(state);
+  const times = attempts.flatMap(({ state, submittedAt }) =>
+    isThese(state) && submittedAt !== null ? submittedAt : [],
+  );
+  return times.length === 0 ? openedAt : Math.min(...times);
 }
 
 const ageOf = (ms: number): UnfinishedPayments['age'] =>

@@ -1,4 +1,5 @@
 // Journals for another program, which opens and closes them; their contents belong to svcpay.
+import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
 import { isAlive, ownerOf } from './owner.js';
@@ -10,46 +11,93 @@ const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 /** A journal in memory, for tests: it ends with the process. */
 export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
 
-/** A journal in a SQLite file, which processes of one machine may share, the command line included. */
+/**
+ * A journal in a SQLite file, which processes of one machine may share, the command line included.
+ */
 export async function openSqliteJournal(path: string): Promise<Journal> {
   const { openJournal } = await import('./sqlite-journal.js');
   return asJournal(openJournal({ path, isAlive: isOwnerAlive, now: () => Date.now() }));
 }
 
-/** A journal in PostgreSQL, `postgres://…`, which machines may share, the command line included; `svcpay db upgrade` creates its tables. */
-export async function openPostgresJournal(url: string): Promise<Journal> {
-  const [database, schema, journals] = await Promise.all([
+/** Options of {@link openPostgresJournal}. */
+export interface PostgresJournalOptions {
+  /** The id of the database, which `svcpay db status` shows: another one may lack payments. */
+  readonly id: string;
+}
+
+/**
+ * A journal in PostgreSQL, `postgres://…`, which machines may share, the command line included;
+ * `svcpay db upgrade --new` creates its tables. Rejects with Failure `usage` for another database.
+ */
+export async function openPostgresJournal(
+  url: string,
+  options: PostgresJournalOptions,
+): Promise<Journal> {
+  const [postgres, tables, shared, { journalPart }] = await Promise.all([
     import('../database/postgres.js'),
     import('../database/postgres-schema.js'),
-    import('./postgres-journal.js'),
+    import('./shared-journal.js'),
+    import('./schema.js'),
   ]);
-  const source = 'The address of the journal';
-  const postgres = database.postgresDatabase({ url, source, clock: () => performance.now() });
-  await schema.checkTables(postgres, source, journals.journalPart);
-  return asJournal(journals.openPostgresJournal(postgres, isOwnerAlive));
+  const source = 'the journal';
+  const database = postgres.postgresDatabase({ url, source, clock: () => performance.now() });
+  try {
+    const identity = await tables.checkTables(database, journalPart);
+    if (!v.is(optionsSchema, options) || options.id !== identity.id) throw notExpected(identity.id);
+    return asJournal(await shared.openSharedJournal({ database, isAlive: isOwnerAlive, identity }));
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
+
+/** A program in JavaScript may leave it out. */
+const optionsSchema = v.object({ id: v.string() });
+
+const notExpected = (id: string): Failure =>
+  new Failure(
+    'usage',
+    `The database of the journal has the id ${id}, which is not the given one.`,
+    {
+      hint: `If all earlier payments are in it: openPostgresJournal(url, { id: '${id}' }).`,
+    },
+  );
 
 /** Where payments are stored; its contents belong to svcpay. */
 export interface Journal {
+  /**
+   * Interrupts payments that are under way: they reject with `pending` once they were submitted.
+   */
   close(): Promise<void>;
 }
 
-const opened = new WeakMap<Journal, PaymentJournal>();
+interface Opened {
+  readonly journal: PaymentJournal;
+  /** Aborted when it is closed. */
+  readonly closed: AbortSignal;
+}
+
+const all = new WeakMap<Journal, Opened>();
 
 function asJournal(journal: PaymentJournal): Journal {
-  const { close } = journal;
-  const handle = { close: () => close() };
-  opened.set(handle, journal);
+  const closing = new AbortController();
+  const handle: Journal = {
+    close: () => {
+      closing.abort();
+      return journal.close();
+    },
+  };
+  all.set(handle, { journal, closed: closing.signal });
   return handle;
 }
 
 /** Throws Failure `usage` for anything but a journal opened here. */
-export function journalOf(handle: Journal): PaymentJournal {
-  const journal = opened.get(handle);
-  if (journal === undefined)
+export function journalOf(handle: Journal): Opened {
+  const opened = all.get(handle);
+  if (opened === undefined)
     throw new Failure(
       'usage',
       'This journal was not opened with one of the open...Journal functions.',
     );
-  return journal;
+  return opened;
 }

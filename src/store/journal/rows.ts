@@ -1,20 +1,23 @@
 // Payments and their attempts as rows of two tables: read together, one row per attempt.
 import * as v from 'valibot';
 import { columnOf } from '../../formats/text.js';
-import { flag, rowOf } from '../database/rows.js';
+import { flag, namedFields } from '../database/rows.js';
 import type { SqlValue } from '../database/sql.js';
-import { checkPayment, type Attempt, type Payment, type PaymentDraft } from './payment.js';
+import type { Claim } from './journal.js';
+import {
+  checkPayment,
+  type Attempt,
+  type BatchMark,
+  type Payment,
+  type PaymentDraft,
+} from './payment.js';
 
-export interface Row {
-  readonly payment: Payment;
+export interface PaymentRow extends Claim {
   readonly owner: string | null;
   readonly leaseUntil: number;
-  readonly fence: number;
-  /** Identifies the last write, for when the answer to its commit is lost. */
-  readonly lastChange: string | null;
 }
 
-const attemptFields = {
+const attemptSchema = v.object({
   number: v.number(),
   state: v.picklist([
     'requested',
@@ -33,37 +36,43 @@ const attemptFields = {
   approvedReceives: v.nullable(v.string()),
   spendCcy: v.nullable(v.string()),
   submittedAt: v.nullable(v.number()),
-};
+  resolution: v.nullable(
+    v.pipe(
+      v.string(),
+      v.parseJson(),
+      v.object({ moved: v.boolean(), note: v.string(), at: v.number() }),
+    ),
+  ),
+});
 
-/** The columns of an attempt. */
-export const attemptColumns = Object.keys(attemptFields).map(columnOf);
+const attemptNames = [
+  'number',
+  'state',
+  'txnId',
+  'txnState',
+  'approvedTotal',
+  'approvedReceives',
+  'spendCcy',
+  'submittedAt',
+  'resolution',
+] as const satisfies readonly (keyof Attempt)[];
+
+export const attemptColumns = attemptNames.map(columnOf);
 
 /** The values of these columns. */
-export const attemptValues = ({
-  number,
-  state,
-  txnId,
-  txnState,
-  approvedTotal,
-  approvedReceives,
-  spendCcy,
-  submittedAt,
-}: Attempt): SqlValue[] => [
-  number,
-  state,
-  txnId,
-  txnState,
-  approvedTotal,
-  approvedReceives,
-  spendCcy,
-  submittedAt,
-];
+export const attemptValues = (attempt: Attempt): SqlValue[] =>
+  attemptNames.map((name) =>
+    name === 'resolution'
+      ? attempt.resolution && JSON.stringify(attempt.resolution)
+      : attempt[name],
+  );
 
 /** @param condition on the payment, which is `p` */
 export const selectPayments = (
   condition: string,
 ): string => `SELECT p.*, ${attemptColumns.map((name) => `a.${name}`).join(', ')}
-  FROM payments p LEFT JOIN attempts a ON a.payment_id = p.id WHERE ${condition} ORDER BY p.opened_at, p.id, a.number`;
+  FROM payments p LEFT JOIN attempts a ON a.payment_id = p.id WHERE ${condition}
+    ORDER BY p.opened_at, p.id, a.number`;
 
 const termsSchema = v.object({
   maxFee: v.optional(
@@ -72,71 +81,65 @@ const termsSchema = v.object({
   maxRateLoss: v.optional(v.string()),
 });
 
+const paymentSchema = v.object({
+  id: v.string(),
+  scope: v.string(),
+  account: v.string(),
+  ref: v.string(),
+  kind: v.string(),
+  request: v.string(),
+  fingerprint: v.string(),
+  idempotencyKey: v.nullable(v.string()),
+  terms: v.pipe(v.string(), v.parseJson(), termsSchema),
+  abandoned: flag,
+  openedAt: v.number(),
+  updatedAt: v.number(),
+});
+
+const batchSchema = v.object({
+  batchRun: v.nullable(v.string()),
+  batchRow: v.nullable(v.string()),
+});
+
+/** Undefined for a payment on its own. */
+function batchOf(fields: Record<string, unknown>): { batch?: BatchMark } {
+  const { batchRun, batchRow } = v.parse(batchSchema, fields);
+  return batchRun === null || batchRow === null ? {} : { batch: { run: batchRun, row: batchRow } };
+}
+
+const claimSchema = v.object({
+  owner: v.nullable(v.string()),
+  leaseUntil: v.number(),
+  fence: v.number(),
+  lastChange: v.nullable(v.string()),
+});
+
 const rowsSchema = v.array(
   v.pipe(
-    rowOf({
-      ...attemptFields,
-      id: v.string(),
-      scope: v.string(),
-      account: v.string(),
-      ref: v.string(),
-      kind: v.string(),
-      request: v.string(),
-      fingerprint: v.string(),
-      idempotencyKey: v.nullable(v.string()),
-      terms: v.pipe(v.string(), v.parseJson(), termsSchema),
-      consent: v.picklist(['none', 'quote', 'standing']),
-      abandoned: flag,
-      openedAt: v.number(),
-      updatedAt: v.number(),
-      owner: v.nullable(v.string()),
-      leaseUntil: v.number(),
-      fence: v.number(),
-      lastChange: v.nullable(v.string()),
-    }),
-    v.transform(({ owner, leaseUntil, fence, lastChange, ...columns }) => {
-      const {
-        number,
-        state,
-        txnId,
-        txnState,
-        approvedTotal,
-        approvedReceives,
-        spendCcy,
-        submittedAt,
-        ...payment
-      } = columns;
-      const attempt: Attempt = {
-        number,
-        state,
-        txnId,
-        txnState,
-        approvedTotal,
-        approvedReceives,
-        spendCcy,
-        submittedAt,
-      };
-      return { payment, attempt, owner, leaseUntil, fence, lastChange };
-    }),
+    namedFields,
+    v.transform((fields) => ({
+      payment: { ...v.parse(paymentSchema, fields), ...batchOf(fields) },
+      attempt: v.parse(attemptSchema, fields),
+      claim: v.parse(claimSchema, fields),
+    })),
   ),
 );
 
 /** Throws Failure `unexpected` for an inconsistent payment. */
-export function readRows(found: readonly unknown[]): Row[] {
-  const byId = new Map<
-    string,
-    { row: Omit<Row, 'payment'>; payment: Omit<Payment, 'attempts'>; attempts: Attempt[] }
-  >();
-  for (const { payment, attempt, ...row } of v.parse(rowsSchema, found)) {
-    const known = byId.get(payment.id);
-    if (known === undefined) byId.set(payment.id, { row, payment, attempts: [attempt] });
-    else known.attempts.push(attempt);
-  }
-  return [...byId.values()].map(({ row, payment, attempts }) => ({
-    ...row,
-    payment: checkPayment({ ...payment, attempts }),
-  }));
+export function readRows(rows: readonly unknown[]): PaymentRow[] {
+  const byId = new Map<string, v.InferOutput<typeof rowsSchema>>();
+  for (const row of v.parse(rowsSchema, rows))
+    byId.set(row.payment.id, [...(byId.get(row.payment.id) ?? []), row]);
+  return [...byId.values()].flatMap((same) => {
+    const attempts = same.map(({ attempt }) => attempt);
+    return same
+      .slice(0, 1)
+      .map(({ payment, claim }) => ({ ...claim, payment: checkPayment({ ...payment, attempts }) }));
+  });
 }
+
+export const paymentsIn = (rows: readonly unknown[]): Payment[] =>
+  readRows(rows).map(({ payment }) => payment);
 
 const requestSchema = v.object({
   receives: v.optional(v.object({ ccy: v.string(), value: v.string() })),

@@ -1,108 +1,29 @@
-// The journal's tables, by numbered steps from one version to the next.
-import { accountLimitsStep } from './account-limits.js';
-import { settlementRatesStep } from './settlement-rates.js';
+// The tables of the journal, for SQLite and for PostgreSQL; a test compares them. Each text makes
+// the next version of the one before it, from version 1. A released text never changes.
 
-/** Identifies a journal file: the letters `svpj`. */
-export const applicationId = 0x7376706a;
+import type { Part } from '../database/postgres-schema.js';
 
-const commonColumns = `
-    ref TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    request TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    once_key TEXT,
-    terms TEXT NOT NULL,
-    consent TEXT NOT NULL,
-    attempt INTEGER NOT NULL DEFAULT 1,
-    step TEXT NOT NULL DEFAULT 'intent',
-    txn_id TEXT,
-    txn_state TEXT,
-    approved_total TEXT,
-    approved_receives TEXT,
-    spend_ccy TEXT,
-    approved_at INTEGER,
-    closed INTEGER NOT NULL DEFAULT 0,
-    opened_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL,
-    owner TEXT,
-    lease_until INTEGER NOT NULL DEFAULT 0,
-    fence INTEGER NOT NULL DEFAULT 0,`;
+/** Identifies a journal file: the letters `svcj`. */
+export const applicationId = 0x7376636a;
 
-const indexes = `
-  CREATE INDEX intents_open ON intents (scope, opened_at) WHERE step <> 'final' AND closed = 0;
-  CREATE INDEX intents_txn ON intents (scope, txn_id) WHERE txn_id IS NOT NULL;`;
-
-const version1 = `
-  CREATE TABLE intents (
-    id TEXT PRIMARY KEY,
-    scope TEXT NOT NULL,${commonColumns}
-    UNIQUE (scope, ref)
-  ) STRICT;${indexes}
-  CREATE INDEX intents_once ON intents (scope, once_key) WHERE once_key IS NOT NULL;
-  CREATE INDEX intents_spent ON intents (scope, approved_at) WHERE approved_at IS NOT NULL;`;
-
-const newTable = `
-  CREATE TABLE intents_2 (
-    id TEXT PRIMARY KEY,
-    scope TEXT NOT NULL,
-    account TEXT NOT NULL,${commonColumns}
-    receives_ccy TEXT,
-    receives_total TEXT,
-    last_change TEXT,
-    UNIQUE (scope, ref)
-  ) STRICT;`;
-
-const kept = `id, scope, ref, kind, request, fingerprint, once_key, terms, consent, attempt, step, txn_id, txn_state, approved_total,
-  approved_receives, spend_ccy, opened_at, updated_at, owner, lease_until, fence`;
-
-/** Payments that version 1 abandoned after a confirmation stay open; a new attempt has not been submitted. */
-const moveRows = `
-  INSERT INTO intents_2 (${kept}, account, approved_at, closed, receives_ccy, receives_total)
-  SELECT ${kept}, substr(scope, instr(scope, ' ') + 1), CASE WHEN step = 'intent' THEN NULL ELSE approved_at END,
-    CASE WHEN step IN ('intent', 'created') THEN closed ELSE 0 END,
-    json_extract(request, '$.receives.ccy'), json_extract(request, '$.receives.value') FROM intents;`;
-
-const rest = `
-  DROP TABLE intents;
-  ALTER TABLE intents_2 RENAME TO intents;${indexes}
-  CREATE INDEX intents_once ON intents (once_key) WHERE once_key IS NOT NULL;
-  CREATE INDEX intents_spent ON intents (account, approved_at) WHERE approved_at IS NOT NULL;
-  CREATE TABLE IF NOT EXISTS seen_transactions (
-    scope TEXT NOT NULL,
-    txn_id TEXT NOT NULL,
-    ext_ref_id TEXT,
-    created_at INTEGER NOT NULL,
-    PRIMARY KEY (scope, txn_id)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS seen_references ON seen_transactions (scope, ext_ref_id) WHERE ext_ref_id IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS seen_created ON seen_transactions (scope, created_at);
-  CREATE TABLE IF NOT EXISTS read_spans (
-    scope TEXT PRIMARY KEY,
-    read_from INTEGER NOT NULL,
-    read_to INTEGER NOT NULL
-  ) STRICT;`;
-
-/** Version 3 keeps earlier attempts that may have paid, as `doubts`. */
-const version3 = `
-  ALTER TABLE intents ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
-  CREATE INDEX intents_doubts ON intents (account) WHERE doubts <> '[]';`;
-
-const tables = `
-  CREATE TABLE payments (
+export const sqliteSteps: readonly string[] = [
+  `CREATE TABLE payments (
     id TEXT PRIMARY KEY,
     scope TEXT NOT NULL,
     account TEXT NOT NULL,
     ref TEXT NOT NULL,
+    ref_alike TEXT NOT NULL, -- without case and blanks, which people confuse
     kind TEXT NOT NULL,
     request TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
     idempotency_key TEXT,
     terms TEXT NOT NULL,
-    consent TEXT NOT NULL,
+    batch_run TEXT,
+    batch_row TEXT, -- who is paid what
     receives_ccy TEXT,
     receives_total TEXT,
     abandoned INTEGER NOT NULL DEFAULT 0,
-    unfinished INTEGER NOT NULL DEFAULT 1,
+    unfinished INTEGER NOT NULL DEFAULT 1, -- isUnfinished, for the index
     opened_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     owner TEXT,
@@ -111,6 +32,11 @@ const tables = `
     last_change TEXT,
     UNIQUE (scope, ref)
   ) STRICT;
+  CREATE INDEX payments_unfinished ON payments (scope, opened_at) WHERE unfinished = 1;
+  CREATE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX payments_batch ON payments (scope, batch_run) WHERE batch_run IS NOT NULL;
+  CREATE INDEX payments_alike ON payments (scope, ref_alike);
+
   CREATE TABLE attempts (
     payment_id TEXT NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
     number INTEGER NOT NULL,
@@ -122,98 +48,189 @@ const tables = `
     approved_receives TEXT,
     spend_ccy TEXT,
     submitted_at INTEGER,
+    limit_time INTEGER, -- by the limit clock, set with submitted_at
+    resolution TEXT, -- a person's answer, as JSON
     PRIMARY KEY (payment_id, number)
-  ) STRICT, WITHOUT ROWID;`;
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX attempts_txn ON attempts (txn_id) WHERE txn_id IS NOT NULL;
+  CREATE INDEX attempts_submitted ON attempts (account, limit_time) WHERE limit_time IS NOT NULL;
 
-/** The state of the current attempt of a row of version 3. */
-const stateOf = `CASE step
-    WHEN 'intent' THEN 'requested'
-    WHEN 'created' THEN 'quoted'
-    WHEN 'confirming' THEN CASE WHEN approved_total IS NULL OR spend_ccy IS NULL OR approved_at IS NULL THEN 'unknown' ELSE 'submitting' END
-    WHEN 'confirmed' THEN CASE WHEN txn_state IN ('expired','usercanceled','canceled') THEN 'unknown' ELSE 'in-flight' END
-    ELSE CASE
-      WHEN txn_state = 'completed' THEN 'paid'
-      WHEN txn_state IN ('failed','rejected') THEN 'failed'
-      WHEN txn_state = 'error' THEN 'error'
-      WHEN txn_state IN ('expired','usercanceled','canceled') AND approved_at IS NULL THEN 'lapsed'
-      ELSE 'unknown' END
-    END`;
+  -- What an account spent in each period of the limit clock: units x 10^(9 x exponent), summed.
+  CREATE TABLE spending (
+    account TEXT NOT NULL,
+    period INTEGER NOT NULL,
+    ccy TEXT NOT NULL,
+    exponent INTEGER NOT NULL,
+    units INTEGER NOT NULL,
+    PRIMARY KEY (account, period, ccy, exponent)
+  ) STRICT, WITHOUT ROWID;
 
-/**
- * References belong to the account, no longer to a host name as well; the embedded sandbox is separate. If payments then
- * share a reference, the first that may have moved money gets it, and the others keep their host name.
- */
-const splitRows = `
-  INSERT INTO payments (id, scope, account, ref, kind, request, fingerprint, idempotency_key, terms, consent, receives_ccy, receives_total,
-    abandoned, unfinished, opened_at, updated_at, owner, lease_until, fence, last_change)
-  SELECT id, CASE place WHEN 1 THEN new_scope ELSE scope END, account, ref, kind, request, fingerprint, once_key, terms, consent, receives_ccy,
-    receives_total, closed,
-    CASE WHEN state = 'paid' THEN 0 WHEN has_moved = 1 AND state <> 'error' OR doubts <> '[]' THEN 1
-      WHEN state IN ('requested','quoted') AND closed = 0 THEN 1 ELSE 0 END,
-    opened_at, updated_at, owner, lease_until, fence, last_change
-  FROM (
-    SELECT moved.*, row_number() OVER (PARTITION BY new_scope, ref ORDER BY has_moved DESC, opened_at, id) AS place
-    FROM (
-      SELECT known.*, CASE WHEN state IN ('submitting','in-flight','paid','error','unknown') OR doubts <> '[]' THEN 1 ELSE 0 END AS has_moved
-      FROM (
-        SELECT intents.*, ${stateOf} AS state, CASE WHEN scope LIKE 'http://sandbox.localhost %' THEN scope ELSE account END AS new_scope
-        FROM intents
-      ) AS known
-    ) AS moved
-  ) AS ranked;
-  INSERT INTO attempts (payment_id, number, account, state, txn_id, txn_state, approved_total, approved_receives, spend_ccy, submitted_at)
-  SELECT id, attempt, account, state, txn_id, txn_state, approved_total, approved_receives, spend_ccy,
-    CASE WHEN state IN ('requested','quoted','lapsed') THEN NULL ELSE approved_at END
-  FROM (SELECT intents.*, ${stateOf} AS state FROM intents) AS known;`;
+  -- The limit clock of each account, and the clocks of machine and service at its last reading.
+  CREATE TABLE limit_clocks (
+    account TEXT PRIMARY KEY,
+    time INTEGER NOT NULL,
+    machine INTEGER NOT NULL,
+    service INTEGER
+  ) STRICT, WITHOUT ROWID;
 
-/** Earlier attempts that may have paid; one with the number of the current attempt completes it. */
-const addDoubts = `
-  INSERT INTO attempts (payment_id, number, account, state, txn_id, txn_state, approved_total, approved_receives, spend_ccy, submitted_at)
-  SELECT intents.id, CAST(doubt.value ->> 'attempt' AS INTEGER), account, 'unknown', max(doubt.value ->> 'txnId'), max(doubt.value ->> 'txnState'),
-    max(doubt.value ->> 'approvedTotal'), max(doubt.value ->> 'approvedReceives'), max(doubt.value ->> 'spendCcy'),
-    max(CAST(doubt.value ->> 'approvedAt' AS INTEGER))
-  FROM intents, json_each(doubts) AS doubt WHERE doubts <> '[]' GROUP BY intents.id, account, CAST(doubt.value ->> 'attempt' AS INTEGER)
-  ON CONFLICT (payment_id, number) DO UPDATE SET
-    state = CASE WHEN attempts.state IN ('requested','quoted','lapsed') THEN 'unknown' ELSE attempts.state END,
-    txn_id = COALESCE(attempts.txn_id, excluded.txn_id), txn_state = COALESCE(attempts.txn_state, excluded.txn_state),
-    approved_total = COALESCE(attempts.approved_total, excluded.approved_total),
-    approved_receives = COALESCE(attempts.approved_receives, excluded.approved_receives),
-    spend_ccy = COALESCE(attempts.spend_ccy, excluded.spend_ccy), submitted_at = COALESCE(attempts.submitted_at, excluded.submitted_at);`;
+  CREATE TABLE settlement_rates (
+    scope TEXT NOT NULL,
+    txn_id TEXT NOT NULL,
+    kept_at INTEGER NOT NULL,
+    settled_at INTEGER, -- null while the payment is in flight
+    fiat TEXT NOT NULL,
+    rates TEXT NOT NULL,
+    PRIMARY KEY (scope, txn_id)
+  ) STRICT, WITHOUT ROWID;
 
-/** `unfinished` is set for every payment for which `isUnfinished` holds, as an index. */
-const version4 = `${tables}${splitRows}${addDoubts}
-  DROP TABLE intents;
-  DROP TABLE seen_transactions;
-  DROP TABLE read_spans;
+  -- Money that no transaction explains. Rows are never changed.
+  CREATE TABLE book_entries (
+    scope TEXT NOT NULL,
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    ccy TEXT NOT NULL,
+    amount TEXT NOT NULL,
+    dated TEXT NOT NULL, -- a calendar day, or an instant in UTC
+    note TEXT,
+    recorded_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, id)
+  ) STRICT, WITHOUT ROWID;
+
+  -- When the transactions of each wallet last added up to its balance.
+  CREATE TABLE book_ties (
+    scope TEXT NOT NULL,
+    ccy TEXT NOT NULL,
+    tied_at INTEGER NOT NULL,
+    balance TEXT NOT NULL,
+    PRIMARY KEY (scope, ccy)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Files of closed months (correction 0) and their corrections.
+  CREATE TABLE book_closes (
+    scope TEXT NOT NULL,
+    month TEXT NOT NULL,
+    correction INTEGER NOT NULL,
+    zone TEXT NOT NULL,
+    file TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    closed_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, month, correction)
+  ) STRICT, WITHOUT ROWID;`,
+];
+
+/** The limit clock is the clock of the database; limits of accounts apply to all its homes. */
+const postgresSteps: readonly string[] = [
+  `CREATE TABLE payments (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    scope TEXT COLLATE "C" NOT NULL,
+    account TEXT COLLATE "C" NOT NULL,
+    ref TEXT COLLATE "C" NOT NULL,
+    ref_alike TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    request TEXT COLLATE "C" NOT NULL,
+    fingerprint TEXT COLLATE "C" NOT NULL,
+    idempotency_key TEXT COLLATE "C",
+    terms TEXT COLLATE "C" NOT NULL,
+    batch_run TEXT COLLATE "C",
+    batch_row TEXT COLLATE "C",
+    receives_ccy TEXT COLLATE "C",
+    receives_total TEXT COLLATE "C",
+    abandoned BIGINT NOT NULL DEFAULT 0,
+    unfinished BIGINT NOT NULL DEFAULT 1,
+    opened_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    owner TEXT COLLATE "C",
+    lease_until BIGINT NOT NULL DEFAULT 0,
+    fence BIGINT NOT NULL DEFAULT 0,
+    last_change TEXT COLLATE "C",
+    UNIQUE (scope, ref)
+  ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
+    autovacuum_analyze_scale_factor = 0.01);
   CREATE INDEX payments_unfinished ON payments (scope, opened_at) WHERE unfinished = 1;
   CREATE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX payments_batch ON payments (scope, batch_run) WHERE batch_run IS NOT NULL;
+  CREATE INDEX payments_alike ON payments (scope, ref_alike);
+
+  CREATE TABLE attempts (
+    payment_id TEXT COLLATE "C" NOT NULL REFERENCES payments (id) ON DELETE CASCADE,
+    number BIGINT NOT NULL,
+    account TEXT COLLATE "C" NOT NULL,
+    state TEXT COLLATE "C" NOT NULL,
+    txn_id TEXT COLLATE "C",
+    txn_state TEXT COLLATE "C",
+    approved_total TEXT COLLATE "C",
+    approved_receives TEXT COLLATE "C",
+    spend_ccy TEXT COLLATE "C",
+    submitted_at BIGINT,
+    limit_time BIGINT,
+    resolution TEXT COLLATE "C",
+    PRIMARY KEY (payment_id, number)
+  ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01,
+    autovacuum_analyze_scale_factor = 0.01);
   CREATE INDEX attempts_txn ON attempts (txn_id) WHERE txn_id IS NOT NULL;
-  CREATE INDEX attempts_submitted ON attempts (account, submitted_at) WHERE submitted_at IS NOT NULL;`;
+  CREATE INDEX attempts_submitted ON attempts (account, limit_time) WHERE limit_time IS NOT NULL;
 
-/** Closes a file whose payments were moved into a database, for processes that still have it open. */
-export const closing = ['INSERT', 'UPDATE']
-  .map(
-    (change) => `CREATE TRIGGER IF NOT EXISTS moved_before_${change} BEFORE ${change} ON payments
-  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;`,
-  )
-  .join('\n');
+  CREATE TABLE spending (
+    account TEXT COLLATE "C" NOT NULL,
+    period BIGINT NOT NULL,
+    ccy TEXT COLLATE "C" NOT NULL,
+    exponent BIGINT NOT NULL,
+    units BIGINT NOT NULL,
+    PRIMARY KEY (account, period, ccy, exponent)
+  ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
-const version4InFile = (names: readonly string[]): string =>
-  version4 + (names.includes('moved_before_INSERT') ? closing : '');
+  CREATE TABLE account_limits (
+    account TEXT COLLATE "C" PRIMARY KEY,
+    limits TEXT COLLATE "C" NOT NULL
+  );
 
-export const journalSteps: readonly (string | ((names: readonly string[]) => string))[] = [
-  version1,
-  `${newTable}${moveRows}${rest}`,
-  version3,
-  version4InFile,
-  settlementRatesStep,
+  CREATE TABLE settlement_rates (
+    scope TEXT COLLATE "C" NOT NULL,
+    txn_id TEXT COLLATE "C" NOT NULL,
+    kept_at BIGINT NOT NULL,
+    settled_at BIGINT,
+    fiat TEXT COLLATE "C" NOT NULL,
+    rates TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (scope, txn_id)
+  );
+
+  CREATE TABLE book_entries (
+    scope TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    ccy TEXT COLLATE "C" NOT NULL,
+    amount TEXT COLLATE "C" NOT NULL,
+    dated TEXT COLLATE "C" NOT NULL,
+    note TEXT COLLATE "C",
+    recorded_at BIGINT NOT NULL,
+    PRIMARY KEY (scope, id)
+  );
+
+  CREATE TABLE book_ties (
+    scope TEXT COLLATE "C" NOT NULL,
+    ccy TEXT COLLATE "C" NOT NULL,
+    tied_at BIGINT NOT NULL,
+    balance TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (scope, ccy)
+  );
+
+  CREATE TABLE book_closes (
+    scope TEXT COLLATE "C" NOT NULL,
+    month TEXT COLLATE "C" NOT NULL,
+    correction BIGINT NOT NULL,
+    zone TEXT COLLATE "C" NOT NULL,
+    file TEXT COLLATE "C" NOT NULL,
+    sha256 TEXT COLLATE "C" NOT NULL,
+    closed_at BIGINT NOT NULL,
+    PRIMARY KEY (scope, month, correction)
+  );`,
 ];
 
-/** The steps for a database, which never had rows of version 1. */
-export const sharedJournalSteps: readonly string[] = [
-  version1,
-  `${newTable}${rest}`,
-  version3,
-  version4,
-  `${settlementRatesStep}${accountLimitsStep}`,
-];
+export const journalPart: Part = { name: 'journal', table: 'payments', steps: postgresSteps };
+
+/** Closes a file whose payments were moved into a database, for processes that have it open. */
+export const closing = `
+  CREATE TRIGGER IF NOT EXISTS moved_before_insert BEFORE INSERT ON payments
+  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;
+  CREATE TRIGGER IF NOT EXISTS moved_before_update BEFORE UPDATE ON payments
+  BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;`;

@@ -1,13 +1,20 @@
 // Renames a damaged journal, so that the next payment starts a new one.
 import { existsSync, renameSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
+import { isThere } from '../files/home.js';
 import { Damage, openSqlite, sqliteFailure } from '../files/sqlite-file.js';
 import { readRows, selectPayments } from './rows.js';
 import { journalIn } from './sqlite-journal.js';
 
-/** Returns the file's new name. Throws Failure `usage` if there is no journal, or if it is intact. */
-export function setJournalAside(path: string, now: number, isKnown: boolean): string {
-  if (!existsSync(path)) throw new Failure('usage', `There is no payment journal at ${path}.`);
+/**
+ * Returns the file's new name; undefined if a known journal is missing. Throws Failure `usage` if
+ * there never was a journal, or if it is intact.
+ */
+export function setJournalAside(path: string, now: number, isKnown: boolean): string | undefined {
+  if (!isThere(path)) {
+    if (isKnown) return undefined;
+    throw new Failure('usage', `There is no payment journal at ${path}.`);
+  }
   if (!isDamaged(path, isKnown))
     throw new Failure('usage', `The payment journal ${path} is intact and was not renamed.`);
   const aside = `${path}.damaged-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`;

@@ -1,9 +1,9 @@
 // The journal in a SQLite file, which needs no setup.
 import Database from 'libsql';
 import { sqliteDatabase } from '../database/sqlite-database.js';
-import { openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
+import { checkNotLost, openSqlite, sqliteFailure, type SqliteFile } from '../files/sqlite-file.js';
 import type { Journal } from './journal.js';
-import { applicationId, journalSteps } from './schema.js';
+import { applicationId, sqliteSteps } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 
 export interface SqliteJournalOptions {
@@ -16,7 +16,7 @@ export interface SqliteJournalOptions {
   readonly isKnown?: boolean;
 }
 
-/** Throws Failure if the file is damaged, from a newer version, or cannot be written. */
+/** Throws Failure if the file is damaged or lost, from a newer version, or cannot be written. */
 export const openJournal = ({ path, isAlive, now, isKnown }: SqliteJournalOptions): Journal =>
   openSqlJournal(sqliteDatabase(journalIn(path, isKnown), now), isAlive);
 
@@ -24,20 +24,26 @@ export const journalIn = (path: string, isKnown = false): SqliteFile => ({
   path,
   name: 'payment journal',
   applicationId,
-  steps: journalSteps,
-  advice: { hint: 'Set it aside and start a new one', next: { do: 'set-journal-aside' } },
+  steps: sqliteSteps,
+  advice: {
+    hint: 'Restore it, or start a new one, which does not know earlier payments',
+    next: { do: 'start-new-journal' },
+  },
   isKnown,
 });
 
-/** Reads every page. Throws Failure if the file is damaged. */
-export const checkJournal = (path: string): void => void openSqlite(journalIn(path)).close();
+/** Reads every page. Throws Failure if the file is damaged or lost. */
+export const checkJournal = (path: string, isKnown: boolean): void =>
+  void openSqlite(journalIn(path, isKnown)).close();
 
 /**
- * Whether a file of any version has a payment. Changes nothing.
+ * Whether a file of any version has a payment. Changes nothing. Throws Failure if the file is
+ * damaged or missing.
  *
  * @param apartFrom a service whose payments do not count, because they move no real money
  */
-export function holdsPayments(path: string, apartFrom: string): boolean {
+export function holdsPayments(path: string, apartFrom: string | undefined): boolean {
+  checkNotLost(journalIn(path, true));
   try {
     const db = new Database(path, { readonly: true });
     try {
@@ -47,8 +53,8 @@ export function holdsPayments(path: string, apartFrom: string): boolean {
       return (
         table !== undefined &&
         db
-          .prepare(`SELECT 1 FROM ${table} WHERE scope NOT LIKE ? || ' %' LIMIT 1`)
-          .get(apartFrom) !== undefined
+          .prepare(`SELECT 1 FROM ${table} WHERE ? IS NULL OR scope NOT LIKE ? || ' %' LIMIT 1`)
+          .get(apartFrom ?? null, apartFrom ?? null) !== undefined
       );
     } finally {
       db.close();

@@ -19,7 +19,9 @@ export const databaseVariable = 'SVCPAY_DATABASE_URL';
 
 const secretName = (url: string): string => `database ${url}`;
 
-/** Undefined if the data is in files of this home. Throws Failure `usage` for an invalid address. */
+/**
+ * Undefined if the data is in files of this home. Throws Failure `usage` for an invalid address.
+ */
 export async function findDatabase(
   profile: Profile,
   env: NodeJS.ProcessEnv,

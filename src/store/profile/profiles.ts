@@ -5,7 +5,7 @@ import { isCurrency } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { isFields } from '../../formats/unknown.js';
 import { openDocument, type Document } from '../files/document.js';
-import { clip } from '../../formats/text.js';
+import { clip, folded } from '../../formats/text.js';
 
 /** The network of accepted invoices and addresses. */
 export type Network = 'mainnet' | 'testnet' | 'any';
@@ -48,7 +48,8 @@ const codesSchema = v.object({
 
 const limitOf = ([ccy, amount]: [string, string]): string | undefined =>
   !isCurrency(ccy)
-    ? `a limit is in "${clip(ccy)}", which is not a currency: write its code in capitals, such as BTC`
+    ? `a limit is in "${clip(ccy)}", which is not a currency: write its code in capitals, ` +
+      'such as BTC'
     : !/^\d{1,30}(?:\.\d{1,30})?$/.test(amount)
       ? `the limit in ${ccy} is "${clip(amount)}": write plain digits, such as 0.001`
       : undefined;
@@ -121,7 +122,7 @@ export type Config = v.InferOutput<typeof configSchema>;
 export const defaultProfile = 'default';
 
 /** Checks limits of another program. Throws Failure `usage` for a limit that could never apply. */
-export function readLimits(limits: Limits): Limits {
+export function readLimits(limits: Partial<Limits>): Limits {
   const { success, output, issues } = v.safeParse(v.strictObject(limitsSchema.entries), limits);
   if (success) return output;
   throw new Failure('usage', `The limits cannot be applied: ${issues[0].message}.`);
@@ -166,9 +167,12 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
     if (found === undefined) continue;
     throw new Failure(
       'usage',
-      `${path} holds "${where}${found}", a limit that this version does not know and would not apply.`,
+      `${path} holds "${where}${found}", a limit that this version does not know and would ` +
+        'not apply.',
       {
-        hint: 'Remove it and set a limit that this version knows, or use the version that wrote it.',
+        hint:
+          'Remove it and set a limit that this version knows, ' +
+          'or use the version that wrote it.',
       },
     );
   }
@@ -225,6 +229,23 @@ export async function changeContact(
     ...rest,
     contacts: destination === undefined ? others : { ...others, [name]: destination },
   }));
+}
+
+/**
+ * The saved name that a person means: the same one, otherwise the only one that is equal in any
+ * letter case. Throws Failure `usage` if there are several.
+ */
+export function savedName(
+  book: Readonly<Record<string, unknown>>,
+  name: string,
+): string | undefined {
+  if (Object.hasOwn(book, name)) return name;
+  const [found, ...others] = Object.keys(book).filter((each) => folded(each) === folded(name));
+  if (others.length === 0) return found;
+  const names = [found, ...others].map((each) => `"${each}"`).join(' or ');
+  throw new Failure('usage', `"${clip(name)}" can be ${names} in your address book.`, {
+    hint: 'Write the name exactly as saved.',
+  });
 }
 
 /** Throws Failure `usage` for a name that is empty, too long or hard to type. */

@@ -33,7 +33,7 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
       place === 'keyring' ? 'the system keyring' : `${file.path} (readable only by you)`,
     async save(name: string, secret: string): Promise<SecretPlace> {
       const ring = await keyring();
-      if (ring !== undefined && tryKeyring(() => ring.set(name, secret)) !== undefined) {
+      if (ring !== undefined && keeps(ring, name, secret)) {
         await drop(name);
         return 'keyring';
       }
@@ -54,6 +54,13 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
     },
   };
 }
+
+/** Reads back: without a desktop session some keyrings take a secret and keep nothing. */
+const keeps = (ring: Keyring, name: string, secret: string): boolean =>
+  tryKeyring(() => {
+    ring.set(name, secret);
+    return ring.get(name);
+  }) === secret;
 
 /** Undefined if the keyring refuses (no session, locked). */
 function tryKeyring<T>(action: () => T): T | true | undefined {

@@ -1,6 +1,6 @@
 // Resolves service, account and network of a command: flag, environment, profile, default.
 import { Failure } from '../../formats/failure.js';
-import { withoutPassword } from '../database/address.js';
+import { databaseIdVariable, withoutPassword } from '../database/address.js';
 import { databaseVariable } from './database.js';
 import { defaultProfile, networks, type Config, type Network, type Profile } from './profiles.js';
 
@@ -57,9 +57,14 @@ export function resolveSettings(
     /** The webhook signature header, if it differs from the one with the maker's name. */
     signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
-    /** The database of journal, limits and inbox, without its password; undefined for files of this home. */
+    /**
+     * The database of journal, limits and inbox, without its password; undefined for files of this
+     * home.
+     */
     databaseUrl:
       withoutPassword(given(databaseVariable) ?? profile.databaseUrl ?? '').url || undefined,
+    /** The database that payments are made from; undefined until the first one. */
+    databaseId: given(databaseIdVariable) ?? profile.databaseId,
   };
 }
 

@@ -1,4 +1,5 @@
-// Questions to a person: asked on stderr if they can be answered, otherwise refused at once with the missing flag.
+// Questions to a person: asked on stderr if they can be answered, otherwise refused at once with
+// the missing flag.
 import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
@@ -16,7 +17,9 @@ import { back, type Back } from './wizard.js';
 export { back, type Back } from './wizard.js';
 export type { Choice, Over } from './questions.js';
 
-/** Questions that may also be answered `back`: by Esc, `<` for a text, or the last choice of a list. */
+/**
+ * Questions that may also be answered `back`: by Esc, `<` for a text, or the last choice of a list.
+ */
 interface Steps {
   text(question: TextQuestion): Promise<string | Back>;
   /** A text that is read by a function, such as an amount. */
@@ -27,11 +30,17 @@ interface Steps {
   secret(question: TextQuestion): Promise<string | Back>;
 }
 
-/** Each throws Failure: `declined` if no question can be asked or the input has ended, `interrupted` for Ctrl-C. */
+/**
+ * Each throws Failure: `declined` if no question can be asked or the input has ended, `interrupted`
+ * for Ctrl-C.
+ */
 export interface Ask {
   /** Throws Failure `declined` with all these flags if no question can be asked. */
   demand(flags: readonly string[], hint?: string): void;
-  /** No by default and for Esc; true at once under `--yes`. `note` is a dim remark after the question. */
+  /**
+   * No by default and for Esc; true at once under `--yes`. `note` is a dim remark after the
+   * question.
+   */
   confirm(message: string, note?: string): Promise<boolean>;
   /** Like `confirm`, but a no throws Failure `declined` with this message. */
   agree(message: string, otherwise: string): Promise<void>;
@@ -48,7 +57,7 @@ interface AskOptions {
   readonly signal?: AbortSignal;
   /** Runs around every question. */
   readonly around?: <T>(question: () => Promise<T>) => Promise<T>;
-  /** Called at the first key of each question. */
+  /** Called at the first key of each question, unless it is asked in lines. */
   readonly onKey?: () => void;
 }
 
@@ -63,8 +72,7 @@ export function createAsk(
   ): Promise<T> => {
     demand(terminal, [flag]);
     terminal.measure();
-    const prompter = await (opened ??= openPrompter(terminal, signal));
-    terminal.stdin.open().once('keypress', onKey);
+    const prompter = await (opened ??= openPrompter(terminal, signal, onKey));
     return around(() => question(prompter));
   };
   const confirm = async (message: string, note?: string): Promise<boolean> =>
@@ -113,10 +121,11 @@ export function createAsk(
 async function openPrompter(
   terminal: Terminal,
   signal: AbortSignal | undefined,
+  onKey: () => void,
 ): Promise<Prompter> {
   return terminal.isDumb
     ? (await import('./plain.js')).askByLines(terminal, signal)
-    : (await import('./prompted.js')).askByPrompts(terminal);
+    : (await import('./prompted.js')).askByPrompts(terminal, onKey);
 }
 
 function demand(terminal: Terminal, flags: readonly string[], hint?: string): void {

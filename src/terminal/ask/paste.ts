@@ -17,26 +17,27 @@ export function pasteReader(): (piece: string) => string {
   let isOpen = false;
   const read = (piece: string): string => {
     const at = piece.indexOf(isOpen ? end : start);
-    if (at < 0) return isOpen ? flat(piece) : unmarked(piece);
+    if (at < 0) return isOpen ? onOneLine(piece) : unmarked(piece);
     const before = piece.slice(0, at);
     const wasOpen = isOpen;
     isOpen = !isOpen;
-    return (wasOpen ? flat(before).trimEnd() : before) + read(piece.slice(at + start.length));
+    return (wasOpen ? onOneLine(before).trimEnd() : before) + read(piece.slice(at + start.length));
   };
   return read;
 }
 
+/** Arrows, deletions and other keys that no text has. */
+const keys = /[^\P{Cc}\r\n\t]/u;
+
 /** Marked as pasted, or too much at once to be typed. */
 export const isPaste = (piece: string): boolean =>
-  piece.includes(start) || (piece.length >= least && !piece.includes('\u001B'));
+  piece.includes(start) || (piece.length >= least && !keys.test(piece));
 
-const flat = (text: string): string => text.replace(/[\r\n\t]+ */g, ' ');
+const onOneLine = (text: string): string => text.replace(/[\r\n\t]+ */g, ' ');
 
 function unmarked(piece: string): string {
   let at = piece.length;
   while (at > 0 && /[\r\n]/.test(piece.charAt(at - 1))) at -= 1;
   const [text, enter] = [piece.slice(0, at), piece.slice(at)];
-  return text.length < least || !/[\r\n]/.test(text) || text.includes('\u001B')
-    ? piece
-    : flat(text) + enter;
+  return text.length < least || keys.test(text) ? piece : onOneLine(text) + enter;
 }

@@ -1,22 +1,54 @@
 // Questions without escape sequences (`TERM=dumb`): a line is written, a line is read.
+import { Failure } from '../../formats/failure.js';
 import { formatDuration } from '../../formats/duration.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { wrap } from '../text.js';
-import type { Prompter, Over, SelectQuestion } from './questions.js';
+import type { Choice, Prompter, Over, SelectQuestion, Validation } from './questions.js';
 import { readLine, readUnseen } from './read-line.js';
 import { back, type Back } from './wizard.js';
 
 export function askByLines(terminal: Terminal, signal: AbortSignal | undefined): Prompter {
+  const lines = openLines(terminal, signal);
+  const choose = <T>(question: SelectQuestion<T>): Promise<T | Back> => select(question, lines);
+  return {
+    confirm: (message) => confirm(message, lines),
+    async confirmWithin(message, { left }) {
+      const remaining = formatDuration(Math.max(left(), 0));
+      const answer = await confirm(`${message} [quote valid ${remaining}]`, lines);
+      return left() <= 0 ? 'lapsed' : answer;
+    },
+    text({ message, example, default: suggested = '', validate, over }) {
+      lines.showOver(over);
+      const hint = example === undefined ? wayBack() : `${example}, ${wayBack()}`;
+      const asked = [message, hint, suggested].filter((part) => part !== '');
+      const prompt = asked.map((part, i) => (i === 0 ? part : `(${part})`)).join(' ');
+      return untilValid(async () => (await lines.ask(prompt)) || suggested, validate, lines);
+    },
+    secret({ message, validate, over }) {
+      lines.showOver(over);
+      return untilValid(() => lines.askUnseen(`${message} (hidden)`), validate, lines);
+    },
+    select: choose,
+    search: choose,
+  };
+}
+
+interface Lines {
+  say(text: string, indent?: string): void;
+  /** The answer to a prompt, which may be longer than a line. */
+  ask(prompt: string): Promise<string>;
+  /** Typing is invisible. */
+  askUnseen(prompt: string): Promise<string>;
+  /** Shows the lines above a question, unless their first line is already shown. */
+  showOver(over: Over | undefined): void;
+}
+
+function openLines(terminal: Terminal, signal: AbortSignal | undefined): Lines {
   const { stderr, stderrCanvas, unicode } = terminal;
   const shown = (text: string): string => (unicode ? sanitize(text) : asciiGlyphs(sanitize(text)));
-  const say = (text: string, indent = ''): void => {
-    for (const line of wrap(shown(text), stderrCanvas.columns - indent.length))
-      stderr.write(`${indent}${line}\n`);
-  };
-  /** The answer to a prompt, which may be longer than a line. */
-  const line = async (prompt: string, read = readLine): Promise<string> => {
+  const ask = async (prompt: string, read: typeof readLine): Promise<string> => {
     terminal.stdin.echo?.(true);
     stderr.write(`${wrap(`? ${shown(prompt)}`, stderrCanvas.columns - 1).join('\n')} `);
     try {
@@ -26,88 +58,89 @@ export function askByLines(terminal: Terminal, signal: AbortSignal | undefined):
       throw error;
     }
   };
-  const confirm = async (message: string): Promise<boolean> => {
-    for (;;) {
-      const answer = await line(`${message} (y/N)`);
-      if (/^(y|yes)$/i.test(answer)) return true;
-      if (/^(n|no|)$/i.test(answer)) return false;
-      say('✗ Answer y or n.');
-    }
-  };
-
   let title = '';
-  /** Shows the lines above a question, unless their first line is already shown. */
-  const showOver = (over: Over | undefined): void => {
-    const [first = '', ...rest] = over?.(stderrCanvas) ?? [];
-    if (first !== title) ['', first, ...rest].forEach((each) => stderr.write(`${shown(each)}\n`));
-    title = first;
-  };
-  /** By number, or by words of its name. */
-  const choose = async <T>({
-    message,
-    choices,
-    over,
-    backName,
-  }: SelectQuestion<T>): Promise<T | Back> => {
-    showOver(over);
-    let offered = choices;
-    for (;;) {
-      for (const choice of offered) {
-        const number = String(choices.indexOf(choice) + 1);
-        say(
-          `${number}  ${choice.name}`,
-          ' '.repeat(2 + String(choices.length).length - number.length),
-        );
-      }
-      const answer = await line(`${message} (a number, ${wayBack(backName)})`);
-      if (answer === '<') return back;
-      const found = choices[Number(answer) - 1];
-      if (/^\d+$/.test(answer) && found !== undefined) return found.value;
-      const matching = choices.filter(
-        ({ name }) => answer !== '' && name.toLowerCase().includes(answer.toLowerCase()),
-      );
-      const [only] = matching;
-      if (only !== undefined && matching.length === 1) return only.value;
-      if (matching.length === 0) say('✗ Not in the list.');
-      offered = matching.length === 0 ? choices : matching;
-    }
-  };
-
   return {
-    confirm,
-    async confirmWithin(message, { left }) {
-      const answer = await confirm(
-        `${message} [quote valid ${formatDuration(Math.max(left(), 0))}]`,
-      );
-      return left() <= 0 ? 'lapsed' : answer;
+    say(text, indent = '') {
+      for (const line of wrap(shown(text), stderrCanvas.columns - indent.length))
+        stderr.write(`${indent}${line}\n`);
     },
-    async text({ message, example, default: suggested = '', validate, over }) {
-      showOver(over);
-      const hint = example === undefined ? wayBack() : `${example}, ${wayBack()}`;
-      const asked = [message, hint, suggested].filter((part) => part !== '');
-      for (;;) {
-        const answer =
-          (await line(asked.map((part, i) => (i === 0 ? part : `(${part})`)).join(' '))) ||
-          suggested;
-        const problem = validate(answer);
-        if (problem === true) return answer;
-        say(`✗ ${problem}`);
-      }
+    ask: (prompt) => ask(prompt, readLine),
+    async askUnseen(prompt) {
+      const answer = await ask(prompt, readUnseen);
+      stderr.write('\n');
+      return answer;
     },
-    async secret({ message, validate, over }) {
-      showOver(over);
-      for (;;) {
-        // Typing is invisible here.
-        const answer = await line(`${message} (hidden)`, readUnseen);
-        stderr.write('\n');
-        const problem = validate(answer);
-        if (problem === true) return answer;
-        say(`✗ ${problem}`);
-      }
+    showOver(over) {
+      const [first = '', ...rest] = over?.(stderrCanvas) ?? [];
+      if (first !== title) ['', first, ...rest].forEach((each) => stderr.write(`${shown(each)}\n`));
+      title = first;
     },
-    select: choose,
-    search: choose,
   };
+}
+
+async function confirm(message: string, { ask, say }: Lines): Promise<boolean> {
+  for (;;) {
+    const answer = await ask(`${message} (y/N)`);
+    if (/^(y|yes)$/i.test(answer)) return true;
+    if (/^(n|no|)$/i.test(answer)) return false;
+    say('✗ Answer y or n.');
+  }
+}
+
+async function untilValid(
+  answered: () => Promise<string>,
+  validate: (answer: string) => Validation,
+  { say }: Lines,
+): Promise<string> {
+  for (;;) {
+    const answer = await answered();
+    const problem = validate(answer);
+    if (problem === true) return answer;
+    say(`✗ ${problem}`);
+  }
+}
+
+/** By number, or by words of its name. */
+async function select<T>(
+  { message, choices: listed, always = [], typed, over, backName }: SelectQuestion<T>,
+  { ask, say, showOver }: Lines,
+): Promise<T | Back> {
+  showOver(over);
+  const choices = [...listed, ...always];
+  let offered: readonly Choice<T>[] = choices;
+  for (;;) {
+    for (const choice of offered) {
+      const number = String(choices.indexOf(choice) + 1);
+      const indent = ' '.repeat(2 + String(choices.length).length - number.length);
+      say(`${number}  ${choice.name}`, indent);
+    }
+    const answer = await ask(`${message} (a number, ${wayBack(backName)})`);
+    if (answer === '<') return back;
+    const found = /^\d+$/.test(answer) ? choices[Number(answer) - 1] : undefined;
+    if (found !== undefined) return found.value;
+    const matching = named(choices, answer);
+    const [only] = matching;
+    if (only !== undefined && matching.length === 1) return only.value;
+    if (matching.length === 0) {
+      const own = readTyped(typed, answer);
+      if (typeof own !== 'string') return own.value;
+      say(`✗ ${own}`);
+    }
+    offered = matching.length === 0 ? choices : matching;
+  }
+}
+
+const named = <T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] =>
+  choices.filter(({ name }) => words !== '' && name.toLowerCase().includes(words.toLowerCase()));
+
+/** What is typed, as a choice; or why it is none. */
+function readTyped<T>(typed: ((text: string) => Choice<T>) | undefined, text: string) {
+  try {
+    return typed === undefined || text === '' ? 'Not in the list.' : typed(text);
+  } catch (error) {
+    if (error instanceof Failure) return error.message;
+    throw error;
+  }
 }
 
 const wayBack = (name = 'Back'): string => `< ${name.toLowerCase()}`;

@@ -1,63 +1,70 @@
-// Runs one prompt on the terminal and distinguishes its ends: an answer, a step back, Ctrl-C, the end of input.
-import { createInterface, type Key } from 'node:readline';
-import { StringDecoder } from 'node:string_decoder';
-import { inputEnded, interrupted } from './read-line.js';
-import { back, type Back } from './wizard.js';
+// Runs one prompt on the terminal and distinguishes its ends: an answer, a step back, Ctrl-C, the
+// end of input.
+import type { Key } from 'node:readline';
+import type { Input, Terminal } from '../terminal.js';
 import { isPaste, markNoPastes, markPastes, pasteReader } from './paste.js';
-import type { InputStream, OutputStream, Terminal } from '../terminal.js';
+import { inputEnded, interrupted } from './read-line.js';
+import { openKeyboard, openScreen } from './streams.js';
+import { back, type Back } from './wizard.js';
 
 /** The environment of a prompt. */
-interface Context {
-  readonly input: InputStream;
-  readonly output: OutputStream;
+export interface PromptContext {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
   readonly signal: AbortSignal;
   clearPromptOnDone: boolean;
 }
 
-/** The time for an ESC byte to become an arrow key; readline's half second is noticeable. */
-const escapeMs = 60;
-
 /** The behaviour of a question. */
-interface Pose {
+export interface Pose {
   readonly canGoBack: boolean;
-  /** A line of text, which accepts a paste. */
-  readonly takesPaste?: boolean;
   /** The current answer was refused: a paste replaces it. */
   readonly isRefused?: () => boolean;
   /** It is erased after the answer, which is shown elsewhere. */
   readonly isWiped?: boolean;
-  /** A list with a search. */
-  readonly narrows?: boolean;
   /** Earlier input does not answer it. */
   readonly isFresh?: boolean;
+  /**
+   * The lines printed above it. The question, whose cursor is on its last line, is then drawn again
+   * with these lines when the window changes.
+   */
+  readonly above?: () => readonly string[];
 }
 
-/** Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input; with `canGoBack` Esc answers `back`. */
+/** The reason for a new drawing. */
+const resized = Symbol('resized');
+
+/**
+ * Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input; with `canGoBack` Esc
+ * answers `back`.
+ */
 export async function runPrompt<T>(
   terminal: Terminal,
-  prompt: (context: Context) => Promise<T>,
-  {
-    canGoBack,
-    takesPaste = false,
-    isRefused = () => false,
-    isWiped = false,
-    narrows = false,
-    isFresh = false,
-  }: Pose,
+  prompt: (context: PromptContext) => Promise<T>,
+  pose: Pose,
+  onFirstKey: () => void,
 ): Promise<T | Back> {
   terminal.stdin.echo?.(true);
-  const stdin = terminal.stdin.open();
-  if (isFresh) await discardTyped(stdin);
-  const aborter = new AbortController();
-  const context = {
-    input: stdin,
-    output: terminal.stderr,
-    signal: aborter.signal,
-    clearPromptOnDone: isWiped,
-  };
-  let lastKey: Key = {};
-  let isPosed = true;
+  if (pose.isFresh === true) discardTyped(terminal.stdin);
+  for (;;) {
+    const answer = await runOnce(terminal, prompt, pose, onFirstKey);
+    if (answer !== resized) return answer;
+  }
+}
 
+async function runOnce<T>(
+  { stdin, stderr }: Terminal,
+  prompt: (context: PromptContext) => Promise<T>,
+  { canGoBack, isRefused = () => false, isWiped = false, above }: Pose,
+  onFirstKey: () => void,
+): Promise<T | Back | typeof resized> {
+  const aborter = new AbortController();
+  const screen = openScreen(stderr);
+  const keyboard = openKeyboard(stdin.open(), pastesIn(isRefused));
+  const { input } = keyboard;
+  const { output } = screen;
+  const context = { input, output, signal: aborter.signal, clearPromptOnDone: isWiped };
+  let lastKey: Key = {};
   const onKey = (_: unknown, key: Key): void => {
     lastKey = key;
     // After an interruption the question stays visible.
@@ -67,95 +74,64 @@ export async function runPrompt<T>(
     context.clearPromptOnDone = true;
     aborter.abort(back);
   };
-  const onEnd = (): void => aborter.abort();
-  // After Ctrl-D readline pauses its input permanently, and the prompt would wait forever. So does returning after
-  // Ctrl-Z, but then the question is still open; after an answer it closes a moment later.
+  // Readline pauses its input permanently after Ctrl-D, and after a return from Ctrl-Z, when the
+  // question is still open.
   const onPause = (): void => {
-    if (lastKey.ctrl === true && lastKey.name === 'd') onEnd();
-    else setImmediate(() => isPosed && stdin.resume());
+    if (lastKey.ctrl !== true) return;
+    if (lastKey.name === 'd') aborter.abort();
+    else if (lastKey.name === 'z') input.resume();
   };
-
-  hastenEscape(stdin);
-  stdin.on('keypress', onKey).on('pause', onPause).on('end', onEnd).on('close', onEnd);
-  const stopReading = takesPaste
-    ? readPastes(stdin, terminal.stderr, isRefused)
-    : narrows
-      ? holdEnter(stdin)
-      : () => undefined;
-  const release = (): void => {
-    isPosed = false;
-    stopReading();
-    stdin.off('keypress', onKey).off('pause', onPause).off('end', onEnd).off('close', onEnd);
+  const linesAbove = above?.() ?? [];
+  const onResize = (): void => {
+    screen.erase(linesAbove);
+    aborter.abort(resized);
+    stderr.write(
+      above?.()
+        .map((line) => `${line}\n`)
+        .join('') ?? '',
+    );
   };
+  input
+    .once('keypress', onFirstKey)
+    .on('keypress', onKey)
+    .on('pause', onPause)
+    .on('end', () => aborter.abort());
+  if (above !== undefined) stderr.on('resize', onResize);
+  stderr.write(markPastes);
   try {
-    return await prompt(context).finally(release);
+    return await prompt(context);
   } catch (error) {
-    if (aborter.signal.reason === back) return back;
+    const { reason } = aborter.signal;
+    if (reason === back || reason === resized) return reason;
     throw failureOf(error, aborter.signal.aborted);
+  } finally {
+    stderr.off('resize', onResize);
+    stderr.write(markNoPastes);
+    keyboard.release();
   }
 }
 
-/** Input is processed before readline splits it into keys: an Enter within a paste would answer the question. */
-function readPastes(
-  stdin: InputStream,
-  output: OutputStream,
-  isRefused: () => boolean,
-): () => void {
+/** A paste is one line, and replaces a refused answer. */
+function pastesIn(isRefused: () => boolean): (piece: string) => string {
   const read = pasteReader();
-  const decoder = new StringDecoder('utf8');
-  const emit = stdin.emit.bind(stdin);
-  stdin.emit = (event: string | symbol, ...given: unknown[]): boolean => {
-    const [piece] = given;
-    if (event !== 'data' || !(piece instanceof Uint8Array)) return emit(event, ...given);
-    const raw = decoder.write(Buffer.from(piece));
-    const text = read(raw);
-    return emit(
-      event,
-      Buffer.from(isRefused() && isPaste(raw) ? `${endOfLine}${killLine}${text}` : text),
-    );
-  };
-  output.write(markPastes);
-  return () => {
-    output.write(markNoPastes);
-    stdin.emit = emit;
+  return (piece) => {
+    const text = read(piece);
+    return isRefused() && isPaste(piece) ? `${endOfLine}${killLine}${text}` : text;
   };
 }
 
 const endOfLine = '\u0005';
 const killLine = '\u0015';
 
-/** The search must filter the list before an Enter in the same input can select from it. */
-function holdEnter(stdin: InputStream): () => void {
-  const emit = stdin.emit.bind(stdin);
-  stdin.emit = (event: string | symbol, ...given: unknown[]): boolean => {
-    const [piece] = given;
-    const typed = event === 'data' && piece instanceof Uint8Array ? Buffer.from(piece) : undefined;
-    const at = typed?.indexOf('\r') ?? -1;
-    if (typed === undefined || at < 1) return emit(event, ...given);
-    setImmediate(() => emit('data', typed.subarray(at)));
-    return emit('data', typed.subarray(0, at));
-  };
-  return () => void (stdin.emit = emit);
-}
-
-/** Turns of the event loop in which a terminal delivers its waiting input. */
-const turnsToRead = 6;
-
 /** Discards input typed during a wait. Throws Failure `interrupted` for Ctrl-C in it. */
-async function discardTyped(stdin: InputStream): Promise<void> {
-  let isInterrupted = false;
-  const drop = (piece: Buffer | string): void => void (isInterrupted ||= piece.includes('\u0003'));
+function discardTyped({ open, typed }: Input): void {
+  const stdin = open();
+  // Otherwise an unfinished line could not be read.
   stdin.setRawMode?.(true);
-  stdin.on('data', drop).resume();
-  for (let turn = 0; turn < turnsToRead; turn += 1) await new Promise((next) => setImmediate(next));
-  stdin.off('data', drop).pause();
+  const read = stdin.readableLength > 0 ? String(stdin.read()) : '';
+  const isInterrupted = `${read}${typed?.() ?? ''}`.includes('\u0003');
   stdin.setRawMode?.(false);
   if (isInterrupted) throw interrupted();
-}
-
-/** Readline keeps the escape timeout of its first use of a stream. */
-function hastenEscape(stdin: InputStream): void {
-  createInterface({ input: stdin, terminal: true, escapeCodeTimeout: escapeMs }).close();
 }
 
 function failureOf(error: unknown, hasEnded: boolean): unknown {

@@ -1,9 +1,12 @@
 // Questions as prompts, redrawn in place: for a terminal that supports escape sequences.
 import { confirm, input, password, search, select } from '@inquirer/prompts';
+import { Failure } from '../../formats/failure.js';
+import { plainLetters } from '../../formats/text.js';
+import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
 import { oneLine, truncate } from '../text.js';
-import { runPrompt } from './prompt.js';
+import { runPrompt, type Pose, type PromptContext } from './prompt.js';
 import type {
   Choice,
   ChoiceQuestion,
@@ -16,94 +19,137 @@ import { promptTheme } from './theme.js';
 import { timedConfirm, type Deadline } from './timed-confirm.js';
 import { back, type Back } from './wizard.js';
 
-export function askByPrompts(terminal: Terminal): Prompter {
+/** @param onKey called at the first key of each question */
+export function askByPrompts(terminal: Terminal, onKey: () => void): Prompter {
+  const run = <T>(prompt: (context: PromptContext) => Promise<T>, pose: Pose): Promise<T | Back> =>
+    runPrompt(terminal, prompt, pose, onKey);
   return {
     async confirm(message, note) {
-      const config = {
-        message: sanitize(message),
-        default: false,
-        theme: promptTheme(terminal, { note }),
-      };
-      const answer = await runPrompt(terminal, (context) => confirm(config, context), {
-        canGoBack: true,
-        isFresh: true,
-      });
-      return answer === true;
+      const theme = promptTheme(terminal, { note });
+      const config = { message: sanitize(message), default: false, theme };
+      const pose = { canGoBack: true, isFresh: true };
+      return (await run((context) => confirm(config, context), pose)) === true;
     },
 
     async confirmWithin(message, deadline: Deadline) {
       const config = { message: sanitize(message), deadline, theme: promptTheme(terminal, {}) };
-      const answer = await runPrompt(terminal, (context) => timedConfirm(config, context), {
-        canGoBack: false,
-        isFresh: true,
-      });
+      const pose = { canGoBack: false, isFresh: true };
+      const answer = await run((context) => timedConfirm(config, context), pose);
       return answer === back ? false : answer;
     },
 
-    text({ message, example, default: suggested = '', validate, over: above }: JudgedText) {
-      const over = above?.(terminal.stderrCanvas);
-      const hint =
-        example === undefined ? escBack : `${example}${terminal.unicode ? ' · ' : ', '}${escBack}`;
-      let isRefused = false;
-      const judge = (answer: string): Validation => {
-        const judged = validate(answer);
-        isRefused = judged !== true;
-        return judged;
-      };
-      const config = {
-        message: sanitize(message),
-        default: suggested,
-        validate: judge,
-        theme: promptTheme(terminal, { hint, over }),
-      };
-      const pose = {
-        canGoBack: true,
-        takesPaste: true,
-        isRefused: () => isRefused,
-        isWiped: over !== undefined,
-      };
-      return runPrompt(terminal, (context) => input(config, context), pose);
+    text(question) {
+      const { config, pose } = textPrompt(terminal, question);
+      return run((context) => input(config, context), pose);
     },
 
     secret({ message, validate }: JudgedText, canGoBack) {
       const theme = promptTheme(terminal, { hint: canGoBack ? escBack : undefined });
       const config = { message: sanitize(message), mask: true, toggleMask: false, validate, theme };
-      return runPrompt(terminal, (context) => password(config, context), {
-        canGoBack,
-        takesPaste: true,
-      });
+      return run((context) => password(config, context), { canGoBack });
     },
 
     select<T>(question: SelectQuestion<T>) {
-      const over = question.over?.(terminal.stderrCanvas);
-      const config = {
-        message: sanitize(question.message),
-        choices: [...listed(terminal, question.choices), backChoice(terminal, question.backName)],
-        ...(question.default === undefined ? {} : { default: question.default }),
-        pageSize: question.pageSize ?? pageSize(terminal, over),
-        theme: promptTheme(terminal, { escape: (question.backName ?? 'Back').toLowerCase(), over }),
-      };
-      const pose = { canGoBack: true, isWiped: over !== undefined };
-      return runPrompt(terminal, (context) => select<T | Back>(config, context), pose);
+      const { config, pose } = selectPrompt(terminal, question);
+      return run((context) => select<T | Back>(config(), context), pose);
     },
 
     search<T>(question: ChoiceQuestion<T>) {
-      const over = question.over?.(terminal.stderrCanvas);
-      const choices = listed(terminal, question.choices);
-      const config = {
-        message: sanitize(question.message),
-        // During a search the way back is Esc: the last choice could look like a match.
-        source: (typed = '') =>
-          typed === '' ? [...choices, backChoice(terminal)] : matching(choices, typed),
-        ...(question.default === undefined ? {} : { default: question.default }),
-        pageSize: question.pageSize ?? pageSize(terminal, over),
-        theme: promptTheme(terminal, { escape: 'back', hint: 'type to search', over }),
-      };
-      const pose = { canGoBack: true, isWiped: over !== undefined, narrows: true };
-      return runPrompt(terminal, (context) => search<T | Back>(config, context), pose);
+      const { config, pose } = searchPrompt(terminal, question);
+      return run((context) => search<T | Back>(config, context), pose);
     },
   };
 }
+
+function textPrompt(
+  terminal: Terminal,
+  { message, example, default: suggested = '', validate, over: above }: JudgedText,
+) {
+  const over = above?.(terminal.stderrCanvas);
+  const hint =
+    example === undefined ? escBack : `${example}${terminal.unicode ? ' · ' : ', '}${escBack}`;
+  let isRefused = false;
+  const judge = (answer: string): Validation => {
+    const judged = validate(answer);
+    isRefused = judged !== true;
+    return judged;
+  };
+  return {
+    config: {
+      message: sanitize(message),
+      default: suggested,
+      validate: judge,
+      theme: promptTheme(terminal, { hint, over }),
+    },
+    pose: { canGoBack: true, isRefused: () => isRefused, isWiped: over !== undefined },
+  };
+}
+
+/** Its config is made again when the window changes, with the cursor on the same choice. */
+function selectPrompt<T>(terminal: Terminal, question: SelectQuestion<T>) {
+  const { stderrCanvas, unicode } = terminal;
+  const escape = (question.backName ?? 'Back').toLowerCase();
+  let highlighted = '';
+  const onHighlight = (text: string): void => void (highlighted = text);
+  const config = () => {
+    const over = question.over?.(stderrCanvas);
+    const choices: ListedChoice<T | Back>[] = [
+      ...listed(terminal, question.choices),
+      backChoice(terminal, question.backName),
+    ];
+    const chosen = choices.find(({ name }) => highlighted.endsWith(` ${name}`));
+    const first: T | Back | undefined = chosen === undefined ? question.default : chosen.value;
+    return {
+      message: sanitize(question.message),
+      choices,
+      ...startingAt(first),
+      pageSize: question.pageSize ?? pageSize(terminal, over),
+      theme: promptTheme(terminal, { escape, over, onHighlight }),
+    };
+  };
+  const above = (): string[] =>
+    (question.above?.(stderrCanvas) ?? []).map(unicode ? String : asciiGlyphs);
+  return { config, pose: { canGoBack: true, isWiped: question.over !== undefined, above } };
+}
+
+function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
+  const over = question.over?.(terminal.stderrCanvas);
+  const choices = listed(terminal, question.choices);
+  const always = listed(terminal, question.always ?? []);
+  const hint = question.typed === undefined ? 'type to search' : 'search, or type a new one';
+  const found = (text: string): ListedChoice<T>[] => {
+    const own = readTyped(question, text);
+    const first = typeof own === 'string' ? [] : listed(terminal, own);
+    const matches = [...first, ...matching(choices, text), ...always];
+    if (matches.length === 0 && typeof own === 'string') throw new Error(own);
+    return matches;
+  };
+  return {
+    config: {
+      message: sanitize(question.message),
+      // During a search the way back is Esc: the last choice could look like a match.
+      source: (typed = '') =>
+        typed === '' ? [...choices, ...always, backChoice(terminal)] : found(typed),
+      ...startingAt(question.default),
+      pageSize: question.pageSize ?? pageSize(terminal, over),
+      theme: promptTheme(terminal, { escape: 'back', hint, over }),
+    },
+    pose: { canGoBack: true, isWiped: over !== undefined },
+  };
+}
+
+/** What is typed, as a choice; or why it is none. */
+function readTyped<T>({ typed }: ChoiceQuestion<T>, text: string): readonly Choice<T>[] | string {
+  try {
+    return typed === undefined ? [] : [typed(text.trim())];
+  } catch (error) {
+    if (error instanceof Failure) return sanitize(error.message);
+    throw error;
+  }
+}
+
+const startingAt = <T>(first: T | undefined): { default?: T } =>
+  first === undefined ? {} : { default: first };
 
 const escBack = 'esc back';
 
@@ -147,7 +193,3 @@ function hasInOrder(text: string, word: string): boolean {
   let at = -1;
   return [...word].every((letter) => (at = text.indexOf(letter, at + 1)) >= 0);
 }
-
-/** Lower case, without accents: "ngan hang" finds "Ngân Hàng". */
-const plainLetters = (text: string): string =>
-  text.normalize('NFD').replace(/\p{M}/gu, '').replace(/đ/gi, 'd').toLowerCase();

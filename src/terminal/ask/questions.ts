@@ -34,10 +34,20 @@ export interface Choice<T> {
   readonly description?: string | undefined;
 }
 
-/** A search is narrowed to the choices that have every word typed in their name or description, or else its letters in order. */
+/**
+ * A search is narrowed to the choices that have every word typed in their name or description, or
+ * else its letters in order.
+ */
 export interface ChoiceQuestion<T> extends Question {
   readonly choices: readonly Choice<T>[];
   readonly default?: T | undefined;
+  /** Offered below the others, whatever is typed in a search. */
+  readonly always?: readonly Choice<T>[];
+  /**
+   * Reads an answer to a search that is none of the choices, as one; throws Failure for an invalid
+   * text.
+   */
+  readonly typed?: (text: string) => Choice<T>;
   /** The number of choices on the screen; by default as many as fit. */
   readonly pageSize?: number;
 }
@@ -45,6 +55,8 @@ export interface ChoiceQuestion<T> extends Question {
 export interface SelectQuestion<T> extends ChoiceQuestion<T> {
   /** The label of the way back; by default "Back". */
   readonly backName?: string;
+  /** Lines printed above the question beforehand, and again when the window changes. */
+  readonly above?: Over | undefined;
 }
 
 /** A text with its validation. */
@@ -52,7 +64,10 @@ export interface JudgedText extends TextQuestion {
   readonly validate: (answer: string) => Validation;
 }
 
-/** Asks the questions. All but a confirmation may be answered `back`, a secret only if it allows that. */
+/**
+ * Asks the questions. All but a confirmation may be answered `back`, a secret only if it allows
+ * that.
+ */
 export interface Prompter {
   confirm(message: string, note: string | undefined): Promise<boolean>;
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;

@@ -17,6 +17,8 @@ interface PromptLook {
   /** A dim remark after the (y/N). */
   readonly note?: string | undefined;
   readonly over?: readonly string[] | undefined;
+  /** Called with the choice under the cursor. */
+  readonly onHighlight?: (text: string) => void;
 }
 
 /** The minimum width for an answer beside its question. */
@@ -24,7 +26,7 @@ const leastRoom = 14;
 
 export function promptTheme(
   { unicode, stderrCanvas: { style, columns } }: Terminal,
-  { escape, hint, note, over = [] }: PromptLook,
+  { escape, hint, note, over = [], onHighlight }: PromptLook,
 ) {
   const sign = (text: string): string => (unicode ? text : asciiGlyphs(text));
   const keys = unicode ? ['↑↓ move', '⏎ choose'] : ['arrows move', 'enter chooses'];
@@ -57,7 +59,10 @@ export function promptTheme(
       defaultAnswer: (text: string) =>
         style.dim(note === undefined ? `(${text})` : `(${text})  ${note}`),
       help: (text: string) => style.dim(text),
-      highlight: (text: string) => style.cyan(text),
+      highlight: (text: string) => {
+        onHighlight?.(text);
+        return style.cyan(text);
+      },
       key: (text: string) => style.bold(text),
       disabled: (text: string) => style.dim(text),
       searchTerm: (text: string) => style.cyan(text),

@@ -71,7 +71,8 @@ export const timedConfirm = createPrompt<boolean | 'lapsed', Config>(
       return `${prefix} ${style.message(message, 'done')} ${style.answer(text)}`;
     }
     const note = `quote valid ${formatDuration(Math.ceil(Math.max(left, 0) / tickMs) * tickMs)}`;
-    const question = `${prefix} ${style.message(message, 'idle')} ${style.defaultAnswer('y/N')} ${typed}`;
+    const asked = style.message(message, 'idle');
+    const question = `${prefix} ${asked} ${style.defaultAnswer('y/N')} ${typed}`;
     return [
       question,
       [...(error === undefined ? [] : [style.error(error)]), style.help(note)].join('\n'),

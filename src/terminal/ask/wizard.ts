@@ -5,8 +5,8 @@ export const back = Symbol('back');
 export type Back = typeof back;
 
 /**
- * Undefined if there is nothing to ask: the answer is a flag, or does not apply. After a step back `before` has
- * the withdrawn answers, to be offered again.
+ * Undefined if there is nothing to ask: the answer is a flag, or does not apply. After a step back
+ * `before` has the withdrawn answers, to be offered again.
  */
 export type Step<Answers> = (
   soFar: Answers,
@@ -14,7 +14,8 @@ export type Step<Answers> = (
 ) => Promise<Answers | Back> | undefined;
 
 /**
- * Going back withdraws the last answer and asks its question again; going back from the first ends with `back`.
+ * Going back withdraws the last answer and asks its question again; going back from the first ends
+ * with `back`.
  *
  * @param before answers of an earlier run, to be offered again
  */

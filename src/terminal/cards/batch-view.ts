@@ -1,14 +1,17 @@
 // A batch on the screen: its plan, its progress and its result.
 import type { Big } from 'big.js';
-import { formatAmount, money } from '../../formats/amount.js';
+import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { describeDuration } from '../../formats/duration.js';
 import { factLines, heading, type Fact } from './card.js';
+import { sideBySide } from '../layout.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { widthOf } from '../text.js';
 import { fieldColumns } from '../rows/cell.js';
+import { createTable } from '../rows/table.js';
 import type { ListView, RecordView } from '../rows/view.js';
+import { dateTime } from '../time.js';
+import { shellArgument } from '../next-step.js';
 
 /** The total of rows paid from one wallet in one currency, without fees. */
 export interface BatchSum {
@@ -23,6 +26,8 @@ export interface BatchSum {
 /** The output of `--json`. */
 export interface BatchSummary {
   readonly file: string;
+  /** The start of the run and its name. */
+  readonly run: string;
   readonly dryRun: boolean;
   readonly rows: number;
   /** Of those: paid by an earlier run. */
@@ -37,37 +42,116 @@ export interface BatchSummary {
   readonly spent: readonly { readonly ccy: string; readonly amount: Big }[];
   /** The planned total at the start, without fees. */
   readonly totals: readonly BatchSum[];
-  /** The quoted total that was approved, fees included; null if it was not quoted before. */
+  /**
+   * What leaves each wallet, quoted or estimated; null without a question and without a dry run.
+   */
   readonly cost: readonly BatchCost[] | null;
+  /** The earlier run that this one is compared with. */
+  readonly lastRun: { readonly at: number; readonly name: string; readonly rows: number } | null;
+  /** What differs from earlier runs. */
+  readonly remarks: readonly BatchRemark[];
+  /** With --seal or --sealed: binds everything that is paid. */
+  readonly seal: string | null;
+  /** Rows that are paid or in flight, and since when. */
+  readonly earlier: readonly { readonly line: number; readonly at: number }[];
   /** The file with the outcome of every row. */
   readonly result: string | null;
 }
 
-/** The total debited from a wallet, including fees. */
+export interface BatchRemark {
+  readonly kind: string;
+  readonly line: number | null;
+  readonly payee: string;
+  readonly before: string | null;
+  readonly now: string | null;
+  readonly note: string | null;
+}
+
+/** The total debited from a wallet. */
 export interface BatchCost {
   readonly ccy: string;
+  /** Fees included, unless it is an estimate. */
   readonly total: Big;
+  readonly fees: Big | null;
+  readonly isEstimate: boolean;
+}
+
+interface RowCost {
+  readonly total: Money;
+  readonly fees: Money;
 }
 
 /** The costs of all rows, and the rows that the service refused. */
 export interface QuotedCost {
   readonly costs: readonly BatchCost[];
+  readonly rows: ReadonlyMap<number, RowCost>;
   readonly refused: readonly {
     readonly row: { readonly line: number };
     readonly failure: { readonly message: string };
   }[];
 }
 
-function costFacts({ costs, refused }: QuotedCost): Fact[] {
+const remarkWords: Readonly<Record<string, string>> = {
+  'new-payee': 'new payee',
+  'account-changed': 'account changed',
+  'institution-changed': 'bank changed',
+  'name-changed': 'name changed',
+  'amount-changed': 'amount changed',
+  'payee-missing': 'was in the last run, is not in this one',
+  'two-names': 'this account has another name',
+  'row-twice': 'the same row twice',
+};
+
+const changeOf = ({ before, now, note }: BatchRemark): string =>
+  [[before, now].filter((part) => part !== null).join(' -> '), note ?? '']
+    .filter((part) => part !== '')
+    .join(', ');
+
+/** `Line 4: Bob Tran: account changed, 0123456789 -> 9876543210`. */
+export const remarkText = (remark: BatchRemark): string =>
+  [
+    remark.line === null ? '' : `Line ${remark.line}: `,
+    `${remark.payee}: ${remarkWords[remark.kind] ?? remark.kind}`,
+    changeOf(remark) === '' ? '' : `, ${changeOf(remark)}`,
+  ].join('');
+
+const remarkFact = (remark: BatchRemark): Fact => ({
+  label: remark.line === null ? remark.payee : `line ${remark.line}  ${remark.payee}`,
+  value: remarkWords[remark.kind] ?? remark.kind,
+  note: changeOf(remark),
+});
+
+const mostRemarks = 50;
+
+/** One block above the question. */
+function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] {
+  if (remarks.length === 0) return [];
+  const shown = remarks.slice(0, mostRemarks);
+  const more = remarks.length - shown.length;
+  const { style } = canvas;
   return [
-    ...costs.map(({ ccy, total }) => ({
-      label: 'You pay',
-      value: formatAmount(money(ccy, total)),
-      note: 'fees included, as quoted',
-    })),
-    ...refused.map(({ row, failure }) => ({ label: `Line ${row.line}`, value: failure.message })),
+    `  ${style.bold(style.yellow('Check these first'))}`,
+    ...factLines(shown.map(remarkFact), canvas),
+    ...(more > 0 ? [`  ${style.dim(`and ${more} more: --dry-run --json lists them all`)}`] : []),
+    '',
   ];
 }
+
+function costFact({ ccy, total, fees, isEstimate }: BatchCost): Fact {
+  const value = formatAmount(money(ccy, total));
+  if (isEstimate || fees === null)
+    return { label: 'You pay', value: `about ${value}`, note: 'an estimate, fees not included' };
+  return {
+    label: 'You pay',
+    value,
+    note: `of it fees ${formatAmount(money(ccy, fees))}, as quoted`,
+  };
+}
+
+const refusedFact = ({ row, failure }: QuotedCost['refused'][number]): Fact => ({
+  label: `Line ${row.line}`,
+  value: failure.message,
+});
 
 function sumFact({ from, ccy, rows, amount, available }: BatchSum): Fact {
   const have =
@@ -80,53 +164,98 @@ function sumFact({ from, ccy, rows, amount, available }: BatchSum): Fact {
   };
 }
 
+export interface BatchPlan {
+  /** Undefined for a batch too long to show. */
+  readonly rows?: readonly BatchRowView[] | undefined;
+  readonly quoted?: QuotedCost | undefined;
+}
+
 /** The plan of a batch, above its confirmation. */
 export function batchCard(
-  {
-    file,
-    rows,
-    settled,
-    totals,
-    quoted,
-  }: Pick<BatchSummary, 'file' | 'rows' | 'totals'> & {
-    readonly settled: number;
-    readonly quoted?: QuotedCost | undefined;
-  },
+  summary: BatchSummary,
+  { rows, quoted }: BatchPlan,
   canvas: Canvas,
 ): string[] {
-  const earlier =
-    settled === 0
+  const { file, notBegun, paidBefore, totals, cost, lastRun, remarks, earlier } = summary;
+  const since =
+    lastRun === null ? '' : ` · last run ${dayOf(lastRun.at)}, ${counted(lastRun.rows, 'row')}`;
+  const before =
+    paidBefore === 0
       ? []
-      : [{ label: 'Before', value: `${counted(settled, 'row')} paid or in flight` }];
-  const unknown = totals.length === 0 ? [] : [{ label: 'Fees', value: 'extra, quoted per row' }];
-  const fees = quoted === undefined ? unknown : costFacts(quoted);
+      : [
+          {
+            label: 'Before',
+            value: `${counted(paidBefore, 'row')} paid or in flight`,
+            note: daysOf(earlier),
+          },
+        ];
+  const isQuoted = quoted !== undefined;
+  const fees =
+    totals.length === 0 || isQuoted ? [] : [{ label: 'Fees', value: 'extra, quoted per row' }];
+  const drawn =
+    rows === undefined ? undefined : createTable(screenColumns, { ...canvas, gap: 3 })(rows);
   return [
-    ...heading(`${sanitize(file)}: ${counted(rows - settled, 'row')} to pay`, canvas),
-    ...factLines([...earlier, ...totals.map(sumFact), ...fees], canvas),
+    ...heading(`${sanitize(file)}: ${counted(notBegun, 'row')} to pay${since}`, canvas),
+    ...(drawn === undefined ? [] : [...drawn.head, ...drawn.rows.flat(), '']),
+    ...remarkLines(remarks, canvas),
+    ...factLines(
+      [
+        ...before,
+        ...totals.map(sumFact),
+        ...(cost ?? []).map(costFact),
+        ...fees,
+        ...(quoted?.refused ?? []).map(refusedFact),
+      ],
+      canvas,
+    ),
   ];
 }
 
+const dayOf = (at: number): string => dateTime(at).slice(0, 10);
+
+/** The days on which rows were paid. */
+const daysOf = (rows: BatchSummary['earlier']): string =>
+  [...new Set(rows.map(({ at }) => dayOf(at)))].toSorted().join(', ');
+
 export interface BatchRowView {
   readonly line: number;
+  /** Who is paid, if the row names them. */
+  readonly payee: string | null;
+  /** Of a payout. */
+  readonly bank: string | null;
   readonly to: string;
   readonly amount: string;
   readonly from: string;
   readonly method: string;
   readonly ref: string;
+  /** The debit, fees included, and the fees in it; null if it was not quoted. */
+  readonly cost: Big | null;
+  readonly fees: Big | null;
 }
+
+const costText = ({ cost, from }: BatchRowView): string =>
+  cost === null ? '' : formatAmount(money(from, cost));
 
 export const batchRowList: ListView<BatchRowView> = {
   columns: [
     { name: 'line', title: 'Line', value: ({ line }) => line, align: 'right' },
+    { name: 'payee', title: 'Payee', value: ({ payee }) => payee },
+    { name: 'bank', title: 'Bank', value: ({ bank }) => bank, priority: 2 },
+    { name: 'to', title: 'To', value: ({ to }) => to, shrinks: true, priority: 1 },
     { name: 'amount', title: 'Amount', value: ({ amount }) => amount, align: 'right' },
-    { name: 'from', title: 'From', value: ({ from }) => from, priority: 2 },
-    { name: 'method', title: 'Method', value: ({ method }) => method, priority: 1 },
-    { name: 'to', title: 'To', value: ({ to }) => to, shrinks: true },
-    { name: 'ref', title: 'Reference', value: ({ ref }) => ref, priority: 3 },
+    { name: 'cost', title: 'Costs you', value: ({ cost }) => cost, text: costText, align: 'right' },
+    { name: 'fees', title: 'Fee', value: ({ fees }) => fees, only: 'rows' },
+    { name: 'from', title: 'From', value: ({ from }) => from, priority: 4 },
+    { name: 'method', title: 'Method', value: ({ method }) => method, priority: 3 },
+    { name: 'ref', title: 'Reference', value: ({ ref }) => ref, priority: 5 },
   ],
   quiet: ({ ref }) => ref,
   empty: 'No rows to pay.',
 };
+
+const screenColumns = batchRowList.columns.filter(
+  ({ name, only }) => only !== 'rows' && name !== 'ref' && name !== 'from',
+);
 
 export interface BatchProgress {
   readonly done: number;
@@ -140,32 +269,32 @@ export interface BatchProgress {
 
 const barWidth = 20;
 
-/** `████████────────────  16 of 40   1 failed   about 12 s left`, as far as it fits. */
+/** `━━━━━━━━────────────  16 of 40  1 failed  about 12 s left`, as far as it fits. */
 export function progressLine(progress: BatchProgress, { style, blocks, columns }: Canvas): string {
   const { done, rows, failed, stopping } = progress;
   const filled = rows === 0 ? barWidth : Math.floor((done / rows) * barWidth);
   const bar =
     style.green((blocks ? '━' : '#').repeat(filled)) +
     style.dim((blocks ? '─' : '-').repeat(barWidth - filled));
+  // While it stops, the reason for the wait is the most important.
   const parts = [
-    bar,
-    `${done} of ${rows}`,
-    ...(failed === 0 ? [] : [style.red(`${failed} failed`)]),
-    ...(stopping ? [style.yellow('finishing rows in flight')] : leftText(progress)),
+    { text: bar, priority: stopping ? 3 : 1 },
+    { text: `${done} of ${rows}`, priority: stopping ? 1 : 0 },
+    { text: failed === 0 ? '' : style.red(`${failed} failed`), priority: stopping ? 2 : 0 },
+    stopping
+      ? { text: style.yellow('finishing rows in flight') }
+      : { text: leftText(progress), priority: 2 },
   ];
-  // A narrow window omits the bar if the text after it names a wait, otherwise the text.
-  while (parts.length > 1 && widthOf(parts.join('  ')) > columns - besideLive)
-    parts.splice(stopping ? 0 : -1, 1);
-  return parts.join('  ');
+  return sideBySide(parts, columns - besideLive, '  ').join('\n');
 }
 
 /** The width of the live line around it. */
 const besideLive = 5;
 
-function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string[] {
+function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string {
   const paid = done - skipped;
-  if (paid < 1 || done >= rows) return [];
-  return [`about ${describeDuration((elapsedMs / paid) * (rows - done))} left`];
+  if (paid < 1 || done >= rows) return '';
+  return `about ${describeDuration((elapsedMs / paid) * (rows - done))} left`;
 }
 
 /** A finished row as a log line: `12/40  paid  order-118  0.00001003 BTC  c1d2e3f4-…`. */
@@ -196,6 +325,10 @@ export interface BatchLine {
   readonly message: string | null;
   /** ISO 8601. */
   readonly at: string;
+  /** Who is paid, if the row names them. */
+  readonly payee: string | null;
+  /** When it settled, ISO 8601. */
+  readonly settled: string | null;
 }
 
 export const batchLineFields = [
@@ -211,7 +344,12 @@ export const batchLineFields = [
   'error',
   'message',
   'at',
+  'payee',
+  'settled',
 ] as const satisfies readonly (keyof BatchLine)[];
+
+/** The columns of the result file, before those of the batch file. */
+export const resultFields = [...batchLineFields, 'fiatRate', 'fiatValue', 'fiat'] as const;
 
 /** The fields of the summary, and with jsonl those of a row. */
 export const batchFields: readonly string[] = [
@@ -226,6 +364,12 @@ export const batchFields: readonly string[] = [
   'notBegun',
   'spent',
   'totals',
+  'cost',
+  'run',
+  'lastRun',
+  'remarks',
+  'earlier',
+  'seal',
   'result',
   ...batchLineFields.filter((name) => name !== 'paid'),
 ];
@@ -246,9 +390,19 @@ export function batchView(
   };
 }
 
-export const dryRunLines = (summary: BatchSummary, canvas: Canvas): string[] => [
-  ...batchCard({ ...summary, settled: summary.rows - summary.notBegun }, canvas),
+export const dryRunLines = (
+  summary: BatchSummary,
+  quoted: QuotedCost | undefined,
+  canvas: Canvas,
+): string[] => [
+  ...batchCard(summary, { quoted }, canvas),
+  ...(summary.seal === null ? [] : factLines(sealFacts(summary.file, summary.seal), canvas)),
   `  ${canvas.style.dim('A dry run: nothing was sent.')}`,
+];
+
+const sealFacts = (file: string, seal: string): Fact[] => [
+  { label: 'Seal', value: seal, whole: true },
+  { label: 'To pay', value: `svcpay batch ${shellArgument(file)} --sealed ${seal}`, whole: true },
 ];
 
 function summaryLines(

@@ -2,6 +2,7 @@
 // All values are sanitised here.
 import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
+import { fit, sideBySide, type Part } from '../layout.js';
 import type { Canvas } from '../terminal.js';
 import { padLeft, padRight, widthOf, wrap } from '../text.js';
 
@@ -58,56 +59,57 @@ export function worthText(worth: Money | undefined): string {
 export const heading = (text: string, { style, columns }: Canvas): string[] =>
   wrap(sanitize(text), columns - margin.length).map((line) => margin + style.bold(line));
 
+/** The window of a card; an explorer makes addresses links. */
+type Pane = Pick<Canvas, 'style' | 'columns' | 'explorer'>;
+
 /** Facts with aligned values; a long value wraps in its column. */
-export function factLines(given: readonly Fact[], canvas: Canvas, labelWidth = 7): string[] {
+export function factLines(given: readonly Fact[], canvas: Pane, labelWidth = 7): string[] {
   const { style, columns } = canvas;
   const facts = given.map(harmless);
-  const width = Math.max(labelWidth, ...facts.map(({ label }) => widthOf(label)));
+  const width = Math.max(labelWidth, widest(facts.map(({ label }) => label)));
   const room = columns - margin.length - width - gap.length;
-  if (room < leastRoom) return facts.flatMap((fact) => stackedFact(fact, canvas));
-  const beside = (label: string, lines: readonly string[]): string[] =>
-    lines.map((line, i) =>
-      `${margin}${style.dim(padRight(i === 0 ? label : '', width))}${gap}${line}`.trimEnd(),
-    );
-  return facts.flatMap(({ label, value, note, whole }) => {
-    // Text wrapped by the terminal is copied whole, text wrapped by us is not.
-    if (whole === true && widthOf(value) > room) {
-      return [
-        margin + style.dim(label),
-        widthOf(value) > columns - margin.length
-          ? linked(value, canvas)
-          : margin + linked(value, canvas),
-      ];
-    }
-    const notes = note === undefined ? [] : wrap(note, room).map((line) => style.dim(line));
-    if (whole === true && notes.length === 0) return beside(label, [linked(value, canvas)]);
-    const inline = note !== undefined && widthOf(value) + gap.length + widthOf(note) <= room;
-    return beside(label, inline ? [`${value}${gap}${notes[0]}`] : [...wrap(value, room), ...notes]);
+  return facts.flatMap((fact) => {
+    const { label, value, whole } = fact;
+    if (room < leastRoom || (whole === true && widthOf(value) > room))
+      return stackedFact(fact, canvas);
+    const lines = sideBySide(partsOf(fact, canvas), room, gap);
+    const [first = '', ...rest] = lines.flatMap((line) => wrap(line, room));
+    const start = margin + style.dim(padRight(label, width)) + gap;
+    const indent = ' '.repeat(widthOf(start));
+    return [(start + first).trimEnd(), ...rest.map((line) => indent + line)];
   });
 }
 
 /** Values with less room than this beside their labels are put below. */
 const leastRoom = 16;
 
+const partsOf = ({ value, note = '', whole }: Fact, canvas: Pane): Part[] => [
+  { text: whole === true ? linked(value, canvas) : value },
+  { text: note === '' ? '' : canvas.style.dim(note), priority: 1, below: true },
+];
+
+/** Text wrapped by the terminal is copied whole, text wrapped by us is not. */
+function stackedFact({ label, value, note = '', whole }: Fact, canvas: Pane): string[] {
+  const { columns, style } = canvas;
+  const indented = (text: string): string[] =>
+    wrap(text, columns - 2 * margin.length).map((line) => margin + margin + line);
+  const link = linked(value, canvas);
+  return [
+    margin + style.dim(label),
+    ...(whole !== true
+      ? indented(value)
+      : [widthOf(value) > columns - margin.length ? link : margin + link]),
+    ...(note === '' ? [] : indented(style.dim(note))),
+  ];
+}
+
 const bitcoinAddress = /^(?:(?:bc|tb|bcrt)1[02-9a-z]{8,87}|[123mn][1-9A-HJ-NP-Za-km-z]{25,34})$/i;
 
 /** A Bitcoin address as a link to the explorer, if there is one; other texts are unchanged. */
-export const linked = (text: string, { explorer }: Canvas): string =>
+export const linked = (text: string, { explorer }: Pick<Canvas, 'explorer'>): string =>
   explorer === undefined || !bitcoinAddress.test(text)
     ? text
     : `\u001B]8;;${explorer}/address/${text}\u001B\\${text}\u001B]8;;\u001B\\`;
-
-function stackedFact({ label, value, note, whole }: Fact, canvas: Canvas): string[] {
-  const { columns, style } = canvas;
-  const room = columns - 2 * margin.length;
-  const lines =
-    whole === true
-      ? [linked(value, canvas)]
-      : wrap(value, room).map((line) => margin + margin + line);
-  const notes =
-    note === undefined ? [] : wrap(note, room).map((line) => margin + margin + style.dim(line));
-  return [margin + style.dim(label), ...lines, ...notes];
-}
 
 const harmless = ({ label, value, note, whole }: Fact): Fact => ({
   label: sanitize(label),
@@ -117,30 +119,38 @@ const harmless = ({ label, value, note, whole }: Fact): Fact => ({
 });
 
 /**
- * Lines of money. Numbers of one currency are aligned right, those of several left. A narrow window omits the
- * satoshis first, then moves the notes to separate lines.
+ * Lines of money. Numbers of one currency are aligned right, those of several left. A narrow window
+ * omits the satoshis first, then moves the notes to separate lines.
  */
 export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {
-  const { style } = canvas;
+  const { style, columns } = canvas;
   const cells = cellsOf(lines);
-  const layout = fit(cells, canvas.columns - margin.length, labelWidth);
-  if (margin.length + layout.label + gap.length + layout.amount > canvas.columns)
-    return cells.flatMap((cell) => stackedMoney(cell, canvas));
-  return cells.flatMap(({ label, amount, isMoney, sats, note, total, warns }) => {
+  const label = Math.max(labelWidth, widest(cells.map((cell) => cell.label)));
+  const sizes = [
+    { width: label },
+    { width: widest(cells.filter(({ isMoney }) => isMoney).map((cell) => cell.amount)) },
+    { width: widest(cells.map((cell) => cell.sats)), priority: 2 },
+    { width: widest(cells.map((cell) => cell.note)), priority: 1 },
+  ];
+  const widths = fit(sizes, columns - margin.length, gap.length);
+  if (widths === undefined) return cells.flatMap((cell) => stackedMoney(cell, canvas));
+  const [, amountWidth = 0, satsWidth = 0, noteWidth = 0] = widths;
+  const parts = [label, amountWidth, satsWidth].filter((width) => width > 0);
+  const rule = parts.reduce((sum, width) => sum + gap.length + width, -gap.length);
+  return cells.flatMap(({ label: name, amount, isMoney, sats, note, total, warns }) => {
     const noted = warns ? style.yellow : style.dim;
-    const indent = `${margin}${' '.repeat(layout.label)}${gap}`;
-    const [start = '', ...rest] = isMoney ? [amount] : wrap(amount, canvas.columns - indent.length);
+    const indent = `${margin}${' '.repeat(label)}${gap}`;
+    const [start = '', ...rest] = isMoney ? [amount] : wrap(amount, columns - indent.length);
     const strong = total ? style.bold : (text: string) => text;
     const shown = [
-      total ? strong(padRight(label, layout.label)) : style.dim(padRight(label, layout.label)),
-      strong(padRight(start, layout.amount)),
-      ...(layout.sats > 0 && sats + note !== '' ? [style.dim(padLeft(sats, layout.sats))] : []),
-      ...(layout.inlineNotes && note !== '' ? [noted(note)] : []),
+      (total ? strong : style.dim)(padRight(name, label)),
+      strong(padRight(start, amountWidth)),
+      ...(satsWidth > 0 && sats + note !== '' ? [style.dim(padLeft(sats, satsWidth))] : []),
+      ...(noteWidth > 0 && note !== '' ? [noted(note)] : []),
     ];
-    const notes =
-      layout.inlineNotes || note === '' ? [] : wrap(note, canvas.columns - indent.length);
+    const notes = noteWidth > 0 || note === '' ? [] : wrap(note, columns - indent.length);
     return [
-      ...(total ? [margin + style.dim('─'.repeat(layout.rule))] : []),
+      ...(total ? [margin + style.dim('─'.repeat(rule))] : []),
       margin + shown.join(gap).trimEnd(),
       ...rest.map((line) => indent + line),
       ...notes.map((line) => indent + noted(line)),
@@ -188,33 +198,4 @@ function cellsOf(lines: readonly MoneyLine[]): Cells[] {
   });
 }
 
-interface Layout {
-  readonly label: number;
-  readonly amount: number;
-  /** 0 if satoshis have no room, or nothing is in bitcoin. */
-  readonly sats: number;
-  readonly inlineNotes: boolean;
-  readonly rule: number;
-}
-
 const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
-
-function fit(cells: readonly Cells[], room: number, labelWidth: number): Layout {
-  const label = Math.max(labelWidth, widest(cells.map((cell) => cell.label)));
-  const amount = widest(cells.filter(({ isMoney }) => isMoney).map((cell) => cell.amount));
-  const sats = widest(cells.map((cell) => cell.sats));
-  const note = widest(cells.map((cell) => cell.note));
-  const widthWith = (...others: number[]): number =>
-    label +
-    gap.length +
-    amount +
-    others.reduce((sum, width) => sum + (width > 0 ? gap.length + width : 0), 0);
-  const shownSats = widthWith(sats, note) <= room ? sats : 0;
-  return {
-    label,
-    amount,
-    sats: shownSats,
-    inlineNotes: widthWith(shownSats, note) <= room,
-    rule: Math.min(room, widthWith(shownSats)),
-  };
-}

@@ -1,4 +1,5 @@
-// A form of several steps above its question: the current step, and the answers, folded to a line per step.
+// A form of several steps above its question: the current step, and the answers, folded to a line
+// per step.
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { padRight, widthOf, wrap } from '../text.js';

@@ -1,39 +1,21 @@
 // The overview above its menu: account, balances, latest movements and unfinished payments.
 import type { ListedTransaction, Wallet } from '../../api/types.js';
-import {
-  formatAmount,
-  formatNumber,
-  money,
-  moneyFromWire,
-  type Money,
-} from '../../formats/amount.js';
+import { formatAmount, formatNumber, moneyFromWire, type Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
-import { routeOfKind } from '../../formats/rails.js';
-import { worthText } from './card.js';
-import type { RecordView } from '../rows/view.js';
-import { pointsAligned } from '../rows/table.js';
+import { columnsThrough } from '../rows/cell.js';
+import { createTable } from '../rows/table.js';
+import type { Column, RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { oneLine, padRight, widthOf, wrap } from '../text.js';
-import { clockTime, shortTime } from '../time.js';
-import {
-  isSubmitted,
-  isUnchecked,
-  progressOf,
-  type PendingPayment,
-} from '../views/pending-view.js';
-import { confirmationsText, kindOf, stateWord } from '../views/state-words.js';
-import {
-  sideAmount,
-  shortAmount,
-  shortened,
-  stateStyle,
-  transactionKind,
-  type Known,
-} from '../views/transaction-view.js';
-import { placeLine, type Place } from '../views/wallet-view.js';
+import { wrap } from '../text.js';
+import { clockTime } from '../time.js';
+import { isUnchecked, openColumns, openLines, type PendingPayment } from '../views/pending-view.js';
+import { movementColumns, type Known } from '../views/transaction-view.js';
+import { screenHead, type Whereabouts } from '../views/wallet-view.js';
+import { unreachedText } from '../failure-view.js';
+import { worthText } from './card.js';
 
-export interface Home extends Place {
+export interface Home extends Whereabouts {
   readonly wallets: readonly Wallet[];
   /** Confirmed and not final, as the service lists them. */
   readonly pending: readonly ListedTransaction[];
@@ -64,7 +46,6 @@ export interface HomeMore {
 const mostOpen = 4;
 export const mostRecent = 5;
 const margin = '  ';
-const between = '     ';
 
 export const homeView = (home: Home, more: HomeMore): RecordView<Home> => ({
   screen: (canvas) => homeLines(home, more, canvas),
@@ -84,26 +65,26 @@ export const homeView = (home: Home, more: HomeMore): RecordView<Home> => ({
 });
 
 export function homeLines(home: Home, more: HomeMore, canvas: Canvas): string[] {
-  const lines =
-    more.notReached === undefined
-      ? walletLines(home, more, canvas)
-      : knownLines(home, more, more.notReached, canvas);
-  return ['', ...headLines(home, more, canvas), '', ...lines, ...openLines(home, more, canvas), ''];
-}
-
-/** The account, and the time of the data at the right end. */
-function headLines(home: Home, { notReached }: HomeMore, { columns, style }: Canvas): string[] {
-  const place = sanitize(placeLine(home));
-  const when = notReached === undefined ? `as of ${clockTime(home.asOf)}` : 'service not reached';
-  const room = columns - margin.length - 2;
-  const gap = room - widthOf(place) - widthOf(when);
-  if (gap >= 3)
-    return [`${margin}${style.bold(place)}${' '.repeat(Math.min(gap, 24))}${style.dim(when)}`];
+  const { notReached } = more;
+  const { style } = canvas;
+  const age =
+    notReached === undefined ? `as of ${clockTime(home.asOf)}` : unreachedText(notReached);
   return [
-    ...wrap(place, room).map((line) => margin + style.bold(line)),
-    ...wrap(when, room).map((line) => margin + style.dim(line)),
+    '',
+    ...screenHead(home, style.dim(age), {
+      ...canvas,
+      columns: Math.min(canvas.columns, widestHead),
+    }),
+    '',
+    ...(notReached === undefined ? [] : unknownLines(home, notReached, canvas)),
+    ...holdingsLines(home, more, canvas),
+    ...openPaymentLines(home, more, canvas),
+    '',
   ];
 }
+
+/** In a wide window the age would be far from the account. */
+const widestHead = 80;
 
 /** The spendable balances, without empty wallets and those without data. */
 export const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>
@@ -111,231 +92,112 @@ export const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>
     .map(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance))
     .filter((held): held is Money => held?.value.gt(0) === true);
 
-/** Balances, their values, and the latest movements beside them: a narrow window omits the movements, then the values. */
-function walletLines(home: Home, { worth, known }: HomeMore, { columns, style }: Canvas): string[] {
-  const all = balances(home);
-  if (all.length === 0) return [`${margin}all wallets are empty`];
-  const label = Math.max(...all.map(({ ccy }) => widthOf(sanitize(ccy)))) + 1;
-  const numbers = pointsAligned(all.map(formatNumber));
-  const worths = pointsAligned(all.map((each) => worthText(worth(each))));
-  const bare = all.map(
-    ({ ccy }, i) => `${margin}${padRight(sanitize(ccy), label)}  ${style.bold(numbers[i] ?? '')}`,
-  );
-  const valued = bare.map((line, i) =>
-    (worths[i] ?? '').trim() === '' ? line.trimEnd() : `${line}   ${style.dim(worths[i] ?? '')}`,
-  );
-  const left = Math.max(...valued.map((line) => widthOf(line.trimEnd())));
-  if (Math.max(...bare.map((line) => widthOf(line.trimEnd()))) > columns)
-    return all.flatMap((held) => stackedLines(held, columns, style));
-  if (left > columns) return bare.map((line) => line.trimEnd());
-  const recent = recentLines(home, known, columns - left - between.length);
-  if (recent.length === 0) return valued.map((line) => line.trimEnd());
-  return Array.from({ length: Math.max(valued.length, recent.length) }, (_, i) =>
-    `${padRight(valued[i] ?? '', left)}${between}${style.dim(i === 0 ? 'Last' : '    ')}   ${recent[i] ?? ''}`.trimEnd(),
-  );
-}
-
-/** An amount is never wrapped, however narrow the window. */
-function stackedLines(held: Money, columns: number, style: Canvas['style']): string[] {
-  const ccy = margin + sanitize(held.ccy);
-  const number = style.bold(formatNumber(held));
-  return widthOf(ccy) + 1 + widthOf(number) <= columns
-    ? [`${ccy} ${number}`]
-    : [ccy, `${margin}${number}`];
-}
-
-/** Only the payments of this home are available. */
-function knownLines(
-  home: Home,
-  { known }: HomeMore,
+function unknownLines(
+  { recent }: Home,
   { message }: Failure,
   { columns, style }: Canvas,
 ): string[] {
-  const why = wrap(
-    `${sanitize(message)} Balances are not known now. Payments from this home:`,
-    columns - margin.length,
+  const only = recent.length === 0 ? '' : ' Payments from this home:';
+  return wrap(`${sanitize(message)} Balances are not known now.${only}`, columns - 2).map(
+    (line) => margin + style.yellow(line),
   );
-  const recent = recentLines(home, known, columns - margin.length);
-  return [
-    ...why.map((line) => margin + style.yellow(line)),
-    ...recent.map((line, i) => `${margin}${style.dim(i === 0 ? 'Last' : '    ')}   ${line}`),
-  ];
 }
 
-const lastLabel = 7;
-/** A shorter name is useless. */
-const leastParty = 8;
-
-/** `2 min  sent  2 500 sat  Coffee House`; the name is shortened first, then the word, then the age, never an amount. */
-function recentLines({ recent, asOf, wallets }: Home, known: Known, columns: number): string[] {
-  const room = columns - lastLabel;
-  const shown = recent.slice(0, Math.min(mostRecent, Math.max(3, wallets.length)));
-  const times = shown.map(({ createdAt }) =>
-    typeof createdAt === 'number' ? shortTime(createdAt, asOf) : '–',
-  );
-  const [words, signs] = [
-    shown.map((txn) => movement(txn).word),
-    shown.map((txn) => movement(txn).sign),
-  ];
-  const [both, arrived] = [
-    shown.map((txn) => movedShort(txn)),
-    shown.map((txn) => movedShort(txn, 'arrived')),
-  ];
-  const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf));
-  const widthBefore = (cells: readonly (readonly string[])[]): number =>
-    cells.reduce((sum, texts) => sum + widest(texts) + 2, 0);
-  const fitting = [
-    [times, words, both],
-    [times, signs, both],
-    [times, signs, arrived],
-    [signs, arrived],
-  ].find((cells) => widthBefore(cells) - 2 <= room);
-  if (fitting === undefined) return [];
-  // Nothing follows the two amounts of a swap, so they do not widen the column.
-  const widths = fitting.map((texts) =>
-    widest(texts === both ? texts.filter((text) => !text.includes('→')) : texts),
-  );
-  const forParty = room - widths.reduce((sum, width) => sum + width + 2, 0);
-  return shown.map((txn, i) => {
-    const line = fitting
-      .map((texts, column) => padRight(texts[i] ?? '', widths[column] ?? 0))
-      .join('  ');
-    const party = forParty < leastParty ? '' : oneLine(partyText(txn, known), forParty);
-    return (party === '' ? line : `${line}  ${party}`).trimEnd();
-  });
+/** A wallet, and a movement beside it. */
+interface Row {
+  readonly held: Money | undefined;
+  readonly txn: ListedTransaction | undefined;
+  readonly isFirst: boolean;
 }
 
-const partyText = (txn: ListedTransaction, known: Known): string =>
-  kindOf(txn) === 'swap' ? '' : shortened(known(txn.txnId) ?? txn.note ?? '');
-
-/** As a word and, for a narrow window, as the symbol of lists. */
-function movement(txn: ListedTransaction): { readonly word: string; readonly sign: string } {
-  if (kindOf(txn) === 'swap') return { word: 'swap', sign: '⇄' };
-  return txn.sourceReq.method === 'servicepay'
-    ? { word: 'sent', sign: '↑' }
-    : { word: 'received', sign: '↓' };
-}
-
-/** Of a swap both amounts, or the received one in a narrow window. */
-function movedShort(txn: ListedTransaction, only?: 'arrived'): string {
-  const [from, to] = [sideAmount(txn.sourceReq), sideAmount(txn.destReq)];
-  if (kindOf(txn) === 'swap' && from !== undefined && to !== undefined) {
-    return only === 'arrived'
-      ? `→ ${shortAmount(to)}`
-      : `${shortAmount(from)} → ${shortAmount(to)}`;
-  }
-  const known = to ?? from;
-  return known === undefined ? '–' : shortAmount(known);
-}
-
-/** An open payment in three parts, of which the amount is never truncated. */
-interface OpenLine {
-  readonly amount: string;
-  /** Method and recipient. */
-  readonly about: string;
-  readonly state: string;
-}
-
-/** Payments in flight, unpaid requests, and payments that stopped before money moved; last the unchecked ones. */
-function openLines(
-  { pending }: Home,
-  { open, morePending, notAsked, known }: HomeMore,
-  { columns, style }: Canvas,
+/**
+ * Balances, their values, and the latest movements beside them: a narrow window omits the
+ * movements, then the values.
+ */
+function holdingsLines(
+  home: Home,
+  { worth, known, notReached }: HomeMore,
+  canvas: Canvas,
 ): string[] {
-  const [checked, unchecked] = [
-    open.filter((each) => !isUnchecked(each)),
-    open.filter(isUnchecked),
+  const held = balances(home);
+  if (held.length === 0 && notReached === undefined) return [`${margin}all wallets are empty`];
+  const count = Math.min(mostRecent, Math.max(3, home.wallets.length));
+  const recent = home.recent.slice(0, count);
+  const rows = Array.from({ length: Math.max(held.length, recent.length) }, (_, i) => ({
+    held: held[i],
+    txn: recent[i],
+    isFirst: i === 0,
+  }));
+  const hasBalances = held.length > 0;
+  const columns: Column<Row>[] = [
+    ...columnsThrough(balanceColumns(worth), (row: Row) => row.held),
+    {
+      name: 'last',
+      title: '',
+      value: ({ isFirst, txn }) =>
+        isFirst && txn !== undefined ? `${hasBalances ? margin : ''}Last` : '',
+      style: (cell, style) => style.dim(cell),
+      priority: besideBalances,
+    },
+    ...columnsThrough(movementColumns(home.asOf, known), (row: Row) => row.txn).map((column) => ({
+      ...column,
+      title: '',
+      priority: besideBalances + (column.below === true ? 0 : (column.priority ?? 0)),
+      below: false,
+    })),
   ];
-  const lines = [
-    ...checked.map(openLine),
-    ...pending.map((txn) => pendingLine(txn, known)),
-    ...unchecked.map(openLine),
-  ];
+  return createTable(columns, { ...canvas, gap: blockGap })(rows).rows.flat();
+}
+
+/** Between the columns of home and watch, which have no titles. */
+export const blockGap = 3;
+
+/** Movements leave before values do. */
+const besideBalances = 2;
+
+/** Of a wallet, on home and in watch. */
+export const balanceColumns = (worth: HomeMore['worth']): Column<Money>[] => [
+  { name: 'ccy', title: '', value: ({ ccy }) => ccy },
+  {
+    name: 'balance',
+    title: '',
+    value: formatNumber,
+    align: 'decimal',
+    style: (cell, style) => style.bold(cell),
+  },
+  {
+    name: 'worth',
+    title: '',
+    value: (held) => worthText(worth(held)),
+    align: 'decimal',
+    style: (cell, style) => style.dim(cell),
+    priority: 1,
+  },
+];
+
+function openPaymentLines(
+  { pending, asOf }: Home,
+  { open, morePending, notAsked, known }: HomeMore,
+  canvas: Canvas,
+): string[] {
+  const { columns, style } = canvas;
+  const lines = openLines(pending, open, known, asOf);
+  if (lines.length === 0) return [];
   const shown = lines.slice(0, mostOpen);
   const more = lines.length - shown.length + morePending;
-  const notChecked = Math.min(more, unchecked.length);
+  const notChecked = Math.min(more, open.filter(isUnchecked).length);
   const left =
     notChecked === 0
       ? ''
       : notChecked === more
         ? ', not checked'
         : `, ${notChecked} of them not checked`;
+  const remark = (text: string): string[] =>
+    wrap(text, columns - margin.length).map((line) => margin + line);
   return [
-    ...shown.flatMap((line) =>
-      paint(line, columns - margin.length, style).map((each) => margin + each),
-    ),
-    ...(more > 0
-      ? wrap(`and ${more} more${left}: svcpay tx pending`, columns - margin.length).map(
-          (line) => margin + style.dim(line),
-        )
-      : []),
-    ...(notAsked === undefined
-      ? []
-      : [`${margin}${style.yellow(oneLine(notAsked, columns - margin.length))}`]),
+    '',
+    ...createTable(openColumns(asOf), { ...canvas, gap: blockGap })(shown).rows.flat(),
+    ...(more > 0 ? remark(style.dim(`and ${more} more${left}: svcpay tx pending`)) : []),
+    ...(notAsked === undefined ? [] : remark(style.yellow(notAsked))),
   ];
-}
-
-/** The minimum useful width. */
-const leastAbout = 12;
-
-/** The recipient is shortened first; if that is not enough, the state moves to a separate line. */
-function paint({ amount, about, state }: OpenLine, room: number, style: Canvas['style']): string[] {
-  const painted = stateStyle('', style);
-  const beside = room - widthOf(amount) - widthOf(state) - 3;
-  if (beside >= Math.min(leastAbout, widthOf(about)))
-    return [`${amount} ${oneLine(about, beside)}, ${painted(state)}`];
-  return [
-    ...wrap(sanitize(`${amount} ${about}`), room),
-    ...wrap(state, room - 2).map((line) => `  ${painted(line)}`),
-  ];
-}
-
-/** Outgoing money is in flight, requested money is awaited. */
-function pendingLine(txn: ListedTransaction, known: Known): OpenLine {
-  const { amount, way } = whatOf(
-    sideAmount(txn.destReq) ?? sideAmount(txn.sourceReq),
-    viaText(txn),
-  );
-  const counted = confirmationsText(txn);
-  const state = counted === undefined ? stateWord(txn) : `${counted} confirmations`;
-  if (txn.sourceReq.method !== 'servicepay')
-    return { amount: `Waiting for ${amount}`, about: way, state };
-  const party = known(txn.txnId);
-  return {
-    amount: `On its way: ${amount}`,
-    about: party === undefined ? way : toWhom(way, party),
-    state,
-  };
-}
-
-/** `2 500 sat`, `over Lightning`; a method named after its currency is not repeated. */
-function whatOf(
-  amount: Money | undefined,
-  way: string,
-): { readonly amount: string; readonly way: string } {
-  if (amount === undefined) return { amount: '', way };
-  return { amount: shortAmount(amount), way: amount.ccy === way ? '' : way };
-}
-
-const toWhom = (way: string, party: string): string => `${way} to ${shortened(party)}`.trim();
-
-/** `on-chain`, `over Lightning`, `USDT`, `payout`. */
-function viaText(txn: ListedTransaction): string {
-  const [word = ''] = transactionKind(txn).split(' ');
-  if (word === 'Lightning') return 'over Lightning';
-  return word === 'USDT' ? word : word.toLowerCase();
-}
-
-function openLine(payment: PendingPayment): OpenLine {
-  const { ccy, kind, with: party, ref } = payment;
-  const { amount, way } = whatOf(
-    payment.amount === null || ccy === null ? undefined : money(ccy, payment.amount),
-    routeOfKind(kind),
-  );
-  const to = toWhom(way, party);
-  if (isUnchecked(payment))
-    return { amount: `Not checked: ${amount}`, about: to, state: progressOf(payment) };
-  if (isSubmitted(payment))
-    return { amount: `On its way: ${amount}`, about: to, state: progressOf(payment) };
-  return { amount: `Unfinished: ${amount}`, about: `${to} (${ref})`, state: 'nothing moved yet' };
 }

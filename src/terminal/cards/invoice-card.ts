@@ -30,8 +30,9 @@ const rowsOf = (lines: readonly string[], columns: number): number =>
   lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
 
 /**
- * The title, the code, the text below it and the facts. In a low window the facts are above, so that the code and the
- * text stay visible; without room for the code, or without drawing, a hint replaces it.
+ * The title, the code, the text below it and the facts. In a low window the facts are above, so
+ * that the code and the text stay visible; without room for the code, or without drawing, a hint
+ * replaces it.
  *
  * The text is one line from the first column on: the terminal wraps it, and copies it whole.
  */
@@ -70,8 +71,10 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
 }
 
 /** Only the code, as large as the window allows, full screen. */
-export function qrPage(code: string, { columns, rows, style }: Canvas): string[] {
-  const drawn = qrLines(code, columns, rows - 1) ?? qrLines(code, columns, rows - 1, 'sextants');
+export function qrPage(code: string, { columns, rows, style, blocks }: Canvas): string[] {
+  const drawn =
+    qrLines(code, columns, rows - 1) ??
+    (blocks === 'sextants' ? qrLines(code, columns, rows - 1, blocks) : undefined);
   const lines =
     drawn ??
     wrap(

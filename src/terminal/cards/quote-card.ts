@@ -29,7 +29,10 @@ export interface QuoteCard {
   readonly rate?: Rate | undefined;
   /** Available in the wallet after this payment. */
   readonly left?: Money | undefined;
-  /** False if the wallet may already reserve the cost of this payment: then at least this much is left. */
+  /**
+   * False if the wallet may already reserve the cost of this payment: then at least this much is
+   * left.
+   */
   readonly isLeftCertain?: boolean;
   readonly validForMs?: number | undefined;
   /** The approximate value of an amount in fiat; undefined without a rate. */
@@ -64,9 +67,9 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
       : [
           {
             label: 'Left in wallet',
-            amount: quote.left,
+            amount:
+              quote.isLeftCertain === false ? `at least ${formatAmount(quote.left)}` : quote.left,
             aside: true,
-            note: quote.isLeftCertain === false ? 'or more' : '',
           },
         ]),
   ];
@@ -107,7 +110,10 @@ function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
   if (!isExpensive(quote)) return [];
   const { fees, percent } = feesOf(quote);
   const share = percent === undefined ? '100 %' : `${percent.toFixed(2)} %`;
-  const text = `${share} goes to fees: ${formatAmount({ ccy: quote.pays.ccy, value: fees })}, a high share`;
+  const text =
+    `${share} goes to fees: ` +
+    `${formatAmount({ ccy: quote.pays.ccy, value: fees })}, ` +
+    'a high share';
   return [...wrap(text, columns - 2).map((line) => `  ${style.yellow(line)}`), ''];
 }
 

@@ -1,46 +1,152 @@
 // A receipt as a page to print or send: one file without scripts, which loads nothing.
+import * as v from 'valibot';
 import type { Transaction } from '../../api/types.js';
-import { formatAmount } from '../../formats/amount.js';
+import { decimalsOf, formatAmount, money, type Money } from '../../formats/amount.js';
 import { ownZone } from '../../formats/calendar.js';
+import { countryName } from '../../formats/country.js';
 import { escapeMarkup } from '../../formats/text.js';
-import { isRetriable } from '../../formats/states.js';
 import { sanitize } from '../sanitize.js';
 import { dateTime } from '../time.js';
-import type { MoneyLine } from './card.js';
+import type { Fact, MoneyLine } from './card.js';
 import { receiptParts, type ReceiptOptions } from './receipt.js';
 import { stepsOf } from './steps.js';
 
 const css = `
-  body { font: 11pt/1.5 system-ui, sans-serif; max-width: 42em; margin: 2em auto; padding: 0 1em; color: #111; background: #fff; }
+  body {
+    font: 11pt/1.5 system-ui, sans-serif; max-width: 42em; margin: 2em auto; padding: 0 1em;
+    color: #111; background: #fff;
+  }
   h1 { font-size: 1.5em; margin: 0; }
+  h2 { font-size: 1.1em; margin: 2em 0 0; }
   table { border-collapse: collapse; width: 100%; margin: 1.5em 0; }
-  th, td { text-align: left; vertical-align: top; padding: .2em .8em .2em 0; border-bottom: 1px solid #ddd; overflow-wrap: anywhere; }
+  th, td {
+    text-align: left; vertical-align: top; padding: .2em .8em .2em 0;
+    border-bottom: 1px solid #ddd; overflow-wrap: anywhere;
+  }
   th { font-weight: normal; color: #555; width: 9em; }
   .total { font-weight: bold; }
   footer { color: #555; font-size: .9em; }
   @media print { body { margin: 0; } }`;
 
-export function receiptPage(transaction: Transaction, options: ReceiptOptions): string {
-  const { title, state, times, money, facts } = receiptParts(transaction, options);
+export interface ReceiptPageOptions extends ReceiptOptions {
+  /** What leaves and what arrives, as this home agreed to it, or as the service was asked. */
+  readonly agreed?: readonly Money[];
+  readonly arrived?: Money | undefined;
+  readonly worth?: Worth | undefined;
+}
+
+/** The debit of a payment, or what was received, at the rate kept at its settlement. */
+export interface Worth {
+  readonly amount: Money;
+  readonly fiat: string;
+  /** Of a unit, a decimal. */
+  readonly rate: string;
+  /** When the rate was read, epoch ms. */
+  readonly keptAt: number;
+}
+
+/** A transaction and what its receipt shows besides. */
+export interface ReceiptOf {
+  readonly transaction: Transaction;
+  readonly options: ReceiptPageOptions;
+}
+
+export function receiptPage(transaction: Transaction, options: ReceiptPageOptions): string {
+  const { heading, parts, footer } = sectionOf({ transaction, options });
+  return page(heading, [`<h1>${escaped(heading)}</h1>`, ...parts, footer]);
+}
+
+/** The receipts of all that a payee was paid, under their sums. */
+export function remittancePage(
+  payee: string,
+  amounts: readonly Money[],
+  receipts: readonly ReceiptOf[],
+): string {
+  const sections = receipts.map(sectionOf);
+  const heading = `Remittance advice: ${payee}`;
+  return page(heading, [
+    `<h1>${escaped(heading)}</h1>`,
+    table(amounts.map((amount): Row => ['Paid to you', formatAmount(amount), 'total'])),
+    ...sections.flatMap((section) => [`<h2>${escaped(section.heading)}</h2>`, ...section.parts]),
+    sections.at(-1)?.footer ?? '',
+  ]);
+}
+
+function sectionOf({ transaction, options }: ReceiptOf) {
+  const { title, state, place, times, money: amounts, facts } = receiptParts(transaction, options);
   const words = new Map(
     stepsOf(
       transaction,
       times.map((each) => each.state),
     ).map((step) => [step.state, step.word]),
   );
-  const states = times.map((each): Row => [words.get(each.state) ?? each.state, dateTime(each.at)]);
-  const heading = `${title}: ${state}`;
+  const zone = ownZone();
+  const states = times
+    .toSorted((a, b) => a.at - b.at)
+    .map((each): Row => [words.get(each.state) ?? each.state, `${dateTime(each.at)} ${zone}`]);
+  return {
+    heading: `${title}: ${state}`,
+    parts: [
+      table([...amounts.map(moneyRow), ...agreedRows(options), ...worthRows(options, zone)]),
+      table([...partyRows(transaction), ...facts.map(factRow)]),
+      table(states),
+    ],
+    footer:
+      `<footer>${place === undefined ? '' : `${escaped(place)} `}Times are in ` +
+      `${escaped(zone)}. As the service reported on ${escaped(dateTime(options.now))}.</footer>`,
+  };
+}
+
+/** The legal name is the recipient. */
+const factRow = ({ label, value }: Fact): Row => [
+  label === 'Recipient' ? 'Account name' : label,
+  value,
+];
+
+function agreedRows({ agreed = [], arrived }: ReceiptPageOptions): Row[] {
   return [
+    ...(agreed.length === 0
+      ? []
+      : [['Agreed', agreed.map(formatAmount).join(' for ')] satisfies Row]),
+    ...(arrived === undefined ? [] : [['Arrived', formatAmount(arrived)] satisfies Row]),
+  ];
+}
+
+function worthRows({ worth }: ReceiptPageOptions, zone: string): Row[] {
+  if (worth === undefined) return [];
+  const { amount, fiat, rate, keptAt } = worth;
+  const value = formatAmount(money(fiat, amount.value.times(rate).round(decimalsOf(fiat))));
+  const at = `on ${dateTime(keptAt)} ${zone}`;
+  const by = amount.ccy === fiat ? '' : `, 1 ${amount.ccy} = ${rate} ${fiat} ${at}`;
+  return [['Worth', `${value}${by}`]];
+}
+
+const identity = v.object({ legalFullName: v.string(), countryCode: v.optional(v.string()) });
+
+/** Legal names and countries, if they are known; the account's own name stands for its owner. */
+function partyRows({ sourceReq, destReq, accountDisplayName }: Transaction): Row[] {
+  const party = (label: string, { kyc, method, reqDetails }: Transaction['sourceReq']): Row[] => {
+    const { success, output } = v.safeParse(identity, kyc?.details);
+    if (success) {
+      const { legalFullName, countryCode } = output;
+      const country = countryCode === undefined ? '' : `, ${countryName(countryCode)}`;
+      return [[label, `${legalFullName}${country}`]];
+    }
+    const own = method === 'servicepay' ? accountDisplayName : reqDetails?.acctName;
+    return typeof own === 'string' && own !== '' ? [[label, own]] : [];
+  };
+  return [...party('Payer', sourceReq), ...party('Recipient', destReq)];
+}
+
+const page = (title: string, body: readonly string[]): string =>
+  [
     '<!doctype html>',
-    `<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(heading)}</title><style>${css}\n</style></head><body>`,
-    `<h1>${escaped(heading)}</h1>`,
-    table(money.map(moneyRow)),
-    table(facts.map(({ label, value }): Row => [label, value])),
-    table(states),
-    `<footer>${isRetriable(transaction.txnState) ? 'Nothing was deducted. ' : ''}Times are in ${escaped(ownZone())}. As the service reported on ${escaped(dateTime(options.now))}.</footer>`,
+    '<html lang="en"><head><meta charset="utf-8">' +
+      '<meta name="viewport" content="width=device-width">' +
+      `<title>${escaped(title)}</title><style>${css}\n</style></head><body>`,
+    ...body,
     '</body></html>',
   ].join('\n');
-}
 
 type Row = readonly [label: string, value: string, className?: string];
 
@@ -51,8 +157,11 @@ const moneyRow = ({ label, amount, note, total }: MoneyLine): Row => [
 ];
 
 const table = (rows: readonly Row[]): string =>
-  rows.length === 0
-    ? ''
-    : `<table>${rows.map(([label, value, className = '']) => `<tr${className === '' ? '' : ` class="${className}"`}><th>${escaped(label)}</th><td>${escaped(value)}</td></tr>`).join('\n')}</table>`;
+  rows.length === 0 ? '' : `<table>${rows.map(tableRow).join('\n')}</table>`;
+
+function tableRow([label, value, className = '']: Row): string {
+  const tr = className === '' ? '<tr>' : `<tr class="${className}">`;
+  return `${tr}<th>${escaped(label)}</th><td>${escaped(value)}</td></tr>`;
+}
 
 const escaped = (text: string): string => escapeMarkup(sanitize(text));

@@ -1,6 +1,7 @@
 // A transaction as a receipt: progress with times, amounts, both sides, fees, notes.
 import {
   fixed,
+  formatAmount,
   fromWire,
   moneyFromWire,
   type Money,
@@ -9,15 +10,16 @@ import {
 import { formatDuration } from '../../formats/duration.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { methodFacts } from '../../formats/rails.js';
+import { isRetriable, movedNothing } from '../../formats/states.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
 import { factLines, moneyLines, optionalFact, type Fact, type MoneyLine } from './card.js';
 import { rateText } from './quote-card.js';
 import { paintStep, stepsOf } from './steps.js';
 import type { Canvas } from '../terminal.js';
-import { oneLine, padRight, widthOf } from '../text.js';
+import { oneLine, padRight, widthOf, wrap } from '../text.js';
 import { clockTime, dateTime, relativeTime } from '../time.js';
-import { confirmationsText, stateWord } from '../views/state-words.js';
+import { confirmationsText, stateWithReason } from '../views/state-words.js';
 import {
   sideAmount,
   stateStyle,
@@ -33,7 +35,10 @@ export interface ReceiptOptions {
   readonly seen?: string | undefined;
   /** The debited amount, including fees. */
   readonly total?: Money | undefined;
-  /** The times of states (epoch ms) seen by this home: the service reports only the first and the last. */
+  /**
+   * The times of states (epoch ms) seen by this home: the service reports only the first and the
+   * last.
+   */
   readonly times?: ReadonlyMap<string, number> | undefined;
   /** Shown separately below, and not repeated: an invoice, an address. */
   readonly shownBelow?: readonly string[] | undefined;
@@ -47,7 +52,8 @@ const labelWidth = 11;
 /** The content of a receipt, on any medium. */
 export const receiptParts = (transaction: Transaction, options: ReceiptOptions) => ({
   title: transactionKind(transaction),
-  state: stateWord(transaction),
+  state: stateWithReason(transaction),
+  place: placeOfMoney(transaction, options.total),
   times: timesOf(transaction, options),
   money: amounts(transaction, options.total),
   facts: once([...sides(transaction, options.shownBelow ?? []), ...about(transaction, options)]),
@@ -59,13 +65,15 @@ export function receipt(
   canvas: Canvas,
 ): string[] {
   const { style } = canvas;
-  const { title, state, times, money, facts } = receiptParts(transaction, options);
+  const { title, state, place, times, money, facts } = receiptParts(transaction, options);
   const shown = stateStyle(transaction.txnState, style)(state);
   const parts = [
     [
-      `  ${style.bold(title)}   ${shown}${options.seen === undefined ? '' : `   ${style.dim(options.seen)}`}`,
+      `  ${style.bold(title)}   ` +
+        `${shown}${options.seen === undefined ? '' : `   ${style.dim(options.seen)}`}`,
     ],
     timeline(transaction, times, options.now, canvas),
+    place === undefined ? [] : wrap(place, canvas.columns - 2).map((line) => `  ${line}`),
     moneyLines(money, canvas, labelWidth),
     factLines(facts, canvas, labelWidth),
   ];
@@ -100,7 +108,8 @@ function timeline(
     const date = hasDate && at !== undefined && at === start ? dateTime(at).slice(0, 10) : '';
     const clock = hasDate ? `${date.padEnd(10)} ${time.padEnd(8)}` : time.padEnd(8);
     const word = paintStep({ ...step, word: padRight(step.word, longest) }, style);
-    return `  ${style.dim(clock)}   ${word}   ${style.dim(sinceText(at, start, date, now))}`.trimEnd();
+    const since = style.dim(sinceText(at, start, date, now));
+    return `  ${style.dim(clock)}   ${word}   ${since}`.trimEnd();
   });
 }
 
@@ -166,10 +175,30 @@ function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[
         ]),
     ...feeLine('Service fee', fee(sourceReq.servicepayFees)),
     ...feeLine('Network fee', fee(sourceReq.networkFees)),
-    ...(sourceReq.method !== 'servicepay' || total === undefined
+    ...(sourceReq.method !== 'servicepay' || total === undefined || !isPaying(transaction)
       ? []
       : [{ label: 'Total', amount: total, total: true }]),
   ];
+}
+
+/** A payment that came to nothing, or whose end is not known, has no total. */
+const isPaying = ({ txnState }: Transaction): boolean =>
+  !movedNothing(txnState) && txnState !== 'error';
+
+/** Where the money of a payment is that failed; undefined for any other transaction. */
+function placeOfMoney(transaction: Transaction, total: Money | undefined): string | undefined {
+  const { sourceReq, destReq, txnState } = transaction;
+  if (sourceReq.method !== 'servicepay') return undefined;
+  const wallet = `your ${sourceReq.ccy ?? ''} wallet`.replace('  ', ' ');
+  if (txnState === 'error') {
+    const amount = total === undefined ? 'the money' : formatAmount(total);
+    return `The service may hold ${amount}: ask it, with this id.`;
+  }
+  if (!isRetriable(txnState)) return undefined;
+  // The slow rails take the money when they begin (endpoint 7), the quick ones when they succeed.
+  return methodFacts(destReq.method)?.pace === 'quick'
+    ? `Nothing was taken from ${wallet}.`
+    : `Returned to ${wallet}.`;
 }
 
 const detailLabels: Readonly<Record<string, string>> = {

@@ -1,6 +1,8 @@
 // The progress of a transaction, step by step: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled.
 import type { ListedTransaction } from '../../api/types.js';
-import { isFinal } from '../../formats/states.js';
+import { roughDuration } from '../../formats/duration.js';
+import { isFinal, isQuoted } from '../../formats/states.js';
+import { sideBySide } from '../layout.js';
 import type { Canvas } from '../terminal.js';
 import { widthOf } from '../text.js';
 import { confirmationsText, kindOf, stateWord, type Kind } from '../views/state-words.js';
@@ -32,8 +34,8 @@ const words: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * The steps of a transaction of this kind. An end outside of them (`failed`, `expired`) is its last step,
- * after those that it has certainly reached.
+ * The steps of a transaction of this kind. An end outside of them (`failed`, `expired`) is its last
+ * step, after those that it has certainly reached.
  */
 export function stepsOf(transaction: Stepped, reached: readonly string[] = []): Step[] {
   const { txnState } = transaction;
@@ -55,7 +57,9 @@ export function stepsOf(transaction: Stepped, reached: readonly string[] = []): 
 
 const signs = { passed: '✓', present: '●', ahead: '○' } as const;
 
-/** `✓ quoted`, `● sent`, `○ settled`: readable without colour; the final step has a tick or a cross. */
+/**
+ * `✓ quoted`, `● sent`, `○ settled`: readable without colour; the final step has a tick or a cross.
+ */
 export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
   const sign = at === 'present' && isFinal(state) ? (state === 'completed' ? '✓' : '✗') : signs[at];
   const text = `${sign} ${word}`;
@@ -63,23 +67,70 @@ export function paintStep({ state, word, at }: Step, style: Canvas['style']): st
   return at === 'present' ? stateStyle(state, style)(text) : text;
 }
 
-/** On one line, in a narrow window without the passed steps. `reached` are states that have passed. */
+/**
+ * On one line; in a narrow window without the passed steps, then without those ahead. `reached` are
+ * states that have passed.
+ */
 export function stepsLine(
   transaction: Stepped,
   { style, columns }: Pick<Canvas, 'style' | 'columns'>,
   reached: readonly string[] = [],
 ): string {
   const counted = confirmationsText(transaction);
-  const steps = stepsOf(transaction, reached);
-  const lineOf = (some: readonly Step[]): string => {
-    const line = some.map((step) => paintStep(step, style)).join(style.dim(' ── '));
-    return counted === undefined ? line : `${line}   ${counted} confirmations`;
-  };
-  const whole = lineOf(steps);
-  return widthOf(whole) + beside <= columns
-    ? whole
-    : lineOf(steps.filter(({ at }) => at !== 'passed'));
+  const end = counted === undefined ? '' : `   ${counted} confirmations`;
+  const parts = stepsOf(transaction, reached).map((step) => ({
+    text: paintStep(step, style),
+    priority: leaving[step.at],
+  }));
+  const [line = ''] = sideBySide(
+    parts,
+    columns - beside - besideDuration - widthOf(end),
+    style.dim(' ── '),
+  );
+  return line + end;
 }
 
-/** The width of the rest of a live line: the margin, a spinner, the duration. */
-const beside = 10;
+const leaving = { passed: 2, ahead: 1, present: 0 } as const;
+
+/** Of the duration after the last steps. */
+const besideDuration = 5;
+
+/** The width of the rest of a live line: the margin, a spinner, the last cell. */
+const beside = 5;
+
+/** A shorter wait needs no explanation. */
+const shortMs = 3_000;
+
+/**
+ * `4 min · on-chain usually takes 30 min · Ctrl-C is safe: the payment goes on`, while an outgoing
+ * payment is on its way; empty otherwise.
+ *
+ * @param usually how long it usually takes, in words
+ */
+export function waitingText(
+  { txnState, sourceReq }: Stepped,
+  waitedMs: number,
+  usually: string | undefined,
+): string {
+  const isUnderWay = sourceReq.method === 'servicepay' && !isQuoted(txnState) && !isFinal(txnState);
+  if (!isUnderWay || waitedMs < shortMs) return '';
+  return [roughDuration(waitedMs), usually ?? '', 'Ctrl-C is safe: the payment goes on']
+    .filter((text) => text !== '')
+    .join(' · ');
+}
+
+/** How long ago the service created it; 0 if that is unknown. */
+export const ageOf = ({ createdAt }: Pick<ListedTransaction, 'createdAt'>, now: number): number =>
+  typeof createdAt === 'number' ? Math.max(now - createdAt, 0) : 0;
+
+/** The text after the steps, or below them, shortened, if there is no room. */
+export function besideSteps(
+  steps: string,
+  text: string,
+  { style, columns }: Pick<Canvas, 'style' | 'columns'>,
+): string {
+  const room = columns - beside;
+  const line = widthOf(text) <= room ? text : text.replace(/: [^:]+$/, '');
+  const parts = [{ text: steps }, { text: line && style.dim(line), priority: 1, below: true }];
+  return sideBySide(parts, room, '     ').join('\n');
+}

@@ -1,26 +1,19 @@
-// The live screen of `svcpay watch`: balances with their last 30 days, open payments, and latest events.
+// The live screen of `svcpay watch`: balances with their last 30 days, open payments, and latest
+// events.
 import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { formatNumber, money } from '../../formats/amount.js';
-import { formatDuration } from '../../formats/duration.js';
+import type { Money } from '../../formats/amount.js';
 import { isFinal } from '../../formats/states.js';
-import { oneLine, padRight, truncate, widthOf } from '../text.js';
-import { pointsAligned } from '../rows/table.js';
-import { sanitize } from '../sanitize.js';
+import { createTable } from '../rows/table.js';
+import type { Column } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
-import { clockTime, shortTime } from '../time.js';
-import { progressOf } from '../views/pending-view.js';
-import { confirmationsText, stateWord } from '../views/state-words.js';
-import {
-  lineAmount,
-  lineKind,
-  partyOf,
-  shortAmount,
-  stateStyle,
-} from '../views/transaction-view.js';
-import { placeLine } from '../views/wallet-view.js';
-import { worthText } from './card.js';
-import { balances, type Home, type HomeMore } from './home-view.js';
+import { oneLine, truncate } from '../text.js';
+import { clockTime, relativeTime } from '../time.js';
+import { openColumns, openLines, type OpenLine } from '../views/pending-view.js';
+import { stateWord } from '../views/state-words.js';
+import { movementColumns } from '../views/transaction-view.js';
+import { screenHead } from '../views/wallet-view.js';
+import { balanceColumns, balances, blockGap, type Home, type HomeMore } from './home-view.js';
 
 /** A state that a webhook event reported. */
 export interface SeenEvent {
@@ -44,87 +37,107 @@ export interface WatchModel {
   readonly now: number;
 }
 
-interface Row {
-  readonly txnId: string | null;
-  readonly cells: readonly string[];
-  readonly state: string;
-}
-
-/** A narrow window omits cells of open payments in this order: the detail, the party, the age. Never an amount. */
-const openGiveWay = [5, 2, 4];
-const latestGiveWay = [3, 0];
-
-/** Transactions in the order of the screen, so that a row can be opened; null for a payment without one. */
+/**
+ * Transactions in the order of the screen, so that a row can be opened; null for a payment without
+ * one.
+ */
 export const openable = (model: WatchModel): (string | null)[] =>
   [...openRows(model), ...latestRows(model)].map(({ txnId }) => txnId);
 
 export function watchLines(model: WatchModel, canvas: Canvas, unicode: boolean): string[] {
   const { columns, rows, style } = canvas;
+  const { now, more, chosen } = model;
+  const list = { style, columns: columns - margin.length - 1, gap: blockGap };
   const [open, latest] = [openRows(model), latestRows(model)];
-  const head = [headLine(model, canvas), ...balanceLines(model, canvas, unicode)];
-  const foot = style.dim('  ↑↓ move · ⏎ open · q leave');
-  const room = rows - head.length - 7;
-  const shownOpen = open.slice(0, Math.max(room - Math.min(latest.length, 5), 3));
-  const shownLatest = latest.slice(0, Math.max(room - shownOpen.length, 1));
-  const chosenRow = (index: number): boolean => index === model.chosen;
-  const more = open.length - shownOpen.length + model.more.morePending;
+  const head = [...headLines(model, canvas), ...balanceLines(model, canvas, unicode)];
+  const openDrawn = createTable(openColumns(now), list)(open).rows;
+  const latestDrawn = createTable(movementColumns(now, more.known), list)(latest).rows;
+  const room = rows - head.length - besideLists;
+  const forLatest = Math.min(latestDrawn.flat().length, leastLatest);
+  const openShown = visible(openDrawn, chosen, Math.max(room - forLatest, leastOpen), style);
+  const left = room - Math.max(openShown.flat().length, 1);
+  const latestShown = visible(latestDrawn, chosen - open.length, left, style);
+  const hidden = open.length - openShown.length + more.morePending;
   const body = [
     ...head,
     '',
-    style.bold(`  Open${more > 0 ? style.dim(` · ${more} more: svcpay tx pending`) : ''}`),
-    ...(open.length === 0
-      ? [style.dim('    nothing is on its way')]
-      : fitted(shownOpen, openGiveWay, columns, style).map((line, i) =>
-          mark(line, chosenRow(i), style),
-        )),
+    style.bold(`  Open${hidden > 0 ? style.dim(` · ${hidden} more: svcpay tx pending`) : ''}`),
+    ...(open.length === 0 ? [style.dim('    nothing is on its way')] : openShown.flat()),
     '',
     style.bold('  Latest'),
-    ...(latest.length === 0
-      ? [style.dim('    nothing has moved yet')]
-      : fitted(shownLatest, latestGiveWay, columns, style).map((line, i) =>
-          mark(line, chosenRow(open.length + i), style),
-        )),
+    ...(latest.length === 0 ? [style.dim('    nothing has moved yet')] : latestShown.flat()),
   ];
   const free = Math.max(rows - body.length - 1, 0);
+  const foot = style.dim('  ↑↓ move · ⏎ open · q leave');
   return [...body.slice(0, rows - 1), ...Array<string>(free).fill(''), foot].map((line) =>
     truncate(line, columns - 1),
   );
 }
 
-const mark = (line: string, isChosen: boolean, style: Canvas['style']): string =>
-  isChosen ? `  ${style.cyan('❯')} ${line}` : `    ${line}`;
+const margin = '  ';
+/** Titles, blank lines and the foot. */
+const besideLists = 5;
+const leastOpen = 3;
+const leastLatest = 5;
 
-function headLine({ home, problem, now }: WatchModel, { columns, style }: Canvas): string {
-  const state =
-    problem === undefined ? `${clockTime(now)} · live` : `last checked ${clockTime(home.asOf)}`;
-  const place = oneLine(sanitize(placeLine(home)), columns - widthOf(state) - 6);
-  const gap = Math.max(columns - 4 - widthOf(place) - widthOf(state), 2);
-  return `  ${style.bold(place)}${' '.repeat(gap)}${problem === undefined ? style.dim(state) : style.yellow(state)}`;
+type Rows = readonly (readonly string[])[];
+
+/** The rows that fit into so many lines, at least one, among them the chosen one, marked. */
+function visible(rows: Rows, chosen: number, most: number, style: Canvas['style']): Rows {
+  const marked = rows.map((lines, i) =>
+    lines.map((line, n) =>
+      i === chosen && n === 0 ? `${margin}${style.cyan('❯')} ${line.slice(2)}` : margin + line,
+    ),
+  );
+  for (let from = 0; ; from += 1) {
+    let used = 0;
+    const fits = (lines: readonly string[]): boolean => (used += lines.length) <= most;
+    const rest = marked.slice(from);
+    const end = rest.findIndex((lines, i) => !fits(lines) && i > 0);
+    const shown = end < 0 ? rest : rest.slice(0, end);
+    if (chosen < from + shown.length || chosen >= rows.length) return shown;
+  }
 }
 
-/** A narrow window omits the value before the sparkline, but never the amount. */
+/** Older data is not current: the screen is updated every ten seconds. */
+const staleMs = 15_000;
+
+function headLines({ home, problem, now }: WatchModel, canvas: Canvas): string[] {
+  const { style, columns } = canvas;
+  const age = `as of ${clockTime(home.asOf)} · ${relativeTime(home.asOf, now)}`;
+  const isStale = problem !== undefined || now - home.asOf > staleMs;
+  return [
+    ...screenHead(home, isStale ? style.yellow(age) : style.dim(age), canvas),
+    ...(problem === undefined ? [] : [`  ${style.yellow(oneLine(problem, columns - 4))}`]),
+  ];
+}
+
+/** A narrow window omits the past, then the value, but never the amount. */
 function balanceLines(
   { home, more, past }: WatchModel,
-  { columns, style }: Canvas,
+  canvas: Canvas,
   unicode: boolean,
 ): string[] {
   const held = balances(home);
-  const label = Math.max(0, ...held.map(({ ccy }) => widthOf(sanitize(ccy))));
-  const numbers = pointsAligned(held.map(formatNumber));
-  const worths = held.map((each) => worthText(more.worth(each)));
-  const worth = Math.max(...worths.map(widthOf), 0);
-  return held.map(({ ccy }, i) => {
-    const bare = `  ${padRight(sanitize(ccy), label)}   ${style.bold(numbers[i] ?? '')}`;
-    const line = unicode ? sparkline(past.get(ccy) ?? []) : '';
-    const days = i === 0 && line !== '' ? `  ${style.dim('30 days')}` : '';
-    const withPast = line === '' ? '' : `   ${style.cyan(line)}${days}`;
-    const withWorth = `${bare}   ${style.dim(padRight(worths[i] ?? '', worth))}`;
-    return (
-      [withWorth + withPast, bare + withPast, bare].find(
-        (text) => widthOf(text.trimEnd()) < columns,
-      ) ?? bare
-    );
-  });
+  const columns: Column<Money>[] = [
+    ...balanceColumns(more.worth),
+    {
+      name: 'past',
+      title: '',
+      value: ({ ccy }) => (unicode ? sparkline(past.get(ccy) ?? []) : ''),
+      style: (cell, style) => style.cyan(cell),
+      priority: 2,
+    },
+    {
+      name: 'days',
+      title: '',
+      value: ({ ccy }) => (unicode && past.has(ccy) && ccy === held[0]?.ccy ? '30 days' : ''),
+      style: (cell, style) => style.dim(cell),
+      priority: 3,
+    },
+  ];
+  const pane = { style: canvas.style, columns: canvas.columns - 1, gap: blockGap };
+  return createTable(columns, pane)(held).rows.flat();
 }
 
 const left = [0x00, 0x40, 0x44, 0x46, 0x47];
@@ -151,109 +164,21 @@ export function sparkline(values: readonly Big[]): string {
     .join('');
 }
 
-function openRows({ home, more, now }: WatchModel): Row[] {
-  const listed = home.pending.map((txn): Row => ({
-    txnId: txn.txnId,
-    state: txn.txnState,
-    cells: [
-      lineKind(txn),
-      lineAmount(txn),
-      partyOf(txn, more.known),
-      `● ${wordOf(txn)}`,
-      ageText(txn.createdAt, now),
-      detailText(txn, now),
-    ],
-  }));
-  const begun = more.open.map((payment): Row => {
-    const amount =
-      payment.amount === null || payment.ccy === null
-        ? '–'
-        : shortAmount(money(payment.ccy, payment.amount));
-    return {
-      txnId: payment.txnId,
-      state: '',
-      cells: [
-        payment.kind,
-        amount,
-        payment.with,
-        `● ${progressOf(payment)}`,
-        ageText(payment.openedAt, now),
-        '',
-      ],
-    };
-  });
-  return [...listed, ...begun];
-}
-
-const ageText = (at: number | null | undefined, now: number): string =>
-  typeof at === 'number' ? formatDuration(Math.max(now - at, 0)) : '–';
-
-/** The number of confirmations has its own column. */
-const wordOf = (txn: ListedTransaction): string =>
-  stateWord(confirmationsText(txn) === undefined ? txn : { txnState: txn.txnState });
-
-function detailText(txn: ListedTransaction, now: number): string {
-  const counted = confirmationsText(txn);
-  if (counted !== undefined) return counted;
-  const { expiresAt, method } = txn.sourceReq;
-  return method !== 'servicepay' && typeof expiresAt === 'number' && expiresAt > now
-    ? `expires in ${formatDuration(expiresAt - now)}`
-    : '';
-}
+const openRows = ({ home, more, now }: WatchModel): OpenLine[] =>
+  openLines(home.pending, more.open, more.known, now);
 
 /** Movements, and the events of transactions that are not among them yet. */
-function latestRows({ home, more, events, now }: WatchModel): Row[] {
+function latestRows({ home, events }: WatchModel): ListedTransaction[] {
   const settled = new Set(home.recent.map(({ txnId }) => txnId));
   const reported = events
     .filter(({ txnId, txnState }) => !settled.has(txnId) || !isFinal(txnState))
     .map(({ txnId, txnState, at }) => ({
-      at,
       txnId,
-      state: txnState,
-      cells: [clockTime(at).slice(0, 5), 'event', txnState, txnId.slice(0, 8)],
+      txnState,
+      createdAt: at,
+      note: `event ${txnId.slice(0, 8)}: ${stateWord({ txnState })}`,
+      sourceReq: {},
+      destReq: {},
     }));
-  const moved = home.recent.map((txn) => ({
-    at: typeof txn.createdAt === 'number' ? txn.createdAt : 0,
-    txnId: txn.txnId,
-    state: txn.txnState,
-    cells: [
-      typeof txn.createdAt === 'number' ? shortTime(txn.createdAt, now) : '–',
-      lineKind(txn),
-      lineAmount(txn),
-      partyOf(txn, more.known),
-    ],
-  }));
-  return [...reported, ...moved].toSorted((a, b) => b.at - a.at);
+  return [...reported, ...home.recent].toSorted((a, b) => (b.createdAt ?? 0) - (a.createdAt ?? 0));
 }
-
-/** Aligned cells; a narrow window omits whole columns in the given order. */
-function fitted(
-  rows: readonly Row[],
-  giveWay: readonly number[],
-  columns: number,
-  style: Canvas['style'],
-): string[] {
-  const room = columns - 6;
-  let shown = rows[0]?.cells.map((_, i) => i) ?? [];
-  const texts = shown.map((column) =>
-    alignedCells(rows.map(({ cells }) => sanitize(cells[column] ?? ''))),
-  );
-  const widths = texts.map((cells) => Math.max(0, ...cells.map(widthOf)));
-  for (const column of giveWay) {
-    if (shown.reduce((sum, each) => sum + (widths[each] ?? 0) + 2, 0) > room)
-      shown = shown.filter((each) => each !== column);
-  }
-  return rows.map(({ state }, i) => {
-    const cells = shown.map((column) => {
-      const padded = padRight(texts[column]?.[i] ?? '', widths[column] ?? 0);
-      return padded.startsWith('●') ? stateStyle(state, style)(padded) : padded;
-    });
-    return cells.join('  ').trimEnd();
-  });
-}
-
-/** Amounts are aligned at the point. */
-const alignedCells = (texts: readonly string[]): readonly string[] =>
-  texts.some((text) => /^\D?\d[\d .]* (?:sat|[A-Z]{3,5})$/.test(text))
-    ? pointsAligned(texts)
-    : texts;

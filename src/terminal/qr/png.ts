@@ -10,7 +10,8 @@ export function encodePng(
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // One bit a pixel, greyscale; compression, filter and interlacing are 0, the only or the plain ones.
+  // One bit a pixel, greyscale; compression, filter and interlacing are 0, the only or the plain
+  // ones.
   header.writeUInt8(1, 8);
   const pixels = Buffer.concat(
     Array.from({ length: size }, (_, row) => scanline(size, (column) => isDark(row, column))),

@@ -1,4 +1,5 @@
-// QR codes: in half blocks for a terminal of any theme, as SVG and PNG for a file. As small as the text allows.
+// QR codes: in half blocks for a terminal of any theme, as SVG and PNG for a file. As small as the
+// text allows.
 import { Failure } from '../../formats/failure.js';
 import { encodeQr, svgOf, type Bitmap } from '../../formats/qr/qr-code.js';
 import { encodePng } from './png.js';
@@ -52,9 +53,9 @@ export function qrLines(
 }
 
 /**
- * Rows of modules as one line. The ground of a cell is its last module, and ink is drawn only where others differ: many
- * terminals leave room between lines and fill it with the ground, never with ink, and a scanner stumbles over light
- * stripes through dark modules.
+ * Rows of modules as one line. The ground of a cell is its last module, and ink is drawn only where
+ * others differ: many terminals leave room between lines and fill it with the ground, never with
+ * ink, and a scanner stumbles over light stripes through dark modules.
  */
 function lineOf(
   { isDark }: Bitmap,

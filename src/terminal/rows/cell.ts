@@ -20,6 +20,23 @@ export const fieldColumns = <T extends object>(
 ): Column<T>[] =>
   names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
 
+/** Columns of what `pick` finds in a row; without it their cells are empty. */
+export const columnsThrough = <Row, T>(
+  columns: readonly Column<T>[],
+  pick: (row: Row) => T | undefined,
+): Column<Row>[] =>
+  columns.map(({ value, text, style, ...column }) => ({
+    ...column,
+    value: (row) => {
+      const found = pick(row);
+      return found === undefined ? undefined : (text?.(found) ?? value(found));
+    },
+    style: (cell, chalk, row) => {
+      const found = pick(row);
+      return found === undefined ? cell : (style?.(cell, chalk, found) ?? cell);
+    },
+  }));
+
 function cellOf(value: unknown): Cell {
   switch (typeof value) {
     case 'string':

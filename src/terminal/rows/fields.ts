@@ -26,7 +26,10 @@ export function valueOf<T extends object>(
   return own === undefined ? columns.find((column) => column.name === name)?.value(row) : own;
 }
 
-/** The names as keys, in the requested order; missing fields are null, so that every row has all of them. */
+/**
+ * The names as keys, in the requested order; missing fields are null, so that every row has all of
+ * them.
+ */
 export function pickFields<T extends object>(
   row: T,
   names: readonly string[],

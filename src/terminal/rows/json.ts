@@ -4,7 +4,8 @@ import { fixed, plainNumber, withoutExponent } from '../../formats/amount.js';
 import { sanitizeJson } from '../sanitize.js';
 
 /**
- * Like JSON.stringify, with decimals and bigints as plain numbers. Null for values that JSON cannot represent.
+ * Like JSON.stringify, with decimals and bigints as plain numbers. Null for values that JSON cannot
+ * represent.
  *
  * @param indent spaces per level; without them all is one line
  */
@@ -47,7 +48,10 @@ function withoutExponents(json: string): string | undefined {
 const isOfNumber = (code: number): boolean =>
   (code >= 48 && code <= 57) || code === 46 || code === 45;
 
-/** A quote after a letter ends a name or a text, and with a colon after it a name: what follows is a number. */
+/**
+ * A quote after a letter ends a name or a text, and with a colon after it a name: what follows is a
+ * number.
+ */
 const isAfterName = /^\w":$/;
 
 /** A partly written object or array. */

@@ -12,7 +12,6 @@ import {
 } from './rows.js';
 import { sanitize } from '../sanitize.js';
 import { createSink } from '../sink.js';
-import { createTable } from './table.js';
 import type { Canvas, Terminal } from '../terminal.js';
 import { wrap } from '../text.js';
 import type { Format, ListView, Rows, RowView } from './view.js';
@@ -35,21 +34,31 @@ const rowsAtOnce = 500;
 export async function listTable<T extends object>(
   { terminal, fields }: RowOptions,
   rows: Rows<T>,
-  view: Pick<ListView<T>, 'columns' | 'heading' | 'fields'>,
+  view: Pick<ListView<T>, 'columns' | 'heading' | 'group' | 'fields'>,
   print: (lines: readonly string[]) => void,
 ): Promise<boolean> {
-  const { default: Table } = await import('cli-table3');
+  const { createTable } = await import('./table.js');
   const columns =
     fields === undefined
       ? view.columns.filter(({ only }) => only !== 'rows')
       : fieldColumns<T>(fields, view.columns);
-  const width = terminal.stdoutIsTty ? terminal.columns : Infinity;
-  const draw = createTable<T>(columns, { style: terminal.style, width, Table });
+  const draw = createTable<T>(columns, {
+    style: terminal.style,
+    columns: terminal.stdoutIsTty ? terminal.columns : Infinity,
+  });
   let isEmpty = true;
+  let group: string | undefined;
+  const groupLines = (row: T): string[] => {
+    const own = fields === undefined ? view.group?.(row) : undefined;
+    if (own === group) return [];
+    group = own;
+    return [`  ${terminal.style.bold(sanitize(own ?? ''))}`];
+  };
   for await (const part of inParts(checked(rows, view, fields))) {
     if (isEmpty && view.heading !== undefined) print(besideTable(view.heading, terminal));
     isEmpty = false;
-    print(draw(part));
+    const { head, rows } = draw(part);
+    print([...head, ...part.flatMap((row, i) => [...groupLines(row), ...(rows[i] ?? [])])]);
     if (terminal.stdoutClosed()) break;
   }
   return !isEmpty;

@@ -65,7 +65,10 @@ export function tabRows<T extends object>(
   return lines((row) => cells.map((column) => cellText(column.value(row))).join('\t'));
 }
 
-/** With a head of the names that `--fields` takes. `stringify` is that of csv-stringify, loaded by the caller only when it is needed. */
+/**
+ * With a head of the names that `--fields` takes. `stringify` is that of csv-stringify, loaded by
+ * the caller only when it is needed.
+ */
 export function csvRows<T extends object>(
   columns: readonly Column<T>[],
   fields: Fields,

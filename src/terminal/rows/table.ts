@@ -1,224 +1,210 @@
 // Tables without borders, with numbers right-aligned, never wider than the window.
 import { Chalk, type ChalkInstance } from 'chalk';
-import type CliTable from 'cli-table3';
+import Table from 'cli-table3';
+import { factLines } from '../cards/card.js';
+import { fit, sideBySide, type ColumnWidths } from '../layout.js';
+import type { Canvas } from '../terminal.js';
+import { padLeft, padRight, truncate, widthOf, wrap } from '../text.js';
 import { cellText } from './cell.js';
-import { padLeft, padRight, truncate, widthOf } from '../text.js';
 import type { Column } from './view.js';
 
 const margin = '  ';
 const narrowGap = 2;
 const wideGap = 6;
 
-/** Which columns are side by side, their widths and gap, and which are below their row. */
+/** Widths of a text that may be shortened: before other columns leave, and before it leaves. */
+const usualText = 20;
+const leastText = 10;
+
+/** Which columns are side by side, with their widths and gap, and which are below their row. */
 interface Layout<T> {
   readonly beside: readonly Column<T>[];
-  readonly below: readonly Column<T>[];
   readonly widths: readonly number[];
+  readonly below: readonly Column<T>[];
   readonly gap: number;
-  /** Too narrow for a table: labels and values in lines instead. */
-  readonly stacked: boolean;
 }
 
-export interface TableOptions {
-  readonly style: ChalkInstance;
-  /** The window's width in cells; infinite without one. */
-  readonly width: number;
-  /** The class of cli-table3, loaded by the caller only when a table is drawn. */
-  readonly Table: typeof CliTable;
+interface Pane extends Pick<Canvas, 'style' | 'explorer'> {
+  /** Infinite without a window. */
+  readonly columns: number;
+  /** The widest gap between columns, where there is room. */
+  readonly gap?: number;
+}
+
+interface Drawn {
+  /** The titles, in the first part only; none if no column has one. */
+  readonly head: readonly string[];
+  /** The lines of each row. */
+  readonly rows: readonly (readonly string[])[];
 }
 
 /**
- * Draws a table in parts, so that a long one needs little memory: the first part has the head and defines the layout,
- * the following ones can only widen it.
+ * Draws a table in parts, so that a long one needs little memory: the first part defines the
+ * columns, the following ones can only widen them. In a window too narrow for a table, each row is
+ * a card.
  */
 export function createTable<T>(
   columns: readonly Column<T>[],
-  options: TableOptions,
-): (rows: readonly T[]) => string[] {
-  let settled: Layout<T> | undefined;
+  canvas: Pane,
+): (rows: readonly T[]) => Drawn {
+  let layout: Layout<T> | 'cards' | undefined;
   return (rows) => {
-    const layout =
-      settled === undefined ? layOut(columns, rows, options.width) : grown(settled, rows);
-    const lines = layout.stacked
-      ? stack(layout, rows, options, settled === undefined)
-      : sideBySide(layout, rows, options, settled === undefined);
-    settled = layout;
-    return lines;
+    const isFirst = layout === undefined;
+    layout = layout === undefined ? layOut(columns, rows, canvas) : grown(layout, rows);
+    return layout === 'cards'
+      ? { head: [], rows: rows.map((row, i) => card(columns, row, canvas, isFirst && i === 0)) }
+      : draw(layout, rows, canvas, isFirst);
   };
 }
 
-/** The rows without head, margin and colours, for a menu. */
-export async function tableLines<T>(
+/** Rows without titles, margin and colours, for a menu. */
+export function menuLines<T>(
   columns: readonly Column<T>[],
   rows: readonly T[],
   width: number,
-): Promise<string[]> {
-  const { default: Table } = await import('cli-table3');
-  const draw = createTable<T>(columns, { style: new Chalk({ level: 0 }), width, Table });
-  return draw(rows)
-    .slice(1)
-    .map((line) => line.slice(margin.length));
+): string[] {
+  const style = new Chalk({ level: 0 });
+  const { rows: drawn } = createTable(columns, { style, columns: width + margin.length })(rows);
+  return drawn.map((lines) => lines.map((line) => line.trim()).join(margin));
 }
 
 const textOf = <T>(column: Column<T>, row: T): string =>
   cellText(column.text?.(row) ?? column.value(row));
 
-/** The cells of a column, with numbers aligned at the point. */
-function cellsOf<T>(column: Column<T>, rows: readonly T[]): string[] {
-  const texts = rows.map((row) => textOf(column, row));
-  return column.align === 'decimal' ? pointsAligned(texts) : texts;
-}
-
-/** Aligns `50 000 sat` and `25.00 USDT` at the end of the whole units; other texts are unchanged. */
+/**
+ * Aligns `50 000 sat` and `25.00 USDT` at the end of the whole units; other texts are unchanged.
+ */
 export function pointsAligned(texts: readonly string[]): string[] {
   const parts = texts.map(
     (text) => /^(\D{0,2}\d[\d ]*?)((?:\.\d+)?(?: \D.*)?)$/u.exec(text)?.slice(1) ?? [text, ''],
   );
-  const whole = Math.max(0, ...parts.map(([units = '']) => widthOf(units)));
-  const rest = Math.max(0, ...parts.map(([, after = '']) => widthOf(after)));
+  const whole = widestOf(parts.map(([units = '']) => units));
+  const rest = widestOf(parts.map(([, after = '']) => after));
   return parts.map(([units = '', after = '']) => padLeft(units, whole) + padRight(after, rest));
 }
 
 const widestOf = (texts: readonly string[]): number =>
   texts.reduce((width, text) => Math.max(width, widthOf(text)), 0);
 
-const cellWidth = <T>(column: Column<T>, rows: readonly T[]): number =>
-  Math.max(widestOf(cellsOf(column, rows)), widthOf(column.title));
+/** The beginning of a number is another number. */
+const isAmount = (text: string): boolean => /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test(text);
 
-const widthWith = (widths: readonly number[], gap: number): number =>
-  margin.length +
-  widths.reduce((sum, width) => sum + width, 0) +
-  gap * Math.max(0, widths.length - 1);
-
-/** The widths of truncated columns: normal minimum, last minimum, maximum. */
-const leastCut = 14;
-const leastBeforeLeaving = 10;
-const mostCut = 36;
-
-/** An amount is never truncated: the beginning of a number is another number. */
-const cut = (text: string, width: number): string =>
-  widthOf(text) > width && /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test(text) ? '…' : truncate(text, width);
-
-function layOut<T>(columns: readonly Column<T>[], rows: readonly T[], width: number): Layout<T> {
-  const telling = columns.filter(
-    ({ only, ...column }) =>
-      only !== 'screen' || cellsOf(column, rows).some((text) => text.trim() !== ''),
-  );
-  for (const [beside, below] of narrower(telling)) {
-    const widths = shrunk(
-      beside,
-      beside.map((column) => cellWidth(column, rows)),
-      width,
-    );
-    if (widthWith(widths, narrowGap) > width) continue;
-    const spare = Math.floor((width - widthWith(widths, 0)) / Math.max(1, widths.length - 1));
-    return { beside, below, widths, gap: Math.min(wideGap, spare), stacked: false };
+/**
+ * No amount is shortened. Those with units give up the alignment of their points before a column
+ * leaves; bare numbers keep it as long as possible.
+ */
+function widthsOf<T>({ title, align, shrinks, ...way }: Column<T>, texts: string[]): ColumnWidths {
+  const natural = Math.max(widestOf(texts), widthOf(title));
+  if (align === 'decimal') {
+    const width = Math.max(widestOf(pointsAligned(texts)), widthOf(title));
+    return { ...way, width, usual: texts.some(isAmount) ? natural : width, least: natural };
   }
-  const label = Math.max(...telling.map((column) => widthOf(column.title)));
-  return { beside: telling, below: [], widths: [label], gap: narrowGap, stacked: true };
+  if (shrinks !== true) return { ...way, width: natural };
+  const atLeast = (width: number): number =>
+    Math.min(natural, Math.max(width, widthOf(title), widestOf(texts.filter(isAmount))));
+  return { ...way, width: natural, usual: atLeast(usualText), least: atLeast(leastText) };
 }
 
-/** Narrows the columns that may be truncated as far as necessary. */
-function shrunk<T>(
+function layOut<T>(
   columns: readonly Column<T>[],
-  natural: readonly number[],
-  width: number,
-): number[] {
-  const lowest = Math.max(...columns.map(({ priority = 0 }) => priority));
-  const widths = columns.map(({ shrinks }, i) =>
-    Math.min(natural[i] ?? 0, shrinks === true ? mostCut : Infinity),
-  );
-  let excess = widthWith(widths, narrowGap) - width;
-  return widths.map((own, i) => {
-    if (excess <= 0 || columns[i]?.shrinks !== true) return own;
-    const least = columns[i].priority === lowest ? leastBeforeLeaving : leastCut;
-    const given = Math.min(excess, Math.max(0, own - least));
-    excess -= given;
-    return own - given;
+  rows: readonly T[],
+  { columns: width, gap = wideGap }: Pane,
+): Layout<T> | 'cards' {
+  const sizes = columns.map((column) => {
+    const texts = rows.map((row) => textOf(column, row));
+    const isEmpty = column.only === 'screen' && texts.every((text) => text.trim() === '');
+    return isEmpty ? { width: 0 } : widthsOf(column, texts);
   });
+  const room = width - margin.length;
+  const fitting = fit(sizes, room, narrowGap);
+  if (fitting === undefined) return 'cards';
+  const has = (i: number): boolean => fitting[i] !== undefined;
+  const widths = fitting.flatMap((each) => each ?? []);
+  const spare = room - widths.reduce((sum, each) => sum + each, 0);
+  return {
+    beside: columns.filter((_, i) => has(i)),
+    widths,
+    below: columns.filter(({ below }, i) => below === true && !has(i) && sizes[i]?.width !== 0),
+    gap: Math.min(gap, Math.floor(spare / Math.max(1, widths.length - 1))),
+  };
 }
 
-/** Layouts from all columns side by side to fewer: ids move below first, then the least important are omitted. */
-function* narrower<T>(
-  columns: readonly Column<T>[],
-): Generator<[beside: Column<T>[], below: Column<T>[]]> {
-  yield [[...columns], []];
-  const below = columns.filter((column) => column.below === true);
-  let beside = columns.filter((column) => column.below !== true);
-  if (below.length > 0) yield [beside, below];
-  for (;;) {
-    const lowest = Math.max(0, ...beside.map((column) => column.priority ?? 0));
-    if (lowest === 0) return;
-    beside = beside.filter((column) => (column.priority ?? 0) < lowest);
-    yield [beside, below];
-  }
-}
-
-function grown<T>(layout: Layout<T>, rows: readonly T[]): Layout<T> {
-  if (layout.stacked) return layout;
+function grown<T>(layout: Layout<T> | 'cards', rows: readonly T[]): Layout<T> | 'cards' {
+  if (layout === 'cards') return layout;
   const widths = layout.beside.map((column, i) =>
-    Math.max(layout.widths[i] ?? 0, column.shrinks === true ? 0 : cellWidth(column, rows)),
+    column.shrinks === true
+      ? (layout.widths[i] ?? 0)
+      : Math.max(layout.widths[i] ?? 0, widestOf(rows.map((row) => textOf(column, row)))),
   );
   return { ...layout, widths };
 }
 
-function sideBySide<T>(
-  layout: Layout<T>,
+/** The texts of a column, with points aligned if there is room. */
+function cellsOf<T>(column: Column<T>, rows: readonly T[], width: number): string[] {
+  const texts = rows.map((row) => textOf(column, row));
+  if (column.align !== 'decimal') return texts.map((text) => truncate(text, width));
+  const aligned = pointsAligned(texts);
+  return widestOf(aligned) <= width ? aligned : texts;
+}
+
+function draw<T>(
+  { beside, widths, below, gap }: Layout<T>,
   rows: readonly T[],
-  { style, Table }: TableOptions,
-  head: boolean,
-): string[] {
-  const { beside, below, widths, gap } = layout;
+  { style, columns }: Pane,
+  isFirst: boolean,
+): Drawn {
   const table = new Table({
     chars: { ...noBorders, left: margin, middle: ' '.repeat(gap) },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     colWidths: [...widths],
     colAligns: beside.map(({ align = 'left' }) => (align === 'decimal' ? 'right' : align)),
   });
-  if (head) table.push(beside.map(({ title }) => style.dim(title)));
-  const cells = beside.map((column, i) =>
-    cellsOf(column, rows).map((text) => cut(text, widths[i] ?? 0)),
-  );
-  for (const [at, row] of rows.entries()) {
+  const hasHead = isFirst && beside.some(({ title }) => title !== '');
+  if (hasHead) table.push(beside.map(({ title }) => style.dim(title)));
+  const cells = beside.map((column, i) => cellsOf(column, rows, widths[i] ?? 0));
+  for (const [at, row] of rows.entries())
     table.push(beside.map((column, i) => painted(column, row, style, cells[i]?.[at])));
-  }
   const lines = table
     .toString()
     .split('\n')
     .map((line) => line.trimEnd());
-  const belowLines = (row: T): string[] =>
-    below.map((column) => `${margin}${margin}${painted(column, row, style)}`);
-  return [
-    ...(head ? lines.slice(0, 1) : []),
-    ...rows.flatMap((row, i) => [lines[i + (head ? 1 : 0)] ?? '', ...belowLines(row)]),
-  ];
-}
-
-function stack<T>(
-  layout: Layout<T>,
-  rows: readonly T[],
-  { style, width }: TableOptions,
-  first: boolean,
-): string[] {
-  const labelWidth = layout.widths[0] ?? 0;
-  const field = (column: Column<T>, row: T): string[] => {
-    const value = painted(column, row, style);
-    const label = `${margin}${style.dim(padRight(column.title, labelWidth))}`;
-    const isBeside = margin.length + labelWidth + layout.gap + widthOf(value) <= width;
-    return isBeside
-      ? [`${label}${' '.repeat(layout.gap)}${value}`.trimEnd()]
-      : [label.trimEnd(), `${margin}${margin}${value}`];
+  const head = hasHead ? lines.slice(0, 1) : [];
+  const belowRow = (row: T): string[] => {
+    const parts = below.map((column) => ({ text: painted(column, row, style) }));
+    const indent = margin + margin;
+    const room = columns - indent.length;
+    // An id is not wrapped, so that it can be copied.
+    return sideBySide(parts, room, '   ')
+      .flatMap((line) => (line.includes(' ') ? wrap(line, room) : [line]))
+      .map((line) => indent + line);
   };
-  const record = (row: T): string[] => layout.beside.flatMap((column) => field(column, row));
-  return rows.flatMap((row, i) => (first && i === 0 ? record(row) : ['', ...record(row)]));
+  return {
+    head,
+    rows: rows.map((row, i) => [lines[head.length + i] ?? '', ...belowRow(row)]),
+  };
 }
 
-const painted = <T>(
+function card<T>(columns: readonly Column<T>[], row: T, canvas: Pane, isFirst: boolean): string[] {
+  const facts = columns
+    .map((column) => ({ label: column.title, value: textOf(column, row) }))
+    .filter(({ value }) => value !== '')
+    .map((fact) => ({ ...fact, whole: !fact.value.includes(' ') }));
+  const lines = factLines(facts, canvas, 0);
+  return isFirst ? lines : ['', ...lines];
+}
+
+/** The blanks around a text stay plain, so that those at the end of a line can be removed. */
+function painted<T>(
   column: Column<T>,
   row: T,
   style: ChalkInstance,
   text = textOf(column, row),
-): string => column.style?.(text, style, row) ?? text;
+): string {
+  const core = text.trim();
+  if (column.style === undefined || core === '') return text;
+  const at = text.indexOf(core);
+  return text.slice(0, at) + column.style(core, style, row) + text.slice(at + core.length);
+}
 
 const noBorders = Object.fromEntries(
   [

@@ -1,6 +1,7 @@
 // The output of a command: the columns of its rows, for people and for scripts.
 import type { Big } from 'big.js';
 import type { ChalkInstance } from 'chalk';
+import type { GivesWay } from '../layout.js';
 import type { Canvas } from '../terminal.js';
 
 export const formats = ['table', 'json', 'jsonl', 'csv', 'tsv'] as const;
@@ -9,8 +10,11 @@ export type Format = (typeof formats)[number];
 /** Written in plain notation, empty for null and undefined. */
 export type Cell = string | number | bigint | boolean | Big | null | undefined;
 
-export interface Column<T> {
-  /** The name for csv and `--fields`: a path into the service's object, or the name of a computed value. */
+export interface Column<T> extends GivesWay {
+  /**
+   * The name for csv and `--fields`: a path into the service's object, or the name of a computed
+   * value.
+   */
   readonly name: string;
   readonly title: string;
   /** The exact value, for csv and tsv, and for the screen without `text`. */
@@ -19,12 +23,8 @@ export interface Column<T> {
   readonly text?: (row: T) => string;
   /** `decimal` aligns the points of numbers, and their units. */
   readonly align?: 'left' | 'right' | 'decimal';
-  /** Truncated rather than omitted, as long as a few characters remain. */
+  /** A text that may be shortened, after a word. */
   readonly shrinks?: boolean;
-  /** A narrow window omits the columns with the highest number first; those with 0 (the default) stay. */
-  readonly priority?: number;
-  /** An id that must stay whole: if the row is too wide, it moves to a line below. */
-  readonly below?: boolean;
   /** A column only for people or only for machines. */
   readonly only?: 'screen' | 'rows';
   /** Colour of a cell, on a screen only; never the only information. */
@@ -49,6 +49,8 @@ export interface ListView<T> extends RowView<T> {
   readonly empty: string;
   /** A dim line above the table, on a screen only. */
   readonly heading?: string | undefined;
+  /** A bold line above each run of rows with the same text, on a screen only. */
+  readonly group?: (row: T) => string;
   /** A dim line below the table, on a screen only. */
   readonly footer?: string | undefined;
 }

@@ -1,8 +1,9 @@
-// Journal and inbox as a table: where they are, whether they are usable, and what is in them; what was moved, as a record.
+// Journal and inbox as a table: where they are, whether they are usable, and what is in them; what
+// was moved, as a record.
 import type { ListView, RecordView } from '../rows/view.js';
 import { counted } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
-import type { UnfinishedPayments } from '../../store/journal/figures.js';
+import { unfinishedStatuses, type UnfinishedPayments } from '../../store/journal/figures.js';
 import { fieldColumns } from '../rows/cell.js';
 
 export interface DatabaseRow {
@@ -13,6 +14,10 @@ export interface DatabaseRow {
   readonly needed: number;
   /** The random id of the database; files have none. */
   readonly id?: string | null;
+  /** Raised by each `reconcile --import`. */
+  readonly generation?: number;
+  /** It was restored from a backup and lacks payments: none is made until it is reconciled. */
+  readonly restored?: boolean;
   /** Payments or events in it. */
   readonly rows?: number;
   /** Whether a write was tried and succeeded. */
@@ -25,7 +30,7 @@ export interface DatabaseRow {
 
 const waitingText = ({ unfinished = [], backlog = [] }: DatabaseRow): string =>
   [
-    ...['open', 'in-flight', 'unknown'].flatMap((word) => {
+    ...unfinishedStatuses.flatMap((word) => {
       const count = total(unfinished.filter(({ status }) => status === word));
       return count === 0 ? [] : [`${count} ${word}`];
     }),
@@ -35,11 +40,12 @@ const waitingText = ({ unfinished = [], backlog = [] }: DatabaseRow): string =>
 const total = (rows: readonly { readonly count: number }[]): number =>
   rows.reduce((sum, { count }) => sum + count, 0);
 
-const stateText = ({ id, version, needed, writable }: DatabaseRow): string => {
+const stateText = ({ id, version, needed, writable, restored }: DatabaseRow): string => {
   if (version === 0)
-    return id === undefined ? 'created at first use' : 'created by svcpay db upgrade';
+    return id === undefined ? 'created at first use' : 'created by svcpay db upgrade --new';
   if (version > needed) return 'of a newer svcpay';
   if (version < needed) return 'to be upgraded';
+  if (restored === true) return 'restored: reconcile --import';
   return writable === false ? 'takes no writes' : 'in order';
 };
 
@@ -67,12 +73,12 @@ export const databaseList: ListView<DatabaseRow> = {
       name: 'id',
       title: 'Database id',
       value: ({ id }) => id ?? null,
-      text: ({ id }) => id ?? '',
+      text: ({ id, generation }) => (id == null ? '' : `${id}, generation ${generation ?? 1}`),
       priority: 3,
     },
     { name: 'waiting', title: 'Waiting', value: waitingText, priority: 2 },
   ],
-  fields: ['writable', 'unfinished', 'backlog'],
+  fields: ['generation', 'restored', 'writable', 'unfinished', 'backlog'],
   quiet: ({ place }) => place,
   empty: '',
 };

@@ -7,7 +7,7 @@ import type { Column, ListView, RecordView } from '../rows/view.js';
 interface Difference {
   readonly difference: string;
   readonly source: string;
-  readonly txnId: string;
+  readonly txnId: string | null;
   readonly reference: string | null;
   readonly ccy: string | null;
   readonly here: Big | null;
@@ -40,9 +40,9 @@ export const differenceList: ListView<Difference> = {
     amountColumn('here', 'Here'),
     amountColumn('there', 'There'),
     { name: 'detail', title: 'Detail', value: ({ detail }) => detail, shrinks: true, priority: 1 },
-    { name: 'txnId', title: 'Id', value: ({ txnId }) => txnId, below: true },
+    { name: 'txnId', title: 'Id', value: ({ txnId }) => txnId, priority: 9, below: true },
   ],
-  quiet: ({ txnId }) => txnId,
+  quiet: ({ txnId }) => txnId ?? '',
   empty: 'No differences.',
 };
 
@@ -54,7 +54,8 @@ export const importedView = (counts: {
   open: number;
 }): RecordView<object> => ({
   screen: () => [
-    `Entered ${counts.entered} payments that the journal did not have, of ${counts.read} transactions.`,
+    `Entered ${counts.entered} payments that the journal did not have, ` +
+      `of ${counts.read} transactions.`,
     ...(counts.open > 0
       ? [`Open: ${counts.open}. svcpay tx resume finishes or reports each.`]
       : []),

@@ -2,14 +2,15 @@
 import type { Transaction } from '../../api/types.js';
 import { counted } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
+import { sideBySide, type Part } from '../layout.js';
 import { parsedToJson, toJson } from '../rows/json.js';
 import { sanitize } from '../sanitize.js';
 import type { StreamView } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
 import { widthOf } from '../text.js';
 import { clockTime } from '../time.js';
-import { transactionFields } from './transaction-fields.js';
-import { stateStyle } from './transaction-view.js';
+import { nestedTransactionFields } from './transaction-fields.js';
+import { lineAmount, stateStyle, transactionKind } from './transaction-view.js';
 
 /** The payload under the names of the specification, and the fields of the inbox. */
 export interface EventRow extends Pick<
@@ -29,6 +30,8 @@ export interface EventRow extends Pick<
   /** Status of the answer to a replay; null if no answer came. */
   readonly status?: number | null;
   readonly error?: string;
+  /** The address that gave the status, and the time it took. */
+  readonly answeredBy?: { readonly target: string; readonly ms: number };
 }
 
 export const eventFields: readonly string[] = [
@@ -43,8 +46,7 @@ export const eventFields: readonly string[] = [
   'outOfOrder',
   'missing',
   'body',
-  'transaction',
-  ...transactionFields.map((name) => `transaction.${name}`),
+  ...nestedTransactionFields,
   'status',
   'error',
   'remarks',
@@ -71,38 +73,67 @@ const margin = '  ';
 const gap = '  ';
 const stateWidth = 'usercanceled'.length;
 
-/** Parts that do not fit on the line go on the next, under the state; an id is never cut. */
+/**
+ * Parts that do not fit go on lines below the state. An id is never cut, unless the line says what
+ * the transaction is.
+ */
 function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
   const state = row.txnState ?? 'unreadable';
-  const now = row.transaction?.txnState;
+  const { transaction } = row;
+  const below = (texts: string[]): Part[] => texts.map((text) => ({ text, below: true }));
   const parts = [
-    stateStyle(state, style)(sanitize(state).padEnd(stateWidth)),
-    ...(row.txnId == null ? [] : [sanitize(row.txnId)]),
-    ...(row.extRefId ? [sanitize(row.extRefId)] : []),
-    ...(row.msg ? [sanitize(row.msg)] : []),
-    ...(now === undefined || now === state ? [] : [`now ${sanitize(now)}`]),
-    ...remarks(row).map((remark) => style.dim(remark)),
+    ...(transaction === undefined
+      ? below(nameParts(row))
+      : described(row, transaction).map((text) => ({ text }))),
+    ...below(answerText(row, style)),
+    ...below(remarks(row).map((remark) => style.dim(remark))),
   ];
-  const head = `${margin}${style.dim(`${clockTime(row.receivedAt)} #${row.eventId}`)}${gap}`;
+  const number = row.answeredBy === undefined ? ` #${row.eventId}` : '';
+  const head = `${margin}${style.dim(clockTime(row.receivedAt) + number)}${gap}`;
+  const [first = '', ...rest] = sideBySide(
+    [
+      { text: stateStyle(state, style)(sanitize(state).padEnd(stateWidth)) },
+      ...parts.map((part, i) => ({ ...part, priority: i + 1 })),
+    ],
+    columns - widthOf(head),
+    gap,
+  );
   const indent = ' '.repeat(Math.min(widthOf(head), Math.max(0, columns - 36)));
-  const lines = [head];
-  for (const part of parts) {
-    const line = lines.at(-1) ?? '';
-    const isFresh = line === head || line === indent;
-    const longer = isFresh ? line + part : `${line}${gap}${part}`;
-    if (isFresh || widthOf(longer.trimEnd()) <= columns) lines[lines.length - 1] = longer;
-    else lines.push(indent + part);
-  }
-  return lines.map((line) => line.trimEnd());
+  return [head + first, ...rest.map((line) => indent + line)].map((line) => line.trimEnd());
 }
 
-function remarks({ duplicateOf, outOfOrder, missing, body, status, error }: EventRow): string[] {
+const nameParts = ({ txnId, extRefId, msg }: EventRow): string[] =>
+  [txnId ?? '', extRefId ?? '', msg ?? ''].map(sanitize);
+
+function described({ extRefId, msg, txnState, answeredBy }: EventRow, txn: Transaction): string[] {
+  const isOld = txn.txnState !== txnState && answeredBy === undefined;
+  return [
+    transactionKind(txn).toLowerCase(),
+    lineAmount(txn),
+    extRefId == null || isGenerated(extRefId) ? txn.txnId.slice(0, 8) : extRefId,
+    msg ?? '',
+    isOld ? `now ${txn.txnState}` : '',
+  ].map(sanitize);
+}
+
+const isGenerated = (ref: string): boolean =>
+  /^(?:bolt11-[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.test(ref);
+
+function answerText({ status, answeredBy }: EventRow, style: Canvas['style']): string[] {
+  if (answeredBy === undefined || status === undefined || status === null) return [];
+  const colour = status >= 200 && status < 300 ? style.green : style.red;
+  const { target, ms } = answeredBy;
+  return [`-> ${sanitize(target)}  ${colour(String(status))}  ${Math.round(ms)} ms`];
+}
+
+function remarks(row: EventRow): string[] {
+  const { duplicateOf, outOfOrder, missing, body, status, error, answeredBy } = row;
   return [
     ...(duplicateOf === null ? [] : [`duplicate of #${duplicateOf}`]),
     ...(outOfOrder ? ['out of order'] : []),
     ...(missing.length === 0 ? [] : [`no event of ${missing.map(sanitize).join(', ')}`]),
     ...(body === undefined ? [] : ['signed, but not a payload of the specification']),
-    ...(status === undefined
+    ...(status === undefined || answeredBy !== undefined
       ? []
       : [status === null ? `not delivered: ${sanitize(error ?? '')}` : `answered ${status}`]),
   ];

@@ -52,7 +52,8 @@ export function institutionList(country: string, paysOut: boolean): ListView<Ins
     ],
     quiet: ({ institutionCode }) => institutionCode,
     empty: paysOut
-      ? `The service lists no institutions for ${country}: its lookup does not cover this country. Ask the service for the code.`
+      ? `The service lists no institutions for ${country}: its lookup does not cover this ` +
+        'country. Ask the service for the code.'
       : `The service lists no institutions for ${country}: payouts there are not available.`,
   };
 }

@@ -1,13 +1,25 @@
 // Payments of the journal: the unfinished ones, and the results of resuming them.
 import type { Big } from 'big.js';
-import type { Transaction } from '../../api/types.js';
+import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { money } from '../../formats/amount.js';
+import { formatDuration } from '../../formats/duration.js';
+import { railOfKind } from '../../formats/rails.js';
 import { hasLapsed, isQuoted } from '../../formats/states.js';
 import type { AttemptState, Payment } from '../../store/journal/payment.js';
+import { columnsThrough } from '../rows/cell.js';
+import type { Column, ListView } from '../rows/view.js';
 import { shortTime } from '../time.js';
-import { sendWord, stateWord } from './state-words.js';
-import { shortAmount } from './transaction-view.js';
-import type { ListView } from '../rows/view.js';
+import { confirmationsText, sendWord, uncountedWord } from './state-words.js';
+import { nestedTransactionFields } from './transaction-fields.js';
+import {
+  lineAmount,
+  lineKind,
+  minus,
+  partyOf,
+  shortAmount,
+  stateStyle,
+  type Known,
+} from './transaction-view.js';
 
 export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt' | 'updatedAt'> {
   /** State of the latest attempt, its number, and its transaction. */
@@ -37,33 +49,161 @@ const stepWords: Readonly<Record<AttemptState, string>> = {
   unknown: 'outcome unknown',
   paid: 'paid',
   failed: 'failed',
-  error: 'error',
+  error: 'error: ask the service',
   lapsed: 'expired',
 };
 
-export const isSubmitted = ({ step }: PendingPayment): boolean =>
-  ['submitting', 'in-flight', 'unknown'].includes(step);
+const isSubmitted = ({ step }: PendingPayment): boolean =>
+  ['submitting', 'in-flight', 'unknown', 'error'].includes(step);
 
 /** Submitted, and not read from the service just now. */
 export const isUnchecked = (payment: PendingPayment): boolean =>
   payment.transaction === undefined && isSubmitted(payment);
 
 /** The progress in words; a state that may have changed is marked as the last one seen. */
-export function progressOf(payment: PendingPayment): string {
+function progressOf(payment: PendingPayment): string {
   const { step, agreed, transaction, txnState } = payment;
   if (isUnchecked(payment))
     return txnState === null || step !== 'in-flight'
       ? stepWords[step]
       : `last seen ${sendWord(txnState)}`;
   if (transaction !== undefined && !isQuoted(transaction.txnState)) {
+    const word = uncountedWord(transaction);
+    if (transaction.txnState === 'error') return stepWords.error;
     return isSubmitted(payment) && hasLapsed(transaction.txnState)
-      ? `unknown: the service reports ${stateWord(transaction)}`
-      : stateWord(transaction);
+      ? `unknown: the service reports ${word}`
+      : word;
   }
   if (isSubmitted(payment))
     return txnState === null || step !== 'in-flight' ? stepWords[step] : sendWord(txnState);
   return agreed ? stepWords[step] : `${stepWords[step]}, your yes is missing`;
 }
+
+/** An open payment or request on a screen: at home, in watch and in tx pending. */
+export interface OpenLine {
+  readonly txnId: string | null;
+  readonly what: string;
+  readonly amount: string;
+  readonly with: string;
+  readonly progress: string;
+  /** For its colour; empty if the journal alone knows the payment. */
+  readonly txnState: string;
+  /** Epoch ms. */
+  readonly since: number | null | undefined;
+  /** The count of confirmations, the time left, or the certainty of the progress. */
+  readonly detail: string;
+}
+
+/** Payments checked just now first, then what else the service lists, then unchecked payments. */
+export function openLines(
+  listed: readonly ListedTransaction[],
+  open: readonly PendingPayment[],
+  known: Known,
+  now: number,
+): OpenLine[] {
+  const isChecked = (payment: PendingPayment): boolean => !isUnchecked(payment);
+  return [
+    ...open.filter(isChecked).map((payment) => paymentLine(payment, now)),
+    ...listed.map((txn) => listedLine(txn, known, now)),
+    ...open.filter(isUnchecked).map((payment) => paymentLine(payment, now)),
+  ];
+}
+
+const listedLine = (txn: ListedTransaction, known: Known, now: number): OpenLine => ({
+  txnId: txn.txnId,
+  what: lineKind(txn),
+  amount: lineAmount(txn),
+  with: partyOf(txn, known),
+  progress: uncountedWord(txn),
+  txnState: txn.txnState,
+  since: txn.createdAt,
+  detail: detailOf(txn, now),
+});
+
+function paymentLine(payment: PendingPayment, now: number): OpenLine {
+  const { txnId, kind, ccy, amount, openedAt, transaction } = payment;
+  const sign = kind === 'swap' ? '' : minus;
+  return {
+    txnId,
+    what: kindText(kind),
+    amount: ccy === null || amount === null ? '–' : sign + shortAmount(money(ccy, amount)),
+    with: payment.with,
+    progress: progressOf(payment),
+    txnState: '',
+    since: openedAt,
+    detail: isUnchecked(payment)
+      ? 'not checked'
+      : !isSubmitted(payment)
+        ? 'nothing moved yet'
+        : transaction === undefined
+          ? ''
+          : detailOf(transaction, now),
+  };
+}
+
+/** `send onchain` as `↑ On-chain`, like the transaction that it becomes. */
+const kindText = (kind: string): string =>
+  lineKind({
+    sourceReq: { method: 'servicepay' },
+    destReq: { method: kind === 'swap' ? 'servicepay' : (railOfKind(kind)?.method ?? kind) },
+  });
+
+function detailOf(txn: ListedTransaction, now: number): string {
+  const counted = confirmationsText(txn);
+  if (counted !== undefined) return counted;
+  const { expiresAt, method } = txn.sourceReq;
+  return method !== 'servicepay' && typeof expiresAt === 'number' && expiresAt > now
+    ? `expires in ${formatDuration(expiresAt - now)}`
+    : '';
+}
+
+const dim: NonNullable<Column<object>['style']> = (cell, style) => style.dim(cell);
+
+/** The columns of open payments, on every screen that has them. */
+export const openColumns = (now: number): Column<OpenLine>[] => [
+  { name: 'what', title: 'What', value: ({ what }) => what, priority: 4, only: 'screen' },
+  {
+    name: 'signed',
+    title: 'Amount',
+    value: ({ amount }) => amount,
+    align: 'decimal',
+    only: 'screen',
+  },
+  {
+    name: 'party',
+    title: 'With',
+    value: (line) => line.with,
+    priority: 2,
+    below: true,
+    shrinks: true,
+    only: 'screen',
+  },
+  {
+    name: 'progress',
+    title: 'State',
+    value: ({ progress }) => `● ${progress}`,
+    style: (cell, style, { txnState }) => stateStyle(txnState, style)(cell),
+    priority: 1,
+    below: true,
+    only: 'screen',
+  },
+  {
+    name: 'detail',
+    title: '',
+    value: ({ detail }) => detail,
+    style: dim,
+    priority: 3,
+    only: 'screen',
+  },
+  {
+    name: 'opened',
+    title: 'Since',
+    value: ({ since }) => (typeof since === 'number' ? shortTime(since, now) : '–'),
+    style: dim,
+    priority: 5,
+    only: 'screen',
+  },
+];
 
 /** @param footer the time of the data, and the next step */
 export function pendingList(now: number, footer: string): ListView<PendingPayment> {
@@ -73,35 +213,20 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
         name: 'since',
         title: 'Since',
         value: ({ openedAt }) => new Date(openedAt).toISOString(),
-        text: ({ openedAt }) => shortTime(openedAt, now),
-        style: (cell, style) => style.dim(cell),
-        priority: 2,
+        only: 'rows',
       },
-      { name: 'kind', title: 'What', value: ({ kind }) => kind },
-      {
-        name: 'amount',
-        title: 'Amount',
-        value: ({ amount }) => amount,
-        text: ({ ccy, amount }) =>
-          ccy === null || amount === null ? '–' : shortAmount(money(ccy, amount)),
-        align: 'decimal',
-      },
-      {
-        name: 'with',
-        title: 'With',
-        value: (row) => row.with,
-        only: 'screen',
-        priority: 3,
-        shrinks: true,
-      },
+      { name: 'kind', title: 'What', value: ({ kind }) => kind, only: 'rows' },
+      { name: 'amount', title: 'Amount', value: ({ amount }) => amount, only: 'rows' },
       { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
-      { name: 'step', title: 'State', value: ({ step }) => step, text: progressOf },
+      { name: 'step', title: 'State', value: ({ step }) => step, only: 'rows' },
       { name: 'agreed', title: 'Your yes', value: ({ agreed }) => agreed, only: 'rows' },
+      ...columnsThrough(openColumns(now), (payment: PendingPayment) => paymentLine(payment, now)),
       {
         name: 'ref',
         title: 'Reference',
         value: ({ ref }) => ref,
-        style: (cell, style) => style.dim(cell),
+        style: dim,
+        priority: 9,
         below: true,
       },
       { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, only: 'rows' },
@@ -116,7 +241,7 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
       'openedAt',
       'updatedAt',
       'asOf',
-      'transaction',
+      ...nestedTransactionFields,
     ],
     quiet: ({ ref }) => ref,
     empty: 'No unfinished payments. All payments: svcpay tx list',
@@ -136,7 +261,7 @@ export function overdueList(now: number): ListView<OverduePayment> {
     'from the journal alone · svcpay tx resume finishes or reports each',
   );
   const process: ListView<OverduePayment>['columns'] = [
-    { name: 'host', title: 'Host', value: ({ host }) => host, below: true },
+    { name: 'host', title: 'Host', value: ({ host }) => host, priority: 8, below: true },
     { name: 'pid', title: 'Process', value: ({ pid }) => pid, only: 'rows' },
   ];
   return { ...pending, columns: [...pending.columns, ...process] };
@@ -160,13 +285,20 @@ export const resumedList: ListView<ResumedPayment> = {
       value: ({ txnState }) => txnState,
       text: ({ txnState }) => (txnState === null ? '' : sendWord(txnState)),
     },
-    { name: 'message', title: 'Result', value: ({ message }) => message ?? 'done', below: true },
+    {
+      name: 'message',
+      title: 'Result',
+      value: ({ message }) => message ?? 'done',
+      priority: 1,
+      below: true,
+    },
     { name: 'exitCode', title: 'Exit', value: ({ exitCode }) => exitCode, only: 'rows' },
     {
       name: 'txnId',
       title: 'Transaction',
       value: ({ txnId }) => txnId,
-      style: (cell, style) => style.dim(cell),
+      style: dim,
+      priority: 2,
       below: true,
     },
     { name: 'ref', title: 'Reference', value: ({ ref }) => ref, only: 'rows' },

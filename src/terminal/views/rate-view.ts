@@ -4,7 +4,10 @@ import { fixed } from '../../formats/amount.js';
 import type { ListView } from '../rows/view.js';
 import { inverseText, rateText } from '../cards/quote-card.js';
 
-/** One unit of `base` costs `rate` of `quote`; both are null for a pair whose name is of another form. */
+/**
+ * One unit of `base` costs `rate` of `quote`; both are null for a pair whose name is of another
+ * form.
+ */
 export interface RateRow {
   readonly pair: string;
   readonly base: string | null;

@@ -1,5 +1,13 @@
 // The traffic of the sandbox as tables: requests, webhook deliveries and faults.
-import type { SandboxDelivery, SandboxFault, SandboxRequest } from '../../api/sandbox-answers.js';
+import {
+  deliveryAnswer,
+  faultAnswer,
+  fieldNames,
+  requestAnswer,
+  type Delivery,
+  type Fault,
+  type LoggedRequest,
+} from '../../formats/sandbox/answers.js';
 import { counted } from '../../formats/text.js';
 import { formatDuration } from '../../formats/duration.js';
 import { sanitize } from '../sanitize.js';
@@ -14,7 +22,7 @@ const timeColumn = <T>(name: string, title: string, at: (row: T) => number): Col
   text: (row) => clockTime(at(row)),
 });
 
-export const requestList: ListView<SandboxRequest> = {
+export const requestList: ListView<LoggedRequest> = {
   columns: [
     timeColumn('at', 'Time', ({ at }) => at),
     { name: 'method', title: 'Method', value: ({ method }) => method },
@@ -34,15 +42,15 @@ export const requestList: ListView<SandboxRequest> = {
       style: (cell, style) => style.yellow(cell),
     },
   ],
-  fields: ['requestBody', 'responseBody'],
+  fields: fieldNames(requestAnswer),
   quiet: ({ method, path, status }) => `${method} ${path} ${status}`,
   empty: 'No requests yet: each command that talks to the sandbox adds some.',
 };
 
-const deliveryText = ({ status, nextAttemptAt }: SandboxDelivery): string =>
+const deliveryText = ({ status, nextAttemptAt }: Delivery): string =>
   status === 'scheduled' && nextAttemptAt !== null ? `next at ${clockTime(nextAttemptAt)}` : status;
 
-export const deliveryList: ListView<SandboxDelivery> = {
+export const deliveryList: ListView<Delivery> = {
   columns: [
     { name: 'id', title: 'ID', value: ({ id }) => id, align: 'right' },
     timeColumn('createdAt', 'Time', ({ createdAt }) => createdAt),
@@ -67,18 +75,19 @@ export const deliveryList: ListView<SandboxDelivery> = {
       priority: 1,
     },
     { name: 'lastAnswer', title: 'Last answer', value: lastAnswer, priority: 2 },
-    { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, below: true },
+    { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, priority: 9, below: true },
   ],
+  fields: fieldNames(deliveryAnswer),
   quiet: ({ id }) => String(id),
   empty: 'No deliveries: no webhook is set, or no transaction has changed since.',
 };
 
-function lastAnswer({ attempts }: SandboxDelivery): string | number | null {
+function lastAnswer({ attempts }: Delivery): string | number | null {
   const last = attempts.at(-1);
   return last === undefined ? null : (last.status ?? sanitize(last.error ?? ''));
 }
 
-const faultColumns: readonly Column<SandboxFault>[] = [
+const faultColumns: readonly Column<Fault>[] = [
   { name: 'id', title: 'ID', value: ({ id }) => id, align: 'right' },
   { name: 'kind', title: 'Fault', value: ({ kind }) => kind },
   { name: 'how', title: 'How', value: howText, priority: 1 },
@@ -95,40 +104,21 @@ const faultColumns: readonly Column<SandboxFault>[] = [
 ];
 
 export const faultFields: readonly string[] = [
-  ...faultColumns.map(({ name }) => name),
-  'nth',
-  'times',
-  'spent',
-  'method',
-  'path',
-  'destination',
-  'state',
-  'status',
-  'outcome',
-  'delay',
-  'retryAfter',
-  'commit',
-  'commitAfter',
-  'ago',
-  'steps',
-  'error',
-  'message',
-  'body',
-  'seen',
+  ...new Set([...faultColumns.map(({ name }) => name), ...fieldNames(faultAnswer)]),
 ];
 
-export const faultList: ListView<SandboxFault> = {
+export const faultList: ListView<Fault> = {
   columns: faultColumns,
   quiet: ({ id }) => String(id),
   empty: 'No faults. Add one: svcpay sandbox fault add KIND',
 };
 
-function faultSentence(fault: SandboxFault): string {
+function faultSentence(fault: Fault): string {
   const what = [fault.kind, howText(fault)].filter((each) => each !== '').join(' ');
   return `Fault ${fault.id}: ${what} strikes ${whereText(fault)}, ${oftenText(fault)}.`;
 }
 
-export const faultView = (fault: SandboxFault): RecordView<SandboxFault> => ({
+export const faultView = (fault: Fault): RecordView<Fault> => ({
   screen: ({ columns }) => wrap(faultSentence(fault), columns - 2).map((line) => `  ${line}`),
   columns: faultColumns,
   quiet: ({ id }) => String(id),
@@ -138,17 +128,21 @@ function howText({
   kind,
   status,
   outcome,
+  side,
+  factor,
   state,
   delay,
   retryAfter,
   commitAfter,
   ago = 0,
   steps = 0,
-}: SandboxFault): string {
+}: Fault): string {
   return [
     status,
     outcome,
-    kind === 'false-state' ? state : undefined,
+    side,
+    factor === undefined ? undefined : `times ${factor}`,
+    kind === 'false-state' || kind === 'returned' ? state : undefined,
     ago === 0 ? undefined : `${delayText(ago)} ago`,
     steps === 0 ? undefined : `${counted(steps, 'state')} ago`,
     commitAfter === undefined ? undefined : `carried out ${delayText(commitAfter)} later`,
@@ -159,19 +153,26 @@ function howText({
     .join(', ');
 }
 
+const paymentKinds: ReadonlySet<string> = new Set([
+  'payment',
+  'double-payment',
+  'settled-amount',
+  'returned',
+]);
+
 /** Where a second is long, what is shorter counts too. */
 const delayText = (ms: number): string => (ms < 1000 ? `${ms} ms` : formatDuration(ms));
 
-function whereText({ kind, method, path, destination, state }: SandboxFault): string {
-  if (kind === 'reference-reuse') return 'creations';
-  if (kind === 'payment' || kind === 'double-payment')
+function whereText({ kind, method, path, destination, state }: Fault): string {
+  if (kind === 'reference-reuse') return 'create requests';
+  if (paymentKinds.has(kind))
     return destination === '**' ? 'payments' : `payments to ${destination ?? ''}`;
   if (kind.startsWith('webhook-')) return state === undefined ? 'events' : `events of ${state}`;
   const request = [method, path].filter((each) => each !== undefined).join(' ');
   return request === '' ? 'requests' : request;
 }
 
-function oftenText({ nth, times }: SandboxFault): string {
+function oftenText({ nth, times }: Fault): string {
   const often = times === 'always' ? 'every time' : times === 1 ? 'once' : `${times} times`;
   return nth === 1 ? often : `${often}, from match ${nth} on`;
 }

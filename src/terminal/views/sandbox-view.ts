@@ -1,31 +1,19 @@
 // The sandbox for people and for scripts: its state, its clock, and its snapshots.
-import type {
-  MinedTransfer,
-  SandboxAccount,
-  SandboxClock,
-  SandboxSnapshot,
-  SandboxStatus,
-} from '../../api/sandbox-answers.js';
+import {
+  clockAnswer,
+  fieldNames,
+  type ClockState,
+  type SandboxAccount,
+  type SandboxStatus,
+  type Snapshot,
+  type Transfer,
+} from '../../formats/sandbox/answers.js';
 import { formatAmount, fromWire, money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { factLines, type Fact } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import { dateTime } from '../time.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
-
-export const sandboxStatusFields: readonly string[] = [
-  'baseUrl',
-  'accountId',
-  'clock',
-  'clock.now',
-  'clock.frozen',
-  'faults',
-  'due',
-  'autoPay',
-  'accounts',
-  'transactions',
-  'deliveries',
-];
 
 export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStatus> => ({
   screen: (canvas) => [
@@ -82,18 +70,18 @@ function countsText(counts: Readonly<Record<string, number>>): string {
   return known.length === 0 ? 'none' : known.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
-const clockText = ({ now, frozen }: SandboxClock): string =>
+const clockText = ({ now, frozen }: ClockState): string =>
   `${dateTime(now)}${frozen ? ', frozen' : ''}`;
 
-export const clockFields: readonly string[] = ['now', 'frozen'];
+const clockFields = fieldNames(clockAnswer);
 
-export const sandboxClockView = (clock: SandboxClock): RecordView<SandboxClock> => ({
+export const clockView = (clock: ClockState): RecordView<ClockState> => ({
   screen: (canvas) => factLines([{ label: 'Clock', value: clockText(clock) }], canvas),
   columns: fieldColumns(clockFields),
   quiet: ({ now }) => String(now),
 });
 
-const snapshotColumns: readonly Column<SandboxSnapshot>[] = [
+const snapshotColumns: readonly Column<Snapshot>[] = [
   { name: 'name', title: 'Name', value: ({ name }) => name },
   {
     name: 'savedAt',
@@ -117,12 +105,7 @@ const snapshotColumns: readonly Column<SandboxSnapshot>[] = [
   },
 ];
 
-export const snapshotFields: readonly string[] = [
-  ...snapshotColumns.map(({ name }) => name),
-  ...clockFields.map((name) => `clock.${name}`),
-];
-
-export const snapshotList: ListView<SandboxSnapshot> = {
+export const snapshotList: ListView<Snapshot> = {
   columns: snapshotColumns,
   quiet: ({ name }) => name,
   empty: 'No state has been saved. Save one: svcpay sandbox snapshot save NAME',
@@ -131,8 +114,8 @@ export const snapshotList: ListView<SandboxSnapshot> = {
 /** `what` was done to it. */
 export const snapshotView = (
   what: 'Saved as' | 'Back at',
-  { name, clock }: SandboxSnapshot,
-): RecordView<SandboxSnapshot> => ({
+  { name, clock }: Snapshot,
+): RecordView<Snapshot> => ({
   screen: (canvas) =>
     factLines(
       [
@@ -145,9 +128,9 @@ export const snapshotView = (
   quiet: ({ name }) => name,
 });
 
-export const minedList: ListView<MinedTransfer> = {
+export const minedList: ListView<Transfer> = {
   columns: [
-    { name: 'id', title: 'ID', value: ({ id }) => id, below: true },
+    { name: 'id', title: 'ID', value: ({ id }) => id, priority: 9, below: true },
     { name: 'chain', title: 'Chain', value: ({ chain }) => chain },
     {
       name: 'confirmations',

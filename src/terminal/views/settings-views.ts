@@ -92,6 +92,7 @@ export const profileList: ListView<ListedProfile> = {
       priority: 3,
     },
   ],
+  fields: ['baseUrl', 'sandbox'],
   quiet: ({ name }) => name,
   empty: 'There are no profiles yet: svcpay login',
 };

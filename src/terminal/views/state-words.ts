@@ -1,5 +1,6 @@
 // The progress of a transaction in words. Scripts get the service's states.
-import { confirmationsOf } from '../../api/unspecified.js';
+import { confirmationsOf, failureReasonOf } from '../../api/unspecified.js';
+import { isFinal } from '../../formats/states.js';
 import type { ListedTransaction } from '../../api/types.js';
 import { entryOf } from '../../formats/unknown.js';
 import { sanitize } from '../sanitize.js';
@@ -50,16 +51,19 @@ const own: Readonly<Record<Kind, Words>> = {
 };
 
 /** `invoice ready`, `sent`, `done`, `2 of 6`; an unknown state is shown unchanged. */
-export function stateWord(txn: Stated): string {
-  const { txnState } = txn;
-  const counted = confirmationsText(txn);
-  if (counted !== undefined) return counted;
-  return (
-    entryOf(own[kindOf(txn)], txnState) ??
-    entryOf(common, txnState) ??
-    (sanitize(txnState) || 'not recognized')
-  );
+export const stateWord = (txn: Stated): string => confirmationsText(txn) ?? uncountedWord(txn);
+
+/** `failed · no route`: with the reason, if the service reports one. */
+export function stateWithReason(txn: ListedTransaction): string {
+  const reason = isFinal(txn.txnState) && txn.txnState !== 'completed' && failureReasonOf(txn);
+  return reason ? `${stateWord(txn)} · ${sanitize(reason)}` : stateWord(txn);
 }
+
+/** Like `stateWord`, but `sent` while confirmations are counted. */
+export const uncountedWord = (txn: Stated): string =>
+  entryOf(own[kindOf(txn)], txn.txnState) ??
+  entryOf(common, txn.txnState) ??
+  (sanitize(txn.txnState) || 'not recognized');
 
 /** Of a payment from this home of which only the state is known. */
 export const sendWord = (txnState: string): string =>

@@ -1,19 +1,27 @@
-// A statement of the wallets as a table: opening balance, rows, closing balance; and its differences in words.
+// A statement of the wallets as a table: opening balance, rows, closing balance; and its
+// differences in words.
 import type { Big } from 'big.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
+import { methodFacts } from '../../formats/rails.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
 import { factLines } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
+import { dateTime } from '../time.js';
 import { shortened } from './transaction-view.js';
 
 /** A row for scripts. */
 export interface StatementLine {
-  /** The calendar day in the zone of the statement; null for an opening at the beginning of all history. */
+  /**
+   * The calendar day in the zone of the statement; null for an opening at the beginning of all
+   * history.
+   */
   readonly date: string | null;
-  /** In UTC; null for opening and closing. */
+  /** Of its settlement, in UTC; null for opening and closing. */
   readonly time: string | null;
+  /** In UTC; null without a transaction. */
+  readonly created: string | null;
   readonly wallet: string;
   readonly kind: string;
   readonly counterparty: string | null;
@@ -37,42 +45,55 @@ const kinds: Readonly<Record<string, string>> = {
   receive: 'Received',
   send: 'Sent',
   swap: 'Swapped',
+  'opening entry': 'Opening',
+  adjustment: 'Adjusted',
   difference: 'Difference',
 };
 
 type Amount = 'in' | 'out' | 'fee' | 'balance';
 
-const amountColumn = (name: Amount, title: string, priority?: number): Column<StatementLine> => ({
+const amountColumn = (name: Amount, title: string): Column<StatementLine> => ({
   name,
   title,
   value: (row) => row[name],
   text: (row) =>
     name !== 'balance' && row[name].eq(0) ? '' : formatNumber(money(row.wallet, row[name])),
   align: 'right',
-  ...(priority !== undefined && { priority }),
 });
 
-const isMark = ({ txnId }: StatementLine): boolean => txnId === null;
+/** Not a transaction: its word stands in place of the date. */
+const isMark = ({ kind }: StatementLine): boolean =>
+  kind === 'opening' || kind === 'closing' || kind === 'difference';
+
+const kindText = ({ kind }: StatementLine): string => entryOf(kinds, kind) ?? kind;
 
 export const statementList = (heading: string): ListView<StatementLine> => ({
   columns: [
-    { name: 'date', title: 'Date', value: ({ date }) => date, text: ({ date }) => date ?? '' },
+    {
+      name: 'date',
+      title: 'Date',
+      value: ({ date }) => date,
+      text: (row) => (isMark(row) ? kindText(row) : (row.date ?? '')),
+      style: (cell, style, row) => (isMark(row) ? style.bold(cell) : cell),
+    },
     { name: 'time', title: 'time', value: ({ time }) => time, only: 'rows' },
-    { name: 'wallet', title: 'Wallet', value: ({ wallet }) => wallet },
+    { name: 'created', title: 'created', value: ({ created }) => created, only: 'rows' },
+    { name: 'wallet', title: 'Wallet', value: ({ wallet }) => wallet, only: 'rows' },
     {
       name: 'kind',
       title: 'What',
       value: ({ kind }) => kind,
-      text: ({ kind }) => entryOf(kinds, kind) ?? kind,
-      style: (cell, style, row) => (isMark(row) ? style.bold(cell) : cell),
+      text: (row) => (isMark(row) ? '' : kindText(row)),
+      priority: 3,
     },
     {
       name: 'counterparty',
       title: 'With',
       value: ({ counterparty }) => counterparty,
-      text: ({ counterparty }) => shortened(counterparty ?? ''),
+      text: ({ counterparty }) => methodFacts(counterparty)?.label ?? shortened(counterparty ?? ''),
       shrinks: true,
-      priority: 3,
+      priority: 2,
+      below: true,
     },
     {
       name: 'reference',
@@ -84,7 +105,7 @@ export const statementList = (heading: string): ListView<StatementLine> => ({
     { name: 'note', title: 'note', value: ({ note }) => note, only: 'rows' },
     amountColumn('in', 'In'),
     amountColumn('out', 'Out'),
-    amountColumn('fee', 'Fee', 2),
+    amountColumn('fee', 'Fee'),
     amountColumn('balance', 'Balance'),
     {
       name: 'fiatValue',
@@ -102,27 +123,75 @@ export const statementList = (heading: string): ListView<StatementLine> => ({
       title: 'Id',
       value: ({ txnId }) => txnId,
       text: ({ txnId }) => (txnId ?? '').slice(0, 8),
-      priority: 1,
+      priority: 6,
     },
   ],
   quiet: ({ balance }) => fixed(balance),
   empty: 'No wallet holds anything, and nothing has moved.',
   heading,
+  group: ({ wallet }) => wallet,
 });
 
 interface Differing {
   readonly ccy: string;
-  readonly added: Big;
-  readonly reported: Big;
   readonly difference: Big;
+  /** Epoch ms. */
+  readonly lastTied: number | undefined;
 }
 
-/** `BTC: the transactions add up to 1 BTC, the service reports 0.9 BTC: 0.1 BTC less.` */
-export function differenceText({ ccy, added, reported, difference }: Differing): string {
-  const amount = (value: Big): string => formatAmount(money(ccy, value));
+/** `BTC: 0.01 BTC more than the transactions explain, arose after 2026-11-20 18:00, …` */
+export function differenceText({ ccy, difference, lastTied }: Differing): string {
   const side = difference.gt(0) ? 'more' : 'less';
-  return `${ccy}: the transactions add up to ${amount(added)}, the service reports ${amount(reported)}: ${amount(difference.abs())} ${side}`;
+  const since =
+    lastTied === undefined
+      ? ''
+      : `, arose after ${dateTime(lastTied).slice(0, 16)}, when it last tied`;
+  return (
+    `${formatAmount(money(ccy, difference.abs()))} ${side} ` +
+    `than the transactions explain${since}`
+  );
 }
+
+/** `BTC    opening, not explained by a transaction       1.00000000` */
+export const openingLines = (
+  openings: readonly { readonly entry: { readonly ccy: string }; readonly value: Big }[],
+): string[] => {
+  const amounts = openings.map(({ entry, value }) => formatNumber(money(entry.ccy, value)));
+  const width = Math.max(...amounts.map(({ length }) => length));
+  return openings.map(
+    ({ entry }, i) =>
+      `  ${entry.ccy.padEnd(5)}  opening, not explained by a transaction  ` +
+      `${(amounts[i] ?? '').padStart(width)}`,
+  );
+};
+
+/** An opening or an adjustment. */
+export interface RecordedEntry {
+  readonly wallet: string;
+  readonly amount: Big;
+  /** A calendar day. */
+  readonly date: string;
+  readonly note: string | null;
+  readonly id: string;
+}
+
+export const entryList: ListView<RecordedEntry> = {
+  columns: [
+    { name: 'date', title: 'Date', value: ({ date }) => date },
+    { name: 'wallet', title: 'Wallet', value: ({ wallet }) => wallet },
+    {
+      name: 'amount',
+      title: 'Amount',
+      value: ({ amount }) => amount,
+      text: ({ wallet, amount }) => formatNumber(money(wallet, amount)),
+      align: 'right',
+    },
+    { name: 'note', title: 'Note', value: ({ note }) => note, priority: 2, shrinks: true },
+    { name: 'id', title: 'Id', value: ({ id }) => id, priority: 3 },
+  ],
+  quiet: ({ id }) => id,
+  empty: 'Nothing was recorded.',
+};
 
 interface Explaining {
   readonly ccy: string;
@@ -143,8 +212,22 @@ export function explanationText({
   isExact,
 }: Explaining): string {
   const amount = effect === null ? 'an unknown amount' : formatAmount(money(ccy, effect));
-  return `${txnId}: ${reason} (${txnState}), ${amount}${isExact ? ', explains the difference' : ''}`;
+  const why = isExact ? ', explains the difference' : '';
+  return `${txnId}: ${reason} (${txnState}), ${amount}${why}`;
 }
+
+interface DraftBalance {
+  readonly ccy: string;
+  readonly opening: Big;
+  readonly closing: Big;
+}
+
+/** `BTC    1.20000000 at the beginning, 1.19742700 now` */
+export const draftLines = (balances: readonly DraftBalance[]): string[] =>
+  balances.map(({ ccy, opening, closing }) => {
+    const [first, now] = [opening, closing].map((value) => formatNumber(money(ccy, value)));
+    return `  ${ccy.padEnd(5)}  ${first} at the beginning, ${now} now`;
+  });
 
 interface Closed {
   readonly month: string;
@@ -179,8 +262,8 @@ export const changeList: ListView<Change> = {
   columns: [
     { name: 'change', title: 'Change', value: ({ change }) => change },
     { name: 'row', title: 'Row', value: ({ row }) => row },
-    { name: 'before', title: 'Before', value: ({ before }) => before, below: true },
-    { name: 'after', title: 'After', value: ({ after }) => after, below: true },
+    { name: 'before', title: 'Before', value: ({ before }) => before, priority: 9, below: true },
+    { name: 'after', title: 'After', value: ({ after }) => after, priority: 9, below: true },
   ],
   quiet: ({ row }) => row,
   empty: 'Nothing has changed.',

@@ -1,4 +1,5 @@
 // The `--fields` of a transaction: all names of the specification.
+import { sideTable, transactionTable } from '../../api/reading/transaction.js';
 
 const party = [
   'type',
@@ -26,41 +27,27 @@ const details = [
   'requiredConfirmations',
 ];
 
-const side = [
-  'ccy',
-  'method',
-  'amtRequested',
-  'amtSettled',
-  'servicepayFees',
-  'networkFees',
-  'reqStatus',
-  'expiresAt',
-  'createAt',
-  'updatedAt',
-  'reqDetails',
-  ...details.map((name) => `reqDetails.${name}`),
-  'kyc',
-  ...party.map((name) => `kyc.${name}`),
-];
-
 const within = (parent: string, names: readonly string[]): string[] => [
   parent,
   ...names.map((name) => `${parent}.${name}`),
 ];
 
+const side = sideTable.flatMap(([name]) => {
+  if (name === 'reqDetails') return within(name, details);
+  return name === 'kyc' ? within(name, party) : [name];
+});
+
 export const transactionFields: readonly string[] = [
   'txnId',
   'txnState',
-  'extRefId',
-  'note',
-  'createdAt',
-  'fxRate',
-  'accountId',
-  'accountDisplayName',
+  ...transactionTable.map(([name]) => name).filter((name) => name !== 'sourceOfFunds'),
   ...within('sourceReq', side),
   ...within('destReq', side),
   ...within('sourceOfFunds', ['purpose', 'source', 'relationship']),
 ];
+
+/** Of a row that shows a whole transaction as one field. */
+export const nestedTransactionFields: readonly string[] = within('transaction', transactionFields);
 
 /** Of a command that moves money, whose fields are checked before it starts. */
 export const paymentFields: readonly string[] = [

@@ -9,14 +9,13 @@ import {
 } from '../../formats/amount.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import { methodFacts } from '../../formats/rails.js';
-import type { ListedTransaction } from '../../api/types.js';
+import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import type { ChalkInstance } from 'chalk';
 import { shortTime } from '../time.js';
 import type { Column, ListView } from '../rows/view.js';
-import { kindOf, stateWord } from './state-words.js';
+import { kindOf, stateWithReason } from './state-words.js';
 import { transactionFields } from './transaction-fields.js';
 
-type Side = ListedTransaction['sourceReq'];
 type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 
 /** `Lightning receive`, `Swap`, `Payout`: the kind follows from the two methods. */
@@ -34,10 +33,13 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
 }
 
 /** The settled amount of a side, otherwise the requested one; undefined without both. */
-export const sideAmount = (side: Side): Money | undefined =>
+export const sideAmount = (side: RequestSide): Money | undefined =>
   moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
 
-/** `0.00100000 BTC → 70.79 USDT` if both sides are known, otherwise the received amount, otherwise the debited one. */
+/**
+ * `0.00100000 BTC → 70.79 USDT` if both sides are known, otherwise the received amount, otherwise
+ * the debited one.
+ */
 export function movedText({ sourceReq, destReq }: Sides): string {
   const from = sideAmount(sourceReq);
   const to = sideAmount(destReq);
@@ -68,7 +70,7 @@ const rowsOnly = (
 export const shortAmount = (amount: Money): string =>
   amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
 
-const minus = '\u2212';
+export const minus = '\u2212';
 
 /** The amount of a list line: `−2 507 sat`; of a swap the debited one. */
 export function lineAmount(txn: Sides): string {
@@ -132,13 +134,19 @@ export function idLength(ids: readonly string[]): number {
 
 export interface TransactionListOptions {
   readonly known?: Known;
-  /** The ids on one screen, which are shortened as far as they stay unique; without them ids are whole. */
+  /**
+   * The ids on one screen, which are shortened as far as they stay unique; without them ids are
+   * whole.
+   */
   readonly ids?: readonly string[];
   readonly heading?: string | undefined;
   readonly footer?: string | undefined;
 }
 
-/** A page of the history. `now` is the current time in epoch ms, for relative times; rows for scripts have exact ones. */
+/**
+ * A page of the history. `now` is the current time in epoch ms, for relative times; rows for
+ * scripts have exact ones.
+ */
 export function transactionList(
   now: number,
   options: TransactionListOptions = {},
@@ -154,9 +162,9 @@ export function transactionList(
           typeof createdAt === 'number' ? new Date(createdAt).toISOString() : '',
         text: ({ createdAt }) => (typeof createdAt === 'number' ? shortTime(createdAt, now) : '–'),
         style: (cell, style) => style.dim(cell),
-        priority: 2,
+        priority: 4,
       },
-      { name: 'what', title: 'What', value: transactionKind, text: lineKind, priority: 1 },
+      { name: 'what', title: 'What', value: transactionKind, text: lineKind, priority: 3 },
       {
         name: 'amount',
         title: 'Amount',
@@ -178,30 +186,34 @@ export function transactionList(
         title: 'With',
         value: (txn) => partyOf(txn, known),
         only: 'screen',
-        priority: 3,
+        priority: 2,
+        below: true,
         shrinks: true,
       },
-      { name: 'fee', title: 'Fee', value: feeText, align: 'decimal', only: 'screen', priority: 4 },
+      { name: 'fee', title: 'Fee', value: feeText, align: 'decimal', only: 'screen' },
       {
         name: 'note',
         title: 'Note',
         value: (txn) => furtherNote(txn, known),
         only: 'screen',
-        priority: 5,
+        priority: 6,
         shrinks: true,
       },
       {
         name: 'txnState',
         title: 'State',
         value: ({ txnState }) => txnState,
-        text: stateWord,
+        text: stateWithReason,
         style: (cell, style, row) => stateStyle(row.txnState, style)(cell),
+        priority: 1,
+        below: true,
       },
       {
         name: 'txnId',
         title: 'Id',
         value: ({ txnId }) => txnId,
         text: ({ txnId }) => txnId.slice(0, shown),
+        priority: 5,
         style: (cell, style) => style.dim(cell),
       },
       rowsOnly('extRefId', ({ extRefId }) => extRefId),
@@ -213,6 +225,12 @@ export function transactionList(
     footer,
   };
 }
+
+/** The columns of a movement on home and in watch. */
+export const movementColumns = (now: number, known: Known): Column<ListedTransaction>[] =>
+  transactionList(now, { known }).columns.filter(({ name }) =>
+    ['time', 'what', 'amount', 'with'].includes(name),
+  );
 
 /** Incoming money is green. */
 const incoming: NonNullable<Column<ListedTransaction>['style']> = (

@@ -1,7 +1,11 @@
 // The wallets of an account as a table: available, reserved and total per currency.
 import { formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import type { Wallet } from '../../api/types.js';
+import { sideBySide } from '../layout.js';
 import type { Column, ListView } from '../rows/view.js';
+import { sanitize } from '../sanitize.js';
+import type { Canvas } from '../terminal.js';
+import { widthOf, wrap } from '../text.js';
 
 /** Undefined if the service does not report it. */
 type Part = (wallet: Wallet) => Money['value'] | undefined;
@@ -24,8 +28,11 @@ const amountColumn = (name: string, title: string, part: Part): Column<Wallet> =
 const shown = (ccy: string, value: Money['value'] | undefined): string =>
   value === undefined ? '?' : formatNumber(money(ccy, value));
 
-/** `footer` names the account, see `placeLine`. */
-export function walletList(footer?: string): ListView<Wallet> {
+/**
+ * `footer` names the account, see `whereaboutsLine`. With `-q`, the amounts of several wallets are
+ * named by their currency; that of one is bare.
+ */
+export function walletList(footer?: string, isOne = false): ListView<Wallet> {
   return {
     columns: [
       { name: 'ccy', title: 'Currency', value: (wallet) => wallet.ccy },
@@ -34,23 +41,42 @@ export function walletList(footer?: string): ListView<Wallet> {
       { ...amountColumn('amount', 'Total', total), priority: 1 },
     ],
     fields: ['id', 'accountId', 'createdAt', 'updatedAt'],
-    quiet: (wallet) => available(wallet)?.toFixed() ?? '',
+    quiet: (wallet) => `${isOne ? '' : `${wallet.ccy} `}${available(wallet)?.toFixed() ?? ''}`,
     empty: 'This account has no wallets yet.',
     footer,
   };
 }
+
+/** `This account has no XYZ wallet. It has BTC, USDT.` */
+export const noWalletText = (ccy: string, wallets: readonly Wallet[]): string =>
+  `This account has no ${ccy} wallet. ` +
+  `It has ${wallets.map((wallet) => wallet.ccy).join(', ') || 'none'}.`;
 
 const dimZero =
   (part: Part): NonNullable<Column<Wallet>['style']> =>
   (cell, style, wallet) =>
     part(wallet)?.eq(0) === true ? style.dim(cell) : cell;
 
-export interface Place {
+export interface Whereabouts {
   readonly profile: string;
   readonly service: string;
   readonly accountId: string;
 }
 
-/** `acme · production · ne01-7f3a`, for the foot of a table and the head of the home screen. */
-export const placeLine = ({ profile, service, accountId }: Place): string =>
+/** `acme · production · ne01-7f3a`, for the foot of a table and the head of a screen. */
+export const whereaboutsLine = ({ profile, service, accountId }: Whereabouts): string =>
   [profile, service, accountId].join(' · ');
+
+/** The account, and at the right end the age of what the screen shows. */
+export function screenHead(
+  whereabouts: Whereabouts,
+  age: string,
+  { columns, style }: Canvas,
+): string[] {
+  const room = columns - 4;
+  const line = sanitize(whereaboutsLine(whereabouts));
+  const gap = Math.max(room - widthOf(line) - widthOf(age), 3);
+  const parts = [{ text: style.bold(line) }, { text: age, priority: 1, below: true }];
+  const lines = sideBySide(parts, room, ' '.repeat(gap)).flatMap((each) => wrap(each, room));
+  return lines.map((each) => `  ${each}`);
+}

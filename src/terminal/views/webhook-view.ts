@@ -8,7 +8,7 @@ import { relativeTime } from '../time.js';
 export function webhookList(now: number): ListView<Webhook> {
   return {
     columns: [
-      { name: 'id', title: 'ID', value: ({ id }) => id, below: true },
+      { name: 'id', title: 'ID', value: ({ id }) => id, priority: 9, below: true },
       { name: 'callback', title: 'Callback', value: ({ callback }) => callback },
       {
         name: 'createdAt',

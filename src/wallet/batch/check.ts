@@ -1,12 +1,15 @@
-// The first pass over a batch: reads and checks every row before any is paid, and adds up the totals.
+// The first pass over a batch: reads and checks every row before any is paid, and adds up the
+// totals.
 import Big from 'big.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
+import { dayAndMonth } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import {
+  alikeRef,
+  isReferenceFree,
   latest,
   mayHavePaid,
-  neverCreated,
   status,
   type Payment,
 } from '../../store/journal/payment.js';
@@ -15,22 +18,28 @@ import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js'
 import { decodeOrder, isForOrder } from '../order/order-record.js';
 import { checkNotExpired } from '../order/orders.js';
 import { differentPayment } from '../payment/outcomes.js';
-import { mostQuoted, rowAmount } from './cost.js';
+import { mostQuoted, rowAmount, type BatchTotal } from './cost.js';
+import { payeeRow, type PayeeRow } from './payee.js';
 import type { PlannedRow } from './plan.js';
-import { isProblem, problemOf, type BatchRow, type Problem } from './rows.js';
-
-/** The total of the rows from one wallet in one currency. */
-export interface BatchTotal {
-  readonly from: string;
-  readonly ccy: string;
-  readonly rows: number;
-  readonly amount: Big;
-}
+import {
+  CellFailure,
+  inColumn,
+  isProblem,
+  problemOf,
+  type BatchRow,
+  type Problem,
+} from './rows.js';
 
 export interface BatchCheck {
   readonly rows: number;
   /** Rows that an earlier run paid or submitted. */
   readonly settled: number;
+  readonly earlier: readonly SettledRow[];
+  /** The latest run with rows of this file, which this run continues. */
+  readonly run: string | undefined;
+  readonly payees: readonly PayeeRow[];
+  /** The columns that rows have. */
+  readonly columns: readonly string[];
   readonly problems: readonly Problem[];
   /** Totals of the unpaid rows, without fees. */
   readonly totals: readonly BatchTotal[];
@@ -38,12 +47,33 @@ export interface BatchCheck {
   readonly quotable: readonly PlannedRow[] | undefined;
 }
 
+/** A row that an earlier run paid or submitted. */
+export interface SettledRow {
+  readonly line: number;
+  /** The reference is derived from what is paid, so that the same row next month has it too. */
+  readonly isDerived: boolean;
+  /** When it was submitted, epoch ms. */
+  readonly at: number;
+}
+
+/**
+ * Rows without references are paid once under one name; after this time they may be meant again.
+ */
+const sameRunMs = 7 * 86_400_000;
+
+/** Rows without a reference that were paid so long ago that they may be meant for a new run. */
+export const staleRows = ({ earlier }: BatchCheck, now: number): SettledRow[] =>
+  earlier.filter(({ isDerived, at }) => isDerived && at < now - sameRunMs);
+
 export interface CheckDeps {
   readonly plan: (row: BatchRow) => Promise<PlannedRow>;
-  /** Throws Failure for a destination that must not be paid, such as the own address. Called for unpaid rows. */
+  /**
+   * Throws Failure for a destination that must not be paid, such as the own address. Called for
+   * unpaid rows.
+   */
   readonly vet: (row: PlannedRow) => Promise<void>;
-  /** The payment of a reference. */
-  readonly find: (ref: string) => Promise<Payment | undefined>;
+  /** The payments whose reference is this one but for case and blanks. */
+  readonly alike: (ref: string) => Promise<readonly Payment[]>;
   /** The spending that counts towards daily limits. */
   readonly spent: () => Promise<readonly Spend[]>;
   readonly limits: Limits;
@@ -59,13 +89,18 @@ export async function checkBatch(
   const seen: Seen = { lineOfRef: new Map(), lineOfInvoice: new Map() };
   const totals = new Map<string, BatchTotal>();
   const toPay: PlannedRow[] = [];
-  let [count, settled] = [0, 0];
+  const earlier: SettledRow[] = [];
+  const payees: PayeeRow[] = [];
+  const columns = new Set<string>();
+  let count = 0;
+  let run: string | undefined;
   for await (const row of rows) {
     count += 1;
     if (isProblem(row)) {
       problems.push(row);
       continue;
     }
+    for (const name of Object.keys(row.cells)) columns.add(name);
     const planned = await orProblem(row.line, async () => {
       const plan = await deps.plan(row);
       checkNew(plan, seen);
@@ -76,10 +111,16 @@ export async function checkBatch(
       continue;
     }
     // An unreadable journal is not a problem of the row.
-    const payment = await deps.find(planned.ref);
-    const state = await orProblem(row.line, () => stateOf(planned, payment, deps));
-    if (isProblem(state)) problems.push(state);
-    else if (state.settled) settled += 1;
+    const known = await deps.alike(planned.ref);
+    const payment = known.find(({ ref }) => ref === planned.ref);
+    const state = await orProblem(row.line, () => stateOf(planned, payment, known, deps));
+    if (isProblem(state)) {
+      problems.push(state);
+      continue;
+    }
+    run = latestRun(run, payment?.batch?.run);
+    payees.push(payeeRow(planned, state.settled));
+    if (payment !== undefined && state.settled) earlier.push(settledRow(planned, payment));
     else {
       add(totals, planned);
       if (toPay.length <= mostQuoted) toPay.push(planned);
@@ -91,15 +132,32 @@ export async function checkBatch(
     problems.push({ line: 0, kind: 'usage', message: 'The file has no rows to pay.' });
   return {
     rows: count,
-    settled,
+    settled: earlier.length,
+    earlier,
+    run,
+    payees,
+    columns: [...columns],
     problems,
     totals: all,
     quotable: toPay.length > mostQuoted ? undefined : toPay,
   };
 }
 
+const latestRun = (one: string | undefined, other: string | undefined): string | undefined =>
+  one === undefined || (other !== undefined && other > one) ? other : one;
+
+const settledRow = ({ line, named, order }: PlannedRow, payment: Payment): SettledRow => ({
+  line,
+  isDerived: !named && order.idempotencyKey === null,
+  at: paidAt(payment),
+});
+
+const paidAt = ({ attempts, openedAt }: Payment): number =>
+  Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? openedAt));
+
 interface Seen {
-  readonly lineOfRef: Map<string, number>;
+  /** By the reference without case and blanks. */
+  readonly lineOfRef: Map<string, Pick<PlannedRow, 'line' | 'ref'>>;
   readonly lineOfInvoice: Map<string, number>;
 }
 
@@ -109,29 +167,46 @@ function checkNew(
   { lineOfRef, lineOfInvoice }: Seen,
 ): void {
   const { idempotencyKey } = order;
-  const sameRef = lineOfRef.get(ref);
+  const sameRef = lineOfRef.get(alikeRef(ref));
   const sameInvoice = idempotencyKey === null ? undefined : lineOfInvoice.get(idempotencyKey);
-  if (sameInvoice !== undefined) throw usage(`This invoice is already on line ${sameInvoice}.`);
+  if (sameInvoice !== undefined)
+    throw usage('to', `This invoice is already on line ${sameInvoice}.`);
+  if (sameRef !== undefined && sameRef.ref !== ref)
+    throw usage('ref', `The reference ${ref} ${alike(sameRef.ref)} on line ${sameRef.line}.`);
   if (sameRef !== undefined) {
     throw usage(
+      'ref',
       named
-        ? `The reference ${ref} is already used on line ${sameRef}.`
-        : `This row equals line ${sameRef}. To pay both, give each its own ref.`,
+        ? `The reference ${ref} is already used on line ${sameRef.line}.`
+        : `This row equals line ${sameRef.line}. To pay both, give each its own ref.`,
     );
   }
-  lineOfRef.set(ref, line);
+  lineOfRef.set(alikeRef(ref), { line, ref });
   if (idempotencyKey !== null) lineOfInvoice.set(idempotencyKey, line);
 }
 
-const usage = (message: string): Failure => new Failure('usage', message);
+const alike = (ref: string): string => `differs in case or blanks alone from ${ref}`;
 
-/** Whether an earlier run has paid or submitted it. Throws Failure for a row that cannot be paid. */
+const usage = (column: string, message: string): Failure =>
+  new CellFailure(column, new Failure('usage', message));
+
+/**
+ * Whether an earlier run has paid or submitted it. Throws Failure for a row that cannot be paid.
+ */
 async function stateOf(
   row: PlannedRow,
   payment: Payment | undefined,
+  known: readonly Payment[],
   deps: CheckDeps,
 ): Promise<{ settled: boolean }> {
-  const settled = payment?.ref === row.ref && isSettled(row, payment);
+  const other = payment === undefined ? known.find(mayHavePaid) : undefined;
+  if (other !== undefined)
+    throw usage(
+      'ref',
+      `The reference ${row.ref} ${alike(other.ref)}, which was paid on ` +
+        `${dayAndMonth(paidAt(other), deps.now())}.`,
+    );
+  const settled = payment !== undefined && isSettled(row, payment);
   if (!settled) await checkPayable(row, deps);
   return { settled };
 }
@@ -139,12 +214,15 @@ async function stateOf(
 /** Throws Failure `usage` for a reference that belongs to a different payment. */
 function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
   if (paysSameInvoice(order, payment)) return true;
-  const mayChange = neverCreated(payment) || decodeOrder(payment.request).isImported === true;
-  if (!isForOrder(payment, order) && !mayChange) throw differentPayment(ref, latest(payment).txnId);
+  const mayChange = isReferenceFree(payment) || decodeOrder(payment.request).isImported === true;
+  if (!isForOrder(payment, order) && !mayChange)
+    throw new CellFailure('ref', differentPayment(ref, latest(payment).txnId));
   return ['paid', 'in-flight', 'unknown'].includes(status(payment));
 }
 
-/** After its invoice has expired, a bitcoin: URI is planned on-chain, although the invoice was paid. */
+/**
+ * After its invoice has expired, a bitcoin: URI is planned on-chain, although the invoice was paid.
+ */
 const paysSameInvoice = ({ idempotencyKey }: PlannedRow['order'], payment: Payment): boolean =>
   idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
 
@@ -158,9 +236,10 @@ async function orProblem<T>(line: number, action: () => Promise<T>): Promise<T |
 
 async function checkPayable(row: PlannedRow, { vet, limits, now }: CheckDeps): Promise<void> {
   const { order } = row;
-  checkNotExpired(order, now());
-  checkDestination(limits, order);
-  checkSpend(limits, knownAmounts(order), () => []);
+  const place = order.kind === 'payout' ? 'acct_num' : 'to';
+  inColumn(place, () => checkNotExpired(order, now()));
+  inColumn(place, () => checkDestination(limits, order));
+  inColumn('amount', () => checkSpend(limits, knownAmounts(order), () => []));
   await vet(row);
 }
 

@@ -1,9 +1,12 @@
-// The cost of a batch before approval, fees included. A long batch is limited by its amounts and the highest fee.
+// The cost of a batch before approval, fees included. A long batch is limited by its amounts and
+// the highest fee.
 import Big from 'big.js';
 import pLimit from 'p-limit';
-import type { Money } from '../../formats/amount.js';
+import type { Rates } from '../../api/types.js';
+import { decimalsOf, formatAmount, type Money } from '../../formats/amount.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { knownAmounts } from '../limits/limits.js';
+import { findRate } from '../quote/rates.js';
 import type { PlannedRow } from './plan.js';
 
 /** A batch of up to this many rows is quoted before it is paid. */
@@ -13,15 +16,36 @@ export const mostQuoted = 100;
 export const rowAmount = ({ order }: PlannedRow): Money =>
   knownAmounts(order)[0] ?? { ccy: order.body.sourceReq.ccy, value: new Big(0) };
 
-/** The total that leaves one wallet, fees included. */
+/** The total of the rows from one wallet in one currency. */
+export interface BatchTotal {
+  readonly from: string;
+  readonly ccy: string;
+  readonly rows: number;
+  readonly amount: Big;
+}
+
+/** What leaves one wallet. */
 export interface Cost {
   readonly ccy: string;
+  /** Fees included; without them if it is an estimate. */
   readonly total: Big;
+  /** Null if they are not known yet. */
+  readonly fees: Big | null;
+  /** From the rates, not from quotes. */
+  readonly isEstimate: boolean;
+}
+
+/** The quoted cost of a row. */
+export interface RowCost {
+  readonly total: Money;
+  readonly fees: Money;
 }
 
 export interface Quoted {
   /** By wallet; empty if no row can be quoted. */
   readonly costs: readonly Cost[];
+  /** By line. */
+  readonly rows: ReadonlyMap<number, RowCost>;
   /** Rows that could not be quoted, and why. */
   readonly refused: readonly { readonly row: PlannedRow; readonly failure: Failure }[];
 }
@@ -35,22 +59,20 @@ const ending: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /**
- * Throws errors that concern all rows, such as a network failure; refusals of single rows are in `refused`.
- *
- * @param quote the total of a row; undefined for a row that is paid or in flight
+ * Throws errors that concern all rows, such as a network failure; refusals of single rows are in
+ * `refused`.
  */
 export async function quoteCost(
   rows: readonly PlannedRow[],
   concurrency: number,
-  quote: (row: PlannedRow) => Promise<Money | undefined>,
+  quote: (row: PlannedRow) => Promise<RowCost>,
 ): Promise<Quoted> {
-  const sums = new Map<string, Big>();
+  const quoted = new Map<number, RowCost>();
   const refused: { row: PlannedRow; failure: Failure }[] = [];
   const limit = pLimit(concurrency);
   const quoteRow = async (row: PlannedRow): Promise<void> => {
     try {
-      const total = await quote(row);
-      if (total !== undefined) sums.set(total.ccy, total.value.plus(sums.get(total.ccy) ?? 0));
+      quoted.set(row.line, await quote(row));
     } catch (error) {
       if (!(error instanceof Failure) || ending.has(error.kind)) throw error;
       refused.push({ row, failure: error });
@@ -61,14 +83,78 @@ export async function quoteCost(
   } finally {
     limit.clearQueue();
   }
-  return { costs: [...sums].map(([ccy, total]) => ({ ccy, total })), refused };
+  return { costs: costsOf([...quoted.values()]), rows: quoted, refused };
 }
+
+function costsOf(rows: readonly RowCost[]): Cost[] {
+  const sums = new Map<string, { total: Big; fees: Big }>();
+  for (const { total, fees } of rows) {
+    const before = sums.get(total.ccy) ?? { total: new Big(0), fees: new Big(0) };
+    sums.set(total.ccy, {
+      total: before.total.plus(total.value),
+      fees: before.fees.plus(fees.value),
+    });
+  }
+  return [...sums].map(([ccy, sum]) => ({ ccy, ...sum, isEstimate: false }));
+}
+
+/** The amounts at these rates, without fees. A wallet is missing if a rate of it is. */
+export function estimateCost(totals: readonly BatchTotal[], rates: Rates): Cost[] {
+  const wallets = [...new Set(totals.map(({ from }) => from))];
+  return wallets.flatMap((ccy) => {
+    const amounts = totals
+      .filter(({ from }) => from === ccy)
+      .map((total) => (total.ccy === ccy ? total.amount : converted(total, rates)));
+    if (amounts.includes(undefined)) return [];
+    const total = amounts.reduce<Big>((sum, amount) => sum.plus(amount ?? 0), new Big(0));
+    return [
+      { ccy, total: total.round(decimalsOf(ccy), Big.roundUp), fees: null, isEstimate: true },
+    ];
+  });
+}
+
+function converted({ from, ccy, amount }: BatchTotal, rates: Rates): Big | undefined {
+  try {
+    return amount.div(findRate(rates, `${from}/${ccy}`).rate);
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
+/** Throws Failure `limit` if the quoted total exceeds a wallet or a limit. */
+export function refuseUnpayable(
+  { costs, refused }: Quoted,
+  available: (ccy: string) => Money | undefined,
+): void {
+  const hopeless = refused.find(({ failure }) => failure.kind === 'limit');
+  if (hopeless !== undefined) throw refusedRow(hopeless);
+  const short = costs.flatMap(({ ccy, total }) => {
+    const have = available(ccy);
+    if (have === undefined || have.value.gte(total)) return [];
+    return [
+      `${formatAmount({ ccy, value: total })}, fees included, is needed from the ${ccy} ` +
+        `wallet, and you have ${formatAmount(have)}.`,
+    ];
+  });
+  if (short.length > 0) throw tooPoor(short);
+}
+
+/** The refusal of a row as that of the batch. */
+export const refusedRow = ({ row, failure }: Quoted['refused'][number]): Failure =>
+  new Failure(failure.kind, `Nothing was sent: line ${row.line}: ${failure.message}`, {
+    hint: failure.hint,
+    next: failure.next,
+  });
+
+export const tooPoor = (short: readonly string[]): Failure =>
+  new Failure('limit', `Nothing was sent: ${short.join(' ')}`, { next: { do: 'see-wallets' } });
 
 /** Counts the totals of rows while they are paid against the total that was approved. */
 export class Ceiling {
   readonly #left: Map<string, Big>;
 
-  constructor(costs: readonly Cost[]) {
+  constructor(costs: readonly Pick<Cost, 'ccy' | 'total'>[]) {
     this.#left = new Map(costs.map(({ ccy, total }) => [ccy, total]));
   }
 
@@ -81,7 +167,7 @@ export class Ceiling {
   }
 
   /** The row that took this total was not paid. */
-  giveBack({ ccy, value }: Money): void {
+  release({ ccy, value }: Money): void {
     this.#left.set(ccy, value.plus(this.#left.get(ccy) ?? 0));
   }
 }

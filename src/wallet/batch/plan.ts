@@ -4,7 +4,7 @@ import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { asAsked } from '../order/order-record.js';
 import type { Order } from '../order/orders.js';
-import { ownRef } from '../payment/outcomes.js';
+import { invoiceReference } from '../payment/outcomes.js';
 import { payoutDestination } from '../payout/order.js';
 
 export interface PlannedRow {
@@ -13,6 +13,10 @@ export interface PlannedRow {
   /** Whether the file has the reference, or it was derived from the payment. */
   readonly named: boolean;
   readonly order: Order;
+  /** Who is paid, if the file or the address book names them. */
+  readonly name?: string | undefined;
+  /** The cells of its line, for the result file. */
+  readonly cells?: Readonly<Record<string, string>> | undefined;
   /** As in the file. */
   readonly to: string;
   readonly amount: string;
@@ -21,13 +25,13 @@ export interface PlannedRow {
 }
 
 /**
- * The reference of a row without one: from destination, amount and the name of the batch. It does not depend on
- * the file, its path or the order of its rows, so a file that was moved, sorted, fixed or piped in again pays
- * nothing twice. Neither the note, the paying wallet nor the spelling of the amount matters. A destination that can be
- * paid only once has its usual reference.
+ * The reference of a row without one: from destination, amount and the name of the batch. It does
+ * not depend on the file, its path or the order of its rows, so a file that was moved, sorted,
+ * fixed or piped in again pays nothing twice. Neither the note, the paying wallet nor the spelling
+ * of the amount matters. A destination that can be paid only once has its usual reference.
  */
 export function derivedRef(order: Order, name: string): string {
-  if (order.idempotencyKey !== null) return ownRef(order.idempotencyKey);
+  if (order.idempotencyKey !== null) return invoiceReference(order.idempotencyKey);
   const { sourceReq, destReq } = order.body;
   const amounts = [sourceReq, destReq].flatMap(({ ccy, amtRequested }) =>
     amtRequested === undefined ? [] : [ccy, fixed(new Big(amtRequested))],

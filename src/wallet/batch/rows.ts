@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { parse } from 'csv-parse';
 import { Failure } from '../../formats/failure.js';
 import { errorOf } from '../../formats/unknown.js';
-import { clip } from '../../formats/text.js';
+import { clip, fromPlainCell } from '../../formats/text.js';
+import { readHead, type Columns, type Head } from './head.js';
+import { openSeparated, type Separated } from './separator.js';
 
 /** The cells of a line by column, without empty ones. */
 export interface BatchRow {
@@ -14,8 +16,19 @@ export interface BatchRow {
 /** A problem of a line; line 0 is the whole batch. */
 export interface Problem {
   readonly line: number;
+  readonly column?: string | undefined;
   readonly kind: 'usage' | 'limit';
   readonly message: string;
+}
+
+/** A refusal of one cell. */
+export class CellFailure extends Failure {
+  readonly column: string;
+
+  constructor(column: string, { kind, message, hint }: Failure) {
+    super(kind, message, { hint });
+    this.column = column;
+  }
 }
 
 export const isProblem = (found: object): found is Problem => 'kind' in found && 'message' in found;
@@ -28,23 +41,19 @@ interface Read {
   readonly line: number;
 }
 
-/**
- * Reads CSV with a header. Unreadable rows become problems, and reading continues if possible.
- *
- * @param columns the allowed names in the header, in any order and letter case
- */
+/** Reads CSV with a header. Unreadable rows become problems, and reading continues if possible. */
 export async function* readRows(
   source: AsyncIterable<Buffer>,
-  columns: ReadonlySet<string>,
+  columns: Columns,
 ): AsyncGenerator<BatchRow | Problem> {
-  let head: readonly string[] | undefined;
+  let head: Head | undefined;
   try {
-    for await (const { record, line } of records(source)) {
+    for await (const { record, line } of records(await openSeparated(source, longestRow))) {
       if (record.every((cell) => cell.trim() === '')) continue;
       if (head === undefined) {
-        head = record.map((name) => name.trim().toLowerCase());
-        const problem = problemOfHead(head, columns);
-        if (problem !== undefined) return yield { line, kind: 'usage', message: problem };
+        const read = readHead(record, columns);
+        if (typeof read === 'string') return yield { line, kind: 'usage', message: read };
+        head = read;
       } else yield readRow(line, record, head);
     }
   } catch (error) {
@@ -58,11 +67,16 @@ export async function* readRows(
     };
 }
 
-async function* records(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
-  const parser = parse({ bom: true, relax_column_count: true, max_record_size: longestRow });
-  const fed = feed(source, parser);
+async function* records({ bytes, separator, firstLine }: Separated): AsyncGenerator<Read> {
+  const parser = parse({
+    bom: true,
+    delimiter: separator,
+    relax_column_count: true,
+    max_record_size: longestRow,
+  });
+  const fed = feed(bytes, parser);
   try {
-    let line = 1;
+    let line = firstLine;
     for await (const record of parser as AsyncIterable<readonly string[]>) {
       yield { record, line };
       line += 1 + breaksWithin(record);
@@ -93,38 +107,36 @@ async function feed(
 const breaksWithin = (record: readonly string[]): number =>
   record.reduce((sum, cell) => sum + (cell.match(/\r\n|[\r\n]/g)?.length ?? 0), 0);
 
-function problemOfHead(head: readonly string[], columns: ReadonlySet<string>): string | undefined {
-  const known = [...columns].join(', ');
-  const separator = head.length === 1 ? /[;\t|]/.exec(head[0] ?? '')?.[0] : undefined;
-  if (separator !== undefined)
-    return `The columns are separated by "${separator}": separate them by commas.`;
-  const twice = head.find((name, index) => head.indexOf(name) !== index);
-  if (twice !== undefined) return `The column "${clip(twice)}" is there twice.`;
-  const unknown = head.find((name) => !columns.has(name));
-  if (unknown !== undefined) return `There is no column "${clip(unknown)}". There are: ${known}.`;
-  return head.includes('to') || head.includes('acct_num')
-    ? undefined
-    : `The column "to" is missing. There are: ${known}.`;
-}
-
+/** Empty cells after the last column are those of a comma at the end. */
 function readRow(
   line: number,
   record: readonly string[],
-  head: readonly string[],
+  { names, isResult, isInput, size }: Head,
 ): BatchRow | Problem {
-  if (record.length !== head.length) {
-    const message = `It has ${record.length} cells, and the head has ${head.length}: quote cells that hold a comma.`;
+  const isTooLong = record.slice(size).some((cell) => cell.trim() !== '');
+  if (isTooLong || record.length < size) {
+    const message =
+      `It has ${record.length} cells, and the head has ${size}: quote cells ` +
+      'that hold a separator.';
     return { line, kind: 'usage', message };
   }
   const broken = record.findIndex((cell) => /[\uFFFD\0]/.test(cell));
   if (broken >= 0)
-    return { line, kind: 'usage', message: `${head[broken] ?? ''} is not UTF-8 text.` };
-  const cells = head.flatMap((name, index): [string, string][] => {
-    const cell = record[index] ?? '';
+    return { line, kind: 'usage', message: `${names[broken] ?? ''} is not UTF-8 text.` };
+  const cells = names.flatMap((name, index): [string, string][] => {
+    const cell = isResult ? fromPlainCell(record[index] ?? '') : (record[index] ?? '');
     // A reference is exact.
-    return cell.trim() === '' ? [] : [[name, name === 'ref' ? cell : cell.trim()]];
+    return name === undefined || cell.trim() === ''
+      ? []
+      : [[name, name === 'ref' ? cell : cell.trim()]];
   });
-  return { line, cells: Object.fromEntries(cells) };
+  return { line, cells: isInput ? asInput(Object.fromEntries(cells)) : Object.fromEntries(cells) };
+}
+
+/** In a result file `to` is the account of a payout too. */
+function asInput({ to, ...cells }: BatchRow['cells']): BatchRow['cells'] {
+  const isPayout = cells['acct_num'] !== undefined || cells['recipient'] !== undefined;
+  return to === undefined || isPayout ? cells : { ...cells, to };
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -138,7 +150,7 @@ const reasons: Readonly<Record<string, string>> = {
 /** An error of csv-parse, after which nothing can be read. */
 function unreadable(error: unknown): Problem {
   if (!(error instanceof Error) || !('code' in error) || !('lines' in error)) throw error;
-  const reason = reasons[String(error.code)] ?? error.message;
+  const reason = reasons[String(error.code)] ?? clip(error.message, 200);
   return {
     line: Number(error.lines),
     kind: 'usage',
@@ -152,7 +164,17 @@ export function problemOf(line: number, error: unknown): Problem {
     throw error;
   return {
     line,
+    column: error instanceof CellFailure ? error.column : undefined,
     kind: error.kind,
     message: error.message.replace(/^Not sent: (.)/, (_, first: string) => first.toUpperCase()),
   };
+}
+
+/** Names the column of a refusal. */
+export function inColumn<T>(column: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof Failure ? new CellFailure(column, error) : error;
+  }
 }

@@ -4,16 +4,17 @@ import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
-import type { PaymentTerms } from '../../store/journal/payment.js';
+import { mayHaveMoved, type Attempt, type PaymentTerms } from '../../store/journal/payment.js';
 import type { Approval, PaymentDeps, PaymentOptions } from '../payment/contract.js';
 import { isForOrder } from '../order/order-record.js';
 import { pay } from '../payment/payment.js';
 import type { Ceiling } from './cost.js';
+import { markOf } from './payee.js';
 import type { PlannedRow } from './plan.js';
 
 /**
- * The outcome of a row: `paid`; `sent`, accepted by the service but not awaited; `unknown`, submitted without a known
- * outcome; `failed`.
+ * The outcome of a row: `paid`; `sent`, accepted by the service but not awaited; `unknown`,
+ * submitted without a known outcome; `failed`.
  */
 export type Fate = 'paid' | 'sent' | 'unknown' | 'failed';
 
@@ -24,6 +25,8 @@ export interface RowOutcome {
   readonly before: boolean;
   readonly txnId: string | null;
   readonly txnState: string | null;
+  /** When it settled, epoch ms; null if it has not, or the service does not report it. */
+  readonly settledAt: number | null;
   /** The debit, fees included; undefined if unknown. */
   readonly total: Money | undefined;
   readonly failure: Failure | undefined;
@@ -42,6 +45,8 @@ export interface BatchOptions {
   readonly retry: boolean;
   /** The terms of a row, by the wallet that pays it. */
   readonly terms: (ccy: string) => PaymentTerms;
+  /** The run that the payments belong to. */
+  readonly run: string;
   /** The approved total; undefined if every cost within the terms is approved. */
   readonly ceiling?: Ceiling | undefined;
 }
@@ -57,14 +62,14 @@ export interface BatchDeps {
 }
 
 /**
- * Rows also wait between their requests, so more rows than requests run at a time: `concurrency` limits the requests that create
- * and confirm payments.
+ * Rows also wait between their requests, so more rows than requests run at a time: `concurrency`
+ * limits the requests that create and confirm payments.
  */
 const rowsPerRequest = 2;
 
 /**
- * Resolves once no row is in flight, with whether the end of the file was reached. Then rejects if the rows
- * cannot be read, or after an error that is not a row's failure.
+ * Resolves once no row is in flight, with whether the end of the file was reached. Then rejects if
+ * the rows cannot be read, or after an error that is not a row's failure.
  */
 export async function runBatch(
   rows: AsyncIterable<PlannedRow>,
@@ -134,17 +139,18 @@ async function payRow(
     ref: row.ref,
     terms: options.terms(row.order.body.sourceReq.ccy),
     consent,
+    batch: markOf(options.run, row),
   };
   try {
     const earlier = await paidBefore(row, deps);
     if (earlier !== undefined) return earlier;
     const txn = await pay(request, waitFor(row, options), payment);
     // Another process may have paid and recorded it meanwhile.
-    total ??= (await paidBefore(row, deps).catch(() => undefined))?.total;
+    total ??= await approvedTotal(row, deps).catch(() => undefined);
     return outcomeOf(row, txn, isSubmitted, total);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    if (error.kind !== 'pending') asking.giveBack();
+    if (error.kind !== 'pending') asking.release();
     const elsewhere = isSubmitted ? undefined : await paidElsewhere(row, error, deps);
     if (elsewhere !== undefined) return elsewhere;
     const failure = error.kind === 'declined' ? (asking.refusal() ?? error) : error;
@@ -160,7 +166,7 @@ async function payRow(
 /** A row that this run did not submit was paid, or is being paid, by another run. */
 function outcomeOf(
   row: PlannedRow,
-  { txnId, txnState }: Transaction,
+  { txnId, txnState, sourceReq, destReq }: Transaction,
   isSubmitted: boolean,
   total: Money | undefined,
 ): RowOutcome {
@@ -171,6 +177,8 @@ function outcomeOf(
     before: !isSubmitted && fate === 'paid',
     txnId,
     txnState,
+    settledAt:
+      fate === 'paid' ? Math.max(sourceReq.updatedAt ?? 0, destReq.updatedAt ?? 0) || null : null,
     total,
     failure: undefined,
   };
@@ -181,16 +189,16 @@ function askingCeiling(ceiling: Ceiling | undefined) {
   let taken: Money | undefined;
   let refusal: Failure | undefined;
   let exceeded = false;
-  const giveBack = (): void => {
-    if (taken !== undefined) ceiling?.giveBack(taken);
+  const release = (): void => {
+    if (taken !== undefined) ceiling?.release(taken);
     taken = undefined;
   };
   return {
-    giveBack,
+    release,
     refusal: () => refusal,
     exceeded: () => exceeded,
     approve: async ({ quote, unusual }: Approval): Promise<boolean> => {
-      giveBack();
+      release();
       const [odd] = unusual;
       if (odd !== undefined) {
         refusal = new Failure(
@@ -205,7 +213,9 @@ function askingCeiling(ceiling: Ceiling | undefined) {
         return true;
       }
       exceeded = true;
-      const message = `Not sent: with its ${formatAmount(quote.total)} the batch would exceed the total that you approved.`;
+      const message =
+        `Not sent: with its ${formatAmount(quote.total)} the batch would exceed the total that ` +
+        'you approved.';
       refusal = new Failure('limit', message, { txnId: quote.txnId });
       return false;
     },
@@ -247,11 +257,24 @@ async function paidBefore(
   const isSame =
     row.order.idempotencyKey !== null && known.idempotencyKey === row.order.idempotencyKey;
   if (!isSame && !isForOrder(known, row.order)) return undefined;
-  const { txnId, txnState, approvedTotal, spendCcy } = paid;
-  const isPriced = approvedTotal !== null && spendCcy !== null;
-  const total = isPriced ? { ccy: spendCcy, value: new Big(approvedTotal) } : undefined;
-  return { row, fate: 'paid', before: true, txnId, txnState, total, failure: undefined };
+  const { txnId, txnState } = paid;
+  const total = totalOf(paid);
+  const settledAt = known.updatedAt;
+  return { row, fate: 'paid', before: true, txnId, txnState, settledAt, total, failure: undefined };
 }
+
+/** What was approved for the attempt of another run that this one follows. */
+async function approvedTotal(
+  row: PlannedRow,
+  { payment: { journal, scope } }: BatchDeps,
+): Promise<Money | undefined> {
+  const known = await journal.find(scope, row.ref);
+  const moving = known?.attempts.findLast(mayHaveMoved);
+  return known?.ref === row.ref && moving !== undefined ? totalOf(moving) : undefined;
+}
+
+const totalOf = ({ approvedTotal: total, spendCcy }: Attempt): Money | undefined =>
+  total === null || spendCcy === null ? undefined : { ccy: spendCcy, value: new Big(total) };
 
 const failedRow = (row: PlannedRow, failure: Failure): Omit<RowOutcome, 'total'> => ({
   row,
@@ -259,5 +282,6 @@ const failedRow = (row: PlannedRow, failure: Failure): Omit<RowOutcome, 'total'>
   before: false,
   txnId: failure.txnId ?? null,
   txnState: null,
+  settledAt: null,
   failure,
 });

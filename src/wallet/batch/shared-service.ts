@@ -1,5 +1,5 @@
-// The service for many concurrent payments: reads wallets once for all, and limits the number of requests
-// in flight that create or confirm payments.
+// The service for many concurrent payments: reads wallets once for all, and limits the number of
+// requests in flight that create or confirm payments.
 import pLimit from 'p-limit';
 import type { Wallet } from '../../api/types.js';
 import type { PaymentService } from '../payment/contract.js';
@@ -7,10 +7,10 @@ import type { PaymentService } from '../payment/contract.js';
 const freshMs = 2_000;
 
 /**
- * A balance from some seconds ago suffices: it only avoids hopeless requests, and the service itself decides about
- * the funds. Only the first caller waits for the response.
+ * A balance from some seconds ago suffices: it only avoids hopeless requests, and the service
+ * itself decides about the funds. Only the first caller waits for the response.
  *
- * @param concurrency most creations and confirmations in flight
+ * @param concurrency most create requests and confirmations in flight
  */
 export function sharedService(
   service: PaymentService,
@@ -40,7 +40,7 @@ export function sharedService(
     transactions: (filter) => service.transactions(filter),
     rates: () => service.rates(),
     serviceNow: () => service.serviceNow(),
-    confirmedNow: () => service.confirmedNow(),
+    datedNow: () => service.datedNow(),
     wallets: () => {
       if (latest === undefined || Math.abs(now() - readAt) > freshMs) {
         const reading = read();

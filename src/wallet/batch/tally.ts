@@ -46,9 +46,10 @@ export const hasMoved = ({ fates, before }: Tally): boolean =>
 const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
 
 /**
- * The failure of an incomplete batch: `pending` if an outcome is unknown, or the batch was interrupted
- * halfway; `interrupted` if nothing had moved; otherwise the reason that all failed rows share, or
- * `payment-failed`. Once money was sent, reasons that promise the opposite are replaced.
+ * The failure of an incomplete batch: `pending` if an outcome is unknown, or the batch was
+ * interrupted halfway; `interrupted` if nothing had moved; otherwise the reason that all failed
+ * rows share, or `payment-failed`. Once money was sent, reasons that promise the opposite are
+ * replaced.
  *
  * @param complete the end of the file was reached
  */
@@ -62,7 +63,7 @@ export function failureOf(
   if (fates.unknown > 0) {
     return new Failure(
       'pending',
-      `Not known yet: ${counted(fates.unknown, 'row')} may have been paid and may not.`,
+      `Outcome unknown: ${counted(fates.unknown, 'row')} may have been paid and may not.`,
       again,
     );
   }
@@ -71,7 +72,8 @@ export function failureOf(
     return hasMoved(tally)
       ? new Failure(
           'pending',
-          `Not paid: ${left} of ${counted(rows, 'row')}, because you interrupted. All others are paid or on their way.`,
+          `Not paid: ${left} of ${counted(rows, 'row')}, because you interrupted. ` +
+            'All others are paid or on their way.',
           again,
         )
       : new Failure('interrupted', 'Interrupted: nothing moved.', again);

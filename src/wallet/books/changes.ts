@@ -1,43 +1,81 @@
-// Differences between two statements of a month.
+// A closed month and what changed since: the rows as text, their differences, and corrections.
 
-/** A row of a statement as its line in a file. */
-export interface Line {
-  /** Unique: wallet and transaction, or wallet and `opening`. */
-  readonly key: string;
-  readonly text: string;
-}
+/** The cells of a line of a statement by column. */
+export type Cells = Readonly<Record<string, string>>;
 
 export interface Change {
   readonly change: 'added' | 'removed' | 'changed';
+  /** Wallet, and transaction, recorded entry or kind: unique in a statement. */
   readonly row: string;
-  readonly before: string | null;
-  readonly after: string | null;
+  readonly before: Cells | null;
+  readonly after: Cells | null;
 }
 
-/** In the order of the present statement; removed rows come last. */
-export function changesBetween(before: readonly Line[], after: readonly Line[]): Change[] {
-  const old = new Map(before.map(({ key, text }) => [key, text]));
-  const present = new Set(after.map(({ key }) => key));
-  const found = after.flatMap(({ key, text }): Change[] => {
-    const was = old.get(key);
-    if (was === text) return [];
-    return [
-      {
-        change: was === undefined ? 'added' : 'changed',
-        row: key,
-        before: was ?? null,
-        after: text,
-      },
-    ];
+/** A month as `2026-10`. */
+export function monthAfter(month: string): string {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7);
+}
+
+export const keyOf = ({ wallet, txnId, reference, kind }: Cells): string =>
+  `${wallet} ${txnId || (kind === 'opening' || kind === 'closing' ? kind : reference)}`;
+
+/** The balance after a row follows from the rows before it, except at the ends. */
+const factsOf = (cells: Cells): string =>
+  JSON.stringify({
+    ...cells,
+    balance: cells['kind'] === 'opening' || cells['kind'] === 'closing' ? cells['balance'] : '',
   });
-  const gone = before.filter(({ key }) => !present.has(key));
+
+/** In the order of the present statement; removed rows come last. */
+export function changesBetween(before: readonly Cells[], after: readonly Cells[]): Change[] {
+  const old = new Map(before.map((cells) => [keyOf(cells), cells]));
+  const present = new Set(after.map(keyOf));
+  const found = after.flatMap((cells): Change[] => {
+    const row = keyOf(cells);
+    const was = old.get(row);
+    if (was === undefined) return [{ change: 'added', row, before: null, after: cells }];
+    if (factsOf(was) === factsOf(cells)) return [];
+    return [{ change: 'changed', row, before: was, after: cells }];
+  });
+  const gone = before.filter((cells) => !present.has(keyOf(cells)));
   return [
     ...found,
-    ...gone.map(({ key, text }): Change => ({
+    ...gone.map((cells): Change => ({
       change: 'removed',
-      row: key,
-      before: text,
+      row: keyOf(cells),
+      before: cells,
       after: null,
     })),
   ];
+}
+
+const reasons = {
+  added: 'not in the list when the month was closed',
+  removed: 'no longer in the list',
+  changed: 'reported otherwise when the month was closed',
+} as const;
+
+/** A line of a correction: a changed row has one of before and one of after. */
+export function correctionLines(changes: readonly Change[], note: string | undefined): Cells[] {
+  return changes.flatMap(({ change, before, after }) => {
+    const recorded = after?.['kind'] === 'adjustment' || after?.['kind'] === 'opening entry';
+    const why = change === 'added' && recorded ? 'recorded after the month was closed' : '';
+    const reason = [why || reasons[change], note].filter((text) => text !== undefined).join(': ');
+    const line = (is: string, cells: Cells | null): Cells[] =>
+      cells === null ? [] : [{ change: is, reason, ...cells }];
+    return change === 'changed'
+      ? [...line('before', before), ...line('after', after)]
+      : line(change, before ?? after);
+  });
+}
+
+/** The rows of a month after a correction. */
+export function corrected(rows: readonly Cells[], correction: readonly Cells[]): Cells[] {
+  const left = new Map(rows.map((cells) => [keyOf(cells), cells]));
+  for (const { change, reason: _, ...cells } of correction) {
+    if (change === 'removed' || change === 'before') left.delete(keyOf(cells));
+    else left.set(keyOf(cells), cells);
+  }
+  return [...left.values()];
 }

@@ -1,41 +1,24 @@
-// Compares the service's list with the journal, the webhook inbox and batch results.
-// Reads each source once, with flat memory.
-import Big from 'big.js';
+// Compares the service's list with the journal, the webhook inbox and batch results: what became of
+// each payment, its amounts, currencies and reference. Reads each source once, with flat memory.
+import type { Big } from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
 import type { SortedRows } from '../../store/files/sorted-rows.js';
-import { movedAmounts } from '../history/moved-amounts.js';
-
-export const differenceKinds = [
-  'unknown here',
-  'unknown there',
-  'amount differs',
-  'event never came',
-] as const;
-
-export interface FoundDifference {
-  readonly difference: (typeof differenceKinds)[number];
-  /** The other source: `journal`, `inbox`, or the name of a file. */
-  readonly source: string;
-  readonly txnId: string;
-  readonly reference: string | null;
-  readonly ccy: string | null;
-  /** The debit, fees included, in the source and at the service. */
-  readonly here: Big | null;
-  readonly there: Big | null;
-  readonly detail: string;
-}
-
-/** A payment in a source of this home. */
-export interface Known {
-  readonly txnId: string;
-  readonly reference: string | null;
-  readonly ccy: string | null;
-  /** The debit, fees included. */
-  readonly total: Big | null;
-}
+import {
+  fateAtService,
+  isSameFate,
+  mayHaveMoved,
+  ofKnown,
+  ofRow,
+  readKnown,
+  readServiceRow,
+  serviceText,
+  type FoundDifference,
+  type Known,
+  type ServiceRow,
+} from './compared.js';
 
 /** An event of the inbox; `at` by the service's clock, epoch ms. */
 export interface KnownEvent {
@@ -44,9 +27,10 @@ export interface KnownEvent {
   readonly at: number;
 }
 
+type Found = AsyncGenerator<FoundDifference, void, void>;
+
 export interface Sources {
-  readonly listed: AsyncIterable<readonly ListedTransaction[]>;
-  readonly journal: Iterable<Known>;
+  readonly journal: AsyncIterable<Known>;
   /** Oldest first; undefined without an inbox. */
   readonly inbox: AsyncIterable<KnownEvent> | undefined;
   readonly files: readonly { readonly name: string; readonly rows: AsyncIterable<Known> }[];
@@ -57,138 +41,71 @@ export interface CompareDeps {
   readonly read: (txnId: string) => Promise<Transaction>;
   /** Earlier transactions (epoch ms) are only looked up. */
   readonly since: number;
-  readonly onRead: (count: number) => void;
 }
 
-const serviceRow = v.object({
-  txnId: v.string(),
-  reference: v.nullable(v.string()),
-  txnState: v.string(),
-  isOut: v.boolean(),
-  createdAt: v.number(),
-  ccy: v.nullable(v.string()),
-  total: v.nullable(
-    v.pipe(
-      v.string(),
-      v.transform((text) => new Big(text)),
-    ),
-  ),
-});
+const put = (rows: SortedRows, group: string, id: string, data: unknown): void =>
+  rows.add({ group, at: 0, id, data: JSON.stringify(data) });
 
-type ServiceRow = v.InferOutput<typeof serviceRow>;
+/** Keeps a page of the service's list for the comparison. */
+export function putListed(page: readonly ListedTransaction[], rows: SortedRows): void {
+  const kept = page.flatMap((txn) => {
+    const data = serviceText(txn);
+    const row = { group: 'service', at: txn.createdAt ?? 0, id: txn.txnId, data };
+    return txn.extRefId == null
+      ? row
+      : [row, { group: 'reference', at: 0, id: txn.extRefId, data }];
+  });
+  rows.replace([], kept);
+}
 
-export async function* differences(
-  sources: Sources,
-  deps: CompareDeps,
-): AsyncGenerator<FoundDifference, void, void> {
+/** After every page of the list was kept. */
+export async function* differences({ journal, inbox, files }: Sources, deps: CompareDeps): Found {
   const { rows, since } = deps;
-  const put = (group: string, id: string, data: string): void =>
-    rows.add({ group, at: 0, id, data });
-  let count = 0;
-  for await (const page of sources.listed) {
-    const listed = page.map((txn) => ({
-      group: 'service',
-      at: txn.createdAt ?? 0,
-      id: txn.txnId,
-      data: JSON.stringify(rowOf(txn)),
-    }));
-    rows.replace([], listed);
-    deps.onRead((count += page.length));
-  }
-  for (const known of sources.journal) {
-    put('journal', known.txnId, '');
+  for await (const known of journal) {
+    if (known.txnId !== null) put(rows, 'journal', known.txnId, known);
+    if (known.txnId !== null && known.run !== null && mayHaveMoved(known))
+      put(rows, `run ${known.run}`, known.txnId, known);
     yield* checked(known, 'journal', deps);
   }
-  for (const { name, rows: fileRows } of sources.files) {
-    for await (const known of fileRows) {
-      yield* checked(known, name, deps);
-      if (rows.find('journal', known.txnId) === undefined)
-        yield {
-          ...plain(known, name),
-          difference: 'unknown here',
-          detail: 'the journal does not have this row of the file',
-        };
-    }
-  }
+  for (const file of files) yield* fileDifferences(file, deps);
   let firstEvent = Infinity;
-  for await (const event of sources.inbox ?? []) {
+  for await (const event of inbox ?? []) {
     firstEvent = Math.min(firstEvent, event.at);
-    if (event.at >= since) put('inbox', event.txnId, eventText(event));
+    if (event.at >= since) noteEvent(event, rows);
   }
-  for (const text of rows.each('service', since))
-    yield* unmatched(v.parse(serviceRow, JSON.parse(text)), firstEvent, rows);
-  for (const text of rows.each('inbox')) {
-    const [txnId = ''] = text.split(' ');
-    if (rows.find('service', txnId) === undefined)
-      yield* checked({ txnId, reference: null, ccy: null, total: null }, 'inbox', deps);
+  for (const text of rows.each('service', since)) {
+    const row = readServiceRow(text);
+    yield* ownDifferences(row, rows);
+    const isExpected = row.txnState === 'completed' && row.createdAt >= firstEvent;
+    if (isExpected && rows.find('event completed', row.txnId) === undefined)
+      yield ofRow('event never came', 'inbox', row, 'no event reported completed');
   }
+  yield* eventDifferences(deps);
 }
-
-const eventText = ({ txnId, txnState }: Pick<KnownEvent, 'txnId' | 'txnState'>): string =>
-  `${txnId} ${txnState}`;
-
-function rowOf(
-  txn: ListedTransaction,
-): Omit<ServiceRow, 'total'> & { readonly total: string | null } {
-  const { txnId, extRefId, txnState, createdAt, sourceReq } = txn;
-  const left = movedAmounts(txn)?.left;
-  return {
-    txnId,
-    reference: extRefId ?? null,
-    txnState,
-    isOut: sourceReq.method === 'servicepay',
-    createdAt: createdAt ?? 0,
-    ccy: left?.ccy ?? null,
-    total: left?.value.toFixed() ?? null,
-  };
-}
-
-const plain = ({ txnId, reference, ccy, total }: Known, source: string) => ({
-  source,
-  txnId,
-  reference,
-  ccy,
-  here: total,
-  there: null,
-});
 
 /** Compares a payment of a source with the service, by id if the list does not show it. */
 async function* checked(
   known: Known,
   source: string,
   { rows, read, since }: CompareDeps,
-): AsyncGenerator<FoundDifference, void, void> {
-  const text = rows.find('service', known.txnId);
-  let there = text === undefined ? undefined : v.parse(serviceRow, JSON.parse(text));
-  if (there === undefined) {
-    const txn = await read(known.txnId).catch(ifNotFound);
-    there = txn && v.parse(serviceRow, rowOf(txn));
-    if (there !== undefined && there.createdAt < since) return;
-    const detail =
-      there === undefined
-        ? 'the service has no transaction of this id'
-        : `the list leaves it out; by its id the service reports ${there.txnState}`;
-    yield {
-      ...plain(known, source),
-      there: there?.total ?? null,
-      difference: 'unknown there',
-      detail,
-    };
-  }
-  if (
-    there?.txnState !== 'completed' ||
-    there.total === null ||
-    known.total === null ||
-    there.ccy !== known.ccy
-  )
+  compare: typeof stateDifference = differing,
+): Found {
+  const { txnId, reference } = known;
+  const text =
+    txnId === null ? rows.find('reference', reference ?? '') : rows.find('service', txnId);
+  if (text !== undefined) return yield* compare(known, readServiceRow(text), source);
+  if (!mayHaveMoved(known)) return;
+  const txn = txnId === null ? undefined : await read(txnId).catch(ifNotFound);
+  if (txn === undefined) {
+    const name = txnId === null ? 'reference' : 'id';
+    yield ofKnown('unknown there', source, known, `the service has no transaction of this ${name}`);
     return;
-  if (there.total.eq(known.total)) return;
-  yield {
-    ...plain(known, source),
-    there: there.total,
-    difference: 'amount differs',
-    detail: 'settled other than agreed',
-  };
+  }
+  const row = readServiceRow(serviceText(txn));
+  if (row.createdAt < since) return;
+  const detail = `the list leaves it out; by its id the service reports ${row.txnState}`;
+  yield { ...ofKnown('unknown there', source, known, detail), there: row.total };
+  yield* compare(known, row, source);
 }
 
 function ifNotFound(error: unknown): undefined {
@@ -200,33 +117,165 @@ function ifNotFound(error: unknown): undefined {
   throw error;
 }
 
-/** Transactions of the service that are missing in a source here. */
-function* unmatched(
+function stateDifference(
+  { fate, state }: Known,
+  there: ServiceRow,
+  source: string,
+): Iterable<FoundDifference> {
+  if (isSameFate(fate, fateAtService(there.txnState))) return [];
+  const detail = `${state} here, ${there.txnState} at the service`;
+  return [{ ...ofRow('state differs', source, there, detail), ccy: null, there: null }];
+}
+
+function* differing(
+  known: Known,
+  there: ServiceRow,
+  source: string,
+): Generator<FoundDifference, void, void> {
+  yield* stateDifference(known, there, source);
+  const plain = { ...ofRow('reference differs', source, there, ''), ccy: null, there: null };
+  // An imported payment without a reference has its id in place of one.
+  const isNamed = known.reference !== null && known.reference !== there.txnId;
+  if (isNamed && known.reference !== there.reference)
+    yield {
+      ...plain,
+      detail: `${known.reference} here, ${there.reference ?? 'none'} at the service`,
+    };
+  if (known.fate !== 'paid' || there.txnState !== 'completed' || there.total === null) return;
+  if (known.total === null || known.ccy === null)
+    yield { ...plain, difference: 'not comparable', detail: 'no amount is recorded here' };
+  else
+    yield* amounts('amount differs', 'settled other than agreed', plain, [
+      { ccy: known.ccy, value: known.total },
+      { ccy: there.ccy, value: there.total },
+    ]);
+  if (known.receives !== null && known.receivesCcy !== null && there.arrived !== null)
+    yield* amounts('arrived differs', 'arrived other than agreed', plain, [
+      { ccy: known.receivesCcy, value: known.receives },
+      { ccy: there.arrivedCcy, value: there.arrived },
+    ]);
+}
+
+interface Amount {
+  readonly ccy: string | null;
+  readonly value: Big;
+}
+
+function* amounts(
+  kind: FoundDifference['difference'],
+  detail: string,
+  plain: FoundDifference,
+  [here, there]: readonly [Amount, Amount],
+): Generator<FoundDifference, void, void> {
+  if (here.ccy !== there.ccy)
+    yield {
+      ...plain,
+      difference: 'currency differs',
+      detail: `${here.ccy} here, ${there.ccy} at the service`,
+    };
+  else if (!here.value.eq(there.value))
+    yield {
+      ...plain,
+      difference: kind,
+      ccy: here.ccy,
+      here: here.value,
+      there: there.value,
+      detail,
+    };
+}
+
+/** What a transaction of the service shows by itself, and whether the journal has it. */
+function* ownDifferences(
   row: ServiceRow,
-  firstEvent: number,
   rows: SortedRows,
 ): Generator<FoundDifference, void, void> {
-  const { txnId, reference, txnState, isOut, createdAt, ccy, total } = row;
-  const found = { txnId, reference, ccy, here: null, there: total };
-  const mayHaveMoved = !isQuoted(txnState) && !movedNothing(txnState);
-  if (isOut && mayHaveMoved && rows.find('journal', txnId) === undefined) {
+  const { txnId, txnState } = row;
+  const isQuiet = isQuoted(txnState) || movedNothing(txnState);
+  if (row.isOut && !isQuiet && rows.find('journal', txnId) === undefined)
+    yield ofRow('unknown here', 'journal', row, `the service reports ${txnState}`);
+  if (txnState !== 'completed') return;
+  if (row.total === null)
+    yield ofRow('not comparable', 'service', row, 'the service reports no amount or currency');
+  if (row.contradiction !== null)
+    yield ofRow('contradicts itself', 'service', row, row.contradiction);
+  if (row.requested !== null)
     yield {
-      ...found,
-      source: 'journal',
-      difference: 'unknown here',
-      detail: `the service reports ${txnState}`,
+      ...ofRow('arrived differs', 'request', row, 'arrived other than requested'),
+      ccy: row.arrivedCcy,
+      here: row.requested,
+      there: row.arrived,
     };
+}
+
+/** The last row about a payment counts. A payment that the file has twice is doubled. */
+async function* fileDifferences(
+  { name, rows: fileRows }: Sources['files'][number],
+  deps: CompareDeps,
+): Found {
+  const { rows } = deps;
+  const [byName, byId] = [`file ${name}`, `file ids ${name}`];
+  for await (const known of fileRows) {
+    const key = known.reference ?? known.txnId ?? '';
+    const before = rows.find(byName, key);
+    const other = known.txnId === null ? undefined : rows.find(byId, known.txnId);
+    const isRepeated = before !== undefined && readKnown(before).state === known.state;
+    if (isRepeated || (other !== undefined && JSON.parse(other) !== key))
+      yield ofKnown('doubled row', name, known, 'the file has this payment twice');
+    put(rows, byName, key, known);
+    if (known.txnId !== null) put(rows, byId, known.txnId, key);
   }
-  if (
-    txnState === 'completed' &&
-    createdAt >= firstEvent &&
-    rows.find('inbox', txnId) !== eventText(row)
-  ) {
-    yield {
-      ...found,
-      source: 'inbox',
-      difference: 'event never came',
-      detail: 'no event reported completed',
-    };
+  const runs = new Set<string>();
+  for (const text of rows.each(byName)) {
+    const known = readKnown(text);
+    yield* checked(known, name, deps);
+    if (known.txnId === null || !mayHaveMoved(known)) continue;
+    const here = rows.find('journal', known.txnId);
+    if (here === undefined)
+      yield ofKnown('unknown here', name, known, 'the journal does not have this row of the file');
+    else runs.add(readKnown(here).run ?? '');
+  }
+  for (const run of runs)
+    for (const text of rows.each(`run ${run}`)) {
+      const known = readKnown(text);
+      if (rows.find(byId, known.txnId ?? '') === undefined)
+        yield ofKnown('not in the file', name, known, 'the batch paid it, and the file lacks it');
+    }
+}
+
+/** Any `completed` counts, whatever came after it. */
+function noteEvent({ txnId, txnState }: KnownEvent, rows: SortedRows): void {
+  const event = { txnId, txnState };
+  put(rows, 'event', txnId, event);
+  if (txnState === 'completed') put(rows, 'event completed', txnId, event);
+  else if (movedNothing(txnState)) put(rows, 'event ended', txnId, event);
+}
+
+async function* eventDifferences(deps: CompareDeps): Found {
+  const { rows } = deps;
+  for (const text of rows.each('event')) {
+    const { txnId, txnState } = v.parse(eventText, JSON.parse(text));
+    const completed = rows.find('event completed', txnId) !== undefined;
+    const state = completed ? 'completed' : txnState;
+    const known = { ...unknownPayment, txnId, state, fate: fateOfEvent(completed) };
+    const ended = rows.find('event ended', txnId);
+    if (completed && ended !== undefined)
+      yield ofKnown('events contradict', 'inbox', known, `completed, and also ${readState(ended)}`);
+    yield* checked(known, 'inbox', deps, completed ? stateDifference : () => []);
   }
 }
+
+const eventText = v.object({ txnId: v.string(), txnState: v.string() });
+
+const readState = (text: string): string => v.parse(eventText, JSON.parse(text)).txnState;
+
+const fateOfEvent = (completed: boolean): Known['fate'] => (completed ? 'paid' : 'in flight');
+
+/** An event names no amounts. */
+const unknownPayment = {
+  reference: null,
+  ccy: null,
+  total: null,
+  receivesCcy: null,
+  receives: null,
+  run: null,
+} as const;

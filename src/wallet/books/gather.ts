@@ -1,5 +1,5 @@
-// Reads all transactions of an account once, with their movements sorted on disk; then reads new ones
-// until the sums match the wallets, or nothing changes.
+// Reads all transactions of an account once, with their movements sorted on disk; then reads new
+// ones until the sums match the wallets, or nothing changes.
 import type Big from 'big.js';
 import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
 import { givenFromWire } from '../../formats/amount.js';
@@ -7,8 +7,11 @@ import type { Span } from '../../formats/calendar.js';
 import type { SortedRow, SortedRows } from '../../store/files/sorted-rows.js';
 import { withFigures } from '../history/missing-amounts.js';
 import { spanFilter } from '../payment/find.js';
+import { mayHaveCrossed, settledAt, withKnownTimes } from '../history/settled-at.js';
+import type { BookEntry } from '../../store/journal/book-records.js';
+import { movementOf, openingEntry } from './entries.js';
 import { booked, readCandidate, readMovement, type Candidate, type Movement } from './movement.js';
-import { balanceAfter, type Difference } from './statement.js';
+import { balanceAfter, explanations, type Difference } from './statement.js';
 
 export interface BooksService {
   wallets(): Promise<Wallet[]>;
@@ -22,25 +25,52 @@ export interface GatherDeps {
   readonly rows: SortedRows;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
-  /** Balances before the first listed transaction. */
-  readonly before: ReadonlyMap<string, Big>;
-  /** Formats a transaction for a ledger program. */
-  readonly entry?: ((txn: ListedTransaction) => string) | undefined;
-  /** Called after each page with the total number of transactions. */
-  readonly onRead: (count: number) => void;
+  /** Openings and adjustments. */
+  readonly recorded: readonly Movement[];
+  /** When each wallet last tied, epoch ms. */
+  readonly ties: ReadonlyMap<string, number>;
+  /** Transactions that this home knows and the list may lack; read if a wallet does not tie. */
+  readonly submitted: () => Promise<readonly Candidate[]>;
+  readonly ledger?: LedgerText | undefined;
+  /** Where periods begin and end (epoch ms): a row counts on the side on which it settled. */
+  readonly edges: readonly number[];
+  /** When a transaction settled, as far as this home knows. */
+  readonly settled: (txnId: string) => Promise<number | undefined>;
+  /** Called with each page, before it is formatted. */
+  readonly onPage: (page: readonly ListedTransaction[]) => void | Promise<void>;
+}
+
+/** Formats what moved money for a ledger program; empty for a transaction that moved nothing. */
+export interface LedgerText {
+  readonly transaction: (txn: ListedTransaction) => string;
+  readonly recorded: (movement: Movement) => string;
+}
+
+export interface Opening {
+  readonly entry: Omit<BookEntry, 'recordedAt'>;
+  readonly value: Big;
+  /** Epoch ms. */
+  readonly at: number;
 }
 
 export interface Books {
+  /** When they were gathered, epoch ms by the service's clock. */
+  readonly at: number;
   /** Every currency with a wallet or a movement, sorted. */
   readonly currencies: readonly string[];
   /** Oldest first. Can be read repeatedly. */
   movements(ccy: string): Iterable<Movement>;
   candidates(ccy: string): readonly Candidate[];
-  /** The formatted transactions of a period, oldest first. */
+  /** What `LedgerText` wrote for a period, oldest first. */
   entries(period: Span): Iterable<string>;
   /** Whether the list contains it. */
   has(txnId: string): boolean;
-  /** Wallets whose sum differs from the service's total; without a total they are in `unreported`. */
+  /** Openings of wallets that never tied, not recorded yet; the movements include them. */
+  readonly openings: readonly Opening[];
+  readonly tied: readonly { readonly ccy: string; readonly balance: Big }[];
+  /**
+   * Wallets whose sum differs from the service's total; without a total they are in `unreported`.
+   */
   readonly differences: readonly Difference[];
   readonly unreported: readonly string[];
 }
@@ -52,48 +82,109 @@ const pauses = [0, 2_000, 6_000] as const;
 const overlapMs = 3_600_000;
 
 export async function gather(deps: GatherDeps): Promise<Books> {
-  const { service, rows, before, entry = () => '', onRead } = deps;
-  let [since, count] = [0, 0];
+  const { service, rows, ledger } = deps;
+  for (const movement of deps.recorded) addRecorded(movement, rows, ledger);
+  const { wallets, differences, tied, unreported } = await readUntilTied(deps);
+  const hidden = differences.length === 0 ? [] : await deps.submitted();
+  const missing = hidden.filter(({ txnId }) => !rows.has(txnId));
+  const candidates = (ccy: string): Candidate[] => [
+    ...[...rows.each(`${ccy}${candidateMark}`)].map(readCandidate),
+    ...missing.filter((each) => each.ccy === ccy),
+  ];
+  const openings = differences.flatMap((difference) =>
+    isOpening(difference, candidates(difference.ccy), deps)
+      ? openingOf(difference, rows, service.serviceNow())
+      : [],
+  );
+  for (const { entry } of openings) addRecorded(movementOf(entry, 'UTC'), rows);
+  const isOpened = new Set(openings.map(({ entry }) => entry.ccy));
+  const left = differences.filter(({ ccy }) => !isOpened.has(ccy));
+  const currencies = [
+    ...new Set([...wallets.map(({ ccy }) => ccy.toUpperCase()), ...movementGroups(rows)]),
+  ].toSorted();
+  return {
+    at: service.serviceNow(),
+    currencies: currencies.filter(
+      (ccy) => left.some((each) => each.ccy === ccy) || isUsed(ccy, wallets, rows),
+    ),
+    movements: (ccy) => movementsIn(ccy, rows),
+    candidates,
+    entries: ({ first, end }) => rows.each(seenGroup, first, end),
+    has: (txnId) => rows.has(txnId),
+    openings,
+    differences: left,
+    tied,
+    unreported,
+  };
+}
+
+/** Reads the list, and the latest part of it again while it may lag behind the wallets. */
+async function readUntilTied({
+  service,
+  rows,
+  ties,
+  ledger,
+  edges,
+  settled,
+  onPage,
+  sleep,
+  signal,
+}: GatherDeps): Promise<Compared & { readonly wallets: readonly Wallet[] }> {
+  let since = 0;
   let wallets = await service.wallets();
-  let [differences, unreported]: [Difference[], string[]] = [[], []];
+  let compared: Compared = { differences: [], tied: [], unreported: [] };
   for (const pause of pauses) {
-    if (pause > 0) await deps.sleep(pause, deps.signal);
+    if (pause > 0) await sleep(pause, signal);
     const begun = service.serviceNow();
     let oldestOpen = begun;
-    const pages = withFigures(service.eachTransactionPage(spanFilter(since)), (txnId) =>
-      service.transaction(txnId),
+    const pages = withFigures(
+      withKnownTimes(service.eachTransactionPage(spanFilter(since)), edges, settled),
+      (txnId) => service.transaction(txnId),
+      (txn) => mayHaveCrossed(txn, edges),
     );
     for await (const page of pages) {
-      const sorted = sortedRows(page, service.serviceNow(), entry);
+      await onPage(page);
+      const sorted = sortedRows(page, service.serviceNow(), ledger);
       // The first round has nothing to replace.
       rows.replace(since === 0 ? [] : page.map(({ txnId }) => txnId), sorted.rows);
       oldestOpen = Math.min(oldestOpen, sorted.oldestOpen);
-      onRead((count += page.length));
     }
     const earlier = totalsOf(wallets);
     wallets = await service.wallets();
-    ({ differences, unreported } = compare(wallets, rows, before));
+    compared = compare(wallets, rows, ties);
     if (
-      differences.length === 0 ||
+      compared.differences.length === 0 ||
       (isSame(earlier, totalsOf(wallets)) && isSettled(wallets, begun))
     )
       break;
     since = Math.min(oldestOpen, begun - overlapMs);
   }
-  const currencies = [
-    ...new Set([...wallets.map(({ ccy }) => ccy.toUpperCase()), ...movementGroups(rows)]),
-  ].toSorted();
-  return {
-    currencies: currencies.filter(
-      (ccy) => differences.some((each) => each.ccy === ccy) || isUsed(ccy, wallets, rows),
-    ),
-    movements: (ccy) => movementsIn(ccy, rows),
-    candidates: (ccy) => [...rows.each(`${ccy}${candidateMark}`)].map(readCandidate),
-    entries: ({ first, end }) => rows.each(seenGroup, first, end),
-    has: (txnId) => rows.has(txnId),
-    differences,
-    unreported,
-  };
+  return { ...compared, wallets };
+}
+
+function addRecorded(movement: Movement, rows: SortedRows, ledger?: LedgerText): void {
+  const { ccy, at, reference } = movement;
+  const id = reference ?? '';
+  rows.add({ group: ccy, at, id, data: JSON.stringify(movement) });
+  if (ledger !== undefined) rows.add({ group: seenGroup, at, id, data: ledger.recorded(movement) });
+}
+
+/** Money that came before the first statement, unless a transaction is exactly the difference. */
+const isOpening = (
+  { ccy, difference, lastTied }: Difference,
+  candidates: readonly Candidate[],
+  { recorded }: GatherDeps,
+): boolean =>
+  lastTied === undefined &&
+  difference.gt(0) &&
+  !recorded.some((each) => each.ccy === ccy && each.kind === 'opening entry') &&
+  !explanations({ difference }, candidates).some(({ isExact }) => isExact);
+
+/** Dated just before the first movement; now without one. */
+function openingOf({ ccy, difference }: Difference, rows: SortedRows, now: number): Opening {
+  const [first] = movementsIn(ccy, rows);
+  const at = first === undefined ? now : first.at - 1;
+  return { entry: openingEntry(ccy, difference, at), value: difference, at };
 }
 
 const candidateMark = '?';
@@ -110,7 +201,7 @@ const movementGroups = (rows: SortedRows): string[] =>
 function sortedRows(
   page: readonly ListedTransaction[],
   now: number,
-  entry: (txn: ListedTransaction) => string,
+  ledger: LedgerText | undefined,
 ) {
   let oldestOpen = Infinity;
   const sorted: SortedRow[] = [];
@@ -123,7 +214,7 @@ function sortedRows(
       data,
     });
     sorted.push(
-      row(seenGroup, txn.createdAt ?? 0, entry(txn)),
+      row(seenGroup, settledAt(txn) ?? txn.createdAt ?? 0, ledger?.transaction(txn) ?? ''),
       ...movements.map((each) => row(each.ccy, each.at, JSON.stringify(each))),
       ...candidates.map((each) =>
         row(`${each.ccy}${candidateMark}`, each.at, JSON.stringify(each)),
@@ -155,17 +246,33 @@ const longestLagMs = 10_000;
 const isUsed = (ccy: string, wallets: readonly Wallet[], rows: SortedRows): boolean =>
   movementGroups(rows).includes(ccy) || totalsOf(wallets).get(ccy)?.eq(0) === false;
 
-function compare(wallets: readonly Wallet[], rows: SortedRows, before: ReadonlyMap<string, Big>) {
-  const differences: Difference[] = [];
-  const unreported: string[] = [];
+interface Compared {
+  readonly differences: Difference[];
+  readonly tied: { readonly ccy: string; readonly balance: Big }[];
+  readonly unreported: string[];
+}
+
+function compare(
+  wallets: readonly Wallet[],
+  rows: SortedRows,
+  ties: ReadonlyMap<string, number>,
+): Compared {
+  const compared: Compared = { differences: [], tied: [], unreported: [] };
   for (const [ccy, reported] of totalsOf(wallets)) {
     if (reported === undefined) {
-      unreported.push(ccy);
+      compared.unreported.push(ccy);
       continue;
     }
-    const added = balanceAfter(movementsIn(ccy, rows), before.get(ccy));
-    if (!added.eq(reported))
-      differences.push({ ccy, added, reported, difference: reported.minus(added) });
+    const added = balanceAfter(movementsIn(ccy, rows));
+    if (added.eq(reported)) compared.tied.push({ ccy, balance: reported });
+    else
+      compared.differences.push({
+        ccy,
+        added,
+        reported,
+        difference: reported.minus(added),
+        lastTied: ties.get(ccy),
+      });
   }
-  return { differences, unreported };
+  return compared;
 }

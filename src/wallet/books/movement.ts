@@ -5,6 +5,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import { movedAmounts } from '../history/moved-amounts.js';
+import { settledAt } from '../history/settled-at.js';
 
 const exact = v.pipe(
   v.string(),
@@ -15,8 +16,9 @@ const exact = v.pipe(
 const movementText = v.object({
   ccy: v.string(),
   at: v.number(),
-  kind: v.picklist(['receive', 'send', 'swap']),
-  txnId: v.string(),
+  created: v.nullable(v.number()),
+  kind: v.picklist(['receive', 'send', 'swap', 'opening entry', 'adjustment']),
+  txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
   note: v.nullable(v.string()),
   other: v.string(),
@@ -26,10 +28,18 @@ const movementText = v.object({
 });
 
 /**
- * One line of a wallet's statement. `at` is the creation time (epoch ms), the only time in the service's
- * list; `other` is the method on the other side, or the other wallet; `out` excludes fees.
+ * One line of a wallet's statement. `at` is the time of settlement, or of creation if nothing
+ * reports the settlement (epoch ms). `other` is the method on the other side, or the other wallet.
+ * `out` excludes fees. A recorded entry has no transaction: its id is the reference.
  */
 export type Movement = Readonly<v.InferOutput<typeof movementText>>;
+
+/** The movement of a transaction. */
+export interface Moved extends Movement {
+  readonly kind: 'receive' | 'send' | 'swap';
+  readonly txnId: string;
+  readonly created: number;
+}
 
 const candidateText = v.object({
   ccy: v.string(),
@@ -43,6 +53,7 @@ const candidateText = v.object({
     'amount not reported',
     'settled other than asked',
     'not in the list',
+    'no longer in the list',
   ]),
   txnState: v.string(),
   /** Its effect on the wallet if the service had counted it; null if unknown. */
@@ -56,7 +67,7 @@ export const readMovement = (text: string): Movement => v.parse(movementText, JS
 export const readCandidate = (text: string): Candidate => v.parse(candidateText, JSON.parse(text));
 
 export interface Booked {
-  readonly movements: readonly Movement[];
+  readonly movements: readonly Moved[];
   readonly candidates: readonly Candidate[];
 }
 
@@ -99,7 +110,14 @@ export function booked(txn: ListedTransaction, now: number): Booked {
   const asked = otherThanRequested(txn).map(({ ccy, effect }) =>
     candidate('settled other than asked', ccy, effect),
   );
-  return { movements: effects.map((effect) => ({ ...effect, at: createdAt })), candidates: asked };
+  return {
+    movements: effects.map((effect) => ({
+      ...effect,
+      at: settledAt(txn) ?? createdAt,
+      created: createdAt,
+    })),
+    candidates: asked,
+  };
 }
 
 const nothing: Booked = { movements: [], candidates: [] };
@@ -108,7 +126,10 @@ const nothing: Booked = { movements: [], candidates: [] };
 export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
   movement.in.minus(movement.out).minus(movement.fee);
 
-function effectIn(ccy: string, effects: readonly Omit<Movement, 'at'>[] | undefined): Big | null {
+function effectIn(
+  ccy: string,
+  effects: readonly Omit<Moved, 'at' | 'created'>[] | undefined,
+): Big | null {
   const effect = effects?.find((each) => each.ccy === ccy);
   return effect === undefined ? null : changeOf(effect);
 }
@@ -120,13 +141,13 @@ const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
   );
 
 /** From the settled amounts, before settlement from the requested ones. */
-function effectsOf(txn: ListedTransaction): Omit<Movement, 'at'>[] | undefined {
+function effectsOf(txn: ListedTransaction): Omit<Moved, 'at' | 'created'>[] | undefined {
   const { sourceReq, destReq, txnId, extRefId, note } = txn;
   const amounts = movedAmounts(txn);
   if (amounts === undefined) return undefined;
   const { exchanged, arrived, serviceFee, networkFee } = amounts;
   const [isOut, isIn] = [sourceReq.method === 'servicepay', destReq.method === 'servicepay'];
-  const kind: Movement['kind'] = isOut && isIn ? 'swap' : isOut ? 'send' : 'receive';
+  const kind: Moved['kind'] = isOut && isIn ? 'swap' : isOut ? 'send' : 'receive';
   const common = { kind, txnId, reference: extRefId ?? null, note: note ?? null };
   const fee = serviceFee.value.plus(networkFee.value);
   return [

@@ -1,4 +1,5 @@
 // A statement of one fiat wallet in OFX 2.1.1, for programs that import bank statements.
+import { createHash } from 'node:crypto';
 import type { Big } from 'big.js';
 import { decimalsOf } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
@@ -24,9 +25,11 @@ export const ofxHead = (
   `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <?OFX OFXHEADER="200" VERSION="211" SECURITY="NONE" OLDFILEUID="NONE" NEWFILEUID="NONE"?>
 <OFX>
-<SIGNONMSGSRSV1><SONRS>${success}<DTSERVER>${time(now)}</DTSERVER><LANGUAGE>ENG</LANGUAGE></SONRS></SIGNONMSGSRSV1>
+<SIGNONMSGSRSV1><SONRS>${success}<DTSERVER>${time(now)}</DTSERVER>
+<LANGUAGE>ENG</LANGUAGE></SONRS></SIGNONMSGSRSV1>
 <BANKMSGSRSV1><STMTTRNRS><TRNUID>0</TRNUID>${success}<STMTRS><CURDEF>${ccy}</CURDEF>
-<BANKACCTFROM><BANKID>${text(bank, 9)}</BANKID><ACCTID>${text(`${accountId}-${ccy}`, 22)}</ACCTID><ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTFROM>
+<BANKACCTFROM><BANKID>${text(bank, 9)}</BANKID>
+<ACCTID>${text(accountName(accountId, ccy), longestAccount)}</ACCTID><ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTFROM>
 <BANKTRANLIST><DTSTART>${time(first)}</DTSTART><DTEND>${time(end - 1)}</DTEND>
 `;
 
@@ -35,7 +38,14 @@ export function ofxRow(row: StatementRow, clean: (text: string) => string): stri
   const change = changeOf(row);
   const type = change.lt(0) ? 'DEBIT' : 'CREDIT';
   const memo = [row.note, row.reference].flatMap((each) => each ?? []).join(' ');
-  return `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${time(row.at ?? 0)}</DTPOSTED><TRNAMT>${amount(change, row.ccy)}</TRNAMT><FITID>${text(clean(row.txnId ?? ''), 255)}</FITID><NAME>${text(clean(row.other ?? ''), 32)}</NAME>${memo === '' ? '' : `<MEMO>${text(clean(memo), 255)}</MEMO>`}</STMTTRN>\n`;
+  const id = clean(row.txnId ?? row.reference ?? '');
+  const fields = [
+    `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${time(row.at ?? 0)}</DTPOSTED>`,
+    `<TRNAMT>${amount(change, row.ccy)}</TRNAMT><FITID>${text(id, 255)}</FITID>`,
+    `<NAME>${text(clean(row.other ?? ''), 32)}</NAME>`,
+    memo === '' ? '' : `<MEMO>${text(clean(memo), 255)}</MEMO>`,
+  ];
+  return `${fields.join('')}</STMTTRN>\n`;
 }
 
 export const ofxFoot = (balance: Big, { end }: Span, ccy: string): string =>
@@ -47,8 +57,19 @@ export const ofxFoot = (balance: Big, { end }: Span, ccy: string): string =>
 
 const amount = (value: Big, ccy: string): string => value.toFixed(decimalsOf(ccy));
 
-/** `20261031235959.999`, in UTC. */
-const time = (at: number): string => new Date(at).toISOString().replaceAll(/[-:TZ]/g, '');
+const longestAccount = 22;
+
+/** The currency comes first, and a hash stands for a long id: no two wallets share a name. */
+function accountName(accountId: string, ccy: string): string {
+  const name = `${ccy}-${accountId}`;
+  if (name.length <= longestAccount) return name;
+  const hash = createHash('sha256').update(accountId).digest('hex');
+  return `${ccy}-${hash}`.slice(0, longestAccount);
+}
+
+/** `20261031235959.999[0:GMT]` */
+const time = (at: number): string =>
+  `${new Date(at).toISOString().replaceAll(/[-:TZ]/g, '')}[0:GMT]`;
 
 /** Shortened to the field's length. */
 const text = (value: string, longest: number): string =>

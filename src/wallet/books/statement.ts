@@ -1,14 +1,13 @@
-// The arithmetic of a statement: opening balance, movements, closing balance; and transactions that could explain
-// a difference from the service's balance.
+// The arithmetic of a statement: opening balance, movements, closing balance; and transactions that
+// could explain a difference from the service's balance.
 import Big from 'big.js';
 import type { Span } from '../../formats/calendar.js';
 import { changeOf, type Candidate, type Movement } from './movement.js';
 
-export interface StatementRow extends Omit<Movement, 'kind' | 'at' | 'txnId' | 'other'> {
+export interface StatementRow extends Omit<Movement, 'kind' | 'at' | 'other'> {
   readonly kind: Movement['kind'] | 'opening' | 'closing' | 'difference';
   /** Epoch ms; null for an opening before all history. */
   readonly at: number | null;
-  readonly txnId: string | null;
   readonly other: string | null;
   /** The wallet's balance after this row. */
   readonly balance: Big;
@@ -21,21 +20,20 @@ const zero = new Big(0);
  *
  * @param movements of one wallet, oldest first, including those before and after the period
  * @param now epoch ms: the end of an unfinished period
- * @param before the balance before the first movement
  */
 export function* statementRows(
   ccy: string,
   movements: Iterable<Movement>,
   period: Span,
   now: number,
-  before: Big = zero,
 ): Generator<StatementRow, void, void> {
-  let balance = before;
+  let balance = zero;
   let isOpen = false;
   const mark = (kind: 'opening' | 'closing', at: number | null): StatementRow => ({
     ccy,
     kind,
     at,
+    created: null,
     txnId: null,
     other: null,
     reference: null,
@@ -60,12 +58,8 @@ export function* statementRows(
 }
 
 /** The balance after all movements, or after those before `end` (epoch ms). */
-export function balanceAfter(
-  movements: Iterable<Movement>,
-  before: Big = zero,
-  end = Infinity,
-): Big {
-  let balance = before;
+export function balanceAfter(movements: Iterable<Movement>, end = Infinity): Big {
+  let balance = zero;
   for (const movement of movements) {
     if (movement.at >= end) break;
     balance = balance.plus(changeOf(movement));
@@ -80,6 +74,8 @@ export interface Difference {
   readonly reported: Big;
   /** The service's balance minus the sum. */
   readonly difference: Big;
+  /** Epoch ms; undefined if it never tied. */
+  readonly lastTied: number | undefined;
 }
 
 export interface Explanation extends Candidate {

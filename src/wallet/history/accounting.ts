@@ -1,8 +1,10 @@
-// Rows for tax and accounting programs in their documented columns. Koinly has one row per transaction, also for swaps;
-// Xero and QuickBooks have the movements of one account in one fiat currency.
+// Rows for tax and accounting programs in their documented columns. Koinly has one row per
+// transaction, also for swaps; Xero and QuickBooks have the movements of one account in one fiat
+// currency.
 import { decimalsOf, fixed } from '../../formats/amount.js';
 import type { ListedTransaction } from '../../api/types.js';
-import { booked, changeOf, type Movement } from '../books/movement.js';
+import type { KeptRate } from '../../store/journal/settlement-rates.js';
+import { booked, changeOf, type Moved } from '../books/movement.js';
 
 /** The cells of a row, and its creation time (epoch ms). */
 export interface AccountingRow {
@@ -10,16 +12,28 @@ export interface AccountingRow {
   readonly cells: readonly string[];
 }
 
+/** What this home knows of a transaction. */
+export interface OwnFacts {
+  /** Whom it paid. */
+  readonly payee: string | undefined;
+  /** The rates at its settlement. */
+  readonly kept: Pick<KeptRate, 'fiat' | 'rates'> | undefined;
+}
+
 export interface AccountingFormat {
   readonly head: readonly string[];
   /** Undefined for a transaction that does not fit the format. */
-  readonly row: (txn: ListedTransaction, day: (at: number) => string) => AccountingRow | undefined;
+  readonly row: (
+    txn: ListedTransaction,
+    day: (at: number) => string,
+    facts: OwnFacts,
+  ) => AccountingRow | undefined;
   /** The program's maximum of rows per file. */
   readonly atMost: number;
 }
 
 /** The movements of a completed transaction. */
-const movementsOf = (txn: ListedTransaction): readonly Movement[] => booked(txn, 0).movements;
+const movementsOf = (txn: ListedTransaction): readonly Moved[] => booked(txn, 0).movements;
 
 /** Koinly reads times as UTC. */
 const koinly: AccountingFormat = {
@@ -38,13 +52,13 @@ const koinly: AccountingFormat = {
     'TxHash',
   ],
   atMost: Infinity,
-  row(txn) {
+  row(txn, _day, { payee, kept }) {
     const movements = movementsOf(txn);
     const [first] = movements;
     if (first === undefined) return undefined;
     const sent = movements.find(({ out }) => out.gt(0));
     const received = movements.find((movement) => movement.in.gt(0));
-    const amount = (movement: Movement | undefined, name: 'in' | 'out' | 'fee'): string[] =>
+    const amount = (movement: Moved | undefined, name: 'in' | 'out' | 'fee'): string[] =>
       movement === undefined || movement[name].eq(0)
         ? ['', '']
         : [fixed(movement[name]), movement.ccy];
@@ -56,24 +70,31 @@ const koinly: AccountingFormat = {
         ...amount(sent, 'out'),
         ...amount(received, 'in'),
         ...amount(sent, 'fee'),
+        ...netWorth(sent ?? first, kept),
         '',
-        '',
-        '',
-        descriptionOf(first),
+        descriptionOf(first, payee),
         txn.txnId,
       ],
     };
   },
 };
 
+/** What left, or what came, in the fiat currency. */
+function netWorth(moved: Moved, kept: OwnFacts['kept']): string[] {
+  const rate = kept?.rates[moved.ccy];
+  if (kept === undefined || rate === undefined) return ['', ''];
+  const value = moved.in.plus(moved.out).times(rate);
+  return [value.toFixed(decimalsOf(kept.fiat)), kept.fiat];
+}
+
 const xero = (ccy: string): AccountingFormat => ({
   head: ['*Date', '*Amount', 'Payee', 'Description', 'Reference', 'Check Number'],
   atMost: 1_000,
-  row: inCurrency(ccy, (movement, day) => [
+  row: inCurrency(ccy, (movement, day, payee) => [
     day,
     amountText(movement),
-    movement.other,
-    descriptionOf(movement),
+    payee ?? movement.other,
+    descriptionOf(movement, payee),
     movement.reference ?? movement.txnId,
     '',
   ]),
@@ -83,32 +104,32 @@ const xero = (ccy: string): AccountingFormat => ({
 const quickbooks = (ccy: string): AccountingFormat => ({
   head: ['Date', 'Description', 'Amount'],
   atMost: 1_000,
-  row: inCurrency(ccy, (movement, day) => {
+  row: inCurrency(ccy, (movement, day, payee) => {
     const [year = '', month = '', date = ''] = day.split('-');
-    return [`${month}/${date}/${year}`, descriptionOf(movement), amountText(movement)];
+    return [`${month}/${date}/${year}`, descriptionOf(movement, payee), amountText(movement)];
   }),
 });
 
 const inCurrency =
   (
     ccy: string,
-    cells: (movement: Movement, day: string) => readonly string[],
+    cells: (movement: Moved, day: string, payee: string | undefined) => readonly string[],
   ): AccountingFormat['row'] =>
-  (txn, day) => {
+  (txn, day, { payee }) => {
     const movement = movementsOf(txn).find((each) => each.ccy === ccy);
     return movement === undefined || changeOf(movement).eq(0)
       ? undefined
-      : { at: movement.at, cells: cells(movement, day(movement.at)) };
+      : { at: movement.at, cells: cells(movement, day(movement.at), payee) };
   };
 
-const amountText = (movement: Movement): string =>
+const amountText = (movement: Moved): string =>
   changeOf(movement).toFixed(decimalsOf(movement.ccy));
 
 const words = { receive: 'Received', send: 'Sent', swap: 'Swapped' } as const;
 
 /** `Sent tron: Supplier in Lagos`. */
-export const descriptionOf = ({ kind, other, note }: Movement): string =>
-  `${words[kind]} ${other}${note === null ? '' : `: ${note}`}`;
+export const descriptionOf = ({ kind, other, note }: Moved, payee = other): string =>
+  `${words[kind]} ${payee}${note === null ? '' : `: ${note}`}`;
 
 export const accountingFormats = ['koinly', 'xero', 'quickbooks'] as const;
 

@@ -4,6 +4,8 @@ import { nextDay } from '../../formats/calendar.js';
 import {
   costText,
   declarations,
+  isAccount,
+  namesIn,
   walletAccount,
   type Entry,
   type LedgerWriter,
@@ -12,34 +14,42 @@ import {
 /** Before every transaction, because beancount refuses accounts used before their opening. */
 const opened = '1970-01-01';
 
-const equity = 'Equity:Svcpay:Opening';
+export const beancountWriter = (zone = 'UTC'): LedgerWriter => ({
+  head: `; Written by svcpay. Dates are in ${zone}.\n`,
+  write: (entry) => ({ names: namesIn(entry), text: transaction(entry) }),
+  closing: (day, balance) => ({
+    names: [walletAccount(balance.ccy)],
+    text: closing(day, balance),
+  }),
+  declare: declarations((name) => (isAccount(name) ? `${opened} open ${name}\n` : '')),
+});
 
-export function beancountWriter(zone = 'UTC'): LedgerWriter {
-  const { name, text: openings } = declarations((account) => `${opened} open ${account}\n`);
-  return {
-    head: `; Written by svcpay. Dates are in ${zone}.\n`,
-    write(entry) {
-      for (const { account } of entry.postings) name(account);
-      return transaction(entry);
-    },
-    openings,
-    opening: (day, { ccy, value }) =>
-      `\n${day} * "Opening balance"\n  ${name(walletAccount(ccy))}  ${amountText({ ccy, value })}\n  ${name(equity)}  ${amountText({ ccy, value: value.neg() })}\n`,
-    // beancount checks a balance at the start of its day. Without "~ 0" it tolerates the last digit.
-    closing: (day, { ccy, value }) =>
-      `\n${nextDay(day)} balance ${name(walletAccount(ccy))}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`,
-  };
-}
+/**
+ * beancount checks a balance at the start of its day. Without "~ 0" it tolerates the last digit.
+ */
+const closing = (day: string, { ccy, value }: Money): string =>
+  `\n${nextDay(day)} balance ${walletAccount(ccy)}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`;
 
-const amountText = ({ ccy, value }: Money): string => `${value.toFixed()} ${ccy}`;
-
-function transaction({ time, day, title, note, txnId, reference, rate, postings }: Entry): string {
+function transaction({
+  time,
+  day,
+  title,
+  note,
+  txnId,
+  reference,
+  rate,
+  postings,
+  prices,
+}: Entry): string {
   let text = `\n${day} * ${quoted(title)}`;
   if (note !== undefined) text += ` ${quoted(note)}`;
-  text += `\n  time: ${quoted(time)}\n  txn-id: ${quoted(txnId)}`;
+  text += `\n  time: ${quoted(time)}`;
+  if (txnId !== undefined) text += `\n  txn-id: ${quoted(txnId)}`;
   if (reference !== undefined) text += `\n  ref: ${quoted(reference)}`;
   if (rate !== undefined) text += `\n  rate: ${rate}`;
   for (const posting of postings) text += `\n  ${posting.account}  ${costText(posting)}`;
+  for (const { ccy, price } of prices)
+    text += `\n\n${day} price ${ccy} ${price.value.toFixed()} ${price.ccy}`;
   return `${text}\n`;
 }
 

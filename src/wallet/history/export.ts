@@ -1,11 +1,16 @@
 // Exports the history: CSV and JSONL with every transaction, journals with those that moved money.
-import type { ListedTransaction } from '../../api/types.js';
+import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { dayWriter } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { asPlainCell } from '../../formats/text.js';
 import { utcWriter } from '../../formats/utc.js';
-import { accountingFormat, accountingFormats, type AccountingFormat } from './accounting.js';
+import {
+  accountingFormat,
+  accountingFormats,
+  type AccountingFormat,
+  type OwnFacts,
+} from './accounting.js';
 import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';
 import { ledgerEntryOf, type Entry, type LedgerWriter } from './ledger-entry.js';
@@ -22,8 +27,11 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 interface Writer {
   readonly head: string;
-  readonly write: (page: readonly ListedTransaction[]) => string;
+  readonly write: (page: readonly ListedTransaction[], facts: FactsOf) => string;
 }
+
+/** What this home knows of a transaction of the page. */
+type FactsOf = (txnId: string) => OwnFacts;
 
 export interface ExportOptions {
   readonly format: ExportFormat;
@@ -39,6 +47,7 @@ export interface ExportOptions {
   readonly ccy: string;
   /** Called for every transaction that does not fit the format. */
   readonly leftOut: (txn: ListedTransaction) => void;
+  readonly facts: (page: readonly ListedTransaction[]) => Promise<FactsOf>;
 }
 
 /** Yields text in large pieces, the first one after the first page. */
@@ -50,7 +59,7 @@ export async function* exportLines(
   let gathered = head;
   try {
     for await (const page of pages) {
-      gathered += write(page);
+      gathered += write(page, await options.facts(page));
       if (gathered.length < pieceLength) continue;
       yield gathered;
       gathered = '';
@@ -77,6 +86,8 @@ function writerOf({
 }: ExportOptions): Writer {
   const utc = utcWriter();
   const day = dayWriter(zone);
+  const entry = (txn: ListedTransaction, { kept }: OwnFacts): Entry | undefined =>
+    ledgerEntryOf(txn, clean, utc, day, kept);
   const harmless = rawCells ? clean : (text: string) => asPlainCell(clean(text));
   switch (format) {
     case 'csv':
@@ -84,24 +95,24 @@ function writerOf({
     case 'jsonl':
       return { head: '', write: jsonLines };
     case 'hledger':
-      return journal(hledgerWriter(zone), (txn) => ledgerEntryOf(txn, clean, utc, day), leftOut);
+      return journal(hledgerWriter(zone), entry, leftOut);
     case 'beancount':
-      return journal(beancountWriter(zone), (txn) => ledgerEntryOf(txn, clean, utc, day), leftOut);
+      return journal(beancountWriter(zone), entry, leftOut);
     default:
       return accounting(accountingFormat(format, ccy), day, harmless, leftOut);
   }
 }
 
 function journal(
-  { head, write, openings }: LedgerWriter,
-  read: (txn: ListedTransaction) => Entry | undefined,
+  { head, write, declare }: LedgerWriter,
+  read: (txn: ListedTransaction, facts: OwnFacts) => Entry | undefined,
   leftOut: ExportOptions['leftOut'],
 ): Writer {
-  const row = (txn: ListedTransaction): string => {
-    const entry = read(txn);
+  const row = (txn: ListedTransaction, facts: OwnFacts): string => {
+    const entry = read(txn, facts);
     if (entry !== undefined) {
-      const text = write(entry);
-      return openings() + text;
+      const { names, text } = write(entry);
+      return declare(names) + text;
     }
     leftOut(txn);
     return '';
@@ -120,8 +131,8 @@ function accounting(
   let last = 0;
   const line = (cells: readonly string[]): string =>
     `${cells.map((cell) => (isNumber.test(cell) ? cell : quoted(harmless(cell)))).join(',')}\n`;
-  const write = (txn: ListedTransaction): string => {
-    const found = row(txn, day);
+  const write = (txn: ListedTransaction, facts: OwnFacts): string => {
+    const found = row(txn, day, facts);
     if (found === undefined) {
       leftOut(txn);
       return '';
@@ -138,36 +149,50 @@ const isNumber = /^-?\d+(?:\.\d+)?$/;
 const tooMany = (atMost: number, oldest: number): Failure =>
   new Failure(
     'usage',
-    `There are more than ${atMost} rows, and a file may have no more. The newest ${atMost} go back to ${new Date(oldest).toISOString()}.`,
+    `There are more than ${atMost} rows, and a file may have no more. The newest ${atMost} go ` +
+      `back to ${new Date(oldest).toISOString()}.`,
     {
       hint: 'Write two files: one since that time, one until just before.',
     },
   );
 
 const rowByRow =
-  (row: (txn: ListedTransaction) => string): Writer['write'] =>
-  (page) => {
+  (row: (txn: ListedTransaction, facts: OwnFacts) => string): Writer['write'] =>
+  (page, facts) => {
     let text = '';
-    for (const txn of page) text += row(txn);
+    for (const txn of page) text += row(txn, facts(txn.txnId));
     return text;
   };
 
 const csvHead =
-  'time,txnId,extRefId,txnState,sourceMethod,sourceCcy,sourceAmount,destMethod,destCcy,destAmount,servicepayFees,networkFees,fxRate,note\n';
+  'time,txnId,extRefId,txnState,sourceMethod,sourceCcy,sourceAmount,' +
+  'destMethod,destCcy,destAmount,servicepayFees,networkFees,fxRate,note,' +
+  'fiat,sourceFiatRate,destFiatRate\n';
 
-/** Both fees are in the source currency. Builds the row as one text, because an export writes a million rows. */
+/**
+ * Both fees are in the source currency. Builds the row as one text, because an export writes a
+ * million rows.
+ */
 function csvRow(
   utc: (at: number) => string,
   harmless: (text: string) => string,
-): (txn: ListedTransaction) => string {
+): (txn: ListedTransaction, facts: OwnFacts) => string {
   const text = (value: string | null | undefined): string =>
     value == null ? '' : isHarmless.test(value) ? value : quoted(harmless(value));
-  return ({ createdAt, txnId, extRefId, txnState, sourceReq, destReq, fxRate, note }) => {
+  const side = ({ method, ccy, amtSettled, amtRequested }: RequestSide): string =>
+    `${text(method)},${text(ccy)},${number(amtSettled ?? amtRequested)}`;
+  const worth = (
+    { sourceReq, destReq }: ListedTransaction,
+    { fiat, rates }: NonNullable<OwnFacts['kept']>,
+  ): string => `${fiat},${rates[sourceReq.ccy ?? ''] ?? ''},${rates[destReq.ccy ?? ''] ?? ''}`;
+  return (txn, { kept }) => {
+    const { createdAt, txnId, extRefId, txnState, sourceReq, destReq, fxRate, note } = txn;
     const time = typeof createdAt === 'number' ? utc(createdAt) : '';
-    const source = `${text(sourceReq.method)},${text(sourceReq.ccy)},${number(sourceReq.amtSettled ?? sourceReq.amtRequested)}`;
-    const dest = `${text(destReq.method)},${text(destReq.ccy)},${number(destReq.amtSettled ?? destReq.amtRequested)}`;
+    const ids = `${text(txnId)},${text(extRefId)},${text(txnState)}`;
     const fees = `${number(sourceReq.servicepayFees)},${number(sourceReq.networkFees)}`;
-    return `${time},${text(txnId)},${text(extRefId)},${text(txnState)},${source},${dest},${fees},${number(fxRate)},${text(note)}\n`;
+    const end = `${fees},${number(fxRate)},${text(note)}`;
+    const last = kept === undefined ? ',,' : worth(txn, kept);
+    return `${time},${ids},${side(sourceReq)},${side(destReq)},${end},${last}\n`;
   };
 }
 

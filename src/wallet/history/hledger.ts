@@ -4,54 +4,51 @@ import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
 import {
   costText,
   declarations,
+  isAccount,
+  namesIn,
   walletAccount,
   type Entry,
   type LedgerWriter,
 } from './ledger-entry.js';
 
-export function hledgerWriter(zone = 'UTC'): LedgerWriter {
-  const accounts = declarations((account) => `account ${account}\n`);
-  const commodities = declarations(
-    (ccy) =>
-      `commodity ${new Big(1).toFixed(decimalsOf(ccy))}${decimalsOf(ccy) === 0 ? '.' : ''} ${ccy}\n`,
-  );
-  const named = ({ ccy }: { readonly ccy: string }, ...names: readonly string[]): void => {
-    commodities.name(ccy);
-    names.forEach(accounts.name);
-  };
-  return {
-    head: `; Written by svcpay. Dates are in ${zone}.\n`,
-    write(entry) {
-      for (const { account, amount, cost = amount } of entry.postings)
-        [amount, cost].forEach((each) => named(each, account));
-      return write(entry);
-    },
-    openings: () => commodities.text() + accounts.text(),
-    opening(day, balance) {
-      named(balance, walletAccount(balance.ccy), equity);
-      return opening(day, balance);
-    },
-    closing(day, balance) {
-      named(balance, walletAccount(balance.ccy));
-      return closing(day, balance);
-    },
-  };
-}
+export const hledgerWriter = (zone = 'UTC'): LedgerWriter => ({
+  head: `; Written by svcpay. Dates are in ${zone}.\n`,
+  write: (entry) => ({ names: namesIn(entry), text: write(entry) }),
+  closing: (day, balance) => ({
+    names: [balance.ccy, walletAccount(balance.ccy)],
+    text: closing(day, balance),
+  }),
+  declare: declarations((name) =>
+    isAccount(name) ? `account ${name}\n` : `commodity ${amountFormat(name)} ${name}\n`,
+  ),
+});
 
-const equity = 'Equity:Svcpay:Opening';
+/** hledger needs the decimal point. */
+const amountFormat = (ccy: string): string =>
+  `${new Big(1).toFixed(decimalsOf(ccy))}${decimalsOf(ccy) === 0 ? '.' : ''}`;
 
-function write({ time, day, title, note, txnId, reference, rate, postings }: Entry): string {
+function write({
+  time,
+  day,
+  title,
+  note,
+  txnId,
+  reference,
+  rate,
+  postings,
+  prices,
+}: Entry): string {
   let text = `\n${day} * ${withoutComment(title)}`;
   if (note !== undefined) text += ` | ${withoutComment(note)}`;
-  text += `\n    ; time: ${time}\n    ; txn-id: ${tagValue(txnId)}`;
+  text += `\n    ; time: ${time}`;
+  if (txnId !== undefined) text += `\n    ; txn-id: ${tagValue(txnId)}`;
   if (reference !== undefined) text += `\n    ; ref: ${tagValue(reference)}`;
   if (rate !== undefined) text += `\n    ; rate: ${rate}`;
   for (const posting of postings) text += `\n    ${posting.account}  ${costText(posting)}`;
+  for (const { ccy, price } of prices)
+    text += `\n\nP ${day} ${ccy} ${fixed(price.value)} ${price.ccy}`;
   return `${text}\n`;
 }
-
-const opening = (day: string, { ccy, value }: Money): string =>
-  `\n${day} * Opening balance\n    ${walletAccount(ccy)}  ${fixed(value)} ${ccy}\n    ${equity}  ${fixed(value.neg())} ${ccy}\n`;
 
 /** hledger checks an assertion after the preceding postings of its day. */
 const closing = (day: string, { ccy, value }: Money): string =>

@@ -1,11 +1,13 @@
-// A transaction as double entry: postings that sum to zero, separate fees, exchanged amounts with their
-// price.
+// A transaction as double entry: postings that sum to zero, separate fees, exchanged amounts with
+// their price.
 import Big from 'big.js';
-import type { ListedTransaction } from '../../api/types.js';
+import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, type Money } from '../../formats/amount.js';
+import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
 import { utcWriter } from '../../formats/utc.js';
 import { figure, movedAmounts, type Figure, type MovedAmounts } from './moved-amounts.js';
+import { settledAt } from './settled-at.js';
 
 export interface Posting {
   /** In the format of hledger and beancount: `Assets:Svcpay:BTC`. */
@@ -22,72 +24,97 @@ export interface Entry {
   readonly day: string;
   readonly title: string;
   readonly note: string | undefined;
-  readonly txnId: string;
+  /** Undefined for an opening or an adjustment. */
+  readonly txnId: string | undefined;
   readonly reference: string | undefined;
   /** Units of the destination currency for one of the source; undefined within one currency. */
   readonly rate: string | undefined;
   readonly postings: readonly Posting[];
+  /** Of a unit of each currency, at settlement. */
+  readonly prices: readonly Price[];
+}
+
+export interface Price {
+  readonly ccy: string;
+  /** In the fiat currency. */
+  readonly price: Money;
+}
+
+/** A text, and the accounts and currencies in it. */
+export interface Written {
+  readonly names: readonly string[];
+  readonly text: string;
 }
 
 /** Writes entries in the format of a ledger program. */
 export interface LedgerWriter {
   readonly head: string;
-  readonly write: (entry: Entry) => string;
-  /** Declares accounts named since the last call; may follow their entries. */
-  readonly openings: () => string;
-  readonly opening: (day: string, balance: Money) => string;
+  readonly write: (entry: Entry) => Written;
   /** Asserts the balance at the end of the day. */
-  readonly closing: (day: string, balance: Money) => string;
+  readonly closing: (day: string, balance: Money) => Written;
+  /** Declares the names that were not declared before. */
+  readonly declare: (names: Iterable<string>) => string;
 }
 
-/** Declares each account and currency once, in a single pass over the entries. */
-export function declarations(line: (name: string) => string) {
+/** Declares each name once. */
+export function declarations(line: (name: string) => string): LedgerWriter['declare'] {
   const known = new Set<string>();
-  const undeclared = new Set<string>();
-  return {
-    name(name: string): string {
-      if (!known.has(name)) undeclared.add(name);
+  return (names) => {
+    let text = '';
+    for (const name of names) {
+      if (known.has(name)) continue;
       known.add(name);
-      return name;
-    },
-    /** Declarations of names since the last call. */
-    text(): string {
-      const lines = [...undeclared].map(line).join('');
-      undeclared.clear();
-      return lines === '' ? '' : `\n${lines}`;
-    },
+      text += line(name);
+    }
+    return text === '' ? '' : `\n${text}`;
   };
 }
 
-type Side = ListedTransaction['sourceReq'];
+export const isAccount = (name: string): boolean => name.includes(':');
+
+/** The currencies and accounts of an entry. */
+export const namesIn = ({ postings, prices }: Entry): string[] => [
+  ...postings.flatMap(({ amount, cost = amount }) => [amount.ccy, cost.ccy]),
+  ...prices.map(({ price }) => price.ccy),
+  ...postings.map(({ account }) => account),
+];
 
 /**
- * Undefined for a transaction that moved nothing, and if the service reports no amounts or an invalid currency. Texts
- * are on one line without control characters.
+ * Undefined for a transaction that moved nothing, and if the service reports no amounts or an
+ * invalid currency. Texts are on one line without control characters.
  */
 export function ledgerEntryOf(
   txn: ListedTransaction,
   clean: (text: string) => string,
   utc: (at: number) => string = utcWriter(),
   dayIn: (at: number) => string = (at) => utc(at).slice(0, 10),
+  kept?: Pick<KeptRate, 'fiat' | 'rates'>,
 ): Entry | undefined {
-  const { txnState, sourceReq, destReq, createdAt } = txn;
-  if (txnState !== 'completed' || createdAt == null) return undefined;
+  const { txnState, sourceReq, destReq } = txn;
+  const at = settledAt(txn) ?? txn.createdAt;
+  if (txnState !== 'completed' || at == null) return undefined;
   const figures = movedAmounts(txn);
   if (figures === undefined) return undefined;
   // One test accepts most texts.
   const line = (text: string): string => (isPlain.test(text) ? text : clean(plainLine(text)));
   const rate = exchangeRate(txn);
   return {
-    time: utc(createdAt),
-    day: dayIn(createdAt),
+    time: utc(at),
+    day: dayIn(at),
     title: line(titleOf(sourceReq.method ?? '', destReq.method ?? '')),
     note: txn.note == null ? undefined : line(txn.note),
     txnId: line(txn.txnId),
     reference: txn.extRefId == null ? undefined : line(txn.extRefId),
     rate: rate === undefined ? undefined : fixed(rate),
     postings: postingsOf(txn, figures),
+    prices: kept === undefined ? [] : pricesOf(kept),
   };
+}
+
+function pricesOf({ fiat, rates }: Pick<KeptRate, 'fiat' | 'rates'>): Price[] {
+  return Object.entries(rates).flatMap(([ccy, rate]) =>
+    ccy === fiat ? [] : { ccy, price: { ccy: fiat, value: new Big(rate) } },
+  );
 }
 
 /** The debit of a completed payment, fees included; undefined if the service does not report it. */
@@ -115,7 +142,7 @@ const isZero = ({ value }: Money): boolean => value.eq(zero);
 const zero = new Big(0);
 
 /** The account's own wallet, or the outside source or destination. */
-function accountOf({ method, ccy }: Side, outside: 'Income' | 'Expenses'): string {
+function accountOf({ method, ccy }: RequestSide, outside: 'Income' | 'Expenses'): string {
   if (method === 'servicepay') return walletAccount(ccy ?? '');
   return `${outside}:Svcpay:${named(method ?? 'unknown')}`;
 }

@@ -1,4 +1,5 @@
-// Completes listed transactions that lack amounts, fees, currencies or methods, by reading each of them.
+// Completes listed transactions that lack amounts, fees, currencies, methods or a time, by reading
+// each of them.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { withKnown } from '../transaction/read-transaction.js';
@@ -6,24 +7,29 @@ import { withKnown } from '../transaction/read-transaction.js';
 const width = 8;
 
 /**
- * Yields the history in order, completed transactions with amounts and fees. The specification does not say
- * which fields the reduced sides of a listed transaction lack: `read` fetches a transaction that lacks a figure.
+ * Yields the history in order, completed transactions with amounts and fees. The specification does
+ * not say which fields the reduced sides of a listed transaction lack: `read` fetches a transaction
+ * that lacks a figure, or something else that the caller needs.
  */
 export async function* withFigures(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   read: (txnId: string) => Promise<ListedTransaction>,
+  lacksMore: (txn: ListedTransaction) => boolean = () => false,
 ): AsyncGenerator<readonly ListedTransaction[], void, void> {
-  for await (const page of pages) yield page.every(hasFigures) ? page : await completed(page, read);
+  const isWhole = (txn: ListedTransaction): boolean => hasFigures(txn) && !lacksMore(txn);
+  for await (const page of pages)
+    yield page.every(isWhole) ? page : await completed(page, isWhole, read);
 }
 
 async function completed(
   page: readonly ListedTransaction[],
+  isWhole: (txn: ListedTransaction) => boolean,
   read: (txnId: string) => Promise<ListedTransaction>,
 ): Promise<readonly ListedTransaction[]> {
   const whole = [...page];
   const left = page.entries();
   const readOn = async (): Promise<void> => {
-    for (const [index, txn] of left) if (!hasFigures(txn)) whole[index] = await wholeOf(txn, read);
+    for (const [index, txn] of left) if (!isWhole(txn)) whole[index] = await wholeOf(txn, read);
   };
   await Promise.all(Array.from({ length: width }, readOn));
   return whole;

@@ -1,6 +1,6 @@
 // The exact amounts of a transaction: debit, arriving amount and fees.
 import type { Big } from 'big.js';
-import type { ListedTransaction } from '../../api/types.js';
+import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, fromWire, plainNumber, type Money, type WireNumber } from '../../formats/amount.js';
 
 /** An amount with its digits, which are the service's own if reported. */
@@ -19,11 +19,9 @@ export interface MovedAmounts {
   readonly networkFee: Figure;
 }
 
-type Side = ListedTransaction['sourceReq'];
-
 /**
- * Undefined if the service reports no amounts, or an invalid currency. Fees are in the source currency, and on top of the
- * amount unless they were deducted from what arrived.
+ * Undefined if the service reports no amounts, or an invalid currency. Fees are in the source
+ * currency, and on top of the amount unless they were deducted from what arrived.
  */
 export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAmounts | undefined {
   const [sent, gets] = [reportedAmount(sourceReq, destReq), reportedAmount(destReq, sourceReq)];
@@ -62,14 +60,14 @@ const figureOf = ({ ccy, reported }: Reported): Figure => ({
 });
 
 /** Fees were deducted from the arriving amount: less settled than requested. */
-const arrivesLess = ({ amtRequested, amtSettled }: Side): boolean =>
+const arrivesLess = ({ amtRequested, amtSettled }: RequestSide): boolean =>
   amtRequested != null &&
   amtSettled != null &&
   amtSettled !== amtRequested &&
   fromWire(amtSettled).lt(fromWire(amtRequested));
 
 /** Within one currency, each side can report the amount of the other. */
-function reportedAmount(side: Side, other: Side): Reported | undefined {
+function reportedAmount(side: RequestSide, other: RequestSide): Reported | undefined {
   const own = side.amtSettled ?? side.amtRequested;
   const reported =
     own ?? (side.ccy === other.ccy ? (other.amtSettled ?? other.amtRequested) : undefined);

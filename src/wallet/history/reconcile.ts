@@ -3,6 +3,7 @@
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import { Failure } from '../../formats/failure.js';
 import { isFinal, isQuoted, movedNothing } from '../../formats/states.js';
 import type { ImportedAttempt, Journal } from '../../store/journal/journal.js';
 import {
@@ -13,13 +14,13 @@ import {
   type Payment,
   type PaymentDraft,
 } from '../../store/journal/payment.js';
-import { lastDay } from '../limits/limits.js';
 import { orderOf } from '../order/order-of-quote.js';
 import { spanFilter } from '../payment/find.js';
 import { decodeOrder, recordOf } from '../order/order-record.js';
 import { lightningOrder, type Order } from '../order/orders.js';
+import { directionOf } from '../transaction/direction.js';
 import { readTransaction, type ReadService } from '../transaction/read-transaction.js';
-import { echoes } from '../order/echo.js';
+import { echoes, isOfAccount } from '../order/echo.js';
 import { movedAmounts } from './moved-amounts.js';
 import { createdSince } from './newest-first.js';
 
@@ -27,14 +28,14 @@ export interface ReconcileDeps {
   readonly service: ReadService & {
     eachTransactionPage(filter: TransactionFilter): AsyncIterable<readonly ListedTransaction[]>;
     serviceNow(): number;
-    confirmedNow(): number;
+    datedNow(): number | undefined;
   };
   readonly journal: Journal;
   readonly scope: string;
   readonly account: string;
   readonly now: () => number;
   readonly newId: () => string;
-  /** Called after each page with the number of transactions so far. */
+  /** Called after each page with its number of transactions. */
   readonly onRead: (count: number) => void;
 }
 
@@ -45,9 +46,13 @@ export interface Reconciled {
   readonly entered: number;
   /** Ids of imported transactions without a reported cost, which limits do not count. */
   readonly uncounted: readonly string[];
+  /** Ids of transactions that may be submitted payments, but lack what an import needs. */
+  readonly unclear: readonly string[];
 }
 
-/** A quote lasts an hour at most, so one from before the backup may have been submitted after it. */
+/**
+ * A quote lasts an hour at most, so one from before the backup may have been submitted after it.
+ */
 const overlapMs = 3_600_000;
 
 /**
@@ -57,68 +62,103 @@ const overlapMs = 3_600_000;
  */
 export async function reconcile(since: number, deps: ReconcileDeps): Promise<Reconciled> {
   let [read, entered] = [0, 0];
-  const uncounted: string[] = [];
+  const [uncounted, unclear]: [string[], string[]] = [[], []];
   const look = async (txnId: string): Promise<void> => {
     const outcome = await account(txnId, deps);
-    if (outcome !== 'known') entered += 1;
+    if (outcome === 'entered' || outcome === 'uncounted') entered += 1;
     if (outcome === 'uncounted') uncounted.push(txnId);
+    if (outcome === 'unclear') unclear.push(txnId);
   };
   const from = since - overlapMs;
   for await (const page of createdSince(deps.service.eachTransactionPage(spanFilter(from)), from)) {
-    deps.onRead((read += page.length));
-    for (const row of page) if (mayBeOurs(row)) await look(row.txnId);
+    read += page.length;
+    deps.onRead(page.length);
+    for (const row of page) if (mayBeOurs(row, deps.account)) await look(row.txnId);
   }
   for (const payment of await deps.journal.open(deps.scope)) {
     const { txnId, state } = latest(payment);
     if (state === 'quoted' && txnId !== null) await look(txnId);
   }
-  return { read, entered, uncounted };
+  return { read, entered, uncounted, unclear };
 }
 
-/** svcpay's payments always have a reference. Quotes count too, because a list may lag behind submissions. */
-const mayBeOurs = ({ txnId, txnState, extRefId, sourceReq }: ListedTransaction): boolean =>
-  txnId !== '' &&
-  extRefId != null &&
-  !movedNothing(txnState) &&
-  (sourceReq.method ?? 'servicepay') === 'servicepay';
+/**
+ * svcpay's payments always have a reference. Quotes count too, because a list may lag behind
+ * submissions. What an abbreviated row lacks is read by id.
+ */
+function mayBeOurs(row: ListedTransaction, account: string): boolean {
+  const { txnId, txnState, extRefId, sourceReq, destReq } = row;
+  const isWhole = sourceReq.method != null && destReq.method != null;
+  return (
+    txnId !== '' &&
+    isOfAccount(row, account) &&
+    (extRefId != null || !isWhole) &&
+    !movedNothing(txnState) &&
+    (sourceReq.method == null || directionNamed(row) !== 'receive')
+  );
+}
+
+/** Undefined if a method is missing or not recognized. */
+function directionNamed(txn: ListedTransaction): 'payment' | 'receive' | undefined {
+  try {
+    return directionOf(txn);
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
 
 async function account(
   txnId: string,
   deps: ReconcileDeps,
-): Promise<'known' | 'entered' | 'uncounted'> {
+): Promise<'known' | 'entered' | 'uncounted' | 'unclear'> {
   const { journal, scope } = deps;
   const known = await journal.find(scope, txnId);
   const attempt = known?.attempts.find((each) => each.txnId === txnId);
   if (attempt !== undefined && mayHaveMoved(attempt) && attempt.submittedAt !== null)
     return 'known';
-  const txn = await readTransaction(deps.service, txnId);
-  if (isQuoted(txn.txnState) || movedNothing(txn.txnState) || txn.sourceReq.method !== 'servicepay')
-    return 'known';
+  const txn = await listedTransaction(deps.service, txnId);
+  if (txn === undefined) return 'unclear';
+  const isOurs = isOfAccount(txn, deps.account) && (txn.extRefId != null || attempt !== undefined);
+  if (isQuoted(txn.txnState) || movedNothing(txn.txnState) || !isOurs) return 'known';
+  const direction = directionNamed(txn);
+  if (direction === 'receive') return 'known';
+  const order = direction === undefined ? undefined : importedOrder(txn);
+  if (order === undefined) return 'unclear';
   const [ref, number] = attemptNamed(txn.extRefId ?? txnId);
   const there = attempt !== undefined ? known : await journal.find(scope, ref);
   const imported = importedAttempt(txn, number, deps);
   const draft = draftOf(
-    txn,
-    there === undefined || isPlaceOf(there, txn) ? (there?.ref ?? ref) : txnId,
+    order,
+    there === undefined || isPlaceOf(there, txn, deps.account) ? (there?.ref ?? ref) : txnId,
     deps,
   );
-  const isNew = await journal.enter(
-    draft,
-    imported,
-    lastDay(deps.now(), deps.service.confirmedNow()),
-  );
+  const isNew = await journal.enter(draft, imported, deps.service.datedNow());
   if (!isNew) return 'known';
   return imported.approvedTotal === null ? 'uncounted' : 'entered';
 }
 
+/** Undefined if the service lists a transaction and does not find it by its id. */
+async function listedTransaction(
+  service: ReadService,
+  txnId: string,
+): Promise<Transaction | undefined> {
+  try {
+    return await readTransaction(service, txnId);
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'not-found') return undefined;
+    throw error;
+  }
+}
+
 /** Whether the journal's payment under the reference is this transaction. */
-function isPlaceOf(there: Payment, txn: Transaction): boolean {
+function isPlaceOf(there: Payment, txn: Transaction, account: string): boolean {
   if (there.attempts.some(({ txnId }) => txnId === txn.txnId)) return true;
-  return !mayHavePaid(there) && echoes(decodeOrder(there.request), txn);
+  return !mayHavePaid(there) && echoes(decodeOrder(there.request), txn, account);
 }
 
 const draftOf = (
-  txn: Transaction,
+  order: Order,
   ref: string,
   { newId, scope, account }: ReconcileDeps,
 ): PaymentDraft => ({
@@ -126,19 +166,23 @@ const draftOf = (
   scope,
   account,
   ref,
-  ...recordOf(importedOrder(txn)),
+  ...recordOf(order),
   terms: {},
-  consent: 'none',
 });
 
-/** An invoice contains the whole order. */
-function importedOrder(txn: Transaction): Order {
-  const order = orderOf(txn);
-  const { paymentRequest } = txn.destReq.reqDetails ?? {};
-  const isInvoice = txn.destReq.method === 'lightning' && typeof paymentRequest === 'string';
-  return isInvoice
-    ? lightningOrder(decodeInvoice(paymentRequest), order.body.sourceReq.ccy)
-    : { ...order, isImported: true };
+/** An invoice contains the whole order. Undefined if the transaction lacks a currency. */
+function importedOrder(txn: Transaction): Order | undefined {
+  try {
+    const order = orderOf(txn);
+    const { paymentRequest } = txn.destReq.reqDetails ?? {};
+    const isInvoice = txn.destReq.method === 'lightning' && typeof paymentRequest === 'string';
+    return isInvoice
+      ? lightningOrder(decodeInvoice(paymentRequest), order.body.sourceReq.ccy)
+      : { ...order, isImported: true };
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
 }
 
 function importedAttempt(
@@ -163,7 +207,9 @@ function importedAttempt(
   };
 }
 
-/** The latest possible confirmation: the expiry of the quote, at most an hour after its creation. */
+/**
+ * The latest possible confirmation: the expiry of the quote, at most an hour after its creation.
+ */
 function submittedAt({ createdAt, sourceReq: { expiresAt } }: Transaction, now: number): number {
   if (createdAt == null) return now;
   return Math.min(Math.max(expiresAt ?? createdAt, createdAt), createdAt + overlapMs);

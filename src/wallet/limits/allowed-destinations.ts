@@ -7,9 +7,9 @@ const accountAtInstitution = /^([!-9;-~]+):([!-9;-~]+)$/;
 const uriScheme = /^(lightning|bitcoin|lnurlp|https?):/i;
 
 /**
- * Reads a destination: an invoice (meaning its node), a node key, an address, an LNURL, a
- * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store; a bitcoin: URI can have two.
- * Throws Failure `usage` for anything else.
+ * Reads a destination: an invoice (meaning its node), a node key, an address, an LNURL, a Lightning
+ * Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store; a bitcoin: URI can
+ * have two. Throws Failure `usage` for anything else.
  */
 export function readAllowed(text: string): string[] {
   const name = text.trim();
@@ -20,7 +20,9 @@ export function readAllowed(text: string): string[] {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     throw new Failure('usage', error.message, {
-      hint: 'Name an invoice, a node key, an address, an LNURL, a Lightning Address, or INSTITUTION:ACCOUNT for payouts.',
+      hint:
+        'Name an invoice, a node key, an address, an LNURL, a Lightning Address, ' +
+        'or INSTITUTION:ACCOUNT for payouts.',
     });
   }
 }

@@ -2,37 +2,20 @@
 import Big from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import type { Spend, Window } from '../../store/journal/journal.js';
+import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { allowedName, isAllowed } from './allowed-destinations.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
-
-/** A daily limit counts payments submitted within this time before now. */
-const dayMs = 86_400_000;
-
-/**
- * A machine and a service with clocks further apart could not trust each other's certificates.
- * Beyond it, only the machine's clock counts, so that a payment dated 2099 does not count until 2099.
- */
-const plausibleMs = 5 * 365 * dayMs;
-
-/** The last day, from two readings of the present. */
-export function lastDay(machineNow: number, serviceNow: number): Window {
-  const present = Math.abs(serviceNow - machineNow) > plausibleMs ? machineNow : serviceNow;
-  return {
-    lengthMs: dayMs,
-    earliest: Math.min(machineNow, present),
-    latest: Math.max(machineNow, present),
-  };
-}
 
 export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] };
 
 /** Internal swaps are exempt from the allow-list. */
 const staysHere = ({ body }: Order): boolean => body.destReq.method === 'servicepay';
 
-/** Throws Failure `limit` for a destination that is not on the allow-list; an empty list allows all. */
+/**
+ * Throws Failure `limit` for a destination that is not on the allow-list; an empty list allows all.
+ */
 export function checkDestination({ destinations }: Limits, order: Order): void {
   if (destinations.length === 0 || staysHere(order) || isAllowed(order.destination, destinations))
     return;
@@ -71,7 +54,8 @@ const inEachCurrency = (amounts: readonly Money[]): Money[] =>
   amounts.filter(({ ccy }, index) => amounts.findIndex((each) => each.ccy === ccy) === index);
 
 /**
- * Throws Failure `limit` if this payment exceeds a limit, alone or together with the last day's payments.
+ * Throws Failure `limit` if this payment exceeds a limit, alone or together with the last day's
+ * payments.
  *
  * @param spent the last day's spending; called only for a daily limit
  */
@@ -91,7 +75,8 @@ export function checkSpend(
       continue;
     throw over(
       amount,
-      `daily limit of ${formatAmount(money(amount.ccy, perDay))}, of which ${formatAmount(used)} is used`,
+      `daily limit of ${formatAmount(money(amount.ccy, perDay))}, ` +
+        `of which ${formatAmount(used)} is used`,
     );
   }
 }

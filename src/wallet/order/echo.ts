@@ -1,5 +1,6 @@
-// Whether the service's answer matches the order. Pure: an order and the answer in, a refusal or nothing out.
-// Compared are currencies, methods, amounts, the destination and everything resolved from it, and the parties.
+// Whether the service's answer matches the order. Pure: an order and the answer in, a refusal or
+// nothing out. Compared are currencies, methods, amounts, the destination and everything resolved
+// from it, and the parties.
 import Big from 'big.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
@@ -12,7 +13,8 @@ import type { Fields } from '../../formats/unknown.js';
 import type { Order } from './orders.js';
 
 /**
- * Compares the transaction in an answer with the order, whatever its state. Throws Failure `refused` if they differ.
+ * Compares the transaction in an answer with the order, whatever its state. Throws Failure
+ * `refused` if they differ.
  *
  * @param account the account that the transaction must belong to, if the answer has one
  */
@@ -29,10 +31,10 @@ export function checkEcho(order: Order, txn: Transaction, account?: string): voi
   if (difference !== undefined) throw notObeyed(difference, txn.txnId);
 }
 
-/** Whether the transaction is one for this order. */
-export function echoes(order: Order, txn: Transaction): boolean {
+/** Whether the transaction is one for this order, of this account. */
+export function echoes(order: Order, txn: Transaction, account: string): boolean {
   try {
-    checkEcho(order, txn);
+    checkEcho(order, txn, account);
     return true;
   } catch (error) {
     if (error instanceof Failure) return false;
@@ -57,9 +59,15 @@ const accountDifference = (
   { accountId }: Transaction,
   account: string | undefined,
 ): string | undefined =>
-  account === undefined || accountId == null || accountId === account
+  account === undefined || isOfAccount({ accountId }, account)
     ? undefined
     : different('the account', accountId, account);
+
+/** A list may show the transactions of subaccounts as well. */
+export const isOfAccount = (
+  { accountId }: Pick<Transaction, 'accountId'>,
+  account: string,
+): boolean => accountId == null || accountId === account;
 
 function sideDifference(name: string, asked: AskedSide, given: RequestSide): string | undefined {
   if (asked.ccy !== given.ccy) return different(`the ${name} currency`, given.ccy, asked.ccy);
@@ -68,7 +76,10 @@ function sideDifference(name: string, asked: AskedSide, given: RequestSide): str
   if (asked.amtRequested !== undefined) {
     const answered = givenFromWire(given.amtRequested);
     if (answered === undefined || !answered.eq(asked.amtRequested)) {
-      return `the ${name} amount is ${answered === undefined ? 'missing' : fixed(answered)}, not ${fixed(new Big(asked.amtRequested))}`;
+      return (
+        `the ${name} amount is ${answered === undefined ? 'missing' : fixed(answered)}, ` +
+        `not ${fixed(new Big(asked.amtRequested))}`
+      );
     }
   }
   return (
@@ -112,7 +123,10 @@ const targets = [
   'institutionCode',
 ] as const;
 
-/** A second destination besides the requested one. After the confirmation, a service may show the invoice of an LNURL. */
+/**
+ * A second destination besides the requested one. After the confirmation, a service may show the
+ * invoice of an LNURL.
+ */
 function unaskedTarget(
   { method, reqDetails = {} }: AskedSide,
   given: RequestSide,
@@ -185,7 +199,10 @@ function kycDifference(asked: AskedSide, given: RequestSide): string | undefined
   return undefined;
 }
 
-/** Amounts that the order defines, but that rule 1 allows on one side only: the amount of an invoice, and its other side. */
+/**
+ * Amounts that the order defines, but that rule 1 allows on one side only: the amount of an
+ * invoice, and its other side.
+ */
 function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
   const { receives } = order;
   if (receives === undefined) return undefined;

@@ -7,7 +7,9 @@ import { payoutDestination } from '../payout/order.js';
 import { notObeyed } from './echo.js';
 import type { Order } from './orders.js';
 
-/** The order of a quote. Answers have both amounts: only the one that its method requires is used. */
+/**
+ * The order of a quote. Answers have both amounts: only the one that its method requires is used.
+ */
 export function orderOf(txn: Transaction): Order {
   const { note, deductNetworkFeesFromDest } = txn;
   const [sourceReq, destReq] = [named(txn.sourceReq, txn), named(txn.destReq, txn)];
@@ -37,13 +39,18 @@ export function orderOf(txn: Transaction): Order {
   };
 }
 
-/** A side with currency and method. Throws Failure `refused`: an incomplete quote is not confirmed. */
+/**
+ * A side with currency and method. Throws Failure `refused`: an incomplete quote is not confirmed.
+ */
 function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Transaction) {
   if (typeof ccy === 'string' && typeof method === 'string') return { ...side, ccy, method };
   throw notObeyed('a side of it has no currency or no method', txnId);
 }
 
-/** By destination method, whether the source and the destination have the amount (endpoint 6, rules 2 to 8). */
+/**
+ * By destination method, whether the source and the destination have the amount (endpoint 6, rules
+ * 2 to 8).
+ */
 const amountSides: Readonly<Record<string, readonly [source: boolean, dest: boolean]>> = {
   lightning: [false, false],
   lnurl: [true, false],

@@ -49,6 +49,7 @@ const orderSchema = v.strictObject({
   notBefore: v.exactOptional(v.number()),
   expiresAt: v.exactOptional(v.number()),
   destination: v.string(),
+  alsoPays: v.exactOptional(v.string()),
   receives: v.exactOptional(v.object({ ccy: v.string(), value: decimal })),
   isImported: v.exactOptional(v.boolean()),
 });
@@ -105,7 +106,10 @@ export const fingerprint = ({ body }: Order): string =>
     plain({ ...body, destReq: asAsked(body.destReq), note: undefined, extRefId: undefined }),
   );
 
-/** Without data from the service's list of institutions, which may be unavailable or different the next time. */
+/**
+ * Without data from the service's list of institutions, which may be unavailable or different the
+ * next time.
+ */
 export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
   const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
   return {
@@ -117,7 +121,10 @@ export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
   };
 }
 
-/** Whether the journal's payment matches the order; a record of an earlier version may have more fields. */
+/**
+ * Whether the journal's payment matches the order; a record of an earlier version may have more
+ * fields.
+ */
 export function isForOrder(
   payment: Pick<Payment, 'fingerprint' | 'request'>,
   order: Order,

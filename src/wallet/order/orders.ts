@@ -1,4 +1,5 @@
-// Orders: the creation body of each kind of payment, by the rules of endpoint 6 of the specification.
+// Orders: the body of the create request of each kind of payment, by the rules of endpoint 6 of the
+// specification.
 import type { CreateTransaction } from '../../api/types.js';
 import type Big from 'big.js';
 import { btcFromMsat, type Money } from '../../formats/amount.js';
@@ -16,6 +17,8 @@ export interface Order {
   readonly idempotencyKey: string | null;
   /** The destination, for limits on destinations. */
   readonly destination: string;
+  /** Another way to the same payment: the address of the URI that has the invoice. */
+  readonly alsoPays?: string | undefined;
   /** Epoch ms of the earliest possible payment: the creation of an invoice. */
   readonly notBefore?: number | undefined;
   /** Epoch ms after which it cannot be paid. */

@@ -1,4 +1,5 @@
-// Applies a fact to a run: what the journal has to write, and what the run knows from now on. Pure; nothing else changes a payment.
+// Applies a fact to a run: what the journal has to write, and what the run knows from now on. Pure;
+// nothing else changes a payment.
 import type { Transaction } from '../../api/types.js';
 import {
   changed,
@@ -6,28 +7,48 @@ import {
   requested,
   type Attempt,
   type AttemptState,
+  type Payment,
   type PaymentChange,
 } from '../../store/journal/payment.js';
 import { withKnown } from '../transaction/read-transaction.js';
 import {
+  inPhaseOf,
   nothingKnown,
+  readsOf,
   resultOf,
+  txnOf,
   type Fact,
   type Known,
-  type ReadResult,
+  type Phase,
   type Reads,
+  type ReadResult,
+  type ReportedResult,
   type Run,
+  type Submitting,
 } from './model.js';
 
 export interface Applied {
+  /** With the payment as it was before the change. */
   readonly run: Run;
   /** What to write before the next step; undefined if the fact concerns this process alone. */
   readonly change?: PaymentChange | undefined;
-  /** The change submits the attempt: it is dated, and limits and competing payments are checked with it. */
+  /**
+   * The change submits the attempt: it is dated, and limits and competing payments are checked with
+   * it.
+   */
   readonly submits?: 'checked' | 'already moved' | undefined;
 }
 
-type Reported = Exclude<ReadResult, 'not-found' | 'unreadable' | 'unanswered'>;
+/** The run with its payment as it is in the journal now. */
+export const withPayment = (run: Run, payment: Payment): Run => ({
+  ...run,
+  payment,
+  attempt: latest(payment),
+});
+
+/** The run after its change, for a journal that could not be written after money may have moved. */
+export const unwritten = (run: Run, change: PaymentChange): Run =>
+  withPayment(run, changed(run.payment, change));
 
 const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>> => ({
   requested: to,
@@ -37,17 +58,23 @@ const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>
   unknown: to,
 });
 
-/** Where an attempt goes when the service reports a state. What is missing stays: reads can be stale, and no state goes back. */
-const reports: Readonly<Record<Reported, Partial<Record<AttemptState, AttemptState>>>> = {
+/**
+ * Where an attempt goes when the service reports a state. What is missing stays: reads can be
+ * stale, and no state goes back.
+ */
+const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, AttemptState>>>> = {
   quoted: { requested: 'quoted' },
   moving: { requested: 'in-flight', quoted: 'in-flight', submitting: 'in-flight' },
-  completed: whileOpen('paid'),
-  failed: whileOpen('failed'),
+  // After an error as well: this report knows better.
+  completed: { ...whileOpen('paid'), error: 'paid' },
+  failed: { ...whileOpen('failed'), error: 'failed' },
   error: whileOpen('error'),
-  // An attempt that was never submitted lapses only when `next` concludes it; after submission the report proves nothing.
+  // An attempt that was never submitted lapses only when `next` says so; after submission the
+  // report proves nothing.
   lapsed: { requested: 'quoted', submitting: 'unknown', 'in-flight': 'unknown' },
 };
 
+/** The attempt after the service has reported its transaction. */
 function reported(attempt: Attempt, { txnId, txnState }: Transaction): Attempt {
   const result = resultOf(txnState);
   const state = reports[result][attempt.state] ?? attempt.state;
@@ -55,205 +82,206 @@ function reported(attempt: Attempt, { txnId, txnState }: Transaction): Attempt {
     state !== attempt.state ||
     (state === 'in-flight' && result === 'moving') ||
     (state === 'quoted' && result === 'lapsed');
-  return isNews ? { ...attempt, state, txnId, txnState } : attempt;
+  return isNews ? { ...attempt, state, txnId, txnState, resolution: null } : attempt;
 }
 
 export function apply(run: Run, fact: Fact): Applied {
-  const { known } = run;
+  const { attempt } = run;
   const { ms } = fact.at;
-  const attempt = latest(run.payment);
   switch (fact.is) {
     case 'created':
       return created(run, fact);
     case 'create-refused':
-      return knows(run, {
-        funds: fact.funds,
-        creation: {
-          ...known.creation,
-          tries: known.creation.tries + 1,
-          atMs: ms,
-          refusal: fact.error,
-        },
-      });
-    case 'create-unanswered': {
-      const { tries, mayExist } = known.creation;
-      return knows(run, {
-        creation: {
-          tries: tries + 1,
-          atMs: ms,
-          mayExist: mayExist || fact.mayExist,
-          error: fact.error,
-        },
-      });
-    }
+    case 'create-unanswered':
+      return notCreated(run, fact);
     case 'found':
       return found(run, fact);
     case 'not-found':
-      return knows(run, {
-        lookup: {
-          sinceMs: known.lookup?.sinceMs ?? ms,
-          atMs: ms,
-          count: (known.lookup?.count ?? 0) + 1,
-        },
-      });
+      return knows(run, 'requesting', ({ lookup }) => ({
+        lookup: { sinceMs: lookup?.sinceMs ?? ms, atMs: ms, count: (lookup?.count ?? 0) + 1 },
+      }));
     case 'read':
       return read(run, fact);
     case 'read-failed':
-      if (fact.number !== attempt.number)
-        return knows(run, { earlierRead: [...known.earlierRead, fact.number] });
-      return knows(run, { reads: again(known.reads, fact.result, ms, fact.error) });
+      return fact.number === attempt.number
+        ? knows(run, 'any', (known) => ({
+            reads: again(readsOf(known), fact.result, ms, fact.error),
+          }))
+        : knows(run, 'any', ({ earlierRead }) => ({ earlierRead: [...earlierRead, fact.number] }));
     case 'shown':
-      return knows(run, { shown: true });
+      return knows(run, 'quoted', () => ({ shown: true }));
     case 'approved':
       // Time passed while a person was asked: the quote is read again before it is submitted.
-      return knows(run, {
+      return knows(run, 'quoted', () => ({
         agreed: fact.quote,
         approval: fact.by,
         ...(fact.by === 'asked' && { reads: undefined }),
-      });
+      }));
     case 'declined':
-      return {
-        ...knows(run, { stopped: fact.failure }),
-        change: { abandoned: true, consent: 'none' },
-      };
+      return { ...stopped(run, fact.failure), change: { abandoned: true } };
     case 'prompt-expired':
-      return knows(run, { approval: 'prompt-expired' });
+      return knows(run, 'quoted', () => ({ approval: 'prompt-expired' }));
     case 'cancelled': {
       const isOver = resultOf(fact.txn.txnState) !== 'quoted';
-      return withTransaction(run, attempt, fact.txn, ms, { cancel: isOver ? 'done' : 'refused' });
+      const after = knows(run, 'quoted', () => ({ cancel: isOver ? 'done' : 'refused' }));
+      return withTransaction(after.run, attempt, fact.txn, ms);
     }
     case 'cancel-refused':
-      return knows(run, { cancel: 'refused', reads: undefined });
-    case 'submitted': {
-      const confirmation = { tries: 0, atMs: ms, isUnanswered: false };
-      const submitting = { ...attempt, ...fact.amounts, state: 'submitting' as const };
-      return {
-        ...knows(run, { confirmation, reads: undefined }),
-        change: { attempt: submitting, consent: fact.consent },
-        submits: 'checked',
-      };
-    }
-    case 'confirmed': {
-      const confirmation = { ...known.confirmation, tries: known.confirmation.tries + 1, atMs: ms };
-      return withTransaction(run, attempt, fact.txn, ms, { confirmation });
-    }
+      return knows(run, 'quoted', () => ({ cancel: 'refused', reads: undefined }));
+    case 'submitted':
+      return submitted(run, fact);
+    case 'confirmed':
+      return withTransaction(confirmed(run, fact).run, attempt, fact.txn, ms);
     case 'confirm-refused':
     case 'confirm-unanswered':
+      return knows(confirmed(run, fact).run, 'submitting', () => ({ reads: undefined }));
     case 'confirm-not-sent':
-      return knows(run, {
-        confirmation: afterConfirmation(known.confirmation, fact, ms),
-        ...(fact.is !== 'confirm-not-sent' && { reads: undefined }),
-      });
-    case 'waited':
-      return { run };
-    case 'concluded':
-      return {
-        ...knows(run, { earlierRead: [] }),
-        change: { attempt: { ...attempt, state: fact.state } },
-      };
+      return confirmed(run, fact);
+    case 'withdrawn': {
+      const { number, txnId, txnState } = attempt;
+      const quote: Attempt = { ...requested(number), state: 'quoted', txnId, txnState };
+      const { run: after } = stopped(run, fact.failure);
+      return moved(after, { attempt: quote }, ms);
+    }
+    case 'lapsed':
+      return moved(
+        knows(run, 'any', () => ({ earlierRead: [] })).run,
+        { attempt: { ...attempt, state: 'lapsed' } },
+        ms,
+      );
     case 'begun':
       return begun(run, fact);
     case 'reopened':
-      return { run, change: { ...defined(fact.renew), abandoned: false } };
+      return { run, change: { ...terms(fact), abandoned: false } };
     case 'abandoned':
-      return { run, change: { abandoned: true, consent: 'none' } };
+      return { run, change: { abandoned: true } };
     case 'stopped':
-      return knows(run, { stopped: fact.failure });
+      return stopped(run, fact.failure);
     case 'interrupted':
-      return knows(run, { isInterrupted: true });
+      return knows(run, 'any', () => ({ isInterrupted: true }));
+    case 'waited':
+      return { run };
   }
 }
 
-/** The run after its change was written, or could not be written after money may have moved. */
-export const recorded = (run: Run, change: PaymentChange | undefined): Run =>
-  change === undefined ? run : { ...run, payment: changed(run.payment, change) };
-
-const knows = (run: Run, news: Partial<Known>): Applied => ({
-  run: { ...run, known: { ...run.known, ...news } },
-});
-
 type FactOf<I extends Fact['is']> = Extract<Fact, { readonly is: I }>;
+type KnownIn<P extends Phase> = Extract<Known, { readonly phase: P }>;
+
+/**
+ * The run with news of its phase. Throws if the fact belongs to another phase: the driver asked for
+ * something that `next` cannot have decided.
+ */
+function knows<P extends Phase>(
+  run: Run,
+  phase: P | 'any',
+  news: (known: KnownIn<P>) => Partial<KnownIn<P>>,
+): Applied {
+  const { known } = run;
+  if (!isIn(known, phase)) throw new Error(`a fact of ${phase} came while ${known.phase}`);
+  return { run: { ...run, known: { ...known, ...news(known) } } };
+}
+
+const isIn = <P extends Phase>(known: Known, phase: P | 'any'): known is KnownIn<P> =>
+  phase === 'any' || known.phase === phase;
+
+/** Another attempt: only the consent and the earlier reads count for it. */
+function begun(run: Run, fact: FactOf<'begun'>): Applied {
+  const { agreed, earlierRead } = run.known;
+  const known = { ...nothingKnown('requested', true), agreed, earlierRead };
+  const change = { ...terms(fact), abandoned: false, attempt: requested(fact.number) };
+  return { run: { ...run, known }, change };
+}
+
+const stopped = (run: Run, failure: Run['known']['stopped']): Applied =>
+  knows(run, 'any', () => ({ stopped: failure }));
+
+const terms = (fact: FactOf<'begun' | 'reopened'>): PaymentChange =>
+  fact.terms === undefined ? {} : { terms: fact.terms };
+
+/** The change, with what the run knows in the phase that the attempt enters. */
+function moved(run: Run, change: PaymentChange & { attempt: Attempt }, ms: number): Applied {
+  return { run: { ...run, known: inPhaseOf(change.attempt.state, run.known, ms) }, change };
+}
 
 function created(run: Run, { txn, started, funds, rates, at }: FactOf<'created'>): Applied {
-  const attempt = { ...latest(run.payment), ...started?.amounts };
+  const attempt = { ...run.attempt, ...started?.amounts };
+  const submits = started === undefined ? undefined : 'already moved';
+  const known = knows(run, 'requesting', () => ({ funds })).run;
   if (started?.isOrdered === false) {
-    const unordered = {
-      ...attempt,
-      state: 'unknown' as const,
-      txnId: txn.txnId,
-      txnState: txn.txnState,
-    };
+    const { txnId, txnState } = txn;
     return {
-      ...knows(run, { funds, rates }),
-      change: { attempt: unordered },
-      submits: 'already moved',
+      ...moved(known, { attempt: { ...attempt, state: 'unknown', txnId, txnState } }, at.ms),
+      submits,
     };
   }
   const after = reported(attempt, txn);
+  const { run: next, change } = moved(known, { attempt: after }, at.ms);
+  if (next.known.phase !== 'quoted') return { ...withReport(next, txn, at.ms), change, submits };
   const isMisdated = txn.sourceReq.expiresAt != null && txn.sourceReq.expiresAt <= at.service;
-  const hasMoved = after.state !== 'quoted';
-  return {
-    ...knows(run, {
-      txn,
-      funds,
-      rates,
-      isMisdated,
-      ...(hasMoved && {
-        settlingSinceMs: at.ms,
-        reads: again(undefined, resultOf(txn.txnState), at.ms),
-      }),
-    }),
-    change: { attempt: after },
-    submits: started === undefined ? undefined : 'already moved',
-  };
+  return { ...knows(next, 'quoted', () => ({ txn, rates, isMisdated })), change, submits };
+}
+
+function notCreated(run: Run, fact: FactOf<'create-refused' | 'create-unanswered'>): Applied {
+  return knows(run, 'requesting', ({ creation, funds }) => {
+    const tried = { ...creation, tries: creation.tries + 1, atMs: fact.at.ms };
+    return fact.is === 'create-refused'
+      ? { funds: fact.funds, creation: { ...tried, refusal: fact.error } }
+      : {
+          funds,
+          creation: {
+            ...tried,
+            mayExist: creation.mayExist || fact.mayExist,
+            error: fact.error,
+          },
+        };
+  });
 }
 
 function found(run: Run, { txn, number, started, at }: FactOf<'found'>): Applied {
-  const attempt = latest(run.payment);
-  const one = { ...(number === attempt.number ? attempt : requested(number)), ...started?.amounts };
+  const own = number === run.attempt.number ? run.attempt : requested(number);
   return {
-    ...withTransaction(run, one, txn, at.ms, { lookup: undefined }),
+    ...withTransaction(run, { ...own, ...started?.amounts }, txn, at.ms),
     submits: started === undefined ? undefined : 'already moved',
   };
 }
 
 function read(run: Run, { number, txn, at }: FactOf<'read'>): Applied {
-  const attempt =
-    run.payment.attempts.find((each) => each.number === number) ?? latest(run.payment);
-  if (attempt.number === latest(run.payment).number)
-    return withTransaction(run, attempt, txn, at.ms, {});
+  const attempt = run.payment.attempts.find((each) => each.number === number) ?? run.attempt;
+  if (attempt.number === run.attempt.number) return withTransaction(run, attempt, txn, at.ms);
   const after = reported(attempt, txn);
-  const news = {
-    earlierRead: [...run.known.earlierRead, number],
-    ...(after.state === 'paid' && { txn }),
+  return {
+    ...knows(run, 'any', ({ earlierRead }) => ({
+      earlierRead: [...earlierRead, number],
+      ...(after.state === 'paid' && { earlierPaid: txn }),
+    })),
+    change: after === attempt ? undefined : { attempt: after },
   };
-  return { ...knows(run, news), change: after === attempt ? undefined : { attempt: after } };
 }
 
-function withTransaction(
-  run: Run,
-  attempt: Attempt,
-  txn: Transaction,
-  ms: number,
-  news: Partial<Known>,
-): Applied {
-  const { known } = run;
+/** What a report of the latest attempt changes. */
+function withTransaction(run: Run, attempt: Attempt, txn: Transaction, ms: number): Applied {
   const after = reported(attempt, txn);
-  const isSettling = after.state !== 'requested' && after.state !== 'quoted';
-  const whole = known.txn === undefined ? txn : withKnown(known.txn, txn);
+  const isNew = !run.payment.attempts.includes(attempt);
+  const { run: next } = moved(run, { attempt: after }, ms);
+  const hasFailed = after.state === 'failed' && attempt.state !== 'failed';
+  // It came to nothing: earlier attempts that are unknown decide, and are read once more.
+  const { run: fresh } = hasFailed
+    ? knows(next, 'any', () => ({ earlierRead: [] }))
+    : { run: next };
   return {
-    ...knows(run, {
-      txn: whole,
-      reads: again(known.reads, resultOf(txn.txnState), ms),
-      ...(isSettling && { settlingSinceMs: known.settlingSinceMs ?? ms }),
-      // It came to nothing: earlier attempts that are unknown decide, and are read once more.
-      ...(after.state === 'failed' && attempt.state !== 'failed' && { earlierRead: [] }),
-      ...news,
-    }),
-    change:
-      after === attempt && run.payment.attempts.includes(attempt) ? undefined : { attempt: after },
+    ...withReport(fresh, txn, ms),
+    change: after === attempt && !isNew ? undefined : { attempt: after },
   };
 }
+
+const withReport = (run: Run, txn: Transaction, ms: number): Applied =>
+  knows(run, 'any', (known) => {
+    const before = txnOf(known);
+    return {
+      txn: before === undefined ? txn : withKnown(before, txn),
+      reads: again(readsOf(known), resultOf(txn.txnState), ms),
+    };
+  });
 
 const again = (
   reads: Reads | undefined,
@@ -265,39 +293,29 @@ const again = (
     ? { ...reads, atMs, count: reads.count + 1, error }
     : { result, sinceMs: atMs, atMs, count: 1, error };
 
-function afterConfirmation(
-  { tries, isUnanswered, refusal }: Known['confirmation'],
-  { is, error }: FactOf<'confirm-refused' | 'confirm-unanswered' | 'confirm-not-sent'>,
-  atMs: number,
-): Known['confirmation'] {
+function submitted(run: Run, { amounts, at }: FactOf<'submitted'>): Applied {
+  const attempt: Attempt = { ...run.attempt, ...amounts, state: 'submitting' };
+  const { run: next, change } = moved(run, { attempt }, at.ms);
+  const confirmation = { tries: 0, atMs: at.ms, isUnanswered: false };
   return {
-    tries: tries + 1,
-    atMs,
-    isUnanswered: isUnanswered || is === 'confirm-unanswered',
-    refusal: is === 'confirm-refused' ? error : refusal,
-    error,
+    ...knows(next, 'submitting', () => ({ confirmation, reads: undefined })),
+    change,
+    submits: 'checked',
   };
 }
 
-function begun(run: Run, { number, renew }: FactOf<'begun'>): Applied {
-  const known: Known = {
-    ...nothingKnown('requested', true),
-    agreed: run.known.agreed,
-    earlierRead: run.known.earlierRead,
-  };
-  return {
-    run: { ...run, known },
-    change: { ...defined(renew), abandoned: false, attempt: requested(number) },
-  };
-}
-
-const defined = ({
-  terms,
-  consent,
-}: {
-  terms?: PaymentChange['terms'] | undefined;
-  consent?: PaymentChange['consent'] | undefined;
-}): PaymentChange => ({
-  ...(terms !== undefined && { terms }),
-  ...(consent !== undefined && { consent }),
-});
+/** Counts a confirmation that was sent, or could not be. */
+const confirmed = (
+  run: Run,
+  fact: FactOf<'confirmed' | 'confirm-refused' | 'confirm-unanswered' | 'confirm-not-sent'>,
+): Applied =>
+  knows(run, 'submitting', ({ confirmation }): Partial<Submitting> => ({
+    submittedHere: true,
+    confirmation: {
+      tries: confirmation.tries + 1,
+      atMs: fact.at.ms,
+      isUnanswered: confirmation.isUnanswered || fact.is === 'confirm-unanswered',
+      refusal: fact.is === 'confirm-refused' ? fact.error : confirmation.refusal,
+      error: fact.is === 'confirmed' ? confirmation.error : fact.error,
+    },
+  }));

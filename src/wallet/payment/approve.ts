@@ -1,8 +1,7 @@
-// The quote is checked against the order and the terms, shown, and approved: by a person, or by a yes that covers it.
-import Big from 'big.js';
+// Checks a quote against the order and the terms, shows it, and gets an approval: from a person, or
+// from a yes that covers the quote.
 import { Failure } from '../../formats/failure.js';
 import type { Rates, Transaction } from '../../api/types.js';
-import { latest, type Consent } from '../../store/journal/payment.js';
 import { checkDestination, checkSpend, quotedAmounts } from '../limits/limits.js';
 import { checkEcho, notObeyed } from '../order/echo.js';
 import { isWorse, readQuote, type Quote } from '../quote/quote.js';
@@ -10,11 +9,7 @@ import { checkMarket, checkMaxFee, refuseUnusual, unusualOf } from '../quote/ter
 import { formatAmount, money } from '../../formats/amount.js';
 import { availableBefore, notEnough, readFunds } from './balance.js';
 import type { Approval, PaymentDeps } from './contract.js';
-import type { FactBody, Run, Wish } from './model.js';
-
-/** The yes that the payment has; if one quote is meant (`tx confirm`), the yes to that quote. */
-export const consentOf = ({ payment }: Run, { expect, renew }: Wish): Consent =>
-  expect === undefined ? payment.consent : (renew.consent ?? 'none');
+import { txnOf, type FactBody, type Run, type Wish } from './model.js';
 
 /** Throws Failure for a quote that must not be approved. */
 export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<FactBody> {
@@ -23,17 +18,16 @@ export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<
   const { quote } = approval;
   deps.on({ type: 'quoted', approval });
   if (wish.until === 'quoted') return { is: 'shown' };
-  const consent = consentOf(run, wish);
-  if (consent === 'standing') {
+  if (wish.consent === 'standing') {
     refuseUnusual(approval.unusual, quote);
     return { is: 'approved', quote, by: 'covered' };
   }
   // A yes to a quote that expired covers the next one unless that is worse.
-  const hasYes = consent === 'quote' || run.known.agreed !== undefined;
-  if (hasYes && !approval.worse) return { is: 'approved', quote, by: 'covered' };
+  if (run.known.agreed !== undefined && !approval.worse)
+    return { is: 'approved', quote, by: 'covered' };
   const answer = await deps.approve(approval);
   if (answer === 'lapsed') return { is: 'prompt-expired' };
-  // Programs answer too, and a word is not a yes.
+  // A program may answer with something other than a boolean: only `true` is a yes.
   if (answer === true) return { is: 'approved', quote, by: 'asked' };
   return {
     is: 'declined',
@@ -43,24 +37,25 @@ export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<
   };
 }
 
-export function transactionOf({ known, payment }: Run): Transaction {
-  if (known.txn !== undefined) return known.txn;
+function transactionOf({ known, payment }: Run): Transaction {
+  const txn = txnOf(known);
+  if (txn !== undefined) return txn;
   throw new Failure('unexpected', `The transaction of ${payment.ref} was not read.`);
 }
 
 async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promise<Approval> {
-  const {
-    order,
-    payment: { terms },
-  } = run;
+  const { order, known } = run;
+  const { terms } = run.payment;
+  const quoted = known.phase === 'quoted' ? known : undefined;
   checkEcho(order, txn, deps.account);
   const quote = readQuote(order, txn);
   checkMaxFee(terms, quote);
   const [funds, market] = await Promise.all([
-    run.known.funds ?? readFunds(quote.total.ccy, deps.service),
+    quoted?.funds ?? readFunds(quote.total.ccy, deps.service),
     checkMarket(terms, order, quote, async () =>
-      orThrow(run.known.rates ?? (await deps.service.rates())),
+      orThrow(quoted?.rates ?? (await deps.service.rates())),
     ),
+    deps.checkOrder?.(),
   ]);
   const available = availableBefore(funds, quote.total);
   if (available !== undefined && quote.total.value.gt(available.value))
@@ -75,7 +70,7 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
     txn,
     available,
     left: left?.value.lt(0) === true ? undefined : left,
-    worse: isWorseThanApproved(run, quote),
+    worse: isWorseThan(known.agreed, quote),
     unusual: unusualOf(terms, quote, market),
   };
 }
@@ -85,35 +80,23 @@ function orThrow(rates: Rates | Failure): Rates {
   return rates;
 }
 
-/** Than what was approved in this run, or before by the journal. */
-function isWorseThanApproved({ known, payment }: Run, quote: Quote): boolean {
-  if (known.agreed !== undefined) {
-    return isWorse(quote, {
-      total: known.agreed.total.value,
-      receives: known.agreed.receives?.value,
-    });
-  }
-  const approved =
-    payment.attempts.findLast(({ approvedTotal }) => approvedTotal !== null) ?? latest(payment);
-  if (payment.consent !== 'quote' || approved.approvedTotal === null) return false;
-  const receives =
-    approved.approvedReceives === null ? undefined : new Big(approved.approvedReceives);
-  return isWorse(quote, { total: new Big(approved.approvedTotal), receives });
-}
+const isWorseThan = (agreed: Quote | undefined, quote: Quote): boolean =>
+  agreed !== undefined &&
+  isWorse(quote, { total: agreed.total.value, receives: agreed.receives?.value });
 
-/** The approved quote as it was last read. Throws Failure `refused` if it is for something else now, or worse than it was. */
+/**
+ * The approved quote as it was last read. Throws Failure `refused` if it is for something else now,
+ * or worse than it was.
+ */
 export function approvedQuote(run: Run): Quote {
   const { agreed } = run.known;
   const txn = transactionOf(run);
   checkEcho(run.order, txn);
   const quote = readQuote(run.order, txn);
-  if (
-    agreed === undefined ||
-    !isWorse(quote, { total: agreed.total.value, receives: agreed.receives?.value })
-  )
-    return quote;
+  if (agreed === undefined || !isWorseThan(agreed, quote)) return quote;
   throw notObeyed(
-    `it takes ${formatAmount(quote.total)} now, and took ${formatAmount(agreed.total)} when it was approved`,
+    `it takes ${formatAmount(quote.total)} now, and took ${formatAmount(agreed.total)} when ` +
+      'it was approved',
     txn.txnId,
   );
 }

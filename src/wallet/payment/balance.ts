@@ -11,7 +11,10 @@ export interface Funds {
   readonly isBefore?: boolean;
 }
 
-/** An account without a wallet in the currency has no funds. Undefined if the service does not return it: the service decides. */
+/**
+ * An account without a wallet in the currency has no funds. Undefined if the service does not
+ * return it: the service decides.
+ */
 export async function readFunds(
   ccy: string,
   service: { wallets(): Promise<Wallet[]> },
@@ -28,7 +31,10 @@ export async function readFunds(
   return { available, reserved: { ccy, value: (total ?? available).value.minus(available.value) } };
 }
 
-/** What could be spent before the quote; undefined if the figure may include what the quote of this total reserves. */
+/**
+ * What could be spent before the quote; undefined if the figure may include what the quote of this
+ * total reserves.
+ */
 export function availableBefore(funds: Funds | undefined, total: Money): Money | undefined {
   if (funds === undefined) return undefined;
   return funds.isBefore === true || funds.reserved.value.lt(total.value)

@@ -1,4 +1,5 @@
-// Cancels a quote. If the service has no such operation, the quote expires unconfirmed, and the journal abandons the payment.
+// Cancels a quote. If the service has no such operation, the quote expires unconfirmed, and the
+// journal abandons the payment.
 import { CancelNotOffered, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -18,8 +19,8 @@ export interface CancelDeps {
 }
 
 /**
- * Resolves with the transaction, which is `usercanceled`, or had expired before. Throws Failure `refused` if it is
- * past the point of no return, or if the service cannot cancel.
+ * Resolves with the transaction, which is `usercanceled` or had already expired. Throws Failure
+ * `refused` if the transaction can no longer be cancelled, or if the service has no cancellation.
  */
 export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Transaction> {
   const { journal, scope, service } = deps;
@@ -37,10 +38,11 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
       taken !== undefined && latest(taken.payment).txnId === txnId
         ? await abandon(taken, deps)
         : undefined;
-    const ended = await cancelOrRead(txn, deps);
+    const { txn: ended, isCancelled } = await cancelOrRead(txn, deps);
     if (!hasLapsed(ended.txnState)) return ended;
     const attempt = claim && latest(claim.payment);
-    if (claim !== undefined && attempt?.state === 'quoted') {
+    // A read of a quote that expired may be stale: the payment core reads it for 8 s.
+    if (claim !== undefined && attempt?.state === 'quoted' && isCancelled) {
       await journal.write(claim, {
         attempt: { ...attempt, state: 'lapsed', txnState: ended.txnState },
       });
@@ -53,21 +55,25 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   }
 }
 
-/** A lapse proves nothing of a payment that was submitted. */
+/** After a submission, a lapsed state proves nothing. */
 function lapsed(txn: Transaction, payment: Payment | undefined): Transaction {
   const failure = unresolvedTransaction(payment, txn);
   if (failure !== undefined) throw failure;
   return txn;
 }
 
-async function cancelOrRead(txn: Transaction, { service }: CancelDeps): Promise<Transaction> {
+/** `isCancelled`: the service's own answer to the cancellation, not a later read. */
+async function cancelOrRead(
+  txn: Transaction,
+  { service }: CancelDeps,
+): Promise<{ readonly txn: Transaction; readonly isCancelled: boolean }> {
   try {
-    return await service.cancelTransaction(txn.txnId);
+    return { txn: await service.cancelTransaction(txn.txnId), isCancelled: true };
   } catch (error) {
     if (error instanceof CancelNotOffered) throw expiresByItself(txn, error);
     if (!(error instanceof ServiceError) || error.kind !== 'refused') throw error;
     const after = await service.transaction(txn.txnId);
-    if (hasLapsed(after.txnState)) return after;
+    if (hasLapsed(after.txnState)) return { txn: after, isCancelled: false };
     throw isQuoted(after.txnState) ? error : tooLate(after);
   }
 }
@@ -78,10 +84,13 @@ async function take(payment: Payment, { journal, owner }: CancelDeps): Promise<C
   return claim;
 }
 
-/** Otherwise `tx resume` would ask for the payment again. One that may have been submitted stays as it is. */
+/**
+ * Abandons the payment, so that `tx resume` does not ask for it again. A payment that may have been
+ * submitted stays open.
+ */
 async function abandon(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
   return latest(claim.payment).state === 'quoted'
-    ? journal.write(claim, { abandoned: true, consent: 'none' })
+    ? journal.write(claim, { abandoned: true })
     : claim;
 }
 

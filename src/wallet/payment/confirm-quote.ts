@@ -1,12 +1,12 @@
-// A quote that was made earlier, here or elsewhere, becomes a payment: by the same core, with limits and journal.
+// A quote that was made earlier, here or elsewhere, becomes a payment: by the same core, with
+// limits and journal.
 import type { Transaction } from '../../api/types.js';
-import type { Claim, Journal } from '../../store/journal/journal.js';
+import type { Claim } from '../../store/journal/journal.js';
 import {
   attemptNamed,
   latest,
   mayHavePaid,
   requested,
-  type Consent,
   type Payment,
   type PaymentTerms,
 } from '../../store/journal/payment.js';
@@ -14,15 +14,9 @@ import { echoes } from '../order/echo.js';
 import { orderOf } from '../order/order-of-quote.js';
 import { decodeOrder, recordOf } from '../order/order-record.js';
 import type { Order } from '../order/orders.js';
-import type { PaymentDeps, PaymentOptions } from './contract.js';
+import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { alreadyPaid, differentPayment } from './outcomes.js';
 import { payThisQuote } from './payment.js';
-
-export interface QuoteConsent {
-  readonly terms: PaymentTerms;
-  /** `standing` for `--yes`. */
-  readonly consent: Exclude<Consent, 'quote'>;
-}
 
 /**
  * Confirms this quote and no other, and follows it to its end.
@@ -30,7 +24,7 @@ export interface QuoteConsent {
  */
 export async function confirmQuote(
   txn: Transaction,
-  given: QuoteConsent,
+  given: Pick<PaymentRequest, 'terms' | 'consent'>,
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
@@ -41,8 +35,9 @@ export async function confirmQuote(
 }
 
 /**
- * Enters a quote of unknown origin into the journal: as an attempt of the payment that its reference names, which may be there.
- * The yes is to this quote alone, so that it is not stored with the payment.
+ * Enters a quote of unknown origin into the journal: as an attempt of the payment that its
+ * reference names, which may be there. The yes is to this quote alone, so that it is not stored
+ * with the payment.
  */
 async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Payment> {
   const { journal, scope, owner } = deps;
@@ -55,43 +50,47 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
     ref,
     ...recordOf(order),
     terms,
-    consent: 'none',
   });
   if (found === 'once') throw alreadyPaid(payment);
   const claim = await journal.claim(payment.id, owner);
   if (claim === undefined) return payment;
   try {
-    return await asAttempt(claim, number, txn, journal);
+    return await asAttempt(claim, number, txn, deps);
   } finally {
     await journal.release(claim);
   }
 }
 
-/** The service returns less of a payment than was asked for: the journal's order counts, if it has one. Throws as `asAttempt`. */
+/**
+ * The service returns less of a payment than was asked for: the journal's order counts, if it has
+ * one. Throws as `asAttempt`.
+ */
 async function orderAsked(
   ref: string,
   txn: Transaction,
-  { journal, scope }: PaymentDeps,
+  { journal, scope, account }: PaymentDeps,
 ): Promise<Order | undefined> {
   const known = await journal.find(scope, ref);
   if (known?.ref !== ref) return undefined;
   if (mayHavePaid(known) && !known.attempts.some(({ txnId }) => txnId === txn.txnId))
     throw differentPayment(ref, latest(known).txnId);
   const order = decodeOrder(known.request);
-  return echoes(order, txn) ? order : undefined;
+  return echoes(order, txn, account) ? order : undefined;
 }
 
-/** Throws Failure `usage` if the payment is another one, or has an attempt that is not this quote. */
+/**
+ * Throws Failure `usage` if the payment is another one, or has an attempt that is not this quote.
+ */
 async function asAttempt(
   claim: Claim,
   number: number,
   txn: Transaction,
-  journal: Journal,
+  { journal, account }: PaymentDeps,
 ): Promise<Payment> {
   const { payment } = claim;
   const last = latest(payment);
   const isFree = (last.state === 'requested' && number >= last.number) || number > last.number;
-  if (!isFree || !echoes(decodeOrder(payment.request), txn))
+  if (!isFree || !echoes(decodeOrder(payment.request), txn, account))
     throw differentPayment(payment.ref, last.txnId);
   const { txnId, txnState } = txn;
   return (

@@ -1,16 +1,21 @@
-// Requests a quote: what is known beforehand is checked first, and the wallet is read next to the creation.
+// Requests a quote. Limits and the invoice are checked before, and the wallet is read during the
+// create request.
 import { NoAnswer } from '../../api/errors.js';
+import type { CreateTransaction, Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { attemptRef, latest } from '../../store/journal/payment.js';
+import { attemptRef } from '../../store/journal/payment.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
 import { checkNotExpired } from '../order/orders.js';
 import { isConverted } from '../quote/terms.js';
 import { readFunds, type Funds } from './balance.js';
-import type { PaymentDeps } from './contract.js';
+import type { PaymentDeps, PaymentService } from './contract.js';
 import type { FactBody, Run } from './model.js';
 import { checkReference, hasStarted, spentLastDay, started } from './started.js';
 
-/** What is certain of the limits and the invoice before anything is created; the quote is checked again. Throws Failure. */
+/**
+ * Checks limits and the invoice before anything is created, as far as the order alone decides. The
+ * quote is checked again. Throws Failure.
+ */
 async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<void> {
   checkDestination(deps.limits, order);
   const spent = await spentLastDay(payment, deps);
@@ -19,26 +24,26 @@ async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<v
 }
 
 /**
- * Sends the creation once, and reads the rates of a conversion at the same time. If nobody will be asked, the wallet is read at the
- * same time too, so that its figure may include what this quote reserves; otherwise the wallet is read before.
+ * Sends the create request once, reads the rates of a conversion and checks the order at the same
+ * time. If nobody will be asked, the wallet is read at the same time too, and its figure may
+ * include what this quote reserves. Otherwise the wallet is read first.
  */
 export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<FactBody> {
   const { service } = deps;
   const { ref } = run.payment;
-  const extRefId = attemptRef(ref, latest(run.payment).number);
+  const extRefId = attemptRef(ref, run.attempt.number);
   await checkFirst(run, deps);
+  // The approval waits for this answer.
+  deps.checkOrder?.().catch(() => undefined);
   const reading = readFunds(run.order.body.sourceReq.ccy, service);
   const before = isAsked ? await reading : undefined;
-  const sending = service.createTransaction({ ...run.order.body, extRefId });
   const [funds, rates, answer] = await Promise.all([
     reading.then((read): Funds | undefined => read && { ...read, isBefore: before !== undefined }),
     isConverted(run.order) ? service.rates().catch(asFailure) : undefined,
-    sending.then(
-      (txn) => ({ txn }),
-      (error: unknown) => ({ error }),
-    ),
+    requestQuote({ ...run.order.body, extRefId }, service),
   ]);
-  if ('error' in answer) return refusedOrUnanswered(answer.error, funds);
+  if ('isRefused' in answer) return { is: 'create-refused', error: answer.error, funds };
+  if ('error' in answer) return { is: 'create-unanswered', ...answer };
   const { txn } = answer;
   if (hasStarted(txn))
     return { is: 'created', txn, funds, rates, started: await started(run, txn, extRefId, deps) };
@@ -46,15 +51,25 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
   return { is: 'created', txn, funds, rates };
 }
 
-function refusedOrUnanswered(error: unknown, funds: Funds | undefined): FactBody {
-  if (!(error instanceof Failure)) throw error;
-  const isTemporary = error instanceof NoAnswer || error.kind === 'temporary';
-  if (!isTemporary) return { is: 'create-refused', error, funds };
-  return {
-    is: 'create-unanswered',
-    error,
-    mayExist: !(error instanceof NoAnswer && !error.mayHaveArrived),
-  };
+/** `mayExist`: the service may have created it without an answer. */
+type Answered =
+  | { readonly txn: Transaction }
+  | { readonly error: Failure; readonly isRefused: true }
+  | { readonly error: Failure; readonly mayExist: boolean };
+
+/** One create request, of a payment or of a request to be paid. */
+export async function requestQuote(
+  body: CreateTransaction,
+  service: Pick<PaymentService, 'createTransaction'>,
+): Promise<Answered> {
+  try {
+    return { txn: await service.createTransaction(body) };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const isUnanswered = error instanceof NoAnswer || error.kind === 'temporary';
+    if (!isUnanswered) return { error, isRefused: true };
+    return { error, mayExist: !(error instanceof NoAnswer && !error.mayHaveArrived) };
+  }
 }
 
 function asFailure(error: unknown): Failure {

@@ -1,29 +1,33 @@
-// Drives a payment: performs the step that `next` decides, turns what came back into a fact, and writes what `apply` makes of it
-// before the next step. Every request and every write of the payment core is made from here.
+// Drives a payment: performs the step that `next` decides, turns what came back into a fact, and
+// writes what `apply` makes of it before the next step. Every request and every write of the
+// payment core is made from here, and this is the only place that confirms a payment.
 import { CancelNotOffered, NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { elapsedClock } from '../../formats/poll.js';
 import { isQuoted } from '../../formats/states.js';
 import { messageOf } from '../../formats/unknown.js';
 import { LostClaim, type Claim } from '../../store/journal/journal.js';
 import {
-  isUnordered,
+  differsFromOrder,
   latest,
   mayHaveMoved,
   type Attempt,
   type Payment,
 } from '../../store/journal/payment.js';
-import { checkSpend, lastDay, quotedAmounts } from '../limits/limits.js';
+import { checkSpend, quotedAmounts } from '../limits/limits.js';
 import { decodeOrder } from '../order/order-record.js';
 import { readTransaction } from '../transaction/read-transaction.js';
-import { approve, approvedQuote, consentOf } from './approve.js';
-import { apply, recorded, type Applied } from './apply.js';
+import { approve, approvedQuote } from './approve.js';
+import { apply, unwritten, withPayment, type Applied } from './apply.js';
 import type { PaymentDeps } from './contract.js';
 import { create } from './create.js';
 import { find } from './find.js';
 import {
   nothingKnown,
+  readsOf,
   resultOf,
+  txnOf,
   type FactBody,
   type Now,
   type Run,
@@ -32,18 +36,26 @@ import {
 } from './model.js';
 import { isReopened, next } from './next.js';
 import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
-import { isDefined, isOwnRefusal } from './refusals.js';
+import { refusesConfirmation } from './refusals.js';
 import { amountsOf, isOrdered } from './started.js';
 
-/** What the payment came to: its transaction, or the payment as it was when another process took it over. */
-export type Driven = { readonly txn: Transaction } | { readonly lost: Payment };
+/**
+ * How the payment ended: its transaction, or the payment when another process took it over.
+ * `declined`: a person had just said no.
+ */
+export type Driven =
+  | { readonly txn: Transaction }
+  | { readonly lost: Payment; readonly declined: Failure | undefined };
 
 interface Drive {
   readonly wish: Wish;
   readonly deps: PaymentDeps;
   readonly clock: RunClock;
   claim: Claim;
-  /** A failed write after money may have moved: the payment continues, and the service has the truth. */
+  /**
+   * A failed write after money may have moved: the payment continues, and the service has the
+   * truth.
+   */
   journalError: Failure | undefined;
 }
 
@@ -51,74 +63,96 @@ interface Drive {
 export async function drive(claim: Claim, wish: Wish, deps: PaymentDeps): Promise<Driven> {
   const drive: Drive = { wish, deps, clock: runClock(deps), claim, journalError: undefined };
   let run = openRun(claim);
+  let fact: FactBody = { is: 'reopened', terms: wish.terms };
   try {
-    // A yes to one quote is not a yes to the payment, whose next attempt could have another.
-    const renew = wish.expect === undefined ? wish.renew : { terms: wish.renew.terms };
-    if (isReopened(run, wish)) run = await take(run, { is: 'reopened', renew }, drive);
+    if (isReopened(run, wish)) run = await take(run, fact, drive);
     for (;;) {
       if (deps.signal.aborted && run.known.isInterrupted !== true)
         run = await take(run, { is: 'interrupted' }, drive);
       const step = next(run, wish, drive.clock.now());
       if (step.do === 'stop') return { txn: await end(run, step, drive) };
-      run = await take(run, await perform(run, step, drive), drive);
+      fact = await perform(run, step, drive);
+      run = await take(run, fact, drive);
     }
   } catch (error) {
-    if (error instanceof LostClaim) return { lost: run.payment };
-    throw error;
+    if (!(error instanceof LostClaim)) throw error;
+    return { lost: run.payment, declined: fact.is === 'declined' ? fact.failure : undefined };
   }
 }
 
 function openRun({ payment, fence }: Claim): Run {
+  const attempt = latest(payment);
   return {
     payment,
+    attempt,
     order: decodeOrder(payment.request),
-    known: nothingKnown(latest(payment).state, fence === 1),
+    known: nothingKnown(attempt.state, fence === 1),
   };
 }
 
 /** Applies a fact, and writes what it changes. */
 async function take(run: Run, fact: FactBody, drive: Drive): Promise<Run> {
-  const applied = apply(run, { ...fact, at: drive.clock.now() });
-  const after = await record(applied, drive);
+  const after = await record(run, apply(run, { ...fact, at: drive.clock.now() }), drive);
   announce(run, after, fact, drive.deps);
   return after;
 }
 
-async function record({ run, change, submits }: Applied, drive: Drive): Promise<Run> {
+/**
+ * If the journal fails, three cases differ: before money can move, before another attempt, and
+ * after.
+ */
+async function record(before: Run, applied: Applied, drive: Drive): Promise<Run> {
+  const { run, change } = applied;
   if (change === undefined) return run;
-  const { deps, claim } = drive;
-  const { attempt } = change;
-  const isAfterMoney =
-    submits !== 'checked' && attempt !== undefined && concernsMoved(run, attempt);
   try {
-    // Another attempt may not begin while the journal lacks the end of the last one.
-    if (drive.journalError !== undefined && attempt?.state === 'requested')
-      throw drive.journalError;
-    if (drive.journalError !== undefined && isAfterMoney) return recorded(run, change);
-    if (submits === undefined || attempt === undefined)
-      drive.claim = await deps.journal.write(claim, change);
-    else {
-      const window = lastDay(deps.now(), deps.service.confirmedNow());
-      const allow = submits === 'already moved' ? () => undefined : checkSubmission(run, deps);
-      drive.claim = await deps.journal.submit(claim, { ...change, attempt }, window, allow);
-    }
-    return { ...run, payment: drive.claim.payment };
+    return withPayment(run, await written(run, applied, drive));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    if (attempt?.state === 'requested') throw journalLost(run.payment, error);
-    if (!isAfterMoney) return { ...run, known: { ...run.known, stopped: error } };
-    drive.journalError = error;
-    deps.on({ type: 'journal-failed', error });
-    return recorded(run, change);
+    if (change.attempt?.state === 'requested') throw journalLost(before.payment, error);
+    if (!isAfterMoney(before, applied))
+      return { ...before, known: { ...before.known, stopped: error } };
+    if (drive.journalError === undefined) drive.deps.on({ type: 'journal-failed', error });
+    drive.journalError ??= error;
+    return unwritten(run, change);
   }
 }
 
-/** The attempt moved money, or may have: the payment continues even if the journal cannot be written. */
-const concernsMoved = ({ payment }: Run, attempt: Attempt): boolean =>
-  mayHaveMoved(attempt) ||
-  payment.attempts.some((before) => before.number === attempt.number && mayHaveMoved(before));
+/**
+ * Writes the change. After one failed write it tries no other: each could wait for the same lock.
+ */
+async function written(
+  run: Run,
+  { change = {}, submits }: Applied,
+  drive: Drive,
+): Promise<Payment> {
+  const { deps, claim, journalError } = drive;
+  const { attempt, ...columns } = change;
+  if (journalError !== undefined) throw journalError;
+  if (submits === undefined || attempt === undefined) {
+    drive.claim = await deps.journal.write(claim, change);
+  } else {
+    const allow = submits === 'already moved' ? () => undefined : checkSubmission(run, deps);
+    const service = deps.service.datedNow();
+    drive.claim = await deps.journal.submit(claim, { ...columns, attempt }, service, allow);
+  }
+  return drive.claim.payment;
+}
 
-/** The last moment before money can move: limits and competing payments, in the transaction that submits. */
+/**
+ * The attempt moved money, or may have: the payment continues even if the journal cannot be
+ * written.
+ */
+function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
+  const attempt = change?.attempt;
+  if (attempt === undefined || submits === 'checked' || attempt.state === 'quoted') return false;
+  const before = payment.attempts.find(({ number }) => number === attempt.number);
+  return mayHaveMoved(attempt) || (before !== undefined && mayHaveMoved(before));
+}
+
+/**
+ * The last check before money can move: limits and competing payments, in the transaction that
+ * submits.
+ */
 function checkSubmission(
   { order, known, payment }: Run,
   { limits, refuse }: PaymentDeps,
@@ -132,36 +166,40 @@ function checkSubmission(
   };
 }
 
-/** What the screen has to see. */
+/** Reports events to the screen. */
 function announce(before: Run, after: Run, fact: FactBody, { on }: PaymentDeps): void {
-  const [was, is] = [latest(before.payment), latest(after.payment)];
-  const { txn } = after.known;
+  const [was, is] = [before.attempt, after.attempt];
+  const txn = txnOf(after.known);
   const isStarted = (fact.is === 'created' || fact.is === 'found') && fact.started !== undefined;
   if (isStarted || (is.state === 'submitting' && was.state !== 'submitting'))
     on({ type: 'submitting', payment: after.payment });
-  if (fact.is === 'confirm-refused' && !isDefined(fact.error))
-    on({ type: 'refused', error: fact.error });
+  if (fact.is === 'confirm-refused') on({ type: 'refused', error: fact.error });
   if (txn === undefined || !(mayHaveMoved(is) || is.state === 'failed')) return;
   if (is.txnState !== was.txnState || fact.is === 'confirmed')
     on({ type: 'state', txn: { ...txn, txnState: is.txnState ?? txn.txnState } });
   if (fact.is === 'read') on({ type: 'read', txn });
 }
 
+/**
+ * Ends the run. If `abandoned` cannot be written, the payment stays open and unsubmitted: a resume
+ * asks, or skips it.
+ */
 async function end(
   run: Run,
   { outcome, abandons }: Extract<Step, { do: 'stop' }>,
   drive: Drive,
 ): Promise<Transaction> {
-  // Another process may have taken the payment over meanwhile: then its work is followed.
-  const writing = abandons
-    ? take(run, { is: 'abandoned' }, drive)
-    : drive.deps.journal.renew(drive.claim);
+  // If another process has taken the payment over, this run follows that process.
+  const writing = abandons ? take(run, { is: 'abandoned' }, drive) : extendLease(drive);
   await writing.catch((error: unknown) => {
-    if (error instanceof LostClaim || (abandons && 'txn' in outcome)) throw error;
+    if (error instanceof LostClaim) throw error;
   });
   if ('txn' in outcome) return outcome.txn;
   throw outcome.failure;
 }
+
+const extendLease = async ({ deps, claim, journalError }: Drive): Promise<void> =>
+  journalError === undefined ? deps.journal.extendLease(claim) : undefined;
 
 type Performed = Exclude<Step, { do: 'stop' }>;
 
@@ -179,71 +217,64 @@ async function performed(
   step: Performed,
   { wish, deps, clock }: Drive,
 ): Promise<FactBody> {
-  const txnId = latest(run.payment).txnId ?? '';
+  const txnId = run.attempt.txnId ?? '';
   switch (step.do) {
     case 'create':
-      return create(run, consentOf(run, wish) !== 'standing', deps);
+      return create(run, wish.consent !== 'standing', deps);
     case 'find':
       return find(run, step.depth, wish, deps);
     case 'read':
-      return read(run, step.attempt.number, step.attempt.txnId ?? '', deps);
+      return read(run, step.attempt, deps);
     case 'approve':
       return approve(run, wish, deps);
     case 'cancel':
       return cancel(txnId, deps);
-    case 'submit': {
-      const isStanding = wish.expect === undefined && run.payment.consent === 'standing';
-      return {
-        is: 'submitted',
-        amounts: amountsOf(approvedQuote(run)),
-        consent: isStanding ? 'standing' : 'quote',
-      };
-    }
+    case 'submit':
+      return { is: 'submitted', amounts: amountsOf(approvedQuote(run)) };
     case 'confirm':
-      // An earlier run submitted it, or the journal's answer to the submission was lost: this run submits it as well.
-      if (run.known.confirmation.isUnanswered && run.known.confirmation.tries === 0)
+      // An earlier run submitted the attempt, or the journal's answer to the submission was lost.
+      if (run.known.submittedHere !== true && readsOf(run.known) !== undefined)
         deps.on({ type: 'submitting', payment: run.payment });
       return confirm(txnId, deps);
+    case 'withdraw':
+      return { is: 'withdrawn', failure: step.failure };
     case 'wait':
       await clock.sleep(step.ms);
       return { is: 'waited' };
-    case 'conclude':
-      return { is: 'concluded', state: step.state };
+    case 'lapse':
+      return { is: 'lapsed' };
     case 'begin':
-      return { is: 'begun', number: step.number, renew: wish.renew };
+      return { is: 'begun', number: step.number, terms: wish.terms };
   }
 }
 
-async function read(run: Run, number: number, txnId: string, deps: PaymentDeps): Promise<FactBody> {
+async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<FactBody> {
+  const { number, txnId } = attempt;
   try {
-    const txn = await readTransaction(deps.service, txnId);
-    const attempt = run.payment.attempts.find((each) => each.number === number);
-    if (attempt !== undefined && isUnordered(attempt) && !isOrdered(run, txn, number, deps.account))
+    const txn = await readTransaction(deps.service, txnId ?? '');
+    if (differsFromOrder(attempt) && !isOrdered(run, txn, number, deps.account))
       throw notOrdered(txn);
+    const isSubmitted = mayHaveMoved(attempt);
     const later =
-      resultOf(txn.txnState) === 'lapsed' ? await reportedLater(txnId, deps) : undefined;
-    const isSubmitted = attempt !== undefined && mayHaveMoved(attempt);
-    return {
-      is: 'read',
-      number,
-      txn: later === undefined || isSubmitted ? txn : { ...txn, txnState: later },
-    };
+      isSubmitted || resultOf(txn.txnState) !== 'lapsed'
+        ? undefined
+        : await reportedLater(txn.txnId, deps);
+    return { is: 'read', number, txn: later === undefined ? txn : { ...txn, txnState: later } };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (deps.signal.aborted) return { is: 'interrupted' };
     const isMissing =
       error.kind === 'not-found' && !(error instanceof ServiceError && !error.isOwnRefusal);
     const isUnanswered = error instanceof NoAnswer || error.kind === 'temporary';
-    return {
-      is: 'read-failed',
-      number,
-      error,
-      result: isMissing ? 'not-found' : isUnanswered ? 'unanswered' : 'unreadable',
-    };
+    const result = isMissing ? 'not-found' : isUnanswered ? 'unanswered' : 'unreadable';
+    return { is: 'read-failed', number, error, result };
   }
 }
 
-/** A later state of the transaction that a webhook event reported: a read that calls it lapsed does not take that back. */
+/**
+ * A later state that a webhook event reported. A stale read of a lapsed quote does not undo that
+ * state.
+ */
 async function reportedLater(
   txnId: string,
   { reported }: PaymentDeps,
@@ -262,7 +293,10 @@ async function cancel(txnId: string, { service }: PaymentDeps): Promise<FactBody
   }
 }
 
-/** Sends one confirmation. Any answer but the transaction or the service's own refusal leaves its effect unknown. */
+/**
+ * Sends one confirmation. Any answer but the transaction or the service's own refusal leaves its
+ * effect unknown.
+ */
 async function confirm(txnId: string, { service }: PaymentDeps): Promise<FactBody> {
   const unanswered = (message: string, cause?: unknown): FactBody => ({
     is: 'confirm-unanswered',
@@ -278,7 +312,7 @@ async function confirm(txnId: string, { service }: PaymentDeps): Promise<FactBod
   } catch (error) {
     if (!(error instanceof Failure))
       return unanswered(`the confirmation broke off: ${messageOf(error)}`, error);
-    if (isOwnRefusal(error)) return { is: 'confirm-refused', error };
+    if (refusesConfirmation(error)) return { is: 'confirm-refused', error };
     const wasNotSent =
       error instanceof NoAnswer ? !error.mayHaveArrived : !(error instanceof ServiceError);
     return wasNotSent ? { is: 'confirm-not-sent', error } : { is: 'confirm-unanswered', error };
@@ -290,27 +324,10 @@ interface RunClock {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** A step that takes longer than this by the machine's clock was a jump of that clock. */
-const longestStepMs = 60_000;
-
-/** Time since the run began: it only grows, and at least by what was slept, however the machine's clock is moved. */
 function runClock({ now, sleep, signal, service }: PaymentDeps): RunClock {
-  let elapsed = 0;
-  let seen = now();
-  const pass = (atLeast: number): void => {
-    const passed = now() - seen;
-    seen += passed;
-    elapsed += Math.min(Math.max(passed, atLeast), atLeast + longestStepMs);
-  };
+  const clock = elapsedClock({ now, sleep, signal });
   return {
-    now: () => {
-      pass(0);
-      return { ms: elapsed, service: service.serviceNow() };
-    },
-    sleep: async (ms) => {
-      pass(0);
-      await sleep(ms, signal).catch(() => undefined);
-      pass(ms);
-    },
+    now: () => ({ ms: clock.now(), service: service.serviceNow() }),
+    sleep: clock.sleep,
   };
 }

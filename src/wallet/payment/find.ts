@@ -1,20 +1,21 @@
-// The reference lookup: after a refused creation, the transaction that has the reference is searched in the service's list.
+// The reference lookup: after a refused create request, searches the service's list for the
+// transaction with the reference.
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
-import { attemptNamed, attemptRef, latest } from '../../store/journal/payment.js';
-import { echoes } from '../order/echo.js';
-import { rereadWhileStale } from '../transaction/poll.js';
+import { attemptNamed, attemptRef } from '../../store/journal/payment.js';
+import { echoes, isOfAccount } from '../order/echo.js';
+import { rereadWhileStale } from '../transaction/reread.js';
 import { readTransaction } from '../transaction/read-transaction.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
 import type { FactBody, Run, Wish } from './model.js';
-import { differentPayment, ownRef, paidElsewhere } from './outcomes.js';
+import { differentPayment, invoiceReference, paidElsewhere } from './outcomes.js';
 import { hasStarted, started } from './started.js';
 
 const hourMs = 3_600_000;
 const pageSize = 100;
-/** No clock has reached this day: the one here may be slow. */
-const endTime = '2100-01-01T00:00:00.000Z';
+/** A day in the future for every clock, because this machine's clock may be slow. */
+export const endTime = '2100-01-01T00:00:00.000Z';
 
 /** Everything that was created since, epoch ms by the service's clock. */
 export const spanFilter = (since: number): TransactionFilter => ({
@@ -51,14 +52,17 @@ export async function listedUnder(
     newest ??= row.createdAt ?? undefined;
     if (count % pageSize !== 0) continue;
     onRead(count);
-    // Where the newest come first, the rest is older than what has the reference, or than what was asked for.
+    // If the newest rows come first, all further rows are older than the reference, or than the
+    // requested span.
     const isNewestFirst = newest !== undefined && (row.createdAt ?? newest) < newest;
     if (isNewestFirst && (matches.length > 0 || (row.createdAt ?? since) < since)) break;
   }
   return matches;
 }
 
-/** The first page, and the last one too unless the first shows that the newest come first. */
+/**
+ * The first page, and the last page unless the first page shows that the newest rows come first.
+ */
 async function newestPage(
   filter: TransactionFilter,
   service: Pick<PaymentService, 'transactions'>,
@@ -71,7 +75,10 @@ async function newestPage(
   return [...data, ...(await service.transactions({ ...filter, page: pages })).data];
 }
 
-/** Throws Failure: `usage` if another order has the reference, `pending` if the transaction is listed and cannot be found. */
+/**
+ * Throws Failure: `usage` if another order has the reference, `pending` if the transaction is
+ * listed and cannot be found.
+ */
 export async function find(
   run: Run,
   depth: 'every page' | 'newest page',
@@ -79,7 +86,7 @@ export async function find(
   deps: PaymentDeps,
 ): Promise<FactBody> {
   const { ref } = run.payment;
-  const own = latest(run.payment);
+  const own = run.attempt;
   const onRead = (count: number): void => deps.on({ type: 'searching', count });
   const listed = await listedUnder(
     ref,
@@ -89,19 +96,22 @@ export async function find(
   let best: { txn: Transaction; number: number } | undefined;
   for (const { row, number } of listed) {
     const isOlder = run.payment.attempts.some((attempt) => attempt.txnId === row.txnId);
-    if (isOlder || number < own.number) continue;
+    if (isOlder || number < own.number || !isOfAccount(row, deps.account)) continue;
     const txn = await readListed(run, row.txnId, deps);
+    if (!isOfAccount(txn, deps.account)) continue;
     const isLive = !movedNothing(txn.txnState) && !isQuoted(txn.txnState);
     if (isLive || best === undefined || number > best.number) best = { txn, number };
     if (isLive) break;
   }
   if (best === undefined) return { is: 'not-found' };
-  if (!echoes(run.order, best.txn)) throw differentPayment(ref, best.txn.txnId);
-  if (wish.reference === 'once' && best.txn.txnState === 'completed')
+  if (!echoes(run.order, best.txn, deps.account)) throw differentPayment(ref, best.txn.txnId);
+  if (wish.reference === 'invoice' && best.txn.txnState === 'completed')
     throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });
-  // Without an answer to the creation, the service may have started this run's transaction: then it counts here.
-  const isOwn = run.known.creation.mayExist && hasStarted(best.txn);
+  // Without an answer to the create request, the service may have started this run's transaction:
+  // then it counts here.
+  const { known } = run;
+  const isOwn = known.phase === 'requesting' && known.creation.mayExist && hasStarted(best.txn);
   return {
     is: 'found',
     ...best,
@@ -109,11 +119,11 @@ export async function find(
   };
 }
 
-/** An invoice that is named after itself cannot have been paid before it was made. */
+/** A payment under an invoice's own reference cannot be older than the invoice. */
 function since({ order, payment }: Run, { reference }: Wish, { service }: PaymentDeps): number {
   const isByItself =
-    reference === 'once' ||
-    (order.idempotencyKey !== null && payment.ref === ownRef(order.idempotencyKey));
+    reference === 'invoice' ||
+    (order.idempotencyKey !== null && payment.ref === invoiceReference(order.idempotencyKey));
   if (!isByItself || order.notBefore === undefined) return 0;
   return Math.max(Math.min(order.notBefore, service.serviceNow()) - hourMs, 0);
 }
@@ -125,7 +135,7 @@ const neverMind = (error: unknown): [] => {
   throw error;
 };
 
-/** What the list shows exists, and may have paid: a read that does not find it is stale. */
+/** A listed transaction exists and may have paid. A read that does not find it is stale. */
 async function readListed(
   { payment }: Run,
   txnId: string,
@@ -138,7 +148,9 @@ async function readListed(
     });
   const txn = await rereadWhileStale(await read(), read, (each) => each instanceof Failure, deps);
   if (!(txn instanceof Failure)) return txn;
-  const message = `Outcome unknown: the service lists transaction ${txnId} for the reference ${payment.ref}, and does not find it.`;
+  const message =
+    `Outcome unknown: the service lists transaction ${txnId} for the reference ${payment.ref}, ` +
+    'and does not find it.';
   throw new Failure('pending', message, {
     next: { do: 'resume', id: payment.ref },
     txnId,

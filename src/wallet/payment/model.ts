@@ -1,40 +1,44 @@
-// The words of the payment core: what a run wants, what it knows, the steps it can take and the facts that come back.
+// The words of the payment core: what a run wants, what it knows, the steps it can take and the
+// facts that come back.
 import type { Rates, Transaction } from '../../api/types.js';
 import type { Failure } from '../../formats/failure.js';
 import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
-import type {
-  Attempt,
-  AttemptState,
-  Consent,
-  Payment,
-  PaymentTerms,
-} from '../../store/journal/payment.js';
+import type { Attempt, AttemptState, Payment, PaymentTerms } from '../../store/journal/payment.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 import type { Funds } from './balance.js';
 
-/** What this run is to achieve. */
+/** What a run should achieve. */
 export interface Wish {
-  /** `quoted` shows the cost and stops; `submitted` stops once the service has accepted the payment. */
+  /**
+   * `quoted` shows the cost and stops; `submitted` stops once the service has accepted the payment.
+   */
   readonly until: 'quoted' | 'submitted' | 'settled';
   /** Longest wait for the settlement, in ms. */
   readonly waitMs: number;
   /** The only transaction that may be confirmed (`tx confirm`). */
   readonly expect?: string | undefined;
-  /** The last attempt that a person allows to be repeated although it failed or is unknown (`--retry`); 0 for none. */
+  /**
+   * The last attempt that a person allows to be repeated although it failed or is unknown
+   * (`--retry`); 0 for none.
+   */
   readonly retryUpTo: number;
   /** The latest attempt when the run began. */
   readonly firstAttempt: number;
-  /** Who else can use the reference: nobody (`own`, generated for this run), payers of the same invoice, or anyone who was given it. */
-  readonly reference: 'own' | 'once' | 'given';
-  /** Which stops leave the payment open for a later resume: those that may pass by themselves, or all. */
+  /**
+   * `generated` for this run, derived from the `invoice` by every payer, or `given` by the caller.
+   */
+  readonly reference: 'generated' | 'invoice' | 'given';
+  /** Which stops leave the payment open for a later resume: temporary ones, or all. */
   readonly leaveOpen: 'never' | 'if-passing' | 'always';
-  /** The terms and the consent of this run, for the payment and for each attempt that it begins. */
-  readonly renew: {
-    readonly terms?: PaymentTerms | undefined;
-    readonly consent?: Consent | undefined;
-  };
+  /** This run's limits on the cost; without them those in the journal apply. */
+  readonly terms?: PaymentTerms | undefined;
+  /** The yes of this run. The journal stores no yes but the submission itself. */
+  readonly consent: Consent;
 }
+
+/** `standing` for `--yes`: every quote within the terms. */
+export type Consent = 'none' | 'standing';
 
 /** Times of a run: ms since it began, which only grow, and the service's clock in epoch ms. */
 export interface Now {
@@ -42,19 +46,18 @@ export interface Now {
   readonly service: number;
 }
 
-/** What one read of a transaction shows. `unreadable` is an answer that makes no sense or a refusal, `unanswered` is none. */
-export type ReadResult =
-  | 'quoted'
-  | 'moving'
-  | 'completed'
-  | 'failed'
-  | 'error'
-  | 'lapsed'
-  | 'not-found'
-  | 'unreadable'
-  | 'unanswered';
+/**
+ * What one read of a transaction shows. `unreadable` is an answer that makes no sense or a refusal,
+ * `unanswered` is none.
+ */
+export type ReadResult = ReportedResult | 'not-found' | 'unreadable' | 'unanswered';
 
-/** Consecutive reads with the same result, since the last request that could have changed the transaction. */
+export type ReportedResult = 'quoted' | 'moving' | 'completed' | 'failed' | 'error' | 'lapsed';
+
+/**
+ * Consecutive reads with the same result, since the last request that could have changed the
+ * transaction.
+ */
 export interface Reads {
   readonly result: ReadResult;
   readonly sinceMs: number;
@@ -63,16 +66,34 @@ export interface Reads {
   readonly error?: Failure | undefined;
 }
 
-/** Everything that a run has learned and that a crash forgets. The attempts in the payment are what a crash keeps. */
-export interface Known {
+/** Kept in every phase. */
+interface Kept {
+  /** The quote that was approved in this run, of this attempt or of an earlier one. */
+  readonly agreed?: Quote | undefined;
+  /** Unresolved attempts before the latest one that were read in this run. */
+  readonly earlierRead: readonly number[];
+  /** The transaction of an earlier attempt that was read as paid. */
+  readonly earlierPaid?: Transaction | undefined;
+  /** This run sent a confirmation of the latest attempt. */
+  readonly submittedHere?: boolean | undefined;
+  readonly stopped?: Failure | undefined;
+  readonly isInterrupted?: boolean | undefined;
+}
+
+/** From the first answer on. */
+interface Read extends Kept {
   /** The latest attempt's transaction, as the service last returned it. */
   readonly txn?: Transaction | undefined;
   readonly reads?: Reads | undefined;
-  /** The source wallet, as read next to the creation. */
-  readonly funds?: Funds | undefined;
-  /** The service's rates for a conversion, or why they could not be read next to the creation. */
-  readonly rates?: Rates | Failure | undefined;
-  /** Creations of the latest attempt. One without an answer, or of an earlier run, may have succeeded. */
+}
+
+/** The attempt is `requested`. */
+export interface Requesting extends Kept {
+  readonly phase: 'requesting';
+  /**
+   * Create requests of the latest attempt. One without an answer, or of an earlier run, may have
+   * succeeded.
+   */
   readonly creation: {
     readonly tries: number;
     readonly atMs: number;
@@ -80,17 +101,35 @@ export interface Known {
     readonly refusal?: Failure | undefined;
     readonly error?: Failure | undefined;
   };
-  /** The quote was over when it was made: one of the clocks is wrong, so its expiry decides nothing. */
-  readonly isMisdated?: boolean | undefined;
+  /** The source wallet, as read during the create request. */
+  readonly funds?: Funds | undefined;
   readonly lookup?:
     | { readonly sinceMs: number; readonly atMs: number; readonly count: number }
     | undefined;
+}
+
+/** The attempt is `quoted`. */
+export interface Quoted extends Read {
+  readonly phase: 'quoted';
+  readonly funds?: Funds | undefined;
+  /**
+   * The service's rates for a conversion, or why they could not be read during the create request.
+   */
+  readonly rates?: Rates | Failure | undefined;
+  /**
+   * The quote had expired when it was made. One of the clocks is wrong, so the expiry decides
+   * nothing.
+   */
+  readonly isMisdated?: boolean | undefined;
   readonly approval?: 'asked' | 'covered' | 'prompt-expired' | undefined;
-  /** The quote that a person approved in this run, of this attempt or of an earlier one. */
-  readonly agreed?: Quote | undefined;
   readonly shown?: boolean | undefined;
   readonly cancel?: 'refused' | 'done' | undefined;
-  /** Confirmations of the latest attempt. A refusal counts only if no other confirmation can have taken effect. */
+}
+
+/** The attempt is `submitting`. */
+export interface Submitting extends Read {
+  readonly phase: 'submitting';
+  /** A refusal counts only if no other confirmation can have taken effect. */
   readonly confirmation: {
     readonly tries: number;
     readonly atMs: number;
@@ -99,16 +138,33 @@ export interface Known {
     readonly refusal?: Failure | undefined;
     readonly error?: Failure | undefined;
   };
-  /** When the attempt was first known to be on its way, in this run. */
-  readonly settlingSinceMs?: number | undefined;
-  /** Unknown attempts before the latest one that were read in this run. */
-  readonly earlierRead: readonly number[];
-  readonly stopped?: Failure | undefined;
-  readonly isInterrupted?: boolean | undefined;
 }
+
+/** The attempt is `in-flight` or `unknown`. */
+export interface Settling extends Read {
+  readonly phase: 'settling';
+  /** When this run first knew that. */
+  readonly sinceMs: number;
+}
+
+/** The attempt is `paid`, `failed`, `error` or `lapsed`. */
+export interface Over extends Read {
+  readonly phase: 'over';
+  /** The refusal of the confirmation that made it lapse in this run. */
+  readonly refusal?: Failure | undefined;
+}
+
+/**
+ * Facts of a run by the phase of the latest attempt. A crash loses them; the payment's attempts
+ * survive.
+ */
+export type Known = Requesting | Quoted | Submitting | Settling | Over;
+export type Phase = Known['phase'];
 
 export interface Run {
   readonly payment: Payment;
+  /** The latest attempt of the payment. */
+  readonly attempt: Attempt;
   readonly order: Order;
   readonly known: Known;
 }
@@ -121,22 +177,24 @@ export type Step =
   | { readonly do: 'cancel' }
   | { readonly do: 'submit' }
   | { readonly do: 'confirm' }
+  /** No confirmation left this machine: the attempt is a quote again. */
+  | { readonly do: 'withdraw'; readonly failure: Failure }
   | { readonly do: 'wait'; readonly ms: number }
-  /** Enough is known to move the attempt without a further request. */
-  | { readonly do: 'conclude'; readonly state: 'lapsed' }
+  /** Enough is known to lapse the attempt without a further request. */
+  | { readonly do: 'lapse' }
   | { readonly do: 'begin'; readonly number: number }
   /** `abandons`: the payment is over for `tx resume`, nothing moved. */
   | { readonly do: 'stop'; readonly outcome: Outcome; readonly abandons: boolean };
 
 export type Outcome = { readonly txn: Transaction } | { readonly failure: Failure };
 
-/** What came back of a step. */
+/** What came back from a step. */
 export type FactBody =
   | {
       readonly is: 'created';
       readonly txn: Transaction;
       readonly funds: Funds | undefined;
-      readonly rates?: Known['rates'];
+      readonly rates?: Quoted['rates'];
       readonly started?: Started;
     }
   | { readonly is: 'create-refused'; readonly error: Failure; readonly funds: Funds | undefined }
@@ -152,7 +210,7 @@ export type FactBody =
   | {
       readonly is: 'read-failed';
       readonly number: number;
-      readonly result: 'not-found' | 'unreadable' | 'unanswered';
+      readonly result: Exclude<ReadResult, ReportedResult>;
       readonly error: Failure;
     }
   | { readonly is: 'shown' }
@@ -161,16 +219,17 @@ export type FactBody =
   | { readonly is: 'prompt-expired' }
   | { readonly is: 'cancelled'; readonly txn: Transaction }
   | { readonly is: 'cancel-refused' }
-  | { readonly is: 'submitted'; readonly amounts: ApprovedAmounts; readonly consent: Consent }
+  | { readonly is: 'submitted'; readonly amounts: ApprovedAmounts }
   | { readonly is: 'confirmed'; readonly txn: Transaction }
   | { readonly is: 'confirm-refused'; readonly error: Failure }
   | { readonly is: 'confirm-unanswered'; readonly error: Failure }
   | { readonly is: 'confirm-not-sent'; readonly error: Failure }
+  | { readonly is: 'withdrawn'; readonly failure: Failure }
   | { readonly is: 'waited' }
-  | { readonly is: 'concluded'; readonly state: 'lapsed' }
-  | { readonly is: 'begun'; readonly number: number; readonly renew: Wish['renew'] }
-  /** This run's terms and consent apply; an abandoned payment is open again. */
-  | { readonly is: 'reopened'; readonly renew: Wish['renew'] }
+  | { readonly is: 'lapsed' }
+  | { readonly is: 'begun'; readonly number: number; readonly terms?: PaymentTerms | undefined }
+  /** This run's terms apply; an abandoned payment is open again. */
+  | { readonly is: 'reopened'; readonly terms?: PaymentTerms | undefined }
   | { readonly is: 'abandoned' }
   | { readonly is: 'stopped'; readonly failure: Failure }
   | { readonly is: 'interrupted' };
@@ -180,17 +239,17 @@ export type Fact = { readonly at: Now } & FactBody;
 /** What an approved quote debits and delivers. */
 export type ApprovedAmounts = Pick<Attempt, 'approvedTotal' | 'approvedReceives' | 'spendCcy'>;
 
-/** The service began to pay without a confirmation, for this run's creation. */
+/** The service began to pay without a confirmation, after this run's create request. */
 export interface Started {
   readonly amounts: ApprovedAmounts;
   /** Whether the transaction is what was asked for. */
   readonly isOrdered: boolean;
 }
 
-/** What a `txnState` of the service means for the money; an unrecognized state counts as in flight. */
-export function resultOf(
-  txnState: string,
-): Exclude<ReadResult, 'not-found' | 'unreadable' | 'unanswered'> {
+/**
+ * What a `txnState` of the service means for the money; an unrecognized state counts as in flight.
+ */
+export function resultOf(txnState: string): ReportedResult {
   if (isQuoted(txnState)) return 'quoted';
   if (txnState === 'completed') return 'completed';
   if (hasLapsed(txnState)) return 'lapsed';
@@ -198,9 +257,61 @@ export function resultOf(
   return isFinal(txnState) ? 'error' : 'moving';
 }
 
-/** What is known when a run begins, or begins a new attempt. */
-export const nothingKnown = (state: AttemptState, isFirstRun: boolean): Known => ({
-  creation: { tries: 0, atMs: 0, mayExist: state === 'requested' && !isFirstRun },
-  confirmation: { tries: 0, atMs: 0, isUnanswered: state === 'submitting' },
-  earlierRead: [],
-});
+const phases: Readonly<Record<AttemptState, Phase>> = {
+  requested: 'requesting',
+  quoted: 'quoted',
+  submitting: 'submitting',
+  'in-flight': 'settling',
+  unknown: 'settling',
+  paid: 'over',
+  failed: 'over',
+  error: 'over',
+  lapsed: 'over',
+};
+
+/** What is known when a run begins with an attempt in this state, or begins a new attempt. */
+export const nothingKnown = (state: AttemptState, isFirstRun: boolean): Known =>
+  inPhaseOf(
+    state,
+    {
+      phase: 'requesting',
+      creation: { tries: 0, atMs: 0, mayExist: state === 'requested' && !isFirstRun },
+      earlierRead: [],
+    },
+    0,
+  );
+
+/**
+ * What is known, in the phase of the attempt's state. Facts that belong to the phase before are
+ * dropped: no rule can read them.
+ */
+export function inPhaseOf(state: AttemptState, known: Known, ms: number): Known {
+  const phase = phases[state];
+  if (known.phase === phase) return known;
+  const { agreed, earlierRead, earlierPaid, submittedHere, stopped, isInterrupted } = known;
+  const kept = { agreed, earlierRead, earlierPaid, submittedHere, stopped, isInterrupted };
+  const read = { ...kept, txn: txnOf(known), reads: readsOf(known) };
+  const funds = known.phase === 'requesting' ? known.funds : undefined;
+  switch (phase) {
+    case 'requesting':
+      return { ...kept, phase, creation: { tries: 0, atMs: 0, mayExist: false } };
+    case 'quoted':
+      return { ...read, phase, funds };
+    // Only the fact `submitted` proves that no confirmation was sent. Otherwise a process that died
+    // may have sent one.
+    case 'submitting':
+      return { ...read, phase, confirmation: { tries: 0, atMs: ms, isUnanswered: true } };
+    case 'settling':
+      return { ...read, phase, sinceMs: ms };
+    case 'over': {
+      const refusal = known.phase === 'submitting' ? known.confirmation.refusal : undefined;
+      return { ...read, phase, refusal };
+    }
+  }
+}
+
+export const txnOf = (known: Known): Transaction | undefined =>
+  known.phase === 'requesting' ? undefined : known.txn;
+
+export const readsOf = (known: Known): Reads | undefined =>
+  known.phase === 'requesting' ? undefined : known.reads;

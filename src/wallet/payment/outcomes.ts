@@ -1,17 +1,30 @@
 // How a run ends, in words: what happened to the money first, then why, then what to do next. Pure.
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
-import { formatAmount, type Money } from '../../formats/amount.js';
+import { formatAmount, formatNumber, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
-import { latest, mayHaveMoved, type Payment } from '../../store/journal/payment.js';
+import {
+  latest,
+  mayHaveMoved,
+  type Attempt,
+  type Payment,
+  type Resolution,
+} from '../../store/journal/payment.js';
 
-/** An invoice is paid under the same reference wherever it is paid: `bolt11:HASH` gives `bolt11-HASH`. */
-export const ownRef = (idempotencyKey: string): string => idempotencyKey.replace(':', '-');
+/**
+ * An invoice is paid under the same reference wherever it is paid: `bolt11:HASH` gives
+ * `bolt11-HASH`.
+ */
+export const invoiceReference = (idempotencyKey: string): string =>
+  idempotencyKey.replace(':', '-');
 
 export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted: nothing moved.');
 
-/** A reference stands for one payment for ever: another order under it is refused before anything is sent. */
+/**
+ * A reference belongs to one payment from its first submission on, or while that payment is open:
+ * another order is refused before anything is sent.
+ */
 export function differentPayment(ref: string, txnId: string | null): Failure {
   const which = txnId === null ? 'not created yet' : `transaction ${txnId}`;
   return new Failure(
@@ -24,7 +37,7 @@ export function differentPayment(ref: string, txnId: string | null): Failure {
   );
 }
 
-/** What can be paid only once was submitted by another payment, or is paid. */
+/** Another payment submitted or paid what can be paid only once. */
 export function alreadyPaid(payment: Payment): Failure {
   const attempt = payment.attempts.find(mayHaveMoved) ?? latest(payment);
   const isOver = attempt.state === 'paid' || attempt.state === 'error';
@@ -48,11 +61,23 @@ export function alreadyPaid(payment: Payment): Failure {
   );
 }
 
-/** The same for a transaction of another home. */
+/** Another process submitted the payment while this run's question was answered with no. */
+export function declinedTooLate({ ref, attempts }: Payment): Failure {
+  const txnId = attempts.findLast(mayHaveMoved)?.txnId ?? null;
+  return pending(
+    'You said no, but another process had submitted this payment: paid or not is not known yet.',
+    'resume',
+    txnId ?? ref,
+    undefined,
+  );
+}
+
+/** Another home submitted the transaction while this run's question was answered with no. */
 export const paidElsewhere = ({ txnId, extRefId }: Transaction, ref: string): Failure =>
   new Failure(
     'usage',
-    `Not sent: this invoice was already paid, under the reference ${extRefId ?? ref} (transaction ${txnId}).`,
+    `Not sent: this invoice was already paid, under the reference ${extRefId ?? ref} ` +
+      `(transaction ${txnId}).`,
     {
       next: { do: 'show', id: txnId },
       txnId,
@@ -69,14 +94,18 @@ export const usedButUnread = (ref: string, why: string, cause: unknown): Failure
     },
   );
 
+type Reported = Pick<Attempt, 'txnId' | 'txnState'> & Partial<Pick<Attempt, 'resolution'>>;
+
 /** `expired` or `usercanceled` after submission proves nothing. */
 export const unresolved = (
   ref: string,
-  { txnId, txnState }: { readonly txnId: string | null; readonly txnState: string | null },
+  { txnId, txnState, resolution = null }: Reported,
 ): Failure =>
   new Failure(
     'pending',
-    `Outcome unknown: the service reports ${txnState ?? 'nothing'}, but the payment had been submitted. It may still have paid.`,
+    `Outcome unknown: the service reports ${txnState ?? 'nothing'}, but the payment had been ` +
+      'submitted. It may still have ' +
+      `paid.${resolution === null ? '' : ` ${resolutionText(resolution)}`}`,
     {
       hint: 'Ask the service what happened to it. If nothing was paid, try again',
       next: { do: 'retry', id: ref },
@@ -84,7 +113,10 @@ export const unresolved = (
     },
   );
 
-/** Why a transaction that lapsed is no end: it was submitted here. Undefined if it was not. */
+/**
+ * The failure for a lapsed transaction that this home submitted, because its outcome is unknown.
+ * Undefined if this home did not submit it.
+ */
 export function unresolvedTransaction(
   payment: Payment | undefined,
   { txnId, txnState }: Transaction,
@@ -92,10 +124,11 @@ export function unresolvedTransaction(
   const attempt = payment?.attempts.find((each) => each.txnId === txnId);
   if (payment === undefined || attempt === undefined || !mayHaveMoved(attempt)) return undefined;
   if (attempt.number === latest(payment).number)
-    return unresolved(payment.ref, { txnId, txnState });
+    return unresolved(payment.ref, { ...attempt, txnState });
   return new Failure(
     'pending',
-    `Outcome unknown: the service reports ${txnState}, but this attempt had been submitted. A later attempt followed it.`,
+    `Outcome unknown: the service reports ${txnState}, but this attempt had been submitted. ` +
+      'A later attempt followed it.',
     {
       hint: 'Ask the service what happened to it. To see the payment',
       next: { do: 'resume', id: payment.ref },
@@ -104,11 +137,12 @@ export function unresolvedTransaction(
   );
 }
 
-/** The service answered the creation with another transaction, which is past its quote. */
+/** The service answered the create request with another transaction, which has already started. */
 export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
   new Failure(
     'pending',
-    `Outcome unknown: the service answered the request for a quote with transaction ${txnId} (${txnState}), which is not what was asked for.`,
+    `Outcome unknown: the service answered the request for a quote with transaction ${txnId} ` +
+      `(${txnState}), which is not what was asked for.`,
     {
       next: { do: 'show', id: txnId },
       txnId,
@@ -118,21 +152,41 @@ export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
 /** The specification leaves open what `error` means for the money. */
 export function ended(
   ref: string,
-  { txnId, txnState }: Pick<Transaction, 'txnId' | 'txnState'>,
+  { txnId, txnState, resolution = null }: Reported,
   canRetry: boolean,
 ): Failure {
+  const id = txnId ?? ref;
+  if (txnState === 'error' && resolution === null)
+    return new Failure(
+      'payment-failed',
+      'The transaction ended as error. Ask the service what happened to the money.',
+      {
+        hint: 'Then record the answer',
+        next: { do: 'resolve', id },
+        txnId: txnId ?? undefined,
+      },
+    );
   const message =
-    txnState === 'error'
-      ? 'The transaction ended as error. Ask the service what happened to the money.'
-      : `Not paid: the transaction ended as ${txnState}.`;
+    resolution === null
+      ? `Not paid: the transaction ended as ${txnState ?? ''}.`
+      : `The transaction ended as error. ${resolutionText(resolution)}`;
   return new Failure('payment-failed', message, {
-    next: canRetry ? { do: 'retry', id: ref } : { do: 'show', id: txnId },
-    txnId,
+    next: canRetry ? { do: 'retry', id: ref } : { do: 'show', id },
+    txnId: txnId ?? undefined,
   });
 }
 
+/** What a person recorded about an attempt, with the note. */
+export const resolutionText = ({ moved, note, at }: Resolution): string =>
+  `Recorded on ${new Date(at).toISOString().slice(0, 10)}: the money ` +
+  `${moved ? 'moved' : 'did not move'} (${note}).`;
+
 /** A confirmation whose effect cannot be read now. */
-export function confirmationUnknown(txnId: string, error: unknown, wasRepeated: boolean): Failure {
+export function confirmationUnknown(
+  { txnId }: Pick<Attempt, 'txnId'>,
+  error: unknown,
+  wasRepeated: boolean,
+): Failure {
   const why =
     error instanceof NoAnswer
       ? 'the service did not answer the confirmation'
@@ -140,29 +194,45 @@ export function confirmationUnknown(txnId: string, error: unknown, wasRepeated: 
   const tried = wasRepeated
     ? 'The same transaction was confirmed again. No second attempt was made.'
     : 'No second attempt was made.';
-  return new Failure('pending', `Outcome unknown: ${why}. ${tried}`, {
-    next: { do: 'resume', id: txnId },
-    txnId,
-    cause: error,
-  });
+  return pending(`Outcome unknown: ${why}. ${tried}`, 'resume', txnId, error);
 }
 
 const reasonOf = (error: unknown): string =>
   error instanceof ServiceError ? ` (the service answered: ${error.reason})` : '';
 
-/** A payment that is on its way, and that this run stops watching. */
-export function stillOnItsWay(
-  { txnId, txnState }: Pick<Transaction, 'txnId' | 'txnState'>,
-  why: string,
-  cause?: Failure,
-): Failure {
-  const reason = cause === undefined ? why : `${why}: ${cause.message.replace(/\.$/, '')}`;
-  return new Failure(
-    'pending',
-    `Outcome unknown: ${reason}. The payment continues (${txnState}).`,
-    { next: { do: 'resume', id: txnId }, txnId, cause },
+/** A payment that the service accepted, and that this run stops watching. */
+export const sent = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Failure =>
+  pending('Sent, not settled yet. It goes on without you.', 'watch', txnId, cause);
+
+/** A payment that the service accepted, and whose state this run can no longer read. */
+export const unread = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Failure =>
+  pending(
+    `Sent, not settled yet. Its state cannot be read now: ${messageOf(cause)}`,
+    'resume',
+    txnId,
+    cause,
   );
-}
+
+/** A person left while the confirmation was under way. */
+export const leftUnanswered = ({ txnId }: Pick<Attempt, 'txnId'>): Failure =>
+  pending(
+    'You left before the service answered: paid or not is not known yet.',
+    'resume',
+    txnId,
+    undefined,
+  );
+
+const pending = (
+  message: string,
+  what: 'resume' | 'watch',
+  txnId: string | null,
+  cause: unknown,
+): Failure =>
+  new Failure('pending', message, {
+    next: { do: what, id: txnId ?? '' },
+    txnId: txnId ?? undefined,
+    cause,
+  });
 
 /** A payment that was submitted and cannot be read. */
 export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure {
@@ -208,7 +278,8 @@ export const everyQuoteExpired = (): Failure =>
 export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure =>
   new Failure(
     'usage',
-    `Not sent: the payment ${ref} was imported from the service, which does not return enough to try it again.`,
+    `Not sent: the payment ${ref} was imported from the service, which does not return enough ` +
+      'to try it again.',
     {
       hint: 'Pay it under a new reference.',
       txnId: txnId ?? undefined,
@@ -226,7 +297,7 @@ export const isAbandoned = (payment: Payment): Failure =>
     },
   );
 
-/** Codes of live services: a code that is known decides, otherwise the specification's words do. */
+/** Codes of live services. A known code decides; otherwise the specification's words decide. */
 const isInsufficient = ({ code, reason }: ServiceError): boolean =>
   !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);
 
@@ -240,7 +311,9 @@ export function refused(
   if (!(error instanceof ServiceError) || (error.kind !== 'refused' && error.kind !== 'limit'))
     return error;
   const isPoor = error.kind === 'limit' || isInsufficient(error);
-  const have = isPoor && available !== undefined ? ` You have ${formatAmount(available)}.` : '';
+  const isNamed = available !== undefined && error.reason.includes(formatNumber(available));
+  const have =
+    isPoor && available !== undefined && !isNamed ? ` You have ${formatAmount(available)}.` : '';
   const where = error.code === undefined ? error.status : `${error.status}, code ${error.code}`;
   return new Failure(
     isPoor ? 'limit' : 'refused',
@@ -254,11 +327,13 @@ export function refused(
   );
 }
 
-/** That nothing moved is true of the latest attempt alone while an earlier one may have paid. */
+/** If an earlier attempt may have paid, "nothing moved" is true only of the latest one. */
 export function truthful(payment: Payment, failure: Failure): Failure {
   const earlier = payment.attempts.slice(0, -1).find(mayHaveMoved);
   if (failure.kind === 'pending' || earlier === undefined) return failure;
-  const message = `Outcome unknown: an earlier attempt may have paid (the service reports ${earlier.txnState ?? 'nothing'}). ${failure.message}`;
+  const message =
+    'Outcome unknown: an earlier attempt may have paid (the service reports ' +
+    `${earlier.txnState ?? 'nothing'}). ${failure.message}`;
   const next = { do: earlier.state === 'unknown' ? 'retry' : 'resume', id: payment.ref } as const;
   return new Failure('pending', message, {
     next,
@@ -269,8 +344,9 @@ export function truthful(payment: Payment, failure: Failure): Failure {
 
 /** A journal that fails proves nothing about a payment that was submitted. */
 export function journalLost(payment: Payment, cause: unknown): unknown {
-  if (!(cause instanceof Failure) || !payment.attempts.some(mayHaveMoved)) return cause;
-  const { txnId, txnState } = payment.attempts.findLast(mayHaveMoved) ?? latest(payment);
+  const submitted = payment.attempts.findLast(mayHaveMoved);
+  if (!(cause instanceof Failure) || submitted === undefined) return cause;
+  const { txnId, txnState } = submitted;
   const last = txnState === null ? '' : `, last reported as ${txnState}`;
   return new Failure(
     'pending',

@@ -1,6 +1,7 @@
-// The entrances to the payment core: a payment is opened in the journal, claimed, and driven to what this run wants of it.
-// Resuming after a crash is the same path, entered from the stored attempts.
+// The entrances to the payment core. Each opens a payment in the journal, claims it and drives it.
+// A resume after a crash takes the same path, from the stored attempts.
 import type { Transaction } from '../../api/types.js';
+import type { Failure } from '../../formats/failure.js';
 import { leaseMs, type Claim } from '../../store/journal/journal.js';
 import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
 import { echoes } from '../order/echo.js';
@@ -10,47 +11,91 @@ import { readTransaction } from '../transaction/read-transaction.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { drive } from './driver.js';
 import type { Wish } from './model.js';
-import { alreadyPaid, differentPayment, isAbandoned, journalLost, ownRef } from './outcomes.js';
+import {
+  alreadyPaid,
+  declinedTooLate,
+  differentPayment,
+  invoiceReference,
+  isAbandoned,
+  journalLost,
+} from './outcomes.js';
+import { paidWithinMs, sameAgain, targetOf } from './same-again.js';
 import { takeOver } from './take-over.js';
 
-/** Another way to pay for the same thing has a reference of its own. */
-const refOf = ({ idempotencyKey, body }: Order): string | undefined =>
-  idempotencyKey !== null && body.destReq.method === 'lightning'
-    ? ownRef(idempotencyKey)
-    : undefined;
+/** The caller's reference, or the invoice's; undefined if one is generated. */
+export const referenceOf = ({
+  ref,
+  order: { idempotencyKey, body },
+}: Pick<PaymentRequest, 'ref' | 'order'>): string | undefined =>
+  ref === undefined && idempotencyKey !== null && body.destReq.method === 'lightning'
+    ? invoiceReference(idempotencyKey)
+    : ref;
 
 /**
- * Pays at most once and resolves with the transaction in its last known state.
- * Throws Failure: `payment-failed` if it ended without paying, `pending` if its outcome is not known yet.
+ * Pays at most once and resolves with the transaction in its last known state. Throws Failure:
+ * `payment-failed` if it ended without paying, `pending` if its outcome is not known yet.
  */
 export async function pay(
   request: PaymentRequest,
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  const { order, terms, ref } = request;
-  const consent = options.until === 'quoted' ? 'none' : request.consent;
+  const { order, terms, batch } = request;
+  const followed = options.until === 'quoted' ? undefined : await earlierPayment(request, deps);
+  if (followed !== undefined) return resume(followed, options, deps);
   const { payment, found } = await deps.journal.begin({
     id: deps.newId(),
     scope: deps.scope,
     account: deps.account,
-    ref: ref ?? refOf(order) ?? deps.newId(),
+    ref: referenceOf(request) ?? deps.newId(),
     ...recordOf(order),
     terms,
-    consent,
+    batch,
   });
   if (found !== 'new') await checkSame(payment, found, request, deps);
-  const reference = ref !== undefined ? 'given' : order.idempotencyKey !== null ? 'once' : 'own';
   const isLookedAt = options.until === 'quoted' && found !== 'new' && status(payment) === 'open';
-  const wish = {
-    reference,
-    renew: found === 'new' ? {} : { terms, consent },
+  const wish: Given = {
+    reference: referenceKind(request),
+    terms: found === 'new' ? undefined : terms,
+    consent: options.until === 'quoted' ? 'none' : request.consent,
     leaveOpen: isLookedAt ? 'always' : 'never',
-  } as const;
+  };
   return run(payment, wish, options, deps);
 }
 
-/** Requests a quote and shows its full cost; what was open before stays open, what is new is abandoned. */
+/** Number of latest payments that are compared. */
+const mostCompared = 200;
+
+/**
+ * The earlier payment that is followed in place of a new one. Only a payment without a reference
+ * and without an invoice is asked about: those have rules of their own.
+ */
+async function earlierPayment(
+  { order, ref }: PaymentRequest,
+  { journal, scope, account, now, again }: PaymentDeps,
+): Promise<Payment | undefined> {
+  if (ref !== undefined || order.idempotencyKey !== null) return undefined;
+  const target = targetOf(order);
+  if (target.destinations.length === 0) return undefined;
+  const paid = await journal.latest(account, mostCompared, {
+    changedWithinMs: paidWithinMs,
+    mentioning: target.amount.replace(/ .*/, ''),
+  });
+  const known = [...(await journal.open(scope)), ...paid];
+  const earlier = sameAgain(target, known, { ref, now: now(), paidWithinMs });
+  if (earlier === undefined) return undefined;
+  return (await again(earlier)) === 'follow' ? earlier.payment : undefined;
+}
+
+function referenceKind({ ref, order }: PaymentRequest): Wish['reference'] {
+  if (ref !== undefined) return 'given';
+  return order.idempotencyKey !== null ? 'invoice' : 'generated';
+}
+
+/**
+ * Requests a quote and shows its full cost. A payment that was open before stays open; a new one is
+ * abandoned.
+ */
 export const quote = (
   request: PaymentRequest,
   { retry }: Pick<PaymentOptions, 'retry'>,
@@ -82,54 +127,48 @@ async function checkSame(
 async function isImportedAlike(
   payment: Payment,
   order: Order,
-  { service }: PaymentDeps,
+  { service, account }: PaymentDeps,
 ): Promise<boolean> {
   const { txnId } = latest(payment);
   if (decodeOrder(payment.request).isImported !== true || txnId === null) return false;
   const txn = await readTransaction(service, txnId).catch((error: unknown) => {
     throw journalLost(payment, error);
   });
-  return echoes(order, txn);
+  return echoes(order, txn, account);
+}
+
+export interface ResumeOptions extends Pick<PaymentOptions, 'wait'> {
+  /** A person asks for another attempt after one that failed or is unknown. */
+  readonly retry?: boolean;
+  /** `standing` for a yes to this payment; by default a person is asked. */
+  readonly consent?: Wish['consent'];
 }
 
 /**
- * Takes up a payment of the journal with the terms and the yes that it holds, or reports how it ended.
- * Throws Failure like `pay`; `usage` for one that was abandoned before anything moved.
+ * Takes up a payment of the journal, or reports how it ended. Throws Failure like `pay`; `usage`
+ * for one that was abandoned before anything moved, unless it is tried again.
  */
 export async function resume(
   payment: Payment,
-  { wait }: Pick<PaymentOptions, 'wait'>,
+  { wait, retry = false, consent = 'none' }: ResumeOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  if (status(payment) === 'abandoned') throw isAbandoned(payment);
-  return run(
-    payment,
-    { reference: 'given', renew: {}, leaveOpen: 'if-passing' },
-    { wait, retry: false },
-    deps,
-  );
+  if (!retry && status(payment) === 'abandoned') throw isAbandoned(payment);
+  const leaveOpen = retry ? 'never' : 'if-passing';
+  return run(payment, { reference: 'given', consent, leaveOpen }, { wait, retry }, deps);
 }
 
-/** Makes another attempt at a payment that failed or is unknown, because a person asks for it. */
-export const tryAgain = (
-  payment: Payment,
-  renew: Wish['renew'],
-  { wait }: Pick<PaymentOptions, 'wait'>,
-  deps: PaymentDeps,
-): Promise<Transaction> =>
-  run(payment, { reference: 'given', renew, leaveOpen: 'never' }, { wait, retry: true }, deps);
-
-/** Confirms the quote that the journal holds, that one and no other, also an abandoned one. */
+/** Confirms exactly the quote in the journal, even if its payment was abandoned. */
 export const payThisQuote = (
   expect: string,
   payment: Payment,
-  renew: Wish['renew'],
+  given: Pick<Wish, 'terms' | 'consent'>,
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> =>
-  run(payment, { expect, reference: 'given', renew, leaveOpen: 'never' }, options, deps);
+  run(payment, { ...given, expect, reference: 'given', leaveOpen: 'never' }, options, deps);
 
-type Given = Pick<Wish, 'expect' | 'reference' | 'renew' | 'leaveOpen'>;
+type Given = Pick<Wish, 'expect' | 'reference' | 'terms' | 'consent' | 'leaveOpen'>;
 
 async function run(
   opened: Payment,
@@ -137,7 +176,7 @@ async function run(
   options: PaymentOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
-  // Two runs in one process must not pass for the same.
+  // Two runs in one process need different owner names.
   const own = { ...deps, owner: `${deps.owner} ${deps.newId()}` };
   let known = opened;
   for (;;) {
@@ -151,6 +190,7 @@ async function run(
       const end = await drive(claim, wishOf(claim.payment, given, options, followed), own);
       if ('txn' in end) return end.txn;
       known = end.lost;
+      if (end.declined !== undefined) await leaveDeclined(known, end.declined, deps);
     } finally {
       endLease();
       await deps.journal.release(claim).catch(() => undefined);
@@ -158,7 +198,23 @@ async function run(
   }
 }
 
-/** @param followed another process worked on it until now: what that brought about is reported, not repeated */
+/**
+ * A person's no is a no, also if another process took the payment over while the question stood.
+ * Throws Failure: `pending` if that process submitted it.
+ */
+async function leaveDeclined(
+  payment: Payment,
+  declined: Failure,
+  { journal }: PaymentDeps,
+): Promise<never> {
+  const now = (await journal.read(payment.id)) ?? payment;
+  throw mayHavePaid(now) ? declinedTooLate(now) : declined;
+}
+
+/**
+ * @param followed another process worked on the payment until now: its result is reported, not
+ * repeated
+ */
 function wishOf(
   payment: Payment,
   given: Given,
@@ -175,7 +231,7 @@ function wishOf(
   };
 }
 
-/** An answer may take longer than a lease lasts: who waits for it must not pass for dead. */
+/** Extends the lease regularly, because an answer may take longer than a lease lasts. */
 const keepLease = (claim: Claim, { every, journal }: PaymentDeps): (() => void) =>
   // A lost lease shows with the next write.
-  every(leaseMs / 3, () => void journal.renew(claim).catch(() => undefined));
+  every(leaseMs / 3, () => void journal.extendLease(claim).catch(() => undefined));

@@ -1,14 +1,15 @@
-// What somebody else's read of a transaction shows is recorded in the journal, if a payment of this home is behind it.
+// Records in the journal what a read outside the payment core shows of one of its transactions.
 import type { Transaction } from '../../api/types.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';
-import { isUnordered, latest, type Payment } from '../../store/journal/payment.js';
+import { differsFromOrder, latest, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/order-record.js';
 import { apply } from './apply.js';
 import { nothingKnown, resultOf } from './model.js';
 
 /**
- * A read that reports progress or an end is recorded for good, from any command. One that reports a quote or a lapse changes nothing:
- * only a run of the payment weighs those. A payment that another process works on is left to that process.
+ * Records progress or an end for good. A quote or a lapsed state changes nothing, because only a
+ * run of the payment may decide about those. A payment of a working process is left to that
+ * process.
  */
 export async function recordRead(
   payment: Payment,
@@ -32,11 +33,12 @@ export async function recordRead(
 
 function change(payment: Payment, txn: Transaction) {
   const attempt = payment.attempts.find(({ txnId }) => txnId === txn.txnId);
-  if (attempt === undefined || isUnordered(attempt)) return undefined;
-  const known = nothingKnown(latest(payment).state, false);
+  if (attempt === undefined || differsFromOrder(attempt)) return undefined;
+  const last = latest(payment);
+  const known = nothingKnown(last.state, false);
   const at = { ms: 0, service: 0 };
   return apply(
-    { payment, order: decodeOrder(payment.request), known },
+    { payment, attempt: last, order: decodeOrder(payment.request), known },
     { is: 'read', number: attempt.number, txn, at },
   ).change;
 }

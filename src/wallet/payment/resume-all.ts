@@ -1,7 +1,9 @@
-// Finishes or reports every unfinished payment: first what can be done at once for each, then what has to be waited for.
-import type { Transaction } from '../../api/types.js';
+// Finishes or reports every unfinished payment: first without waiting, then the payments that need
+// a wait.
+import pLimit from 'p-limit';
+import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
-import type { Payment } from '../../store/journal/payment.js';
+import { mayHavePaid, type Payment } from '../../store/journal/payment.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { resume } from './payment.js';
 import { isFinal } from '../../formats/states.js';
@@ -9,36 +11,53 @@ import { isFinal } from '../../formats/states.js';
 /** What happened to an unfinished payment: its transaction, or why there is none. */
 export interface Resumed {
   readonly payment: Payment;
-  readonly txn: Transaction | undefined;
+  readonly txn: Transaction | ListedTransaction | undefined;
   readonly failure: Failure | undefined;
 }
 
-/** What a payment is driven with, so that each is drawn as itself. Throws Failure if it cannot be resumed now. */
+/**
+ * The dependencies of one payment, with a screen of its own. Throws Failure if it cannot be resumed
+ * now.
+ */
 type DepsFor = (payment: Payment) => Promise<PaymentDeps>;
 
-/** @param wait as for a payment: how long, in ms, all of them together are waited for */
+/** Number of submitted payments that are read at the same time. */
+const mostAtOnce = 16;
+
+/**
+ * Asks about payments that were not submitted, one after the other; submitted ones are read at
+ * once, and then followed together.
+ *
+ * @param wait as for a payment: how long, in ms, all of them together are waited for
+ */
 export async function resumeAll(
   payments: readonly Payment[],
   wait: PaymentOptions['wait'],
+  now: () => number,
   depsFor: DepsFor,
 ): Promise<Resumed[]> {
-  const atOnce: Resumed[] = [];
-  for (const payment of payments) atOnce.push(await outcome(payment, false, depsFor));
-  if (wait === false) return atOnce;
-  const ended: Resumed[] = [];
-  let left: number | 'forever' = wait;
-  for (const each of atOnce) {
-    if (each.txn === undefined || isFinal(each.txn.txnState)) {
-      ended.push(each);
-      continue;
-    }
-    const { now } = await depsFor(each.payment);
-    const before = now();
-    ended.push(await outcome(each.payment, left, depsFor));
-    if (typeof left === 'number') left = Math.max(left - Math.max(now() - before, 0), 0);
-  }
-  return ended;
+  const startedAt = now();
+  const results = new Map<string, Resumed>();
+  const take = async (payment: Payment, until: PaymentOptions['wait']): Promise<void> =>
+    void results.set(payment.id, await outcome(payment, until, depsFor));
+  for (const payment of payments) if (!mayHavePaid(payment)) await take(payment, false);
+  const limit = pLimit(mostAtOnce);
+  const submitted = payments.filter(mayHavePaid);
+  await Promise.all(submitted.map((payment) => limit(() => take(payment, false))));
+  const left = (): PaymentOptions['wait'] =>
+    typeof wait === 'number' ? Math.max(wait - Math.max(now() - startedAt, 0), 0) : wait;
+  if (wait !== false)
+    await Promise.all(payments.filter(goesOn(results)).map((payment) => take(payment, left())));
+  return payments.flatMap(({ id }) => results.get(id) ?? []);
 }
+
+/** The service has accepted it, and it is not settled yet. */
+const goesOn =
+  (results: ReadonlyMap<string, Resumed>) =>
+  ({ id }: Payment): boolean => {
+    const txn = results.get(id)?.txn;
+    return txn !== undefined && !isFinal(txn.txnState);
+  };
 
 async function outcome(
   payment: Payment,
@@ -54,8 +73,11 @@ async function outcome(
   }
 }
 
-/** What a script has to know first: money is on its way, then a payment ended unpaid, then something was not done. */
-const gravity: readonly FailureKind[] = [
+/**
+ * Failures in the order in which a script must act: money on its way, a payment that ended unpaid,
+ * a payment that was not made.
+ */
+const byUrgency: readonly FailureKind[] = [
   'pending',
   'payment-failed',
   'unexpected',
@@ -69,10 +91,12 @@ const gravity: readonly FailureKind[] = [
   'interrupted',
 ];
 
-/** The gravest failure, which decides the exit code; undefined if all succeeded. */
-export function gravest(resumed: readonly Resumed[]): Failure | undefined {
+/** The failure that decides the exit code; undefined if all succeeded. */
+export function mostUrgent(resumed: readonly Resumed[]): Failure | undefined {
   const failures = resumed.flatMap(({ failure }) => failure ?? []);
-  const [worst] = failures.toSorted((a, b) => gravity.indexOf(a.kind) - gravity.indexOf(b.kind));
+  const [worst] = failures.toSorted(
+    (a, b) => byUrgency.indexOf(a.kind) - byUrgency.indexOf(b.kind),
+  );
   if (worst === undefined || failures.length === 1) return worst;
   return new Failure(
     worst.kind,

@@ -1,11 +1,12 @@
-// A payment that the service started without a confirmation: compared with the order, and counted against limits.
+// Handles a payment that the service started without a confirmation: compares it with the order and
+// counts it against limits.
 import type { Transaction } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
 import { isPathSegment } from '../../formats/text.js';
 import { attemptRef, type Payment } from '../../store/journal/payment.js';
-import { checkSpend, knownAmounts, lastDay, quotedAmounts } from '../limits/limits.js';
+import { checkSpend, knownAmounts, quotedAmounts } from '../limits/limits.js';
 import { checkEcho, notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 import { readQuote, type Quote } from '../quote/quote.js';
@@ -16,7 +17,9 @@ import type { ApprovedAmounts, Run, Started } from './model.js';
 export const hasStarted = ({ txnState }: Transaction): boolean =>
   !isQuoted(txnState) && !movedNothing(txnState);
 
-/** Reports what the payment exceeds. If it is not what was asked for, the order's own amounts count. */
+/**
+ * Reports what the payment exceeds. If it is not what was asked for, the order's own amounts count.
+ */
 export async function started(
   run: Run,
   txn: Transaction,
@@ -47,7 +50,9 @@ export const isOrdered = (
   account: string,
 ): boolean => orderedQuote(order, txn, attemptRef(payment.ref, number), account) !== undefined;
 
-/** Undefined for another transaction, or for figures that are impossible, such as a negative fee. */
+/**
+ * Undefined for another transaction, or for figures that are impossible, such as a negative fee.
+ */
 function orderedQuote(
   order: Order,
   txn: Transaction,
@@ -64,7 +69,10 @@ function orderedQuote(
   }
 }
 
-/** The names of a transaction: its reference, and an id that can be confirmed. Throws Failure `refused`. */
+/**
+ * The names of a transaction: its reference, and an id that can be confirmed. Throws Failure
+ * `refused`.
+ */
 export function checkReference({ extRefId, txnId }: Transaction, asked: string): void {
   if (!isPathSegment(txnId)) throw notObeyed(`its id is "${txnId}"`, txnId);
   if (extRefId !== asked)
@@ -93,11 +101,9 @@ async function excessOf(
 /** Empty without a daily limit. */
 export async function spentLastDay(
   { account }: Payment,
-  { limits, journal, now, service }: PaymentDeps,
+  { limits, journal, service }: PaymentDeps,
 ): ReturnType<PaymentDeps['journal']['spent']> {
-  return Object.keys(limits.perDay).length > 0
-    ? journal.spent(account, lastDay(now(), service.confirmedNow()))
-    : [];
+  return Object.keys(limits.perDay).length > 0 ? journal.spent(account, service.datedNow()) : [];
 }
 
 export const amountsOf = ({ total, receives }: Quote): ApprovedAmounts => ({

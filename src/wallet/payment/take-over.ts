@@ -1,6 +1,8 @@
 // Takes a payment over, or follows the process that works on it until its turn comes.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { policies } from '../../formats/policies.js';
+import { poll, type Next, type Turn } from '../../formats/poll.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import type { Claim } from '../../store/journal/journal.js';
 import { latest, mayHavePaid, type Payment } from '../../store/journal/payment.js';
@@ -8,7 +10,6 @@ import { readTransaction } from '../transaction/read-transaction.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { differentPayment, journalLost } from './outcomes.js';
 
-const followEveryMs = 150;
 const followAtMostMs = 120_000;
 
 export interface Taken {
@@ -17,19 +18,24 @@ export interface Taken {
   readonly followed: boolean;
 }
 
-/** Claims the payment. While another process works on it, waits for that process and then reports what it did. */
+type TakenOver = Taken | { readonly txn: Transaction };
+
+/**
+ * Claims the payment. While another process works on it, waits for that process and then reports
+ * what it did.
+ */
 export async function takeOver(
   opened: Payment,
   { wait }: PaymentOptions,
   deps: PaymentDeps,
-): Promise<Taken | { readonly txn: Transaction }> {
+): Promise<TakenOver> {
   const atMost = typeof wait === 'number' ? Math.min(wait, followAtMostMs) : followAtMostMs;
   let payment = opened;
-  for (let turn = 0; ; turn += 1) {
-    const isFollowing = turn > 0;
+  const step = async ({ number }: Turn): Promise<Next<TakenOver>> => {
+    const isFollowing = number > 1;
     const claim = await orUnknown(payment, isFollowing, deps.journal.claim(opened.id, deps.owner));
     if (claim !== undefined)
-      return { claim: await sameOrder(claim, opened, deps), followed: isFollowing };
+      return { done: { claim: await sameOrder(claim, opened, deps), followed: isFollowing } };
     payment = (await orUnknown(payment, isFollowing, deps.journal.read(opened.id))) ?? opened;
     if (!isFollowing) deps.on({ type: 'following', payment });
     const { state, txnId } = latest(payment);
@@ -37,16 +43,22 @@ export async function takeOver(
       const txn = await readTransaction(deps.service, txnId).catch((error: unknown) =>
         leaveTo(payment, 'temporary', 'the service does not answer.', error),
       );
-      // How it ended is reported once the other process has written it; a stale `quoted` reports nothing.
-      if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { txn };
+      // The end is reported once the other process has written it. A stale `quoted` is not an end.
+      if (!isFinal(txn.txnState) && !isQuoted(txn.txnState)) return { done: { txn } };
     }
-    if (deps.signal.aborted) return leaveTo(payment, 'interrupted', 'you interrupted.');
-    if (turn * followEveryMs >= atMost) return leaveTo(payment, 'temporary', 'it takes long.');
-    await deps.sleep(followEveryMs, deps.signal).catch(() => undefined);
-  }
+    return {};
+  };
+  const end = await poll(policies.takeOver, step, deps, atMost);
+  if ('done' in end) return end.done;
+  return end.over === 'interrupted'
+    ? leaveTo(payment, 'interrupted', 'you interrupted.')
+    : leaveTo(payment, 'temporary', 'it takes long.');
 }
 
-/** @param isFollowing another process worked on it a moment ago, and may submit it unseen */
+/**
+ * @param isFollowing another process worked on the payment a moment ago, and may submit it
+ * unnoticed
+ */
 async function orUnknown<T>(
   payment: Payment,
   isFollowing: boolean,
@@ -62,14 +74,16 @@ async function orUnknown<T>(
   }
 }
 
-/** Another order can have replaced a payment that came to nothing since it was opened here. */
+/** Since this run opened the payment, another order may have taken its reference. */
 async function sameOrder(claim: Claim, opened: Payment, deps: PaymentDeps): Promise<Claim> {
   if (claim.payment.fingerprint === opened.fingerprint) return claim;
   await deps.journal.release(claim);
   throw differentPayment(opened.ref, latest(claim.payment).txnId);
 }
 
-/** @param otherwise the kind of failure if nothing had been submitted when the journal was last read */
+/**
+ * @param otherwise the kind of failure if nothing had been submitted when the journal was last read
+ */
 function leaveTo(
   payment: Payment,
   otherwise: 'temporary' | 'interrupted' | 'pending',
@@ -80,7 +94,8 @@ function leaveTo(
   const kind = mayHavePaid(payment) || number > 1 ? 'pending' : otherwise;
   throw new Failure(
     kind,
-    `${kind === 'pending' ? 'Outcome unknown' : 'Nothing moved here'}: another process works on ${payment.ref}, and ${why}`,
+    `${kind === 'pending' ? 'Outcome unknown' : 'Nothing moved here'}: another process works ` +
+      `on ${payment.ref}, and ${why}`,
     {
       next: { do: 'resume', id: txnId ?? payment.ref },
       txnId: txnId ?? undefined,

@@ -1,4 +1,5 @@
-// Reads a payout from a file: a creation body of the specification, checked field by field and sent unchanged.
+// Reads a payout from a file: the body of a create request, checked field by field and sent
+// unchanged.
 import * as v from 'valibot';
 import { fromMaker } from '../../api/maker.js';
 import type { CreateTransaction } from '../../api/types.js';
@@ -97,8 +98,8 @@ export interface PayoutFile {
 }
 
 /**
- * Throws Failure `usage` with the field's name for an incomplete payout, a field
- * that would not be sent, or a number that JSON cannot represent exactly.
+ * Throws Failure `usage` with the field's name for an incomplete payout, a field that would not be
+ * sent, or a number that JSON cannot represent exactly.
  *
  * @param maker its identifiers are accepted as well as those of the specification
  */
@@ -120,7 +121,9 @@ export function readPayoutFile(text: string, maker: string): PayoutFile {
   return { order: orderOf(exact, amount), method, ref: extRefId, note };
 }
 
-/** For the method `mobile`, as in an example of the specification, the country is the recipient's. */
+/**
+ * For the method `mobile`, as in an example of the specification, the country is the recipient's.
+ */
 function methodOf({ destReq }: Body): PayoutMethod {
   const { method, ccy, kyc } = destReq;
   const found = methodsIn().find((each) =>

@@ -36,7 +36,15 @@ export function findInstitution(
   const other = matching[0];
   const why =
     other === undefined
-      ? `There is no institution "${clip(code)}" in ${country.name}.`
-      : `${other.institutionName ?? 'The institution'} (${code}) is of the type ${other.institutionType ?? '?'}: ${method.code} does not pay to it.`;
+      ? `There is no institution "${clip(code)}" in ${country.name}.${withZeros(code, all)}`
+      : `${other.institutionName ?? 'The institution'} (${code}) is of the type ` +
+        `${other.institutionType ?? '?'}: ${method.code} does not pay to it.`;
   throw new Failure('usage', why, { next: { do: 'see-institutions', country: country.code } });
+}
+
+/** A spreadsheet reads a code as a number, without its zeros. */
+function withZeros(code: string, all: readonly Institution[]): string {
+  const zeroless = (text: string): string => text.replace(/^0+/, '').toLowerCase();
+  const whole = all.find(({ institutionCode }) => zeroless(institutionCode) === zeroless(code));
+  return whole === undefined ? '' : ` With the zeros at its start it is ${whole.institutionCode}.`;
 }

@@ -1,5 +1,5 @@
-// Payout countries and methods as data (specification: Supported fiat payout destinations). A new method is one
-// line in the table of methods, a new country one in that of countries.
+// Payout countries and methods as data (specification: Supported fiat payout destinations). A new
+// method is one line in the table of methods, a new country one in that of countries.
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
 
@@ -39,11 +39,14 @@ type Account = 'bank' | 'mobile' | 'interac';
 interface AccountFormat {
   readonly pattern: RegExp;
   readonly words: string;
+  /** All numbers have so many digits. */
+  readonly length?: number;
 }
 
 const digits = (least: number, most: number): AccountFormat => ({
   pattern: new RegExp(`^\\d{${least},${most}}$`),
   words: least === most ? `${least} digits` : `${least} to ${most} digits`,
+  ...(least === most && { length: least }),
 });
 
 /** Specification: a phone number with country code. */
@@ -132,7 +135,10 @@ export const methodsIn = (country?: PayoutCountry): readonly PayoutMethod[] =>
     ? payoutMethods
     : payoutMethods.filter((method) => method.country === country);
 
-/** A country by its code or name, in any letter case. Throws `Failure` usage for one without payouts. */
+/**
+ * A country by its code or name, in any letter case. Throws `Failure` usage for one without
+ * payouts.
+ */
 export function findCountry(text: string): PayoutCountry {
   const wanted = text.trim().toLowerCase();
   const found = payoutCountries.find(

@@ -1,4 +1,5 @@
-// A fiat payout as an order: both parties, the account, the codes of the funds. Specification: endpoint 6, rule 7.
+// A fiat payout as an order: both parties, the account, the codes of the funds. Specification:
+// endpoint 6, rule 7.
 import type {
   CreateTransaction,
   DetailName,
@@ -53,7 +54,7 @@ export function payoutOrder(payout: Payout): Order {
   );
 }
 
-/** The order for a creation body that is a payout. */
+/** The order for the body of a create request that is a payout. */
 export function orderOf(body: CreateTransaction, amount: Money): Order {
   return {
     kind: 'payout',
@@ -67,7 +68,8 @@ export function orderOf(body: CreateTransaction, amount: Money): Order {
 /** `method:institution:account`. */
 export function payoutDestination({ method, reqDetails }: AccountSide): string {
   const detail = detailsOf(reqDetails);
-  return `${method}:${detail('institutionCode') ?? ''}:${detail('acctNum') ?? detail('bankAcctNum') ?? ''}`;
+  const account = detail('acctNum') ?? detail('bankAcctNum') ?? '';
+  return `${method}:${detail('institutionCode') ?? ''}:${account}`;
 }
 
 type AccountSide = Pick<RequestSide, 'method' | 'reqDetails'>;
@@ -110,8 +112,9 @@ function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Pa
 }
 
 /**
- * An account number in the method's format, without spaces and, if the format has none, without dashes; for a mobile wallet
- * the phone number with its country code. Throws Failure `usage` for an invalid number.
+ * An account number in the method's format, without spaces and, if the format has none, without
+ * dashes; for a mobile wallet the phone number with its country code. Throws Failure `usage` for an
+ * invalid number.
  */
 export function parseAccountNumber(
   text: string,
@@ -128,8 +131,16 @@ export function parseAccountNumber(
   if (account !== undefined) return account;
   throw new Failure(
     'usage',
-    `"${clip(text)}" cannot be an account number for ${code}: ${format.words} are needed.`,
+    `"${clip(text)}" cannot be an account number for ${code}: ${format.words} are ` +
+      `needed.${lostZero(spaceless, format.length)}`,
   );
+}
+
+/** A spreadsheet reads an account number as a number, without its zeros. */
+function lostZero(digits: string, length = 0): string {
+  const whole = digits.padStart(length, '0');
+  if (!/^\d+$/.test(digits) || digits.length >= length || digits.length < length - 3) return '';
+  return ` If a spreadsheet removed the zero at its start, write ${whole}.`;
 }
 
 const longestText = 140;

@@ -50,7 +50,9 @@ export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: N
   checkNetwork('address', network, wanted);
   if (type !== 'witness') return;
   throw new Failure('usage', 'Not sent: this address has an undefined witness version.', {
-    hint: 'Ask for an address that begins with bc1q, bc1p, 3 or 1: money sent to this one can be taken by anyone.',
+    hint:
+      'Ask for an address that begins with bc1q, bc1p, 3 or 1: money sent to this one can be ' +
+      'taken by anyone.',
   });
 }
 
@@ -81,15 +83,22 @@ export interface OwnAddresses {
   usdtAddress(chain: 'TRON'): Promise<{ readonly staticOnchainAddress: string }>;
 }
 
-/** Refuses orders that pay to the account's own permanent addresses; `say` reports if they are unknown. */
+/** Whether the destination is of a kind of which the account has a permanent address. */
+export const mayBeOwn = ({ body }: Pick<Order, 'body'>): boolean =>
+  body.destReq.method === 'on-chain' || body.destReq.method === 'tron';
+
+/**
+ * Refuses orders that pay to the account's own permanent addresses; `say` reports if they are
+ * unknown.
+ */
 export function ownAddressGuard(
   open: () => Promise<{ readonly client: OwnAddresses }>,
   say: (line: string) => void,
 ): (order: Order) => Promise<void> {
   const known = new Map<string, Promise<{ readonly staticOnchainAddress: string }>>();
-  return async ({ body, destination }) => {
-    const { method } = body.destReq;
-    if (method !== 'on-chain' && method !== 'tron') return;
+  return async (order) => {
+    if (!mayBeOwn(order)) return;
+    const { method } = order.body.destReq;
     const { client } = await open();
     const isFirst = !known.has(method);
     const own =
@@ -97,13 +106,13 @@ export function ownAddressGuard(
       (method === 'tron' ? client.usdtAddress('TRON') : client.bitcoinAddress());
     known.set(method, own);
     own.catch(() => known.delete(method));
-    await refuseOwnAddress(destination, () => own, isFirst ? say : () => undefined);
+    await refuseOwnAddress(order.destination, () => own, isFirst ? say : () => undefined);
   };
 }
 
 /**
- * Throws Failure `usage` for the account's own deposit address, from which the money would come back
- * less the fees. Refuses nothing if the service has no such address, or does not return it.
+ * Throws Failure `usage` for the account's own deposit address, from which the money would come
+ * back less the fees. Refuses nothing if the service has no such address, or does not return it.
  */
 export async function refuseOwnAddress(
   address: string,

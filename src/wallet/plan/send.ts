@@ -19,6 +19,7 @@ import { Failure } from '../../formats/failure.js';
 import { railOf, railTo, type SendKind } from '../../formats/rails.js';
 import type { Network } from '../../store/profile/profiles.js';
 import { inBtc, isForeign, type Asked } from '../receive/asked.js';
+import { isAll } from './spend-all.js';
 import {
   deducting,
   lightningOrder,
@@ -78,7 +79,9 @@ export type Planned =
       readonly missing: Missing;
       /** The currency of the amount; undefined if any wallet may pay. */
       readonly ccy?: string | undefined;
-    };
+    }
+  /** The amount is `all`: the balance of this wallet must be read. */
+  | { readonly missing: 'balance'; readonly ccy: string };
 
 export interface PlanEnvironment {
   readonly network: Network;
@@ -86,6 +89,8 @@ export interface PlanEnvironment {
   readonly now: number;
   /** Needed for amounts in another currency than the bitcoin wallet's. */
   readonly rates?: Rates | undefined;
+  /** The balance of the paying wallet, for the amount `all`. */
+  readonly held?: Money | undefined;
 }
 
 /** Throws Failure `usage` for an invalid or impossible payment. */
@@ -110,6 +115,8 @@ function missingFailure({
   missing,
   ccy = 'BTC',
 }: Exclude<Planned, { missing?: undefined }>): Failure {
+  if (missing === 'balance')
+    return refused('"all" is not an amount here. Write digits and a unit.');
   if (missing === 'destination') return refused('the destination is missing.');
   if (missing === 'way')
     return refused('the URI can be paid in two ways. Choose lightning or onchain.');
@@ -141,7 +148,7 @@ function planFound(found: Found, words: SendWords, environment: PlanEnvironment)
     case 'bitcoin-address':
       return planOnchain(found, words, environment);
     case 'tron-address':
-      return planUsdt(found, words);
+      return planUsdt(found, words, environment);
     case 'evm-address':
       throw notYetAvailable();
   }
@@ -180,6 +187,8 @@ function planLnurl(
   if (words.amount !== undefined && words.spend !== undefined) throw twoAmounts();
   const given = words.amount ?? words.spend;
   if (given === undefined) return { missing: 'amount', ccy: from };
+  if (isAll(given))
+    return planAll(from ?? 'BTC', pays, environment, (held) => lnurlOrder(pays.text, held));
   const { amount, worth } = readIn(given, from ?? currencyOf(given) ?? 'BTC', environment);
   return planned({ order: lessFees(lnurlOrder(pays.text, amount), deductFees), pays, worth });
 }
@@ -194,6 +203,13 @@ function planOnchain(
   checkBitcoinAddress(pays.value, environment.network);
   if (words.spend !== undefined) throw refused('on-chain payments need the amount received.');
   if (amount === undefined) return { missing: 'amount', ccy: 'BTC' };
+  if (isAll(amount)) {
+    if (from !== 'BTC') throw notAllOf(from);
+    return planAll(from, pays, environment, (held) => {
+      checkOnchainAmount(held);
+      return onchainOrder(pays.value.address, held, from);
+    });
+  }
   const { amount: sent, worth } = readIn(amount, 'BTC', environment);
   checkOnchainAmount(sent);
   return planned({
@@ -203,18 +219,42 @@ function planOnchain(
   });
 }
 
+/** The whole balance is the debit, and the fees come out of it. */
+function planAll(
+  ccy: string,
+  pays: Payable,
+  { held }: PlanEnvironment,
+  orderOf: (held: Money) => Order,
+): Planned {
+  return held?.ccy === ccy
+    ? planned({ order: deducting(orderOf(held)), pays })
+    : { missing: 'balance', ccy };
+}
+
+const notAllOf = (ccy: string): Failure =>
+  refused(
+    `on-chain the amount is what arrives, in BTC, so it cannot be all of your ${ccy} wallet.`,
+    'Swap it to BTC first.',
+  );
+
 const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): Asked =>
   rates !== undefined && ccy === 'BTC' && isForeign(text)
     ? inBtc(text, rates)
     : { amount: parseAmount(text, ccy) };
 
 /** Either the arriving USDT amount, or with `spend` the debit of any wallet. */
-function planUsdt(pays: Payable & { kind: 'tron-address' }, words: SendWords): Planned {
+function planUsdt(
+  pays: Payable & { kind: 'tron-address' },
+  words: SendWords,
+  environment: PlanEnvironment,
+): Planned {
   const { amount, spend, from, deductFees } = words;
   const { address } = pays.value;
   checkTronAddress(address);
   if (amount !== undefined && spend !== undefined) throw twoAmounts();
   if (amount === undefined && spend === undefined) return { missing: 'amount', ccy: 'USDT' };
+  if (isAll(amount))
+    return planAll(from ?? 'USDT', pays, environment, (held) => usdtSpendOrder(address, held));
   const order =
     spend === undefined
       ? usdtOrder(address, usdtAmount(amount ?? ''), from ?? 'USDT')
@@ -250,10 +290,8 @@ function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvir
   const rest = { ...words, to: undefined, via: undefined };
   if (way === 'lightning') {
     if (invoice === null) throw refused('this bitcoin: URI has no Lightning invoice.');
-    return saying(
-      uri,
-      planInvoice({ kind: 'bolt11', text: invoice.invoice, value: invoice }, rest, environment),
-    );
+    const found = { kind: 'bolt11', text: invoice.invoice, value: invoice } as const;
+    return saying(uri, alsoPaying(bitcoin, planInvoice(found, rest, environment)));
   }
   if (bitcoin === null) throw refused('this bitcoin: URI has no address.');
   return saying(uri, oncePaid(invoice, planUriOnchain(bitcoin, uri, rest, environment)));
@@ -288,6 +326,13 @@ function onlyWay(
   return isPayable && deductFees !== true ? undefined : 'onchain';
 }
 
+/** The payment names the other way, so that both count as the same. */
+function alsoPaying(bitcoin: BitcoinAddress | null, planned: Planned): Planned {
+  if (planned.missing !== undefined || bitcoin === null) return planned;
+  const { plan } = planned;
+  return { plan: { ...plan, order: { ...plan.order, alsoPays: bitcoin.address } } };
+}
+
 /** Both ways have the invoice's idempotency key, so only one of them is paid. */
 function oncePaid(invoice: Invoice | null, planned: Planned): Planned {
   if (planned.missing !== undefined || invoice === null) return planned;
@@ -316,7 +361,8 @@ const lessFees = (order: Order, deductFees: boolean | undefined): Order =>
 
 /** Throws Failure `usage` if the given amount differs from the destination's. */
 function checkSameAmount(given: string | undefined, named: Money, where: string): void {
-  if (given === undefined || parseAmount(given, named.ccy).value.eq(named.value)) return;
+  if (given === undefined) return;
+  if (!isAll(given) && parseAmount(given, named.ccy).value.eq(named.value)) return;
   throw refused(
     `${where} is for ${formatAmount(named)}, not for ${given}.`,
     'Leave the amount out, or ask for a new one.',

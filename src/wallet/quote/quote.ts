@@ -1,5 +1,6 @@
-// The cost of a quote. Pure: an order and the service's answer in, figures out; impossible figures are refused.
-import Big from 'big.js';
+// The cost of a quote. Pure: an order and the service's answer in, figures out; impossible figures
+// are refused.
+import { Big } from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import {
   decimalsOf,
@@ -33,7 +34,9 @@ export interface Quote {
   readonly expiresAt: number | undefined;
 }
 
-/** Total = amount + both fees, unless the fees are taken out of the received amount (endpoint 6). */
+/**
+ * Total = amount + both fees, unless the fees are taken out of the received amount (endpoint 6).
+ */
 export function readQuote(order: Order, txn: Transaction): Quote {
   // The answer has already been compared with the order.
   const { ccy } = order.body.sourceReq;
@@ -66,7 +69,9 @@ const feesOf = ({ sourceReq }: Transaction): [service: Big, network: Big] => [
   givenFromWire(sourceReq.networkFees) ?? new Big(0),
 ];
 
-/** Checks that the figures of a transaction are possible and consistent. Throws Failure `refused`. */
+/**
+ * Checks that the figures of a transaction are possible and consistent. Throws Failure `refused`.
+ */
 export function checkAgreement(order: Order, txn: Transaction): void {
   checkSigns(txn);
   const [serviceFee, networkFee] = feesOf(txn);

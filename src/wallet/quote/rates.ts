@@ -20,7 +20,10 @@ const significantDigits = 12;
 export const allRates = (rates: Rates): PairRate[] =>
   Object.entries(rates).map(([pair, rate]) => ({ pair, ...sidesOf(pair), rate: fromWire(rate) }));
 
-/** Reads `BTCUSD`, `btc/usd`, `BTC-USD`. Throws Failure: `usage` for an invalid pair, `not-found` for one without a rate. */
+/**
+ * Reads `BTCUSD`, `btc/usd`, `BTC-USD`. Throws Failure: `usage` for an invalid pair, `not-found`
+ * for one without a rate.
+ */
 export function findRate(rates: Rates, given: string): PairRate {
   const pair = given.toUpperCase().replace(/[/\-_: ]/, '');
   const { base, quote } = sidesOf(pair);
@@ -48,7 +51,10 @@ export function findRate(rates: Rates, given: string): PairRate {
   };
 }
 
-/** Four-letter currencies are dollar and euro tokens such as USDT and USDC; the second currency may be any. */
+/**
+ * Four-letter currencies are dollar and euro tokens such as USDT and USDC; the second currency may
+ * be any.
+ */
 function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
   const [, base = null, quote = null] = /^((?:USD|EUR)[CT]|[A-Z]{3})([A-Z]{3,4})$/.exec(pair) ?? [];
   return { base, quote };

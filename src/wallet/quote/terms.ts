@@ -1,4 +1,5 @@
-// The acceptable cost of a quote: the agreed highest fee and worst rate, and costs that only a person can approve.
+// The acceptable cost of a quote: the agreed highest fee and worst rate, and costs that only a
+// person can approve.
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
@@ -70,9 +71,10 @@ export interface Market {
 export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== body.destReq.ccy;
 
 /**
- * Reads the rates if they matter, and checks the loss of a conversion. A maximum loss from a person is a
- * bound: throws Failure if the loss exceeds the bound (`limit`), or if no rate can be read to check it (`temporary` if a
- * later attempt may read one, otherwise `limit`). Without a bound the payment continues unchecked.
+ * Reads the rates if they matter, and checks the loss of a conversion. A maximum loss from a person
+ * is a bound: throws Failure if the loss exceeds the bound (`limit`), or if no rate can be read to
+ * check it (`temporary` if a later attempt may read one, otherwise `limit`). Without a bound the
+ * payment continues unchecked.
  */
 export async function checkMarket(
   terms: PaymentTerms,
@@ -86,11 +88,12 @@ export async function checkMarket(
   const refuse = (kind: 'limit' | 'temporary', why: string, cause?: Failure): Failure =>
     new Failure(
       kind,
-      `Nothing moved: the conversion could not be checked against your highest loss of ${bound} %. ${why}`,
+      'Nothing moved: the conversion could not be checked against your highest loss of ' +
+        `${bound} %. ${why}`,
       {
         hint:
           kind === 'limit'
-            ? 'Run it without a highest loss to convert at an unchecked rate.'
+            ? 'Run it without --max-rate-loss to convert at an unchecked rate.'
             : 'Try again later.',
         txnId: quote.txnId,
         cause,
@@ -106,7 +109,9 @@ export async function checkMarket(
     return from === to
       ? {}
       : {
-          unchecked: `The rates could not be read, so the conversion's loss was not checked. ${error.message}`,
+          unchecked:
+            "The rates could not be read, so the conversion's loss was not checked. " +
+            `${error.message}`,
         };
   }
   if (from === to) return { rates };
@@ -173,7 +178,8 @@ export function unusualOf(
   const amount = quote.total.value.minus(fees.value);
   if (isCostly(quote) && fees.value.gt(smallFeeIn(fees.ccy, rates))) {
     found.push(
-      `the fee of ${formatAmount(fees)} is more than the ${formatAmount(money(fees.ccy, amount))} that it moves`,
+      `the fee of ${formatAmount(fees)} is more than the ` +
+        `${formatAmount(money(fees.ccy, amount))} that it moves`,
     );
   }
   if (rate !== undefined && maxRateLoss === undefined) {

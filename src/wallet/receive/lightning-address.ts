@@ -1,5 +1,5 @@
-// The Lightning Address of an account. The fields of account records are not specified, so it is found
-// by field name and value.
+// The Lightning Address of an account. The fields of account records are not specified, so it is
+// found by field name and value.
 import { Failure } from '../../formats/failure.js';
 import { parseLightningAddress, type LightningAddress } from '../../formats/lnurl.js';
 import type { Fields } from '../../formats/unknown.js';

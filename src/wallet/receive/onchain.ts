@@ -26,8 +26,8 @@ export interface OnchainRequest {
 }
 
 /**
- * Checks checksum and network of the address, and that the BIP21 URI has the same address and amount.
- * Throws Failure `refused` for a request that must not be shown to a payer.
+ * Checks checksum and network of the address, and that the BIP21 URI has the same address and
+ * amount. Throws Failure `refused` for a request that must not be shown to a payer.
  *
  * @param now epoch ms by the service's clock
  */
@@ -69,13 +69,19 @@ function figure(value: unknown): Big | undefined {
   return read === undefined ? undefined : fromWire(read);
 }
 
-/** The permanent Bitcoin address (endpoint 4). Throws Failure `refused` if it is invalid or on another network. */
+/**
+ * The permanent Bitcoin address (endpoint 4). Throws Failure `refused` if it is invalid or on
+ * another network.
+ */
 export const checkedBitcoinDeposit = (
   { staticOnchainAddress }: DepositAddress,
   network: Network,
 ): string => checkedAddress(staticOnchainAddress, network);
 
-/** The permanent USDT address of a chain (endpoint 5). Throws Failure `refused` for another chain or account. */
+/**
+ * The permanent USDT address of a chain (endpoint 5). Throws Failure `refused` for another chain or
+ * account.
+ */
 export function checkedUsdtDeposit(
   answer: UsdtAddress,
   chain: UsdtChain,

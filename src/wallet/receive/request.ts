@@ -1,16 +1,19 @@
 // Requests money by any method: creates and confirms once, and waits for the invoice or address.
 import Big from 'big.js';
-import { NoAnswer } from '../../api/errors.js';
-import { retryPolicy } from '../../api/retry-policy.js';
 import type { CreateTransaction, Transaction } from '../../api/types.js';
 import { moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
+import { policies } from '../../formats/policies.js';
+import { poll, type Next } from '../../formats/poll.js';
 import { isQuoted } from '../../formats/states.js';
+import { isOfAccount } from '../order/echo.js';
 import type { PaymentService } from '../payment/contract.js';
+import { requestQuote } from '../payment/create.js';
 import { listedUnder } from '../payment/find.js';
 import { noQuote, refused } from '../payment/outcomes.js';
-import { isOwnRefusal, referenceUse } from '../payment/refusals.js';
+import { referenceUse, refusesConfirmation } from '../payment/refusals.js';
 import { pauseBefore } from '../transaction/backoff.js';
+import { directionOf } from '../transaction/direction.js';
 import { readTransaction, withKnown } from '../transaction/read-transaction.js';
 import { waitUntilFinal } from '../transaction/wait.js';
 
@@ -19,6 +22,8 @@ export interface ReceiveDeps {
     PaymentService,
     'createTransaction' | 'confirmTransaction' | 'transaction' | 'transactions' | 'eachTransaction'
   >;
+  /** The account that is paid. */
+  readonly account: string;
   /** Called with the number of searched transactions during a reference lookup. */
   readonly onRead: (count: number) => void;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -34,10 +39,11 @@ export interface Requested {
 }
 
 /**
- * Creates and confirms a receive transaction, or returns the earlier transaction of a used reference.
- * Throws Failure `refused` if the reference belongs to another amount or method.
+ * Creates and confirms a receive transaction, or returns the earlier transaction of a used
+ * reference. Throws Failure `refused` if the reference belongs to another amount or method.
  *
- * @param isConverted the amount was converted, so an earlier amount may differ by a change of the rate
+ * @param isConverted the amount was converted, so an earlier amount may differ by a change of the
+ * rate
  */
 export async function requestMoney(
   body: CreateTransaction,
@@ -45,19 +51,11 @@ export async function requestMoney(
   isConverted: boolean,
   deps: ReceiveDeps,
 ): Promise<Requested> {
-  const extRefId = ref ?? deps.newId();
-  const { txn: quoted, isEarlier } = await createOrFind(
-    { ...body, extRefId },
-    ref === undefined,
-    deps,
-  );
-  const amount = checkedAmount(
-    body,
-    quoted,
-    extRefId,
-    isEarlier && isConverted ? rateMoves : new Big(0),
-  );
-  const confirmed = isQuoted(quoted.txnState) ? await confirmReceive(quoted.txnId, deps) : quoted;
+  const asked = { ...body, extRefId: ref ?? deps.newId() };
+  const { txn: quoted, isEarlier } = await createOrFind(asked, ref === undefined, deps);
+  const tolerance = isEarlier && isConverted ? rateMoves : new Big(0);
+  const amount = checkedAmount(asked, quoted, tolerance, deps.account);
+  const confirmed = isQuoted(quoted.txnState) ? await confirmReceive(quoted, deps) : quoted;
   const made = { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable };
   return { txn: await waitUntilFinal(withKnown(quoted, confirmed), made, deps), amount };
 }
@@ -79,88 +77,107 @@ async function createOrFind(
   isOwnReference: boolean,
   deps: ReceiveDeps,
 ): Promise<Found> {
-  let mayExist = false;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return { txn: await deps.service.createTransaction(body), isEarlier: false };
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      if (!(error instanceof NoAnswer) && error.kind !== 'temporary') {
-        const use = referenceUse(error, mayExist, isOwnReference);
-        const [listed] =
-          use === undefined
-            ? []
-            : await listedUnder(
-                body.extRefId ?? '',
-                { since: 0, depth: use.depth, onRead: deps.onRead },
-                deps.service,
-              );
-        if (listed === undefined) throw refused('quote', error);
-        return { txn: await deps.service.transaction(listed.row.txnId), isEarlier: true };
-      }
-      mayExist ||= error instanceof NoAnswer && error.mayHaveArrived;
-      const pause = pauseBefore(tries, error);
-      if (tries >= retryPolicy.creations || pause === undefined || deps.signal.aborted)
-        throw noQuote(error);
-      await deps.sleep(pause, deps.signal);
-    }
-  }
+  let [mayExist, error]: [boolean, Failure | undefined] = [false, undefined];
+  const end = await poll<Found>(
+    policies.creation,
+    async ({ number }) => {
+      const answer = await requestQuote(body, deps.service);
+      if ('txn' in answer) return { done: { txn: answer.txn, isEarlier: false } };
+      ({ error } = answer);
+      if ('isRefused' in answer)
+        return { done: await findEarlier(body, error, mayExist, isOwnReference, deps) };
+      mayExist ||= answer.mayExist;
+      return pauseOrThrow(number, error, () => noQuote(error));
+    },
+    deps,
+  );
+  if ('done' in end) return end.done;
+  throw noQuote(error);
 }
 
-/** Confirming a receive moves nothing, so after an unanswered confirmation the transaction is read and, if still quoted, confirmed again. */
+/** The policy's pause, or the one that the service asks for; throws if that is too long. */
+function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknown): Next<T> {
+  const afterMs = pauseBefore(number, error);
+  if (afterMs === undefined) throw otherwise();
+  return { afterMs };
+}
+
+/** Throws the refusal if it is not about the reference, or if the list does not show it. */
+async function findEarlier(
+  { extRefId = '' }: CreateTransaction,
+  refusal: Failure,
+  mayExist: boolean,
+  isOwnReference: boolean,
+  { service, account, onRead }: ReceiveDeps,
+): Promise<Found> {
+  const use = referenceUse(refusal, mayExist, isOwnReference);
+  if (use === undefined) throw refused('quote', refusal);
+  const search = { since: 0, depth: use.depth, onRead };
+  const listed = await listedUnder(extRefId, search, service);
+  const own = listed.find(({ row }) => isOfAccount(row, account));
+  if (own === undefined) throw refused('quote', refusal);
+  return { txn: await service.transaction(own.row.txnId), isEarlier: true };
+}
+
+/**
+ * Confirming a receive moves nothing, so after an unanswered confirmation the transaction is read
+ * and, if still quoted, confirmed again. Throws Failure `refused` for what is not provably a
+ * receive.
+ */
 export async function confirmReceive(
-  txnId: string,
-  deps: Pick<ReceiveDeps, 'service' | 'sleep' | 'signal'>,
+  quote: Transaction,
+  deps: Pick<ReceiveDeps, 'service' | 'sleep' | 'now' | 'signal'>,
 ): Promise<Transaction> {
-  const { service, sleep, signal } = deps;
-  for (let tries = 1; ; tries += 1) {
-    let error: unknown;
+  const { txnId } = quote;
+  if (directionOf(quote) !== 'receive')
+    throw new Failure('refused', `Not confirmed: transaction ${txnId} is a payment.`, { txnId });
+  let error: unknown = new Failure('temporary', 'The service did not confirm the request.', {
+    next: { do: 'show', id: txnId },
+    txnId,
+  });
+  const step = async ({ number }: { readonly number: number }): Promise<Next<Transaction>> => {
+    const before =
+      number === 1 ? undefined : await readTransaction(deps.service, txnId).catch(() => undefined);
+    if (before !== undefined && !isQuoted(before.txnState)) return { done: before };
     try {
-      const txn = await service.confirmTransaction(txnId);
-      if (txn.txnId === txnId && !isQuoted(txn.txnState)) return txn;
+      const txn = await deps.service.confirmTransaction(txnId);
+      if (txn.txnId === txnId && !isQuoted(txn.txnState)) return { done: txn };
     } catch (caught) {
+      if (!(caught instanceof Failure)) throw caught;
+      if (refusesConfirmation(caught)) throw refused('confirmation', caught, undefined, txnId);
       error = caught;
-      if (!(error instanceof Failure)) throw error;
-      if (isOwnRefusal(error)) throw refused('confirmation', error, undefined, txnId);
     }
-    const pause = pauseBefore(tries, error);
-    if (tries >= retryPolicy.confirmations || pause === undefined || signal.aborted) {
-      throw (
-        error ??
-        new Failure('temporary', 'The service did not confirm the request.', {
-          next: { do: 'show', id: txnId },
-          txnId,
-        })
-      );
-    }
-    await sleep(pause, signal).catch(() => undefined);
-    const txn = await readTransaction(service, txnId).catch(() => undefined);
-    if (txn !== undefined && !isQuoted(txn.txnState)) return txn;
-  }
+    return pauseOrThrow(number, error, () => error);
+  };
+  const end = await poll(policies.confirmation, step, deps);
+  if ('done' in end) return end.done;
+  throw error;
 }
 
 /** Largest plausible change of a rate while an invoice is valid, as a fraction. */
 const rateMoves = new Big('0.1');
 
 function checkedAmount(
-  { sourceReq, destReq }: CreateTransaction,
+  { sourceReq, destReq, extRefId }: CreateTransaction,
   txn: Transaction,
-  ref: string,
   tolerance: Big,
+  account: string,
 ): Money {
   const answered = moneyFromWire(destReq.ccy, txn.destReq.amtRequested);
   const asked = new Big(destReq.amtRequested ?? 0);
   const isSame =
     txn.sourceReq.method === sourceReq.method &&
     txn.destReq.ccy === destReq.ccy &&
+    isOfAccount(txn, account) &&
     answered?.value.minus(asked).abs().lte(asked.times(tolerance)) === true;
   if (answered !== undefined && isSame) return answered;
+  const { txnId } = txn;
   throw new Failure(
     'refused',
-    `Not usable: transaction ${txn.txnId} (${ref}) is a different request.`,
+    `Not usable: transaction ${txnId} (${extRefId}) is a different request.`,
     {
-      next: { do: 'show', id: txn.txnId },
-      txnId: txn.txnId,
+      next: { do: 'show', id: txnId },
+      txnId,
     },
   );
 }

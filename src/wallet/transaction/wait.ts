@@ -1,12 +1,12 @@
 // Waits for the final state of a transaction, polling at intervals that grow with the time waited.
 import { NoAnswer, ServiceError } from '../../api/errors.js';
-import { retryPolicy } from '../../api/retry-policy.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { policies, staleForMs } from '../../formats/policies.js';
+import { poll, type Next, type Turn } from '../../formats/poll.js';
 import { methodFacts, type Pace } from '../../formats/rails.js';
-import { pauseMs } from './poll.js';
 import { readTransaction, withKnown, type ReadService } from './read-transaction.js';
-import { isFinal } from '../../formats/states.js';
+import { isFinal, isQuoted } from '../../formats/states.js';
 
 export interface WaitDeps {
   readonly service: ReadService;
@@ -35,42 +35,34 @@ export function paceOf({ sourceReq, destReq }: Transaction): Pace {
 }
 
 /**
- * Resolves with the transaction in its final state. An unanswered read is repeated, since the payment continues;
- * the third unreadable answer in a row ends the wait.
+ * Resolves with the transaction in its final state. An unanswered read is repeated, since the
+ * payment continues; the third unreadable answer in a row ends the wait.
  */
 export async function waitUntilFinal(
   txn: Transaction,
   options: WaitOptions,
   deps: WaitDeps,
 ): Promise<Transaction> {
-  const limit = options.atMostMs ?? Infinity;
-  let waited = 0;
   let unread = 0;
   let latest = txn;
-  while (!isFinal(latest.txnState) && options.enough?.(latest) !== true) {
-    if (deps.signal.aborted) throw stillGoing(latest, 'the wait was interrupted', options);
-    if (waited >= limit) throw stillGoing(latest, 'the wait timed out', options);
-    const pause = Math.min(pauseMs(waited, paceOf(latest)), limit - waited);
-    const before = deps.now();
-    await deps.sleep(pause, deps.signal).catch(() => undefined);
-    const read = await readAgain(latest, waited < retryPolicy.staleForMs, options, deps);
+  const step = async ({ number, waitedMs }: Turn): Promise<Next<Transaction>> => {
+    const read =
+      number === 1 ? { txn } : await readAgain(latest, waitedMs < staleForMs, options, deps);
     if ('unread' in read) {
       unread += 1;
-      if (unread >= mostUnread)
-        throw stillGoing(latest, 'its state cannot be read', options, read.unread);
+      if (unread >= mostUnread) throw stillGoing(latest, options, read.unread);
     } else {
       if (read.txn !== undefined) unread = 0;
       latest = read.txn ?? latest;
     }
-    waited += Math.min(Math.max(deps.now() - before, pause), pause + longestReadMs);
-  }
-  return latest;
+    return isFinal(latest.txnState) || options.enough?.(latest) === true ? { done: latest } : {};
+  };
+  const end = await poll(policies[paceOf(txn)], step, deps, options.atMostMs);
+  if ('done' in end) return end.done;
+  throw stillGoing(latest, options);
 }
 
 const mostUnread = 3;
-
-/** A jump of the clock counts as at most this, and never backwards. */
-const longestReadMs = 60_000;
 
 /** Undefined after a temporary failure. */
 type Read = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
@@ -89,7 +81,7 @@ async function readAgain(
     if (deps.signal.aborted || !(error instanceof Failure) || gotNoAnswer(error))
       return { txn: undefined };
     if (isLastWord(error) && isNew && error.kind === 'not-found') return { txn: undefined };
-    if (isLastWord(error)) throw stillGoing(latest, 'its state cannot be read', options, error);
+    if (isLastWord(error)) throw stillGoing(latest, options, error);
     return { unread: error };
   }
   options.onRead?.(next);
@@ -105,22 +97,23 @@ const isLastWord = (error: Failure): boolean =>
   (error.kind === 'authentication' || error.kind === 'not-found') &&
   !(error instanceof ServiceError && !error.isOwnRefusal);
 
-function stillGoing(
-  { txnId, txnState, sourceReq }: Transaction,
-  why: string,
-  { goOn = 'watch' }: WaitOptions,
-  cause?: Failure,
-): Failure {
-  const reason = cause === undefined ? why : `${why}: ${cause.message.replace(/\.$/, '')}`;
-  return new Failure(
-    'pending',
-    `Not known yet: ${reason}, and the transaction is ${sourceReq.method === 'servicepay' ? 'in flight' : 'open'} (${txnState}).`,
-    {
-      next: { do: goOn, id: txnId },
-      txnId,
-      cause,
-    },
-  );
+function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: Failure): Failure {
+  const { txnId } = txn;
+  const unread = cause === undefined ? '' : ` Its state cannot be read now: ${cause.message}`;
+  return new Failure('pending', `${standing(txn)}${unread}`, {
+    next: { do: goOn, id: txnId },
+    txnId,
+    cause,
+  });
+}
+
+/** What a wait leaves behind, without the service's word for its state. */
+function standing({ txnState, sourceReq }: Transaction): string {
+  if (isQuoted(txnState)) return 'Not confirmed yet: it is a quote.';
+  if (sourceReq.method == null) return 'Not settled yet.';
+  return sourceReq.method === 'servicepay'
+    ? 'Sent, not settled yet. It goes on without you.'
+    : 'Not paid yet. The request stays open.';
 }
 
 /** The interval between reads of parallel waits. */

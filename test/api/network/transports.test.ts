@@ -1,4 +1,5 @@
-// The transport over real sockets: what comes whole, what breaks off, and whether the request had left.
+// The transport over real sockets: what comes whole, what breaks off, and whether the request had
+// left.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
@@ -7,10 +8,7 @@ import type { Server, Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { HttpRequest } from '../../../src/api/transport.js';
-import type { NetworkTransport, OpeningTransport } from '../../../src/api/network/exchange.js';
-import { networkTransport } from '../../../src/api/network/network.js';
-import { nodeTransport } from '../../../src/api/network/node.js';
-import { proxiedTransport } from '../../../src/api/network/proxied.js';
+import { networkTransport, type OpeningTransport } from '../../../src/api/network/network.js';
 
 async function listening(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
@@ -32,27 +30,11 @@ interface Options {
   readonly timeoutMs?: number;
 }
 
-type Open = (options?: Options) => NetworkTransport;
-
-const opened =
-  (make: (options: Required<Options>) => NetworkTransport): Open =>
-  ({ env = {}, timeoutMs = 5_000 } = {}) => {
-    const made = make({ env, timeoutMs });
-    onTestFinished(() => made.close());
-    return made;
-  };
-
-const ofNode = opened(({ timeoutMs }) => nodeTransport(timeoutMs));
-const ofUndici = opened(proxiedTransport);
-const ofCommand = (options: Options = {}): OpeningTransport => {
-  const made = networkTransport({ env: {}, timeoutMs: 5_000, ...options });
+function transport({ env = {}, timeoutMs = 5_000 }: Options = {}): OpeningTransport {
+  const made = networkTransport({ env, timeoutMs });
   onTestFinished(() => made.close());
   return made;
-};
-const all: readonly [string, Open][] = [
-  ['Node', ofNode],
-  ['undici', ofUndici],
-];
+}
 
 const get = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
   method: 'GET',
@@ -79,7 +61,7 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8');
 };
 
-describe.for(all)('the transport of %s', ([, transport]) => {
+describe('the network transport', () => {
   describe('a complete answer', () => {
     test('has status, headers and text, and the request arrives unchanged', async () => {
       const seen: Record<string, unknown>[] = [];
@@ -177,6 +159,29 @@ describe.for(all)('the transport of %s', ([, transport]) => {
       for (let count = 0; count < 3; count += 1) await send(get(url));
       expect(ports.size).toBe(1);
     });
+  });
+
+  test('reports the time to connect for a new connection only', async () => {
+    const url = await served((_request, response) => response.end('{}'));
+    const send = transport();
+    const [first, second] = [await send(get(url)), await send(get(url))];
+    expect(first.timing).toEqual({
+      connect: expect.any(Number),
+      firstByte: expect.any(Number),
+      total: expect.any(Number),
+    });
+    expect(Object.keys(second.timing ?? {})).toEqual(['firstByte', 'total']);
+  });
+
+  test('sends a body of bytes unchanged', async () => {
+    const bodies: Buffer[] = [];
+    const url = await served((request, response) => {
+      request.on('data', (chunk: Buffer) => bodies.push(chunk));
+      request.on('end', () => response.end());
+    });
+    const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
+    await transport()({ method: 'POST', url, headers: {}, body: bytes });
+    expect(Buffer.concat(bodies)).toEqual(bytes);
   });
 
   test('stops using a connection before the service closes it, since a request could be lost', async () => {
@@ -367,8 +372,6 @@ describe.for(all)('the transport of %s', ([, transport]) => {
 });
 
 describe('a proxy in the environment', () => {
-  const transport = ofCommand;
-
   async function proxy(): Promise<{ address: string; asked: string[] }> {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -431,7 +434,7 @@ describe('a proxy in the environment', () => {
 
 /** A second connection is opened ahead, and carries the next request. */
 async function expectReopened(
-  send: ReturnType<typeof ofCommand>,
+  send: ReturnType<typeof transport>,
   url: string,
   requests: ReadonlyMap<unknown, number>,
 ): Promise<void> {
@@ -459,7 +462,7 @@ describe('connections opened in advance', () => {
 
   test('are used by later requests, without further connections', async () => {
     const { url, requests } = await countingServer();
-    const send = ofCommand();
+    const send = transport();
     send.open(url, 2);
     await expect.poll(() => requests.size).toBe(2);
     await Promise.all([send(get(url)), send(get(url))]);
@@ -470,7 +473,7 @@ describe('connections opened in advance', () => {
 
   test('are opened again if the service has closed them', async () => {
     const { url, requests } = await countingServer();
-    const send = ofCommand();
+    const send = transport();
     await send(get(url));
     send.open(url, 1);
     expect(requests.size).toBe(1);
@@ -481,7 +484,7 @@ describe('connections opened in advance', () => {
 
   test('are opened again if the service closed them before their first request', async () => {
     const { url, requests } = await countingServer();
-    const send = ofCommand();
+    const send = transport();
     send.open(url, 1);
     await expect.poll(() => requests.size).toBe(1);
     for (const socket of requests.keys()) socket.destroy();
@@ -490,7 +493,7 @@ describe('connections opened in advance', () => {
 
   test('that fail report the error on the request that needs one', async () => {
     const { url } = await countingServer();
-    const send = ofCommand();
+    const send = transport();
     const port = await listening(createServer());
     send.open(`http://127.0.0.1:1`, 1);
     send.open(`https://127.0.0.1:${port}`, 1);

@@ -1,5 +1,5 @@
-// Files for accountants: the columns that the programs document, one account and at most 1,000 rows where they say so, and an
-// OFX statement that a parser by others reads.
+// Files for accountants: the columns that the programs document, one account and at most 1,000 rows
+// where they say so, and an OFX statement that a parser by others reads.
 import { parse as parseOfx } from 'ofx-js';
 import { parse } from 'csv-parse/sync';
 import Big from 'big.js';
@@ -98,6 +98,68 @@ describe('svcpay tx export', () => {
     });
   });
 
+  test("-o xero names the payee, -o koinly the payment's worth", async ({ around }) => {
+    await svcpay(['config', 'set', 'fiat', 'usd'], around);
+    const invoice = await around.sandbox.invoice('100000sat');
+    await svcpay(['send', 'lightning', invoice, '--yes'], around);
+    const [row] = rowsOf((await svcpay(['tx', 'export', '-o', 'koinly'], around)).stdout);
+    const rate = (await svcpay(['rates', 'BTCUSD', '-q'], around)).stdout.trim();
+    expect(row).toMatchObject({
+      'Sent Amount': '0.001',
+      'Net Worth Amount': new Big('0.001').times(rate).toFixed(2),
+      'Net Worth Currency': 'USD',
+    });
+    const [first] = rowsOf((await svcpay(['tx', 'export', '-o', 'csv'], around)).stdout);
+    expect(first).toMatchObject({ fiat: 'USD', sourceFiatRate: rate, destFiatRate: rate });
+
+    await svcpay(
+      [
+        'payout',
+        '--country',
+        'VN',
+        '--institution',
+        '970436',
+        '--acct-num',
+        '0123456789',
+        '--acct-name',
+        'LE VAN A',
+        '--amount',
+        '500000vnd',
+        '--from',
+        'USD',
+        '--yes',
+        '--purpose',
+        '1',
+        '--source',
+        '1',
+        '--relationship',
+        '1',
+        '--recipient-type',
+        'individual',
+        '--recipient-name',
+        'Le Van A',
+        '--recipient-country',
+        'VN',
+        '--sender-type',
+        'individual',
+        '--sender-name',
+        'Jane Roe',
+        '--sender-country',
+        'CA',
+        '--no-wait',
+      ],
+      around,
+    );
+    await around.sandbox.clock.advance('1d');
+    const xero = ['tx', 'export', '-o', 'xero', '--wallet', 'USD'];
+    expect(rowsOf((await svcpay(xero, around)).stdout)[0]).toMatchObject({
+      Payee: 'LE VAN A',
+      Description: 'Sent LE VAN A',
+    });
+    const quickbooks = ['tx', 'export', '-o', 'quickbooks', '--wallet', 'USD'];
+    expect((await svcpay(quickbooks, around)).stdout).toContain('Sent LE VAN A');
+  });
+
   plain.for(['xero', 'quickbooks'] as const)(
     '-o %s writes a thousand rows, and refuses more',
     async (format) => {
@@ -123,6 +185,7 @@ describe('svcpay tx export', () => {
           zone: 'UTC',
           ccy: 'USD',
           leftOut: () => undefined,
+          facts: () => Promise.resolve(() => ({ payee: undefined, kept: undefined })),
         };
         try {
           for await (const piece of exportLines(pages(), options)) text += piece;
@@ -153,7 +216,7 @@ describe('svcpay statement -o ofx', () => {
       .STMTRS;
     expect(statement).toMatchObject({
       CURDEF: 'USD',
-      BANKACCTFROM: { ACCTID: `${around.sandbox.accountId}-USD` },
+      BANKACCTFROM: { ACCTID: expect.stringMatching(/^USD-.{4,18}$/) },
       LEDGERBAL: { BALAMT: '4979.95' },
     });
     expect(statement.BANKTRANLIST.STMTTRN).toMatchObject([

@@ -1,14 +1,16 @@
-// Reconciliation through the front door: service, journal, inbox and batch results, with exit 0 only where all agree.
-import { writeFileSync } from 'node:fs';
+// Reconciliation through the front door: service, journal, inbox and batch results, with exit 0
+// only where all agree.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { deposit } from '../../support/deposit.js';
 import { svcpay, type Here } from '../../support/in-process.js';
 import { test } from '../../support/svcpay.js';
 
 interface Row {
   readonly difference: string;
   readonly source: string;
-  readonly txnId: string;
+  readonly txnId: string | null;
   readonly detail: string;
 }
 
@@ -16,7 +18,10 @@ async function reconcile(
   around: Here,
   ...args: string[]
 ): Promise<{ exitCode: number; rows: Row[]; stderr: string }> {
-  const { exitCode, stdout, stderr } = await svcpay(['reconcile', ...args, '-o', 'jsonl'], around);
+  const { exitCode, stdout, stderr } = await svcpay(['reconcile', ...args, '-o', 'jsonl'], {
+    ...around,
+    sleep: () => Promise.resolve(),
+  });
   return {
     exitCode,
     stderr,
@@ -49,9 +54,74 @@ describe('svcpay reconcile', () => {
     const run = await reconcile(around, result);
     expect(run).toMatchObject({
       exitCode: 6,
-      rows: [{ difference: 'unknown there', source: 'journal', txnId }],
+      rows: [
+        { difference: 'unknown there', source: 'journal', txnId },
+        { difference: 'total differs', source: 'wallet', txnId: null },
+      ],
     });
     expect(run.rows[0]?.detail).toContain('the list leaves it out');
+  });
+
+  test('ends with the totals of the wallets, and reports one that differs', async ({ around }) => {
+    const good = await reconcile(around);
+    expect(good).toMatchObject({ exitCode: 0, rows: [] });
+    expect(good.stderr).toContain('The transactions add up to the balance of 1.00000000 BTC, ');
+    await deposit(around, '0.1');
+    const run = await reconcile(around);
+    expect(run).toMatchObject({
+      exitCode: 6,
+      rows: [{ difference: 'total differs', source: 'wallet', ccy: 'BTC' }],
+    });
+    expect((await reconcile(around, '--since', '1h')).stderr).toContain('are not compared');
+  });
+
+  test.for([
+    ['dest', 'arrived differs'],
+    ['source', 'contradicts itself'],
+  ] as const)(
+    'finds a payment that settles another amount on its %s side',
+    async ([side, kind], { around }) => {
+      const { sandbox } = around;
+      await sandbox.faults.add({ kind: 'settled-amount', side, factor: 0.9 });
+      const invoice = await sandbox.invoice('1000sat');
+      await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
+      const run = await reconcile(around);
+      expect(run.exitCode).toBe(6);
+      expect(run.rows.map(({ difference }) => difference)).toContain(kind);
+    },
+  );
+
+  test('finds a payment that was returned after its completion', async ({ around }) => {
+    const { sandbox } = around;
+    await sandbox.faults.add({ kind: 'returned' });
+    const invoice = await sandbox.invoice('1000sat');
+    const sent = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
+    expect(sent.exitCode).toBe(0);
+    await sandbox.clock.advance('2h');
+    expect(await reconcile(around)).toMatchObject({
+      exitCode: 6,
+      rows: [{ difference: 'state differs', source: 'journal', txnId: sent.stdout.trim() }],
+    });
+  });
+
+  test('finds changed rows of a batch result: a state, a missing row, a doubled one', async ({
+    around,
+  }) => {
+    const { home, sandbox } = around;
+    const to = [await sandbox.invoice('1000sat'), await sandbox.invoice('2000sat')];
+    const file = join(home, 'pay.csv');
+    writeFileSync(file, `to,ref\n${to[0]},row-1\n${to[1]},row-2\n`);
+    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    const result = `${file}.result.csv`;
+    const [head = '', one = '', two = ''] = readFileSync(result, 'utf8').split('\n');
+    const kinds = async (...lines: string[]): Promise<string[]> => {
+      writeFileSync(result, `${[head, ...lines].join('\n')}\n`);
+      return (await reconcile(around, result)).rows.map(({ difference }) => difference);
+    };
+    expect(await kinds(one, two)).toEqual([]);
+    expect(await kinds(one)).toEqual(['not in the file']);
+    expect(await kinds(one, one, two)).toEqual(['doubled row']);
+    expect(await kinds(one.replace(',paid,', ',failed,'), two)).toEqual(['state differs']);
   });
 
   test('finds the payment of another home, which --import then enters', async ({ around }) => {
@@ -68,7 +138,8 @@ describe('svcpay reconcile', () => {
     });
     expect(run.stderr).toContain('svcpay reconcile --import');
     expect((await svcpay(['reconcile', '--import', '--json'], fresh)).json()).toEqual({
-      read: 1,
+      // Five of them brought the first balances in.
+      read: 6,
       entered: 1,
       open: 0,
     });

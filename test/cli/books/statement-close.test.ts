@@ -1,10 +1,15 @@
-// A closed month: its file and hash, the comparison of a later run, and months that cannot be closed.
+// A closed month: its file and hash, the comparison of a later run, and months that cannot be
+// closed.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { createServer } from 'node:http';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test as unit } from 'vitest';
+import { fileNameOf } from '../../../src/cli/books/statement-close.js';
+import { deposit } from '../../support/deposit.js';
+import { isInstalled } from '../../support/installed.js';
 import { svcpay, type Here } from '../../support/in-process.js';
 import { test } from '../../support/svcpay.js';
 
@@ -51,13 +56,89 @@ describe('svcpay statement close', () => {
     expect(again).toMatchObject({ exitCode: 0, stdout: first.stdout });
     expect(again.stderr).toContain('Unchanged');
 
-    await around.sandbox.fund('BTC', '0.1');
-    const changed = await close(around, month, '--opening', '0.1btc');
+    await deposit(around, '0.1');
+    await svcpay(
+      ['statement', 'adjust', '0.1btc', '--on', `${month}-02`, '--note', 'late', '--yes'],
+      around,
+    );
+    const changed = await close(around, month, '--note', 'found in March');
     expect(changed.exitCode).toBe(6);
     const changes = changed.json() as { change: string; row: string }[];
-    expect(changes).toHaveLength(lines.filter(({ wallet }) => wallet === 'BTC').length);
-    expect(changes[0]).toMatchObject({ change: 'changed', row: 'BTC opening' });
+    expect(changes).toHaveLength(2);
+    expect(changes[0]).toMatchObject({ change: 'added', row: expect.stringMatching(/^BTC /) });
+    expect(changes[1]).toMatchObject({ change: 'changed', row: 'BTC closing' });
     expect(readFileSync(file, 'utf8')).toBe(text);
+
+    const correction = file.replace(/\.csv$/, '.1.csv');
+    const corrected: Record<string, string>[] = parse(readFileSync(correction, 'utf8'), {
+      columns: true,
+    });
+    const reason = 'recorded after the month was closed: found in March';
+    expect(corrected.map((row) => row['change'])).toEqual(['added', 'before', 'after']);
+    expect(corrected[0]).toMatchObject({ reason, in: '0.1', kind: 'adjustment', note: 'late' });
+    const program = 'sha256sum';
+    if (isInstalled(program))
+      for (const sealed of [file, correction]) {
+        const checked = spawnSync(program, ['-c', `${sealed}.sha256`], { cwd: dirname(file) });
+        expect(checked.status).toBe(0);
+      }
+    expect(readFileSync(`${correction}.sha256`, 'utf8')).toContain(
+      createHash('sha256')
+        .update(readFileSync(`${file}.sha256`, 'utf8'))
+        .digest('hex'),
+    );
+    const settled = await close(around, month);
+    expect(settled).toMatchObject({ exitCode: 0 });
+    expect(settled.json()).toMatchObject({ file: correction });
+  });
+
+  test('goes forward month by month, in one zone', async ({ around }) => {
+    await around.sandbox.seed('history', 4);
+    const now = await around.sandbox.clock.now();
+    const ago = (months: number): string => monthBefore(now, months);
+    expect(await close(around, ago(3))).toMatchObject({ exitCode: 0 });
+    const gap = await close(around, ago(1));
+    expect(gap.error()).toMatchObject({ exitCode: 2, message: `${ago(2)} is not closed yet.` });
+    expect(gap.error().hint).toContain(`svcpay statement close ${ago(2)}`);
+    expect((await close(around, ago(4))).error()).toMatchObject({
+      exitCode: 2,
+      message: `The closed months begin with ${ago(3)}.`,
+    });
+    const elsewhere = ['statement', 'close', ago(2), '--tz', 'Asia/Tokyo', '--json'];
+    expect((await svcpay(elsewhere, around)).error().message).toContain('in days of UTC');
+    // The zone and the folder of the last close, if none are given.
+    expect(await svcpay(['statement', 'close', ago(2), '--json'], around)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(readdirSync(join(around.home, 'closed'))).toHaveLength(4);
+
+    await deposit(around, '0.1');
+    await svcpay(['statement', 'adjust', '0.1btc', '--on', `${ago(2)}-03`, '--yes'], around);
+    const changed = await close(around, ago(1));
+    expect(changed.error()).toMatchObject({ exitCode: 6, kind: 'books-differ' });
+    expect(changed.error().hint).toContain(`svcpay statement close ${ago(2)}`);
+    expect(await close(around, ago(2))).toMatchObject({ exitCode: 6 });
+    expect(await close(around, ago(1))).toMatchObject({ exitCode: 0 });
+  });
+
+  test('names a row that later disappears from the list', async ({ around }) => {
+    await around.sandbox.seed('history', 3);
+    const month = monthBefore(await around.sandbox.clock.now(), 1);
+    const { file } = (await close(around, month)).json() as { file: string };
+    const lines: Record<string, string>[] = parse(readFileSync(file, 'utf8'), { columns: true });
+    const { txnId = '' } =
+      lines.find(({ kind, wallet }) => kind === 'send' && wallet === 'BTC') ?? {};
+    await around.sandbox.faults.add({ kind: 'missing-row', txn: txnId, times: 'always' });
+    const quick = { ...around, sleep: () => Promise.resolve() };
+    const statement = await svcpay(['statement', '--json'], quick);
+    expect(statement.error().message).toContain(`exactly ${txnId} (no longer in the list)`);
+    const again = await close(quick, month);
+    expect(again.exitCode).toBe(6);
+    expect(again.json()).toContainEqual(
+      expect.objectContaining({ change: 'removed', row: `BTC ${txnId}` }),
+    );
+    expect(again.error().message).toContain('No correction was written');
+    expect(readdirSync(join(around.home, 'closed'))).toHaveLength(2);
   });
 
   test("writes a file in the folder, whatever the account's name at the service", async ({
@@ -81,8 +162,8 @@ describe('svcpay statement close', () => {
     const run = await close({ home, sandbox: { url, apiKey: 'a', apiSecret: 'b' } }, '2026-01');
     expect(run).toMatchObject({ exitCode: 0 });
     expect(readdirSync(join(home, 'closed'))).toEqual([
-      '------evil-----2026-01-UTC.csv',
-      '------evil-----2026-01-UTC.csv.sha256',
+      '~2e~.~2f~..~2f~evil~2f~~0~..-2026-01.csv',
+      '~2e~.~2f~..~2f~evil~2f~~0~..-2026-01.csv.sha256',
     ]);
   });
 
@@ -103,7 +184,7 @@ describe('svcpay statement close', () => {
   }) => {
     const { sandbox } = around;
     await sandbox.seed('empty');
-    await sandbox.fund('BTC', '0.1');
+    await deposit(around, '0.1');
     const now = new Date(await sandbox.clock.now());
     const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
     const month = monthBefore(now.getTime(), 0);
@@ -120,20 +201,35 @@ describe('svcpay statement close', () => {
       ],
       around,
     );
-    expect((await close(around, month)).error()).toMatchObject({
-      exitCode: 2,
-      message: `${month} is not over yet.`,
-    });
+    const draft = await close(around, month);
+    expect(draft.error()).toMatchObject({ exitCode: 2, message: `${month} is not over yet.` });
+    expect(draft.stderr).toContain(
+      'It would be blocked: No transaction explains the opening of BTC',
+    );
     await sandbox.clock.advance('2m');
     expect((await close(around, month)).error()).toMatchObject({
       exitCode: 6,
       kind: 'books-differ',
     });
-    expect((await close(around, month, '--opening', '0.1btc')).error()).toMatchObject({
+    await svcpay(['statement', 'open', '--yes'], around);
+    expect((await close(around, month)).error()).toMatchObject({
       exitCode: 8,
       txnId: stdout.trim(),
     });
     await sandbox.mine(6);
-    expect(await close(around, month, '--opening', '0.1btc')).toMatchObject({ exitCode: 0 });
+    expect(await close(around, month)).toMatchObject({ exitCode: 0 });
   });
+});
+
+unit.each([
+  ['ne01-84f2', 'ne01-84f2'],
+  ['a-b', 'a-b'],
+  ['a.b', 'a.b'],
+  ['a/b', 'a~2f~b'],
+  ['a~2f~b', 'a~7e~2f~7e~b'],
+  ['../x', '~2e~.~2f~x'],
+  ['Etc-GMT+3', 'Etc-GMT~2b~3'],
+  ['x'.repeat(65), `${'x'.repeat(47)}~9537c5fdf120482f`],
+])('the account %s has a file of its own: %s', (id, name) => {
+  expect(fileNameOf(id)).toBe(name);
 });

@@ -1,4 +1,5 @@
-// A statement through the front door: a year ties to the satoshi, in every format; a row that is dropped is found by name.
+// A statement through the front door: a year ties to the satoshi, in every format; a row that is
+// dropped is found by name.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,11 +8,15 @@ import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/index.js';
+import { deposit } from '../../support/deposit.js';
 import { isInstalled } from '../../support/installed.js';
 import { quickTime, svcpay, type Here } from '../../support/in-process.js';
 import { test as base } from '../../support/svcpay.js';
 
-/** A statement that does not tie is looked at again for eight seconds, which the clock of these tests passes over. */
+/**
+ * A statement that does not tie is looked at again for eight seconds, which the clock of these
+ * tests passes over.
+ */
 const test = base.extend<{ books: Here & { readonly sandbox: Sandbox } }>({
   books: async ({ home, sandbox }, use) =>
     use({ home, sandbox, ...quickTime(), sleep: () => Promise.resolve() }),
@@ -91,24 +96,134 @@ describe('svcpay statement', () => {
       expect(new Date(Date.parse(time) + 9 * 3_600_000).toISOString().slice(0, 10)).toBe(date);
   });
 
-  test('reports a deposit without a transaction, exits 6, and ties when it is given', async ({
-    books,
-  }) => {
-    await books.sandbox.seed('history');
-    await books.sandbox.fund('BTC', '0.1');
-    const run = await svcpay(['statement', '-o', 'csv'], books);
-    expect(run.exitCode).toBe(6);
-    expect(run.stderr).toContain('BTC: the transactions add up to');
-    expect(run.stderr).toContain('0.10000000 BTC more');
-    expect(rowsOf(run.stdout).find(({ kind }) => kind === 'difference')).toMatchObject({
-      wallet: 'BTC',
-      in: '0.1',
-      out: '0',
-    });
-    expect(await svcpay(['statement', '--opening', '0.1btc', '-o', 'csv'], books)).toMatchObject({
+  test('of the first minute of a sandbox, and after its fund, ties', async ({ books }) => {
+    expect(await svcpay(['statement', '-o', 'csv'], books)).toMatchObject({
       exitCode: 0,
       stderr: '',
     });
+    expect(await svcpay(['sandbox', 'fund', '0.01btc'], books)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['statement', '-o', 'csv'], books)).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+  });
+
+  test('shows an opening that no transaction explains, exits 6, and ties once it is recorded', async ({
+    books,
+  }) => {
+    await books.sandbox.seed('history');
+    await deposit(books, '0.1');
+    const run = await svcpay(['statement', '-o', 'csv'], books);
+    expect(run.exitCode).toBe(6);
+    expect(run.stderr).toMatch(/BTC {4}opening, not explained by a transaction +0\.10000000/);
+    expect(run.stderr).toContain('Record it once: svcpay statement open');
+    const [, opening, first] = rowsOf(run.stdout).filter(({ wallet }) => wallet === 'BTC');
+    expect(opening).toMatchObject({ kind: 'opening entry', in: '0.1', time: '' });
+    expect(opening?.['date']).toBe(first?.['date']);
+
+    const oneOff = ['statement', '--opening', '0.1btc', '-o', 'csv'];
+    expect(await svcpay(oneOff, books)).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await svcpay([...oneOff, '--on', '2020-01-01'], books)).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+
+    expect(await svcpay(['statement', 'open'], books)).toMatchObject({ exitCode: 9, stdout: '' });
+    const recorded = await svcpay(['statement', 'open', '--yes', '--json'], books);
+    expect(recorded.json()).toMatchObject([{ wallet: 'BTC', amount: 0.1, id: 'opening-BTC' }]);
+    expect(await svcpay(['statement', '-o', 'csv'], books)).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+      stdout: run.stdout,
+    });
+    expect((await svcpay(['statement', 'open', '--yes', '--json'], books)).json()).toEqual([]);
+  });
+
+  test('of a wallet that tied before reports when a difference arose; the printed command explains it', async ({
+    books,
+  }) => {
+    await books.sandbox.seed('history');
+    expect(await svcpay(['statement', '-q'], books)).toMatchObject({ exitCode: 0 });
+    await deposit(books, '0.01');
+    const run = await svcpay(['statement', '-o', 'csv'], books);
+    expect(run.exitCode).toBe(6);
+    expect(run.stderr).toMatch(
+      /0\.01000000 BTC more than the transactions explain, arose after 20\d\d-\d\d-\d\d \d\d:\d\d, when it last tied/,
+    );
+    expect(rowsOf(run.stdout).find(({ kind }) => kind === 'difference')).toMatchObject({
+      wallet: 'BTC',
+      in: '0.01',
+      out: '0',
+    });
+    const [, command = ''] =
+      /svcpay (statement adjust 0\.01btc --on \S+ --note deposit)/.exec(run.stderr) ?? [];
+    expect(await svcpay([...command.split(' '), '--yes'], books)).toMatchObject({ exitCode: 0 });
+    const explained = await svcpay(['statement', '-o', 'csv'], books);
+    expect(explained).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(rowsOf(explained.stdout).find(({ kind }) => kind === 'adjustment')).toMatchObject({
+      in: '0.01',
+      note: 'deposit',
+      date: / --on (\S+)/.exec(command)?.[1],
+    });
+  });
+
+  test('is undone by a counter-entry, and refuses an adjustment that cannot be', async ({
+    books,
+  }) => {
+    const adjust = (...args: string[]) =>
+      svcpay(['statement', 'adjust', '--yes', '--json', ...args], books);
+    expect(await adjust('0.01btc', '--on', '2026-01-02')).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 6 });
+    const counter = await adjust('--on', '2026-01-02', '--note', 'undone', '--', '-0.01btc');
+    expect(counter.json()).toMatchObject([{ wallet: 'BTC', amount: -0.01, note: 'undone' }]);
+    expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 0, stderr: '' });
+    for (const [exitCode, ...args] of [
+      [5, '1kes'],
+      [2, '0.01btc', '--on', '2100-01-01'],
+      [2, '0.01btc', '--on', '2026-01'],
+      [2, '--', '--1btc'],
+      [2, '0btc'],
+    ] as const)
+      expect(await adjust(...args)).toMatchObject({ exitCode, stdout: '' });
+  });
+
+  test('of a sandbox that began anew ties, because its entries are forgotten', async ({
+    books,
+  }) => {
+    await svcpay(['statement', 'adjust', '0.01btc', '--yes'], books);
+    expect(await svcpay(['sandbox', 'reset', '--yes'], books)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  test('counts a receipt in the month it settled, with its creation in a column of its own', async ({
+    books,
+  }) => {
+    const { sandbox } = books;
+    const now = new Date(await sandbox.clock.now());
+    const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+    await sandbox.clock.advance(end - now.getTime() - 60_000);
+    const asked = await svcpay(['receive', 'onchain', '10000sat', '--json'], books);
+    const { txnId } = asked.json() as { txnId: string };
+    await sandbox.clock.advance('30m');
+    await sandbox.pay(txnId);
+    await sandbox.mine(6);
+    const month = (at: number): string => new Date(at).toISOString().slice(0, 7);
+    const of = async (which: string): Promise<Row[]> => {
+      const period = ['--from', which, '--to', which, '--tz', 'UTC', '--wallet', 'BTC'];
+      const run = await svcpay(['statement', ...period, '-o', 'csv'], books);
+      expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+      return rowsOf(run.stdout);
+    };
+    const [before, after] = [await of(month(end - 1)), await of(month(end))];
+    expect(before.map(({ kind }) => kind)).toEqual(['opening', 'closing']);
+    expect(before.at(-1)?.['balance']).toBe('1');
+    expect(after.map(({ kind }) => kind)).toEqual(['opening', 'receive', 'closing']);
+    expect(after[1]).toMatchObject({ txnId, in: '0.0001' });
+    expect(after[1]?.['time']?.slice(0, 7)).toBe(month(end));
+    expect(after[1]?.['created']?.slice(0, 7)).toBe(month(end - 1));
+    const reads = sandbox.requests('GET', `/api/v2/transaction/${txnId}`).length;
+    await svcpay(['statement', '-q'], books);
+    expect(sandbox.requests('GET', `/api/v2/transaction/${txnId}`)).toHaveLength(reads);
   });
 
   test('reports a payment missing from the list', async ({ books }) => {
@@ -120,7 +235,7 @@ describe('svcpay statement', () => {
     const run = await svcpay(['statement', '--json'], books);
     expect(run.error()).toMatchObject({ kind: 'books-differ', exitCode: 6 });
     expect(run.error().message).toContain(
-      `0.00001003 BTC less, which is exactly ${txnId} (not in the list)`,
+      `0.00001003 BTC less than the transactions explain, which is exactly ${txnId} (not in the list)`,
     );
   });
 
@@ -167,6 +282,35 @@ describe.each([
       );
       expect(wrong).not.toBe(stdout);
       expect(checked(wrong)).not.toBe(0);
+    },
+  );
+
+  test.skipIf(!isInstalled(program))(
+    'of two months is accepted in one file, and of a wallet that does not tie refused',
+    async ({ books }) => {
+      await books.sandbox.seed('history', 3);
+      const now = new Date(await books.sandbox.clock.now());
+      const month = (ago: number): string =>
+        new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1))
+          .toISOString()
+          .slice(0, 7);
+      const of = async (...period: string[]): Promise<string> => {
+        const run = await svcpay(['statement', '-o', format, '--tz', 'UTC', ...period], books);
+        expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+        return run.stdout;
+      };
+      const parts = [
+        await of('--to', month(2)),
+        await of('--from', month(1), '--to', month(1)),
+        await of('--from', month(0)),
+      ];
+      expect(checked(parts.join(''))).toBe(0);
+      expect(checked(parts.slice(1).join(''))).not.toBe(0);
+
+      await deposit(books, '0.1');
+      const run = await svcpay(['statement', '-o', format], books);
+      expect(run.exitCode).toBe(6);
+      expect(checked(run.stdout)).not.toBe(0);
     },
   );
 });

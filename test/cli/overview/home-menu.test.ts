@@ -9,6 +9,7 @@ async function chosen(answer: string, isPending = false) {
     ask: actor([`COMMAND ${answer}`]).ask,
     isPending,
     isReached: true,
+    above: () => [],
   });
   return words === back ? 'left' : words.join(' ');
 }

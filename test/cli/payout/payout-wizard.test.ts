@@ -4,7 +4,12 @@ import { describe, expect, test } from 'vitest';
 import type { Institution } from '../../../src/api/types.js';
 import type { Recipient } from '../../../src/store/profile/profiles.js';
 import { back } from '../../../src/terminal/ask/ask.js';
-import { payoutChanges, readDraft, type Draft } from '../../../src/cli/payout/payout-draft.js';
+import {
+  knownPayees,
+  payoutChanges,
+  readDraft,
+  type Draft,
+} from '../../../src/cli/payout/payout-draft.js';
 import { missingFlags, payoutOptions } from '../../../src/cli/payout/payout-options.js';
 import { askPayout, type WizardDeps } from '../../../src/cli/payout/payout-wizard.js';
 import { readAll, type RawValues } from '../../../src/cli/values.js';
@@ -43,6 +48,7 @@ async function played(
       return country === 'VN' ? institutions : [];
     },
     recipients: book,
+    known: knownPayees(book, []).map(({ name, value }) => ({ name, value })),
     codes: {},
     takesAnyCode: false,
     wallets: () => [],
@@ -383,6 +389,7 @@ describe('after a no', () => {
     const nothing = {
       institutions: async () => institutions,
       recipients: {},
+      known: [],
       codes: {},
       takesAnyCode: true,
       wallets: () => [],

@@ -1,4 +1,5 @@
-// Webhook deliveries: signed, in order, tried again along the clock, logged, replayed, and never in anybody's way.
+// Webhook deliveries: signed, in order, tried again along the clock, logged, replayed, and never in
+// anybody's way.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Whatever is sent to any endpoint, the answer is one that the specification has, and no money moves.
+// Whatever is sent to any endpoint, the answer is one that the specification has, and no money
+// moves.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { controls } from '../../../src/sandbox/control/control.js';

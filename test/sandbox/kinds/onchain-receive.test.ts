@@ -1,4 +1,5 @@
-// Money that comes in over a blockchain: addresses, confirmations by the clock and on demand, deposits.
+// Money that comes in over a blockchain: addresses, confirmations by the clock and on demand,
+// deposits.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseBitcoinAddress } from '../../../src/formats/address/bitcoin-address.js';
 import { parseBip21 } from '../../../src/formats/bip21.js';

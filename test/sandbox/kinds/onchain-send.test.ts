@@ -1,4 +1,5 @@
-// Money that goes out over a blockchain: BTC to every format of address, USDT on TRON, fees, confirmations, failures.
+// Money that goes out over a blockchain: BTC to every format of address, USDT on TRON, fees,
+// confirmations, failures.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fresh, onchainSend, usdtSend, type Fresh } from '../support.js';
 

@@ -1,4 +1,5 @@
-// Fiat payouts: every country and method of the specification, the rules on both parties, and how long it takes.
+// Fiat payouts: every country and method of the specification, the rules on both parties, and how
+// long it takes.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fresh, payout, type Answered, type Fresh } from '../support.js';
 
@@ -10,7 +11,9 @@ beforeEach(async () => {
 
 afterEach(() => sandbox.close());
 
-/** The specification's table, repeated: country, currency, method, kind of institution, an account. */
+/**
+ * The specification's table, repeated: country, currency, method, kind of institution, an account.
+ */
 const destinations: readonly (readonly [string, string, string, 'bank' | 'mobile', string])[] = [
   ['CA', 'CAD', 'cad-interac', 'bank', 'someone@example.ca'],
   ['IN', 'INR', 'inr-bank', 'bank', '50100123456789'],

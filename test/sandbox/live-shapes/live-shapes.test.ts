@@ -1,4 +1,5 @@
-// The forms in which live services have been seen to answer, each on the wire; and that without them nothing changes.
+// The forms in which live services have been seen to answer, each on the wire; and that without
+// them nothing changes.
 import { afterEach, describe, expect, test } from 'vitest';
 import { shapeNames, type LiveShapeName } from '../../../src/sandbox/live-shapes/table.js';
 import { openSandbox } from '../../../src/sandbox/embedded.js';
@@ -108,6 +109,19 @@ const seen: Readonly<Partial<Record<LiveShapeName, readonly [look: Look, answer:
     expect.objectContaining({
       data: [expect.not.objectContaining({ destReq: expect.anything() })],
     }),
+  ],
+  'read-abbreviated': [
+    async (client) => {
+      const quote = await quoted(client);
+      const { destReq, sourceReq, txnState } = (await client.get(quote.txnId)).body;
+      return { quote: Object.keys(quote), destReq, source: Object.keys(sourceReq), txnState };
+    },
+    {
+      quote: expect.arrayContaining(['destReq', 'sourceReq']),
+      destReq: undefined,
+      source: expect.not.arrayContaining(['ccy', 'method']),
+      txnState: 'quoted',
+    },
   ],
   'list-without-pagination': [listed, { data: [expect.objectContaining({ txnState: 'quoted' })] }],
   'list-bare': [listed, [expect.objectContaining({ txnState: 'quoted' })]],

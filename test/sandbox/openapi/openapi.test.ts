@@ -1,4 +1,5 @@
-// The description that the sandbox serves of itself, and the check that every test's answers go through.
+// The description that the sandbox serves of itself, and the check that every test's answers go
+// through.
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as v from 'valibot';

@@ -7,6 +7,8 @@ import { openService, type Service } from '../../../src/sandbox/service.js';
 import { clientOf, lightningReceive, swap, type Client } from '../support.js';
 
 const rows = 10_007;
+/** The transactions that brought the first balances in, long before. */
+const initial = 5;
 const rareState = 'rejected';
 const pool = ['completed', 'completed', 'completed', 'expired', 'failed', 'quoted', 'usercanceled'];
 
@@ -30,16 +32,19 @@ beforeAll(async () => {
       dest: v.string(),
       at: v.number(),
     }),
-    `SELECT id, state, source_method AS source, dest_method AS dest, created_at AS at FROM txn ORDER BY number`,
+    `SELECT id, state, source_method AS source, dest_method AS dest, created_at AS at FROM txn WHERE number > ${initial} ORDER BY number`,
   );
 });
 afterAll(() => service.close());
 
-/** Copies the two transactions there are until there are many, a second apart, in states of all kinds. */
+/**
+ * Copies the two transactions made above until there are many, a second apart, in states of all
+ * kinds.
+ */
 function multiply(store: Store): void {
   const changed: Record<string, string> = {
     id: `id || '-' || n`,
-    number: '2 + n',
+    number: `${initial} + 2 + n`,
     created_at: 'created_at + 1000 * n',
     state: `CASE WHEN n % 1777 = 0 THEN '${rareState}' ELSE json_extract('${JSON.stringify(pool)}',
       '$[' || (n * 7919 % 1000 * n % ${pool.length}) || ']') END`,
@@ -48,12 +53,12 @@ function multiply(store: Store): void {
     .all(v.object({ name: v.string() }), 'PRAGMA table_info(txn)')
     .map(({ name }) => name);
   // The two that are there come to stand before their copies.
-  store.run('UPDATE txn SET created_at = created_at - ?', 1000 * rows);
+  store.run('UPDATE txn SET created_at = created_at - ? WHERE number > ?', 1000 * rows, initial);
   store.run(
     `WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ?)
      INSERT INTO txn (${columns.join(', ')})
      SELECT ${columns.map((name) => changed[name] ?? name).join(', ')}
-     FROM series JOIN txn ON number = 1 + (n % 3 = 0)`,
+     FROM series JOIN txn ON number = ${initial} + 1 + (n % 3 = 0)`,
     rows,
   );
 }

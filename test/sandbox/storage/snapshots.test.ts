@@ -84,8 +84,8 @@ describe('a snapshot', () => {
     await sandbox.snapshots.save('b');
     await sandbox.snapshots.save('a');
     expect(sandbox.snapshots.list()).toMatchObject([
-      { name: 'b', transactions: 1 },
-      { name: 'a', transactions: 1 },
+      { name: 'b', transactions: 6 },
+      { name: 'a', transactions: 6 },
     ]);
     await sandbox.reset();
     await sandbox.snapshots.load('a');
@@ -126,11 +126,12 @@ describe('a snapshot', () => {
     const store = openStore({
       file,
       openFile: openSqlite,
+      now: Date.now,
       verify: () => undefined,
       initialise: () => undefined,
     });
     expect(store.all(v.unknown(), 'PRAGMA foreign_key_check')).toEqual([]);
-    await store.close();
+    store.close();
   });
 });
 
@@ -173,5 +174,56 @@ describe('a seed', () => {
       (await old.call('GET', '/transaction?time=30d&limit=1')).body.pagination.total,
     ).toBeGreaterThan(25);
     await old.close();
+  });
+});
+
+describe('the money of a sandbox', () => {
+  /** Sums of what the completed receives of the list brought into each wallet. */
+  const received = async (): Promise<Record<string, number>> => {
+    const sums: Record<string, number> = {};
+    for (const { txnState, destReq } of (await client.call('GET', '/transaction?time=other')).body
+      .data) {
+      expect(txnState).toBe('completed');
+      sums[destReq.ccy] = (sums[destReq.ccy] ?? 0) + destReq.amtSettled;
+    }
+    return sums;
+  };
+  const wallets = async (): Promise<Record<string, number>> => {
+    const [account] = (await sandbox.status()).accounts;
+    return Object.fromEntries((account?.wallets ?? []).map(({ ccy, amount }) => [ccy, amount]));
+  };
+
+  test('came in by receives of its list, from the first balance on', async () => {
+    expect(await wallets()).toEqual({
+      BTC: 1,
+      USDT: 10_000,
+      USD: 5_000,
+      CAD: 5_000,
+      VND: 50_000_000,
+    });
+    expect(await received()).toEqual(await wallets());
+  });
+
+  test('that is added is a row of the list too, in any currency', async () => {
+    await sandbox.fund('BTC', '1sat');
+    await sandbox.fund('VND', '1');
+    await sandbox.fund('KES', '1000.5');
+    expect(await received()).toEqual(await wallets());
+    expect(await wallets()).toMatchObject({ BTC: 1.00000001, VND: 50_000_001, KES: 1000.5 });
+    const { data } = (await client.call('GET', '/transaction?limit=3')).body;
+    const [newest] = data;
+    expect(newest).toMatchObject({
+      txnState: 'completed',
+      sourceReq: { ccy: 'BTC', method: 'on-chain' },
+      destReq: { ccy: 'KES', method: 'servicepay', amtSettled: 1000.5 },
+    });
+    expect((await client.get(newest.txnId)).body.sourceReq.reqDetails.address).toMatch(/^tb1/);
+  });
+
+  test('at a permanent address is in a wallet without a row', async () => {
+    const { staticOnchainAddress } = (await client.call('GET', '/account/onchain-address')).body;
+    await sandbox.pay(staticOnchainAddress, '0.25');
+    await sandbox.mine(6);
+    expect([(await received())['BTC'], (await wallets())['BTC']]).toEqual([1, 1.25]);
   });
 });

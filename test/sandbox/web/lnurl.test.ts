@@ -1,4 +1,5 @@
-// Lightning Addresses and LNURLs, resolved by the service: to its own users and to the world outside.
+// Lightning Addresses and LNURLs, resolved by the service: to its own users and to the world
+// outside.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { encodeLnurl } from '../../../src/formats/lnurl.js';
 import { fresh, lnurlSend, type Client, type Fresh } from '../support.js';

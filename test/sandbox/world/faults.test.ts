@@ -243,6 +243,11 @@ describe('a fault', () => {
     { kind: 'stale', ago: 'long' },
     { kind: 'double-payment', path: '**' },
     { kind: 'webhook-duplicate', state: 'paid' },
+    { kind: 'settled-amount', side: 'dest' },
+    { kind: 'settled-amount', side: 'both', factor: 0.9 },
+    { kind: 'settled-amount', side: 'dest', factor: 0 },
+    { kind: 'settled-amount', side: 'dest', factor: '0.9' },
+    { kind: 'returned', state: 'completed' },
   ])('is refused for %j', async (body) => {
     const answer = await client.control('POST', 'faults', body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
@@ -480,6 +485,111 @@ describe('a payment with a fault', () => {
     await sandbox.pay(txnId);
     expect((await client.get(txnId)).body.txnState).toBe('completed');
     expect((await client.run(swap(1, 'USDT', 'USD'))).txnState).toBe('rejected');
+  });
+});
+
+describe('a payment that settles another amount', () => {
+  const money = async (ccy: string): Promise<number> => (await client.wallet(ccy)).amount;
+  const settledOf = async (txnId: string): Promise<unknown[]> => {
+    const { txnState, sourceReq, destReq } = (await client.get(txnId)).body;
+    return [txnState, sourceReq.amtSettled, destReq.amtSettled];
+  };
+
+  test('on the side of the recipient delivers less and costs the same', async () => {
+    await sandbox.faults.add({ kind: 'settled-amount', side: 'dest', factor: 0.9 });
+    const { txnId } = await client.run(payout(500_000));
+    await sandbox.clock.advance('10m');
+    expect(await settledOf(txnId)).toEqual(['completed', 0.0002, 450_000]);
+    expect(await money('BTC')).toBe(0.999799);
+    expect(await settledOf((await client.run(swap(10, 'USDT', 'USD'))).txnId)).toEqual([
+      'completed',
+      10,
+      10,
+    ]);
+  });
+
+  test('on the side of the sender debits more and delivers the same', async () => {
+    await sandbox.faults.add({ kind: 'settled-amount', side: 'source', factor: 1.5 });
+    const { txnId } = await client.run(lightningSend(await sandbox.invoice('1000sat')));
+    await sandbox.clock.advance('2s');
+    expect(await settledOf(txnId)).toEqual(['completed', 0.000015, 0.00001]);
+    expect(await money('BTC')).toBe(0.99998497);
+  });
+
+  test('of a swap changes what arrives', async () => {
+    await sandbox.faults.add({ kind: 'settled-amount', side: 'dest', factor: 0.5 });
+    const txn = await client.run(swap(10, 'USDT', 'USD'));
+    expect([txn.destReq.amtRequested, txn.destReq.amtSettled]).toEqual([10, 5]);
+    expect([await money('USDT'), await money('USD')]).toEqual([9_989.975, 5_005]);
+  });
+
+  test.for([
+    ['source', 0.0008, 0.001],
+    ['dest', 0.001, 0.0008],
+  ] as const)('of a receive on the %s side keeps the invoice', async ([side, paid, credited]) => {
+    await sandbox.faults.add({ kind: 'settled-amount', side, factor: 0.8 });
+    const { txnId, sourceReq } = await client.run(lightningReceive(0.001));
+    expect(sourceReq.reqDetails.paymentRequest).toMatch(/^lntb1m1/);
+    await sandbox.pay(txnId);
+    expect(await settledOf(txnId)).toEqual(['completed', paid, credited]);
+    expect(await money('BTC')).toBe(1 + credited);
+  });
+
+  test('is the one to a matching invoice only', async () => {
+    const [one, other] = [await sandbox.invoice('1000sat'), await sandbox.invoice('1000sat')];
+    const fault = {
+      kind: 'settled-amount',
+      side: 'dest',
+      factor: 0.5,
+      destination: other,
+    } as const;
+    await sandbox.faults.add(fault);
+    const ids = [];
+    for (const each of [one, other]) ids.push((await client.run(lightningSend(each))).txnId);
+    await sandbox.clock.advance('2s');
+    expect(await Promise.all(ids.map(settledOf))).toEqual([
+      ['completed', 0.00001, 0.00001],
+      ['completed', 0.00001, 0.000005],
+    ]);
+  });
+});
+
+describe('a payment that is returned after its completion', () => {
+  test.for(['failed', 'rejected'] as const)('is %s later, and its money is back', async (state) => {
+    const receiver = await startReceiver();
+    cleanups.push(() => receiver.close());
+    await client.call('POST', '/webhook', { callback: receiver.url, secret: 's' });
+    await sandbox.faults.add({ kind: 'returned', state, delay: '2h' });
+    const { txnId } = await client.run(lightningSend(await sandbox.invoice('1000sat')));
+    await sandbox.clock.advance('2s');
+    expect((await client.get(txnId)).body.txnState).toBe('completed');
+    expect((await client.wallet('BTC')).amount).toBe(0.99998997);
+    await sandbox.clock.advance('2h');
+    await client.renew();
+    expect((await client.get(txnId)).body).toMatchObject({
+      txnState: state,
+      sourceReq: { amtSettled: null, reqStatus: '0' },
+      destReq: { amtSettled: null, reqStatus: '0' },
+    });
+    expect((await client.wallet('BTC')).amount).toBe(1);
+    await sandbox.webhooks.settled();
+    expect(receiver.states()).toEqual(['quoted', 'srccreated', 'destsent', 'completed', state]);
+    expect((await client.confirm(txnId)).body).toMatchObject({ code: '2005' });
+  });
+
+  test('is the next of every kind, after a minute', async () => {
+    await sandbox.faults.add({ kind: 'returned', times: 'always' });
+    const sends = [
+      payout(500_000),
+      onchainSend('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', 0.01),
+    ];
+    const ids: string[] = [];
+    for (const body of sends) ids.push((await client.run(body)).txnId);
+    await sandbox.clock.advance('2d');
+    await client.renew();
+    for (const txnId of ids) expect((await client.get(txnId)).body.txnState).toBe('failed');
+    const { amount, availableBalance } = await client.wallet('BTC');
+    expect([amount, availableBalance]).toEqual([1, 1]);
   });
 });
 

@@ -21,7 +21,12 @@ let store: Store;
 let ctx: Context;
 
 beforeEach(() => {
-  store = openStore({ file: ':memory:', initialise: () => undefined, verify: verifyBooks });
+  store = openStore({
+    file: ':memory:',
+    now: Date.now,
+    initialise: () => undefined,
+    verify: verifyBooks,
+  });
   ctx = {
     store,
     now: 1,
@@ -29,6 +34,7 @@ beforeEach(() => {
     maker: makerNames('service'),
     baseUrl: '',
     liveShapes: new Set(),
+    allowHttpCallbacks: false,
   };
 });
 

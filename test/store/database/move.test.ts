@@ -1,41 +1,40 @@
-// Moves journal and inbox of a home into PostgreSQL: interrupted anywhere and run again, every row is there once.
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+// Moves journal and inbox of a home into PostgreSQL: interrupted anywhere and run again, every row
+// is there once.
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import Big from 'big.js';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { moveInto, type Source } from '../../../src/store/database/move.js';
+import { moveInto, type HomeFiles } from '../../../src/store/database/move.js';
 import { postgresDatabase, type Postgres } from '../../../src/store/database/postgres.js';
-import { prepareTables } from '../../../src/store/database/postgres-schema.js';
 import { inboxPart, openPostgresEvents } from '../../../src/store/events/postgres-events.js';
 import { eventsIn } from '../../../src/store/events/sqlite-events.js';
 import type { Spend } from '../../../src/store/journal/journal.js';
 import type { PaymentDraft } from '../../../src/store/journal/payment.js';
-import { journalPart, openPostgresJournal } from '../../../src/store/journal/postgres-journal.js';
-import { journalIn, openJournal } from '../../../src/store/journal/sqlite-journal.js';
+import { journalPart } from '../../../src/store/journal/schema.js';
+import { openSqlJournal } from '../../../src/store/journal/sql-journal.js';
+import { findHome, journalFile } from '../../../src/store/files/home.js';
+import {
+  holdsPayments,
+  journalIn,
+  openJournal,
+} from '../../../src/store/journal/sqlite-journal.js';
+import { embeddedUrl } from '../../../src/store/profile/settings.js';
+import { account, fillHome } from '../../support/filled-home.js';
 import { svcpay } from '../../support/in-process.js';
 import { hasPostgres } from '../../support/postgres.js';
-import { preparedDatabase } from '../../support/prepared-database.js';
+import { preparedDatabase, prepareTables } from '../../support/prepared-database.js';
 import { usingPostgres } from '../../support/shared-postgres.js';
 
 const server = usingPostgres();
 
-function newHome(): string {
+async function newHome(): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  for (const [name, version] of [
-    ['journal', 3],
-    ['events', 1],
-  ]) {
-    copyFileSync(
-      resolve(import.meta.dirname, `../fixtures/${name}-${version}.db`),
-      join(home, `${name}.db`),
-    );
-  }
+  await fillHome(home);
   return home;
 }
 
-function sourceOf(home: string): Source {
+function filesOf(home: string): HomeFiles {
   return { journal: journalIn(join(home, 'journal.db')), inbox: eventsIn(join(home, 'events.db')) };
 }
 
@@ -46,50 +45,52 @@ async function emptyDatabase(): Promise<Postgres> {
     clock: () => performance.now(),
   });
   onTestFinished(() => database.close());
-  for (const part of [journalPart, inboxPart]) await prepareTables(database, 'the test', part);
+  for (const part of [journalPart, inboxPart]) await prepareTables(database, part);
   return database;
 }
 
 const nobody = (): boolean => false;
-const scope = 'ne01-e84b64ed';
+const scope = account;
+
+const sorted = (spends: readonly Spend[]): Spend[] =>
+  spends.toSorted((one, other) => (one.ccy < other.ccy ? -1 : 1));
 
 async function isThere(database: Postgres, home: string): Promise<void> {
   const [journal, file] = [
-    openPostgresJournal(database, nobody),
+    openSqlJournal(database, nobody),
     openJournal({ path: join(home, 'journal.db'), isAlive: nobody, now: () => 0 }),
   ];
   onTestFinished(() => file.close());
   const unfinished = await file.open(scope);
-  expect(unfinished.length).toBeGreaterThan(5);
+  expect(unfinished.length).toBeGreaterThan(4);
   expect(await journal.open(scope)).toEqual(unfinished);
-  const window = { lengthMs: Date.now(), earliest: Date.now(), latest: Date.now() };
-  const total = (spends: readonly Spend[]) =>
-    spends
-      .filter(({ ccy }) => ccy === 'BTC')
-      .reduce((sum, spend) => sum.plus(spend.total), Big(0))
-      .toFixed();
-  expect(total(await journal.spent(scope, window))).toBe(total(await file.spent(scope, window)));
+  expect(sorted(await journal.spent(account, undefined))).toEqual(
+    sorted(await file.spent(account, undefined)),
+  );
   const { leases } = openPostgresEvents(database);
   expect(await leases.take('http://127.0.0.1:9/hooks', 'one', 10)).toHaveLength(3);
   const counts = await database.read((sql) =>
     sql.all(`SELECT (SELECT count(*) FROM payments) AS payments,
     (SELECT count(*) FROM attempts) AS attempts, (SELECT count(*) FROM events) AS events`),
   );
-  expect(counts).toEqual([{ payments: 25, attempts: 29, events: 3 }]);
+  expect(counts).toEqual([{ payments: 10, attempts: 10, events: 3 }]);
 }
 
 describe.skipIf(!hasPostgres)('moving into a database', () => {
   test('has one result, even if repeated', async () => {
     const database = await emptyDatabase();
-    const home = newHome();
-    expect(await moveInto(database, sourceOf(home), nobody)).toEqual({ payments: 25, events: 3 });
-    await moveInto(database, sourceOf(home), nobody);
+    const home = await newHome();
+    expect(await moveInto(database, filesOf(home), nobody, Date.now)).toEqual({
+      payments: 10,
+      events: 3,
+    });
+    await moveInto(database, filesOf(home), nobody, Date.now);
     await isThere(database, home);
   });
 
   test('is completed by the next run, wherever the previous run was interrupted', async () => {
-    const home = newHome();
-    const source = sourceOf(home);
+    const home = await newHome();
+    const files = filesOf(home);
     for (let allowed = 0; ; allowed += 1) {
       const database = await emptyDatabase();
       let left = allowed;
@@ -100,35 +101,35 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
             ? Promise.reject(new Error('interrupted'))
             : database.transaction(action, options),
       };
-      const isWhole = await moveInto(breaking, source, nobody).then(
+      const isWhole = await moveInto(breaking, files, nobody, Date.now).then(
         () => true,
         () => false,
       );
-      await moveInto(database, source, nobody);
+      await moveInto(database, files, nobody, Date.now);
       await isThere(database, home);
       if (isWhole) break;
     }
   });
 
   test('closes the file for a process that still has it open', async () => {
-    const source = sourceOf(newHome());
+    const files = filesOf(await newHome());
     const journal = openJournal({
-      path: source.journal.path,
+      path: files.journal.path,
       isAlive: nobody,
       now: () => Date.now(),
       isKnown: true,
     });
     onTestFinished(() => journal.close());
     const paid = await journal.find(scope, 'coffee');
-    await moveInto(await emptyDatabase(), source, nobody);
+    await moveInto(await emptyDatabase(), files, nobody, Date.now);
     const draft = { ...paid, id: 'new', ref: 'tea', idempotencyKey: null } as PaymentDraft;
     await expect(journal.begin(draft)).rejects.toThrow('its payments were moved into a database');
   });
 
   test('updates only payments of which the file has a later version', async () => {
     const database = await emptyDatabase();
-    const home = newHome();
-    await moveInto(database, sourceOf(home), nobody);
+    const home = await newHome();
+    await moveInto(database, filesOf(home), nobody, Date.now);
     const change = (text: string): Promise<unknown> => database.transaction((sql) => sql.run(text));
     await change(
       `UPDATE payments SET updated_at = updated_at + CASE ref WHEN 'going' THEN 1 ELSE -1 END WHERE ref IN ('going', 'submitting')`,
@@ -136,8 +137,8 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     await change(
       `UPDATE attempts SET txn_state = 'there' WHERE payment_id IN (SELECT id FROM payments WHERE ref IN ('going', 'submitting'))`,
     );
-    await moveInto(database, sourceOf(home), nobody);
-    const journal = openPostgresJournal(database, nobody);
+    await moveInto(database, filesOf(home), nobody, Date.now);
+    const journal = openSqlJournal(database, nobody);
     expect((await journal.find(scope, 'going'))?.attempts).toMatchObject([{ txnState: 'there' }]);
     expect((await journal.find(scope, 'submitting'))?.attempts).toMatchObject([
       { txnState: 'quoted' },
@@ -146,23 +147,23 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
 
   test('stops if another payment has the reference', async () => {
     const database = await emptyDatabase();
-    const home = newHome();
-    await moveInto(database, sourceOf(home), nobody);
+    const home = await newHome();
+    await moveInto(database, filesOf(home), nobody, Date.now);
     const rename = `UPDATE payments SET ref = CASE ref WHEN 'coffee' THEN 'moved' ELSE 'coffee' END WHERE ref = '`;
-    for (const ref of ['coffee', 'swap-1'])
+    for (const ref of ['coffee', 'error'])
       await database.transaction((sql) => sql.run(`${rename}${ref}'`));
-    await expect(moveInto(database, sourceOf(home), nobody)).rejects.toThrow(
+    await expect(moveInto(database, filesOf(home), nobody, Date.now)).rejects.toThrow(
       'another payment with the reference coffee',
     );
   });
 
   test('leaves a home that cannot pay from its files any more', async () => {
-    const home = newHome();
-    const env = { SVCPAY_DATABASE_URL: server().database() };
+    const home = await newHome();
+    const env = { SVCPAY_DATABASE_URL: await preparedDatabase(server()) };
     expect(await svcpay(['db', 'move', '--json'], { home, env })).toMatchObject({ exitCode: 0 });
     expect((await svcpay(['db', 'status', '--json'], { home, env })).json()).toMatchObject([
-      { part: 'journal', version: 5, needed: 5 },
-      { part: 'inbox', version: 3, needed: 3 },
+      { part: 'journal', version: 1, needed: 1 },
+      { part: 'inbox', version: 1, needed: 1 },
     ]);
     const run = await svcpay(['--sandbox', 'tx', 'pending', '--json'], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -171,7 +172,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
 
   test('is required before a home pays with the database', async () => {
     const here = {
-      home: newHome(),
+      home: await newHome(),
       env: { SVCPAY_DATABASE_URL: await preparedDatabase(server()) },
     };
     const pay = [
@@ -194,7 +195,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     expect(await svcpay(pay, here)).toMatchObject({ exitCode: 0 });
   });
 
-  test('is not required for payments of the embedded sandbox', async () => {
+  test('is required for payments of the embedded sandbox only where the sandbox is paid', async () => {
     const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const pay = [
@@ -208,8 +209,16 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
       '--json',
     ];
     expect(await svcpay(pay, { home })).toMatchObject({ exitCode: 0 });
-    expect(
-      await svcpay(pay, { home, env: { SVCPAY_DATABASE_URL: await preparedDatabase(server()) } }),
-    ).toMatchObject({ exitCode: 0 });
+    const path = journalFile(findHome({ SVCPAY_HOME: home }));
+    expect([holdsPayments(path, undefined), holdsPayments(path, embeddedUrl)]).toEqual([
+      true,
+      false,
+    ]);
+    const env = { SVCPAY_DATABASE_URL: await preparedDatabase(server()) };
+    const refused = await svcpay(pay, { home, env });
+    expect(refused).toMatchObject({ exitCode: 2 });
+    expect(refused.error().hint).toContain('svcpay db move');
+    expect(await svcpay(['db', 'move'], { home, env })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay([...pay, '--again'], { home, env })).toMatchObject({ exitCode: 0 });
   });
 });

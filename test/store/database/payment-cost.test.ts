@@ -32,7 +32,8 @@ async function counted(url: string) {
   return {
     url: url.replace(`:${port}/`, `:${(server.address() as AddressInfo).port}/`),
     counts: () => {
-      // One transaction goes in one message, or its first statement and its COMMIT go in messages of their own.
+      // One transaction goes in one message, or its first statement and its COMMIT go in messages
+      // of their own.
       const transactions = sent.split(/BEGIN ISOLATION/).slice(1);
       const writes = transactions.filter((each) =>
         /INSERT INTO|UPDATE \w|DELETE FROM/.test(each),
@@ -56,7 +57,7 @@ test.skipIf(!hasPostgres)(
       const invoice = await around.sandbox.invoice('1000sat');
       const before = around.sandbox.requests().length;
       database.reset();
-      await run(['send', 'lightning', invoice, ...args, '--yes', '--no-wait', '-q']);
+      await run(['send', 'lightning', invoice, ...args, '--yes', '-q']);
       const requests = around.sandbox
         .requests()
         .slice(before)
@@ -69,12 +70,17 @@ test.skipIf(!hasPostgres)(
         .reduce((sums, row) => sums.map((sum, at) => sum + (row[at] ?? 0)));
       expect(found.map((each, at) => Math.max(each, limits[at] ?? 0))).toEqual(limits);
     };
-    await run(['db', 'upgrade']);
+    await run(['db', 'upgrade', '--new']);
     // The first one signs in and reads the list for the first time.
-    await cost(['--ref', 'first']);
-    noMore(await cost([]), 'without `--ref`');
-    noMore(await cost(['--ref', 'own']), 'with `--ref`');
+    await cost(['--no-wait', '--ref', 'first']);
+    noMore(await cost(['--no-wait']), 'without `--ref`');
+    noMore(await cost(['--no-wait', '--ref', 'own']), 'with `--ref`');
+    noMore(await cost(['--ref', 'whole']), 'with `--ref`, until it has settled');
     await run(['limits', 'set', '--per-day', '1btc', '-q']);
-    noMore(await cost(['--ref', 'limited']), 'with `--ref`', 'with a limit per day, in addition');
+    noMore(
+      await cost(['--no-wait', '--ref', 'limited']),
+      'with `--ref`',
+      'with a limit per day, in addition',
+    );
   },
 );

@@ -1,10 +1,18 @@
-// docs/scale.md as an operator follows it: roles with no more rights than it grants, its settings, its archive, its backup.
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+// docs/scale.md as an operator follows it: roles with no more rights than it grants, its settings,
+// its archive, its backup.
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { svcpay } from '../../support/in-process.js';
-import { hasPostgres, startPostgres, type PostgresServer } from '../../support/postgres.js';
+import { findProgram } from '../../support/installed.js';
+import {
+  freePort,
+  hasPgBouncer,
+  hasPostgres,
+  startPostgres,
+  type PostgresServer,
+} from '../../support/postgres.js';
 import { test } from '../../support/svcpay.js';
 import { deliver, startApplication, startListening } from '../../support/webhooks.js';
 import { until } from '../../support/until.js';
@@ -60,7 +68,9 @@ test.skipIf(!hasPostgres)(
       svcpay(['send', 'lightning', invoice, '--ref', ref, '--yes', '--json'], where);
 
     run(block('sql', 'CREATE ROLE svcpay_payer'));
-    expect(await svcpay(['db', 'upgrade'], as('svcpay_owner'))).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(['db', 'upgrade', '--new'], as('svcpay_owner'))).toMatchObject({
+      exitCode: 0,
+    });
     const [first, second] = [
       await around.sandbox.invoice('1000sat', { expiry: '2d' }),
       await around.sandbox.invoice('2000sat', { expiry: '2d' }),
@@ -77,7 +87,6 @@ test.skipIf(!hasPostgres)(
     listener.child.kill('SIGINT');
     await listener.ended;
 
-    run(`SET ROLE svcpay_owner; ${block('sql', 'fillfactor')}`);
     run(block('sql', 'CREATE PROCEDURE'));
     run(
       "UPDATE svcpay.payments SET updated_at = updated_at - 500 * 86400000::bigint WHERE ref = 'first'",
@@ -107,5 +116,109 @@ test.skipIf(!hasPostgres)(
     expect(await svcpay(['tx', 'resume'], as('svcpay_payer'))).toMatchObject({ exitCode: 0 });
     expect((await send('other', third)).exitCode).toBe(2);
     expect(around.sandbox.requests('PUT')).toHaveLength(3);
+  },
+);
+
+test.skipIf(!hasPgBouncer)(
+  'pgbouncer.ini of docs/scale.md takes connections as printed, with the passwords of the roles',
+  { timeout: 60_000 },
+  async ({ home }) => {
+    const secured = await startPostgres({ password: 'of-the-owner' });
+    onTestFinished(() => secured.stop());
+    secured.sql('CREATE DATABASE svcpay');
+    secured.sql(block('sql', 'CREATE ROLE svcpay_payer').replaceAll('\n', ' '), 'svcpay');
+    for (const role of ['svcpay_owner', 'svcpay_payer'])
+      secured.sql(`ALTER ROLE ${role} PASSWORD 'of-${role}'`);
+    const listen = await freePort();
+    const users = join(home, 'userlist.txt');
+    writeFileSync(users, secured.sql(block('sql', 'pg_authid')));
+    const settings = block('ini', '[pgbouncer]')
+      .replace('port=5432', `port=${secured.port}`)
+      .replace('listen_port = 6432', `listen_port = ${listen}`)
+      .replace('/etc/pgbouncer/userlist.txt', users);
+    writeFileSync(join(home, 'pgbouncer.ini'), `${settings}unix_socket_dir =\n`);
+    chmodSync(home, 0o755);
+    const asRoot = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
+    const pooler = spawn(findProgram('pgbouncer') ?? '', [...asRoot, join(home, 'pgbouncer.ini')], {
+      stdio: 'ignore',
+    });
+    onTestFinished(() => void pooler.kill('SIGKILL'));
+    const as = (role: string, port: number, password: string) => ({
+      home,
+      env: { SVCPAY_DATABASE_URL: `postgres://${role}:${password}@127.0.0.1:${port}/svcpay` },
+    });
+    const owner = as('svcpay_owner', secured.port, 'of-svcpay_owner');
+    expect(await svcpay(['db', 'upgrade', '--new'], owner)).toMatchObject({ exitCode: 0 });
+    const status = (password: string) =>
+      svcpay(['db', 'status', '--json'], as('svcpay_payer', listen, password));
+    await until(async () => (await status('of-svcpay_payer')).exitCode === 0);
+    expect((await status('of-svcpay_payer')).json()).toMatchObject([
+      { part: 'journal', writable: true },
+      { part: 'inbox', writable: true },
+    ]);
+    expect((await status('wrong')).exitCode).toBe(4);
+  },
+);
+
+test.skipIf(!hasPostgres)(
+  'the rows of a large table are estimated and not counted',
+  async ({ home }) => {
+    const url = server.database();
+    const env = { SVCPAY_DATABASE_URL: url };
+    expect(await svcpay(['db', 'upgrade', '--new'], { home, env })).toMatchObject({ exitCode: 0 });
+    const events = async (): Promise<unknown> =>
+      ((await svcpay(['db', 'status', '--json'], { home, env })).json() as object[])[1];
+    const add = (count: number): string =>
+      server.sql(
+        `SET search_path = svcpay; INSERT INTO events (received_at, body, signature, out_of_order, missing)
+         SELECT 1, '', '', 0, '' FROM generate_series(1, ${count}); ANALYZE events`,
+        new URL(url).pathname.slice(1),
+      );
+    add(9_999);
+    expect(await events()).toMatchObject({ rows: 9_999 });
+    add(43_210);
+    expect(await events()).toMatchObject({ rows: 53_000 });
+  },
+);
+
+test.skipIf(!hasPostgres)(
+  'an account moves to a database of its own as docs/scale.md writes it',
+  { timeout: 60_000 },
+  async ({ around, home }) => {
+    const [old, own] = [server.database(), server.database()];
+    const at = (url: string) => ({ ...around, home, env: { SVCPAY_DATABASE_URL: url } });
+    const sqlIn = (url: string, text: string): string =>
+      server.sql(`SET search_path = svcpay; ${text}`, new URL(url).pathname.slice(1)).trim();
+    for (const url of [old, own])
+      expect(await svcpay(['db', 'upgrade', '--new'], at(url))).toMatchObject({ exitCode: 0 });
+    const invoice = await around.sandbox.invoice('1000sat', { expiry: '2d' });
+    const send = (ref: string, url: string) =>
+      svcpay(['send', 'lightning', invoice, '--ref', ref, '--yes', '--json'], at(url));
+    expect(await svcpay(['limits', 'set', '--per-day', '1btc', '-q'], at(old))).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await send('moved', old)).toMatchObject({ exitCode: 0 });
+    const account = sqlIn(old, 'SELECT account FROM payments');
+    sqlIn(
+      old,
+      `INSERT INTO payments (id, scope, account, ref, ref_alike, kind, request, fingerprint, terms, opened_at, updated_at)
+      VALUES ('other', 'other', 'other', 'r', 'r', 'swap', '{}', 'f', '{}', 1, 1)`,
+    );
+    execFileSync('bash', ['-c', block('sh', 'move payments')], {
+      env: { PATH: process.env['PATH'], OLD: old, NEW: own, ACCOUNT: account },
+    });
+    expect(sqlIn(old, 'SELECT ref FROM payments')).toBe('r');
+    expect(sqlIn(old, 'SELECT count(*) FROM attempts')).toBe('0');
+    expect(sqlIn(own, 'SELECT ref FROM payments')).toBe('moved');
+    const id = sqlIn(own, 'SELECT id FROM identity');
+    expect(await svcpay(['config', 'set', 'database-id', id], at(own))).toMatchObject({
+      exitCode: 0,
+    });
+    const limits = (await svcpay(['limits', 'list', '--json'], at(own))).stdout;
+    expect(limits).toContain('0.00001');
+    const puts = around.sandbox.requests('PUT').length;
+    expect(await send('moved', own)).toMatchObject({ exitCode: 0 });
+    expect(await send('again', own)).toMatchObject({ exitCode: 2 });
+    expect(around.sandbox.requests('PUT')).toHaveLength(puts);
   },
 );

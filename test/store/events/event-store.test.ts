@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../../src/store/database/postgres.js';
-import { prepareTables } from '../../../src/store/database/postgres-schema.js';
+import { prepareTables } from '../../support/prepared-database.js';
 import {
   eventLeaseMs,
   type EventStore,
@@ -61,8 +61,10 @@ async function inPostgres(address: string): Promise<Open> {
   const connect = () =>
     postgresDatabase({ url: address, source: 'the test', clock: () => performance.now() });
   const first = connect();
-  await prepareTables(first, 'the test', inboxPart);
-  await first.transaction((sql) => sql.run('TRUNCATE events, backlog, leases RESTART IDENTITY'));
+  await prepareTables(first, inboxPart);
+  await first.transaction((sql) =>
+    sql.run('TRUNCATE events, backlog, leases, consumers RESTART IDENTITY'),
+  );
   await first.close();
   return async (now = Date.now) => {
     return closed(openPostgresEvents(withClock(connect(), now)));
@@ -182,9 +184,9 @@ describe.each(places)('the event store in %s', (_name, place) => {
       'a',
     ]);
     expect(await store.leases.take('y', 'one', 10)).toEqual([]);
-    expect(await store.backlog()).toEqual([
-      { consumer: 'x', count: 1, oldest: 0 },
-      { consumer: 'y', count: 3, oldest: 0 },
+    expect(await store.backlog()).toMatchObject([
+      { consumer: 'x', count: 1 },
+      { consumer: 'y', count: 3 },
     ]);
   });
 
@@ -256,7 +258,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
       [one, two].map((store) => store.append([event], ['x'], placeOf)),
     );
     expect(stored.flat().filter(({ duplicateOf }) => duplicateOf === null)).toHaveLength(1);
-    expect(await one.backlog()).toEqual([{ consumer: 'x', count: 1, oldest: 0 }]);
+    expect(await one.backlog()).toMatchObject([{ consumer: 'x', count: 1 }]);
   });
 
   test('reports a lease as lost only if another worker has it', async () => {
@@ -299,5 +301,39 @@ describe.each(places)('the event store in %s', (_name, place) => {
       Array.from({ length: 20 }, (_, n) => n + 1),
     );
     expect(await one.backlog()).toEqual([]);
+  });
+
+  test('lists consumers by the clock of the inbox, renames them with their backlog, and removes them', async () => {
+    const open = await place();
+    let now = 1_000_000;
+    const store = await open(() => now);
+    await store.consumers.serve(['app', 'idle']);
+    await append(store, ['a', 'b', 'c'], ['app', 'former']);
+    now += 5_000;
+    await store.consumers.serve(['idle']);
+    const waiting = { count: 3, oldest: 1_000_000, oldestSeconds: 5 };
+    expect(await store.consumers.list()).toEqual([
+      { consumer: 'app', ...waiting, servedSeconds: 5 },
+      { consumer: 'former', ...waiting, servedSeconds: 0 },
+      { consumer: 'idle', count: 0, oldest: null, oldestSeconds: null, servedSeconds: 0 },
+    ]);
+    expect((await store.backlog()).map(({ consumer }) => consumer)).toEqual(['app', 'former']);
+
+    await expect(store.consumers.rename('app', 'idle')).rejects.toMatchObject({ kind: 'usage' });
+    await store.leases.take('app', 'worker', 10);
+    await expect(store.consumers.rename('app', 'shop')).rejects.toMatchObject({
+      kind: 'temporary',
+    });
+    await expect(store.consumers.remove('app')).rejects.toMatchObject({ kind: 'temporary' });
+    await store.leases.release('app', 'worker');
+    await store.consumers.rename('app', 'shop');
+    expect((await store.leases.take('shop', 'worker', 10)).map(({ eventId }) => eventId)).toEqual([
+      1, 2, 3,
+    ]);
+    expect(await store.consumers.remove('former')).toBe(3);
+    expect((await store.consumers.list()).map(({ consumer }) => consumer)).toEqual([
+      'idle',
+      'shop',
+    ]);
   });
 });

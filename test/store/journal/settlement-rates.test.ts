@@ -1,4 +1,5 @@
-// The table of rates kept at settlement: the first rate stays, and accounts do not see each other's.
+// The table of rates: those of the settlement replace those of the submission and then stay, and
+// accounts do not see each other's.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,15 +10,36 @@ import { journalIn } from '../../../src/store/journal/sqlite-journal.js';
 
 test('a rate is stored once, exactly, and found by its account', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-rates-'));
-  const rates = settlementRates(sqliteDatabase(journalIn(join(folder, 'journal.db')), () => 0));
+  const database = sqliteDatabase(journalIn(join(folder, 'journal.db')), () => 0);
+  const rates = settlementRates(database);
   onTestFinished(async () => {
-    await rates.close();
+    await database.close();
     rmSync(folder, { recursive: true });
   });
-  const first = { keptAt: 1, fiat: 'USD', rates: { BTC: '70796.845', USDT: '1.000000000001' } };
+  const first = {
+    keptAt: 1,
+    settledAt: 5,
+    fiat: 'USD',
+    rates: { BTC: '70796.845', USDT: '1.000000000001' },
+  };
+  const later = { keptAt: 2, settledAt: 6, fiat: 'EUR', rates: { BTC: '1' } };
   await rates.keep('one', 'a', first);
-  await rates.keep('one', 'a', { keptAt: 2, fiat: 'EUR', rates: { BTC: '1' } });
+  await rates.keep('one', 'a', later);
+  await rates.keepLate('one', 'a', later);
   await rates.keep('other', 'b', first);
   expect([...(await rates.of('one', ['a', 'b', 'c']))]).toEqual([['a', first]]);
   expect((await rates.of('one', [])).size).toBe(0);
+
+  const submitted = { ...first, settledAt: null };
+  await rates.keep('one', 'seen', submitted);
+  await rates.keep('one', 'seen', submitted);
+  await rates.keep('one', 'seen', later);
+  await rates.keep('one', 'late', submitted);
+  await rates.keepLate('one', 'late', later);
+  await rates.keepLate('one', 'only late', later);
+  expect([...(await rates.of('one', ['late', 'only late', 'seen']))]).toEqual([
+    ['late', { ...first, settledAt: 6 }],
+    ['only late', later],
+    ['seen', later],
+  ]);
 });

@@ -16,7 +16,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findHome, openFolder } from '../../../src/store/files/home.js';
 import { changeProfile, openConfig } from '../../../src/store/profile/profiles.js';
-import { openSecrets } from '../../../src/store/profile/secrets.js';
+import { openSecrets, type Keyring } from '../../../src/store/profile/secrets.js';
 import { resolveSettings } from '../../../src/store/profile/settings.js';
 import { startSvcpay, svcpay } from '../../support/svcpay.js';
 
@@ -109,6 +109,23 @@ describe('settings', () => {
       });
     },
   );
+
+  test('keep a secret in the file if the keyring takes it and returns nothing', async () => {
+    const { home } = homeWith();
+    const place = { config: home, data: home, isolated: false };
+    const kept = new Map<string, string>();
+    const ring = (returns: boolean): Keyring => ({
+      get: (name) => (returns ? (kept.get(name) ?? null) : null),
+      set: (name, secret) => void kept.set(name, secret),
+      delete: (name) => void kept.delete(name),
+    });
+    const forgetful = openSecrets(place, async () => ring(false));
+    expect(await forgetful.save('webhook', 'whsec_1')).toBe('file');
+    expect(await forgetful.load('webhook')).toEqual({ secret: 'whsec_1', place: 'file' });
+    const good = openSecrets(place, async () => ring(true));
+    expect(await good.save('webhook', 'whsec_2')).toBe('keyring');
+    expect(await good.load('webhook')).toEqual({ secret: 'whsec_2', place: 'keyring' });
+  });
 
   test('are not read for an unknown profile of a flag or the environment', () => {
     const config = openConfig(homeWith(written).home).read();

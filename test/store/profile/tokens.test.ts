@@ -1,4 +1,5 @@
-// Kept tokens: what can be had again stops nothing when it is lost, and takes nothing of others with it.
+// Kept tokens: what can be had again stops nothing when it is lost, and takes nothing of others
+// with it.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { PassThrough, Readable } from 'node:stream';
 import { back, createAsk } from '../../../src/terminal/ask/ask.js';
 import { openTerminal, type Canvas } from '../../../src/terminal/terminal.js';
-import { bundled, startInPty, type PtyOptions, type PtyRun } from '../../support/pty.js';
+import { bundled, startInPty, type PtyOptions, type PtyProcess } from '../../support/pty.js';
 import { memoryStream, openScreen } from '../support.js';
 
 const enter = '\r';
@@ -17,7 +17,7 @@ const ctrlD = '\u0004';
 const ctrlZ = '\u001A';
 
 let program: string;
-let run: PtyRun | undefined;
+let run: PtyProcess | undefined;
 
 beforeAll(async () => {
   program = await bundled(new URL('../fixtures/ask.ts', import.meta.url));
@@ -25,7 +25,11 @@ beforeAll(async () => {
 
 afterEach(() => run?.kill());
 
-async function asked(question: string, shown: string, options: PtyOptions = {}): Promise<PtyRun> {
+async function asked(
+  question: string,
+  shown: string,
+  options: PtyOptions = {},
+): Promise<PtyProcess> {
   run = startInPty(process.execPath, [program, question], options);
   await run.shows(shown);
   return run;
@@ -256,6 +260,19 @@ describe('on a terminal', () => {
   test('a terminal without unicode is asked in ASCII', async () => {
     const { screen } = await asked('select', '< Back', { env: { LANG: 'C' } });
     expect(screen().join('\n')).toMatch(/^[\n -~]*$/);
+  });
+
+  test('a list is drawn again when the window changes, with the lines above it and its choice', async () => {
+    const { type, shows, resize, screen } = await asked('below', '❯ Vietnam');
+    type(down);
+    await shows('❯ Kenya');
+    for (const columns of [40, 100, 30]) {
+      resize(columns, 24);
+      await shows(new RegExp(`^\n={${columns - 1}}\n\\? Country\n  Vietnam\n❯ Kenya`));
+      expect(screen().filter((line) => line.startsWith('='))).toHaveLength(1);
+    }
+    type(enter);
+    await shows('ANSWER "KE"');
   });
 
   test('a long question breaks between its words', async () => {

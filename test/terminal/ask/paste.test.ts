@@ -24,6 +24,11 @@ test.each([
   { what: 'keys one by one', pieces: ['y', '\r'], read: 'y\r' },
   { what: 'a word and Enter', pieces: ['50000sat\r'], read: '50000sat\r' },
   {
+    what: 'Enter, deletions and a word at once',
+    pieces: ['\r\u007F\u007F\u007Ftech'],
+    read: '\r\u007F\u007F\u007Ftech',
+  },
+  {
     what: 'the keys of a menu',
     pieces: ['\u001B[B\u001B[B\r\u001B[B\r'],
     read: '\u001B[B\u001B[B\r\u001B[B\r',

@@ -15,7 +15,7 @@ const canvas = (columns: number) => ({
   style: new Chalk({ level: 0 }),
   columns,
   rows: 24,
-  blocks: true,
+  blocks: 'half' as const,
 });
 
 describe('progressLine', () => {
@@ -23,7 +23,7 @@ describe('progressLine', () => {
   test.for([
     [80, {}, '━━━━━━━━────────────  16 of 40  1 failed  about 12 seconds left'],
     [46, {}, '━━━━━━━━────────────  16 of 40  1 failed'],
-    [30, {}, '━━━━━━━━────────────'],
+    [30, {}, '16 of 40  1 failed'],
     [80, { failed: 0, done: 4 }, '━━──────────────────  4 of 40'],
     [80, { stopping: true }, '━━━━━━━━────────────  16 of 40  1 failed  finishing rows in flight'],
     [60, { stopping: true }, '16 of 40  1 failed  finishing rows in flight'],
@@ -36,7 +36,12 @@ describe('progressLine', () => {
 const summary: BatchSummary = {
   file: 'pay.csv',
   dryRun: false,
+  run: '2026-11-21T08:00:00.000Z pay.csv',
   cost: null,
+  lastRun: null,
+  remarks: [],
+  seal: null,
+  earlier: [],
   rows: 40,
   paidBefore: 3,
   paid: 30,
@@ -66,11 +71,13 @@ const failure: BatchLine = {
   error: 'refused',
   message: 'Nothing moved: \u001B[31mno such address.',
   at: '2026-01-01T00:00:00.000Z',
+  payee: null,
+  settled: null,
 };
 
 test('the card shows the total and the balance of each wallet', () => {
-  const text = batchCard({ ...summary, settled: 3 }, canvas(100)).join('\n');
-  expect(text).toContain('pay.csv: 37 rows to pay');
+  const text = batchCard(summary, {}, canvas(100)).join('\n');
+  expect(text).toContain('pay.csv: 7 rows to pay');
   expect(text).toMatch(/From BTC\s+0\.50000000 BTC in 3 rows\s+you have 1\.00000000 BTC/);
   expect(text).toMatch(/500.000 VND in 1 row\s+at the current rate; you have 1\.00000000 BTC/);
   expect(text).toMatch(/5 XOF in 1 row\s+no XOF wallet/);

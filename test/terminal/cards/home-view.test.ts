@@ -6,8 +6,8 @@ import { Failure } from '../../../src/formats/failure.js';
 import { money } from '../../../src/formats/amount.js';
 import { homeLines, type Home, type HomeMore } from '../../../src/terminal/cards/home-view.js';
 import {
+  openLines,
   pendingList,
-  progressOf,
   type PendingPayment,
 } from '../../../src/terminal/views/pending-view.js';
 import type { Canvas } from '../../../src/terminal/terminal.js';
@@ -92,12 +92,13 @@ describe('home', () => {
       columns: 100,
       lines: [
         '',
-        `  acme · production · ne01-7f3a                        as of ${clock}`,
+        `  acme · production · ne01-7f3a                                 as of ${clock}`,
         '',
-        '  BTC             1.06085965   ≈ 74 260 USD     Last   2 min    sent      2 500 sat   Coffee House',
-        '  USDT        9 410.65                                 1 h ago  received  50 000 sat  Coffee House',
-        '  VND    50 000 000                                    3 h ago  swap      25.00 USDT → 25 000 sat',
-        '  On its way: 300 000 sat on-chain to bc1q…f3t4, 2 of 6 confirmations',
+        '  BTC            1.06085965  ≈ 74 260 USD    Last  2 min    ↑ Lightning     −2 500 sat  Coffee House',
+        '  USDT       9 410.65                              1 h ago  ↓ Lightning     50 000 sat  Coffee House',
+        '  VND   50 000 000                                 3 h ago  ⇄ Swap          25.00 USDT  → 25 000 sat',
+        '',
+        '  ↑ On-chain   −300 000 sat   bc1q…f3t4   ● sent   2 of 6   1 min',
         '',
       ],
     },
@@ -110,7 +111,8 @@ describe('home', () => {
         '  BTC             1.06085965   ≈ 74 260 USD',
         '  USDT        9 410.65',
         '  VND    50 000 000',
-        '  On its way: 300 000 sat on-chain to…, 2 of 6 confirmations',
+        '',
+        '  ↑ On-chain  −300 000 sat  bc1q…f3t4  ● sent  2 of 6  1 min',
         '',
       ],
     },
@@ -124,19 +126,23 @@ describe('home', () => {
         '  BTC             1.06085965',
         '  USDT        9 410.65',
         '  VND    50 000 000',
-        '  On its way: 300 000 sat on-chain to',
-        '  bc1q…f3t4',
-        '    2 of 6 confirmations',
+        '',
+        '  −300 000 sat   bc1q…f3t4   ● sent',
         '',
       ],
     },
-  ])('at $columns columns omits the right column, then the values', ({ columns, lines }) => {
-    expect(homeLines(home, more, plain(columns))).toEqual(lines);
-  });
+  ])(
+    'at $columns columns omits the movements, then the values, and of an open payment the age first',
+    ({ columns, lines }) => {
+      expect(homeLines(home, more, plain(columns))).toEqual(lines);
+    },
+  );
 
   test('is never wider than the window, and wraps no amount', () => {
     const unrated = { ...more, worth: () => undefined };
-    expect(homeLines(home, unrated, plain(80))[3]).toMatch(/^ {2}BTC +1\.06085965 +Last +2 min/);
+    expect(homeLines(home, unrated, plain(80))[3]).toMatch(
+      /^ {2}BTC +1\.06085965 +Last +↑ Lightning +−2 500 sat +Coffee House$/,
+    );
     for (let columns = 20; columns < 150; columns += 1) {
       expect(
         Math.max(...homeLines(home, unrated, plain(columns)).map(widthOf)),
@@ -167,12 +173,12 @@ describe('home', () => {
       const text = lines.join(' ').replace(/\s+/g, ' ');
       expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
       expect(text).toMatch(/service not reached No answer from .*Balances are not known now/);
-      expect(text).toMatch(/Not checked: 2 500 sat over .*last seen confirmed last checked/);
+      expect(text).toMatch(/−2 500 sat Coffee House ● last seen confirmed .*last checked/);
       expect(text).not.toContain('wallets are empty');
     },
   );
 
-  test('shows the latest amounts completely or not at all: name, state and age are shortened first', () => {
+  test('shows the latest amounts whole and with whom, or not at all: the age leaves first, then the kind', () => {
     const dear = {
       ...home,
       pending: [],
@@ -186,12 +192,12 @@ describe('home', () => {
       const text = homeLines(dear, more, plain(columns)).join('\n');
       expect(text).not.toMatch(/\d ?…/);
       for (const line of text.includes('Last') ? text.split('\n').slice(3, 6) : [])
-        expect(line).toMatch(/(→ 120 000|2 500|50 000) sat/);
+        expect(line).toMatch(/25 000\.50 USDT +→ 120 000 sat|(2 500|50 000) sat +Coffee/);
       for (const shape of [
-        /2 min +swap +25 000\.50 USDT → 120 000 sat/,
-        /2 min +⇄ +25/,
-        /2 min +⇄ +→ 120 000 sat/,
-        /Last +⇄ +→ 120 000 sat/,
+        /Last +2 min +⇄ Swap +25/,
+        /Last +⇄ Swap +25/,
+        /Last +25/,
+        /^(?!.*Last)/s,
       ]) {
         if (shape.test(text)) seen.add(shape.source);
       }
@@ -229,16 +235,19 @@ describe('an open payment', () => {
   test.each([
     [
       { ...payment, transaction: taken },
-      'On its way: 2 500 sat over Lightning to Coffee House, 2 of 6',
+      '↑ Lightning   −2 500 sat   Coffee House   ● sent   2 of 6   1 min',
     ],
-    [payment, 'Not checked: 2 500 sat over Lightning to Coffee House, last seen confirmed'],
+    [
+      payment,
+      '↑ Lightning   −2 500 sat   Coffee House   ● last seen confirmed   not checked   1 min',
+    ],
     [
       { ...payment, step: 'submitting' as const },
-      'Not checked: 2 500 sat over Lightning to Coffee House, outcome unknown',
+      '↑ Lightning   −2 500 sat   Coffee House   ● outcome unknown   not checked   1 min',
     ],
     [
       { ...payment, step: 'quoted' as const },
-      'Unfinished: 2 500 sat over Lightning to Coffee House (order-118), nothing moved yet',
+      '↑ Lightning   −2 500 sat   Coffee House   ● quoted   nothing moved yet   1 min',
     ],
   ])('is shown on the overview by the certain state of its money', (open, line) => {
     const lines = homeLines({ ...home, pending: [] }, { ...more, open: [open] }, plain(100));
@@ -252,21 +261,23 @@ describe('an open payment', () => {
       { ...more, open, notAsked: 'last checked 14:01' },
       plain(100),
     );
-    expect(lines.slice(-7, -1).map((line) => line.slice(2, 14))).toEqual([
-      'On its way: ',
-      ...Array(3).fill('Not checked:'),
-      'and 6 more, ',
-      'last checked',
-    ]);
+    const words = lines
+      .slice(-7, -1)
+      .map((line) => /sent|not checked|last checked/.exec(line)?.[0]);
+    expect(words).toEqual(['sent', ...Array(4).fill('not checked'), 'last checked']);
     expect(lines).toContain('  and 6 more, not checked: svcpay tx pending');
   });
 
   test('describes its progress by the last state of the service', () => {
-    expect(progressOf(payment)).toBe('last seen confirmed');
-    expect(progressOf({ ...payment, transaction: taken })).toBe('2 of 6');
-    expect(progressOf({ ...payment, step: 'quoted', agreed: false, txnState: 'quoted' })).toBe(
-      'quoted, your yes is missing',
-    );
+    const progress = (changes: Partial<PendingPayment>) =>
+      openLines([], [{ ...payment, ...changes }], () => undefined, now).map(
+        (line) => `${line.progress}, ${line.detail}`,
+      );
+    expect(progress({})).toEqual(['last seen confirmed, not checked']);
+    expect(progress({ transaction: taken })).toEqual(['sent, 2 of 6']);
+    expect(progress({ step: 'quoted', agreed: false, txnState: 'quoted' })).toEqual([
+      'quoted, your yes is missing, nothing moved yet',
+    ]);
     expect(pendingList(now, 'as of 14:02:11').footer).toBe('as of 14:02:11');
   });
 });

@@ -82,13 +82,13 @@ test('fills the window and is never wider or higher, with amounts whole at every
     expect(lines.join('\n')).toMatch(/1\.06085965[^]*9 410\.65[^]*−300 000 sat[^]*18 000 sat/);
   }
   expect(drawn(80, 24).join('\n')).toMatch(
-    /↑ On-chain +−300 000 sat +bc1q…f3t4 +● sent +4:00 +2 of 6/,
+    /↑ On-chain +−300 000 sat +bc1q…f3t4 +● sent +2 of 6 +4 min/,
   );
 });
 
 test('marks the chosen row, among open payments, events and movements in the order of the screen', () => {
   expect(openable(model)).toEqual(['chain', 'other-id', 'in']);
-  expect(drawn(80, 24).find((line) => line.includes('❯'))).toMatch(/event +srccreated +other-id/);
+  expect(drawn(80, 24).find((line) => line.includes('❯'))).toMatch(/event other-id: in flight/);
   expect(drawn(80, 24, { chosen: 2 }).find((line) => line.includes('❯'))).toContain('18 000 sat');
 });
 
@@ -111,8 +111,22 @@ test('the parties begin in one column, also beside what a swap brought', () => {
   expect(arrived).toBe(note);
 });
 
-test('shows the time of the last update if the service does not answer', () => {
-  expect(drawn(80, 24, { problem: 'No answer.' })[0]).toMatch(/last checked \d\d:\d\d:\d\d$/);
+test('shows the age of its data, and why the last update failed', () => {
+  expect(drawn(80, 24)[0]).toMatch(/as of \d\d:\d\d:\d\d · just now$/);
+  const failed = drawn(80, 24, { problem: 'No answer.', now: now + 40_000 });
+  expect(failed[0]).toMatch(/as of \d\d:\d\d:\d\d · 40 seconds ago$/);
+  expect(failed[1]).toBe('  No answer.');
+});
+
+test('keeps the chosen row in view, however many there are', () => {
+  const pending = Array.from({ length: 30 }, (_, i) =>
+    model.home.pending.map((txn) => ({ ...txn, txnId: `t${i}` })),
+  ).flat();
+  for (let chosen = 0; chosen < 32; chosen += 1) {
+    const lines = drawn(60, 20, { home: { ...model.home, pending }, chosen });
+    expect(lines).toHaveLength(20);
+    expect(lines.filter((line) => line.includes('❯'))).toHaveLength(1);
+  }
 });
 
 test('the sparkline rises from its lowest to its highest value', () => {

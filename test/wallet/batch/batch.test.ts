@@ -10,14 +10,21 @@ import type { Fate, RowOutcome } from '../../../src/wallet/batch/run.js';
 import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/tally.js';
 import { lnurlOrder, onchainOrder } from '../../../src/wallet/order/orders.js';
 
-const columns = new Set(['ref', 'to', 'amount', 'note', 'acct_num']);
+const columns = {
+  names: new Set(['ref', 'to', 'amount', 'note', 'acct_num']),
+  ofResult: new Set(['line', 'ref', 'to', 'amount', 'outcome', 'txnid']),
+  ignoreOthers: false,
+};
 
-async function read(text: string | readonly Buffer[]): Promise<(readonly [number, unknown])[]> {
+async function read(
+  text: string | readonly Buffer[],
+  ignoreOthers = false,
+): Promise<(readonly [number, unknown])[]> {
   async function* source(): AsyncGenerator<Buffer> {
     yield* typeof text === 'string' ? [Buffer.from(text)] : text;
   }
   const rows: (readonly [number, unknown])[] = [];
-  for await (const row of readRows(source(), columns))
+  for await (const row of readRows(source(), { ...columns, ignoreOthers }))
     rows.push([row.line, isProblem(row) ? row.message : row.cells]);
   return rows;
 }
@@ -56,7 +63,49 @@ describe('readRows', () => {
     ['an unknown column', 'to,fee\na,1\n', [[1, expect.stringContaining('no column "fee"')]]],
     ['a column twice', 'to,to\na,1\n', [[1, expect.stringContaining('there twice')]]],
     ['no destination', 'ref,note\na,1\n', [[1, expect.stringContaining('"to" is missing')]]],
-    ['semicolons', 'to;note\na;1\n', [[1, expect.stringContaining('separated by ";"')]]],
+    ['semicolons', 'to;note\na;"1;2"\n', [[2, { to: 'a', note: '1;2' }]]],
+    ['tabs', 'to\tnote\na\t1,5\n', [[2, { to: 'a', note: '1,5' }]]],
+    [
+      'a line that names the separator',
+      'sep=;\r\nto;note\r\na;1\r\n',
+      [[3, { to: 'a', note: '1' }]],
+    ],
+    ['another separator', 'to|note\na|1\n', [[1, expect.stringContaining('separated by "|"')]]],
+    [
+      'commas at the ends of lines',
+      'to,note,\na,b,\nc,d\ne,f,,\n',
+      [
+        [2, { to: 'a', note: 'b' }],
+        [3, { to: 'c', note: 'd' }],
+        [4, { to: 'e', note: 'f' }],
+      ],
+    ],
+    [
+      'a text in a column without a name',
+      'to,note,\na,b,c\n',
+      [[2, expect.stringContaining('3 cells, and the head has 2')]],
+    ],
+    ['columns that begin with #', 'to,#Dept\na,Sales\n', [[2, { to: 'a' }]]],
+    [
+      'a misspelled column',
+      'to,amuont\na,1\n',
+      [
+        [
+          1,
+          expect.stringMatching(/no column "amuont". Did you mean "amount"\? There are: ref, to/),
+        ],
+      ],
+    ],
+    [
+      'a result file',
+      "line,ref,to,amount,outcome,txnid,note\n2,'=x,a,1sat,paid,t1,'+n\n",
+      [[2, { ref: '=x', to: 'a', amount: '1sat', note: '+n' }]],
+    ],
+    [
+      'a result file of payouts',
+      'line,ref,to,acct_num,outcome,txnid\n2,p1,0123,0123,paid,t1\n',
+      [[2, { ref: 'p1', acct_num: '0123' }]],
+    ],
     ['nothing at all', '', [[1, expect.stringContaining('empty')]]],
     [
       'a quote that is not closed',
@@ -66,6 +115,18 @@ describe('readRows', () => {
     ['a quote within a cell', 'to\na"b\n', [[2, expect.stringContaining('middle of a cell')]]],
   ] as const)('reads %s', async ([, text, expected]) => {
     expect(await read(text)).toEqual(expected);
+  });
+
+  test.for([
+    ['others', 'to,Dept\na,Sales\n', [[2, { to: 'a' }]]],
+    [
+      'no other name of a column',
+      'to,Reference\na,1\n',
+      [[1, expect.stringContaining('mean "ref"')]],
+    ],
+    ['nor one letter too many', 'to,notes\na,1\n', [[1, expect.stringContaining('mean "note"')]]],
+  ] as const)('with --ignore-columns ignores %s', async ([, text, expected]) => {
+    expect(await read(text, true)).toEqual(expected);
   });
 
   test('reports a cell that is not UTF-8', async () => {
@@ -148,6 +209,7 @@ describe('failureOf', () => {
     before,
     txnId: null,
     txnState: null,
+    settledAt: null,
     total: undefined,
     failure: kind === undefined ? undefined : new Failure(kind, 'Why.'),
   });

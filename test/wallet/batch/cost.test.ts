@@ -3,7 +3,7 @@ import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { money, parseAmount } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
-import { Ceiling, quoteCost } from '../../../src/wallet/batch/cost.js';
+import { Ceiling, estimateCost, quoteCost } from '../../../src/wallet/batch/cost.js';
 import type { PlannedRow } from '../../../src/wallet/batch/plan.js';
 import { lnurlOrder, usdtOrder } from '../../../src/wallet/order/orders.js';
 
@@ -27,12 +27,34 @@ test('quoteCost sums the quotes of all rows by wallet', async () => {
     sats(2000, 3),
     rowOf(usdtOrder('T', parseAmount('5usdt'), 'USDT'), 4),
   ];
-  const cost = await quoteCost(rows, 2, async (row) =>
-    money(row.order.body.sourceReq.ccy, amount(row).times(2)),
+  const cost = await quoteCost(rows, 2, async (row) => {
+    const { ccy } = row.order.body.sourceReq;
+    return { total: money(ccy, amount(row).times(2)), fees: money(ccy, amount(row)) };
+  });
+  expect(cost.costs.map(({ ccy, total, fees }) => [ccy, total.toFixed(), fees?.toFixed()])).toEqual(
+    [
+      ['BTC', '0.00006', '0.00003'],
+      ['USDT', '10', '5'],
+    ],
   );
-  expect(cost.costs.map(({ ccy, total }) => [ccy, total.toFixed()])).toEqual([
-    ['BTC', '0.00006'],
-    ['USDT', '10'],
+  expect(cost.rows.get(3)?.total).toEqual(money('BTC', '0.00004'));
+});
+
+test('estimateCost converts at the rates, rounds up, and has no fees', () => {
+  const total = (from: string, ccy: string, sum: string) => ({
+    from,
+    ccy,
+    rows: 1,
+    amount: new Big(sum),
+  });
+  const totals = [
+    total('BTC', 'BTC', '0.1'),
+    total('BTC', 'VND', '1000000'),
+    total('USDT', 'KES', '1'),
+  ];
+  const costs = estimateCost(totals, { BTCVND: 3_000_000_000 });
+  expect(costs.map(({ ccy, total: sum, fees }) => [ccy, sum.toFixed(), fees])).toEqual([
+    ['BTC', '0.10033334', null],
   ]);
 });
 
@@ -40,7 +62,7 @@ test('quoteCost reports a refused row, and stops at a failure of all rows', asyn
   const rows = [sats(1000, 2), sats(2000, 3)];
   const refusal = (kind: 'refused' | 'temporary') => async (row: PlannedRow) => {
     if (row.line === 3) throw new Failure(kind, 'no');
-    return money('BTC', '0.00001');
+    return { total: money('BTC', '0.00001'), fees: money('BTC', '0') };
   };
   const { costs, refused } = await quoteCost(rows, 1, refusal('refused'));
   expect([costs.length, refused.map(({ row }) => row.line)]).toEqual([1, [3]]);
@@ -54,6 +76,6 @@ test('the ceiling admits rows up to the approved total, and releases the amount 
     ceiling.take(money('BTC', '0.6')),
     ceiling.take(money('VND', 1)),
   ]).toEqual([true, false, false]);
-  ceiling.giveBack(money('BTC', '0.6'));
+  ceiling.release(money('BTC', '0.6'));
   expect(ceiling.take(money('BTC', 1))).toBe(true);
 });

@@ -37,6 +37,7 @@ function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling, made = bench(
     waitTimeout: 1_000,
     retry: false,
     terms: () => ({}),
+    run: '2026-11-21T00:00:00.000Z rows.csv',
     ceiling,
   };
   const deps = {

@@ -1,4 +1,5 @@
-// Wallets shared by parallel payments: one read for all, no wait for a second one, and failures are not cached.
+// Wallets shared by parallel payments: one read for all, no wait for a second one, and failures are
+// not cached.
 import { expect, test } from 'vitest';
 import type { PaymentService } from '../../../src/wallet/payment/contract.js';
 import { sharedService } from '../../../src/wallet/batch/shared-service.js';
@@ -17,7 +18,7 @@ function counting(answers: readonly (number | Error)[]) {
     transactions: never,
     eachTransaction: never,
     serviceNow: () => 0,
-    confirmedNow: () => 0,
+    datedNow: () => 0,
     wallets: () => {
       const answer = answers[calls++];
       return answer instanceof Error

@@ -1,10 +1,11 @@
-// Each source against the service: the four kinds of difference, and nothing where all agree.
+// Each source against the service: every kind of difference, and nothing where all agree.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import Big from 'big.js';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { openSortedRows } from '../../../src/store/files/sorted-rows.js';
-import { differences, type Known, type KnownEvent } from '../../../src/wallet/books/compare.js';
+import { differences, putListed, type KnownEvent } from '../../../src/wallet/books/compare.js';
+import type { Known } from '../../../src/wallet/books/compared.js';
 import { received, start, transaction } from './support.js';
 
 interface World {
@@ -37,9 +38,9 @@ async function found({
       ? Promise.reject(new Failure('not-found', 'not found'))
       : Promise.resolve(txn);
   };
+  putListed(listed, rows);
   const sources = {
-    listed: each([listed]),
-    journal,
+    journal: each(journal),
     inbox: inbox && each(inbox),
     files: file === undefined ? [] : [{ name: 'pay.csv', rows: each(file) }],
   };
@@ -48,13 +49,22 @@ async function found({
     rows,
     read,
     since,
-    onRead: () => undefined,
   }))
     all.push(`${difference}: ${txnId} (${source})`);
   return all;
 }
 
-const sent: Known = { txnId: 'sent', reference: 'R', ccy: 'BTC', total: new Big('0.00100007') };
+const sent: Known = {
+  txnId: 'sent',
+  reference: null,
+  fate: 'paid',
+  state: 'paid',
+  ccy: 'BTC',
+  total: new Big('0.00100007'),
+  receivesCcy: 'BTC',
+  receives: new Big('0.001'),
+  run: null,
+};
 const event = (txnId: string, txnState = 'completed', at = start): KnownEvent => ({
   txnId,
   txnState,
@@ -115,9 +125,9 @@ describe('a reconciliation', () => {
       ['amount differs: sent (journal)'],
     ],
     [
-      'compares no amounts of different currencies',
-      { listed: [transaction()], journal: [{ ...sent, ccy: 'USDT' }] },
-      [],
+      'finds another currency, and compares no amounts then',
+      { listed: [transaction()], journal: [{ ...sent, ccy: 'USDT', total: new Big(1) }] },
+      ['currency differs: sent (journal)'],
     ],
     [
       'finds an amount other than in a batch result',
@@ -127,7 +137,173 @@ describe('a reconciliation', () => {
     [
       'finds a row of a batch result that the journal does not have',
       { listed: [transaction({ txnState: 'failed' })], file: [sent] },
-      ['unknown here: sent (pay.csv)'],
+      ['state differs: sent (pay.csv)', 'unknown here: sent (pay.csv)'],
+    ],
+    ...(['failed', 'rejected', 'error', 'destsent', 'quoted', 'expired'] as const).map(
+      (txnState): [string, World, string[]] => [
+        `finds a payment that is paid here and ${txnState} there`,
+        { listed: [transaction({ txnState })], journal: [sent] },
+        ['state differs: sent (journal)'],
+      ],
+    ),
+    ...(
+      [
+        ['nothing moved', 'completed'],
+        ['in flight', 'completed'],
+        ['in flight', 'failed'],
+        ['error', 'completed'],
+        ['unknown', 'completed'],
+        ['nothing moved', 'destsent'],
+      ] as const
+    ).map(([fate, txnState]): [string, World, string[]] => [
+      `finds a payment with fate "${fate}" here and ${txnState} there`,
+      {
+        listed: [transaction({ txnState })],
+        journal: [{ ...sent, fate, total: null, receives: null }],
+      },
+      ['state differs: sent (journal)'],
+    ]),
+    ...(
+      [
+        ['unknown', 'expired'],
+        ['nothing moved', 'quoted'],
+        ['nothing moved', 'failed'],
+        ['in flight', 'srccreated'],
+        ['error', 'error'],
+      ] as const
+    ).map(([fate, txnState]): [string, World, string[]] => [
+      `takes "${fate}" here and ${txnState} there for one fate`,
+      { listed: [transaction({ txnState })], journal: [{ ...sent, fate }] },
+      [],
+    ]),
+    [
+      'does not miss what moved nothing',
+      { journal: [{ ...sent, fate: 'nothing moved', state: 'lapsed' }] },
+      [],
+    ],
+    [
+      'finds that another amount arrived than was agreed',
+      { listed: [transaction()], journal: [{ ...sent, receives: new Big('0.00099') }] },
+      ['arrived differs: sent (journal)'],
+    ],
+    [
+      'finds that another currency arrived',
+      { listed: [transaction()], journal: [{ ...sent, receivesCcy: 'VND' }] },
+      ['currency differs: sent (journal)'],
+    ],
+    [
+      'finds another reference',
+      { listed: [transaction({ extRefId: 'S' })], journal: [{ ...sent, reference: 'R' }] },
+      ['reference differs: sent (journal)'],
+    ],
+    [
+      'takes the id of an imported payment for its reference',
+      { listed: [transaction()], journal: [{ ...sent, reference: 'sent' }] },
+      [],
+    ],
+    [
+      'finds that another amount was received than requested, fees apart',
+      {
+        listed: [
+          received({
+            destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.002, amtSettled: 0.0019 },
+            sourceReq: { ccy: 'BTC', method: 'on-chain', amtSettled: 0.0019 },
+          }),
+          received({
+            txnId: 'net',
+            destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.002, amtSettled: 0.0019 },
+            sourceReq: {
+              ccy: 'BTC',
+              method: 'on-chain',
+              amtSettled: 0.002,
+              servicepayFees: 0.0001,
+              networkFees: 0,
+            },
+          }),
+        ],
+      },
+      ['arrived differs: received (request)'],
+    ],
+    [
+      "finds that the source's own figure is neither what arrived nor that and the fees",
+      {
+        listed: [
+          transaction({
+            sourceReq: { ...transaction().sourceReq, amtSettled: 0.0012 },
+          }),
+          transaction({
+            txnId: 'whole',
+            sourceReq: { ...transaction().sourceReq, amtSettled: 0.00100007 },
+          }),
+        ],
+        journal: [sent, { ...sent, txnId: 'whole' }],
+      },
+      ['contradicts itself: sent (service)'],
+    ],
+    [
+      'never agrees about a transaction without amounts, or a payment without an amount here',
+      {
+        listed: [
+          transaction({
+            sourceReq: { ccy: 'BTC', method: 'servicepay' },
+            destReq: { ccy: 'VND', method: 'vnd-instant' },
+          }),
+          transaction({ txnId: 'bare' }),
+        ],
+        journal: [sent, { ...sent, txnId: 'bare', total: null }],
+      },
+      ['not comparable: bare (journal)', 'not comparable: sent (service)'],
+    ],
+    [
+      'compares every row of a file, without an id by its reference',
+      {
+        listed: [transaction({ extRefId: 'R' })],
+        journal: [{ ...sent, reference: 'R' }],
+        file: [
+          { ...sent, txnId: null, reference: 'R', fate: 'nothing moved', state: 'failed' },
+          { ...sent, txnId: null, reference: 'S' },
+        ],
+      },
+      ['state differs: sent (pay.csv)', 'unknown there: null (pay.csv)'],
+    ],
+    [
+      'finds doubled rows of a file, whose last row about a payment counts',
+      {
+        listed: [transaction({ extRefId: 'R' })],
+        journal: [{ ...sent, reference: 'R' }],
+        file: [
+          { ...sent, reference: 'R', fate: 'in flight', state: 'sent', total: null },
+          { ...sent, reference: 'R' },
+          { ...sent, reference: 'R' },
+        ],
+      },
+      ['doubled row: sent (pay.csv)'],
+    ],
+    [
+      "finds rows of the file's batch that the file lacks",
+      {
+        listed: [transaction(), transaction({ txnId: 'two' }), transaction({ txnId: 'other' })],
+        journal: [
+          { ...sent, run: 'A' },
+          { ...sent, txnId: 'two', run: 'A' },
+          { ...sent, txnId: 'other', run: 'B' },
+        ],
+        file: [sent],
+      },
+      ['not in the file: two (pay.csv)'],
+    ],
+    [
+      'counts a completed event, whatever came after it',
+      { listed: [received()], inbox: [event('received'), event('received', 'destsent')] },
+      [],
+    ],
+    [
+      'finds events that contradict one another, and the service',
+      {
+        listed: [received({ txnState: 'failed' })],
+        inbox: [event('received'), event('received', 'failed')],
+      },
+      ['events contradict: received (inbox)', 'state differs: received (inbox)'],
     ],
     [
       'finds an event that never came',

@@ -1,4 +1,5 @@
-// The books of a large account: read once, in order, in constant memory, interruptible; read again if the list lags.
+// The books of a large account: read once, in order, in constant memory, interruptible; read again
+// if the list lags.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -6,8 +7,11 @@ import Big from 'big.js';
 import type { ListedTransaction, Wallet } from '../../../src/api/types.js';
 import { openSortedRows } from '../../../src/store/files/sorted-rows.js';
 import { gather, type Books, type BooksService } from '../../../src/wallet/books/gather.js';
+import { movementOf } from '../../../src/wallet/books/entries.js';
+import type { Candidate, Movement } from '../../../src/wallet/books/movement.js';
 import { statementRows } from '../../../src/wallet/books/statement.js';
 import { received, start, transaction } from './support.js';
+import { countOf } from '../../support/part.js';
 
 const now = start + 200_000_000;
 
@@ -17,13 +21,23 @@ interface World {
   readonly totals: readonly (number | null)[];
   readonly updatedAt?: string;
   readonly signal?: AbortSignal;
-  readonly onRead?: (count: number) => void;
+  readonly onPage?: (page: readonly ListedTransaction[]) => void;
+  readonly recorded?: readonly Movement[];
+  /** When the BTC wallet last tied. */
+  readonly tied?: number;
+  readonly submitted?: readonly Candidate[];
+  readonly edges?: readonly number[];
+  /** Times of settlement in the inbox, and by id. */
+  readonly settled?: Readonly<Record<string, number>>;
+  readonly byId?: Readonly<Record<string, ListedTransaction>>;
 }
 
 interface Gathered {
   readonly books: Books;
   readonly pauses: number[];
   readonly since: string[];
+  /** Transactions that were read by id. */
+  readonly read: string[];
 }
 
 async function booksOf({
@@ -31,9 +45,15 @@ async function booksOf({
   totals,
   updatedAt,
   signal = new AbortController().signal,
-  onRead = () => undefined,
+  onPage = () => undefined,
+  recorded = [],
+  tied,
+  submitted = [],
+  edges = [],
+  settled = {},
+  byId = {},
 }: World): Promise<Gathered> {
-  const [pauses, since]: [number[], string[]] = [[], []];
+  const [pauses, since, read]: [number[], string[], string[]] = [[], [], []];
   let asked = 0;
   const service: BooksService = {
     wallets: () => {
@@ -41,7 +61,13 @@ async function booksOf({
       const wallet: Wallet = { ccy: 'BTC', amount, ...(updatedAt !== undefined && { updatedAt }) };
       return Promise.resolve([wallet]);
     },
-    transaction: (id) => Promise.reject(new Error(`asked for ${id}`)),
+    transaction: (id) => {
+      read.push(id);
+      const txn = byId[id];
+      return txn === undefined
+        ? Promise.reject(new Error(`asked for ${id}`))
+        : Promise.resolve(txn);
+    },
     async *eachTransactionPage({ startTime = '' }) {
       since.push(startTime);
       for (const page of rounds[Math.min(since.length - 1, rounds.length - 1)] ?? []) {
@@ -56,12 +82,16 @@ async function booksOf({
   const books = await gather({
     service,
     rows,
-    before: new Map(),
+    recorded,
+    edges,
+    settled: (txnId) => Promise.resolve(settled[txnId]),
+    ties: new Map(tied === undefined ? [] : [['BTC', tied]]),
+    submitted: () => Promise.resolve(submitted),
     sleep: async (ms) => void pauses.push(ms),
     signal,
-    onRead,
+    onPage,
   });
-  return { books, pauses, since };
+  return { books, pauses, since, read };
 }
 
 /** Newest first, in pages of a hundred, none of which is held. */
@@ -112,17 +142,129 @@ describe('the books', () => {
     expect([books.differences, pauses]).toEqual([[], [2_000, 6_000]]);
   });
 
-  test('report remaining differences', async () => {
-    const { books, pauses } = await booksOf({ rounds: [[[received()]]], totals: [0.003] });
-    expect(pauses).toEqual([]);
+  test('of a wallet that tied before report what arose since then', async () => {
+    const tied = start - 86_400_000;
+    const { books, pauses } = await booksOf({ rounds: [[[received()]]], totals: [0.003], tied });
+    expect([pauses, books.openings, books.tied]).toEqual([[], [], []]);
     expect(books.differences).toMatchObject([
       {
         ccy: 'BTC',
         added: new Big('0.002'),
         reported: new Big('0.003'),
         difference: new Big('0.001'),
+        lastTied: tied,
       },
     ]);
+  });
+
+  test('of a wallet that never tied open just before its first row', async () => {
+    const { books } = await booksOf({ rounds: [[[received()]]], totals: [0.003] });
+    expect([books.differences, books.tied]).toEqual([[], []]);
+    expect(books.openings).toMatchObject([
+      { entry: { id: 'opening-BTC', amount: '0.001', dated: new Date(start - 1).toISOString() } },
+    ]);
+    expect([...books.movements('BTC')].map(({ kind }) => kind)).toEqual([
+      'opening entry',
+      'receive',
+    ]);
+  });
+
+  test('count a row on the day it settled: by its id, by the inbox, and only near an edge', async () => {
+    const day = 86_400_000;
+    const edge = start + 30 * day;
+    const row = (txnId: string, createdAt: number, method: string) =>
+      received({
+        txnId,
+        createdAt,
+        sourceReq: { ...received().sourceReq, method },
+      });
+    const late = row('late', edge - 3 * day, 'on-chain');
+    const { books, read } = await booksOf({
+      rounds: [
+        [
+          [
+            row('early', edge - 9 * day, 'on-chain'),
+            late,
+            row('shop', edge - 3 * day, 'lightning'),
+            row('eve', edge - 3_600_000, 'lightning'),
+            row('sure', edge - 60_000, 'lightning'),
+            transaction({ txnId: 'sent', createdAt: edge - 3 * 3_600_000 }),
+          ],
+        ],
+      ],
+      totals: [0.00899993],
+      edges: [start, edge],
+      settled: { eve: edge + 60_000 },
+      byId: {
+        late: { ...late, destReq: { ...late.destReq, updatedAt: edge + 3_600_000 } },
+        sure: {
+          ...row('sure', edge - 60_000, 'lightning'),
+          sourceReq: { ...received().sourceReq, updatedAt: edge - 50_000 },
+        },
+      },
+    });
+    expect(read).toEqual(['late', 'sure']);
+    const sides = [...books.movements('BTC')].map(({ txnId, at }) => [txnId, at < edge]);
+    expect(sides).toEqual([
+      ['early', true],
+      ['shop', true],
+      ['sent', true],
+      ['sure', true],
+      ['eve', false],
+      ['late', false],
+    ]);
+    expect([...books.movements('BTC')].at(-1)).toMatchObject({
+      at: edge + 3_600_000,
+      created: edge - 3 * day,
+    });
+  });
+
+  test('without rows open now', async () => {
+    const { books } = await booksOf({ rounds: [[]], totals: [1] });
+    expect(books.openings).toMatchObject([{ at: now }]);
+  });
+
+  test('tie with a recorded opening and an adjustment, which counts from its day on', async () => {
+    const opening = { id: 'opening-BTC', kind: 'opening', ccy: 'BTC', note: null } as const;
+    const before = new Date(start - 1).toISOString();
+    const { books } = await booksOf({
+      rounds: [[[received()]]],
+      totals: [0.0025],
+      recorded: [
+        movementOf({ ...opening, amount: '0.001', dated: before }, 'UTC'),
+        movementOf(
+          { ...opening, id: 'a', kind: 'adjustment', amount: '-0.0005', dated: '2026-10-02' },
+          'UTC',
+        ),
+      ],
+    });
+    expect([books.differences, books.openings]).toEqual([[], []]);
+    expect(books.tied).toMatchObject([{ ccy: 'BTC', balance: new Big('0.0025') }]);
+    expect([...books.movements('BTC')].map(({ kind }) => kind)).toEqual([
+      'opening entry',
+      'receive',
+      'adjustment',
+    ]);
+  });
+
+  test.for([
+    ['less than the transactions', 0.001, []],
+    ['exactly a payment that the list leaves out', 0.003, [0.001]],
+  ] as const)('never open with %s', async ([, total, hidden]) => {
+    const { books } = await booksOf({
+      rounds: [[[received()]]],
+      totals: [total],
+      submitted: hidden.map((effect) => ({
+        ccy: 'BTC',
+        at: start,
+        txnId: 'hidden',
+        reason: 'not in the list',
+        txnState: 'completed',
+        effect: new Big(effect),
+      })),
+    });
+    expect(books.openings).toEqual([]);
+    expect(books.differences).toHaveLength(1);
   });
 
   test('do not check a wallet without a total', async () => {
@@ -131,17 +273,20 @@ describe('the books', () => {
   });
 
   test(
-    'of 100,000 transactions need no more memory than those of 20,000',
+    'of many transactions need no more memory than those of 20,000',
     { timeout: 60_000 },
     async () => {
-      const count = 100_000;
+      const count = countOf({ part: 40_000, all: 100_000 });
       const heap = new Map<number, number>();
-      const onRead = (read: number): void =>
-        void (read % 20_000 === 0 && heap.set(read, heapUsed()));
+      let read = 0;
+      const onPage = (page: readonly ListedTransaction[]): void => {
+        read += page.length;
+        if (read % 20_000 === 0) heap.set(read, heapUsed());
+      };
       const { books } = await booksOf({
         rounds: [receipts(count)],
         totals: [count * 0.002],
-        onRead,
+        onPage,
       });
       let rows = 0;
       for (const { kind } of statementRows(
@@ -162,7 +307,7 @@ describe('the books', () => {
       rounds: [receipts(1_000)],
       totals: [2],
       signal: interrupt.signal,
-      onRead: () => interrupt.abort(new Error('interrupted')),
+      onPage: () => interrupt.abort(new Error('interrupted')),
     });
     await expect(reading).rejects.toThrow('interrupted');
   });

@@ -1,4 +1,5 @@
-// The history as other programs read it: books that balance, one record for a swap, texts that steer no parser.
+// The history as other programs read it: books that balance, one record for a swap, texts that
+// steer no parser.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -77,6 +78,7 @@ async function exported(
   format: ExportFormat,
   transactions: readonly ListedTransaction[],
   rawCells = false,
+  kept?: { readonly fiat: string; readonly rates: Readonly<Record<string, string>> },
 ): Promise<string> {
   async function* source(): AsyncGenerator<readonly ListedTransaction[]> {
     yield transactions;
@@ -90,6 +92,7 @@ async function exported(
     zone: 'UTC',
     ccy: 'USD',
     leftOut: () => undefined,
+    facts: () => Promise.resolve(() => ({ payee: undefined, kept })),
   }))
     pieces.push(piece);
   return pieces.join('');
@@ -159,7 +162,6 @@ describe('a journal for hledger', () => {
 
 commodity 1.000000 USDT
 commodity 1.00000000 BTC
-
 account Assets:Svcpay:USDT
 account Expenses:Svcpay:Fees:Service
 account Assets:Svcpay:BTC
@@ -172,6 +174,16 @@ account Assets:Svcpay:BTC
     Expenses:Svcpay:Fees:Service  0.0625 USDT
     Assets:Svcpay:BTC  0.00025 BTC @@ 25 USDT
 `);
+  });
+
+  test.for([
+    ['hledger', '\nP 2026-03-01 BTC 98765.43 USD\n'],
+    ['beancount', '\n2026-03-01 price BTC 98765.43 USD\n'],
+  ] as const)('and %s: the rates at settlement are prices', async ([format, price]) => {
+    const kept = { fiat: 'USD', rates: { BTC: '98765.43', USD: '1' } };
+    const text = await exported(format, [kinds.swap], false, kept);
+    expect(text).toContain(price);
+    expect(text).not.toContain('USD 1');
   });
 
   test('writes text from outside without line breaks', async () => {

@@ -1,35 +1,44 @@
-// A journal from a backup, compared with the service: the sums are complete, whenever the backup was made.
+// A journal from a backup, compared with the service: the sums are complete, whenever the backup
+// was made.
 import { describe, expect, test } from 'vitest';
-import type { ListedTransaction, TransactionFilter } from '../../../src/api/types.js';
+import type { ListedTransaction, Transaction, TransactionFilter } from '../../../src/api/types.js';
 import { reconcile, type Reconciled } from '../../../src/wallet/history/reconcile.js';
 import type { Spend } from '../../../src/store/journal/journal.js';
 import { emptyStore, type JournalStore } from '../../simulation/memory-journal.js';
 import { bench, otherOrder, type Bench } from '../support/machine.js';
 
-const compare = ({ deps }: Bench): Promise<Reconciled> => {
+type Answer = (txn: Transaction) => Transaction;
+const asItIs: Answer = (txn) => txn;
+
+/** @param listed what the list answers, in place of the transaction; `read` a read by id */
+const compare = (
+  { deps }: Bench,
+  { listed = asItIs, read = asItIs }: { listed?: Answer; read?: Answer } = {},
+): Promise<Reconciled> => {
   const { service } = deps;
   async function* eachTransactionPage(
     filter: TransactionFilter,
   ): AsyncGenerator<readonly ListedTransaction[]> {
-    for await (const row of service.eachTransaction(filter)) yield [row];
+    for await (const row of service.eachTransaction(filter)) yield [listed({ ...row })];
   }
   const listing = {
     eachTransactionPage,
-    transaction: service.transaction.bind(service),
+    transaction: async (txnId: string) => read(await service.transaction(txnId)),
     serviceNow: () => service.serviceNow(),
-    confirmedNow: () => service.confirmedNow(),
+    datedNow: () => service.datedNow(),
   };
   return reconcile(0, { ...deps, service: listing, onRead: () => undefined });
 };
 
-const dayOf = ({ time }: Bench) => ({ lengthMs: 86_400_000, earliest: time, latest: time });
 const spentOf = async (one: Bench): Promise<readonly Spend[]> =>
-  (await one.deps.journal.spent('account', dayOf(one))).toSorted((a, b) =>
+  (await one.deps.journal.spent('account', undefined)).toSorted((a, b) =>
     a.total < b.total ? -1 : 1,
   );
 
-const copyOf = ({ rows }: JournalStore): JournalStore => ({
+const copyOf = ({ rows, clocks, limitTimes }: JournalStore): JournalStore => ({
   rows: structuredClone(rows),
+  clocks: structuredClone(clocks),
+  limitTimes: structuredClone(limitTimes),
   turn: Promise.resolve(),
 });
 
@@ -120,4 +129,40 @@ test('no other attempt follows a state from the service', async () => {
   await expect(old.pay()).rejects.toThrow('ended as failed');
   await expect(old.pay({ retry: true })).rejects.toThrow('does not return enough to try it again');
   expect(old.log).not.toContain('POST R~2');
+});
+
+describe('an import from abbreviated answers', () => {
+  const abbreviated: Answer = ({ txnId, txnState }) => ({
+    txnId,
+    txnState,
+    sourceReq: {},
+    destReq: {},
+  });
+
+  test('reads what an abbreviated row lacks by id', async () => {
+    const { whole, old } = await backedUp('none');
+    const imported = await compare(old, { listed: abbreviated });
+    expect(imported).toMatchObject({ entered: 1, unclear: [] });
+    expect(await spentOf(old)).toEqual(await spentOf(whole));
+  });
+
+  test.for<[string, Answer]>([
+    [
+      'the source method',
+      (txn) => ({ ...txn, sourceReq: { ...txn.sourceReq, method: undefined } }),
+    ],
+    ['the destination method', (txn) => ({ ...txn, destReq: { ...txn.destReq, method: null } })],
+    ['the source currency', (txn) => ({ ...txn, sourceReq: { ...txn.sourceReq, ccy: null } })],
+  ])('names a payment whose read lacks %s', async ([, read]) => {
+    const { old } = await backedUp('none');
+    const imported = await compare(old, { read });
+    expect(imported).toMatchObject({ entered: 0, unclear: [expect.any(String)] });
+  });
+
+  test('leaves out a transaction of another account', async () => {
+    const { old } = await backedUp('none');
+    const foreign: Answer = (txn) => ({ ...txn, accountId: 'ne01-child' });
+    expect(await compare(old, { read: foreign })).toMatchObject({ entered: 0, unclear: [] });
+    expect(await compare(old, { listed: foreign })).toMatchObject({ entered: 0, unclear: [] });
+  });
 });

@@ -1,4 +1,5 @@
-// The spending policy as tables: what each limit lets pass, and which names stand for which destinations.
+// The spending policy as tables: what each limit lets pass, and which names stand for which
+// destinations.
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { isAllowed, readAllowed } from '../../../src/wallet/limits/allowed-destinations.js';

@@ -1,4 +1,5 @@
-// Taking a quote back: what the service cannot cancel lapses by itself, and no later resume pays it.
+// Taking a quote back: what the service cannot cancel lapses by itself, and no later resume pays
+// it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +36,10 @@ function openTestJournal(): Journal {
 
 const quoted = { ...requested(1), state: 'quoted', txnId: 'txn-1', txnState: 'quoted' } as const;
 
-/** A journal that holds the quote as asked for with a standing yes, as after a crash between quote and confirmation. */
+/**
+ * A journal that holds the quote as asked for with a standing yes, as after a crash between quote
+ * and confirmation.
+ */
 async function journalWithQuote(): Promise<Journal> {
   const journal = openTestJournal();
   const { payment } = await journal.begin({
@@ -48,7 +52,6 @@ async function journalWithQuote(): Promise<Journal> {
     fingerprint: 'f',
     idempotencyKey: null,
     terms: {},
-    consent: 'standing',
   });
   const claim = await journal.claim(payment.id, 'crashed:1');
   if (claim === undefined) throw new Error('The intent could not be claimed.');
@@ -137,10 +140,9 @@ describe('a cancelled quote', () => {
       ...quoted,
       state: 'submitting',
       approvedTotal: '1',
-      submittedAt: 1,
       spendCcy: 'USDT',
     } as const;
-    await journal.release(await journal.write(claim, { attempt }));
+    await journal.release(await journal.submit(claim, { attempt }, undefined, () => undefined));
     for (const state of ['expired', 'usercanceled']) {
       await expect(cancelQuote('txn-1', depsOf(journal, [state], never))).rejects.toMatchObject({
         kind: 'pending',

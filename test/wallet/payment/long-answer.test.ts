@@ -1,4 +1,5 @@
-// A request that is out for longer than a lease lasts: the payment stays with the process that waits for the answer.
+// A request that is out for longer than a lease lasts: the payment stays with the process that
+// waits for the answer.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +41,7 @@ test.each(['createTransaction', 'confirmTransaction'] as const)(
           beat.at += beat.everyMs;
           beat.action();
         }
-        // In one file one transaction follows the other: this one comes after the renewal.
+        // In one file one transaction follows the other: this one comes after the extension.
         const payment = await journal.find('scope', 'R');
         taken.push(await journal.claim(payment?.id ?? '', 'rival'));
       }

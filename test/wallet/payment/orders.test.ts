@@ -1,4 +1,5 @@
-// The creation bodies field by field, by the nine rules of specification endpoint 6: what is asked for and nothing else.
+// The creation bodies field by field, by the nine rules of specification endpoint 6: what is asked
+// for and nothing else.
 import { describe, expect, test } from 'vitest';
 import { wireJson } from '../../../src/api/json.js';
 import type { CreateTransaction } from '../../../src/api/types.js';

@@ -1,4 +1,5 @@
-// The rules of the payment machine, one after the other: what it sends, what it writes before, and what it says.
+// The rules of the payment machine, one after the other: what it sends, what it writes before, and
+// what it says.
 import { describe, expect, test } from 'vitest';
 import { CancelNotOffered } from '../../../src/api/errors.js';
 import { Failure } from '../../../src/formats/failure.js';
@@ -180,7 +181,7 @@ describe('a payment', () => {
     const made = bench();
     made.says = () => false;
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'declined' });
-    expect(made.now()).toMatchObject({ abandoned: true, consent: 'none' });
+    expect(made.now()).toMatchObject({ abandoned: true });
     await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
       kind: 'usage',
     });
@@ -193,7 +194,6 @@ describe('a payment', () => {
     const made = bench();
     await made.pay({ yes: false });
     expect(made.now()).toMatchObject({
-      consent: 'quote',
       approvedTotal: '0.00001001',
       approvedReceives: '0.00001',
     });
@@ -265,41 +265,10 @@ describe('a quote', () => {
     expect(made.asked).toHaveLength(asked);
   });
 
-  test.each([
-    [1, 0],
-    [0.9, 1],
-  ])(
-    'that credits %d instead of the agreed 1 after a crash is shown for approval %d times',
-    async (brings, asked) => {
-      const made = bench();
-      const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
-      made.quotes = (body) => ({
-        fxRate: null,
-        destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: brings },
-      });
-      await made.pay({ order: swap, until: 'quoted' });
-      made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
-      const approved = { approvedTotal: '0.00001001', approvedReceives: '1' };
-      for (const row of made.store.rows.values()) {
-        row.payment = {
-          ...row.payment,
-          consent: 'quote',
-          abandoned: false,
-          attempts: row.payment.attempts.map((each) => ({ ...each, ...approved })),
-        };
-      }
-      expect(await resume(made.payment(), waiting, made.deps)).toMatchObject({
-        txnState: 'completed',
-        extRefId: 'R~2',
-      });
-      expect(made.asked).toHaveLength(asked);
-    },
-  );
-
-  test('that was only shown is abandoned without a yes, whatever the options', async () => {
+  test('that was only shown is abandoned, whatever the options', async () => {
     const made = bench();
     expect(await made.pay({ until: 'quoted', yes: true })).toMatchObject({ txnState: 'quoted' });
-    expect(made.now()).toMatchObject({ abandoned: true, consent: 'none' });
+    expect(made.now()).toMatchObject({ abandoned: true });
     expect(requests(made)).toEqual(['POST R']);
   });
 
@@ -307,7 +276,7 @@ describe('a quote', () => {
     const made = bench();
     made.journalFails = ({ abandoned }) => abandoned === true;
     await made.pay({ until: 'quoted', yes: true }).catch(() => undefined);
-    expect(made.now()).toMatchObject({ state: 'quoted', abandoned: false, consent: 'none' });
+    expect(made.now()).toMatchObject({ state: 'quoted', abandoned: false });
     made.journalFails = () => false;
     made.says = () => false;
     await expect(resume(made.payment(), waiting, made.deps)).rejects.toMatchObject({
@@ -326,7 +295,6 @@ describe('a quote', () => {
     expect(requests(made)).toHaveLength(before);
     expect(made.now()).toMatchObject({
       state: 'submitting',
-      consent: 'standing',
       abandoned: false,
     });
   });
@@ -634,7 +602,7 @@ describe('a quote confirmed by its id', () => {
     made.journalFails = ({ attempt, abandoned }) =>
       attempt?.state === 'submitting' || abandoned === true;
     await expect(confirmQuote(second(made), yes, waiting, made.deps)).rejects.toBeInstanceOf(Error);
-    expect(made.now()).toMatchObject({ consent: 'none' });
+    expect(made.now()).toMatchObject({ state: 'quoted', status: 'open' });
   });
 
   test('is not confirmed, and no other quote, if the payment has a newer one', async () => {
@@ -855,9 +823,11 @@ describe('a confirmation', () => {
     expect(made.now().state).toBe(
       end === 'completed'
         ? 'paid'
-        : end === 'pending' || end === 'temporary'
+        : end === 'pending'
           ? 'submitting'
-          : 'lapsed',
+          : end === 'temporary'
+            ? 'quoted'
+            : 'lapsed',
     );
   });
 
@@ -916,7 +886,7 @@ describe('a confirmation', () => {
     };
     await expect(made.pay()).rejects.toMatchObject({ kind: 'interrupted', exitCode: 130 });
     expect(requests(made)).toEqual(['POST R']);
-    expect(made.now()).toMatchObject({ state: 'submitting' });
+    expect(made.now()).toMatchObject({ state: 'quoted', status: 'abandoned', submittedAt: null });
   });
 
   test('that was sent makes an expiry an unknown outcome, which only --retry continues, with the options of that run', async () => {
@@ -1110,7 +1080,10 @@ describe('a confirmation', () => {
     ]);
   });
 
-  /** The attempt before is in doubt, and the process that was to make another one ended before it could. */
+  /**
+   * The attempt before is in doubt, and the process that was to make another one ended before it
+   * could.
+   */
   const leftBetween = async (): Promise<Bench> => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
@@ -1258,7 +1231,10 @@ describe('a confirmation', () => {
 });
 
 describe('a creation refused without a reason, while the list shows nothing yet,', () => {
-  /** The list shows nothing until so much time has passed; used references are refused with these words. */
+  /**
+   * The list shows nothing until so much time has passed; used references are refused with these
+   * words.
+   */
   const lagging = (made: Bench, ms: number): Bench => {
     const { service } = made.deps;
     const shownFrom = made.time + ms;
@@ -1513,7 +1489,7 @@ describe('a resumed payment', () => {
     Object.assign(made.deps, { sleep, service });
     await expect(made.pay({ wait: 5_000 })).rejects.toMatchObject({
       kind: 'pending',
-      next: { do: 'resume', id: 't1' },
+      next: { do: 'watch', id: 't1' },
     });
     expect(slept).toBe(5_000);
   });

@@ -1,6 +1,9 @@
-// The planner: the payment that follows from a destination, an amount and flags, for every send command.
+// The planner: the payment that follows from a destination, an amount and flags, for every send
+// command.
 import { describe, expect, test } from 'vitest';
 import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
+import { fixed, money } from '../../../src/formats/amount.js';
+import { wholeOf } from '../../../src/wallet/plan/spend-all.js';
 import { planSend, planSendNow, type SendWords } from '../../../src/wallet/plan/send.js';
 import { shownOrder } from '../../support/orders.js';
 
@@ -47,6 +50,34 @@ const orders: readonly (readonly [SendWords, string])[] = [
 describe('the planner', () => {
   test.for(orders)('makes %o a payment', ([words, expected]) => {
     expect(shownOrder(planSendNow(words, around).order)).toBe(expected);
+  });
+
+  test.for<[SendWords, string]>([
+    [{ to: bitcoin, amount: 'all' }, 'BTC -> BTC 0.12345678 on-chain, less fees'],
+    [{ to: 'a@b.com', amount: 'ALL' }, 'BTC 0.12345678 -> BTC lnurl, less fees'],
+    [{ to: 'a@b.com', amount: 'all', from: 'VND' }, 'VND 7000 -> BTC lnurl, less fees'],
+    [{ to: tron, amount: 'all' }, 'USDT 12.5 -> USDT tron, less fees'],
+    [{ to: tron, amount: 'all', from: 'VND' }, 'VND 7000 -> USDT tron, less fees'],
+  ])('makes all in %o the whole balance, with the fees inside', ([words, expected]) => {
+    const balances = [money('BTC', '0.12345678'), money('USDT', '12.5'), money('VND', '7000')];
+    const planned = planSend(words, around);
+    expect(planned).toMatchObject({ missing: 'balance' });
+    const held = balances.find(({ ccy }) => 'ccy' in planned && ccy === planned.ccy);
+    expect(shownOrder(planSendNow(words, { ...around, held }).order)).toBe(expected);
+  });
+
+  test.for<[SendWords, RegExp]>([
+    [{ to: invoice(1_000_000n), amount: 'all' }, /invoice is for .* not for all/],
+    [{ to: bitcoin, amount: 'all', from: 'USDT' }, /cannot be all of your USDT wallet/],
+    [{ to: bitcoin, amount: 'all' }, /"all" is not an amount here/],
+  ])('refuses all in %o', ([words, message]) => {
+    expect(() => planSendNow(words, around)).toThrow(message);
+  });
+
+  test('counts only what the currency can express, and refuses an empty wallet', () => {
+    expect(fixed(wholeOf(money('BTC', '0.000000019')).value)).toBe('0.00000001');
+    expect(fixed(wholeOf(money('VND', '70.9')).value)).toBe('70');
+    expect(() => wholeOf(money('VND', '0.9'))).toThrow('your VND wallet is empty');
   });
 
   test.for<[SendWords, string, string | undefined]>([

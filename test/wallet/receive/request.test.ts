@@ -29,6 +29,7 @@ test('a confirmed receive without an invoice is read again until it has one', as
   };
   const deps = {
     service,
+    account: 'a',
     onRead: unused,
     sleep: async () => undefined,
     newId: () => 'r1',

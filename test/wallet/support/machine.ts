@@ -1,4 +1,5 @@
-// The payment core on a bench: a service of one page, a journal in memory, a clock that runs only while it sleeps.
+// The payment core on a bench: a service of one page, a journal in memory, a clock that runs only
+// while it sleeps.
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { CreateTransaction, Rates, Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
@@ -52,7 +53,7 @@ export interface Bench {
   pay(change?: Partial<PayOptions>): Promise<Transaction>;
   payment(ref?: string): Payment;
   /** The latest attempt, with what is derived of its payment. */
-  now(ref?: string): Attempt & Pick<Payment, 'abandoned' | 'consent'> & { status: PaymentStatus };
+  now(ref?: string): Attempt & Pick<Payment, 'abandoned'> & { status: PaymentStatus };
 }
 
 interface PayOptions extends PaymentOptions {
@@ -96,7 +97,7 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
 
   const service: PaymentService = {
     serviceNow: () => made.time + made.ahead,
-    confirmedNow: () => made.time + made.ahead,
+    datedNow: () => made.time + made.ahead,
     async wallets() {
       enter('wallets', 'GET wallets');
       return [{ ccy: 'BTC', amount: 1, availableBalance: 0.5 }];
@@ -177,6 +178,7 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
       every: () => () => undefined,
       newId: ids(),
       signal: interrupt.signal,
+      again: async () => 'another',
       approve: async ({ quote }) => {
         const question = `${quote.total.value.toFixed(8)}`;
         made.asked.push(question);
@@ -200,7 +202,6 @@ export function bench(store: JournalStore = emptyStore(), transactions: Transact
       return {
         ...latest(payment),
         abandoned: payment.abandoned,
-        consent: payment.consent,
         status: status(payment),
       };
     },

@@ -1,4 +1,5 @@
-// Waiting: how often a transaction is read, how soon its end is seen, and what ends the wait otherwise.
+// Waiting: how often a transaction is read, how soon its end is seen, and what ends the wait
+// otherwise.
 import { describe, expect, test } from 'vitest';
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { Transaction } from '../../../src/api/types.js';
@@ -64,7 +65,8 @@ describe('the polling interval', () => {
     expect((await seenAt(transaction('constructor'), 400)) - 400).toBe(600);
   });
 
-  // The requests of a payment beside its reads: sign-in, reference, balance, quote, list, confirmation.
+  // The requests of a payment beside its reads: sign-in, reference, balance, quote, list,
+  // confirmation.
   const beside = 6;
   const limits = [
     ['lightning', 60_000, 25 - beside],
@@ -77,7 +79,8 @@ describe('the polling interval', () => {
   test.for(limits)('for %s: within %i ms at most %i times', async ([method, ms, most]) => {
     const { reads, wait } = world({ txnState: 'srccreated', destReq: { ccy: 'BTC', method } });
     await expect(wait(transaction(method), ms)).rejects.toMatchObject({ kind: 'pending' });
-    // The last read, as the wait ends, comes after more than that since the first of the requests beside.
+    // The last read, as the wait ends, comes after more than that since the first of the requests
+    // beside.
     expect(reads.filter((at) => at < ms).length).toBeLessThanOrEqual(most);
   });
 

@@ -1,8 +1,11 @@
-// Everything that can come back of a step, with what it did to the transaction: the documented answers, the shapes of live services,
-// no answer, an answer that was lost after the effect, and two copies of a request.
+// Everything that can come back of a step, with what it did to the transaction: the documented
+// answers, the shapes of live services, no answer, an answer that was lost after the effect, and
+// two copies of a request.
 import { Failure } from '../../../../src/formats/failure.js';
-import type { FactBody, Step } from '../../../../src/wallet/payment/model.js';
+import { readsOf, txnOf, type FactBody, type Step } from '../../../../src/wallet/payment/model.js';
+import type { Core } from './runs.js';
 import {
+  abbreviated,
   agreed,
   attemptOf,
   becomes,
@@ -17,6 +20,7 @@ import {
 } from './world.js';
 
 const [beforeExpiry, afterExpiry] = [2, 1];
+const amounts = { approvedTotal: '1', approvedReceives: null, spendCcy: 'BTC' };
 
 export interface Outcome {
   readonly truth: Truth;
@@ -24,7 +28,12 @@ export interface Outcome {
 }
 
 /** @param confirmations further ones are lost */
-export function outcomes(state: State, step: Step, confirmations: number): Outcome[] {
+export function outcomes(
+  state: State,
+  step: Step,
+  confirmations: number,
+  { mayAdopt }: Pick<Core, 'mayAdopt'>,
+): Outcome[] {
   const { number } = attemptOf(state);
   const truth = truthOf(state, number);
   const txn = (word: string, expiresAt = beforeExpiry) => transaction(number, word, expiresAt);
@@ -38,28 +47,27 @@ export function outcomes(state: State, step: Step, confirmations: number): Outco
             : [];
         return [
           same({ is: 'create-refused', error: errors.used, funds: undefined }),
-          same({ is: 'create-refused', error: errors.otherWords, funds: undefined }),
+          same({ is: 'create-refused', error: errors.unspecific, funds: undefined }),
           ...returned,
         ];
       }
       const made = becomes(truth, 'quoted');
+      const begun = (isOrdered: boolean): Outcome => ({
+        truth: becomes(truth, 'moving'),
+        fact: {
+          is: 'created',
+          txn: txn('destsent'),
+          funds: undefined,
+          started: { isOrdered, amounts },
+        },
+      });
       return [
         { truth: made, fact: { is: 'created', txn: txn('quoted'), funds: undefined } },
         { truth: made, fact: { is: 'create-unanswered', error: errors.lost, mayExist: true } },
-        {
-          truth: becomes(truth, 'moving'),
-          fact: {
-            is: 'created',
-            txn: txn('destsent'),
-            funds: undefined,
-            started: {
-              isOrdered: true,
-              amounts: { approvedTotal: '1', approvedReceives: null, spendCcy: 'BTC' },
-            },
-          },
-        },
+        begun(true),
+        begun(false),
         same({ is: 'create-unanswered', error: errors.notSent, mayExist: false }),
-        same({ is: 'create-refused', error: errors.insufficient, funds: undefined }),
+        same({ is: 'create-refused', error: errors.refused, funds: undefined }),
       ];
     }
     case 'find': {
@@ -67,7 +75,10 @@ export function outcomes(state: State, step: Step, confirmations: number): Outco
         truth.real !== 'none' && (step.depth === 'every page' || truth.ago >= staleForMs);
       const missed =
         truth.ago < staleForMs || truth.real === 'none' ? [same({ is: 'not-found' })] : [];
+      const foreign = { ...txn('completed'), txnId: 'foreign', accountId: 'other' };
+      const adopted = mayAdopt(foreign) ? [same({ is: 'found', txn: foreign, number })] : [];
       return [
+        ...adopted,
         ...(isShown
           ? readable(truth).map((real) => same({ is: 'found', txn: txn(wordOf(real)), number }))
           : []),
@@ -76,19 +87,21 @@ export function outcomes(state: State, step: Step, confirmations: number): Outco
     }
     case 'read': {
       const read = truthOf(state, step.attempt.number);
+      const knowsNothing = state.process !== undefined && txnOf(state.process.known) === undefined;
+      const isEarlier = step.attempt.number !== number;
       const seen = readable(read)
         .filter((real) => real !== 'none')
-        .map((real): FactBody => ({
-          is: 'read',
-          number: step.attempt.number,
-          txn: transaction(
-            step.attempt.number,
-            wordOf(real),
-            real === 'expired' ? afterExpiry : beforeExpiry,
-          ),
-        }));
+        .flatMap((real): FactBody[] => {
+          const expiresAt = real === 'expired' ? afterExpiry : beforeExpiry;
+          const whole = transaction(step.attempt.number, wordOf(real), expiresAt);
+          const fact = { is: 'read', number: step.attempt.number } as const;
+          // What is missing keeps its earlier value; without one it is missing.
+          const short = knowsNothing && !isEarlier ? [abbreviated(whole)] : [];
+          return [whole, ...short].map((txn) => ({ ...fact, txn }));
+        });
       const isNew = read.real === 'quoted' && read.ago < staleForMs;
-      const isFirstFailure = state.process?.known.reads?.result !== 'unanswered';
+      const known = state.process?.known;
+      const isFirstFailure = known === undefined || readsOf(known)?.result !== 'unanswered';
       const failed: FactBody[] = [
         ...(isFirstFailure
           ? [
@@ -114,14 +127,7 @@ export function outcomes(state: State, step: Step, confirmations: number): Outco
       return [...seen, ...failed].map(same);
     }
     case 'approve':
-      return (
-        [
-          { is: 'approved', quote: agreed, by: 'covered' },
-          { is: 'approved', quote: agreed, by: 'asked' },
-          { is: 'prompt-expired' },
-          { is: 'declined', failure: new Failure('declined', 'no') },
-        ] satisfies FactBody[]
-      ).map(same);
+      return approvals(state).map(same);
     case 'cancel': {
       const cancelled =
         truth.real === 'quoted'
@@ -138,23 +144,29 @@ export function outcomes(state: State, step: Step, confirmations: number): Outco
       return [
         same({
           is: 'submitted',
-          amounts: { approvedTotal: '1', approvedReceives: null, spendCcy: 'BTC' },
-          consent: 'standing',
+          amounts,
         }),
         same({ is: 'stopped', failure: new Failure('limit', 'over') }),
       ];
     case 'confirm':
-      return confirmed(
-        { ...truth, sent: Math.min(truth.sent, confirmations) + 1 },
-        txn,
-        truth.sent >= confirmations,
-      );
+      return [
+        ...(mayStayHere(state)
+          ? [same({ is: 'confirm-not-sent', error: errors.notSent } as const)]
+          : []),
+        ...confirmed(
+          { ...truth, sent: Math.min(truth.sent, confirmations) + 1 },
+          txn,
+          truth.sent >= confirmations,
+        ),
+      ];
     case 'wait':
       return [same({ is: 'waited' })];
-    case 'conclude':
-      return [same({ is: 'concluded', state: step.state })];
+    case 'withdraw':
+      return [same({ is: 'withdrawn', failure: step.failure })];
+    case 'lapse':
+      return [same({ is: 'lapsed' })];
     case 'begin':
-      return [same({ is: 'begun', number: step.number, renew: {} })];
+      return [same({ is: 'begun', number: step.number })];
     case 'stop':
       return [];
   }
@@ -171,19 +183,37 @@ function confirmed(
   const answered: Outcome[] = ['quoted', 'moving', 'completed'].includes(truth.real)
     ? [{ truth: carriedOut, fact: { is: 'confirmed', txn: txn(wordOf(carriedOut.real)) } }]
     : [{ truth, fact: { is: 'confirm-unanswered', error: errors.alreadyFinal } }];
-  const refused: Outcome[] =
-    truth.real === 'quoted'
-      ? [{ truth, fact: { is: 'confirm-refused', error: errors.insufficient } }]
-      : [];
+  const refused: FactBody = { is: 'confirm-refused', error: errors.refused };
+  const noSignIn: FactBody = { is: 'confirm-unanswered', error: errors.signInFailed };
   return [
     ...answered,
     { truth: carriedOut, fact: lost },
     { truth, fact: lost },
     { truth: { ...truth, delayed: truth.delayed + 1 }, fact: lost },
-    { truth, fact: { is: 'confirm-not-sent', error: errors.notSent } },
-    ...refused,
-    // Refused in other words; or the first of two copies was carried out, and the second one refused.
-    { truth, fact: { is: 'confirm-refused', error: errors.otherWords } },
-    { truth: carriedOut, fact: { is: 'confirm-refused', error: errors.otherWords } },
+    { truth, fact: noSignIn },
+    { truth: carriedOut, fact: noSignIn },
+    // In whatever words; or the first of two copies was carried out, and the second one refused.
+    { truth, fact: refused },
+    { truth: carriedOut, fact: refused },
+  ];
+}
+
+/** A confirmation that does not leave this machine comes first, or second: later ones add nothing. */
+function mayStayHere({ process }: State): boolean {
+  if (process?.known.phase !== 'submitting') return false;
+  const { tries, isUnanswered, refusal } = process.known.confirmation;
+  return tries < 2 || (!isUnanswered && refusal === undefined);
+}
+
+/** A standing yes covers every quote, one that was given in this run those that are not worse. */
+function approvals({ process }: State): FactBody[] {
+  const covered: FactBody = { is: 'approved', quote: agreed, by: 'covered' };
+  if (process?.wish.until === 'quoted') return [{ is: 'shown' }];
+  if (process?.wish.consent === 'standing') return [covered];
+  return [
+    ...(process?.known.agreed === undefined ? [] : [covered]),
+    { is: 'approved', quote: agreed, by: 'asked' },
+    { is: 'prompt-expired' },
+    { is: 'declined', failure: new Failure('declined', 'no') },
   ];
 }

@@ -1,4 +1,5 @@
-// Walks every state that the payment core can reach in this world, equal states merged, and checks the three promises in each.
+// Walks every state that the payment core can reach in this world, equal states merged, and checks
+// the three promises in each.
 import { latest, status } from '../../../../src/store/journal/payment.js';
 import type { FactBody } from '../../../../src/wallet/payment/model.js';
 import { outcomes } from './answers.js';
@@ -58,7 +59,7 @@ function wayTo(key: string, cameFrom: ReadonlyMap<string, string | undefined>): 
 
 /** Which promise the state breaks. */
 function violation(
-  { payment, truths, reported, retries }: State,
+  { payment, truths, reported, retries, paidAfterEnd }: State,
   { mayHaveMoved }: Core,
 ): string | undefined {
   const count = truths.filter(moved).length;
@@ -95,11 +96,14 @@ function violation(
       'a run reported a payment as accepted that was not',
     ],
     [isUncounted, 'what may have moved does not count against limits'],
+    [paidAfterEnd, 'a resume paid what a run had reported as over'],
   ];
   return promises.find(([isBroken]) => isBroken)?.[1];
 }
 
-/** Between runs: whether further runs of the same command end in the truth once the service answers. */
+/**
+ * Between runs: whether further runs of the same command end in the truth once the service answers.
+ */
 function wrongEnd(
   state: State,
   by: Core,
@@ -107,7 +111,14 @@ function wrongEnd(
   ends: Map<string, boolean>,
 ): string | undefined {
   if (isRunning(state)) return undefined;
-  const calm: State = { ...state, reported: '', retries: 0, truths: state.truths.map(settled) };
+  const calm: State = {
+    ...state,
+    reported: '',
+    retries: 0,
+    isOver: false,
+    isAsking: false,
+    truths: state.truths.map(settled),
+  };
   const key = keyOf(calm);
   const isTrue = ends.get(key) ?? endsInTruth(calm, by, bounds);
   ends.set(key, isTrue);
@@ -120,7 +131,7 @@ function endsInTruth(from: State, by: Core, bounds: Bounds): boolean {
   let at = from;
   for (let runs = 0; runs < mostRuns; runs += 1) {
     const [begun] = started(at, by, { ...bounds, commands: ['the same command'] });
-    const end = begun && calmRun(begun, by);
+    const end = begun && calmRun(begun, by, bounds);
     if (end === undefined) return false;
     at = { ...end, truths: end.truths.map(settled) };
   }
@@ -128,13 +139,18 @@ function endsInTruth(from: State, by: Core, bounds: Bounds): boolean {
   return isPaid === (status(at.payment) === 'paid') && isPaid === (at.reported === 'paid');
 }
 
-/** The run that gets the first answer of each step that is an answer at all; undefined if it does not end. */
-function calmRun(begun: Running, by: Core): State | undefined {
+/**
+ * The run that gets the first answer of each step that is an answer at all; undefined if it does
+ * not end.
+ */
+function calmRun(begun: Running, by: Core, bounds: Bounds): State | undefined {
   let at = begun;
   for (let steps = 0; steps < mostSteps; steps += 1) {
     const step = nextOf(at, by);
-    if (step.do === 'stop') return stopped(at, step, by);
-    const outcome = outcomes(at, step, Number.POSITIVE_INFINITY).find(({ fact }) => isCalm(fact));
+    if (step.do === 'stop') return stopped(at, step, by, bounds).next().value ?? undefined;
+    const outcome = outcomes(at, step, Number.POSITIVE_INFINITY, by).find(({ fact }) =>
+      isCalm(fact),
+    );
     if (outcome === undefined) return undefined;
     at = later(
       taken(withTruth(at, attemptOf(at).number, outcome.truth), outcome.fact, by),

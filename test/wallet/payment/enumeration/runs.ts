@@ -1,10 +1,16 @@
-// Runs of svcpay over one payment: started with each command, killed, interrupted or stopped at any step.
-import type { FailureKind } from '../../../../src/formats/failure.js';
+// Runs of svcpay over one payment: started with each command, killed, interrupted or stopped at any
+// step.
+import type { Transaction } from '../../../../src/api/types.js';
+import { Failure, type FailureKind } from '../../../../src/formats/failure.js';
+import { isOfAccount } from '../../../../src/wallet/order/echo.js';
 import {
   changed,
+  latest,
   mayHaveMoved,
+  mayHavePaid,
   status,
   type Attempt,
+  type Payment,
 } from '../../../../src/store/journal/payment.js';
 import { apply, type Applied } from '../../../../src/wallet/payment/apply.js';
 import {
@@ -19,6 +25,7 @@ import {
 import { isReopened, next } from '../../../../src/wallet/payment/next.js';
 import { outcomes } from './answers.js';
 import {
+  account,
   attemptOf,
   becomes,
   first,
@@ -33,18 +40,39 @@ import {
   type Truth,
 } from './world.js';
 
-/** The core, or the core with a mistake in it. */
+/** The core, or the core with a mutation. */
 export interface Core {
   readonly next: (run: Run, wish: Wish, now: Now) => Step;
   readonly apply: (run: Run, fact: Fact) => Applied;
   readonly mayHaveMoved: (attempt: Attempt) => boolean;
   /** Whether `submitting` is on disk before the confirmation is sent. */
   readonly writesFirst: boolean;
+  /** Whether `tx resume` without an id takes the payment up. */
+  readonly mayResume: (payment: Payment) => boolean;
+  /** Whether a transaction that the list shows under the reference may be the payment's. */
+  readonly mayAdopt: (txn: Transaction) => boolean;
+  /** What the run of a process that was suspended at its question reports for a no. */
+  readonly reportOfNo: (payment: Payment) => Report;
 }
 
-export const core: Core = { next, apply, mayHaveMoved, writesFirst: true };
+export const core: Core = {
+  next,
+  apply,
+  mayHaveMoved,
+  writesFirst: true,
+  mayResume: mayHavePaid,
+  mayAdopt: (txn) => isOfAccount(txn, account),
+  reportOfNo: (payment) => (mayHavePaid(payment) ? 'unknown' : 'nothing moved'),
+};
 
-export type Command = 'the same command' | '--retry' | 'tx resume' | '--quote-only' | 'tx confirm';
+/** `asked`: the same command, where a person answers its question. */
+export type Command =
+  | 'the same command'
+  | 'asked'
+  | '--retry'
+  | 'tx resume'
+  | '--quote-only'
+  | 'tx confirm';
 
 export interface Bounds {
   readonly attempts: number;
@@ -54,6 +82,8 @@ export interface Bounds {
   readonly retries: number;
   readonly reference: Wish['reference'];
   readonly commands: readonly Command[];
+  /** A process can be suspended at its question. */
+  readonly suspends: boolean;
   /** How a transaction that is on its way can end. */
   readonly ends: readonly ('completed' | 'failed' | 'error')[];
 }
@@ -63,7 +93,12 @@ type Stop = Extract<Step, { do: 'stop' }>;
 /** The present is always 0, and a quote expires at 1 or later: ages are negative times. */
 const now: Now = { ms: 0, service: 1 };
 
-const runOf = ({ payment, process }: Running): Run => ({ payment, order, known: process.known });
+const runOf = ({ payment, process }: Running): Run => ({
+  payment,
+  attempt: latest(payment),
+  order,
+  known: process.known,
+});
 
 export const nextOf = (state: Running, by: Core): Step =>
   by.next(runOf(state), state.process.wish, now);
@@ -79,8 +114,28 @@ export function taken(state: Running, fact: FactBody, by: Core): Running {
       : change;
   const payment =
     dated === undefined || isUnwritten ? state.payment : changed(state.payment, dated);
-  return { ...state, payment, process: { known: run.known, wish: state.process.wish } };
+  noteMove(state.payment, dated?.attempt);
+  const { wish } = state.process;
+  return { ...state, payment, process: { known: run.known, wish } };
 }
+
+/** Every move of an attempt that some state took, for the comparison with the table of moves. */
+export const movesTaken = new Set<string>();
+
+function noteMove({ attempts }: Payment, attempt: Attempt | undefined): void {
+  const from = attempts.find(({ number }) => number === attempt?.number)?.state;
+  if (from !== undefined && attempt !== undefined && from !== attempt.state)
+    movesTaken.add(`${from} -> ${attempt.state}`);
+}
+
+/** The state after a fact whose change the journal could not write, before money moved. */
+const notWritten = (state: Running): Running => ({
+  ...state,
+  process: {
+    ...state.process,
+    known: { ...state.process.known, stopped: new Failure('temporary', 'the journal is locked') },
+  },
+});
 
 /** A process is started with one of the commands. */
 export function* started(
@@ -96,24 +151,25 @@ export function* started(
     waitMs,
     reference,
     leaveOpen: 'never',
-    renew: { consent: 'standing' },
+    consent: 'standing',
     firstAttempt: number,
     retryUpTo: 0,
   };
+  const isResumed = payment !== 'abandoned' && !isFirst && by.mayResume(state.payment);
   const wishes: Readonly<Record<Command, Wish | undefined>> = {
     'the same command': same,
+    asked: { ...same, consent: 'none' },
     '--retry': state.retries < retries && !isFirst ? { ...same, retryUpTo: number } : undefined,
-    'tx resume':
-      payment !== 'abandoned' && !isFirst
-        ? { ...same, reference: 'given', leaveOpen: 'if-passing', renew: {} }
-        : undefined,
+    'tx resume': isResumed
+      ? { ...same, reference: 'given', leaveOpen: 'if-passing', consent: 'none' }
+      : undefined,
     '--quote-only': {
       ...same,
       until: 'quoted',
+      consent: 'none',
       leaveOpen: !isFirst && payment === 'open' ? 'always' : 'never',
     },
-    'tx confirm':
-      txnId === null ? undefined : { ...same, expect: txnId, reference: 'given', renew: {} },
+    'tx confirm': txnId === null ? undefined : { ...same, expect: txnId, reference: 'given' },
   };
   for (const command of commands) {
     const wish = wishes[command];
@@ -122,63 +178,94 @@ export function* started(
     const begun: Running = {
       ...state,
       reported: '',
+      isOver: state.isOver && (command === 'tx resume' || command === '--quote-only'),
       retries: state.retries + (wish.retryUpTo > 0 ? 1 : 0),
       process,
     };
-    yield isReopened(runOf(begun), wish)
-      ? taken(begun, { is: 'reopened', renew: wish.renew }, by)
-      : begun;
+    yield isReopened(runOf(begun), wish) ? taken(begun, { is: 'reopened' }, by) : begun;
   }
 }
 
-/** Every state that can follow: the service acts by itself, a process starts, dies, is interrupted, or takes its next step. */
+/**
+ * Every state that can follow: the service acts by itself, a process starts, dies, is interrupted,
+ * or takes its next step.
+ */
 export function* successors(state: State, by: Core, bounds: Bounds): Generator<State> {
   yield* serviceActs(state, bounds);
+  if (state.isAsking) {
+    const reported = by.reportOfNo(state.payment);
+    const isOver = state.isOver || reported === 'nothing moved';
+    if (state.process === undefined) yield { ...state, isAsking: false, reported, isOver };
+  }
   if (isRunning(state)) yield* continued(state, by, bounds);
   else yield* started(state, by, bounds);
 }
 
 function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> {
-  yield { ...state, process: undefined };
-  yield interrupted(state, by);
+  yield killed(state);
+  yield interrupted(state, by, bounds);
   const step = nextOf(state, by);
-  if (step.do === 'stop') return void (yield stopped(state, step, by));
+  if (step.do === 'stop') return void (yield* stopped(state, step, by, bounds));
   if (step.do === 'begin' && step.number > bounds.attempts) return;
-  for (const { truth, fact } of outcomes(state, step, bounds.confirmations)) {
-    const done = withTruth(state, attemptOf(state).number, truth);
-    // Killed after the request, before its fact is written. If the service paid without a confirmation, nobody can know of it then.
-    if (!(fact.is === 'created' && fact.started !== undefined))
-      yield { ...done, process: undefined };
+  if (step.do === 'withdraw') yield notWritten(state);
+  if (step.do === 'approve' && bounds.suspends) yield { ...killed(state), isAsking: true };
+  for (const { truth, fact } of outcomes(state, step, bounds.confirmations, by)) {
+    const done = afterStep(withTruth(state, attemptOf(state).number, truth), step);
+    // Killed after the request, before its fact is written. If the service paid without a
+    // confirmation, nobody can know of it then.
+    if (!(fact.is === 'created' && fact.started !== undefined)) yield killed(done);
     yield later(taken(done, fact, by), step.do === 'wait' ? step.ms : 0);
   }
 }
 
-function* serviceActs(state: State, { ends, reference }: Bounds): Generator<State> {
+/** A confirmation of what was reported as over breaks a promise. */
+const afterStep = (state: Running, step: Step): Running =>
+  step.do === 'confirm' && state.isOver ? { ...state, paidAfterEnd: true } : state;
+
+const killed = (state: Running): State => ({ ...state, process: undefined });
+
+function* serviceActs(state: State, { ends }: Bounds): Generator<State> {
   for (const [index, truth] of state.truths.entries()) {
     const becoming = (change: Truth): State => withTruth(state, index + 1, change);
     if (truth.delayed > 0 && truth.real === 'quoted')
       yield becoming({ ...becomes(truth, 'moving'), delayed: truth.delayed - 1 });
     if (truth.real === 'moving') for (const end of ends) yield becoming(becomes(truth, end));
+    // The service corrects itself between two runs: the report of the first one was true.
+    if (truth.real === 'error' && state.process === undefined)
+      for (const real of ['completed', 'failed'] as const)
+        yield { ...becoming({ ...truth, real }), reported: '' };
     if (truth.real === 'quoted') yield becoming(becomes(truth, 'expired'));
-    // A home without `--retry` has the first attempt alone.
-    if (truth.real === 'quoted' && truth.sent === 0 && reference === 'given' && index === 0)
+    if (truth.real === 'quoted' && truth.sent === 0 && index === 0)
       yield becoming({ ...becomes(truth, 'moving'), byOther: true });
   }
 }
 
-export function stopped(state: Running, { abandons, outcome }: Stop, by: Core): State {
-  const over = abandons ? taken(state, { is: 'abandoned' }, by) : state;
-  return { ...over, process: undefined, reported: reportOf(outcome) };
+/** An end that is not written leaves the payment open. */
+export function* stopped(
+  state: Running,
+  { abandons, outcome }: Stop,
+  by: Core,
+  { commands }: Pick<Bounds, 'commands'>,
+): Generator<State & { readonly process: undefined }> {
+  const isResumed = commands.includes('tx resume');
+  const reported = reportOf(outcome);
+  // A resume may leave a payment open that somebody agreed to, for the next resume.
+  const isFinal = abandons || state.process.wish.leaveOpen === 'never';
+  const isOver = state.isOver || (isResumed && reported === 'nothing moved' && isFinal);
+  const ended = { process: undefined, reported, isOver };
+  yield { ...(abandons ? taken(state, { is: 'abandoned' }, by) : state), ...ended };
+  if (abandons && isResumed) yield { ...state, ...ended };
 }
 
 /** Ctrl-C: the run concludes what needs no request, and stops. */
-function interrupted(state: Running, by: Core): State {
+function interrupted(state: Running, by: Core, bounds: Bounds): State {
   let at = taken(state, { is: 'interrupted' }, by);
   for (;;) {
     const step = nextOf(at, by);
-    if (step.do === 'stop') return stopped(at, step, by);
-    if (step.do !== 'conclude') throw new Error(`an interrupted run continues with ${step.do}`);
-    at = taken(at, { is: 'concluded', state: step.state }, by);
+    if (step.do === 'stop') return stopped(at, step, by, bounds).next().value ?? at;
+    if (step.do === 'lapse') at = taken(at, { is: 'lapsed' }, by);
+    else if (step.do === 'withdraw') at = taken(at, { is: 'withdrawn', failure: step.failure }, by);
+    else throw new Error(`an interrupted run continues with ${step.do}`);
   }
 }
 

@@ -1,9 +1,11 @@
-// The world of the checker: the service's truth about each attempt, what is still on its way to it, and one process that runs,
-// dies and is started again. Time is what the run has waited, so that states that differ only in the hour are one.
+// The world of the checker: the service's truth about each attempt, what is still on its way to it,
+// and one process that runs, dies and is started again. Time is what the run has waited, so that
+// states that differ only in the hour are one.
 import type { Transaction } from '../../../../src/api/types.js';
 import { NoAnswer, ServiceError } from '../../../../src/api/errors.js';
 import type { Failure } from '../../../../src/formats/failure.js';
-import { backoffMs, retryPolicy } from '../../../../src/api/retry-policy.js';
+import { policies, staleForMs } from '../../../../src/formats/policies.js';
+import { pauseAfter } from '../../../../src/formats/poll.js';
 import {
   latest,
   opened,
@@ -13,7 +15,7 @@ import {
 } from '../../../../src/store/journal/payment.js';
 import { onchainOrder, type Order } from '../../../../src/wallet/order/orders.js';
 import { money } from '../../../../src/formats/amount.js';
-import type { Known, Wish } from '../../../../src/wallet/payment/model.js';
+import type { Known, Submitting, Wish } from '../../../../src/wallet/payment/model.js';
 import type { Quote } from '../../../../src/wallet/quote/quote.js';
 
 export type Real = 'none' | 'quoted' | 'moving' | 'completed' | 'failed' | 'error' | 'expired';
@@ -21,12 +23,16 @@ export type Real = 'none' | 'quoted' | 'moving' | 'completed' | 'failed' | 'erro
 /** One transaction as it truly is. */
 export interface Truth {
   readonly real: Real;
-  /** Ms since it was created, later since it stopped being a quote: until 8 s have passed, reads and lists may show what was before. */
+  /**
+   * Ms since it was created, later since it stopped being a quote: until 8 s have passed, reads and
+   * lists may show what was before.
+   */
   readonly ago: number;
   /** Confirmations still on their way. */
   readonly delayed: number;
+  /** Confirmations that left this machine. */
   readonly sent: number;
-  /** Another home, which knows the reference, confirmed it. */
+  /** Another home, which knows the reference, or another program confirmed it by its id. */
   readonly byOther: boolean;
 }
 
@@ -46,6 +52,12 @@ export interface State {
   readonly reported: Report;
   /** How often a person has said `--retry`. */
   readonly retries: number;
+  /** A run reported that nothing moved, and nobody has asked for the payment again since. */
+  readonly isOver: boolean;
+  /** A process is suspended at its question, and another one may work on the payment. */
+  readonly isAsking: boolean;
+  /** The attempts that a run of `tx resume` confirmed although the payment was over. */
+  readonly paidAfterEnd: boolean;
 }
 
 /** A state while a process runs. */
@@ -54,7 +66,7 @@ export type Running = State & { readonly process: Process };
 export const isRunning = (state: State): state is Running => state.process !== undefined;
 
 /** How long a read may be stale. */
-export const { staleForMs } = retryPolicy;
+export { staleForMs };
 /** Longest wait for the settlement. */
 export const waitMs = 100;
 export const order: Order = onchainOrder('bc1q', money('BTC', '0.0001'), 'BTC');
@@ -82,7 +94,6 @@ export const first: State = {
       fingerprint: 'f',
       idempotencyKey: null,
       terms: {},
-      consent: 'standing',
     },
     0,
   ),
@@ -90,7 +101,21 @@ export const first: State = {
   process: undefined,
   reported: '',
   retries: 0,
+  isOver: false,
+  isAsking: false,
+  paidAfterEnd: false,
 };
+
+/** The account of the payment. */
+export const account = 'own';
+
+/** What live services return of a transaction at least. */
+export const abbreviated = ({ txnId, txnState }: Transaction): Transaction => ({
+  txnId,
+  txnState,
+  sourceReq: {},
+  destReq: {},
+});
 
 export const transaction = (number: number, txnState: string, expiresAt: number): Transaction => ({
   txnId: `t${number}`,
@@ -111,7 +136,10 @@ const words: Readonly<Record<Real, string>> = {
 };
 export const wordOf = (real: Real): string => words[real];
 
-/** What a read may show: the truth and, while reads can be stale, what was before, or a quote that ran out by the clock since. */
+/**
+ * What a read may show: the truth and, while reads can be stale, what was before, or a quote that
+ * ran out by the clock since.
+ */
 export function readable({ real, ago }: Truth): readonly Real[] {
   if (real === 'none' || real === 'quoted') return [real];
   const before: readonly Real[] =
@@ -134,8 +162,10 @@ const refusal = (reason: string, code?: string): Failure =>
 
 /** One of each kind, made once: errors are costly. */
 export const errors = {
-  insufficient: refusal('insufficient balance'),
-  otherWords: refusal('bad request'),
+  refused: refusal('insufficient balance'),
+  unspecific: refusal('bad request'),
+  /** The confirmation got its own 401, and signing in again failed. */
+  signInFailed: new NoAnswer('pending', 'no sign-in', { mayHaveArrived: true }),
   alreadyFinal: refusal('already in final state', '2005'),
   used: refusal('extRefId has already been used'),
   lost: new NoAnswer('pending', 'lost', { mayHaveArrived: true }),
@@ -152,39 +182,43 @@ const age = (ms: number, by: number): number => Math.max(ms - by, -2 * staleForM
 
 /** The same state `by` ms later, with the present at 0 again. */
 export function later<S extends State>(state: S, by: number): S {
-  const older = state.truths.map((truth) => ({
+  const truths = state.truths.map((truth) => ({
     ...truth,
     ago: Math.min(truth.ago + by, staleForMs),
   }));
-  if (state.process === undefined) return { ...state, truths: older };
-  const { known, wish } = state.process;
-  const { reads, lookup, creation, confirmation, settlingSinceMs } = known;
-  const aged: Known = {
-    ...known,
-    creation: { ...creation, atMs: age(creation.atMs, by) },
-    confirmation: {
-      ...confirmation,
-      atMs: age(confirmation.atMs, by),
-      tries: Math.min(confirmation.tries, 5),
-    },
-    reads: reads && {
-      ...reads,
-      sinceMs: age(reads.sinceMs, by),
-      atMs: age(reads.atMs, by),
-      count: Math.min(reads.count, 6),
-    },
-    lookup: lookup && {
-      ...lookup,
-      sinceMs: age(lookup.sinceMs, by),
-      atMs: age(lookup.atMs, by),
-      count: Math.min(lookup.count, 6),
-    },
-    settlingSinceMs: settlingSinceMs === undefined ? undefined : age(settlingSinceMs, by),
-  };
-  return { ...state, truths: older, process: { known: aged, wish } };
+  if (state.process === undefined) return { ...state, truths };
+  const known = aged(state.process.known, (ms) => age(ms, by));
+  return { ...state, truths, process: { ...state.process, known } };
 }
 
-/** Ages of this run's own requests that can make a difference: the pauses between them, and the 8 s and 16 s after which it concludes. */
+/** What a run knows, with its times and counts limited to what can make a difference. */
+function aged(known: Known, at: (ms: number) => number): Known {
+  const counted = <T extends { sinceMs: number; atMs: number; count: number }>(each: T): T => ({
+    ...each,
+    sinceMs: at(each.sinceMs),
+    atMs: at(each.atMs),
+    count: Math.min(each.count, 6),
+  });
+  if (known.phase === 'requesting') {
+    const { creation, lookup } = known;
+    return {
+      ...known,
+      creation: { ...creation, atMs: at(creation.atMs) },
+      lookup: lookup && counted(lookup),
+    };
+  }
+  const read = { ...known, reads: known.reads && counted(known.reads) };
+  if (read.phase === 'settling') return { ...read, sinceMs: at(read.sinceMs) };
+  if (read.phase !== 'submitting') return read;
+  const { confirmation } = read;
+  const tries = Math.min(confirmation.tries, 5);
+  return { ...read, confirmation: { ...confirmation, tries, atMs: at(confirmation.atMs) } };
+}
+
+/**
+ * Ages of this run's own requests that can make a difference: the pauses between them, and the 8 s
+ * and 16 s after which it concludes.
+ */
 const ownAges = [0, 250, 500, 1_000, 2_000, 4_000, 8_000, 12_000, 16_000];
 const waitAges = [0, waitMs, staleForMs];
 const staleAge = [staleForMs];
@@ -199,20 +233,26 @@ function floor(ages: readonly number[], age: number): number {
   return greatest;
 }
 
-/** After an unanswered confirmation only the pause before the next one counts, after a refused one the 16 s. */
-const agesAfter = ({ tries, refusal }: Known['confirmation']): readonly number[] =>
+/**
+ * After an unanswered confirmation only the pause before the next one counts, after a refused one
+ * the 16 s.
+ */
+const agesAfter = ({ tries, refusal }: Submitting['confirmation']): readonly number[] =>
   ownAges.filter(
-    (each) => refusal !== undefined || each <= (tries === 0 ? 0 : backoffMs(tries - 1)),
+    (each) =>
+      refusal !== undefined ||
+      each <= (pauseAfter(policies.confirmation, { number: tries, waitedMs: 0 }) ?? 0),
   );
 
 /**
- * The same state with its ages rounded down to those that can make a difference, so that states that differ in nothing else are one.
- * Rounded down, reads are stale for longer than in truth and a run waits for longer, so that no way to go wrong is lost.
+ * The same state with its ages rounded down to those that can make a difference, so that states
+ * that differ in nothing else are one. Rounded down, reads are stale for longer than in truth and a
+ * run waits for longer, so that no way to go wrong is lost.
  */
 export function rounded(state: State): State {
   const { process, payment } = state;
-  const { reads, lookup } = process?.known ?? {};
-  const ages = [staleForMs, -(reads?.sinceMs ?? 0), -(lookup?.sinceMs ?? 0)];
+  const since = process && sinceOf(process.known);
+  const ages = [staleForMs, -(since ?? 0)];
   const truths = state.truths.map((truth, index): Truth => {
     const attempt = payment.attempts[index];
     const isLatest = index === payment.attempts.length - 1;
@@ -228,15 +268,29 @@ export function rounded(state: State): State {
     };
   });
   if (process === undefined) return { ...state, truths };
-  const { known } = process;
-  const { creation, confirmation, settlingSinceMs } = known;
-  const coarse: Known = {
-    ...known,
-    creation: { ...creation, atMs: -floor(ownAges, -creation.atMs) },
-    confirmation: { ...confirmation, atMs: -floor(agesAfter(confirmation), -confirmation.atMs) },
-    settlingSinceMs: settlingSinceMs === undefined ? undefined : -floor(waitAges, -settlingSinceMs),
-  };
-  return { ...state, truths, process: { ...process, known: coarse } };
+  return { ...state, truths, process: { ...process, known: coarse(process.known) } };
+}
+
+/** When the run began to see what it sees. */
+const sinceOf = (known: Known): number | undefined =>
+  known.phase === 'requesting' ? known.lookup?.sinceMs : known.reads?.sinceMs;
+
+function coarse(known: Known): Known {
+  switch (known.phase) {
+    case 'requesting': {
+      const { creation } = known;
+      return { ...known, creation: { ...creation, atMs: -floor(ownAges, -creation.atMs) } };
+    }
+    case 'submitting': {
+      const { confirmation } = known;
+      const atMs = -floor(agesAfter(confirmation), -confirmation.atMs);
+      return { ...known, confirmation: { ...confirmation, atMs } };
+    }
+    case 'settling':
+      return { ...known, sinceMs: -floor(waitAges, -known.sinceMs) };
+    default:
+      return known;
+  }
 }
 
 /** Nothing confirms an earlier attempt any more, and how it ended is known. */
@@ -260,61 +314,78 @@ export function withTruth<S extends State>(state: S, number: number, truth: Trut
 
 export const attemptOf = ({ payment }: State): Attempt => latest(payment);
 
-/** Equal for states from which the same can happen: without what the attempt's state makes irrelevant. */
-export function keyOf({ payment, truths, process, reported, retries }: State): string {
-  const attempts = payment.attempts.map(({ number, state }) => `${number} ${state}`);
+/**
+ * Equal for states from which the same can happen: without what the attempt's state makes
+ * irrelevant.
+ */
+export function keyOf(state: State): string {
+  const { payment, truths, process, reported, retries, isOver, isAsking, paidAfterEnd } = state;
+  const attempts = payment.attempts.map((attempt) => `${attempt.number} ${attempt.state}`);
   const real = truths.map(
     (truth) => `${truth.real} ${truth.ago} ${truth.delayed} ${truth.sent} ${truth.byOther}`,
   );
-  const run = process && [
-    ...wished(process.wish),
-    ...relevant(process.known, latest(payment).state),
-  ];
-  return [attempts, payment.abandoned, real, reported, retries, run?.join()].join(' | ');
+  const run = process && [...wished(process.wish), ...relevant(process)];
+  const flags = [payment.abandoned, isOver, isAsking, paidAfterEnd];
+  return [attempts, flags, real, reported, retries, run?.join()].join(' | ');
 }
 
-const wished = ({ retryUpTo, until, leaveOpen, expect, reference }: Wish): unknown[] => [
+const wished = ({ retryUpTo, until, leaveOpen, expect, reference, consent }: Wish): unknown[] => [
   retryUpTo,
   until,
   leaveOpen,
   expect,
   reference,
+  consent,
 ];
 
-function relevant(
-  { creation, confirmation, reads, lookup, txn, settlingSinceMs, ...known }: Known,
-  state: AttemptState,
-): unknown[] {
-  const isBefore = state === 'requested' || state === 'quoted';
-  const mayBeRefused = state === 'submitting' || state === 'lapsed';
+function relevant({ known, wish }: Process): unknown[] {
+  const { earlierRead, earlierPaid, stopped, submittedHere, agreed } = known;
   return [
-    ...(state === 'requested'
-      ? [
-          creation.tries,
-          creation.mayExist,
-          creation.refusal?.message,
-          creation.tries > 0 && creation.atMs,
-        ]
-      : []),
-    confirmation.tries > 0,
-    ...(mayBeRefused ? [confirmation.refusal?.message, confirmation.error?.message] : []),
-    ...(state === 'submitting'
-      ? [confirmation.tries, confirmation.isUnanswered, confirmation.tries > 0 && confirmation.atMs]
-      : []),
-    reads?.result,
-    reads?.sinceMs,
-    reads?.atMs,
-    reads?.count,
-    lookup?.sinceMs,
-    lookup?.atMs,
-    lookup?.count,
-    txn?.txnState,
-    txn?.txnId,
-    ...(isBefore ? [txn?.sourceReq.expiresAt, known.approval, known.cancel] : [settlingSinceMs]),
-    known.earlierRead,
-    known.stopped?.kind,
-    known.shown,
+    known.phase,
+    ...ofPhase(known),
+    ...(known.phase === 'requesting' ? [] : readOf(known)),
+    earlierRead,
+    earlierPaid !== undefined,
+    stopped?.kind,
+    submittedHere,
+    wish.consent !== 'standing' && agreed !== undefined,
   ];
+}
+
+const readOf = ({ reads, txn }: Exclude<Known, { phase: 'requesting' }>): unknown[] => [
+  reads?.result,
+  reads?.sinceMs,
+  reads?.atMs,
+  reads?.count,
+  txn?.txnState,
+  txn?.txnId,
+];
+
+function ofPhase(known: Known): unknown[] {
+  switch (known.phase) {
+    case 'requesting': {
+      const { creation, lookup } = known;
+      return [
+        creation.tries,
+        creation.mayExist,
+        creation.refusal?.message,
+        creation.tries > 0 && creation.atMs,
+        lookup?.sinceMs,
+        lookup?.atMs,
+        lookup?.count,
+      ];
+    }
+    case 'quoted':
+      return [known.txn?.sourceReq.expiresAt, known.approval, known.cancel, known.shown];
+    case 'submitting': {
+      const { tries, isUnanswered, refusal, error, atMs } = known.confirmation;
+      return [tries, isUnanswered, refusal !== undefined, error !== undefined, tries > 0 && atMs];
+    }
+    case 'settling':
+      return [known.sinceMs];
+    case 'over':
+      return [known.refusal?.message];
+  }
 }
 
 /** Everything that is under way arrives and is carried out, and no read is stale any more. */

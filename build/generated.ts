@@ -1,0 +1,36 @@
+// The committed files that are generated from the code, each with its text.
+import { completionScript, shells } from '../src/cli/help/completion.js';
+import { pagesOf } from '../src/cli/help/pages.js';
+import { wholeSchema } from '../src/cli/help/schema.js';
+import { tree } from '../src/cli/table.js';
+import { moves } from '../src/store/journal/payment.js';
+import { manualPage } from './manual-page.js';
+import { skillPage } from './skill-page.js';
+
+/** @param committed the text of a committed file, of which only a part may be generated */
+export async function generatedFiles(
+  version: string,
+  committed: (file: string) => string,
+): Promise<ReadonlyMap<string, string>> {
+  const pages = await pagesOf(tree);
+  const payments = 'docs/payments.md';
+  return new Map([
+    ['man/svcpay.1', manualPage(pages)],
+    ...shells.map((shell) => [`completions/svcpay.${shell}`, completionScript(shell)] as const),
+    ['SKILL.md', skillPage(pages)],
+    ['docs/schema.json', `${JSON.stringify(await wholeSchema(tree, version), null, 1)}\n`],
+    [payments, withMoves(committed(payments))],
+  ]);
+}
+
+/** The pages of the commands without examples: the data of shell completion. */
+export const completionPages = async (): Promise<string> =>
+  JSON.stringify((await pagesOf(tree)).map((page) => ({ ...page, examples: [] })));
+
+/** A page with the table of the transitions of an attempt. */
+function withMoves(page: string): string {
+  const rows = moves.map(({ from, to, when }) => `| \`${from}\` | \`${to}\` | ${when} |\n`);
+  const table = /(<!-- moves -->\n\n?(?:\|.*\n){2})(?:\|.*\n)*/;
+  if (!table.test(page)) throw new Error('docs/payments.md has no table between its moves marks.');
+  return page.replace(table, (_, head: string) => head + rows.join(''));
+}

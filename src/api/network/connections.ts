@@ -1,0 +1,88 @@
+// Opens connections with undici's connector: for its requests, and ahead of them.
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { buildConnector } from 'undici';
+import connector from 'undici/lib/core/connect.js';
+import type { Connect } from 'undici/lib/dispatcher/pool.js';
+import { errorOf } from '../../formats/unknown.js';
+import { isLocalName } from '../base-url.js';
+
+/** Services may close connections that are idle for longer. */
+const longestIdleMs = 4_000;
+
+interface Opening {
+  readonly origin: string;
+  readonly openedAt: number;
+  readonly socket: Socket;
+  readonly whenOpen: Promise<unknown>;
+}
+
+export interface Connections {
+  /**
+   * undici calls this for each connection: it takes one that was opened ahead, or opens another.
+   */
+  readonly connect: Connect;
+  /** Opens connections until this many wait. Errors surface in the request that needs one. */
+  open(url: URL, count: number): void;
+  /** When the TLS handshake began, by `performance.now()`; undefined for plain http. */
+  handshakeAt(socket: Duplex): number | undefined;
+  close(): void;
+}
+
+export function openConnections(timeoutMs: number): Connections {
+  const connectTo = connector({ timeout: timeoutMs });
+  const handshakes = new WeakMap<Duplex, number>();
+  let ahead: readonly Opening[] = [];
+
+  function start(target: buildConnector.Options): Opening {
+    const { protocol, host, hostname } = target;
+    const socket = connectTo({ ...target, hostname: resolvable(hostname) });
+    const isSecure = protocol === 'https:';
+    if (isSecure) socket.once('connect', () => handshakes.set(socket, performance.now()));
+    const whenOpen = once(socket, isSecure ? 'secureConnect' : 'connect');
+    whenOpen.catch(() => undefined);
+    return { origin: `${protocol}//${host}`, openedAt: performance.now(), socket, whenOpen };
+  }
+
+  function dropStale(): void {
+    const isFresh = ({ socket, openedAt }: Opening): boolean =>
+      !socket.destroyed && performance.now() - openedAt < longestIdleMs;
+    for (const { socket } of ahead.filter((each) => !isFresh(each))) socket.destroy();
+    ahead = ahead.filter(isFresh);
+  }
+
+  return {
+    async connect(target, callback) {
+      dropStale();
+      const found = ahead.find(({ origin }) => origin === `${target.protocol}//${target.host}`);
+      ahead = ahead.filter((each) => each !== found);
+      const { socket, whenOpen } = found ?? start(target);
+      try {
+        await whenOpen;
+      } catch (error) {
+        return callback(errorOf(error), null);
+      }
+      callback(null, socket);
+    },
+    open({ origin, protocol, host, hostname, port }, count) {
+      dropStale();
+      const target = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port };
+      const missing = count - ahead.filter((each) => each.origin === origin).length;
+      const opened = Array.from({ length: Math.max(0, missing) }, () => start(target));
+      // Reading lets a socket notice that the service has closed it.
+      for (const { socket } of opened) socket.resume();
+      ahead = [...ahead, ...opened];
+    },
+    handshakeAt: (socket) => handshakes.get(socket),
+    close() {
+      for (const { socket } of ahead) socket.destroy();
+    },
+  };
+}
+
+/**
+ * Names under `localhost` are this machine, whatever their DNS records, because http is allowed to
+ * it.
+ */
+const resolvable = (hostname: string): string => (isLocalName(hostname) ? 'localhost' : hostname);

@@ -1,0 +1,120 @@
+// undici's dispatchers: one for direct requests, one for requests through a proxy.
+import { Duplex } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import Agent, { type AgentOptions } from 'undici/lib/dispatcher/agent.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import { Failure } from '../../formats/failure.js';
+import type { Proxy } from './address.js';
+import type { Connections } from './connections.js';
+import { mostBytes } from './exchange.js';
+
+export interface Dispatchers {
+  readonly direct: Dispatcher;
+  /** Tunnels https. Rejects with Failure `usage` if the proxy has no valid address. */
+  proxied(proxy: Proxy): Promise<Dispatcher>;
+  /** The connection that was opened for the request that starts now; undefined if it is reused. */
+  newConnection(): Duplex | undefined;
+  /** Direct connections of this origin that wait for a request. */
+  idle(origin: string): number;
+  close(): Promise<void>;
+}
+
+export function openDispatchers({ connect }: Pick<Connections, 'connect'>): Dispatchers {
+  let opened: Duplex | undefined;
+  const options: AgentOptions = {
+    // An exchange has one time limit for all of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: mostBytes,
+    connect,
+    // undici writes the request in the same turn in which its connection is opened.
+    factory: (origin, pool) =>
+      new Pool(origin, {
+        ...pool,
+        connect: (target, callback) =>
+          pool.connect(target, (error, socket) => {
+            opened = socket ?? undefined;
+            callback(error, socket);
+            opened = undefined;
+          }),
+      }),
+  };
+  const direct = new Agent(options);
+  let proxied: Promise<Dispatcher> | undefined;
+  return {
+    direct,
+    proxied: (proxy) => (proxied ??= openProxied(proxy, options)),
+    newConnection: () => opened,
+    idle(origin) {
+      const stats = direct.stats[origin];
+      return stats !== undefined && 'free' in stats ? stats.free : 0;
+    },
+    async close() {
+      const agents = [direct, await proxied?.catch(() => undefined)];
+      await Promise.all(agents.map((agent) => agent?.destroy()));
+    },
+  };
+}
+
+async function openProxied({ address, except }: Proxy, options: AgentOptions): Promise<Dispatcher> {
+  const [{ default: EnvHttpProxyAgent }, { default: connect }] = await Promise.all([
+    import('undici/lib/dispatcher/env-http-proxy-agent.js'),
+    import('undici/lib/api/api-connect.js'),
+  ]);
+  try {
+    return new EnvHttpProxyAgent({
+      ...options,
+      // undici's index adds this method to all dispatchers.
+      clientFactory: (origin, pool) => Object.assign(new Pool(origin, pool), { connect }),
+      httpProxy: address,
+      httpsProxy: address,
+      noProxy: except,
+    });
+  } catch (cause) {
+    throw new Failure(
+      'usage',
+      'Nothing was sent: the proxy that the environment names is not an address.',
+      {
+        hint:
+          'Set HTTPS_PROXY to one such as http://proxy.example:3128, or NO_PROXY to the hosts ' +
+          'that need none.',
+        cause,
+      },
+    );
+  }
+}
+
+/** V8's flags by which it optimises WebAssembly that runs often. */
+const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
+
+/**
+ * Lets undici's parser, which is WebAssembly, parse a first response, while V8 is told to compile
+ * it without optimising it later: `process.exit` would wait 100 to 200 ms for that. The flags are
+ * set only meanwhile, because V8 rejects compile caches that were written under other flags.
+ */
+export async function compileParser(): Promise<void> {
+  const { setFlagsFromString } = await import('node:v8');
+  const socket = new Duplex({
+    read: () => undefined,
+    write(_request, _encoding, written) {
+      this.push('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
+      written();
+    },
+  });
+  const agent = new Agent({
+    connect: (_target, callback) => queueMicrotask(() => callback(null, socket)),
+  });
+  for (const name of optimisations) setFlagsFromString(`--no-${name}`);
+  await new Promise<void>((parsed) =>
+    agent.dispatch(
+      { origin: 'http://localhost', path: '/', method: 'GET' },
+      {
+        onRequestStart: () => undefined,
+        onResponseEnd: () => parsed(),
+        onResponseError: () => parsed(),
+      },
+    ),
+  );
+  await agent.destroy();
+  for (const name of optimisations) setFlagsFromString(`--${name}`);
+}

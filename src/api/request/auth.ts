@@ -1,0 +1,189 @@
+// Sign-in: the signed token request, and one token shared by all requests of a client.
+import { Failure } from '../../formats/failure.js';
+import { isSuccess, serviceError, valueOf, type Advice, type Answer } from '../answer.js';
+import type { Send, Step } from './call.js';
+import { ServiceError } from '../errors.js';
+import type { ClientOptions } from '../options.js';
+import { readToken } from '../reading/objects.js';
+import type { Credentials, Token } from '../types.js';
+
+export const tokenPath = '/api/v2/authentication/token-signature';
+
+/** A token this close to its end could expire in flight. */
+const renewalMarginMs = 10_000;
+
+/** Throws Failure `usage` for a key that does not fit into a header. */
+export function checkKey({ apiKey }: Credentials): void {
+  if (/^[!-~](?:[ -~]*[!-~])?$/.test(apiKey)) return;
+  const why = apiKey === '' ? 'is empty' : 'has an invalid character or surrounding blanks';
+  throw new Failure('usage', `The API key ${why}.`, {
+    hint: 'Copy it again as it was given to you.',
+  });
+}
+
+/**
+ * Signs each token request separately, because a signature is single-use.
+ *
+ * @param now the service's clock
+ */
+export function sign({ credentials, random }: ClientOptions, now: () => number): Step {
+  const nextBody = createBodies(now, random);
+  return (next) => async (call) => {
+    const body = nextBody();
+    const headers = {
+      'x-api-key': credentials.apiKey,
+      'x-api-signature': await signature(credentials, body),
+    };
+    return next({ ...call, body, headers });
+  };
+}
+
+/**
+ * HMAC-SHA256 over the API key and the exact body text, in lower-case hex (specification:
+ * Authentication).
+ */
+async function signature({ apiKey, apiSecret }: Credentials, body: string): Promise<string> {
+  // Loaded here because most runs have a stored token and sign nothing.
+  const { createHmac } = await import('node:crypto');
+  return createHmac('sha256', apiSecret).update(`${apiKey}&payload=${body}`, 'utf8').digest('hex');
+}
+
+/**
+ * Creates bodies that all differ: by time and random bits between processes, by a count within a
+ * process.
+ */
+function createBodies(now: () => number, random: () => number): () => string {
+  let count = 0;
+  return () => {
+    count += 1;
+    const chance = () =>
+      Math.floor(random() * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0');
+    return JSON.stringify({ time: now(), nonce: `${chance()}${chance()}-${count}` });
+  };
+}
+
+/**
+ * Requests a token. That moves nothing, so it is repeated like a read.
+ *
+ * @param now the service's clock
+ */
+export async function requestToken(
+  send: Send,
+  signal: AbortSignal | undefined,
+  now: () => number,
+): Promise<Token> {
+  const call = { method: 'POST', path: tokenPath, effect: 'read', signal } as const;
+  const answer = await send(call);
+  if (!isSuccess(answer.response)) throw serviceError(answer, now(), signInAdvice(answer));
+  return valueOf(answer, call, readToken(now()), now());
+}
+
+function signInAdvice({ response: { status, body } }: Answer): Advice {
+  if (status === 401 && isRepeated.test(body.slice(0, 4_000))) {
+    return { hint: 'The signature was used before; each request needs a new one.' };
+  }
+  if (status === 401 || status === 403) {
+    return {
+      hint: 'Check the API key and the API secret, then sign in again',
+      next: { do: 'sign-in' },
+    };
+  }
+  return status === 404 || status === 405
+    ? { hint: 'There is no sign-in at this address: check the base URL.' }
+    : {};
+}
+
+/** Texts of services for a used signature. */
+const isRepeated =
+  /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
+
+interface Held extends Token {
+  /** Issued to this process. */
+  readonly isNew: boolean;
+  /** Whether it lasts for another request. */
+  isFresh(): boolean;
+}
+
+export type TokenKeeper = ReturnType<typeof createTokenKeeper>;
+
+/**
+ * Concurrent requests share one sign-in.
+ *
+ * @param now the service's clock
+ */
+export function createTokenKeeper(
+  { tokens: store, clock, log }: ClientOptions,
+  signIn: () => Promise<Token>,
+  now: () => number,
+) {
+  let held: Held | undefined;
+  let renewal: Promise<Token> | undefined;
+
+  /** A new token lasts as long as its response stated, even if the service's clock changes. */
+  const holdNew = (token: Token): Token => {
+    const life = token.expiresAt - now();
+    const renewAt = clock() + life - Math.min(renewalMarginMs, life / 2);
+    held = { ...token, isNew: true, isFresh: () => clock() < renewAt };
+    return token;
+  };
+  const load = async (): Promise<Held | undefined> => {
+    const token = await store.load();
+    return (
+      token && { ...token, isNew: false, isFresh: () => now() < token.expiresAt - renewalMarginMs }
+    );
+  };
+  /** Deletes the stored token, but keeps its account. */
+  const forget = async (): Promise<void> => {
+    const kept = await store.load();
+    // Another process may have stored a new token.
+    if (kept === undefined || (held !== undefined && held.accessToken !== kept.accessToken)) return;
+    await store.save({ ...kept, accessToken: '', expiresAt: 0 });
+  };
+  const signInAndKeep = async (): Promise<Token> => {
+    try {
+      const token = await signIn();
+      await store.save(token).catch(() => log?.('the token could not be kept'));
+      return holdNew(token);
+    } catch (error) {
+      if (error instanceof ServiceError && error.status === 401)
+        await forget().catch(() => log?.('the token could not be removed'));
+      throw error;
+    }
+  };
+  const renew = (): Promise<Token> => {
+    renewal ??= signInAndKeep().finally(() => (renewal = undefined));
+    return renewal;
+  };
+  /** The stored token, or a new one if that is about to expire. */
+  const current = async (): Promise<Token> => {
+    const kept = held ?? (await load());
+    held ??= kept;
+    return held?.isFresh() === true ? held : renew();
+  };
+  return {
+    renew,
+    current,
+    isNew: ({ accessToken }: Token): boolean => held?.accessToken === accessToken && held.isNew,
+    /** The key's account, also if no new token can be issued now. */
+    async accountId(): Promise<string> {
+      try {
+        return (await current()).accountId;
+      } catch (error) {
+        const kept = await store.load();
+        if (kept === undefined) throw error;
+        return kept.accountId;
+      }
+    },
+    /** A newer token of this or another process after a refusal, if there is one. */
+    async successor(refused: Token): Promise<Token | undefined> {
+      const isOther = (token: Held | undefined): token is Held =>
+        token !== undefined && token.accessToken !== refused.accessToken;
+      if (isOther(held)) return held;
+      const kept = await load().catch(() => undefined);
+      if (!isOther(kept) || !kept.isFresh()) return undefined;
+      return (held = kept);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+// Answers that are more than what the command prints: the total of a quote, the sums of a
+// statement.
+import Big from 'big.js';
+import * as v from 'valibot';
+import type { Failure } from '../../formats/failure.js';
+import type { Given } from './inputs.js';
+
+const quoteSchema = v.object({
+  txnState: v.literal('quoted'),
+  sourceReq: v.object({
+    method: v.literal('servicepay'),
+    amtRequested: v.number(),
+    servicepayFees: v.nullish(v.number()),
+    networkFees: v.nullish(v.number()),
+  }),
+});
+
+/** What leaves the wallet: models add decimals badly. */
+export function withTotal(content: Given, { deductFees }: Given): Given {
+  const read = v.safeParse(quoteSchema, content);
+  if (!read.success) return content;
+  const { amtRequested, servicepayFees, networkFees } = read.output.sourceReq;
+  if (deductFees === true) return { ...content, total: amtRequested };
+  const total = new Big(amtRequested).plus(servicepayFees ?? 0).plus(networkFees ?? 0);
+  return { ...content, total: total.toNumber() };
+}
+
+const amount = v.union([v.number(), v.string()]);
+const statementRows = v.array(
+  v.object({ wallet: v.string(), kind: v.string(), in: amount, out: amount, fee: amount }),
+);
+
+interface Sum {
+  readonly ccy: string;
+  readonly kind: string;
+  readonly count: number;
+  readonly in: Big;
+  readonly out: Big;
+  readonly fee: Big;
+}
+
+const moves: ReadonlySet<string> = new Set(['receive', 'send', 'swap']);
+
+/** The movements of a statement per currency and kind. @param failure if it does not tie */
+export function spendingOf(statement: Given, failure: Failure | undefined): Given {
+  const sums = new Map<string, Sum>();
+  for (const row of v.parse(statementRows, statement['spending'])) {
+    if (!moves.has(row.kind)) continue;
+    const { wallet: ccy, kind } = row;
+    const before = sums.get(`${ccy} ${kind}`);
+    const added = (name: 'in' | 'out' | 'fee'): Big => new Big(before?.[name] ?? 0).plus(row[name]);
+    const count = (before?.count ?? 0) + 1;
+    const sum = { ccy, kind, count, in: added('in'), out: added('out'), fee: added('fee') };
+    sums.set(`${ccy} ${kind}`, sum);
+  }
+  return {
+    spending: [...sums.values()].map((sum) => ({
+      ...sum,
+      in: sum.in.toNumber(),
+      out: sum.out.toNumber(),
+      fee: sum.fee.toNumber(),
+    })),
+    ties: failure === undefined,
+    ...(failure !== undefined && { message: failure.message }),
+  };
+}

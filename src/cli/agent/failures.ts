@@ -1,0 +1,99 @@
+// A failure in the words of an agent: its tools and inputs instead of commands and flags, and no
+// advice that only a person can follow.
+import type { Failure, NextStep } from '../../formats/failure.js';
+import { commandFor } from '../../terminal/next-step.js';
+import { flagName } from '../values.js';
+import type { ToolRow } from './tools.js';
+
+interface Call {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, string>>;
+}
+
+/** The failure as a tool returns it. */
+export interface ToolError {
+  readonly kind: string;
+  readonly message: string;
+  readonly exitCode: number;
+  readonly status?: number | undefined;
+  readonly code?: string | undefined;
+  readonly txnId?: string | undefined;
+  readonly hint?: string | undefined;
+  readonly next: readonly Call[];
+}
+
+export function errorFor(row: ToolRow, failure: Failure, offered: readonly string[]): ToolError {
+  const { kind, message, exitCode, status, code, txnId, next } = failure;
+  const call = next === undefined ? undefined : callFor(next);
+  const isOffered = call !== undefined && offered.includes(call.tool);
+  return {
+    kind,
+    message: inInputs(row, message),
+    exitCode,
+    status,
+    code,
+    txnId,
+    hint: hintFor(row, failure, isOffered ? call.tool : undefined),
+    next: isOffered ? [call] : [],
+  };
+}
+
+/** Names flags by their inputs. */
+const inInputs = ({ takes }: ToolRow, words: string): string =>
+  Object.keys(takes).reduce(
+    (text, name) => text.replaceAll(new RegExp(`${flagName(name)}(?![a-z-])`, 'g'), name),
+    words,
+  );
+
+/** Commands, flags, terminals and settings are a person's. */
+const forPeople =
+  /svcpay |SVCPAY_|--[a-z]|[Tt]erminal|[Pp]rofile|command|Allow a higher|highest loss|standing yes/;
+
+function hintFor(
+  row: ToolRow,
+  { kind, hint, next }: Failure,
+  tool: string | undefined,
+): string | undefined {
+  if (kind === 'limit') {
+    const person = 'Only a person can change limits and the highest fee.';
+    const command = /svcpay .*/.exec(hint ?? '')?.[0];
+    return command === undefined ? person : `${person} They can run: ${command}`;
+  }
+  if (next !== undefined && tool === undefined)
+    return `Only a person can do this: ${commandFor(next)}`;
+  if (kind === 'temporary' || kind === 'pending')
+    return row.effect === 'reads' ? 'Call it again.' : 'Call it again with the same inputs.';
+  const words = hint === undefined ? undefined : inInputs(row, hint);
+  if (words === undefined || forPeople.test(words)) return undefined;
+  return tool === undefined ? words : `${words}: call ${tool}`;
+}
+
+/** The tool for each next step; undefined for what a person does. */
+function callFor(step: NextStep): Call | undefined {
+  switch (step.do) {
+    case 'see-wallets':
+      return { tool: 'wallets', arguments: {} };
+    case 'see-rates':
+      return { tool: 'rates', arguments: {} };
+    case 'see-limits':
+      return { tool: 'limits', arguments: {} };
+    case 'see-payout-methods':
+      return { tool: 'payout_methods', arguments: {} };
+    case 'see-institutions':
+      return { tool: 'institutions', arguments: { country: step.country } };
+    case 'see-history':
+      return { tool: 'transactions', arguments: {} };
+    case 'see-open-payments':
+      return { tool: 'pending', arguments: {} };
+    case 'show':
+      return { tool: 'transaction', arguments: { id: step.id } };
+    case 'watch':
+      return { tool: 'watch', arguments: { id: step.id } };
+    case 'resume':
+      return { tool: 'resume', arguments: { id: step.id } };
+    case 'confirm':
+      return { tool: 'pay', arguments: { txnId: step.id } };
+    default:
+      return undefined;
+  }
+}

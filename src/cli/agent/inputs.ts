@@ -1,0 +1,181 @@
+// The inputs of the tools: what an agent may give, in its own words, and what is wrong with it.
+import { parseAmount } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import { clip } from '../../formats/text.js';
+import type { Command } from '../define.js';
+import { nearest } from '../../formats/nearest.js';
+import type { RawValues, Value } from '../values.js';
+
+export type Given = Readonly<Record<string, unknown>>;
+
+/** One input, as JSON Schema. */
+export interface Input {
+  readonly type: 'string' | 'integer' | 'boolean' | 'array';
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: { readonly type: 'string' };
+}
+
+export type Inputs = Readonly<Record<string, Input>>;
+
+export const text = (description?: string): Input => ({
+  type: 'string',
+  ...(description !== undefined && { description }),
+});
+export const oneOf = (choices: readonly string[], description?: string): Input => ({
+  ...text(description),
+  enum: choices,
+});
+export const texts = (description: string): Input => ({
+  type: 'array',
+  items: { type: 'string' },
+  description,
+});
+export const whole = (minimum: number, maximum: number, description?: string): Input => ({
+  type: 'integer',
+  minimum,
+  maximum,
+  ...(description !== undefined && { description }),
+});
+export const yesNo = (description: string): Input => ({ type: 'boolean', description });
+
+/** Names that agents use for the same thing. */
+const alsoCalled: Readonly<Record<string, readonly string[]>> = {
+  ref: ['reference', 'extRefId'],
+  id: ['txnId', 'ref', 'reference', 'extRefId', 'ids'],
+  since: ['from'],
+  until: ['to'],
+  txnId: ['id', 'quoteId'],
+};
+
+/** What a tool takes, and what it cannot do without. */
+export interface Taking {
+  readonly name: string;
+  readonly takes: Inputs;
+  readonly needs?: readonly string[] | undefined;
+}
+
+/**
+ * The inputs under their own names. Throws Failure `usage` that names everything that is wrong: the
+ * input, what was given and what is allowed.
+ */
+export function readGiven({ name, takes, needs = [] }: Taking, given: Given): Given {
+  const problems: string[] = [];
+  const read = new Map<string, unknown>();
+  for (const [word, value] of Object.entries(given)) {
+    const own = Object.hasOwn(takes, word) ? word : ownName(takes, word);
+    const input = own === undefined ? undefined : takes[own];
+    if (own === undefined || input === undefined) problems.push(unknownInput(name, takes, word));
+    else if (value !== null && value !== undefined) {
+      const problem = problemOf(own, input, value);
+      if (problem !== undefined) problems.push(problem);
+      else if (read.has(own) && read.get(own) !== value)
+        problems.push(`${own} is given twice, with different values`);
+      read.set(own, inForm(input, value));
+    }
+  }
+  const missing = needs
+    .filter((each) => !read.has(each))
+    .map((each) => described(each, takes[each]?.description));
+  if (missing.length > 0) problems.push(`missing: ${missing.join(', ')}`);
+  refuseIfAny(problems);
+  return Object.fromEntries(read);
+}
+
+/** In the letter case of a choice; one text where a list is taken is a list of one. */
+function inForm({ type, enum: choices }: Input, value: unknown): unknown {
+  if (type === 'array') return [value].flat();
+  return choices?.find((each) => isChoice(each, value)) ?? value;
+}
+
+const isChoice = (choice: string, value: unknown): boolean =>
+  typeof value === 'string' && value.toLowerCase() === choice;
+
+const ownName = (takes: Inputs, word: string): string | undefined =>
+  Object.keys(takes).find((own) => alsoCalled[own]?.includes(word));
+
+const described = (name: string, description: string | undefined): string =>
+  description === undefined ? name : `${name} (${description})`;
+
+function unknownInput(tool: string, takes: Inputs, word: string): string {
+  const names = Object.keys(takes);
+  const meant = nearest(word, names);
+  if (meant !== undefined) return `${clip(word)} is not an input of ${tool}: ${meant} is`;
+  const known = names.length === 0 ? 'it has none' : `it takes ${names.join(', ')}`;
+  return `${clip(word)} is not an input of ${tool}: ${known}`;
+}
+
+function problemOf(name: string, input: Input, value: unknown): string | undefined {
+  const given = `${name} is ${clip(JSON.stringify(value))}`;
+  const { type, enum: choices, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = input;
+  if (type === 'boolean')
+    return typeof value === 'boolean' ? undefined : `${given}: true or false is needed`;
+  if (type === 'integer') {
+    const isWhole = Number.isSafeInteger(value) || /^\d{1,15}$/.test(String(value));
+    return isWhole && Number(value) >= minimum && Number(value) <= maximum
+      ? undefined
+      : `${given}: a whole number from ${minimum} to ${maximum} is needed`;
+  }
+  if (amounts.has(name) && (typeof value === 'string' || typeof value === 'number'))
+    return whyUnreadable(name, () => parseAmount(String(value)));
+  const isText = (each: unknown): boolean => typeof each === 'string' && each !== '';
+  if (type === 'array' && ![value].flat().every(isText))
+    return `${given}: a list of texts is needed`;
+  if (type === 'string' && !isText(value)) return `${given}: a text is needed`;
+  if (choices !== undefined && !choices.some((each) => isChoice(each, value)))
+    return `${given}: allowed are ${choices.join(', ')}`;
+  return undefined;
+}
+
+const amounts: ReadonlySet<string> = new Set(['amount', 'spend']);
+
+/** The reason, behind the name of the input. */
+function whyUnreadable(name: string, read: () => unknown): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return `${name}: ${error.message.replace(/\.$/, '')}`;
+    throw error;
+  }
+}
+
+/**
+ * Reads each value as the command does, before anything is asked for. Throws Failure `usage` that
+ * names the inputs.
+ *
+ * @param given by the names of the command
+ * @param inputs by the names of the tool, which the failure has
+ */
+export function readValues(
+  { arguments: words, options }: Pick<Command, 'arguments' | 'options'>,
+  given: Given,
+  inputs: Given,
+): void {
+  const inputNamed = (name: string): string =>
+    Object.hasOwn(inputs, name)
+      ? name
+      : (Object.keys(inputs).find((input) => inputs[input] === given[name]) ?? name);
+  const values: Readonly<Record<string, Value<unknown>>> = { ...words, ...options };
+  const raw = rawOf(given);
+  refuseIfAny(
+    Object.keys(given).flatMap(
+      (name) => whyUnreadable(inputNamed(name), () => values[name]?.read(raw[name])) ?? [],
+    ),
+  );
+}
+
+/** Numbers are words on a command line. */
+export const rawOf = (given: Given): RawValues =>
+  Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      typeof value === 'boolean' ? value : Array.isArray(value) ? value.map(String) : String(value),
+    ]),
+  );
+
+function refuseIfAny(problems: readonly string[]): void {
+  if (problems.length > 0) throw new Failure('usage', `Not called: ${problems.join('; ')}.`);
+}

@@ -1,0 +1,212 @@
+// Reads and checks a batch file before anything is sent, and asks about rows that were paid long
+// ago.
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import { dayAndMonth } from '../../formats/calendar.js';
+import { Failure } from '../../formats/failure.js';
+import { counted } from '../../formats/text.js';
+import { openSpool, type Spool } from '../../store/files/spool.js';
+import { back } from '../../terminal/ask/ask.js';
+import { shellArgument } from '../../terminal/next-step.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import {
+  checkBatch,
+  staleRows,
+  type BatchCheck,
+  type SettledRow,
+} from '../../wallet/batch/check.js';
+import { runName } from '../../wallet/batch/history.js';
+import type { PlannedRow } from '../../wallet/batch/plan.js';
+import { isProblem, readRows, type BatchRow, type Problem } from '../../wallet/batch/rows.js';
+import { ownAddressGuard } from '../../wallet/plan/destinations.js';
+import type { Context } from '../context.js';
+import { limitsInForce } from '../limits.js';
+import { spentToday } from '../payment/payment-flow.js';
+import { openLookUp } from '../payout/payout-flow.js';
+import type { BatchFlags } from './batch-pay.js';
+import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
+
+/** A file without problems. */
+export interface CheckedFile {
+  readonly check: BatchCheck;
+  /** The checked copy, read again. */
+  readonly rows: () => AsyncGenerator<PlannedRow>;
+  /** The run that its payments belong to: a new one, or the one that is continued. */
+  readonly run: string;
+}
+
+/**
+ * Throws Failure: `usage` or `limit` with the problems on stderr, also if rows without a reference
+ * were paid long ago and nobody can be asked about them.
+ */
+export async function openFile(
+  file: string,
+  flags: BatchFlags,
+  context: Context,
+): Promise<CheckedFile> {
+  const { globals, ask, now } = context;
+  const needsYes = !globals.yes && !flags.dryRun;
+  if (needsYes && file === '-') ask.demand(['--yes']);
+  const spool = await openSpool(bytesOf(file, context));
+  context.onClose(() => spool.close());
+  if (needsYes) ask.demand(['--yes']);
+  const checked = async (name: string): Promise<CheckedFile> => {
+    const plan = planner({ ...flags, name }, context);
+    const check = await checkRows(spool, plan, flags, context);
+    if (check.problems.length > 0) throw refusalOf(check, context);
+    const label = name === '' ? (file === '-' ? 'stdin' : basename(file)) : name;
+    return {
+      check,
+      rows: () => planned(readRows(spool.read(), batchColumns(flags.ignoreColumns)), plan),
+      run: check.run ?? runName(now(), label),
+    };
+  };
+  const found = await checked(flags.name);
+  const stale = staleRows(found.check, now());
+  if (stale.length === 0) return found;
+  const name = await nameFor(stale, found.check, { file, flags, needsYes }, context);
+  return name === undefined ? found : checked(name);
+}
+
+interface Asked {
+  readonly file: string;
+  readonly flags: BatchFlags;
+  readonly needsYes: boolean;
+}
+
+/** A name under which the rows are paid again; undefined to leave them. */
+async function nameFor(
+  stale: readonly SettledRow[],
+  { rows, settled }: BatchCheck,
+  { file, needsYes }: Asked,
+  { ask, now }: Context,
+): Promise<string | undefined> {
+  const at = Math.max(...stale.map((row) => row.at));
+  const what =
+    `${counted(stale.length, 'row')} without a reference ${stale.length === 1 ? 'was' : 'were'} ` +
+    `already paid on ${dayAndMonth(at, now())}`;
+  const suggested = new Date(now()).toISOString().slice(0, 7);
+  if (!needsYes) {
+    const command = `svcpay batch ${file === '-' ? '-' : shellArgument(file)} --name ${suggested}`;
+    throw new Failure('usage', `Nothing was sent: ${what}.`, {
+      hint: `To pay them again, name this run: ${command}`,
+    });
+  }
+  const left = rows - settled;
+  const choice = await ask.steps.select({
+    message: `${what}. What now?`,
+    flag: '--name NAME',
+    choices: [
+      { value: true, name: 'Pay them again, in a new run with a name' },
+      {
+        value: false,
+        name: left === 0 ? 'Leave them: pay nothing' : `Leave them: pay the other ${left}`,
+      },
+    ],
+    default: undefined,
+  });
+  if (choice === false && left > 0) return undefined;
+  const name =
+    choice === true
+      ? await ask.steps.parsed({
+          message: 'Name of this run',
+          example: `e.g. ${suggested}`,
+          flag: '--name NAME',
+          parse: (text) => text,
+        })
+      : back;
+  if (name === back) throw new Failure('declined', 'Nothing was sent.');
+  return name;
+}
+
+async function* bytesOf(file: string, { stdin }: Context): AsyncGenerator<Buffer> {
+  if (file === '-' && stdin.isTTY) {
+    throw new Failure('usage', 'Nothing is piped in.', {
+      hint: 'Pipe it: … | svcpay batch - --yes',
+    });
+  }
+  try {
+    for await (const chunk of file === '-' ? stdin.open() : createReadStream(file))
+      yield Buffer.from(chunk);
+  } catch (cause) {
+    throw new Failure('usage', `Nothing was sent: the file ${file} cannot be read.`, { cause });
+  }
+}
+
+type Plan = (row: BatchRow) => Promise<PlannedRow>;
+
+export function planner({ name, from }: Pick<BatchFlags, 'name' | 'from'>, context: Context): Plan {
+  let opened: ReturnType<typeof openLookUp> | undefined;
+  const { config, settings } = context;
+  const { recipients, contacts } = config.read();
+  const deps: PlanDeps = {
+    name,
+    from,
+    network: settings.network,
+    now: context.now(),
+    recipients,
+    contacts,
+    sender: settings.profile.sender,
+    lookUp: async (countryCode) => (await (opened ??= openLookUp(context)))(countryCode),
+  };
+  return (row) => planRow(row, deps);
+}
+
+async function checkRows(
+  spool: Spool,
+  plan: Plan,
+  flags: Pick<BatchFlags, 'ignoreColumns'>,
+  context: Context,
+): Promise<BatchCheck> {
+  const { live, now } = context;
+  const refuseOwn = ownAddressGuard(context.account, context.out.say);
+  let checked = 0;
+  const deps = {
+    plan: async (row: BatchRow) => {
+      checked += 1;
+      return plan(row);
+    },
+    vet: ({ order }: PlannedRow) => refuseOwn(order),
+    alike: async (ref: string) => {
+      const { scope, journal } = await context.account();
+      return (await journal()).alike(scope, ref);
+    },
+    spent: () => spentToday(context),
+    limits: await limitsInForce(context),
+    now,
+  };
+  return live.during(
+    () => `Checking the rows: ${checked}`,
+    () => checkBatch(readRows(spool.read(), batchColumns(flags.ignoreColumns)), deps),
+  );
+}
+
+/** Lists the problems on stderr, also under -q and --json. */
+function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failure {
+  const lines = problems.map(
+    ({ line, column, message }) =>
+      [line === 0 ? 'All rows' : `Line ${line}`, ...(column === undefined ? [] : [column])].join(
+        ', ',
+      ) + `: ${message}`,
+  );
+  terminal.stderr.write(lines.map((line) => `${sanitize(line)}\n`).join(''));
+  const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
+  const bad = new Set(problems.filter(({ line }) => line > 0).map(({ line }) => line)).size;
+  const what =
+    bad === 0
+      ? 'the batch as a whole cannot be paid'
+      : `${bad} of ${counted(rows, 'row')} cannot be paid (see above)`;
+  const advice =
+    kind === 'limit'
+      ? { next: { do: 'see-limits' as const } }
+      : { hint: 'Fix the file and run the same command again.' };
+  return new Failure(kind, `Nothing was sent: ${what}.`, advice);
+}
+
+/** Reads the checked copy again. */
+async function* planned(
+  rows: AsyncIterable<BatchRow | Problem>,
+  plan: Plan,
+): AsyncGenerator<PlannedRow> {
+  for await (const row of rows) if (!isProblem(row)) yield await plan(row);
+}

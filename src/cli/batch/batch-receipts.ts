@@ -1,0 +1,122 @@
+// Writes a remittance advice for each payee of a batch: the receipts of what was paid to them.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import Big from 'big.js';
+import pLimit from 'p-limit';
+import { Failure } from '../../formats/failure.js';
+import { counted } from '../../formats/text.js';
+import { latest } from '../../store/journal/payment.js';
+import { remittancePage } from '../../terminal/cards/receipt-page.js';
+import { remittanceList, type Remittance } from '../../terminal/views/batch-status-view.js';
+import { payeeKey, payeeName } from '../../wallet/batch/payee.js';
+import { rowState } from '../../wallet/batch/status.js';
+import { movedAmounts } from '../../wallet/history/moved-amounts.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { stateTimes } from '../history/transaction-details.js';
+import { file, verbatim } from '../values.js';
+import { batchOptions } from './batch-pay.js';
+import { knownRows, type KnownRow } from './batch-rows.js';
+
+const { name, from, ignoreColumns } = batchOptions;
+const readsAtOnce = 4;
+
+export const batchReceipts = defineCommand({
+  fields: remittanceList.columns.map((column) => column.name),
+  arguments: { file: file().describe('the batch file, or the name of a run') },
+  options: {
+    out: verbatim('DIR').describe('folder for the pages, one for each payee'),
+    name,
+    from,
+    ignoreColumns,
+  },
+  examples: [['svcpay batch receipts payroll.csv --out advice', 'a page to print for each payee']],
+  async run({ file, out: folder, ...flags }, context: Context) {
+    const rows = await knownRows(file, flags, context);
+    const paid = rows.filter(({ payment, txn }) => rowState(payment, txn) === 'paid');
+    await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+      throw notWritten(folder, cause);
+    });
+    const payees = byPayee(paid);
+    const { live, out } = context;
+    const limit = pLimit(readsAtOnce);
+    const written: Remittance[] = [];
+    const names = fileNames([...payees.values()].map(([first]) => first && payeeName(first.paid)));
+    await live.during(
+      () => `Writing: ${written.length} of ${counted(payees.size, 'page')}`,
+      () =>
+        limit.map([...payees.values()], async (own, i) => {
+          written.push(await writePage(own, join(folder, names[i] ?? ''), context));
+        }),
+    );
+    const left = rows.length - paid.length;
+    if (left > 0) out.say(`${counted(left, 'row')} without a receipt: not paid yet.`);
+    await out.list(
+      written.toSorted((a, b) => (a.file < b.file ? -1 : 1)),
+      remittanceList,
+    );
+  },
+});
+
+function byPayee(rows: readonly KnownRow[]): Map<string, KnownRow[]> {
+  const payees = new Map<string, KnownRow[]>();
+  for (const row of rows) {
+    const key = payeeKey(row.paid) ?? row.ref;
+    payees.set(key, [...(payees.get(key) ?? []), row]);
+  }
+  return payees;
+}
+
+/** Different ones, also where letter case does not count. */
+function fileNames(payees: readonly (string | undefined)[]): string[] {
+  const used = new Map<string, number>();
+  return payees.map((payee = '') => {
+    const plain = payee
+      .normalize('NFC')
+      .replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, '-')
+      .slice(0, 60);
+    const slug = plain.replaceAll(/^-|-$/g, '').toLowerCase() || 'payee';
+    const before = used.get(slug) ?? 0;
+    used.set(slug, before + 1);
+    return `${slug}${before === 0 ? '' : `.${before + 1}`}.html`;
+  });
+}
+
+async function writePage(
+  rows: readonly KnownRow[],
+  path: string,
+  context: Context,
+): Promise<Remittance> {
+  const { client } = await context.account();
+  const receipts = [];
+  for (const { payment } of rows) {
+    const txn = await client.transaction((payment && latest(payment).txnId) ?? '');
+    receipts.push({
+      transaction: txn,
+      options: {
+        now: client.serviceNow(),
+        times: await stateTimes(txn.txnId, context),
+        total: movedAmounts(txn)?.left,
+      },
+    });
+  }
+  const [first] = rows;
+  const payee = first === undefined ? '' : payeeName(first.paid);
+  const amounts = sumsOf(rows);
+  await writeFile(path, remittancePage(payee, amounts, receipts), { mode: 0o600 }).catch(
+    (cause: unknown) => {
+      throw notWritten(path, cause);
+    },
+  );
+  return { payee, payments: rows.length, amounts, file: path };
+}
+
+function sumsOf(rows: readonly KnownRow[]): Remittance['amounts'] {
+  const sums = new Map<string, Big>();
+  for (const { paid } of rows)
+    sums.set(paid.ccy, (sums.get(paid.ccy) ?? new Big(0)).plus(paid.amount));
+  return [...sums].map(([ccy, value]) => ({ ccy, value }));
+}
+
+const notWritten = (path: string, cause: unknown): Failure =>
+  new Failure('usage', `${path} cannot be written.`, { hint: 'Name another folder.', cause });

@@ -1,0 +1,50 @@
+// The seal of a batch on this machine: kept when it is made, compared before anything is paid.
+import { join } from 'node:path';
+import { Failure } from '../../formats/failure.js';
+import { openDocument } from '../../store/files/document.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import { sealedOf, sealedSchema, sealOf, unsealed, type Sealed } from '../../wallet/batch/seal.js';
+import type { Context } from '../context.js';
+import { termsOf } from '../payment/payment-options.js';
+import type { CheckedFile } from './batch-check.js';
+import type { BatchFlags } from './batch-pay.js';
+
+/**
+ * The seal of the file; undefined if neither --seal nor --sealed is given. Throws Failure `usage`
+ * for a file that is not the sealed one.
+ */
+export async function checkSeal(
+  { check }: CheckedFile,
+  flags: BatchFlags,
+  context: Context,
+): Promise<string | undefined> {
+  if (!flags.seal && flags.sealed === undefined) return undefined;
+  const { scope } = await context.account();
+  const wallets = [...new Set(check.payees.map(({ from }) => from))];
+  const terms = Object.fromEntries([
+    ['account', scope],
+    ...wallets.map((ccy) => [`terms of the ${ccy} wallet`, JSON.stringify(termsOf(flags, ccy))]),
+  ]);
+  const now = sealedOf(check.payees, terms);
+  const seal = sealOf(now);
+  if (flags.sealed !== undefined && flags.sealed !== seal)
+    throw notSealed(now, flags.sealed, context);
+  if (flags.seal) await sealAt(seal, context).update(() => now);
+  return seal;
+}
+
+const sealAt = (seal: string, { home }: Pick<Context, 'home'>) =>
+  openDocument(join(home.data, 'seals'), seal, sealedSchema);
+
+/** Lists what differs on stderr, if the seal was made in this home. */
+function notSealed(now: Sealed, seal: string, context: Context): Failure {
+  const kept = sealAt(seal, context).read();
+  const [first, ...others] = unsealed(now, kept.rows.length === 0 ? undefined : kept);
+  for (const each of others) context.terminal.stderr.write(`${sanitize(each)}\n`);
+  return new Failure(
+    'usage',
+    'Nothing was sent: this is not the sealed batch: ' +
+      `${first ?? 'this home does not have the sealed rows to compare'}.`,
+    { hint: 'Check the file, and seal it again: --dry-run --seal' },
+  );
+}

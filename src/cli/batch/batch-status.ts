@@ -1,0 +1,74 @@
+// What became of the rows of a batch, as a work list.
+import Big from 'big.js';
+import { latest } from '../../store/journal/payment.js';
+import { shellArgument } from '../../terminal/next-step.js';
+import {
+  batchStatusList,
+  statusHeading,
+  type StatusLine,
+} from '../../terminal/views/batch-status-view.js';
+import { rowState, rowStates, type RowState } from '../../wallet/batch/status.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { file } from '../values.js';
+import { batchOptions } from './batch-pay.js';
+import { knownRows, type KnownRow } from './batch-rows.js';
+
+const { name, from, ignoreColumns } = batchOptions;
+
+export const batchStatus = defineCommand({
+  prints: batchStatusList.columns.map((column) => column.name),
+  arguments: { file: file().describe('the batch file, or the name of a run') },
+  options: { name, from, ignoreColumns },
+  examples: [
+    ['svcpay batch status payroll.csv', 'what is left to do, with the commands'],
+    ['svcpay batch status 2026-11 -o csv', 'every row of a run by its name'],
+  ],
+  async run({ file, ...flags }, context: Context) {
+    const rows = await knownRows(file, flags, context);
+    const lines = rows.map((row) => lineOf(file, row)).toSorted(byUrgency);
+    const { out } = context;
+    if (!out.forPeople) return out.list(lines, batchStatusList);
+    out.screen((canvas) => statusHeading(file, lines, canvas));
+    const left = lines.filter(({ state }) => state !== 'paid');
+    if (left.length > 0) await out.list(left, batchStatusList);
+  },
+});
+
+const rank = (state: RowState): number => rowStates.indexOf(state);
+const byUrgency = (a: StatusLine, b: StatusLine): number =>
+  rank(a.state) - rank(b.state) || a.line - b.line;
+
+function lineOf(file: string, { ref, paid, payment, txn }: KnownRow): StatusLine {
+  const state = rowState(payment, txn);
+  const txnId = payment === undefined ? null : latest(payment).txnId;
+  return {
+    line: paid.line,
+    payee: paid.name ?? paid.account ?? '',
+    amount: new Big(paid.amount),
+    ccy: paid.ccy,
+    state,
+    ref,
+    txnId,
+    next: nextOf(state, file, ref, txnId),
+  };
+}
+
+/** The command to act; null if there is nothing to do. */
+function nextOf(state: RowState, file: string, ref: string, txnId: string | null): string | null {
+  const id = shellArgument(txnId ?? ref);
+  switch (state) {
+    case 'paid':
+      return null;
+    case 'in-flight':
+      return `svcpay tx watch ${id}`;
+    case 'unknown':
+      return `svcpay tx resume ${id}`;
+    case 'failed':
+      return `svcpay batch ${shellArgument(file)} --retry`;
+    case 'not-started':
+      return `svcpay batch ${shellArgument(file)}`;
+    default:
+      return `svcpay tx get ${id}`;
+  }
+}

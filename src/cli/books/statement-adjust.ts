@@ -1,0 +1,70 @@
+// Records money that no transaction explains: a deposit to a permanent address, a withdrawal
+// outside the list, or the counter-entry that undoes an earlier entry.
+import { fixed, formatAmount, parseAmount, type Money } from '../../formats/amount.js';
+import { dayWriter, ownZone, spanOf, type CalendarDate } from '../../formats/calendar.js';
+import { Failure } from '../../formats/failure.js';
+import { entryList } from '../../terminal/views/statement-view.js';
+import { defineCommand } from '../define.js';
+import { text, word } from '../values.js';
+import { date } from './open-books.js';
+
+/** A minus stands for money that left. */
+function parseSigned(given: string): Money {
+  if (!given.startsWith('-')) return parseAmount(given);
+  const { ccy, value } = parseAmount(given.slice(1));
+  return { ccy, value: value.neg() };
+}
+
+export const statementAdjust = defineCommand({
+  arguments: {
+    amount: word('AMOUNT', parseSigned).describe(
+      'e.g. 0.01btc; after --, -0.01btc for money that left',
+    ),
+  },
+  options: {
+    on: date().optional().describe('the day on which it counts (default: today)'),
+    note: text().optional().describe('the reason, shown in the statement'),
+  },
+  fields: entryList.columns.map(({ name }) => name),
+  examples: [
+    [
+      'svcpay statement adjust 0.01btc --on 2026-11-14 --note deposit',
+      'a deposit to the permanent address, which no transaction shows',
+    ],
+    [
+      "svcpay statement adjust --on 2026-11-14 --note 'entered twice' -- -0.01btc",
+      'a counter-entry: recorded entries are never changed',
+    ],
+  ],
+  async run({ amount, on, note }, context) {
+    const { scope, client } = await context.account();
+    const wallets = await client.wallets();
+    if (!wallets.some((wallet) => wallet.ccy.toUpperCase() === amount.ccy))
+      throw new Failure('not-found', `There is no ${amount.ccy} wallet.`, {
+        next: { do: 'see-wallets' },
+      });
+    const [now, zone] = [client.serviceNow(), ownZone()];
+    const day = on === undefined ? dayWriter(zone)(now) : dayText(on);
+    if (on !== undefined && spanOf(on, zone).first > now)
+      throw new Failure('usage', `${day} is in the future.`);
+    const { ccy, value } = amount;
+    await context.ask.agree(
+      `Record ${formatAmount({ ccy, value })} on ${day}?`,
+      'Nothing was recorded.',
+    );
+    const id = context.newId();
+    const entry = { id, ccy, amount: fixed(value), dated: day, note: note ?? null };
+    const records = await context.books();
+    await records.add(scope, { ...entry, kind: 'adjustment', recordedAt: now });
+    await context.out.list(
+      [{ wallet: ccy, amount: value, date: day, note: entry.note, id }],
+      entryList,
+    );
+  },
+});
+
+/** Throws Failure `usage` for a month. */
+function dayText({ year, month, day }: CalendarDate): string {
+  if (day === undefined) throw new Failure('usage', '--on is a day, such as 2026-11-14.');
+  return [year, month, day].map((part) => String(part).padStart(2, '0')).join('-');
+}

@@ -1,0 +1,47 @@
+// Records, once for each wallet, what it held before its first transaction.
+import { formatAmount, money } from '../../formats/amount.js';
+import { always, dayWriter, ownZone } from '../../formats/calendar.js';
+import { entryList, type RecordedEntry } from '../../terminal/views/statement-view.js';
+import type { Opening } from '../../wallet/books/gather.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { withBooks } from './open-books.js';
+
+export const statementOpen = defineCommand({
+  fields: entryList.columns.map(({ name }) => name),
+  examples: [
+    ['svcpay statement open', 'asks for each wallet; from then on its statement ties'],
+    ['svcpay statement open --yes', 'records every opening without a question'],
+  ],
+  run: async (_values, context) => {
+    const zone = ownZone();
+    const openings = await withBooks(
+      { zone, period: always },
+      async (books) => books.openings,
+      context,
+    );
+    const recorded: RecordedEntry[] = [];
+    for (const opening of openings) {
+      const entry = await record(opening, dayWriter(zone), context);
+      if (entry !== undefined) recorded.push(entry);
+    }
+    if (openings.length === 0) context.out.say('Every wallet has its opening.');
+    await context.out.list(recorded, entryList);
+  },
+});
+
+/** Undefined if the answer is no, or another process recorded it. */
+async function record(
+  { entry, value, at }: Opening,
+  day: (at: number) => string,
+  { account, books, ask, out }: Context,
+): Promise<RecordedEntry | undefined> {
+  const { id, ccy } = entry;
+  const what = `${formatAmount(money(ccy, value))} as the opening of ${day(at)}`;
+  if (!(await ask.confirm(`Record ${what}?`))) return undefined;
+  const { scope, client } = await account();
+  if (await (await books()).add(scope, { ...entry, recordedAt: client.serviceNow() }))
+    return { wallet: ccy, amount: value, date: day(at), note: null, id };
+  out.warn(`The opening of ${ccy} was recorded meanwhile.`);
+  return undefined;
+}

@@ -1,0 +1,112 @@
+// Reads a command line once: the command that it names, without loading its code, and its options.
+import { parseArgs } from 'node:util';
+import { isNamed, type Branch } from './define.js';
+import { globalOptions } from './globals.js';
+import { tree } from './table.js';
+import { flagName, negatedFlag, takesWord, type Value, type Values } from './values.js';
+
+export interface CommandLine {
+  readonly argv: readonly string[];
+  /** The branches that it names, outermost first. */
+  readonly path: readonly Branch[];
+  /** The word after the name, unless an option of the command comes first. */
+  readonly nextWord: string | undefined;
+  /** The last value of a global option that takes one. */
+  word(option: string): string | undefined;
+  /** Whether one of these options stands before `--`. */
+  has(...options: readonly string[]): boolean;
+  /** For help or the version, which are printed whatever else it says. */
+  readonly asksForHelp: boolean;
+  readonly movesMoney: boolean;
+  /** A word is `-`, so the command reads stdin as data. */
+  readonly readsStdin: boolean;
+  readonly tokens: readonly Token[];
+}
+
+type Token = ReturnType<typeof parse>['tokens'][number];
+
+export function readCommandLine(argv: readonly string[]): CommandLine {
+  const { values, tokens } = parse(argv);
+  const words = leadingWords(tokens);
+  const path = branchesNamed(words);
+  const has = (...options: readonly string[]): boolean =>
+    options.some((option) => values[option] === true);
+  return {
+    argv,
+    path,
+    nextWord: words[path.length],
+    word(option) {
+      const value = values[option];
+      return typeof value === 'string' ? value : undefined;
+    },
+    has,
+    asksForHelp: has('h', 'help', 'v', 'V', 'version'),
+    movesMoney: path.at(-1)?.money === true,
+    readsStdin: tokens.some((token) => token.kind === 'positional' && token.value === '-'),
+    tokens,
+  };
+}
+
+/** Options of commands are switches here, because their code is not loaded. */
+const parse = (argv: readonly string[]) =>
+  parseArgs({ args: [...argv], options: globalConfig, strict: false, tokens: true });
+
+const nameOf = (name: string, value: Value<unknown>): string =>
+  (value.shape.kind === 'off' ? negatedFlag(name) : flagName(name)).slice(2);
+
+const globalConfig = Object.fromEntries(
+  Object.entries(globalOptions).map(([name, value]) => {
+    const { short } = value.shape;
+    const type = takesWord(value) ? ('string' as const) : ('boolean' as const);
+    return [nameOf(name, value), { type, ...(short !== undefined && { short }) }];
+  }),
+);
+
+/**
+ * The words up to the first option that is not global, or `--`. A command's own option ends its
+ * name: `send --via lightning` is `send`.
+ */
+function leadingWords(tokens: readonly Token[]): readonly string[] {
+  const isOther = (token: Token): boolean =>
+    token.kind === 'option'
+      ? !Object.hasOwn(globalConfig, token.name)
+      : token.kind === 'option-terminator';
+  const end = tokens.findIndex(isOther);
+  return tokens
+    .slice(0, end < 0 ? tokens.length : end)
+    .flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
+}
+
+function branchesNamed(words: readonly string[]): readonly Branch[] {
+  const path: Branch[] = [];
+  for (const word of words) {
+    const next = (path.at(-1) ?? tree).branches?.find((branch) => isNamed(branch, word));
+    if (next === undefined) break;
+    path.push(next);
+  }
+  return path;
+}
+
+/**
+ * Inserts `--` after the command's name and its `options`, so that options after it belong to the
+ * program that it runs, as in `sandbox run npm --version`.
+ */
+export function withRestApart(
+  { argv, path, tokens }: CommandLine,
+  options: Values,
+): readonly string[] {
+  const takingWord = new Set(
+    Object.entries(options).flatMap(([name, value]) => (takesWord(value) ? [flagName(name)] : [])),
+  );
+  let words = 0;
+  let valueAt = -1;
+  for (const token of tokens) {
+    if (token.index === valueAt) continue;
+    if (token.kind === 'option-terminator') return argv;
+    if (token.kind === 'option') {
+      if (takingWord.has(token.rawName) && token.inlineValue !== true) valueAt = token.index + 1;
+    } else if (words === path.length) return argv.toSpliced(token.index, 0, '--');
+    else words += 1;
+  }
+  return argv;
+}

@@ -1,0 +1,46 @@
+// Why a transaction failed: from the transaction itself, otherwise from the webhook event that
+// reported it.
+import type { ListedTransaction } from '../../api/types.js';
+import { failureReasonOf } from '../../api/unspecified.js';
+import { Failure } from '../../formats/failure.js';
+import { isFinal } from '../../formats/states.js';
+import { readPayload } from '../../webhooks/events.js';
+import type { Context } from '../context.js';
+import { eventsOf, hasInbox } from '../payment/inbox.js';
+
+/** The transaction with the `msg` of its event, if that reports a reason that it lacks. */
+export async function explained<T extends ListedTransaction>(txn: T, context: Context): Promise<T> {
+  if (!hasFailed(txn) || failureReasonOf(txn) !== undefined) return txn;
+  const events = await eventsOf(txn.txnId, context);
+  const msg = events
+    .filter(({ txnState }) => txnState === txn.txnState)
+    .flatMap(({ body }) => readPayload(body)?.msg ?? [])
+    .findLast((text) => text.trim() !== '');
+  return msg === undefined ? txn : { ...txn, msg };
+}
+
+export async function allExplained<T extends ListedTransaction>(
+  rows: readonly T[],
+  context: Context,
+): Promise<readonly T[]> {
+  if (!rows.some(hasFailed) || !(await hasInbox(context))) return rows;
+  return Promise.all(rows.map((txn) => explained(txn, context)));
+}
+
+const hasFailed = ({ txnState }: ListedTransaction): boolean =>
+  isFinal(txnState) && txnState !== 'completed';
+
+/** Adds the reason to the failure of a payment; the failure stands if the reason cannot be read. */
+export async function withReason(error: unknown, context: Context): Promise<unknown> {
+  if (!(error instanceof Failure) || error.kind !== 'payment-failed' || error.txnId === undefined)
+    return error;
+  try {
+    const { client } = await context.account();
+    const reason = failureReasonOf(await explained(await client.transaction(error.txnId), context));
+    if (reason === undefined) return error;
+    const message = `${error.message.replace(/\.$/, '')}: ${reason.replace(/\.$/, '')}.`;
+    return new Failure('payment-failed', message, { ...error, cause: error });
+  } catch {
+    return error;
+  }
+}

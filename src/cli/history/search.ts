@@ -1,0 +1,50 @@
+// Searches the history by text: in payee, note, reference, id, and what the service shows of either
+// side. Services have no such search, so the whole list is read.
+import type { ListedTransaction } from '../../api/types.js';
+import { plainLetters } from '../../formats/text.js';
+import type { Known } from '../../terminal/views/transaction-view.js';
+import type { Context } from '../context.js';
+import { knownParties } from './parties.js';
+
+/** Whether a transaction has every word, whatever the case and the accents. */
+export function matcher(text: string): (txn: ListedTransaction, known: Known) => boolean {
+  const words = plainLetters(text)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  return (txn, known) => {
+    const searched = plainLetters(textsOf(txn, known).join('\n'));
+    return words.every((word) => searched.includes(word));
+  };
+}
+
+const textsOf = (txn: ListedTransaction, known: Known): string[] =>
+  [
+    txn.txnId,
+    txn.extRefId,
+    txn.note,
+    known(txn.txnId),
+    ...[txn.sourceReq, txn.destReq].flatMap(({ reqDetails }) => Object.values(reqDetails ?? {})),
+  ].filter((value) => typeof value === 'string');
+
+/** Yields the matches in the order of the service; a line shows how far it is. */
+export async function* searched(
+  pages: AsyncIterable<readonly ListedTransaction[]>,
+  isMatch: ReturnType<typeof matcher>,
+  context: Context,
+): AsyncGenerator<ListedTransaction> {
+  const { live, terminal } = context;
+  let [read, found] = [0, 0];
+  if (terminal.canAnimate) live.start(() => `Searching: ${read} transactions, ${found} found`);
+  try {
+    for await (const rows of pages) {
+      const known = await knownParties(rows, context);
+      const matches = rows.filter((txn) => isMatch(txn, known));
+      read += rows.length;
+      found += matches.length;
+      live.update();
+      yield* matches;
+    }
+  } finally {
+    if (terminal.canAnimate) live.stop();
+  }
+}

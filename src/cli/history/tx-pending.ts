@@ -1,0 +1,87 @@
+// Lists the unfinished payments of this home with their current state.
+import { describeDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
+import { processOf } from '../../store/journal/owner.js';
+import { needsAnswer } from '../../store/journal/payment.js';
+import { commandFor } from '../../terminal/next-step.js';
+import { namesOf } from '../../terminal/rows/list.js';
+import { overdueList, pendingList } from '../../terminal/views/pending-view.js';
+import { stateWord } from '../../terminal/views/state-words.js';
+import { movedText } from '../../terminal/views/transaction-view.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { duration, flag } from '../values.js';
+import { asOfText, pendingPayment, refreshOpen } from './open-payments.js';
+
+export const txPending = defineCommand({
+  prints: namesOf(undefined, pendingList(0, '')),
+  options: {
+    olderThan: duration()
+      .optional()
+      .describe(
+        'only payments opened longer ago, of all accounts, read from the journal without the ' +
+          'service',
+      ),
+    fail: flag().describe('exit with code 8 if a payment is listed'),
+  },
+  examples: [
+    ['svcpay tx pending', 'unfinished payments of this account'],
+    ['svcpay tx pending --json', 'for a script: an empty array when there are none'],
+    [
+      'svcpay tx pending --older-than 10m --fail',
+      'for monitoring: exit code 8, with host and process, if a payment is stuck',
+    ],
+  ],
+  async run({ olderThan, fail }, context) {
+    if (olderThan !== undefined || fail) return listOverdue(olderThan ?? 0, fail, context);
+    const { out } = context;
+    const refreshed = await refreshOpen(context);
+    for (const txn of refreshed.ended.slice(0, mostShown))
+      out.say(
+        `  ${stateWord(txn)}: ${movedText(txn)}   ${commandFor({ do: 'show', id: txn.txnId })}`,
+      );
+    if (refreshed.ended.length > mostShown)
+      out.say(`  ${refreshed.ended.length - mostShown} more have ended: svcpay tx list`);
+    const needsPerson = refreshed.open.some(({ payment }) =>
+      payment.attempts.some((each) => needsAnswer(each) && each.resolution === null),
+    );
+    const advice = needsPerson ? ' · svcpay tx resolve ID closes an unknown outcome' : '';
+    const footer = `${asOfText(refreshed)} · svcpay tx resume finishes or reports each${advice}`;
+    if (refreshed.failure !== undefined && !out.forPeople) out.warn(asOfText(refreshed));
+    await out.list(
+      refreshed.open.map((payment) => pendingPayment(payment, refreshed.asOf)),
+      pendingList(context.now(), footer),
+    );
+  },
+});
+
+const mostShown = 5;
+
+/**
+ * Lists payments of all accounts that are open for longer, from the journal alone. @param fails
+ * throw Failure `pending` if there are any
+ */
+async function listOverdue(olderThanMs: number, fails: boolean, context: Context): Promise<void> {
+  const { out, now } = context;
+  const found = await (await context.journal()).openSince(olderThanMs);
+  const rows = found.map(({ owner, ...payment }) => ({
+    ...pendingPayment({ payment, txn: undefined }, now()),
+    ...processOf(owner),
+  }));
+  await out.list(rows, overdueList(now()));
+  const [first] = rows;
+  if (!fails || first === undefined) return;
+  const place =
+    first.host === null
+      ? 'in the hands of no process'
+      : `last in the hands of process ${first.pid} on ${first.host}`;
+  const more = rows.length === 1 ? '' : ` and ${rows.length - 1} more`;
+  throw new Failure(
+    'pending',
+    `Unfinished for more than ${describeDuration(olderThanMs)}: ${first.ref} (${place})${more}.`,
+    {
+      next: { do: 'resume', id: first.ref },
+      ...(first.txnId !== null && { txnId: first.txnId }),
+    },
+  );
+}

@@ -1,0 +1,137 @@
+// Records what the service says, outside of its interface, about an error or an unknown outcome.
+import { Failure } from '../../formats/failure.js';
+import type { Attempt, Payment } from '../../store/journal/payment.js';
+import { back } from '../../terminal/ask/ask.js';
+import { fieldColumns } from '../../terminal/rows/cell.js';
+import type { RecordView } from '../../terminal/rows/view.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import { resolutionText } from '../../wallet/payment/outcomes.js';
+import { recordRead } from '../../wallet/payment/record-read.js';
+import { attemptToResolve, recordResolution } from '../../wallet/payment/resolve.js';
+import { readTransaction } from '../../wallet/transaction/read-transaction.js';
+import type { Context } from '../context.js';
+import { defineCommand } from '../define.js';
+import { flag, text, transaction, type ValuesOf } from '../values.js';
+import { paymentNamed } from './resolve-id.js';
+
+const options = {
+  moved: flag().describe('the money moved'),
+  notMoved: flag().describe('the money did not move'),
+  note: text().optional().describe('where the answer comes from, e.g. the ticket of the service'),
+};
+
+const fields = ['ref', 'txnId', 'txnState', 'moved', 'note', 'at'] as const;
+
+interface Resolved {
+  readonly ref: string;
+  readonly txnId: string | null;
+  readonly txnState: string | null;
+  readonly moved: boolean;
+  readonly note: string;
+  /** Epoch ms. */
+  readonly at: number;
+}
+
+export const txResolve = defineCommand({
+  fields,
+  arguments: { id: transaction().describe('a reference, or the transaction id of an attempt') },
+  options,
+  examples: [
+    ['svcpay tx resolve order-118', 'asks whether the money moved, and who says so'],
+    [
+      'svcpay tx resolve order-118 --not-moved --note "ticket 4711" --yes',
+      'in a script; changes no money, and no limit',
+    ],
+  ],
+  async run({ id, ...flags }, context) {
+    if (flags.moved && flags.notMoved)
+      throw new Failure('usage', 'Give --moved or --not-moved, not both.');
+    if (flags.note?.trim() === '') throw new Failure('usage', 'The note is empty.');
+    const { scope, journal } = await context.account();
+    const named = await paymentNamed(id, scope, await journal());
+    if (named === undefined)
+      throw new Failure(
+        'not-found',
+        `No payment of this journal has the id or reference "${id}".`,
+        {
+          next: { do: 'see-open-payments' },
+        },
+      );
+    const before = attemptToResolve(named, id);
+    const payment = await readAgain(named, before.txnId ?? '', context);
+    const { number, txnId, txnState } = attemptToResolve(payment, before.txnId ?? id);
+    const answer = await answered(payment.ref, { ...before, txnId, txnState }, flags, context);
+    const resolution = { ...answer, at: context.now() };
+    await recordResolution(payment, number, resolution, await journal(), context.owner);
+    const result = { ref: payment.ref, txnId, txnState, ...resolution };
+    await context.out.record(result, resolvedView(result));
+  },
+});
+
+/** A read may know better. Without one the person's answer is all there is. */
+async function readAgain(payment: Payment, txnId: string, context: Context): Promise<Payment> {
+  const { client, journal } = await context.account();
+  const kept = await journal();
+  try {
+    const txn = await readTransaction(client, txnId);
+    await recordRead(payment, txn, kept, context.owner);
+  } catch (error) {
+    if (!(error instanceof Failure) || context.signal.aborted) throw error;
+    context.out.warn(`The transaction cannot be read now: ${error.message}`);
+  }
+  return (await kept.read(payment.id)) ?? payment;
+}
+
+async function answered(
+  ref: string,
+  { txnId, txnState, resolution }: Attempt,
+  { moved, notMoved, note }: ValuesOf<typeof options>,
+  { ask, globals, out }: Context,
+): Promise<{ readonly moved: boolean; readonly note: string }> {
+  const isGiven = moved || notMoved;
+  const missing = [
+    ...(isGiven ? [] : ['--moved or --not-moved']),
+    ...(note === undefined ? ['--note'] : []),
+    ...(globals.yes ? [] : ['--yes']),
+  ];
+  if (missing.length > 0) ask.demand(missing);
+  out.say(`${ref}: the service reports ${txnState ?? 'nothing'} for transaction ${txnId ?? ''}.`);
+  if (resolution !== null) out.say(sanitize(resolutionText(resolution)));
+  const outcome = isGiven ? moved : await askOutcome(ask);
+  const because = note ?? (await askNote(ask));
+  await ask.agree(
+    `Record that the money ${outcome ? 'moved' : 'did not move'}?`,
+    'Nothing was recorded.',
+  );
+  return { moved: outcome, note: because.trim() };
+}
+
+async function askOutcome({ steps }: Context['ask']): Promise<boolean> {
+  const answer = await steps.select({
+    message: 'What does the service say?',
+    flag: '--moved or --not-moved',
+    choices: [
+      { value: true, name: 'The money moved' },
+      { value: false, name: 'The money did not move' },
+    ],
+    backName: 'Cancel',
+  });
+  if (answer === back) throw new Failure('declined', 'Nothing was recorded.');
+  return answer;
+}
+
+async function askNote({ steps }: Context['ask']): Promise<string> {
+  const answer = await steps.text({
+    message: 'Who says so',
+    flag: '--note TEXT',
+    example: 'as in ticket 4711',
+  });
+  if (answer === back) throw new Failure('declined', 'Nothing was recorded.');
+  return answer;
+}
+
+const resolvedView = (resolved: Resolved): RecordView<Resolved> => ({
+  screen: () => [`  ${sanitize(resolutionText(resolved))}`],
+  columns: fieldColumns(fields),
+  quiet: ({ moved }) => (moved ? 'moved' : 'not-moved'),
+});

@@ -1,0 +1,106 @@
+// Whom this home can pay again: its address book, and the destinations of its payments.
+import type { Money } from '../../formats/amount.js';
+import { status, type Payment } from '../../store/journal/payment.js';
+import type { Choice } from '../../terminal/ask/ask.js';
+import { menuLines } from '../../terminal/rows/table.js';
+import type { Column } from '../../terminal/rows/view.js';
+import { shortTime } from '../../terminal/time.js';
+import { shortAmount, shortened } from '../../terminal/views/transaction-view.js';
+import { knownAmounts } from '../../wallet/limits/limits.js';
+import { decodeOrder } from '../../wallet/order/order-record.js';
+import type { Context } from '../context.js';
+import type { Order } from '../../wallet/order/orders.js';
+
+/** A party that was paid, or is in the address book. */
+export interface Known<T> {
+  /** The same for payments to the same destination. */
+  readonly key: string;
+  /** In the address book, or on the account. */
+  readonly name: string;
+  readonly destination: string;
+  readonly value: T;
+  /** Epoch ms of the last payment; undefined before the first. */
+  readonly lastAt?: number;
+  readonly lastAmount?: Money | undefined;
+}
+
+/** The order of a payment that can be made again; undefined for one that pays an invoice. */
+export function repeatable(payment: Payment): Order | undefined {
+  const order = decodeOrder(payment.request);
+  return order.idempotencyKey === null && order.isImported !== true ? order : undefined;
+}
+
+/**
+ * The last payment to each destination, newest first, then those of the book that were never paid.
+ *
+ * @param describe whom an order pays; undefined for another kind of payment
+ */
+export function knownDestinations<T>(
+  book: readonly Known<T>[],
+  payments: readonly Payment[],
+  describe: (order: Order) => Known<T> | undefined,
+): Known<T>[] {
+  const found = new Map<string, Known<T>>();
+  for (const payment of payments.toSorted((a, b) => b.openedAt - a.openedAt)) {
+    const order = status(payment) === 'abandoned' ? undefined : repeatable(payment);
+    const paid = order && describe(order);
+    if (order === undefined || paid === undefined || found.has(paid.key)) continue;
+    const named = book.find(({ key }) => key === paid.key) ?? paid;
+    const last = { lastAt: payment.openedAt, lastAmount: knownAmounts(order)[0] };
+    found.set(paid.key, { ...named, ...last });
+  }
+  const others = book.filter(({ key }) => !found.has(key));
+  return [...found.values(), ...others.toSorted((a, b) => a.name.localeCompare(b.name))];
+}
+
+const mostRead = 50;
+
+export async function latestPayments({ account }: Context): Promise<readonly Payment[]> {
+  const { id, journal } = await account();
+  return (await journal()).latest(id, mostRead);
+}
+
+/** The cursor, and the last cell. */
+const besideChoice = 4;
+
+/** Each on one line: name, destination, last amount, when. */
+export function knownChoices<T>(
+  known: readonly Known<T>[],
+  { now, terminal }: Pick<Context, 'now' | 'terminal'>,
+): Choice<T>[] {
+  const width = terminal.stderrCanvas.columns - besideChoice;
+  const lines = menuLines(columns<T>(now()), known, width);
+  return known.map(({ value, name, destination }, i) => ({
+    value,
+    name: lines[i] ?? name,
+    // Also what a narrow window leaves out, so that a search finds it.
+    description: [name, destination].filter((text) => text !== '').join(' · '),
+  }));
+}
+
+const columns = <T>(now: number): Column<Known<T>>[] => [
+  { name: 'name', title: '', value: ({ name }) => name, only: 'screen', shrinks: true },
+  {
+    name: 'destination',
+    title: '',
+    value: ({ name, destination }) => (destination === name ? '' : shortened(destination)),
+    only: 'screen',
+    priority: 1,
+    shrinks: true,
+  },
+  {
+    name: 'amount',
+    title: '',
+    value: ({ lastAmount }) => (lastAmount === undefined ? '' : shortAmount(lastAmount)),
+    only: 'screen',
+    align: 'decimal',
+    priority: 2,
+  },
+  {
+    name: 'when',
+    title: '',
+    value: ({ lastAt }) => (lastAt === undefined ? '' : shortTime(lastAt, now)),
+    only: 'screen',
+    priority: 3,
+  },
+];

@@ -1,0 +1,210 @@
+// What a payment shows, as a reducer: each event of the payment changes the model and asks for
+// drawings. Pure.
+import type { Transaction } from '../../api/types.js';
+import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
+import { describeDuration } from '../../formats/duration.js';
+import { Failure } from '../../formats/failure.js';
+import { amountWithSats, type Fact } from '../../terminal/cards/card.js';
+import type { QuoteCard } from '../../terminal/cards/quote-card.js';
+import { spentBy } from '../../wallet/history/ledger-entry.js';
+import type { Approval, PaymentEvent } from '../../wallet/payment/contract.js';
+import type { Quote } from '../../wallet/quote/quote.js';
+
+/** How the command presents a payment. */
+export interface Presentation {
+  readonly about: readonly Fact[];
+  /** Epoch ms. */
+  readonly expiresAt?: number | undefined;
+  /** Default: "Recipient gets". */
+  readonly getsLabel?: string;
+  /** A question with a countdown follows the quote. */
+  readonly isAsked?: boolean;
+  /** Called when the confirmation is sent. */
+  readonly onSubmitted?: (() => void) | undefined;
+  /** Describes the result by what arrived instead of by the cost. */
+  readonly ended?: (gets: Money) => string;
+}
+
+/** A swap shows what it brought. */
+export const swapPresentation = {
+  getsLabel: 'You get',
+  ended: (gets: Money): string => `You got ${amountWithSats(gets)}`,
+};
+
+export interface PaymentModel {
+  /** The quote that was shown last. */
+  readonly approval: Approval | undefined;
+  readonly txn: Transaction | undefined;
+  /** States in the order in which they were reported. */
+  readonly reached: readonly string[];
+  /** Epoch ms at which the wait began, by this machine's clock; undefined before. */
+  readonly waitingSince: number | undefined;
+}
+
+export const nothingShown: PaymentModel = {
+  approval: undefined,
+  txn: undefined,
+  reached: [],
+  waitingSince: undefined,
+};
+
+/** The events of a payment, and the person's yes. */
+export type ScreenEvent = PaymentEvent | { readonly type: 'approved' };
+
+export type Drawing =
+  | { readonly draw: 'say' | 'warning'; readonly text: string }
+  | { readonly draw: 'searching'; readonly count: number }
+  /** `isKnown`: the card of an equal quote is on the screen. */
+  | { readonly draw: 'quote'; readonly approval: Approval; readonly isKnown: boolean }
+  | { readonly draw: 'change'; readonly txn: Transaction }
+  | { readonly draw: 'wait' | 'submitted' };
+
+type Step = readonly [PaymentModel, readonly Drawing[]];
+
+const say = (text: string): Drawing => ({ draw: 'say', text });
+const warning = (text: string): Drawing => ({ draw: 'warning', text });
+
+/** @param now epoch ms, by this machine's clock */
+export function step(model: PaymentModel, event: ScreenEvent, now: number): Step {
+  switch (event.type) {
+    case 'following':
+      return [
+        model,
+        [say(`Another svcpay process is working on ${event.payment.ref}; waiting for it.`)],
+      ];
+    case 'found':
+      return [model, [say(`Resuming the earlier transaction ${event.txn.txnId}.`)]];
+    case 'searching':
+      return [model, [{ draw: 'searching', count: event.count }]];
+    case 'refused':
+      return [model, [say(refusedText(event.error))]];
+    case 'exceeded':
+      return [model, [warning(event.failure.message)]];
+    case 'rate-unchecked':
+      return [model, [say(event.why)]];
+    case 'journal-failed':
+      return [model, [warning(`${event.error.message} The payment continues.`)]];
+    case 'submitting':
+      return [model, [{ draw: 'submitted' }]];
+    case 'quoted':
+      return quoted(model, event.approval);
+    case 'approved':
+      return waiting(model, model.txn, now);
+    case 'read':
+      return waiting(model, event.txn, now);
+    case 'state': {
+      const [waits, drawings] = waiting(model, event.txn, now);
+      const reached = [...model.reached, event.txn.txnState];
+      return [{ ...waits, reached }, [...drawings, { draw: 'change', txn: event.txn }]];
+    }
+  }
+}
+
+const refusedText = ({ message }: Failure): string =>
+  `The service refused the confirmation (${message.replace(/\.$/, '')}). ` +
+  'Reading its state for 8 s, in case a copy was carried out.';
+
+function waiting(model: PaymentModel, txn: Transaction | undefined, now: number): Step {
+  const waitingSince = model.waitingSince ?? now;
+  return [
+    { ...model, txn, waitingSince },
+    model.waitingSince === undefined ? [{ draw: 'wait' }] : [],
+  ];
+}
+
+function quoted(model: PaymentModel, approval: Approval): Step {
+  const before = model.approval;
+  const next = { ...model, approval, txn: approval.txn };
+  if (before?.txn.txnId === approval.txn.txnId) return [next, []];
+  const isKnown = before !== undefined && changesOf(before.quote, approval.quote).length === 0;
+  const remarks =
+    before !== undefined
+      ? [say(renewedText(before.quote, approval.quote))]
+      : approval.worse
+        ? [say('The quote has changed:')]
+        : [];
+  return [next, [...remarks, { draw: 'quote', approval, isKnown }]];
+}
+
+/** Differences between two quotes. */
+function changesOf(before: Quote, after: Quote): string[] {
+  const changed = (what: string, one: Money | undefined, other: Money | undefined): string[] => {
+    if (one === undefined || other === undefined || one.value.eq(other.value)) return [];
+    return [`${what} ${formatAmount(other)} instead of ${formatAmount(one)}`];
+  };
+  return [
+    ...changed('you pay', before.total, after.total),
+    ...changed('what arrives is', before.receives, after.receives),
+  ];
+}
+
+function renewedText(before: Quote, after: Quote): string {
+  const changes = changesOf(before, after);
+  const news =
+    changes.length === 0
+      ? 'the new one has the same price'
+      : `with the new one ${changes.join(', ')}`;
+  return `The quote expired; ${news}.`;
+}
+
+/** @param now epoch ms, by the service's clock */
+export function cardOf(
+  { quote, available, left: leftAtLeast }: Approval,
+  { about, getsLabel, expiresAt }: Presentation,
+  isAsked: boolean,
+  now: number,
+): QuoteCard {
+  const gets = quote.receives;
+  if (gets === undefined) {
+    throw new Failure(
+      'refused',
+      'Nothing moved: the quote does not name what the recipient gets.',
+      { txnId: quote.txnId },
+    );
+  }
+  const left = (until: number): number => Math.max(until - now, 0);
+  return {
+    about: [
+      ...about,
+      ...(expiresAt === undefined
+        ? []
+        : [{ label: 'Expires', value: `in ${describeDuration(left(expiresAt))}` }]),
+      ...(quote.derived
+        ? [{ label: 'Note', value: 'computed from the rate; the service sets the final amount' }]
+        : []),
+    ],
+    gets,
+    getsLabel,
+    serviceFee: quote.serviceFee,
+    networkFee: quote.networkFee,
+    namesFees: quote.namesFees,
+    pays: quote.total,
+    rate:
+      quote.rate === undefined
+        ? undefined
+        : { base: quote.total.ccy, quote: gets.ccy, value: quote.rate },
+    left: leftAtLeast,
+    isLeftCertain: available !== undefined,
+    // The question has a countdown.
+    validForMs: quote.expiresAt === undefined || isAsked ? undefined : left(quote.expiresAt),
+  };
+}
+
+/**
+ * The result: what arrived or what was paid, from the approved quote or from the settled
+ * transaction.
+ */
+export function endedText(
+  { destReq, txnState, ...txn }: Transaction,
+  quote: Quote | undefined,
+  { ended }: Presentation,
+): string {
+  const gets =
+    moneyFromWire(destReq.ccy, destReq.amtSettled) ??
+    quote?.receives ??
+    moneyFromWire(destReq.ccy, destReq.amtRequested);
+  const way = txnState === 'completed' ? '' : 'On its way: ';
+  if (ended !== undefined && gets !== undefined) return `${way}${ended(gets)}`;
+  const paid = quote?.total ?? spentBy({ ...txn, destReq, txnState });
+  return `${way || 'Paid '}${paid === undefined ? '' : amountWithSats(paid)}`.trimEnd();
+}

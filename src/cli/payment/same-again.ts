@@ -1,0 +1,54 @@
+// Asks before the same is paid again, or refuses it where nobody can be asked.
+import { Failure } from '../../formats/failure.js';
+import { latest } from '../../store/journal/payment.js';
+import { back, type Back } from '../../terminal/ask/ask.js';
+import { relativeTime } from '../../terminal/time.js';
+import { shortAmount } from '../../terminal/views/transaction-view.js';
+import { knownAmounts } from '../../wallet/limits/limits.js';
+import { decodeOrder } from '../../wallet/order/order-record.js';
+import type { Earlier } from '../../wallet/payment/same-again.js';
+import type { Context } from '../context.js';
+
+/**
+ * Throws Failure: `usage` for an unfinished one under `--yes`, because the reflex of a script pays
+ * twice; `declined` if the person makes no payment.
+ */
+export async function askAgain(
+  earlier: Earlier,
+  { ask, globals, now, out }: Pick<Context, 'ask' | 'globals' | 'now' | 'out'>,
+): Promise<'follow' | 'another'> {
+  const { amount, sentence } = inWords(earlier, now());
+  const isOpen = earlier.is === 'unfinished';
+  if (globals.yes) {
+    if (!isOpen) return 'another';
+    throw new Failure('usage', `Not sent: ${sentence.replace('You', 'you')}`, {
+      hint: 'To send it once more, add --again. To follow the earlier payment',
+      next: { do: 'resume', id: latest(earlier.payment).txnId ?? earlier.payment.ref },
+    });
+  }
+  out.say(sentence);
+  const answer = await ask.steps.select<'follow' | 'another' | Back>({
+    message: 'What now?',
+    flag: '--again',
+    choices: [
+      { value: 'follow', name: isOpen ? 'Follow that payment' : 'See that payment' },
+      { value: 'another', name: `Send another ${amount}` },
+    ],
+    default: isOpen ? 'follow' : back,
+    backName: 'Cancel',
+  });
+  if (answer === back) throw new Failure('declined', 'Not sent.');
+  return answer;
+}
+
+function inWords(
+  { payment, is, at }: Earlier,
+  now: number,
+): { readonly amount: string; readonly sentence: string } {
+  const order = decodeOrder(payment.request);
+  const [money] = knownAmounts(order);
+  const amount = money === undefined ? 'the same' : shortAmount(money);
+  const end = is === 'paid' ? '' : ' Its outcome is not known yet.';
+  const sentence = `You sent ${amount} to ${order.destination} ${relativeTime(at, now)}.${end}`;
+  return { amount, sentence };
+}

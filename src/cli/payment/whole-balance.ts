@@ -1,0 +1,45 @@
+// The balances beside an amount question, and the balance that `all` stands for.
+import { money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
+import { decodeOrder } from '../../wallet/order/order-record.js';
+import { wholeOf } from '../../wallet/plan/spend-all.js';
+import type { Context } from '../context.js';
+import { paymentNamed } from '../history/resolve-id.js';
+
+/**
+ * The balance of a wallet; under a reference that was used, the amount of its payment, because that
+ * has changed the balance. Throws Failure `limit` for an empty wallet.
+ */
+export async function wholeBalance(
+  ccy: string,
+  ref: string | undefined,
+  context: Context,
+): Promise<Money> {
+  const earlier = ref === undefined ? undefined : await debitUnder(ref, context);
+  if (earlier?.ccy === ccy) return earlier;
+  const held = (await readBalances(context)).find((each) => each.ccy === ccy);
+  if (held !== undefined) return wholeOf(held);
+  throw new Failure('limit', `Not sent: you have no ${ccy} wallet.`, {
+    next: { do: 'see-wallets' },
+  });
+}
+
+/** What the payment under a reference debits, or delivers where its order defines that. */
+async function debitUnder(ref: string, context: Context): Promise<Money | undefined> {
+  const { scope, journal } = await context.account();
+  const payment = await paymentNamed(ref, scope, await journal());
+  if (payment === undefined) return undefined;
+  const { sourceReq, destReq } = decodeOrder(payment.request).body;
+  const { ccy, amtRequested } = sourceReq.amtRequested === undefined ? destReq : sourceReq;
+  return amtRequested === undefined ? undefined : money(ccy, amtRequested);
+}
+
+/** The spendable balances, as far as the service reports them. */
+export async function readBalances({ account }: Context): Promise<Money[]> {
+  const wallets = await (await account()).client.wallets();
+  return wallets.flatMap(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance) ?? []);
+}
+
+/** Empty if they cannot be read: the payment itself reads them again. */
+export const shownBalances = async (context: Context): Promise<Money[]> =>
+  (await ifAvailable(readBalances(context))) ?? [];

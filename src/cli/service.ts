@@ -1,0 +1,223 @@
+// The service of a context: its transport, its client and the account of the key, each opened on
+// first use.
+import { ServiceClient } from '../api/client.js';
+import { networkTransport, type OpeningTransport } from '../api/network/network.js';
+import type { LogFacts } from '../api/options.js';
+import type { Transport } from '../api/transport.js';
+import type { Credentials, TokenStore } from '../api/types.js';
+import { Failure } from '../formats/failure.js';
+import type { Home } from '../store/files/home.js';
+import { seenPageSize } from '../store/files/seen.js';
+import type { Journal } from '../store/journal/journal.js';
+import type { SecretStore } from '../store/profile/secrets.js';
+import { embeddedUrl, type Settings } from '../store/profile/settings.js';
+import { credentialName, openTokens, type KeptTokens } from '../store/profile/tokens.js';
+import { shellWord } from '../terminal/next-step.js';
+import type { Live } from '../terminal/live.js';
+import type { Output } from '../terminal/output.js';
+import { isLog, type OutputStream, type Terminal } from '../terminal/terminal.js';
+import { clientReports, showingSlowRequests, timingCommand } from './client-reports.js';
+import type { Globals } from './globals.js';
+import type { Process } from './process.js';
+import { rateKeeper } from './rate-keeper.js';
+import type { EmbeddedService } from './sandbox/embedded.js';
+import { lazily, type Stores } from './stores.js';
+
+export interface OwnAccount {
+  readonly client: ServiceClient;
+  readonly id: string;
+  /**
+   * References are unique within an account, under any hostname; the embedded sandbox has its own
+   * scope.
+   */
+  readonly scope: string;
+  journal(): Promise<Journal>;
+}
+
+export interface Service {
+  /**
+   * The client of the chosen service. With `--account` it serves only that subaccount's wallets and
+   * record, because every other endpoint acts for the account of the API key. Throws Failure
+   * `authentication` if no service is configured.
+   */
+  client(): Promise<ServiceClient>;
+  /**
+   * The API key's own account, the only one for transactions, addresses and webhooks. Throws
+   * Failure `usage` when `--account` names another.
+   */
+  account(): Promise<OwnAccount>;
+  /** A client of any service, with unsaved credentials. */
+  clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient>;
+  /** The stored token of the chosen service and key. */
+  tokens(): KeptTokens | undefined;
+  transport(): Promise<Transport>;
+  embedded(): Promise<EmbeddedService>;
+  /** Resolves when the rates of what has settled are stored. */
+  ratesKept(): Promise<unknown>;
+}
+
+export interface ServiceOptions {
+  readonly proc: Process;
+  readonly globals: Globals;
+  /** Has open connections to the service. */
+  readonly early: OpeningTransport | undefined;
+  readonly home: () => Home;
+  readonly settings: () => Settings;
+  readonly secrets: () => SecretStore;
+  readonly screen: { readonly terminal: Terminal; readonly out: Output; readonly live: Live };
+  readonly stores: Pick<Stores, 'journal' | 'rates'>;
+  readonly onClose: (close: () => void | Promise<void>) => void;
+}
+
+export function openService(options: ServiceOptions): Service {
+  const { proc, globals, home, settings, secrets, stores, onClose } = options;
+  const log = globals.debug ? debugLog(proc.stderr) : undefined;
+  const { transportTo, embedded } = openTransports(options, log);
+  const clientOf = clientsOf(options, transportTo, log, () => keeper());
+  const tokens = lazily(() => {
+    const { baseUrl, apiKey } = settings();
+    return baseUrl === undefined || apiKey === undefined
+      ? undefined
+      : openTokens(home().config, credentialName(baseUrl, apiKey), log);
+  });
+  const client = lazily(async () => {
+    if (settings().embedded) {
+      const { credentials, tokens: own } = await embedded();
+      return clientOf(settings().baseUrl ?? '', credentials, own);
+    }
+    const { baseUrl, credentials } = await findCredentials(settings(), secrets());
+    return clientOf(baseUrl, credentials, tokens() ?? openTokens(home().config, baseUrl));
+  });
+  const account = lazily(async () => ownAccount(await client(), settings(), stores.journal));
+  const keeper = lazily(() =>
+    rateKeeper({ fiat: settings().profile.fiat, account, rates: stores.rates, onClose }),
+  );
+  return {
+    client,
+    account,
+    clientOf,
+    tokens,
+    transport: () => transportTo(settings().baseUrl),
+    embedded,
+    ratesKept: async () => keeper()?.kept(),
+  };
+}
+
+type Log = ReturnType<typeof debugLog> | undefined;
+
+const defaultTimeoutMs = 30_000;
+/** Services count their requests by the minute. */
+const defaultRateLimitWaitMs = 120_000;
+
+function openTransports(
+  { proc, globals, early, home, settings, screen, onClose }: ServiceOptions,
+  log: Log,
+) {
+  const reported = (transport: Transport): Transport => {
+    if (log !== undefined) return timingCommand(transport, proc.elapsed, log, onClose);
+    const { terminal, live } = screen;
+    return terminal.canAnimate ? showingSlowRequests(transport, proc, live) : transport;
+  };
+  const embedded = lazily(async () => {
+    const { openEmbedded } = await import('./sandbox/embedded.js');
+    const service = await openEmbedded(home(), settings().maker, proc.env);
+    onClose(() => service.close());
+    return { ...service, transport: reported(service.transport) };
+  });
+  const network = lazily((): Transport => {
+    const transport =
+      early ??
+      networkTransport({
+        env: proc.env,
+        timeoutMs: globals.timeout ?? defaultTimeoutMs,
+        insecure: globals.insecure,
+        endsSoon: true,
+      });
+    onClose(() => transport.close());
+    return reported(transport);
+  });
+  return {
+    embedded,
+    transportTo: async (baseUrl: string | undefined): Promise<Transport> =>
+      baseUrl === embeddedUrl ? (await embedded()).transport : network(),
+  };
+}
+
+function clientsOf(
+  { proc, globals, home, settings, screen, onClose }: ServiceOptions,
+  transportTo: (baseUrl: string) => Promise<Transport>,
+  log: Log,
+  keeper: () => ReturnType<typeof rateKeeper>,
+): Service['clientOf'] {
+  const logs = isLog(proc.stderr) ? proc.stderr : undefined;
+  const reports = clientReports(screen.out, proc.now);
+  onClose(reports.close);
+  return async (baseUrl, credentials, tokens) =>
+    new ServiceClient({
+      baseUrl,
+      credentials,
+      tokens,
+      transport: await transportTo(baseUrl),
+      maker: settings().maker,
+      accountId: settings().accountId,
+      clock: proc.now,
+      sleep: proc.sleep,
+      random: proc.random,
+      signal: proc.signal,
+      log,
+      ...(logs !== undefined && { onFacts: logs.note }),
+      timeoutMs: globals.timeout ?? defaultTimeoutMs,
+      rateLimitWaitMs: globals.timeout ?? defaultRateLimitWaitMs,
+      pageSizes: seenPageSize(home(), baseUrl),
+      ...reports.hooks,
+      onTransaction: keeper()?.see,
+      userAgent: `svcpay/${proc.version}`,
+    });
+}
+
+function debugLog(stderr: OutputStream) {
+  const logs = isLog(stderr) ? stderr : undefined;
+  return (line: string, facts?: LogFacts): void =>
+    void (logs === undefined ? stderr.write(`${line}\n`) : logs.entry('debug', line, facts));
+}
+
+async function ownAccount(
+  client: ServiceClient,
+  { accountId, baseUrl = '' }: Settings,
+  journal: Stores['journal'],
+): Promise<OwnAccount> {
+  const id = await client.ownAccountId();
+  if (accountId !== undefined && accountId !== id) throw notItsOwn(accountId);
+  return { client, id, scope: baseUrl === embeddedUrl ? `${embeddedUrl} ${id}` : id, journal };
+}
+
+async function findCredentials(
+  { baseUrl, apiKey, apiSecret, profileName }: Settings,
+  secrets: SecretStore,
+): Promise<{ baseUrl: string; credentials: Credentials }> {
+  if (baseUrl === undefined || apiKey === undefined) {
+    throw new Failure('authentication', `You are not logged in (profile ${profileName}).`, {
+      hint: 'svcpay login, or try it without an account: svcpay --sandbox wallets',
+    });
+  }
+  const secret = apiSecret ?? (await secrets.load(credentialName(baseUrl, apiKey)))?.secret;
+  if (secret === undefined) {
+    throw new Failure('authentication', `No API secret is stored for ${baseUrl} and this key.`, {
+      next: { do: 'sign-in' },
+    });
+  }
+  return { baseUrl, credentials: { apiKey, apiSecret: secret } };
+}
+
+/** Prevents a payment meant for a subaccount from leaving the parent's wallet. */
+function notItsOwn(accountId: string): Failure {
+  return new Failure(
+    'usage',
+    `The service acts for ${accountId} only with an API key of that account.`,
+    {
+      hint:
+        'With this key --account shows its wallets and its record: ' +
+        `svcpay wallets --account ${shellWord(accountId)}`,
+    },
+  );
+}

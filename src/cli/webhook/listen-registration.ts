@@ -1,0 +1,119 @@
+// The webhook of `webhook listen`: registered by itself with a sandbox, after a question with a
+// real service, and removed when it ends.
+import type { ServiceClient } from '../../api/client.js';
+import type { Webhook } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { back } from '../../terminal/ask/ask.js';
+import type { Context } from '../context.js';
+import { isRealService } from '../sandbox/control.js';
+import { checkCallback } from './webhook-registration.js';
+
+export interface Registration {
+  /** For the greeting, such as `registered with the embedded sandbox until you leave`. */
+  readonly text: string;
+  /** Works after Ctrl-C too. */
+  readonly remove: () => Promise<void>;
+}
+
+/**
+ * Undefined if events go elsewhere: the reason is reported. Listening goes on without a
+ * registration, because another program may deliver.
+ */
+export async function register(
+  listening: string,
+  secret: string,
+  context: Context,
+): Promise<Registration | undefined> {
+  const { settings, terminal, out } = context;
+  if (settings.baseUrl === undefined) return undefined;
+  const isReal = isRealService(settings);
+  if (isReal && (!terminal.canPrompt || settings.apiKey === undefined)) return undefined;
+  try {
+    const { client } = await context.account();
+    const [before] = await client.webhooks();
+    return isReal
+      ? await registerReal(listening, secret, before, client, context)
+      : await registerSandbox(listening, secret, before, client, context);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === 'interrupted') throw error;
+    out.warn(`Not registered: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function registerSandbox(
+  listening: string,
+  secret: string,
+  before: Webhook | undefined,
+  client: ServiceClient,
+  { settings, ask, out }: Context,
+): Promise<Registration | undefined> {
+  const place = settings.embedded ? 'the embedded sandbox' : `the sandbox at ${client.baseUrl}`;
+  if (before !== undefined && isAt(before.callback, listening)) {
+    await client.updateWebhook(before.id, { secret });
+    return { text: `registered with ${place}`, remove: () => Promise.resolve() };
+  }
+  if (before !== undefined && !(await replaces(before, listening, place, ask, out)))
+    return undefined;
+  if (before !== undefined) await client.removeWebhook(before.id);
+  return registered({ callback: listening, secret }, `registered with ${place}`, client);
+}
+
+const isAt = (callback: string, listening: string): boolean =>
+  URL.canParse(callback) && new URL(callback).origin === new URL(listening).origin;
+
+/** A webhook of a run that was killed, or of another receiver. */
+async function replaces(
+  { callback }: Webhook,
+  listening: string,
+  place: string,
+  ask: Context['ask'],
+  out: Context['out'],
+): Promise<boolean> {
+  const elsewhere = `Events of ${place} go to ${callback}, not here.`;
+  const yes = await ask.confirm(`${elsewhere} Send them here instead?`).catch((error: unknown) => {
+    if (error instanceof Failure && error.kind === 'declined') return false;
+    throw error;
+  });
+  if (!yes) out.say(`${elsewhere} To change that: svcpay webhook set ${listening}`);
+  return yes;
+}
+
+/** A real service needs an address from outside, such as that of a tunnel. */
+async function registerReal(
+  listening: string,
+  secret: string,
+  before: Webhook | undefined,
+  client: ServiceClient,
+  { ask, out, settings }: Context,
+): Promise<Registration | undefined> {
+  if (before !== undefined) {
+    out.say(`Events of ${client.baseUrl} go to ${before.callback}.`);
+    return undefined;
+  }
+  const callback = await ask.steps.parsed({
+    message: `Register an https address that leads to ${listening}? Esc leaves it`,
+    example: 'e.g. that of your tunnel',
+    flag: 'a webhook: svcpay webhook set URL',
+    parse: (text) => checkCallback(text, settings.baseUrl),
+  });
+  if (callback === back) return undefined;
+  return registered({ callback: callback.href, secret }, `registered as ${callback.href}`, client);
+}
+
+async function registered(
+  wanted: { readonly callback: string; readonly secret: string },
+  text: string,
+  client: ServiceClient,
+): Promise<Registration> {
+  const { id } = await client.createWebhook(wanted);
+  return {
+    text: `${text} until you leave`,
+    remove: () => client.afterwards().removeWebhook(id).catch(unlessGone),
+  };
+}
+
+/** Another command replaced or removed it meanwhile. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
+}

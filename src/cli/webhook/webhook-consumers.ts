@@ -1,0 +1,111 @@
+// Lists, renames and removes the consumers of the inbox: the names under which events wait for the
+// targets of `webhook listen`.
+import { Failure } from '../../formats/failure.js';
+import { formatDuration } from '../../formats/duration.js';
+import { counted } from '../../formats/text.js';
+import { isFormer, type Consumer, type EventStore } from '../../store/events/event-store.js';
+import { fieldColumns } from '../../terminal/rows/cell.js';
+import { namesOf } from '../../terminal/rows/list.js';
+import type { ListView } from '../../terminal/rows/view.js';
+import { sanitize } from '../../terminal/sanitize.js';
+import { defineCommand } from '../define.js';
+import { text, word } from '../values.js';
+
+/** A name that is a label in metrics as it stands. */
+export const consumerName = () =>
+  word('NAME', (given) => {
+    if (/^[a-z0-9][\w.-]{0,62}$/i.test(given)) return given;
+    throw new Failure(
+      'usage',
+      `"${given}" is not a name of a consumer: letters, digits, dots and dashes, at most 63.`,
+    );
+  });
+
+const ago = (seconds: number | null): string =>
+  seconds === null ? '' : `${formatDuration(seconds * 1_000)} ago`;
+
+const consumerList: ListView<Consumer> = {
+  columns: [
+    { name: 'consumer', title: 'Consumer', value: ({ consumer }) => consumer, shrinks: true },
+    { name: 'count', title: 'Waiting', value: ({ count }) => count, align: 'right' },
+    {
+      name: 'oldestSeconds',
+      title: 'Oldest',
+      value: ({ oldestSeconds }) => oldestSeconds,
+      text: ({ oldestSeconds }) => ago(oldestSeconds),
+    },
+    {
+      name: 'servedSeconds',
+      title: 'Served',
+      value: ({ servedSeconds }) => servedSeconds,
+      text: (each) =>
+        `${ago(each.servedSeconds)}${isFormer(each) ? ', by no receiver any more' : ''}`,
+    },
+  ],
+  quiet: ({ consumer }) => consumer,
+  empty: 'No consumers. svcpay webhook listen --forward-to URL --consumer NAME makes one.',
+};
+
+export const listConsumers = defineCommand({
+  prints: namesOf(undefined, consumerList),
+  examples: [
+    ['svcpay webhook consumers list --json', 'what waits for whom, and when each was served last'],
+  ],
+  async run(_values, { events, out }) {
+    await out.list(await (await events()).consumers.list(), consumerList);
+  },
+});
+
+const name = text('NAME').describe('name of the consumer, as listed');
+
+export const removeConsumer = defineCommand({
+  fields: ['consumer', 'dropped'],
+  arguments: { name },
+  examples: [['svcpay webhook consumers remove old-app', 'drops what waits for it; asks before']],
+  async run({ name: consumer }, { events, out, ask }) {
+    const store = await events();
+    const { count } = await known(consumer, store);
+    const what = count === 0 ? 'Nothing waits for it' : `${counted(count, 'event')} wait for it`;
+    await ask.agree(`Remove ${sanitize(consumer)}? ${what}.`, 'Nothing was removed.');
+    const result = { consumer, dropped: await store.consumers.remove(consumer) };
+    await out.record(result, {
+      screen: () => [
+        `  Removed ${sanitize(consumer)}: ${counted(result.dropped, 'event')} no longer wait.`,
+      ],
+      columns: fieldColumns(['consumer', 'dropped']),
+      quiet: ({ dropped }) => String(dropped),
+    });
+  },
+});
+
+export const renameConsumer = defineCommand({
+  fields: ['consumer', 'count'],
+  arguments: { name, to: consumerName().describe('the new name, for --consumer') },
+  examples: [
+    [
+      'svcpay webhook consumers rename http://app:3000/hook app',
+      'before its receivers start with --consumer app',
+    ],
+  ],
+  async run({ name: consumer, to }, { events, out }) {
+    const store = await events();
+    const { count } = await known(consumer, store);
+    await store.consumers.rename(consumer, to);
+    await out.record(
+      { consumer: to, count },
+      {
+        screen: () => [`  ${sanitize(consumer)} is ${to} now: ${counted(count, 'event')} waiting.`],
+        columns: fieldColumns(['consumer', 'count']),
+        quiet: ({ consumer: renamed }) => renamed,
+      },
+    );
+  },
+});
+
+async function known(name: string, store: EventStore): Promise<Consumer> {
+  const found = (await store.consumers.list()).find(({ consumer }) => consumer === name);
+  if (found !== undefined) return found;
+  throw new Failure('not-found', `There is no consumer "${name}".`, {
+    hint: 'svcpay webhook consumers list',
+  });
+}

@@ -1,0 +1,6 @@
+// The name that a misspelt word most likely means.
+import { closestMatch } from 'leven';
+
+/** The name within one or two edits of the word. */
+export const nearest = (word: string, names: readonly string[]): string | undefined =>
+  closestMatch(word.toLowerCase(), names, { maxDistance: word.length <= 3 ? 1 : 2 });

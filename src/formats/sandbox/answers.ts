@@ -1,0 +1,319 @@
+// The results of the sandbox's control endpoints, defined once: the sandbox returns them, its
+// fixture and its commands read them, and `--fields` takes their names.
+import type { Big } from 'big.js';
+import * as v from 'valibot';
+
+/** The sandbox's contents and pending work. */
+export interface SandboxStatus {
+  readonly baseUrl: string;
+  readonly accountId: string;
+  /** `now` is epoch ms. */
+  readonly clock: { readonly now: number; readonly frozen: boolean };
+  /** Ms until a payment request is paid automatically. */
+  readonly autoPay: number | 'off';
+  readonly accounts: readonly {
+    readonly accountId: string;
+    readonly accountDisplayName: string;
+    readonly parentAccountId: string | null;
+    readonly wallets: readonly {
+      readonly ccy: string;
+      readonly amount: number;
+      readonly availableBalance: number;
+    }[];
+  }[];
+  /** Count by state. */
+  readonly transactions: Readonly<Record<string, number>>;
+  /** Faults with applications left. */
+  readonly faults: number;
+  /** Count by status. */
+  readonly deliveries: Readonly<Record<string, number>>;
+  /** Number of scheduled actions. */
+  readonly due: number;
+}
+
+export type ClockState = SandboxStatus['clock'];
+export type SandboxAccount = SandboxStatus['accounts'][number];
+export type SandboxWallet = SandboxAccount['wallets'][number];
+
+export const clockAnswer = v.object({
+  now: v.number(),
+  frozen: v.boolean(),
+}) satisfies Answer<ClockState>;
+
+export const walletAnswer = v.object({
+  ccy: v.string(),
+  amount: v.number(),
+  availableBalance: v.number(),
+}) satisfies Answer<SandboxWallet>;
+
+const counts = v.record(v.string(), v.number());
+
+export const statusAnswer = v.object({
+  baseUrl: v.string(),
+  accountId: v.string(),
+  clock: clockAnswer,
+  autoPay: v.union([v.number(), v.literal('off')]),
+  accounts: v.array(
+    v.object({
+      accountId: v.string(),
+      accountDisplayName: v.string(),
+      parentAccountId: v.nullable(v.string()),
+      wallets: v.array(walletAnswer),
+    }),
+  ),
+  transactions: counts,
+  faults: v.number(),
+  deliveries: counts,
+  due: v.number(),
+}) satisfies Answer<SandboxStatus>;
+
+/** Credentials of an account. */
+export interface Credentials {
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly accountId: string;
+}
+
+export const credentialsAnswer = v.object({
+  apiKey: v.string(),
+  apiSecret: v.string(),
+  accountId: v.string(),
+}) satisfies Answer<Credentials>;
+
+/** `savedAt` is epoch ms of the machine's clock, `clock` the service's clock at that time. */
+export interface Snapshot {
+  readonly name: string;
+  readonly savedAt: number;
+  readonly clock: { readonly now: number; readonly frozen: boolean };
+  readonly transactions: number;
+}
+
+export const snapshotAnswer = v.object({
+  name: v.string(),
+  savedAt: v.number(),
+  clock: clockAnswer,
+  transactions: v.number(),
+}) satisfies Answer<Snapshot>;
+
+export const chains = ['bitcoin', 'tron', 'ethereum'] as const;
+
+/** A transfer on a blockchain, by the id of its transaction or deposit. */
+export interface Transfer {
+  readonly id: string;
+  readonly chain: (typeof chains)[number];
+  readonly confirmations: number;
+  readonly needed: number;
+}
+
+export const transferAnswer = v.object({
+  id: v.string(),
+  chain: v.picklist(chains),
+  confirmations: v.number(),
+  needed: v.number(),
+}) satisfies Answer<Transfer>;
+
+/** An invoice of an external node. */
+export interface OutsideInvoice {
+  readonly invoice: string;
+  readonly paymentHash: string;
+  readonly amount: number;
+  readonly expiresAt: number;
+}
+
+export const invoiceAnswer = v.object({
+  invoice: v.string(),
+  paymentHash: v.string(),
+  amount: v.number(),
+  expiresAt: v.number(),
+}) satisfies Answer<OutsideInvoice>;
+
+/** A payment from outside: to a transaction, or as a deposit to a permanent address. */
+export type Paid =
+  | { readonly txnId: string; readonly txnState: string }
+  | {
+      readonly depositId: string;
+      readonly ccy: string;
+      readonly amount: number;
+      readonly confirmations: number;
+      readonly needed: number;
+    };
+
+export const paidAnswer = v.union([
+  v.object({ txnId: v.string(), txnState: v.string() }),
+  v.object({
+    depositId: v.string(),
+    ccy: v.string(),
+    amount: v.number(),
+    confirmations: v.number(),
+    needed: v.number(),
+  }),
+]) satisfies Answer<Paid>;
+
+/** A request and the service's response. */
+export interface LoggedRequest {
+  /** Epoch ms by the service's clock. */
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  /** 0 if a fault left it unanswered. */
+  readonly status: number;
+  readonly requestBody: string;
+  readonly responseBody: string;
+  /**
+   * Kind of the applied fault, with which the caller may not have received this response; or a note
+   * such as `repeated signature`.
+   */
+  readonly fault: string | null;
+}
+
+export const requestAnswer = v.object({
+  at: v.number(),
+  method: v.string(),
+  path: v.string(),
+  status: v.number(),
+  requestBody: v.string(),
+  responseBody: v.string(),
+  fault: v.nullable(v.string()),
+}) satisfies Answer<LoggedRequest>;
+
+/** One request of a delivery. Times are by the service's clock, the duration by the machine's. */
+export interface Attempt {
+  readonly at: number;
+  readonly callback: string;
+  readonly signature: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+}
+
+export const attemptAnswer = v.object({
+  at: v.number(),
+  callback: v.string(),
+  signature: v.string(),
+  status: v.nullable(v.number()),
+  error: v.nullable(v.string()),
+  durationMs: v.number(),
+}) satisfies Answer<Attempt>;
+
+/** `scheduled` is not due yet, `sending` is due, the others are final. */
+export const deliveryStatuses = [
+  'scheduled',
+  'sending',
+  'delivered',
+  'failed',
+  'canceled',
+] as const;
+
+/** An event for a webhook. Times are epoch ms of the service's clock. */
+export interface Delivery {
+  readonly id: number;
+  readonly webhookId: string;
+  readonly accountId: string;
+  readonly txnId: string;
+  readonly txnState: string;
+  /** The exact signed text. */
+  readonly body: string;
+  readonly status: 'scheduled' | 'sending' | 'delivered' | 'failed' | 'canceled';
+  readonly createdAt: number;
+  /** Null once final. */
+  readonly nextAttemptAt: number | null;
+  readonly attempts: readonly Attempt[];
+}
+
+export const deliveryAnswer = v.object({
+  id: v.number(),
+  webhookId: v.string(),
+  accountId: v.string(),
+  txnId: v.string(),
+  txnState: v.string(),
+  body: v.string(),
+  status: v.picklist(deliveryStatuses),
+  createdAt: v.number(),
+  nextAttemptAt: v.nullable(v.number()),
+  attempts: v.array(attemptAnswer),
+}) satisfies Answer<Delivery>;
+
+/** A fault with its number of matches (`seen`) and applications; `spent` once none are left. */
+export interface Fault {
+  readonly id: number;
+  readonly kind: string;
+  readonly nth: number;
+  readonly times: number | 'always';
+  readonly seen: number;
+  readonly applied: number;
+  readonly spent: boolean;
+  // The rest depends on the kind.
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly destination?: string | undefined;
+  readonly state?: string | undefined;
+  readonly txn?: string | undefined;
+  readonly status?: number | undefined;
+  readonly error?: string | undefined;
+  readonly message?: string | undefined;
+  readonly body?: unknown;
+  readonly outcome?: string | undefined;
+  readonly side?: string | undefined;
+  readonly factor?: number | undefined;
+  /** Ms, like the next. */
+  readonly delay?: number | undefined;
+  readonly commitAfter?: number | undefined;
+  readonly commit?: boolean | undefined;
+  /** Seconds. */
+  readonly retryAfter?: number | undefined;
+  readonly ago?: number | undefined;
+  readonly steps?: number | undefined;
+}
+
+export const faultAnswer = v.object({
+  id: v.number(),
+  kind: v.string(),
+  nth: v.number(),
+  times: v.union([v.number(), v.literal('always')]),
+  seen: v.number(),
+  applied: v.number(),
+  spent: v.boolean(),
+  method: v.optional(v.string()),
+  path: v.optional(v.string()),
+  destination: v.optional(v.string()),
+  state: v.optional(v.string()),
+  txn: v.optional(v.string()),
+  status: v.optional(v.number()),
+  error: v.optional(v.string()),
+  message: v.optional(v.string()),
+  body: v.optional(v.unknown()),
+  outcome: v.optional(v.string()),
+  side: v.optional(v.string()),
+  factor: v.optional(v.number()),
+  delay: v.optional(v.number()),
+  commitAfter: v.optional(v.number()),
+  commit: v.optional(v.boolean()),
+  retryAfter: v.optional(v.number()),
+  ago: v.optional(v.number()),
+  steps: v.optional(v.number()),
+}) satisfies Answer<Fault>;
+
+export const listOf = <T>(item: v.GenericSchema<unknown, T>) => v.object({ data: v.array(item) });
+
+type Answer<T> = v.GenericSchema<unknown, T>;
+
+/** An answer before it is written as JSON: exact decimals stand for numbers. */
+export type Unwritten<T> = T extends number
+  ? number | Big
+  : T extends object
+    ? { readonly [K in keyof T]: Unwritten<T[K]> }
+    : T;
+
+interface WithEntries {
+  readonly entries: Readonly<Record<string, unknown>>;
+}
+
+const hasEntries = (schema: unknown): schema is WithEntries =>
+  typeof schema === 'object' && schema !== null && 'entries' in schema;
+
+/** The names of an answer's fields, those of inner objects with a point: `clock.now`. */
+export const fieldNames = ({ entries }: WithEntries): string[] =>
+  Object.entries(entries).flatMap(([name, inner]) => [
+    name,
+    ...(hasEntries(inner) ? fieldNames(inner).map((each) => `${name}.${each}`) : []),
+  ]);

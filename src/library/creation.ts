@@ -1,0 +1,34 @@
+// The body of a create request as an integrator writes it: closed methods, each with its details.
+import type * as types from '../api/types.js';
+
+/** Code of a payout, such as `vnd-instant` or `ke-kes-mobile` (specification: payout table). */
+export type PayoutCode = `${string}-${string}`;
+
+/** The account of a payout, in either set of fields of the specification. */
+export interface PayoutDetails {
+  institutionCode: string;
+  institutionName?: string | undefined;
+  acctName?: string | undefined;
+  acctNum?: string | undefined;
+  bankAcctNum?: string | undefined;
+}
+
+/** Method and details of one side (specification: reqDetails by method and role). */
+export type CreateMethod =
+  | { method: 'servicepay'; reqDetails?: Readonly<Record<string, never>> | undefined }
+  | { method: 'lightning'; reqDetails?: { paymentRequest?: string | undefined } | undefined }
+  | { method: 'on-chain'; reqDetails?: { address?: string | undefined } | undefined }
+  | { method: 'lnurl' | 'tron' | 'eth'; reqDetails: { address: string } }
+  | { method: 'mobile' | PayoutCode; reqDetails: PayoutDetails };
+
+/**
+ * One side of a creation. Set `amtRequested` on one side only, and on none for a BOLT11 send
+ * (endpoint 6).
+ */
+export type CreateSide = Omit<types.CreateSide, 'method' | 'reqDetails'> & CreateMethod;
+
+/** Body of endpoint 6. Fields that are `undefined` are not sent. */
+export interface CreateTransaction extends Omit<types.CreateTransaction, 'sourceReq' | 'destReq'> {
+  sourceReq: CreateSide;
+  destReq: CreateSide;
+}

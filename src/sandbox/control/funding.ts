@@ -1,0 +1,22 @@
+// Brings money in by a transaction, so that the list explains every wallet: an on-chain receive
+// that somebody has paid and the chain has confirmed.
+import type Big from 'big.js';
+import type { Account } from '../world/accounts.js';
+import { requireTransfer } from '../world/chain.js';
+import type { Context } from '../world/context.js';
+import { createTransaction } from '../kinds/creation.js';
+import { addConfirmations, kindOf } from '../kinds/index.js';
+
+export function fund(ctx: Context, account: Account, ccy: string, amount: Big): void {
+  const quoted = createTransaction(ctx, account, {
+    sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
+    destReq: { ccy, method: ctx.maker.method, amtRequested: amount, reqDetails: {} },
+    note: 'Sandbox money',
+    deductNetworkFeesFromDest: false,
+    deductNetworkFees: false,
+  });
+  const kind = kindOf(quoted);
+  kind.payFromOutside?.(ctx, kind.confirm(ctx, quoted));
+  const transfer = requireTransfer(ctx.store, quoted.id);
+  addConfirmations(ctx, transfer, transfer.needed);
+}

@@ -1,0 +1,193 @@
+// Posts due deliveries in the background, in order per webhook.
+import { createHmac } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as v from 'valibot';
+import type { Attempt } from '../../formats/sandbox/answers.js';
+import type { Store } from '../storage/database.js';
+import type { Context } from '../world/context.js';
+import { recordAttempt } from './deliveries.js';
+import type { Poster } from './post.js';
+import { deliveries } from '../unspecified.js';
+import { readWebhookOptions } from './webhooks.js';
+
+export interface WorkerDeps {
+  /** Runs a job in a transaction; resolves after the commit. */
+  readonly write: <T>(job: (ctx: Context) => T) => Promise<T>;
+  readonly read: <T>(job: (ctx: Context) => T) => T;
+  readonly machineTime: () => number;
+  readonly post: Poster['post'];
+  readonly onError: (error: unknown) => void;
+}
+
+/** After this time, another process takes over from a killed one. */
+const claimMs = deliveries.timeout + 5_000;
+const atOnce = 50;
+const graceMs = 500;
+
+const readyRow = v.object({ id: v.number(), dueAt: v.number(), body: v.string() });
+const targetRow = v.object({ callback: v.string(), secret: v.string() });
+
+type Ready = v.InferOutput<typeof readyRow>;
+
+/** A claim on a webhook; its number is higher than all earlier ones. */
+const claimRow = v.object({ webhookId: v.string(), number: v.number() });
+type Claim = v.InferOutput<typeof claimRow>;
+
+/**
+ * Deliveries of one webhook that this process has claimed until a moment of the machine's clock.
+ */
+interface Batch {
+  readonly claim: Claim;
+  readonly until: number;
+  readonly ready: readonly Ready[];
+}
+
+/** Posts what is ready, each webhook on its own, so that a silent receiver delays no other. */
+export function createDeliveryWorker(deps: WorkerDeps) {
+  const { write, read, machineTime, onError } = deps;
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  let isClaiming = false;
+  let isKicked = false;
+
+  function look(): void {
+    if (isClaiming || closing.signal.aborted) return;
+    if (!read(({ store }) => hasReady(store, machineTime()))) return;
+    isClaiming = true;
+    run(async () => {
+      const batches = await write((ctx) => claimReady(ctx, machineTime())).finally(
+        () => (isClaiming = false),
+      );
+      for (const batch of batches) run(() => deliverBatch(deps, batch, closing.signal));
+    });
+  }
+
+  /** Runs a piece of work, then looks for more; after an error the timer does. */
+  function run(work: () => Promise<void>): void {
+    const started = work()
+      .finally(() => running.delete(started))
+      .then(look, onError);
+    running.add(started);
+  }
+
+  /** Resolves once nothing is ready or in flight. */
+  async function settled(): Promise<void> {
+    for (look(); running.size > 0; look()) await Promise.all(running);
+  }
+
+  return {
+    /** Starts posting ready deliveries, once per turn of the event loop. */
+    kick(): void {
+      if (isKicked) return;
+      isKicked = true;
+      setImmediate(() => {
+        isKicked = false;
+        look();
+      });
+    },
+    settled,
+    /**
+     * Waits briefly for posts in flight, then aborts them; they stay ready for the next process.
+     */
+    async close(): Promise<void> {
+      await Promise.race([settled(), delay(graceMs, undefined, { ref: false })]);
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function deliverBatch(
+  deps: WorkerDeps,
+  { claim, until, ready }: Batch,
+  closing: AbortSignal,
+): Promise<void> {
+  const { write, machineTime } = deps;
+  for (const delivery of ready) {
+    if (closing.aborted || machineTime() + deliveries.timeout > until) break;
+    const attempt = await postOnce(deps, delivery, claim, closing);
+    if (attempt !== undefined) await write((ctx) => note(ctx, delivery.id, claim, attempt));
+  }
+  await write(({ store }) => {
+    const { webhookId, number } = claim;
+    store.run('UPDATE webhook SET claimed_until = 0 WHERE id = ? AND claim = ?', webhookId, number);
+  });
+}
+
+/** Undefined if the claim was lost or the worker is closing. */
+async function postOnce(
+  { read, post }: WorkerDeps,
+  { id, body, dueAt }: Ready,
+  claim: Claim,
+  closing: AbortSignal,
+): Promise<Attempt | undefined> {
+  const target = read((ctx) => findTarget(ctx, id, claim));
+  if (target === undefined) return undefined;
+  const { callback, secret, ca, method, signatureHeader } = target;
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
+  const startedAt = performance.now();
+  const result = await post({
+    method,
+    url: callback,
+    headers: { 'content-type': 'application/json', [signatureHeader]: signature },
+    body,
+    ca,
+    signal: AbortSignal.any([closing, AbortSignal.timeout(deliveries.timeout)]),
+  });
+  if (closing.aborted) return undefined;
+  return {
+    at: dueAt,
+    callback,
+    signature,
+    ...result,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+}
+
+/** Unclaimed webhooks with ready deliveries, and their last claim. */
+const freeWebhooks = `SELECT id AS webhook_id, claim AS number FROM webhook WHERE claimed_until <= ?
+  AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
+
+const hasReady = (store: Store, machine: number): boolean =>
+  store.one(claimRow, freeWebhooks, machine, 1) !== undefined;
+
+function claimReady(ctx: Context, machine: number): Batch[] {
+  return ctx.store
+    .all(claimRow, freeWebhooks, machine, atOnce)
+    .map(({ webhookId, number: last }) => {
+      const [number, until] = [Math.max(last + 1, machine), machine + claimMs];
+      ctx.store.run(
+        'UPDATE webhook SET claim = ?, claimed_until = ? WHERE id = ?',
+        number,
+        until,
+        webhookId,
+      );
+      const ready = ctx.store.all(
+        readyRow,
+        `SELECT id, due_at, body FROM delivery WHERE webhook_id = ? AND status = 'sending'
+       ORDER BY due_at, id LIMIT ?`,
+        webhookId,
+        atOnce,
+      );
+      return { claim: { webhookId, number }, until, ready };
+    });
+}
+
+/** Callback and secret of a delivery. Undefined if the claim no longer holds it. */
+function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
+  const target = ctx.store.one(
+    targetRow,
+    `SELECT callback, secret FROM delivery JOIN webhook ON webhook.id = webhook_id
+     WHERE delivery.id = ? AND delivery.status = 'sending' AND webhook.id = ? AND claim = ?`,
+    id,
+    webhookId,
+    number,
+  );
+  if (target === undefined) return undefined;
+  const { ca, method, signatureHeader = ctx.maker.signatureHeader } = readWebhookOptions(ctx);
+  return { ...target, ca, method, signatureHeader };
+}
+
+function note(ctx: Context, id: number, claim: Claim, attempt: Attempt): void {
+  if (findTarget(ctx, id, claim) !== undefined) recordAttempt(ctx, id, attempt);
+}

@@ -1,0 +1,193 @@
+// One transaction on a connection to PostgreSQL. Statements travel together: BEGIN, settings, locks
+// and the first statement take one database round trip, and so do the last statements and COMMIT.
+import pg from 'pg';
+import * as v from 'valibot';
+import {
+  TimeFromNow,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  type TransactionOptions,
+} from './sql.js';
+
+/** The schema of the database that holds all tables. */
+export const schemaName = 'svcpay';
+
+const statementMs = 5_000;
+/** Longer than the database's own timeout, whose error is more specific. */
+export const answerMs = 6_000;
+/** A day, because the client library has no value for unlimited. */
+const unlimitedMs = 86_400_000;
+
+const clockTime = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
+export interface Transaction {
+  readonly sql: Sql;
+  /** Commits if something was sent and `sql.last` has not committed it. */
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+  /** Nothing is open on the connection, so that the next transaction can have it. */
+  isOver(): boolean;
+}
+
+/** @param clock monotonic milliseconds */
+export function transactionOn(
+  client: pg.PoolClient,
+  options: TransactionOptions,
+  clock: () => number,
+  isAgain: boolean,
+): Transaction {
+  const timeoutMs = options.isUnlimited === true ? unlimitedMs : answerMs;
+  const timeout = { query_timeout: timeoutMs };
+  let databaseClock: (() => number) | undefined;
+  let isOver = true;
+
+  /** Resolves with the results of the statements; the first ones travel with BEGIN. */
+  async function send(statements: readonly Statement[]): Promise<Result[]> {
+    const first = databaseClock === undefined ? opening(options) : [];
+    isOver = false;
+    const results = await sendTogether(client, [...first, ...statements], timeoutMs);
+    databaseClock ??= clockFrom(results[first.length - 1]?.rows, clock);
+    return results.slice(first.length);
+  }
+
+  async function commitAfter(statements: readonly Statement[]): Promise<Result[]> {
+    const results = await send([...statements, ['COMMIT']]);
+    isOver = true;
+    // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK.
+    if (results.pop()?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    return results;
+  }
+
+  const now = async (): Promise<number> => {
+    if (databaseClock === undefined) await send([]);
+    return databaseClock?.() ?? 0;
+  };
+  const sql: Sql = {
+    isAgain,
+    all: async (...statement) => (await send([statement]))[0]?.rows ?? [],
+    run: async (...statement) => (await send([statement]))[0]?.rowCount ?? 0,
+    last: async (...statements) => (await commitAfter(statements)).map(({ rows }) => rows),
+    now,
+    script: async (text) => {
+      await now();
+      await client.query({ text, ...timeout });
+    },
+    whileLocked: async (name, ...statement) =>
+      (await send([[`SELECT ${takeLock}`, name], statement]))[1]?.rows ?? [],
+  };
+  return {
+    sql,
+    commit: async () => {
+      if (!isOver) await commitAfter([]);
+    },
+    rollback: async () => {
+      if (isOver) return;
+      await client.query('ROLLBACK');
+      isOver = true;
+    },
+    isOver: () => isOver,
+  };
+}
+
+/** A pooler gives each transaction another session: every transaction has its own settings. */
+const settings = (statementTimeout: number, idleTimeout: number): string =>
+  `set_config('search_path', '${schemaName}', true),
+    set_config('statement_timeout', '${statementTimeout}', true),
+    set_config('lock_timeout', '${statementTimeout}', true),
+    set_config('idle_in_transaction_session_timeout', '${idleTimeout}', true)`;
+const limited = settings(statementMs, answerMs);
+const unlimited = settings(0, 0);
+
+/** Sets the timeouts, takes locks one after the other, and then reads the clock. */
+function opening({ locks = [], isUnlimited = false }: TransactionOptions): Statement[] {
+  const calls = [isUnlimited ? unlimited : limited, ...locks.map(() => takeLock), clockTime];
+  return [
+    ['BEGIN ISOLATION LEVEL READ COMMITTED'],
+    // Sorted to prevent deadlocks.
+    [`SELECT ${calls.join(', ')} AS now`, ...locks.toSorted()],
+  ];
+}
+
+const takeLock = 'pg_advisory_xact_lock(hashtextextended(?, 0))';
+
+const resultsSchema = v.array(
+  v.object({
+    command: v.nullable(v.string()),
+    rowCount: v.nullable(v.number()),
+    rows: v.array(v.unknown()),
+  }),
+);
+type Result = v.InferOutput<typeof resultsSchema>[number];
+
+const sendTogether = (
+  client: pg.PoolClient,
+  statements: readonly Statement[],
+  timeoutMs: number,
+): Promise<Result[]> =>
+  new Promise((resolve, reject) => {
+    const answered = (error: Error | undefined, results: unknown): void => {
+      // One statement has its result, several have a list of them.
+      if (error) reject(error);
+      else resolve(v.parse(resultsSchema, [results].flat()));
+    };
+    client.query(new StatementBatch(statements, timeoutMs, answered));
+  });
+
+/**
+ * Statements with parameters that are sent and answered in one message each. The client library
+ * sends single ones, but reads any number of results. PostgreSQL skips those after a failed one.
+ */
+class StatementBatch extends pg.Query {
+  /** The client library reads it. */
+  readonly query_timeout: number;
+  override readonly submit: (connection: pg.Connection) => void;
+
+  constructor(
+    statements: readonly Statement[],
+    timeoutMs: number,
+    answered: (error: Error | undefined, results: unknown) => void,
+  ) {
+    super({ text: '' }, answered);
+    this.query_timeout = timeoutMs;
+    this.submit = (connection) => {
+      connection.stream.cork();
+      for (const [text, ...values] of statements) {
+        connection.parse({ name: '', text: numbered(text, values), types: [] }, true);
+        connection.bind({ values: values.map(wireValue) }, true);
+        connection.describe({ type: 'P', name: '' }, true);
+        connection.execute({}, true);
+      }
+      connection.sync();
+      connection.stream.uncork();
+    };
+  }
+}
+
+/** `$1` for the first `?`, and so on. */
+function numbered(text: string, values: readonly SqlValue[]): string {
+  let count = 0;
+  return text.replaceAll('?', () => {
+    const place = `$${(count += 1)}`;
+    return values[count - 1] instanceof TimeFromNow ? `(${clockTime} + ${place})` : place;
+  });
+}
+
+function wireValue(value: SqlValue): string | Buffer | null {
+  if (value instanceof TimeFromNow) return String(value.plusMs);
+  if (value instanceof Uint8Array) return Buffer.from(value);
+  // PostgreSQL text cannot contain NUL.
+  return value === null ? null : String(value).replaceAll('\0', '\uFFFD');
+}
+
+const nowSchema = v.tuple([v.object({ now: v.number() })]);
+
+/**
+ * The clock of the database: read once with the first statement, then advanced by a monotonic
+ * clock, which saves round trips.
+ */
+function clockFrom(rows: unknown, clock: () => number): () => number {
+  const [{ now }] = v.parse(nowSchema, rows);
+  const askedAt = clock();
+  return () => now + Math.floor(clock() - askedAt);
+}

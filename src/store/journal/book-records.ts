@@ -1,0 +1,133 @@
+// What people and earlier runs recorded about the books of an account: openings and adjustments,
+// when each wallet last tied, and closed months.
+import * as v from 'valibot';
+import { rowOf } from '../database/rows.js';
+import type { SqlDatabase } from '../database/sql.js';
+
+/** Money that no transaction explains. Never changed: a counter-entry undoes it. */
+export interface BookEntry {
+  /** An opening has one id for each wallet, so a wallet has one opening. */
+  readonly id: string;
+  readonly kind: 'opening' | 'adjustment';
+  readonly ccy: string;
+  /** A decimal, negative for money that left. */
+  readonly amount: string;
+  /** A calendar day, `2026-11-14`, or an instant in UTC. */
+  readonly dated: string;
+  readonly note: string | null;
+  /** Epoch ms by the service's clock. */
+  readonly recordedAt: number;
+}
+
+/** The transactions of a wallet added up to its balance. */
+export interface Tie {
+  readonly ccy: string;
+  /** Epoch ms by the service's clock. */
+  readonly tiedAt: number;
+  readonly balance: string;
+}
+
+/** A file of a closed month. */
+export interface Close {
+  /** As `2026-10`. */
+  readonly month: string;
+  /** 0 for the month itself, then the number of the correction. */
+  readonly correction: number;
+  readonly zone: string;
+  readonly file: string;
+  readonly sha256: string;
+  /** Epoch ms by the service's clock. */
+  readonly closedAt: number;
+}
+
+export interface BookRecords {
+  /** In the order they were recorded. */
+  entries(scope: string): Promise<readonly BookEntry[]>;
+  /** False if there is an entry with its id. */
+  add(scope: string, entry: BookEntry): Promise<boolean>;
+  /** The last one of each wallet. */
+  ties(scope: string): Promise<readonly Tie[]>;
+  keepTies(scope: string, ties: readonly Tie[]): Promise<void>;
+  /** By month and correction. */
+  closes(scope: string): Promise<readonly Close[]>;
+  /** Replaces the one of the same month and correction. */
+  addClose(scope: string, close: Close): Promise<void>;
+  /** Forgets all of it, for an account of a sandbox that began anew. */
+  forget(scope: string): Promise<void>;
+}
+
+const entryRows = v.array(
+  rowOf({
+    id: v.string(),
+    kind: v.picklist(['opening', 'adjustment']),
+    ccy: v.string(),
+    amount: v.string(),
+    dated: v.string(),
+    note: v.nullable(v.string()),
+    recordedAt: v.number(),
+  }),
+);
+
+const tieRows = v.array(rowOf({ ccy: v.string(), tiedAt: v.number(), balance: v.string() }));
+
+const closeRows = v.array(
+  rowOf({
+    month: v.string(),
+    correction: v.number(),
+    zone: v.string(),
+    file: v.string(),
+    sha256: v.string(),
+    closedAt: v.number(),
+  }),
+);
+
+export const bookRecords = (database: SqlDatabase): BookRecords => ({
+  async entries(scope) {
+    const text = `SELECT id, kind, ccy, amount, dated, note, recorded_at FROM book_entries
+      WHERE scope = ? ORDER BY recorded_at, id`;
+    return v.parse(entryRows, await database.read((sql) => sql.all(text, scope)));
+  },
+  async add(scope, { id, kind, ccy, amount, dated, note, recordedAt }) {
+    const text = `INSERT INTO book_entries (scope, id, kind, ccy, amount, dated, note, recorded_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    return database.transaction(
+      async (sql) =>
+        (await sql.run(text, scope, id, kind, ccy, amount, dated, note, recordedAt)) > 0 ||
+        sql.isAgain,
+      { lasts: true },
+    );
+  },
+  async ties(scope) {
+    const text = 'SELECT ccy, tied_at, balance FROM book_ties WHERE scope = ?';
+    return v.parse(tieRows, await database.read((sql) => sql.all(text, scope)));
+  },
+  async keepTies(scope, ties) {
+    const text = `INSERT INTO book_ties (scope, ccy, tied_at, balance) VALUES (?, ?, ?, ?)
+      ON CONFLICT (scope, ccy) DO UPDATE
+        SET tied_at = excluded.tied_at, balance = excluded.balance`;
+    await database.transaction(async (sql) => {
+      for (const { ccy, tiedAt, balance } of ties) await sql.run(text, scope, ccy, tiedAt, balance);
+    });
+  },
+  async closes(scope) {
+    const text = `SELECT month, correction, zone, file, sha256, closed_at FROM book_closes
+      WHERE scope = ? ORDER BY month, correction`;
+    return v.parse(closeRows, await database.read((sql) => sql.all(text, scope)));
+  },
+  async addClose(scope, { month, correction, zone, file, sha256, closedAt }) {
+    const text = `INSERT INTO book_closes (scope, month, correction, zone, file, sha256, closed_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, month, correction) DO UPDATE
+      SET zone = excluded.zone, file = excluded.file, sha256 = excluded.sha256,
+        closed_at = excluded.closed_at`;
+    await database.transaction(
+      (sql) => sql.run(text, scope, month, correction, zone, file, sha256, closedAt),
+      { lasts: true },
+    );
+  },
+  async forget(scope) {
+    await database.transaction(async (sql) => {
+      for (const table of ['book_entries', 'book_ties', 'book_closes'])
+        await sql.run(`DELETE FROM ${table} WHERE scope = ?`, scope);
+    });
+  },
+});

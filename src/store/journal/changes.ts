@@ -1,0 +1,257 @@
+// Writes payments and their attempts. The sums of what an account spent change in the same
+// transaction.
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { placeholders, rowOf } from '../database/rows.js';
+import { TimeFromNow, type Sql, type SqlValue, type Statement } from '../database/sql.js';
+import { leaseMs, LostClaim, type Claim } from './journal.js';
+import {
+  alikeRef,
+  changed,
+  isUnfinished,
+  opened,
+  replaced,
+  type Attempt,
+  type Payment,
+  type PaymentChange,
+  type PaymentDraft,
+} from './payment.js';
+import { arrivalOf, attemptColumns, attemptValues, type PaymentRow } from './rows.js';
+import { addSpending, spendingOf } from './spending.js';
+
+/** A change, with what its row needs besides. */
+export interface Write {
+  readonly change: PaymentChange;
+  /** Identifies the change if the answer to its commit is lost. */
+  readonly token: string;
+  /** The limit clock, if the change submits the attempt. */
+  readonly limitTime?: number | undefined;
+  /** Whether the submission is counted, as in a database that may be restored under its users. */
+  readonly isCounted?: boolean | undefined;
+}
+
+type Columns = Readonly<Record<string, SqlValue>>;
+
+/** Ends the transaction. */
+export async function insertPayment(sql: Sql, draft: PaymentDraft): Promise<Payment> {
+  const payment = opened(draft, await sql.now());
+  await sql.last(
+    insertRow(payment),
+    ...payment.attempts.map((attempt) => insertAttempt(payment, attempt)),
+  );
+  return payment;
+}
+
+function insertRow({ id, scope, account, ref, openedAt, updatedAt, ...draft }: Payment): Statement {
+  const columns = {
+    id,
+    scope,
+    account,
+    ref,
+    ref_alike: alikeRef(ref),
+    ...orderColumns(draft),
+    opened_at: openedAt,
+    updated_at: updatedAt,
+  };
+  const names = Object.keys(columns);
+  return [
+    `INSERT INTO payments (${names.join(', ')}) VALUES (${placeholders(names.length)})`,
+    ...Object.values(columns),
+  ];
+}
+
+const insertAttempt = ({ id, account }: Payment, attempt: Attempt): Statement => [
+  `INSERT INTO attempts (payment_id, account, ${attemptColumns.join(', ')})
+   VALUES (${placeholders(attemptColumns.length + 2)})`,
+  id,
+  account,
+  ...attemptValues(attempt),
+];
+
+/** Replaces a payment whose reference is free, and ends the transaction. */
+export async function replacePayment(
+  sql: Sql,
+  before: Payment,
+  draft: PaymentDraft,
+  at: number,
+): Promise<Payment> {
+  const payment = replaced(before, draft, at);
+  const [set, values] = assignments({
+    ...orderColumns(draft),
+    abandoned: 0,
+    unfinished: 1,
+    opened_at: at,
+    updated_at: at,
+  });
+  await sql.last(
+    [`UPDATE payments SET ${set}, fence = fence + 1 WHERE id = ?`, ...values, payment.id],
+    ['DELETE FROM attempts WHERE payment_id = ?', payment.id],
+    ...payment.attempts.map((attempt) => insertAttempt(payment, attempt)),
+  );
+  return payment;
+}
+
+/** The columns of the order. */
+function orderColumns(draft: Omit<PaymentDraft, 'id' | 'scope' | 'account' | 'ref'>): Columns {
+  const arrival = arrivalOf(draft);
+  return {
+    kind: draft.kind,
+    request: draft.request,
+    fingerprint: draft.fingerprint,
+    idempotency_key: draft.idempotencyKey,
+    terms: JSON.stringify(draft.terms),
+    batch_run: draft.batch?.run ?? null,
+    batch_row: draft.batch?.row ?? null,
+    receives_ccy: arrival.ccy,
+    receives_total: arrival.total,
+  };
+}
+
+/** The assignments of an UPDATE, and their values. */
+const assignments = (columns: Columns): readonly [text: string, values: SqlValue[]] => [
+  Object.keys(columns)
+    .map((name) => `${name} = ?`)
+    .join(', '),
+  Object.values(columns),
+];
+
+/**
+ * Writes a change and ends the transaction, if the claim is valid and has seen every earlier change
+ * of the payment; undefined otherwise. No other process writes under a claim, so the payment need
+ * not be read again.
+ */
+export async function writeChange(
+  sql: Sql,
+  { payment, fence, lastChange }: Claim,
+  write: Write,
+): Promise<Claim | undefined> {
+  const after = changed(payment, write.change);
+  const { terms, abandoned } = write.change;
+  const columns = {
+    ...(terms !== undefined && { terms: JSON.stringify(terms) }),
+    ...(abandoned !== undefined && { abandoned: Number(abandoned) }),
+    lease_until: new TimeFromNow(leaseMs),
+  };
+  const condition: Statement = [
+    'id = ? AND fence = ? AND last_change IS NOT DISTINCT FROM ?',
+    payment.id,
+    fence,
+    lastChange,
+  ];
+  const updatedAt = await writeRows(sql, payment, after, columns, condition, write);
+  return updatedAt === undefined
+    ? undefined
+    : { payment: { ...after, updatedAt }, fence, lastChange: write.token };
+}
+
+/** The same for a row that was read in this transaction. Rejects with LostClaim. */
+export async function writeToRow(
+  sql: Sql,
+  row: PaymentRow | undefined,
+  { fence }: Claim,
+  write: Write,
+): Promise<Claim> {
+  if (row?.fence !== fence) throw lost();
+  if (row.lastChange === write.token) return claimOf(row);
+  const written = await writeChange(sql, row, write);
+  if (written === undefined) throw lost();
+  return written;
+}
+
+/**
+ * Writes a payment that the service reports, with its attempt, and ends the transaction. A process
+ * that works on the payment loses its claim.
+ */
+export async function writeImported(
+  sql: Sql,
+  row: PaymentRow | undefined,
+  payment: Payment,
+  attempt: Attempt,
+  { limitTime, isCounted }: Pick<Write, 'limitTime' | 'isCounted'>,
+): Promise<void> {
+  if (row === undefined) await sql.run(...insertRow(payment));
+  const columns = {
+    abandoned: Number(payment.abandoned),
+    owner: null,
+    lease_until: 0,
+    fence: (row?.fence ?? 0) + 1,
+  };
+  const write = { change: { attempt }, token: randomUUID(), limitTime, isCounted };
+  await writeRows(sql, row?.payment, payment, columns, ['id = ?', payment.id], write);
+}
+
+const writtenSchema = v.array(rowOf({ updatedAt: v.number() }));
+
+/** Resolves with when it was written, or with undefined if the condition does not hold. */
+async function writeRows(
+  sql: Sql,
+  before: Payment | undefined,
+  after: Payment,
+  columns: Columns,
+  [condition, ...values]: Statement,
+  write: Write,
+): Promise<number | undefined> {
+  const [set, given] = assignments({
+    ...columns,
+    unfinished: Number(isUnfinished(after)),
+    updated_at: new TimeFromNow(),
+    last_change: write.token,
+  });
+  const [updated = []] = await sql.last(
+    [`UPDATE payments SET ${set} WHERE ${condition} RETURNING updated_at`, ...given, ...values],
+    ...attemptStatements(before, after, write),
+    ...(write.isCounted === true ? [countSubmission(after.id, write.token)] : []),
+  );
+  return v.parse(writtenSchema, updated)[0]?.updatedAt;
+}
+
+/** Counts a submission of the account, if the change was written. */
+const countSubmission = (id: string, token: string): Statement => [
+  `INSERT INTO recorded (account, submissions)
+   SELECT account, 1 FROM payments WHERE id = ? AND last_change = ?
+   ON CONFLICT (account) DO UPDATE SET submissions = recorded.submissions + 1`,
+  id,
+  token,
+];
+
+/**
+ * Writes the attempt of a change. What it spent before is taken back from the sums by the limit
+ * time before, and what it spends now is added by the limit time now.
+ */
+function attemptStatements(
+  before: Payment | undefined,
+  after: Payment,
+  { change: { attempt }, token, limitTime }: Write,
+): Statement[] {
+  if (attempt === undefined) return [];
+  const known = before?.attempts.find(({ number }) => number === attempt.number);
+  const spent = before === undefined || known === undefined ? [] : spendingOf(before, known);
+  const spends = spendingOf(after, attempt);
+  const isSame = JSON.stringify(spent) === JSON.stringify(spends);
+  // An attempt that counts as before does so in the same period.
+  const time = isSame && spent.length > 0 ? null : (limitTime ?? null);
+  const id = [after.id, attempt.number] as const;
+  return [
+    ...(isSame ? [] : spent.map((group) => addSpending(id, group, -1, token))),
+    [upsertAttempt, time, ...attemptValues(attempt), after.id, token],
+    ...(isSame ? [] : spends.map((group) => addSpending(id, group, 1, token))),
+  ];
+}
+
+const settable = attemptColumns.filter((name) => name !== 'number');
+const upsertAttempt = `INSERT INTO attempts (payment_id, account, limit_time,
+  ${attemptColumns.join(', ')})
+  SELECT id, account, ${placeholders(attemptColumns.length + 1)} FROM payments WHERE id = ?
+    AND last_change = ?
+  ON CONFLICT (payment_id, number) DO UPDATE
+    SET ${settable.map((name) => `${name} = excluded.${name}`).join(', ')},
+  limit_time = CASE WHEN excluded.submitted_at IS NULL THEN NULL
+    ELSE COALESCE(excluded.limit_time, attempts.limit_time) END`;
+
+export const claimOf = ({ payment, fence, lastChange }: PaymentRow): Claim => ({
+  payment,
+  fence,
+  lastChange,
+});
+
+export const lost = (): LostClaim => new LostClaim('another process took the payment over');

@@ -1,0 +1,80 @@
+// The journal in a database that others share and restore. It refuses payments if the database may
+// lack earlier ones; what was submitted is still followed and entered.
+import type { Failure } from '../../formats/failure.js';
+import type { Postgres } from '../database/postgres.js';
+import { checkTables, markRestored, type Identity } from '../database/postgres-schema.js';
+import { anotherDatabase, restoredDatabase } from '../database/refused-databases.js';
+import type { Journal } from './journal.js';
+import { journalPart } from './schema.js';
+import { openSqlJournal } from './sql-journal.js';
+
+/** What was last known of the database: at least so many submissions, in a generation. */
+export type SeenDatabase = Pick<Identity, 'generation' | 'recorded'>;
+
+/** Whether payments that were recorded are missing now. */
+export const wentBack = (is: Identity, seen: SeenDatabase | undefined): boolean =>
+  is.restored ||
+  (seen !== undefined &&
+    (is.generation < seen.generation ||
+      (is.generation === seen.generation && is.recorded < seen.recorded)));
+
+export interface SharedJournalOptions {
+  readonly database: Postgres;
+  readonly isAlive: (owner: string) => boolean;
+  /** The database as it was just read. */
+  readonly identity: Identity;
+  /** What this home knows of it from earlier commands. */
+  readonly seen?: SeenDatabase | undefined;
+  /** Another reason to refuse payments. */
+  readonly refusal?: Failure | undefined;
+  /** Called after each submission. */
+  readonly onSubmit?: (seen: SeenDatabase) => void;
+}
+
+export async function openSharedJournal({
+  database,
+  isAlive,
+  identity,
+  seen,
+  refusal,
+  onSubmit,
+}: SharedJournalOptions): Promise<Journal> {
+  const journal = openSqlJournal(database, isAlive);
+  let known: SeenDatabase = identity;
+  let [losses, restored] = [database.losses(), false];
+
+  const compare = async (is: Identity, before: SeenDatabase | undefined): Promise<void> => {
+    restored = wentBack(is, before);
+    // For all homes, also those that cannot notice. A role that may not write refuses alone.
+    if (restored && !is.restored) await markRestored(database).catch(() => undefined);
+    known = { generation: is.generation, recorded: is.recorded };
+  };
+  await compare(identity, seen);
+
+  /** Throws Failure `usage` if payments must not be made. */
+  const check = async (): Promise<void> => {
+    if (database.losses() !== losses) {
+      losses = database.losses();
+      const is = await checkTables(database, journalPart);
+      if (is.id !== identity.id) throw anotherDatabase(database.source, is.id, identity.id);
+      await compare(is, known);
+    }
+    if (restored) throw restoredDatabase(database.source, known.generation);
+    if (refusal !== undefined) throw refusal;
+  };
+
+  return {
+    ...journal,
+    begin: async (draft) => {
+      await check();
+      return journal.begin(draft);
+    },
+    submit: async (...submission) => {
+      await check();
+      const claim = await journal.submit(...submission);
+      known = { ...known, recorded: known.recorded + 1 };
+      onSubmit?.(known);
+      return claim;
+    },
+  };
+}

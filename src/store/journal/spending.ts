@@ -1,0 +1,129 @@
+// What an account spent within the last day: a sum for each period, maintained with every change of
+// an attempt, so that its cost does not depend on the number of payments. Amounts are added as
+// integers, in groups of nine digits, because SQLite cannot add decimals exactly.
+import Big from 'big.js';
+import * as v from 'valibot';
+import { fixed } from '../../formats/amount.js';
+import type { Statement } from '../database/sql.js';
+import type { Spend } from './journal.js';
+import { mayHaveMoved, type Attempt, type Payment } from './payment.js';
+import { arrivalOf } from './rows.js';
+
+/** A daily limit counts payments that were submitted within this time. */
+export const dayMs = 86_400_000;
+/** A day has 145 periods, and the first is added up from its attempts. */
+export const periodMs = 600_000;
+
+const groupDigits = 9;
+
+/** `units x 10^(9 x exponent)` of a currency. */
+export interface Group {
+  readonly ccy: string;
+  readonly exponent: number;
+  readonly units: number;
+}
+
+/** 12.5 is 12 of exponent 0 and 500000000 of exponent -1. */
+export function groupsOf({ ccy, total }: Spend): Group[] {
+  const amount = new Big(total);
+  const [whole = '', fraction = ''] = fixed(amount.abs()).split('.');
+  const size = (digits: string): number => Math.ceil(digits.length / groupDigits);
+  const left = whole.padStart(size(whole) * groupDigits, '0');
+  const right = fraction.padEnd(size(fraction) * groupDigits, '0');
+  return Array.from({ length: size(left + right) }, (_, at) => ({
+    ccy,
+    exponent: size(left) - 1 - at,
+    units: amount.s * Number((left + right).slice(at * groupDigits, (at + 1) * groupDigits)),
+  })).filter(({ units }) => units !== 0);
+}
+
+/**
+ * What an attempt debits and, if that is received elsewhere in another currency, what is received.
+ */
+function spendsOf(payment: Payment, attempt: Attempt): Spend[] {
+  const { approvedTotal, approvedReceives, spendCcy, submittedAt } = attempt;
+  if (!mayHaveMoved(attempt) || submittedAt === null || spendCcy === null || approvedTotal === null)
+    return [];
+  const debited = { ccy: spendCcy, total: approvedTotal };
+  // If the order has only the debited amount, the approved quote has the received one.
+  const { ccy, total } = arrivalOf(payment);
+  const received = total ?? approvedReceives;
+  const isElsewhere = ccy !== null && ccy !== spendCcy && payment.kind !== 'swap';
+  return isElsewhere && received !== null ? [debited, { ccy, total: received }] : [debited];
+}
+
+/**
+ * What an attempt adds to the sums: groups in a fixed order, so that two transactions lock the same
+ * rows in the same order.
+ */
+export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
+  spendsOf(payment, attempt)
+    .flatMap(groupsOf)
+    .toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+
+export const keyOf = ({ ccy, exponent }: Group): string => `${ccy} ${exponent}`;
+
+/**
+ * Adds to the sum of the period in which the attempt was submitted; -1 takes it back.
+ *
+ * @param token the last change of the payment; without that change nothing is added
+ */
+export const addSpending = (
+  [paymentId, number]: readonly [paymentId: string, attempt: number],
+  { ccy, exponent, units }: Group,
+  sign: 1 | -1,
+  token: string | null,
+): Statement => [
+  `INSERT INTO spending (account, period, ccy, exponent, units)
+   SELECT account, limit_time / ${periodMs}, ?, ?, ? FROM attempts WHERE payment_id = ?
+     AND number = ?
+     AND EXISTS (SELECT 1 FROM payments WHERE id = payment_id AND last_change = ?)
+   ON CONFLICT (account, period, ccy, exponent) DO UPDATE
+     SET units = spending.units + excluded.units`,
+  ccy,
+  exponent,
+  sign * units,
+  paymentId,
+  number,
+  token,
+];
+
+/** What the account spent since this time of the limit clock. */
+export function spentSince(account: string, since: number): Statement {
+  const first = Math.floor(since / periodMs);
+  return [
+    // Of the first period, only the attempts that were submitted late enough.
+    `WITH late AS (
+       SELECT a.spend_ccy, a.approved_total, p.kind, p.receives_ccy,
+         COALESCE(p.receives_total, a.approved_receives) AS received
+       FROM attempts a JOIN payments p ON p.id = a.payment_id
+       WHERE a.account = ? AND a.limit_time >= ? AND a.limit_time < ?
+         AND a.state IN ('submitting','in-flight','paid','error','unknown')
+         AND a.spend_ccy IS NOT NULL AND a.approved_total IS NOT NULL
+     )
+     SELECT ccy, exponent, CAST(sum(units) AS TEXT) AS units FROM spending
+       WHERE account = ? AND period > ? GROUP BY ccy, exponent
+     UNION ALL SELECT spend_ccy, 0, approved_total FROM late
+     UNION ALL SELECT receives_ccy, 0, received FROM late
+       WHERE receives_ccy <> spend_ccy AND received IS NOT NULL AND kind <> 'swap'`,
+    account,
+    since,
+    (first + 1) * periodMs,
+    account,
+    first,
+  ];
+}
+
+const groupsSchema = v.array(
+  v.object({ ccy: v.string(), exponent: v.number(), units: v.pipe(v.string(), v.decimal()) }),
+);
+
+/** The sum of each currency, from the rows of {@link spentSince}. */
+export function spendsIn(rows: readonly unknown[]): Spend[] {
+  const sums = new Map<string, Big>();
+  for (const { ccy, exponent, units } of v.parse(groupsSchema, rows)) {
+    const amount = new Big(units).times(`1e${exponent * groupDigits}`);
+    sums.set(ccy, (sums.get(ccy) ?? new Big(0)).plus(amount));
+  }
+  return [...sums].map(([ccy, sum]) => ({ ccy, total: fixed(sum) }));
+}

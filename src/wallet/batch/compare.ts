@@ -1,0 +1,263 @@
+// Compares the rows of a batch with earlier runs and with each other. Pure: rows and history in,
+// remarks out.
+import Big from 'big.js';
+import { formatAmount, money } from '../../formats/amount.js';
+import { accountKey, payeeKey, payeeName, type PaidRow, type PayeeRow } from './payee.js';
+
+/** A run of a batch with the rows that it paid. */
+export interface PastRun {
+  /** See `BatchMark`. */
+  readonly run: string;
+  readonly rows: readonly PaidRow[];
+}
+
+export type RemarkKind =
+  | 'new-payee'
+  | 'account-changed'
+  | 'institution-changed'
+  | 'name-changed'
+  | 'amount-changed'
+  | 'payee-missing'
+  | 'two-names'
+  | 'row-twice';
+
+export interface Remark {
+  readonly kind: RemarkKind;
+  /** Null for a payee who has no line. */
+  readonly line: number | null;
+  readonly payee: string;
+  readonly before: string | null;
+  readonly now: string | null;
+  /** In words, such as `ten times as much`. */
+  readonly note: string | null;
+}
+
+/** Under `--yes` a person has to accept these. */
+export const needsAcceptance = ({ kind }: Remark): boolean =>
+  kind === 'account-changed' || kind === 'institution-changed' || kind === 'row-twice';
+
+export interface Comparison {
+  /** The latest run with at least half of its payees among the rows. */
+  readonly last: PastRun | undefined;
+  readonly remarks: readonly Remark[];
+}
+
+/**
+ * @param runs newest first
+ * @param factor an amount that differs by more than this is remarked
+ */
+export function compareRuns(
+  rows: readonly PayeeRow[],
+  runs: readonly PastRun[],
+  factor: Big,
+): Comparison {
+  const last = lastRun(rows, runs);
+  const known = knownPayees(runs);
+  const toPay = rows.filter(({ settled }) => !settled);
+  const changes = toPay.flatMap((row) => changesOf(row, known, factor, last !== undefined));
+  return {
+    last,
+    remarks: [...within(rows), ...onceNew(changes)]
+      .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
+      .concat(missing(rows, last)),
+  };
+}
+
+/** A new payee with several rows is remarked on the first. */
+function onceNew(remarks: readonly Remark[]): Remark[] {
+  const seen = new Set<string>();
+  return remarks.filter(({ kind, payee }) => {
+    if (kind !== 'new-payee') return true;
+    const isFirst = !seen.has(payee);
+    seen.add(payee);
+    return isFirst;
+  });
+}
+
+/** A payee or an account has changed its words alone if one of the two is equal. */
+const keysOf = (row: PaidRow): string[] =>
+  [payeeKey(row), accountKey(row)].flatMap((key) => key ?? []);
+
+function lastRun(rows: readonly PayeeRow[], runs: readonly PastRun[]): PastRun | undefined {
+  const present = new Set(rows.flatMap(keysOf));
+  return runs.find((run) => {
+    const payees = new Map(run.rows.map((row) => [payeeKey(row), row]));
+    const here = [...payees.values()].filter((row) => keysOf(row).some((key) => present.has(key)));
+    return here.length > 0 && here.length * 2 >= payees.size;
+  });
+}
+
+interface Known {
+  /** The rows of each payee in the latest run that paid them. */
+  readonly byPayee: ReadonlyMap<string, readonly PaidRow[]>;
+  readonly byAccount: ReadonlyMap<string, readonly PaidRow[]>;
+}
+
+function knownPayees(runs: readonly PastRun[]): Known {
+  return { byPayee: latestBy(runs, payeeKey), byAccount: latestBy(runs, accountKey) };
+}
+
+function latestBy(
+  runs: readonly PastRun[],
+  keyOf: (row: PaidRow) => string | undefined,
+): Map<string, PaidRow[]> {
+  const latest = new Map<string, PaidRow[]>();
+  for (const { rows } of runs) {
+    const inRun = new Map<string, PaidRow[]>();
+    for (const row of rows) {
+      const key = keyOf(row);
+      if (key === undefined || latest.has(key)) continue;
+      const same = inRun.get(key);
+      if (same === undefined) inRun.set(key, [row]);
+      else same.push(row);
+    }
+    for (const [key, same] of inRun) latest.set(key, same);
+  }
+  return latest;
+}
+
+const remark = (
+  kind: RemarkKind,
+  row: PayeeRow,
+  change: Partial<Pick<Remark, 'before' | 'now' | 'note'>> = {},
+): Remark => ({
+  kind,
+  line: row.line,
+  payee: payeeName(row),
+  before: null,
+  now: null,
+  note: null,
+  ...change,
+});
+
+function changesOf(
+  row: PayeeRow,
+  { byPayee, byAccount }: Known,
+  factor: Big,
+  hasLast: boolean,
+): Remark[] {
+  const payee = payeeKey(row);
+  if (payee === undefined) return [];
+  const account = accountKey(row) ?? '';
+  const earlier = byPayee.get(payee);
+  if (earlier !== undefined)
+    return [...accountChange(row, earlier), ...amountChange(row, earlier, factor)];
+  const others = byAccount.get(account);
+  if (others === undefined) return hasLast ? [remark('new-payee', row)] : [];
+  const [{ name = null } = {}] = others;
+  const renamed =
+    name === null || row.name === null
+      ? []
+      : [remark('name-changed', row, { before: name, now: row.name })];
+  return [...renamed, ...amountChange(row, others, factor)];
+}
+
+function accountChange(row: PayeeRow, earlier: readonly PaidRow[]): Remark[] {
+  const [first] = earlier;
+  const isSame = earlier.some((each) => accountKey(each) === accountKey(row));
+  if (first === undefined || row.account === null || isSame) return [];
+  const same = earlier.find(({ account }) => account === row.account);
+  if (same !== undefined)
+    return [remark('institution-changed', row, { before: bank(same), now: bank(row) })];
+  if (earlier.every(({ account }) => account === null)) return [];
+  const isSameBank = first.institution === row.institution;
+  const change = isSameBank
+    ? { before: first.account, now: row.account }
+    : { before: place(first), now: place(row) };
+  return [remark('account-changed', row, change)];
+}
+
+const bank = ({ institution, institutionName }: PaidRow): string =>
+  institutionName === null || institution === null
+    ? (institution ?? '')
+    : `${institutionName} (${institution})`;
+
+const place = (row: PaidRow): string =>
+  [row.account ?? '', bank(row)].filter((part) => part !== '').join(' · ');
+
+/** Compared with the closest amount to the payee, if possible to the same account. */
+function amountChange(row: PayeeRow, earlier: readonly PaidRow[], factor: Big): Remark[] {
+  const same = earlier.filter((each) => accountKey(each) === accountKey(row));
+  const among = same.length > 0 ? same : earlier;
+  const inCcy = among.filter(({ ccy }) => ccy === row.ccy);
+  const [closest] = inCcy.toSorted((a, b) => ratio(row, a).cmp(ratio(row, b)));
+  const before = closest ?? among[0];
+  if (before === undefined) return [];
+  const change = { before: amountOf(before), now: amountOf(row) };
+  if (closest === undefined)
+    return [remark('amount-changed', row, { ...change, note: 'in another currency' })];
+  if (ratio(row, closest).lte(factor)) return [];
+  const isMore = new Big(row.amount).gt(closest.amount);
+  return [
+    remark('amount-changed', row, { ...change, note: timesText(ratio(row, closest), isMore) }),
+  ];
+}
+
+const amountOf = ({ ccy, amount }: PaidRow): string => formatAmount(money(ccy, amount));
+
+/** At least 1. */
+function ratio({ amount: one }: PaidRow, { amount: other }: PaidRow): Big {
+  const [a, b] = [new Big(one), new Big(other)];
+  if (a.eq(0) || b.eq(0)) return new Big(a.eq(b) ? 1 : Number.MAX_SAFE_INTEGER);
+  return a.gt(b) ? a.div(b) : b.div(a);
+}
+
+const numerals = 'two three four five six seven eight nine ten'.split(' ');
+
+function timesText(times: Big, isMore: boolean): string {
+  const rounded = times.round(times.lt(10) ? 1 : 0);
+  const count = numerals[rounded.eq(rounded.round(0)) ? rounded.toNumber() - 2 : -1];
+  const text = count ?? rounded.toFixed();
+  return isMore ? `${text} times as much` : `${text} times less`;
+}
+
+/** Rows that differ in their references alone, and accounts under two names. */
+function within(rows: readonly PayeeRow[]): Remark[] {
+  const firstOf = new Map<string, PayeeRow>();
+  const namedFirst = new Map<string, PayeeRow>();
+  return rows.flatMap((row) => {
+    const account = accountKey(row);
+    if (account === undefined) return [];
+    const twin = firstOf.get(row.content);
+    const named = namedFirst.get(account);
+    if (twin === undefined) firstOf.set(row.content, row);
+    if (named === undefined && row.name !== null) namedFirst.set(account, row);
+    const isNew = (other: PayeeRow): boolean => !row.settled || !other.settled;
+    return [
+      ...(twin !== undefined && isNew(twin) ? [twice(row, twin)] : []),
+      ...(named !== undefined &&
+      isNew(named) &&
+      row.name !== null &&
+      payeeKey(named) !== payeeKey(row)
+        ? [twoNames(row, named)]
+        : []),
+    ];
+  });
+}
+
+const twice = (row: PayeeRow, { line, ref }: PayeeRow): Remark =>
+  remark('row-twice', row, {
+    before: `line ${line} (${ref})`,
+    now: row.ref,
+    note: 'differs in its reference alone',
+  });
+
+const twoNames = (row: PayeeRow, { line, name }: PayeeRow): Remark =>
+  remark('two-names', row, { before: `${name ?? ''} on line ${line}`, now: place(row) });
+
+function missing(rows: readonly PayeeRow[], last: PastRun | undefined): Remark[] {
+  const present = new Set(rows.flatMap(keysOf));
+  const payees = new Map((last?.rows ?? []).map((row) => [payeeKey(row), row]));
+  return [...payees].flatMap(([key, row]) =>
+    key === undefined || keysOf(row).some((each) => present.has(each))
+      ? []
+      : {
+          kind: 'payee-missing' as const,
+          line: null,
+          payee: payeeName(row),
+          before: amountOf(row),
+          now: null,
+          note: null,
+        },
+  );
+}

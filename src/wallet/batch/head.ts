@@ -1,0 +1,105 @@
+// The first line of a batch file: which column is which, whatever program wrote it.
+import { clip } from '../../formats/text.js';
+
+export interface Columns {
+  /** The names allowed in the header, in any order and letter case. */
+  readonly names: ReadonlySet<string>;
+  /** Columns of a result file that say what became of a row. */
+  readonly ofResult: ReadonlySet<string>;
+  /** Unknown columns are ignored. */
+  readonly ignoreOthers: boolean;
+}
+
+export interface Head {
+  /** By position; undefined for a column that is ignored. */
+  readonly names: readonly (string | undefined)[];
+  /** A result file: its cells were made safe for spreadsheets. */
+  readonly isResult: boolean;
+  /** A result file that is read as a batch file. */
+  readonly isInput: boolean;
+  /** The cells that a row has at least: without nameless columns at the end. */
+  readonly size: number;
+}
+
+/** A head without mistakes, or the first mistake in words. */
+export function readHead(record: readonly string[], columns: Columns): Head | string {
+  const head = record.map((name) => name.trim().toLowerCase());
+  const size = head.findLastIndex((name) => name !== '') + 1;
+  const isResult = head.includes('outcome') && head.includes('txnid');
+  const isIgnored = (name: string): boolean =>
+    name.startsWith('#') ||
+    (isResult && columns.ofResult.has(name) && !columns.names.has(name)) ||
+    (columns.ignoreOthers && !columns.names.has(name) && meant(name, columns) === undefined);
+  const used = head.slice(0, size).filter((name) => !isIgnored(name));
+  return (
+    mistakeIn(used, head, columns) ?? {
+      names: head.map((name, i) => (i >= size || isIgnored(name) ? undefined : name)),
+      isResult,
+      isInput: isResult && !columns.names.has('outcome'),
+      size,
+    }
+  );
+}
+
+function mistakeIn(
+  used: readonly string[],
+  head: readonly string[],
+  columns: Columns,
+): string | undefined {
+  const known = [...columns.names].join(', ');
+  if (head.length === 1 && head[0]?.includes('|') === true)
+    return 'The columns are separated by "|": separate them by commas, semicolons or tabs.';
+  const twice = used.find((name, index) => used.indexOf(name) !== index);
+  if (twice !== undefined) return `The column "${clip(twice)}" is there twice.`;
+  const unknown = used.find((name) => !columns.names.has(name));
+  if (unknown === '') return 'A column has no name. Name it, or begin its name with #.';
+  if (unknown !== undefined) {
+    const close = meant(unknown, columns);
+    const advice =
+      close === undefined
+        ? 'Begin its name with # to ignore it, or use --ignore-columns.'
+        : `Did you mean "${close}"?`;
+    return `There is no column "${clip(unknown)}". ${advice} There are: ${known}.`;
+  }
+  return ['to', 'recipient', 'acct_num'].some((name) => used.includes(name))
+    ? undefined
+    : `The column "to" is missing. There are: ${known}.`;
+}
+
+/** Names that other programs give to our columns. */
+const otherNames: Readonly<Record<string, string>> = {
+  reference: 'ref',
+  id: 'ref',
+  payment_id: 'ref',
+  destination: 'to',
+  address: 'to',
+  sum: 'amount',
+  ccy: 'currency',
+  unit: 'currency',
+  account: 'acct_num',
+  account_number: 'acct_num',
+  bank: 'institution',
+};
+
+/** The column that a misspelled or other name means: never ignored. */
+function meant(name: string, { names }: Columns): string | undefined {
+  const plain = name.replaceAll(/[\s-]+/g, '_');
+  if (names.has(plain)) return plain;
+  const other = otherNames[plain];
+  if (other !== undefined && Object.hasOwn(otherNames, plain)) return other;
+  return plain.length < 4 ? undefined : [...names].find((each) => isOneEditAway(plain, each));
+}
+
+/** One letter more, less, other, or two swapped. */
+function isOneEditAway(one: string, other: string): boolean {
+  if (Math.abs(one.length - other.length) > 1) return false;
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  const [rest, otherRest] = [one.slice(at), other.slice(at)];
+  return (
+    rest.slice(1) === otherRest.slice(1) ||
+    rest.slice(1) === otherRest ||
+    rest === otherRest.slice(1) ||
+    (rest.slice(2) === otherRest.slice(2) && rest[0] === otherRest[1] && rest[1] === otherRest[0])
+  );
+}

@@ -1,0 +1,43 @@
+// Earlier runs of batches, from the journal.
+import type { Journal } from '../../store/journal/journal.js';
+import type { PastRun } from './compare.js';
+import { readPaidRow } from './payee.js';
+
+/** So many earlier runs are compared: those of a year, if one is paid each month. */
+const runsCompared = 12;
+
+/** A run is found by its name among so many. */
+export const runsKept = 1_000;
+
+/** The name of a run: its start, by which runs are sorted, and the name of the batch. */
+export const runName = (startedAt: number, name: string): string =>
+  `${new Date(startedAt).toISOString()} ${name}`;
+
+/** When a run started, epoch ms, and the name of its batch. */
+export const readRunName = (
+  run: string,
+): { readonly startedAt: number; readonly name: string } => ({
+  startedAt: Date.parse(run.slice(0, isoLength)),
+  name: run.slice(isoLength + 1),
+});
+
+const isoLength = '2026-10-22T09:12:03.123Z'.length;
+
+/**
+ * Earlier runs, newest first.
+ *
+ * @param except the run that is continued now
+ */
+export async function pastRuns(
+  journal: Pick<Journal, 'runs' | 'paidInRun'>,
+  scope: string,
+  except: string | undefined,
+): Promise<PastRun[]> {
+  const runs = await journal.runs(scope, runsCompared + 1);
+  const past: PastRun[] = [];
+  for (const { run } of runs.filter((each) => each.run !== except).slice(0, runsCompared)) {
+    const rows = (await journal.paidInRun(scope, run)).flatMap((row) => readPaidRow(row) ?? []);
+    if (rows.length > 0) past.push({ run, rows });
+  }
+  return past;
+}

@@ -1,0 +1,97 @@
+// Who a row pays: the payee, the account and the amount, to compare with earlier runs and to keep
+// in the journal.
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import { fixed } from '../../formats/amount.js';
+import { folded } from '../../formats/text.js';
+import type { BatchMark } from '../../store/journal/payment.js';
+import { fingerprint } from '../order/order-record.js';
+import { payeeOf } from '../payout/order.js';
+import { rowAmount } from './cost.js';
+import type { PlannedRow } from './plan.js';
+
+const paidSchema = v.object({
+  line: v.number(),
+  /** As in the file or the address book. */
+  name: v.nullable(v.string()),
+  /** Null for what can be paid once, such as an invoice. */
+  account: v.nullable(v.string()),
+  institution: v.nullable(v.string()),
+  institutionName: v.nullable(v.string()),
+  ccy: v.string(),
+  amount: v.string(),
+});
+
+/** A row as the journal keeps it. */
+export type PaidRow = v.InferOutput<typeof paidSchema>;
+
+/** A row of the file. */
+export interface PayeeRow extends PaidRow {
+  readonly ref: string;
+  /** The paying wallet. */
+  readonly from: string;
+  /** Equal for rows that pay the same, whatever their references. */
+  readonly content: string;
+  /** Paid or in flight already. */
+  readonly settled: boolean;
+}
+
+export function payeeRow(row: PlannedRow, settled: boolean): PayeeRow {
+  const { line, ref, order, name } = row;
+  const { ccy, value } = rowAmount(row);
+  const bank = order.kind === 'payout' ? payeeOf(order.body) : undefined;
+  const isOnce = order.idempotencyKey !== null;
+  return {
+    line,
+    ref,
+    from: order.body.sourceReq.ccy,
+    content: contentOf(row),
+    settled,
+    name: name ?? order.body.destReq.kyc?.details.legalFullName ?? bank?.name ?? null,
+    account: bank?.account ?? (isOnce ? null : order.destination),
+    institution: bank?.institutionCode ?? null,
+    institutionName: bank?.institutionName ?? null,
+    ccy,
+    amount: fixed(value),
+  };
+}
+
+/** All that is paid and noted, as a digest. */
+const contentOf = ({ order }: PlannedRow): string =>
+  createHash('sha256')
+    .update(JSON.stringify([fingerprint(order), order.body.note ?? '']))
+    .digest('base64url');
+
+/** The payment's mark in the journal. */
+export const markOf = (run: string, row: PlannedRow): BatchMark => {
+  const {
+    ref: _ref,
+    from: _from,
+    content: _content,
+    settled: _settled,
+    ...paid
+  } = payeeRow(row, false);
+  return { run, row: JSON.stringify(paid) };
+};
+
+const writtenSchema = v.pipe(v.string(), v.parseJson(), paidSchema);
+
+/** Undefined for a row of another version. */
+export function readPaidRow(text: string): PaidRow | undefined {
+  const read = v.safeParse(writtenSchema, text);
+  return read.success ? read.output : undefined;
+}
+
+/** Equal for rows to one account. */
+export const accountKey = ({ account, institution }: PaidRow): string | undefined =>
+  account === null ? undefined : `${institution?.toUpperCase() ?? ''}:${account}`;
+
+/** Equal for rows of one payee: by the name if there is one, otherwise by the account. */
+export const payeeKey = (row: PaidRow): string | undefined => {
+  const account = accountKey(row);
+  if (row.name !== null) return `name ${folded(row.name)}`;
+  return account && `account ${account}`;
+};
+
+/** The payee on a screen. */
+export const payeeName = ({ name, account }: PaidRow): string => name ?? account ?? 'an invoice';

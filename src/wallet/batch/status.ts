@@ -1,0 +1,59 @@
+// What became of the rows of a batch after its run, from the journal and the service's list. Pure.
+import type { ListedTransaction } from '../../api/types.js';
+import { fromWire } from '../../formats/amount.js';
+import { isFinal, movedNothing } from '../../formats/states.js';
+import { status, type Payment } from '../../store/journal/payment.js';
+import { decodeOrder } from '../order/order-record.js';
+
+/**
+ * `returned`: it was paid, and the service later reports that it failed; `underpaid`: less arrived
+ * than was ordered; `ended`: the service does not report whether money moved.
+ */
+export const rowStates = [
+  'returned',
+  'underpaid',
+  'failed',
+  'ended',
+  'unknown',
+  'in-flight',
+  'not-started',
+  'paid',
+] as const;
+
+export type RowState = (typeof rowStates)[number];
+
+/** @param txn what the service lists now; undefined if it was not read */
+export function rowState(
+  payment: Payment | undefined,
+  txn: Pick<ListedTransaction, 'txnState' | 'destReq'> | undefined,
+): RowState {
+  if (payment === undefined) return 'not-started';
+  const known = status(payment);
+  if (known === 'paid') {
+    if (txn !== undefined && movedNothing(txn.txnState)) return 'returned';
+    return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
+  }
+  if (known === 'open' || known === 'abandoned') return 'not-started';
+  if (known === 'error' || txn?.txnState === 'error') return 'ended';
+  if (known === 'failed') return 'failed';
+  // The service may be further than the journal. An expired one proves nothing after submission.
+  if (txn?.txnState === 'completed') return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
+  return known === 'in-flight' && txn !== undefined && isFinal(txn.txnState)
+    ? endedState(txn.txnState)
+    : known;
+}
+
+const endedState = (txnState: string): RowState =>
+  txnState === 'failed' || txnState === 'rejected' ? 'failed' : 'unknown';
+
+/** Less settled than ordered, although no fees were to be deducted. */
+function isUnderpaid(
+  { request }: Payment,
+  txn: Pick<ListedTransaction, 'destReq'> | undefined,
+): boolean {
+  const settled = txn?.destReq.amtSettled;
+  const { receives, body } = decodeOrder(request);
+  if (settled == null || receives === undefined || body.deductNetworkFeesFromDest === true)
+    return false;
+  return txn?.destReq.ccy === receives.ccy && fromWire(settled).lt(receives.value);
+}

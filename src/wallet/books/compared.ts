@@ -1,0 +1,182 @@
+// What a reconciliation compares: a payment as a source of this home has it, and a transaction as
+// the service shows it; and the differences it finds.
+import Big from 'big.js';
+import * as v from 'valibot';
+import type { ListedTransaction } from '../../api/types.js';
+import { fromWire } from '../../formats/amount.js';
+import { isQuoted, movedNothing } from '../../formats/states.js';
+import { movedAmounts, type MovedAmounts } from '../history/moved-amounts.js';
+
+export const differenceKinds = [
+  'unknown here',
+  'unknown there',
+  'unresolved',
+  'state differs',
+  'amount differs',
+  'arrived differs',
+  'currency differs',
+  'reference differs',
+  'contradicts itself',
+  'not comparable',
+  'doubled row',
+  'not in the file',
+  'event never came',
+  'events contradict',
+  'total differs',
+] as const;
+
+export interface FoundDifference {
+  readonly difference: (typeof differenceKinds)[number];
+  /** `journal`, `inbox`, `service`, `request`, `wallet`, or the name of a file. */
+  readonly source: string;
+  readonly txnId: string | null;
+  readonly reference: string | null;
+  readonly ccy: string | null;
+  /** The amounts that differ: in the source and at the service. */
+  readonly here: Big | null;
+  readonly there: Big | null;
+  readonly detail: string;
+}
+
+const decimal = v.pipe(
+  v.string(),
+  v.transform((text) => new Big(text)),
+);
+
+/** `unknown`: submitted, and then reported as expired or cancelled, which proves nothing. */
+const fate = v.picklist(['nothing moved', 'in flight', 'paid', 'error', 'unknown']);
+
+const knownText = v.object({
+  /** Null if only its reference is known. */
+  txnId: v.nullable(v.string()),
+  reference: v.nullable(v.string()),
+  fate,
+  /** In the source's own word. */
+  state: v.string(),
+  ccy: v.nullable(v.string()),
+  /** The debit, fees included. */
+  total: v.nullable(decimal),
+  receivesCcy: v.nullable(v.string()),
+  /** What was agreed to arrive. */
+  receives: v.nullable(decimal),
+  /** The run of the batch that paid it. */
+  run: v.nullable(v.string()),
+});
+
+/** A payment in a source of this home. */
+export type Known = Readonly<v.InferOutput<typeof knownText>>;
+
+export const readKnown = (text: string): Known => v.parse(knownText, JSON.parse(text));
+
+const serviceRow = v.object({
+  txnId: v.string(),
+  reference: v.nullable(v.string()),
+  txnState: v.string(),
+  isOut: v.boolean(),
+  createdAt: v.number(),
+  ccy: v.nullable(v.string()),
+  total: v.nullable(decimal),
+  arrivedCcy: v.nullable(v.string()),
+  arrived: v.nullable(decimal),
+  /** What was requested of an outside payer, if another amount arrived. */
+  requested: v.nullable(decimal),
+  contradiction: v.nullable(v.string()),
+});
+
+export type ServiceRow = Readonly<v.InferOutput<typeof serviceRow>>;
+
+export const readServiceRow = (text: string): ServiceRow => v.parse(serviceRow, JSON.parse(text));
+
+/** As text, for sorting on disk. */
+export function serviceText(txn: ListedTransaction): string {
+  const { txnId, extRefId, txnState, createdAt, sourceReq } = txn;
+  const moved = movedAmounts(txn);
+  const isOut = sourceReq.method === 'servicepay';
+  const row: ServiceRow = {
+    txnId,
+    reference: extRefId ?? null,
+    txnState,
+    isOut,
+    createdAt: createdAt ?? 0,
+    ccy: moved?.left.ccy ?? null,
+    total: moved?.left.value ?? null,
+    arrivedCcy: moved?.arrived.ccy ?? null,
+    arrived: moved?.arrived.value ?? null,
+    requested: moved === undefined || isOut ? null : requestedOtherwise(txn, moved),
+    contradiction: moved === undefined ? null : contradictionIn(txn, moved),
+  };
+  return JSON.stringify(row);
+}
+
+const feesOf = ({ serviceFee, networkFee }: MovedAmounts): Big =>
+  serviceFee.value.plus(networkFee.value);
+
+/** The fees may have been taken from what arrived. */
+function requestedOtherwise({ destReq }: ListedTransaction, moved: MovedAmounts): Big | null {
+  if (destReq.amtRequested == null) return null;
+  const requested = fromWire(destReq.amtRequested);
+  const { value } = moved.arrived;
+  return value.eq(requested) || value.eq(requested.minus(feesOf(moved))) ? null : requested;
+}
+
+/** Within one currency the source's own figure is what arrived, or that and the fees. */
+function contradictionIn(
+  { sourceReq, destReq }: ListedTransaction,
+  moved: MovedAmounts,
+): string | null {
+  if (sourceReq.amtSettled == null || destReq.amtSettled == null) return null;
+  const { ccy, value } = moved.arrived;
+  if (moved.left.ccy !== ccy) return null;
+  const settled = fromWire(sourceReq.amtSettled);
+  if (settled.eq(value) || settled.eq(value.plus(feesOf(moved)))) return null;
+  return (
+    `${settled.toFixed()} ${ccy} by the source's own figure, ${value.toFixed()} ${ccy} arrived, ` +
+    `fees ${feesOf(moved).toFixed()} ${ccy}`
+  );
+}
+
+export function fateAtService(txnState: string): Known['fate'] {
+  if (txnState === 'completed') return 'paid';
+  if (txnState === 'error') return 'error';
+  return movedNothing(txnState) || isQuoted(txnState) ? 'nothing moved' : 'in flight';
+}
+
+export const isSameFate = (here: Known['fate'], there: Known['fate']): boolean =>
+  here === there || (here === 'unknown' && there !== 'paid');
+
+/** Whether the service must have the transaction. */
+export const mayHaveMoved = ({ fate: of }: Known): boolean => of !== 'nothing moved';
+
+/** A difference that concerns a payment of a source as a whole. */
+export const ofKnown = (
+  difference: FoundDifference['difference'],
+  source: string,
+  { txnId, reference, ccy, total }: Known,
+  detail: string,
+): FoundDifference => ({
+  difference,
+  source,
+  txnId,
+  reference,
+  ccy,
+  here: total,
+  there: null,
+  detail,
+});
+
+/** A difference that concerns a transaction of the service as a whole. */
+export const ofRow = (
+  difference: FoundDifference['difference'],
+  source: string,
+  { txnId, reference, ccy, total }: ServiceRow,
+  detail: string,
+): FoundDifference => ({
+  difference,
+  source,
+  txnId,
+  reference,
+  ccy,
+  here: null,
+  there: total,
+  detail,
+});

@@ -1,0 +1,54 @@
+// When a transaction settled, and on which side of the edge of a period.
+import type { ListedTransaction } from '../../api/types.js';
+import { methodFacts } from '../../formats/rails.js';
+
+/**
+ * Epoch ms, from the last update of a completed transaction; undefined if it does not report one,
+ * as in most lists.
+ */
+export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): number | undefined {
+  if (txnState !== 'completed') return undefined;
+  const latest = Math.max(sourceReq.updatedAt ?? 0, destReq.updatedAt ?? 0);
+  return latest === 0 ? undefined : latest;
+}
+
+/**
+ * Whether its time of settlement is missing, and an edge (epoch ms) lies between its creation and
+ * the latest time at which its kind settles.
+ */
+export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[]): boolean => {
+  const { txnState, createdAt } = txn;
+  if (txnState !== 'completed' || createdAt == null || settledAt(txn) !== undefined) return false;
+  const latest = createdAt + longestMs(txn);
+  return edges.some((edge) => createdAt < edge && latest >= edge);
+};
+
+const hourMs = 3_600_000;
+
+/**
+ * A quote lasts an hour and an invoice a day. Transfers on chains and to banks take days, three
+ * business days among holidays at most.
+ */
+function longestMs({ sourceReq, destReq }: ListedTransaction): number {
+  const isQuick = [sourceReq, destReq].every(({ method }) => methodFacts(method)?.pace === 'quick');
+  if (!isQuick) return 8 * 24 * hourMs;
+  return sourceReq.method === 'servicepay' ? 2 * hourMs : 25 * hourMs;
+}
+
+/** Adds the times of settlement that this home knows where they matter. */
+export async function* withKnownTimes(
+  pages: AsyncIterable<readonly ListedTransaction[]>,
+  edges: readonly number[],
+  known: (txnId: string) => Promise<number | undefined>,
+): AsyncGenerator<readonly ListedTransaction[], void, void> {
+  for await (const page of pages) {
+    const timed: ListedTransaction[] = [];
+    for (const txn of page) {
+      const updatedAt = mayHaveCrossed(txn, edges) ? await known(txn.txnId) : undefined;
+      timed.push(
+        updatedAt === undefined ? txn : { ...txn, destReq: { ...txn.destReq, updatedAt } },
+      );
+    }
+    yield timed;
+  }
+}

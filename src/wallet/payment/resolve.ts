@@ -1,0 +1,68 @@
+// Records whether the money of an attempt moved, as a person learned it from the service. It only
+// records: what may be paid, and what counts against limits, does not change.
+import { Failure } from '../../formats/failure.js';
+import { LostClaim, type Journal } from '../../store/journal/journal.js';
+import {
+  latest,
+  needsAnswer,
+  type Attempt,
+  type Payment,
+  type Resolution,
+} from '../../store/journal/payment.js';
+
+/**
+ * The attempt that the name means: of that transaction, otherwise the only one without a reported
+ * outcome. Throws Failure `usage` if there is none, or more than one.
+ */
+export function attemptToResolve(payment: Payment, name: string): Attempt {
+  const candidates = payment.attempts.filter(needsAnswer);
+  const named = payment.attempts.find(({ txnId }) => txnId === name);
+  const open = candidates.filter(({ resolution }) => resolution === null);
+  const [first, ...others] = named === undefined ? (open.length > 0 ? open : candidates) : [named];
+  if (first === undefined || !needsAnswer(first)) throw nothingToResolve(payment, first);
+  if (others.length === 0) return first;
+  const ids = [first, ...others].map(({ txnId }) => txnId).join(', ');
+  throw new Failure(
+    'usage',
+    `Several attempts of ${payment.ref} have no reported outcome. Name the transaction: ${ids}.`,
+    { next: { do: 'resolve', id: first.txnId ?? payment.ref } },
+  );
+}
+
+/** Rejects with Failure `temporary` while another process works on the payment. */
+export async function recordResolution(
+  { id, ref }: Payment,
+  number: number,
+  resolution: Resolution,
+  journal: Journal,
+  owner: string,
+): Promise<void> {
+  const claim = await journal.claim(id, owner);
+  if (claim === undefined) throw beingWorkedOn(ref);
+  try {
+    const attempt = claim.payment.attempts.find((each) => each.number === number);
+    if (attempt === undefined || !needsAnswer(attempt))
+      throw nothingToResolve(claim.payment, attempt);
+    await journal.write(claim, { attempt: { ...attempt, resolution } });
+  } catch (error) {
+    throw error instanceof LostClaim ? beingWorkedOn(ref) : error;
+  } finally {
+    await journal.release(claim).catch(() => undefined);
+  }
+}
+
+function nothingToResolve(payment: Payment, attempt: Attempt | undefined): Failure {
+  const { ref } = payment;
+  const { state, txnId, txnState } = attempt ?? latest(payment);
+  const is = txnState ?? state;
+  return new Failure(
+    'usage',
+    `Nothing to record: ${ref} is ${is}. Only an error or an unknown outcome needs an answer.`,
+    { next: { do: 'show', id: txnId ?? ref }, txnId: txnId ?? undefined },
+  );
+}
+
+const beingWorkedOn = (ref: string): Failure =>
+  new Failure('temporary', `Nothing was recorded: another process works on ${ref}.`, {
+    hint: 'Run it again when that process has ended.',
+  });

@@ -1,0 +1,84 @@
+// Whether a payment was made a moment ago: the same amount to the same destination. Pure; asked by
+// the command line before the card, by agents, and by programs that approve.
+import { Big } from 'big.js';
+import { fixed } from '../../formats/amount.js';
+import { lnurlTarget } from '../../formats/lnurl.js';
+import { mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
+import { decodeOrder } from '../order/order-record.js';
+import type { Order } from '../order/orders.js';
+
+/** The destination of a payment, under all its known names, and the amount. */
+export interface Target {
+  readonly destinations: readonly string[];
+  readonly amount: string;
+}
+
+/** An earlier payment of the same amount to the same destination. */
+export interface Earlier {
+  readonly payment: Payment;
+  /** `unfinished`: submitted, and not known yet whether it is paid. */
+  readonly is: 'unfinished' | 'paid';
+  /** Epoch ms of its last change. */
+  readonly at: number;
+}
+
+/** svcpay asks about a payment that was paid at most this long ago. */
+export const paidWithinMs = 600_000;
+
+/**
+ * An invoice is paid once by its own rule, and only the address of its URI can be paid again; a
+ * swap stays in the wallet.
+ */
+export function targetOf({ body, destination, alsoPays, receives }: Order): Target {
+  const { sourceReq, destReq } = body;
+  const amount =
+    destReq.amtRequested === undefined
+      ? amountText(sourceReq.ccy, sourceReq.amtRequested)
+      : amountText(destReq.ccy, destReq.amtRequested);
+  switch (destReq.method) {
+    case 'servicepay':
+      return { destinations: [], amount };
+    case 'lightning':
+      return {
+        destinations: alsoPays === undefined ? [] : [alsoPays],
+        amount: receives === undefined ? amount : amountText(receives.ccy, receives.value),
+      };
+    case 'lnurl':
+      return { destinations: [lnurlTarget(destination)], amount };
+    default:
+      return { destinations: [destination], amount };
+  }
+}
+
+export const amountText = (ccy: string, amount: Big | number | undefined): string =>
+  `${amount === undefined ? '' : fixed(new Big(amount))} ${ccy}`;
+
+/**
+ * The latest payment of the same target that is unfinished, or was paid within `paidWithinMs`.
+ *
+ * @param known payments of the journal, in any order
+ * @param ref the reference of the new payment: the payment that has it is no other
+ */
+export function sameAgain(
+  target: Target,
+  known: readonly Payment[],
+  { ref, now, paidWithinMs }: { ref: string | undefined; now: number; paidWithinMs: number },
+): Earlier | undefined {
+  if (target.destinations.length === 0) return undefined;
+  const all = known.flatMap((payment): Earlier[] => {
+    const is = stageOf(payment, now - paidWithinMs);
+    const isSame = is !== undefined && payment.ref !== ref && isAlike(payment, target);
+    return isSame ? [{ payment, is, at: payment.updatedAt }] : [];
+  });
+  return all.toSorted((a, b) => b.at - a.at)[0];
+}
+
+function stageOf(payment: Payment, since: number): Earlier['is'] | undefined {
+  if (status(payment) === 'paid') return payment.updatedAt > since ? 'paid' : undefined;
+  return mayHavePaid(payment) ? 'unfinished' : undefined;
+}
+
+function isAlike(payment: Payment, { destinations, amount }: Target): boolean {
+  const other = targetOf(decodeOrder(payment.request));
+  return other.amount === amount && other.destinations.some((each) => destinations.includes(each));
+}

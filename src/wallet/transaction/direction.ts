@@ -1,0 +1,30 @@
+// Whether a transaction pays or is paid: decided from both of its methods, never guessed.
+import type { Transaction } from '../../api/types.js';
+import { Failure } from '../../formats/failure.js';
+import { methodFacts } from '../../formats/rails.js';
+import { clip } from '../../formats/text.js';
+
+const wallet = 'servicepay';
+
+/**
+ * `receive` only if the destination is the own wallet and the source is a method by which svcpay
+ * requests money. Throws Failure `refused` if a method is missing, or is not recognized.
+ */
+export function directionOf({ txnId, sourceReq, destReq }: Transaction): 'payment' | 'receive' {
+  const [source, destination] = [sourceReq.method, destReq.method];
+  if (source == null || destination == null) {
+    const missing = source == null ? 'from which wallet or rail it is paid' : 'to whom it is paid';
+    throw unclear(txnId, `the service's answer does not show ${missing}`);
+  }
+  if (source === wallet) return 'payment';
+  if (destination === wallet && methodFacts(source)?.isRequested === true) return 'receive';
+  throw unclear(txnId, `svcpay does not recognize its source "${clip(source)}"`, {
+    hint: "Check SVCPAY_MAKER, the service's name on the wire: acme for acmepay.",
+  });
+}
+
+const unclear = (txnId: string, why: string, advice: { hint?: string } = {}): Failure =>
+  new Failure('refused', `Not confirmed: ${why}, so transaction ${txnId} could be a payment.`, {
+    txnId,
+    ...advice,
+  });

@@ -1,0 +1,92 @@
+// What one reading of a command line finds, before the command is loaded.
+import { describe, expect, test } from 'vitest';
+import { readCommandLine, withRestApart } from '../../src/cli/command-line.js';
+import { flag, text } from '../../src/cli/values.js';
+
+const line = (text: string) => readCommandLine(text === '' ? [] : text.split(' '));
+const nameOf = (text: string): string =>
+  line(text)
+    .path.map(({ name }) => name)
+    .join(' ');
+
+describe('the command', () => {
+  test.for([
+    ['', ''],
+    ['send lightning lntb1', 'send lightning'],
+    ['--json send lightning lntb1', 'send lightning'],
+    ['--profile send wallets', 'wallets'],
+    ['-qo json --timeout=5s wallets', 'wallets'],
+    ['pay lightning lntb1', 'send lightning'],
+    ['send --via lightning bitcoin:x', 'send'],
+    ['tx -- list', 'tx'],
+    ['nothing send', ''],
+  ] as const)('of "%s" is "%s"', ([given, name]) => {
+    expect(nameOf(given)).toBe(name);
+  });
+
+  test.for([
+    ['send lightnin x', 'lightnin'],
+    ['send', undefined],
+    ['send --note lightnin', undefined],
+  ] as const)('of "%s" is followed by %s', ([given, next]) => {
+    expect(line(given).nextWord).toBe(next);
+  });
+
+  test.for([
+    ['send lightning lntb1', true],
+    ['tx list', false],
+    ['api POST /api/v2/transaction', false],
+    ['', false],
+  ] as const)('"%s" moves money: %s', ([given, moves]) => {
+    expect(line(given).movesMoney).toBe(moves);
+  });
+});
+
+describe('options', () => {
+  test.for([
+    ['wallets -ojson', 'json'],
+    ['wallets -qo json', 'json'],
+    ['wallets --output=csv -o jsonl', 'jsonl'],
+    ['wallets --output', undefined],
+    ['sandbox run npm -- -o json', undefined],
+    ['wallets', undefined],
+  ] as const)('of "%s": the output is %s', ([given, output]) => {
+    expect(line(given).word('output')).toBe(output);
+  });
+
+  test.for([
+    ['send x --dry-run', true],
+    ['send x -- --dry-run', false],
+    ['send dry-run', false],
+  ] as const)('"%s" has --dry-run: %s', ([given, has]) => {
+    expect(line(given).has('dry-run')).toBe(has);
+  });
+
+  test.for([
+    ['send - 5usdt', true],
+    ['payout --from-file -', true],
+    ['send -', true],
+    ['send -y', false],
+  ] as const)('"%s" reads stdin: %s', ([given, reads]) => {
+    expect(line(given).readsStdin).toBe(reads);
+  });
+
+  test.for(['wallets -h', '-qh wallets', '--help', '-V', 'send --version'])(
+    '"%s" asks for help',
+    (given) => {
+      expect(line(given).asksForHelp).toBe(true);
+    },
+  );
+});
+
+test.for([
+  ['sandbox run npm --version', 'sandbox run -- npm --version'],
+  ['sandbox run --file npm npm -h', 'sandbox run --file npm -- npm -h'],
+  ['sandbox run --file=x --once npm -h', 'sandbox run --file=x --once -- npm -h'],
+  ['--profile p sandbox run --json npm', '--profile p sandbox run --json -- npm'],
+  ['sandbox run -- npm -h', 'sandbox run -- npm -h'],
+  ['sandbox run', 'sandbox run'],
+] as const)('the program in "%s" gets its own options', ([given, apart]) => {
+  const options = { file: text(), once: flag() };
+  expect(withRestApart(line(given), options).join(' ')).toBe(apart);
+});

@@ -1,0 +1,164 @@
+// What a payment shows: which drawings each event asks for.
+import Big from 'big.js';
+import { describe, expect, test } from 'vitest';
+import type { Transaction } from '../../../src/api/types.js';
+import { usualMs, usualText } from '../../../src/cli/payment/usual-time.js';
+import {
+  nothingShown,
+  step,
+  type Drawing,
+  type ScreenEvent,
+} from '../../../src/cli/payment/payment-model.js';
+import { money } from '../../../src/formats/amount.js';
+import { Failure } from '../../../src/formats/failure.js';
+import { opened, type Payment } from '../../../src/store/journal/payment.js';
+import { recordOf } from '../../../src/wallet/order/order-record.js';
+import { swapOrder } from '../../../src/wallet/order/orders.js';
+import type { Approval } from '../../../src/wallet/payment/contract.js';
+
+const txn = (txnState: string, txnId = 't1'): Transaction => ({
+  txnId,
+  txnState,
+  sourceReq: { ccy: 'BTC', method: 'servicepay' },
+  destReq: { ccy: 'USDT', method: 'servicepay' },
+});
+
+const order = swapOrder('BTC', 'USDT', money('BTC', '0.001'), 'source');
+
+function approval(txnId: string, total: string, worse = false): Approval {
+  const btc = (value: string) => money('BTC', value);
+  return {
+    order,
+    txn: txn('quoted', txnId),
+    quote: {
+      txnId,
+      total: btc(total),
+      serviceFee: btc('0'),
+      networkFee: btc('0'),
+      namesFees: true,
+      receives: money('USDT', '50'),
+      rate: new Big('50000'),
+      derived: false,
+      expiresAt: undefined,
+    },
+    available: undefined,
+    left: undefined,
+    worse,
+    unusual: [],
+  };
+}
+
+/** The drawings of the last event, after the ones before it. */
+function drawn(...events: ScreenEvent[]): readonly Drawing[] {
+  let model = nothingShown;
+  let last: readonly Drawing[] = [];
+  for (const event of events) [model, last] = step(model, event, 1_000);
+  return last;
+}
+
+const quoted = (given: Approval): ScreenEvent => ({ type: 'quoted', approval: given });
+
+describe('a payment shows', () => {
+  const first = approval('t1', '0.001');
+  const equal = approval('t2', '0.001');
+  const dearer = approval('t3', '0.002');
+
+  test.each<{ what: string; events: ScreenEvent[]; drawings: unknown[] }>([
+    {
+      what: 'its first quote',
+      events: [quoted(first)],
+      drawings: [{ draw: 'quote', approval: first, isKnown: false }],
+    },
+    { what: 'the same quote once', events: [quoted(first), quoted(first)], drawings: [] },
+    {
+      what: 'that an equal quote replaced an expired one, without its card',
+      events: [quoted(first), quoted(equal)],
+      drawings: [
+        { draw: 'say', text: 'The quote expired; the new one has the same price.' },
+        { draw: 'quote', approval: equal, isKnown: true },
+      ],
+    },
+    {
+      what: 'what has changed in a new quote',
+      events: [quoted(first), quoted(dearer)],
+      drawings: [
+        { draw: 'say', text: expect.stringContaining('you pay 0.00200000 BTC instead of') },
+        { draw: 'quote', approval: dearer, isKnown: false },
+      ],
+    },
+    {
+      what: 'that an approved quote of an earlier run was better',
+      events: [quoted({ ...first, worse: true })],
+      drawings: [
+        { draw: 'say', text: 'The quote has changed:' },
+        expect.objectContaining({ draw: 'quote' }),
+      ],
+    },
+    {
+      what: 'the wait after the yes',
+      events: [quoted(first), { type: 'approved' }],
+      drawings: [{ draw: 'wait' }],
+    },
+    {
+      what: 'one wait and each change of state',
+      events: [{ type: 'approved' }, { type: 'state', txn: txn('destsent') }],
+      drawings: [{ draw: 'change', txn: txn('destsent') }],
+    },
+    {
+      what: 'the wait of a payment that was submitted earlier',
+      events: [{ type: 'read', txn: txn('destsent') }],
+      drawings: [{ draw: 'wait' }],
+    },
+    {
+      what: 'a refused confirmation, whose state is read',
+      events: [{ type: 'refused', error: new Failure('refused', 'too late.') }],
+      drawings: [
+        { draw: 'say', text: expect.stringContaining('refused the confirmation (too late)') },
+      ],
+    },
+    {
+      what: 'that the journal failed after the submission',
+      events: [{ type: 'journal-failed', error: new Failure('unexpected', 'The disk is full.') }],
+      drawings: [{ draw: 'warning', text: 'The disk is full. The payment continues.' }],
+    },
+  ])('$what', ({ events, drawings }) => {
+    expect(drawn(...events)).toEqual(drawings);
+  });
+});
+
+describe('the usual time of a rail', () => {
+  const paid = (ms: number): Payment => {
+    const draft = {
+      id: String(ms),
+      scope: 's',
+      account: 'a',
+      ref: 'r',
+      ...recordOf(order),
+      terms: {},
+    };
+    const before = opened(draft, 0);
+    const attempts = before.attempts.map((attempt) => ({
+      ...attempt,
+      state: 'paid' as const,
+      txnId: 't',
+      submittedAt: 10,
+    }));
+    return { ...before, attempts, updatedAt: 10 + ms };
+  };
+
+  test.each([
+    { took: [], usual: undefined },
+    { took: [1_000, 2_000], usual: undefined },
+    { took: [4_000, 1_000, 2_000, 86_400_000, 3_000], usual: 2_000 },
+  ])('of $took is $usual', ({ took, usual }) => {
+    expect(usualMs(took.map(paid), 'servicepay')).toBe(usual);
+    expect(usualMs(took.map(paid), 'lightning')).toBeUndefined();
+  });
+
+  test('is that of the rail without payments of its own, and unknown for a payout', () => {
+    expect(usualText('on-chain', undefined)).toBe('on-chain usually takes 30 min');
+    expect(usualText('on-chain', 12 * 60_000)).toBe('on-chain usually takes 12 min');
+    expect(usualText('vnd-instant', undefined)).toBeUndefined();
+    expect(usualText('vnd-instant', 40_000)).toBe('a payout like this usually takes 40 s');
+  });
+});

@@ -1,0 +1,368 @@
+// A payroll from one month to the next: what svcpay batch remarks on, refuses and asks.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { describe, expect } from 'vitest';
+import { batchFile, lightningRows, paidReferences } from '../support/batch.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpayTty, test } from '../support/svcpay.js';
+
+const head =
+  'ref,amount,currency,method,institution,acct_num,acct_name,recipient_type,recipient_name,recipient_country,sender_type,sender_name,sender_country,purpose,source,relationship';
+
+const wage = (ref: string, name: string, amount: number, account: string): string =>
+  `${ref},${amount},VND,vnd-instant,970436,${account},${name},individual,${name},VN,individual,Jane Doe,CA,1,1,1`;
+
+const october = [
+  wage('o1', 'Bob Tran', 700_000, '0123456789'),
+  wage('o2', 'Le Van A', 500_000, '0223456789'),
+  wage('o3', 'Chi Do', 300_000, '0323456789'),
+];
+
+const readResult = (file: string): Record<string, string>[] =>
+  parse(readFileSync(`${file}.result.csv`, 'utf8'), { columns: true });
+
+interface Remarked {
+  readonly remarks: readonly { readonly kind: string; readonly line: number | null }[];
+}
+
+describe('svcpay batch compares a run with the last one', () => {
+  test('remarks on changes before the question, and pays a changed account only if accepted', async ({
+    around,
+  }) => {
+    const { home, sandbox } = around;
+    await svcpay(['batch', batchFile(home, october, head), '--yes'], around);
+    const november = batchFile(
+      home,
+      [
+        wage('n1', 'Bob Tran', 700_000, '0123451234'),
+        wage('n2', 'Le Van A', 5_000_000, '0223456789'),
+        wage('n3', 'Mai Pham', 300_000, '0423456789'),
+        wage('n4', 'Mai Pham', 300_000, '0423456789'),
+      ],
+      head,
+    );
+    const dry = await svcpay(['batch', november, '--dry-run', '--json'], around);
+    const { remarks }: Remarked = JSON.parse(dry.stdout);
+    expect(remarks.map(({ kind, line }) => [line, kind])).toEqual([
+      [2, 'account-changed'],
+      [3, 'amount-changed'],
+      [4, 'new-payee'],
+      [5, 'row-twice'],
+      [null, 'payee-missing'],
+    ]);
+    const refused = await svcpay(['batch', november, '--yes'], around);
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toContain('Line 2: Bob Tran: account changed, 0123456789 -> 0123451234');
+    expect(refused.stderr).toMatch(/Line 3: Le Van A: .*ten times as much/);
+    expect(refused.stderr).toContain('--accept-changes');
+    expect(await paidReferences(around)).toEqual(['o1', 'o2', 'o3']);
+
+    const tty = svcpayTty(['batch', november], { ...around, columns: 100 });
+    await tty.waitFor(
+      /last run[^]*3\s+rows[^]*Check these first[^]*line 2 +Bob Tran +account changed +0123456789/,
+    );
+    await tty.waitFor(/Chi Do +was in the last run/);
+    await tty.waitFor(/Pay 0\.\d+ BTC in 4 rows/);
+    tty.type('\r');
+    expect(await tty.ended).toBe(9);
+    const accepted = await svcpay(['batch', november, '--yes', '--accept-changes'], around);
+    expect(accepted).toMatchObject({ exitCode: 0 });
+    expect(await paidReferences(around)).toHaveLength(7);
+    expect(sandbox.requests('POST', '/api/v2/transaction').length).toBeGreaterThan(7);
+  });
+
+  test('a row can be changed under its reference after a dry run and a no', async ({ around }) => {
+    const { home } = around;
+    await svcpay(['batch', batchFile(home, october, head), '--dry-run'], around);
+    const tty = svcpayTty(['batch', join(home, 'rows.csv')], { ...around, columns: 100 });
+    await tty.waitFor(/Pay 0\.\d+ BTC in 3 rows/);
+    tty.type('\r');
+    expect(await tty.ended).toBe(9);
+    const fixed = [wage('o1', 'Bob Tran', 710_000, '0123456789'), ...october.slice(1)];
+    const run = await svcpay(['batch', batchFile(home, fixed, head), '--yes', '--json'], around);
+    expect(run.json()).toMatchObject({ rows: 3, sent: 3 });
+  });
+
+  test('continues a run that was interrupted: its rows are not new payees', async ({ around }) => {
+    const { home } = around;
+    await svcpay(['batch', batchFile(home, october.slice(0, 2), head), '--yes'], around);
+    const run = await svcpay(['batch', batchFile(home, october, head), '--yes', '--json'], around);
+    expect(run.json()).toMatchObject({ rows: 3, paidBefore: 0, remarks: [], lastRun: null });
+  });
+});
+
+describe('svcpay batch reads references as people type them', () => {
+  test.for([
+    ['a blank at its end', 'p1 ', /Line 2, ref: .*blank/],
+    [
+      'another letter case',
+      'P1',
+      /Line 2, ref: .*P1 differs in case or blanks alone from p1, which was paid/,
+    ],
+    ['a blank within', 'p 1', /Line 2, ref: .*p 1 differs in case or blanks alone from p1/],
+  ] as const)('refuses %s', async ([, ref, message], { around }) => {
+    await svcpay(
+      ['batch', batchFile(around.home, ['p1,a@example.com,1000sat,,']), '--yes'],
+      around,
+    );
+    const run = await svcpay(
+      ['batch', batchFile(around.home, [`${ref},a@example.com,1000sat,,`]), '--yes'],
+      around,
+    );
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(message);
+    expect(await paidReferences(around)).toEqual(['p1']);
+  });
+
+  test('refuses two rows of a file that differ in case alone', async ({ around }) => {
+    const rows = ['p1,a@example.com,1000sat,,', 'P1,b@example.com,1000sat,,'];
+    const run = await svcpay(['batch', batchFile(around.home, rows), '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 2 });
+    expect(run.stderr).toContain(
+      'Line 3, ref: The reference P1 differs in case or blanks alone from p1',
+    );
+  });
+
+  test('rows without a reference that were paid a week ago need a name', async ({ around }) => {
+    const { home } = around;
+    const file = join(home, 'wages.csv');
+    writeFileSync(file, 'to,amount\na@example.com,1000sat\nb@example.com,1000sat\n');
+    const day = 86_400_000;
+    const after = (days: number) => ({ ...around, now: () => Date.now() + days * day });
+    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    const soon = await svcpay(['batch', file, '--yes', '--json'], after(6));
+    expect(soon).toMatchObject({ exitCode: 0 });
+    expect(soon.json()).toMatchObject({ paid: 2, paidBefore: 2 });
+    const late = await svcpay(['batch', file, '--yes', '--json'], after(8));
+    expect(late).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(late.error()).toMatchObject({
+      message: expect.stringMatching(/2 rows without a reference were already paid on \d+ \w{3}/),
+      hint: expect.stringMatching(/svcpay batch .*wages\.csv --name \d{4}-\d\d/),
+    });
+    const named = await svcpay(['batch', file, '--yes', '--json', '--name', 'next'], after(8));
+    expect(named.json()).toMatchObject({ paid: 2, paidBefore: 0 });
+    expect(await paidReferences(around)).toHaveLength(4);
+  });
+});
+
+describe('svcpay batch pays people by name', () => {
+  const add = (around: Parameters<typeof svcpay>[1], ...words: string[]) =>
+    svcpay(['recipients', 'add', ...words], around);
+
+  test('in to and in recipient, whatever the letter case', async ({ around }) => {
+    await add(around, 'Ada', 'ada@example.com');
+    const [country, bank] = [
+      ['--country', 'VN', '--institution', '970436'],
+      ['--acct-num', '0123456789', '--acct-name', 'LE VAN A'],
+    ];
+    const person = ['--recipient-type', 'individual', '--recipient-name', 'Le Van A'];
+    const saved = await add(
+      around,
+      'Le',
+      ...country,
+      ...bank,
+      ...person,
+      '--recipient-country',
+      'VN',
+    );
+    expect(saved).toMatchObject({ exitCode: 0 });
+    const file = batchFile(
+      around.home,
+      ['a,ADA,,1000,sat,,,,,,', 'b,,le,500000,VND,1,1,1,individual,Jane Doe,CA'],
+      'ref,to,recipient,amount,currency,purpose,source,relationship,sender_type,sender_name,sender_country',
+    );
+    const run = await svcpay(['batch', file, '--dry-run', '--json'], around);
+    expect(run.json()).toMatchObject({
+      list: [
+        { to: 'ada@example.com', payee: 'Ada', bank: null },
+        { to: '0123456789', payee: 'Le Van A', bank: 'Vietcombank' },
+      ],
+    });
+    const alone = batchFile(around.home, ['ada,1000sat'], 'recipient,amount');
+    expect(await svcpay(['batch', alone, '--yes', '--json'], around)).toMatchObject({
+      exitCode: 0,
+    });
+  });
+
+  test('refuses a name with several meanings, with its candidates', async ({ around }) => {
+    await add(around, 'Ada', 'ada@example.com');
+    await add(around, 'ada', 'other@example.com');
+    const file = batchFile(around.home, ['a,ADA,1000sat,,', 'b,ada,1000sat,,']);
+    const run = await svcpay(['batch', file, '--dry-run'], around);
+    expect(run).toMatchObject({ exitCode: 2 });
+    expect(run.stderr).toContain('Line 2, to: "ADA" can be "Ada" or "ada" in your address book.');
+    expect(run.stderr).not.toContain('Line 3');
+    expect(await svcpay(['send', 'ADA', '1000sat', '--yes'], around)).toMatchObject({
+      exitCode: 2,
+    });
+  });
+});
+
+test('a long batch is estimated without quotes', async ({ around }) => {
+  const file = batchFile(around.home, lightningRows(101));
+  const run = await svcpay(['batch', file, '--dry-run', '--json'], around);
+  expect(run.json()).toMatchObject({
+    cost: [{ ccy: 'BTC', total: 0.0010605, fees: null, isEstimate: true }],
+  });
+  expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+  expect(readFileSync(file, 'utf8')).toContain('row-101');
+});
+
+describe('svcpay batch --sealed', () => {
+  test('pays only what was sealed, and names the line that differs', async ({ around }) => {
+    const { home } = around;
+    const file = batchFile(home, october, head);
+    const sealed = await svcpay(['batch', file, '--seal', '--max-fee', '1%', '-q'], around);
+    expect(sealed.stdout).toMatch(/^[0-9a-f]{64}\n$/);
+    const seal = sealed.stdout.trim();
+    const pay = (...more: string[]) =>
+      svcpay(['batch', file, '--yes', '--sealed', seal, '--json', ...more], around);
+    const changes: [string, RegExp][] = [
+      [october.join('\n').replace('500000', '500001'), /line 3 \(o2\) differs/],
+      [october.join('\n').replace('0323456789', '0323456788'), /line 4 \(o3\) differs/],
+      [october.join('\n').replace('Jane Doe', 'Jane Roe'), /line 2 \(o1\) differs/],
+      [october.slice(1).join('\n'), /line 2 of the sealed file \(o1\) is missing/],
+    ];
+    for (const [text, message] of changes) {
+      batchFile(home, [text], head);
+      const refused = await pay('--max-fee', '1%');
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(refused.error().message).toMatch(message);
+    }
+    batchFile(home, october.toReversed(), head);
+    expect((await pay()).error().message).toMatch(/terms of the BTC wallet/);
+    expect((await pay('--max-fee', '1%')).json()).toMatchObject({ rows: 3, sent: 3, seal });
+    expect((await pay('--max-fee', '1%')).json()).toMatchObject({ rows: 3, failed: 0 });
+    expect(await paidReferences(around)).toEqual(['o1', 'o2', 'o3']);
+    const elsewhere = { ...around, env: { SVCPAY_HOME: join(home, 'elsewhere') } };
+    batchFile(home, october.slice(1), head);
+    const there = await svcpay(['batch', file, '--yes', '--sealed', seal, '--json'], elsewhere);
+    expect(there).toMatchObject({ exitCode: 2 });
+    expect(there.error().message).toContain('not the sealed batch');
+  });
+});
+
+describe('svcpay batch reads files as programs write them', () => {
+  test('with semicolons, sep=, extra columns and commas at the end', async ({ around }) => {
+    const { home } = around;
+    const file = join(home, 'excel.csv');
+    writeFileSync(
+      file,
+      '\uFEFFsep=;\r\nRef;To;Amount;#Dept;Mail;\r\na;a@example.com;1000sat;IT;x@y.z;\r\n',
+    );
+    const refused = await svcpay(['batch', file, '--dry-run'], around);
+    expect(refused.stderr).toMatch(/Line 2: There is no column "mail"/);
+    const run = await svcpay(['batch', file, '--yes', '--ignore-columns'], around);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(await paidReferences(around)).toEqual(['a']);
+  });
+
+  test.for([
+    [
+      'a thousands separator',
+      'a,a@example.com,1.000,BTC,,',
+      /Line 2, amount: "1\.000" can mean 1 or 1000/,
+    ],
+    ['a comma', 'a,a@example.com,"1,000",BTC,,', /Line 2, amount: "1,000" can mean 1 or 1000/],
+    ['no amount', 'a,a@example.com,,,,', /Line 2, amount: .*amount is missing/],
+    ['a bad destination', 'a,nobody,1000sat,,,', /Line 2, to: /],
+    ['a bad wallet', 'a,a@example.com,1000sat,,,sat', /Line 2, from: /],
+  ] as const)('and refuses %s with line and column', async ([, row, message], { around }) => {
+    const file = batchFile(around.home, [row], 'ref,to,amount,currency,note,from');
+    const run = await svcpay(['batch', file, '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(message);
+  });
+
+  test('and refuses an account that lost its zero, where all numbers are as long', async ({
+    around,
+  }) => {
+    const row = wage('n', 'Ade', 5_000, '123456789')
+      .replace('VND', 'NGN')
+      .replace('vnd-instant,970436', 'ng-ngn-bank,058');
+    const run = await svcpay(['batch', batchFile(around.home, [row], head), '--yes'], around);
+    expect(run).toMatchObject({ exitCode: 2 });
+    expect(run.stderr).toMatch(/Line 2, acct_num: .*10 digits are needed.*write 0123456789/);
+    const bank = row.replace('123456789', '0123456789').replace(',058,', ',58,');
+    const code = await svcpay(['batch', batchFile(around.home, [bank], head), '--yes'], around);
+    expect(code.stderr).toMatch(/Line 2, institution: .*With the zeros at its start it is 058/);
+  });
+});
+
+describe('svcpay batch after the run', () => {
+  test('the result has what is in flight, when it settled, and its worth, and is input again', async ({
+    around,
+  }) => {
+    const { home } = around;
+    await svcpay(['login', '--sandbox'], around);
+    await svcpay(['config', 'set', 'fiat', 'USD'], around);
+    const file = batchFile(home, ['a,a@example.com,1000sat,,ok']);
+    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    const [row] = readResult(file);
+    expect(row).toMatchObject({
+      outcome: 'paid',
+      settled: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      fiat: 'USD',
+      note: 'ok',
+    });
+    expect(Number(row?.['fiatValue'])).toBeCloseTo(
+      Number(row?.['fiatRate']) * Number(row?.['paid']),
+      2,
+    );
+
+    const wages = batchFile(home, october, head);
+    await svcpay(['batch', wages, '--yes'], around);
+    const first = readResult(wages).filter(({ outcome }) => outcome === 'sent');
+    expect(first).toHaveLength(3);
+    await svcpay(['batch', wages, '--yes'], around);
+    const second = readResult(wages);
+    expect(second.map(({ ref, paid, paidCcy, payee }) => [ref, paid, paidCcy, payee])).toEqual(
+      [{ ref: 'a', paid: row?.['paid'], paidCcy: 'BTC', payee: '' }, ...first].map(
+        ({ ref, paid, paidCcy, payee }) => [ref, paid, paidCcy, payee],
+      ),
+    );
+    expect(second.every(({ paid }) => Number(paid) > 0)).toBe(true);
+    const again = await svcpay(['batch', `${wages}.result.csv`, '--dry-run', '--json'], around);
+    expect(again.json()).toMatchObject({ rows: 4, paidBefore: 4 });
+  });
+
+  test('status is a work list by file and by run, and receipts has a page for each payee', async ({
+    around,
+  }) => {
+    const { home, sandbox } = around;
+    const file = batchFile(home, [
+      'a,a@example.com,1000sat,,',
+      'b,nobody@example.com,1000sat,,',
+      'c,bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq,0.0001btc,,',
+      'd,a@example.com,2000sat,,',
+    ]);
+    await svcpay(['batch', file, '--yes', '--name', 'october'], around);
+    const states = async (named: string) => {
+      const run = await svcpay(['batch', 'status', named, '--json'], around);
+      const lines: { ref: string; state: string; next: string | null }[] = JSON.parse(run.stdout);
+      return Object.fromEntries(lines.map(({ ref, state, next }) => [ref, [state, next]]));
+    };
+    const expected = {
+      a: ['paid', null],
+      b: ['not-started', expect.stringContaining('svcpay batch ')],
+      c: ['in-flight', expect.stringMatching(/^svcpay tx watch /)],
+      d: ['paid', null],
+    };
+    expect(await states(file)).toEqual(expected);
+    expect(await states('october')).toEqual(expected);
+    expect(await svcpay(['batch', 'status', 'september'], around)).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining('"october"'),
+    });
+
+    const folder = join(home, 'advice');
+    const run = await svcpay(['batch', 'receipts', file, '--out', folder, '--json'], around);
+    expect(run.json()).toMatchObject([{ payee: 'a@example.com', payments: 2 }]);
+    const page = readFileSync(join(folder, 'a-example-com.html'), 'utf8');
+    expect(page).toContain('Remittance advice: a@example.com');
+    expect(page).toContain('0.00003000 BTC');
+    expect(page.match(/<h2>/g)).toHaveLength(2);
+    expect(sandbox.requests('POST').length).toBeGreaterThan(3);
+  });
+});

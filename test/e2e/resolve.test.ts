@@ -1,0 +1,137 @@
+// svcpay tx resolve: what only a person can find out stays visible until it is recorded, and a
+// later read that knows better replaces the record.
+import { describe, expect } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { svcpay } from '../support/in-process.js';
+import { svcpayTty, test, type Environment } from '../support/svcpay.js';
+
+/** A payment that ended as error. */
+async function erroneous(
+  ref: string,
+  around: Environment & {
+    readonly sandbox: Pick<Sandbox, 'invoice' | 'url' | 'apiKey' | 'apiSecret'>;
+  },
+): Promise<string> {
+  await svcpay(['sandbox', 'fault', 'add', 'payment', '--outcome', 'error'], around);
+  const invoice = await around.sandbox.invoice('1000sat');
+  const sent = await svcpay(['send', 'lightning', invoice, '--ref', ref, '--yes'], around);
+  expect(sent.exitCode).toBe(6);
+  expect(sent.stderr).toMatch(/Then record the answer: svcpay tx resolve /);
+  return invoice;
+}
+
+describe('svcpay tx resolve', () => {
+  test('closes an error everywhere, and permits no payment that was refused before', async ({
+    around,
+  }) => {
+    const invoice = await erroneous('order-1', around);
+    const pending = () => svcpay(['tx', 'pending', '--json'], around);
+    const unfinished = async () => (await svcpay(['db', 'status', '--json'], around)).json();
+    expect((await pending()).json()).toMatchObject([{ ref: 'order-1', step: 'error' }]);
+    expect(await unfinished()).toMatchObject([
+      { unfinished: [{ status: 'error', age: '1m', count: 1 }] },
+      {},
+    ]);
+    expect(await svcpay(['reconcile', '-q'], around)).toMatchObject({ exitCode: 6 });
+    expect((await svcpay(['doctor'], around)).stdout).toContain('1 is unresolved');
+    expect(await svcpay(['tx', 'resume', '--yes'], around)).toMatchObject({ exitCode: 6 });
+    const overdue = ['tx', 'pending', '--older-than', '0s', '--fail', '--json'];
+    expect((await svcpay(overdue, around)).exitCode).toBe(8);
+    const before = await svcpay(['limits', 'list', '--json'], around);
+
+    const args = ['tx', 'resolve', 'order-1', '--not-moved', '--note', 'ticket\u001b[2J 4711'];
+    const recorded = await svcpay([...args, '--yes', '--json'], around);
+    expect(recorded).toMatchObject({ exitCode: 0 });
+    expect(recorded.json()).toMatchObject({
+      ref: 'order-1',
+      txnState: 'error',
+      moved: false,
+      note: 'ticket\u001b[2J 4711',
+    });
+    expect((await pending()).json()).toEqual([]);
+    expect(await unfinished()).toMatchObject([{ unfinished: [] }, {}]);
+    expect(await svcpay(['reconcile', '-q'], around)).toMatchObject({ exitCode: 0 });
+    expect((await svcpay(['doctor'], around)).stdout).toContain('none is open');
+    expect((await svcpay(overdue, around)).exitCode).toBe(0);
+    expect((await svcpay(['limits', 'list', '--json'], around)).stdout).toBe(before.stdout);
+
+    const requests = around.sandbox.requests('PUT').length;
+    const again = await svcpay(
+      ['send', 'lightning', invoice, '--ref', 'order-1', '--retry', '--yes'],
+      around,
+    );
+    expect(again).toMatchObject({ exitCode: 6 });
+    expect(again.stderr).toContain('the money did not move (ticket\\x1b[2J 4711)');
+    const other = ['send', 'lightning', invoice, '--ref', 'order-2', '--yes'];
+    expect(await svcpay(other, around)).toMatchObject({ exitCode: 2 });
+    expect(around.sandbox.requests('PUT')).toHaveLength(requests);
+  });
+
+  test('refuses what needs no answer, and what it cannot ask for', async ({ around }) => {
+    const invoice = await around.sandbox.invoice('1000sat');
+    await svcpay(['send', 'lightning', invoice, '--ref', 'paid', '--yes'], around);
+    const resolve = (...args: string[]) => svcpay(['tx', 'resolve', ...args], around);
+    const given = ['--moved', '--note', 'x', '--yes'];
+    expect(await resolve('paid', ...given)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Nothing to record: paid is completed.'),
+    });
+    expect(await resolve('nobody', ...given)).toMatchObject({ exitCode: 5 });
+    await erroneous('order-1', around);
+    expect(await resolve('order-1', '--not-moved', ...given)).toMatchObject({ exitCode: 2 });
+    expect(await resolve('order-1', '--moved', '--note', ' ', '--yes')).toMatchObject({
+      exitCode: 2,
+    });
+    const unasked = await resolve('order-1');
+    expect(unasked).toMatchObject({ exitCode: 9 });
+    expect(unasked.stderr).toContain('--moved or --not-moved, --note and --yes');
+    expect((await svcpay(['tx', 'pending', '--json'], around)).json()).toHaveLength(1);
+  });
+
+  test.for([
+    ['completed', []],
+    ['failed', ['--retry']],
+  ] as const)('is undone by a later read of %s', async ([state, retry], { around }) => {
+    const invoice = await erroneous('order-1', around);
+    const given = ['tx', 'resolve', 'order-1', '--note', 'ticket 4711', '--yes'];
+    const claim = state === 'completed' ? '--not-moved' : '--moved';
+    expect(await svcpay([...given, claim], around)).toMatchObject({ exitCode: 0 });
+    const corrected = ['sandbox', 'fault', 'add', 'false-state', '--state', state];
+    await svcpay([...corrected, '--times', 'always'], around);
+    expect(await svcpay(['tx', 'get', 'order-1'], around)).toMatchObject({ exitCode: 0 });
+    const undone = await svcpay([...given, claim], around);
+    expect(undone).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`order-1 is ${state}`),
+    });
+    await svcpay(['sandbox', 'fault', 'clear'], around);
+    const again = ['send', 'lightning', invoice, '--ref', 'order-1', '--yes', ...retry];
+    expect(await svcpay(again, around)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('asks at a terminal, and a no records nothing', async ({ around }) => {
+    await erroneous('order-1', around);
+    const pending = svcpayTty(['tx', 'pending'], around);
+    await pending.waitFor(/error: ask the service/);
+    await pending.ended;
+    const listed = pending.text();
+    const first = svcpayTty(['tx', 'resolve', 'order-1'], around);
+    await first.waitFor(/What does the service say\?/);
+    first.type('\r');
+    await first.waitFor(/Who says so/);
+    first.type('ticket 4711\r');
+    await first.waitFor(/Record that the money moved\?/);
+    first.type('n\r');
+    expect(await first.ended).toBe(9);
+    expect((await svcpay(['tx', 'pending', '--json'], around)).json()).toHaveLength(1);
+    const second = svcpayTty(['tx', 'resolve', 'order-1', '--not-moved'], around);
+    await second.waitFor(/Who says so/);
+    second.type('ticket 4711\r');
+    await second.waitFor(/Record that the money did not move\?/);
+    second.type('y\r');
+    expect(await second.ended).toBe(0);
+    expect(second.text()).toContain('the money did not move (ticket 4711)');
+    expect(listed).not.toContain('nothing moved');
+    expect((await svcpay(['tx', 'pending', '--json'], around)).json()).toEqual([]);
+  });
+});

@@ -1,0 +1,38 @@
+// A confirmation that the service carried out and answered with 401, followed by a sign-in that
+// fails: the payment is not reported as unsent, and the same command does not pay again.
+import { describe, expect } from 'vitest';
+import { test } from '../support/faults.js';
+import type { Fault } from '../support/faulty-proxy.js';
+import { svcpay } from '../support/in-process.js';
+
+const signIns: readonly Fault[] = [
+  'dropped before',
+  'html after',
+  'empty object after',
+  '500 before',
+  '401 after',
+];
+
+describe.concurrent('a sign-in after the 401 to a confirmation', () => {
+  test.for(signIns)(
+    'that fails (%s) ends with 8, and the same command reads what became of the payment',
+    async (fault, { payment }) => {
+      const { proxy, command, sandbox, around } = payment;
+      // With a stored token: the next sign-in is the one after the 401.
+      expect(await svcpay(['wallets'], around)).toMatchObject({ exitCode: 0 });
+      proxy.break('confirmation', '401 after', 1);
+      // No read shows what became of it either.
+      proxy.break('read', '401 after', Infinity);
+      proxy.break('sign-in', fault, Infinity);
+      const run = await svcpay(command, around);
+      expect(run).toMatchObject({ exitCode: 8, stdout: '' });
+      expect(run.error()).toMatchObject({ kind: 'pending', exitCode: 8 });
+      proxy.mend();
+      const again = await svcpay(command, around);
+      expect(again).toMatchObject({ exitCode: 0 });
+      expect(again.json()).toMatchObject({ txnState: 'completed' });
+      expect(await payment.timesPaid()).toBe(1);
+      expect(sandbox.requests('PUT')).toHaveLength(1);
+    },
+  );
+});

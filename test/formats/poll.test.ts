@@ -1,0 +1,122 @@
+// The one loop, and the pace of its policies as a function of the time waited.
+import { describe, expect, test } from 'vitest';
+import { policies } from '../../src/formats/policies.js';
+import { pauseAfter, poll, type Next, type Policy, type Turn } from '../../src/formats/poll.js';
+import type { Pace } from '../../src/formats/rails.js';
+
+const pauseMs = (waitedMs: number, pace: Pace): number =>
+  pauseAfter(policies[pace], { number: 1, waitedMs }) ?? Number.NaN;
+
+/** The moments of all reads within `ms`, where a read takes no time. */
+function readsWithin(ms: number, pace: Pace): number[] {
+  const reads: number[] = [];
+  for (let at = pauseMs(0, pace); at <= ms; at += pauseMs(at, pace)) reads.push(at);
+  return reads;
+}
+
+const [minute, hour] = [60_000, 3_600_000];
+
+describe('the pace of a rail', () => {
+  test('starts with 100, 200 and 280 ms for Lightning, then grows by about a third', () => {
+    const reads = readsWithin(minute, 'quick');
+    expect(reads.slice(0, 3)).toEqual([100, 300, 580]);
+    const pauses = reads.slice(3).map((at, n) => at - (reads[n + 2] ?? 0));
+    for (const [n, pause] of pauses.slice(1).entries())
+      expect(pause / (pauses[n] ?? 0)).toBeCloseTo(4 / 3, 2);
+  });
+
+  test.for(['quick', 'steady', 'blocks'] as const)(
+    '%s: a settled payment is seen within a third of the time waited',
+    (pace) => {
+      for (let waited = 3_000; waited < hour; waited += 1_999)
+        expect(pauseMs(waited, pace)).toBeLessThanOrEqual(waited / 3);
+    },
+  );
+
+  test('limits a Lightning payment, with 6 other requests, to 25 requests in its first minute', () => {
+    expect(readsWithin(minute, 'quick').length + 6).toBeLessThanOrEqual(25);
+  });
+
+  test('limits an on-chain payment, with 6 other requests, to 60 requests in its first hour', () => {
+    expect(readsWithin(hour, 'blocks').length + 6).toBeLessThanOrEqual(60);
+    expect(readsWithin(24 * hour, 'blocks').length).toBeLessThanOrEqual(24 * 40);
+  });
+
+  test('reads a Lightning payment at least every 15 s', () => {
+    expect(pauseMs(10 * hour, 'quick')).toBe(15_000);
+  });
+});
+
+describe('poll', () => {
+  const world = () => {
+    let now = 0;
+    const interruption = new AbortController();
+    const sleep = async (ms: number): Promise<void> => void (now += ms);
+    const run = async (policy: Policy, doneAt: number, atMostMs?: number) => {
+      const at: number[] = [];
+      const step = async ({ number, waitedMs }: Turn): Promise<Next<number>> => {
+        at.push(waitedMs);
+        return number === doneAt ? { done: number } : {};
+      };
+      const deps = { sleep, now: () => now, signal: interruption.signal };
+      return { end: await poll(policy, step, deps, atMostMs), at };
+    };
+    return { run, interruption, jump: (ms: number) => void (now += ms) };
+  };
+
+  test('ends with what the step has done', async () => {
+    expect(await world().run(policies.takeOver, 3)).toEqual({
+      end: { done: 3 },
+      at: [0, 150, 300],
+    });
+  });
+
+  test('ends after the last pause of a list', async () => {
+    const { end, at } = await world().run(policies.staleRead, 9);
+    expect(end).toEqual({ over: 'exhausted' });
+    expect(at).toEqual([0, 500, 1_500, 3_500, 8_000]);
+  });
+
+  test('ends after the turns of the policy', async () => {
+    const { at } = await world().run(policies.creation, 9);
+    expect(at).toEqual([0, 250, 750, 1_750]);
+  });
+
+  test('takes the last step at the end of the time', async () => {
+    const { end, at } = await world().run(policies.quick, 99, 1_000);
+    expect(end).toEqual({ over: 'exhausted' });
+    expect(at.at(-1)).toBe(1_000);
+  });
+
+  test('ends after the first step if it is interrupted', async () => {
+    const { run, interruption } = world();
+    interruption.abort();
+    expect(await run(policies.quick, 9)).toEqual({ end: { over: 'interrupted' }, at: [0] });
+  });
+
+  test('waits for the pause that the step asks for', async () => {
+    let now = 0;
+    const deps = { now: () => now, sleep: async (ms: number) => void (now += ms) };
+    const end = await poll(
+      policies.creation,
+      async ({ waitedMs }) => (waitedMs === 7_000 ? { done: true } : { afterMs: 7_000 }),
+      deps,
+    );
+    expect(end).toEqual({ done: true });
+  });
+
+  test('counts a jump of the clock as a minute at most, and never backwards', async () => {
+    const jumps = [3_600_000_000, -3_600_000_000, 0, 0];
+    let now = 0;
+    const at: number[] = [];
+    await poll(
+      policies.staleRead,
+      async ({ waitedMs }) => {
+        at.push(waitedMs);
+        return {};
+      },
+      { now: () => now, sleep: async (ms) => void (now += ms + (jumps.shift() ?? 0)) },
+    );
+    expect(at).toEqual([0, 60_500, 61_500, 63_500, 68_000]);
+  });
+});

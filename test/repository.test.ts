@@ -1,0 +1,112 @@
+// The files around the code that a stranger looks for: the workflow, the templates, the release.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { unready } from '../build/release.mjs';
+
+const root = resolve(import.meta.dirname, '..');
+const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
+/** A copy of the source without its history has no list of tracked files. */
+const isClone = existsSync(join(root, '.git'));
+const packageJson = JSON.parse(textOf('package.json'));
+
+interface Job {
+  strategy: { matrix: { os: string[]; node: number[] } };
+  steps: { run?: string }[];
+}
+
+describe('the workflow', () => {
+  const { jobs }: { jobs: { test: Job } } = parse(textOf('.github/workflows/test.yml'));
+  const { matrix } = jobs.test.strategy;
+
+  test('runs the two commands of the README, and nothing as root', () => {
+    const commands = [...textOf('README.md').matchAll(/^npm ci && npm \S+(?: \w+)?(?= +#)/gm)];
+    expect(commands).toHaveLength(2);
+    expect(jobs.test.steps.flatMap(({ run = [] }) => run)).toEqual(commands.map(([line]) => line));
+  });
+
+  test('covers Linux and macOS, and every even Node from the oldest supported to .node-version', () => {
+    expect(matrix.os).toEqual(['ubuntu-latest', 'macos-latest']);
+    const oldest = Number(/\d+/.exec(packageJson.engines.node)?.[0]);
+    const newest = Number.parseInt(textOf('.node-version'), 10);
+    const all = Array.from({ length: (newest - oldest) / 2 + 1 }, (_, at) => oldest + 2 * at);
+    expect(matrix.node).toEqual(all);
+  });
+});
+
+test('each template asks for svcpay doctor', () => {
+  const templates = readdirSync(join(root, '.github/ISSUE_TEMPLATE'))
+    .filter((name) => name !== 'config.yml')
+    .map((name) => `.github/ISSUE_TEMPLATE/${name}`);
+  expect(templates).toHaveLength(2);
+  for (const name of templates) expect(() => parse(textOf(name))).not.toThrow();
+  for (const name of [...templates, '.github/PULL_REQUEST_TEMPLATE.md'])
+    expect(textOf(name)).toContain('svcpay doctor');
+});
+
+test('every package is pinned exactly, and an update of the exact imports is not suggested', () => {
+  const { dependencies, devDependencies, optionalDependencies } = packageJson;
+  const versions = Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
+  expect(parse(textOf('.github/dependabot.yml')).updates[0].ignore).toContainEqual({
+    'dependency-name': 'qrcode-terminal',
+  });
+});
+
+test.skipIf(!isClone)('no tracked file names a registry or a folder of one machine', () => {
+  const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
+  const naming = files
+    .split('\0')
+    .filter((file) => file !== '' && file !== 'test/repository.test.ts')
+    .filter((file) =>
+      /https?:\/\/registry\.|\/home\/\w+\/|\/root\/\w|\/Users\/\w/.test(textOf(file)),
+    );
+  expect(naming).toEqual([]);
+});
+
+describe('a release', () => {
+  const complete = {
+    packageJson: {
+      version: '0.2.0',
+      repository: { type: 'git', url: 'git+https://host.example/owner/svcpay.git' },
+      bugs: { url: 'https://host.example/owner/svcpay/issues' },
+    },
+    changelog: '# Changelog\n\n## 0.2.0\n\nNew.\n\n## 0.1.0\n\nThe first release.\n',
+    tags: ['v0.2.0', ''],
+    changes: '',
+  };
+  const { repository, bugs } = complete.packageJson;
+
+  test('is ready if everything is stated', () => expect(unready(complete)).toEqual([]));
+
+  const cases = [
+    ['without a tag', { tags: ['v0.1.0'] }, 'this commit has no tag v0.2.0'],
+    ['with uncommitted changes', { changes: ' M src/main.ts\n' }, 'uncommitted changes'],
+    ['of another version', { changelog: '## 0.1.0\n' }, 'CHANGELOG.md begins with 0.1.0, not'],
+    ['without repository', { packageJson: { version: '0.2.0', bugs } }, 'no repository.url'],
+    ['without bugs', { packageJson: { version: '0.2.0', repository } }, 'no bugs.url'],
+    [
+      'with a place to fill in',
+      { packageJson: { ...complete.packageJson, bugs: { url: 'URL' } } },
+      'no bugs.url',
+    ],
+    [
+      'with no number as its version',
+      { packageJson: { ...complete.packageJson, version: 'next' } },
+      'version: next',
+    ],
+  ] as const;
+  test.for(cases)('%s is refused', ([, change, message]) => {
+    expect(unready({ ...complete, ...change }).join('\n')).toContain(message);
+  });
+
+  test('of this source lacks at most the fields that only its publisher knows', () => {
+    const changelog = textOf('CHANGELOG.md');
+    const tags = [`v${packageJson.version}`];
+    const publishers = ['package.json has no repository.url', 'package.json has no bugs.url'];
+    const lacking = unready({ packageJson, changelog, tags, changes: '' });
+    expect(lacking.filter((problem) => !publishers.includes(problem))).toEqual([]);
+  });
+});

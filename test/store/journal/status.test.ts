@@ -1,0 +1,76 @@
+// The truth table above `status()` holds for the code: every combination of two attempts.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  moves,
+  requested,
+  status,
+  type Attempt,
+  type AttemptState,
+} from '../../../src/store/journal/payment.js';
+
+const source = resolve(import.meta.dirname, '../../../src/store/journal/payment.ts');
+
+interface Row {
+  readonly some: readonly string[];
+  readonly latest: readonly string[];
+  readonly abandoned: string;
+  readonly status: string;
+}
+
+const table = readFileSync(source, 'utf8')
+  .split('\n')
+  .filter((line) => / \* \|/.test(line))
+  .slice(2)
+  .map((line): Row => {
+    const [some = '', latest = '', abandoned = '', is = ''] = line
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim());
+    return { some: some.split(' or '), latest: latest.split(' or '), abandoned, status: is };
+  });
+
+const states = [...new Set(moves.flatMap(({ from, to }) => [from, to]))];
+const attempt = (number: number, state: AttemptState): Attempt => ({ ...requested(number), state });
+
+function statusOfTable(attempts: readonly Attempt[], abandoned: boolean): string | undefined {
+  const fits = (wanted: readonly string[], state: string): boolean =>
+    ['-', 'any'].includes(wanted[0] ?? '') || wanted.includes(state);
+  return table.find(
+    (row) =>
+      attempts.some(({ state }) => fits(row.some, state)) &&
+      fits(row.latest, attempts.at(-1)?.state ?? '') &&
+      ['any', abandoned ? 'yes' : 'no'].includes(row.abandoned),
+  )?.status;
+}
+
+test('the truth table above status() has every state', () => {
+  expect(states.toSorted()).toEqual([
+    'error',
+    'failed',
+    'in-flight',
+    'lapsed',
+    'paid',
+    'quoted',
+    'requested',
+    'submitting',
+    'unknown',
+  ]);
+  expect(table.length).toBeGreaterThan(6);
+});
+
+test.for([true, false])(
+  'status() is the table for every two attempts (abandoned: %s)',
+  (abandoned) => {
+    const wrong = states.flatMap((first) =>
+      [...states, undefined].flatMap((second) => {
+        const attempts = [attempt(1, first), ...(second === undefined ? [] : [attempt(2, second)])];
+        const is = status({ attempts, abandoned, ref: 'R' });
+        const wanted = statusOfTable(attempts, abandoned);
+        return is === wanted ? [] : [{ first, second, is, wanted }];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  },
+);

@@ -1,0 +1,12 @@
+// Money that comes to the permanent Bitcoin address, which no transaction explains.
+import type { Sandbox } from '../../src/sandbox/index.js';
+import { svcpay, type Here } from './in-process.js';
+
+export async function deposit(
+  around: Here & { readonly sandbox: Sandbox },
+  amount: string,
+): Promise<void> {
+  const { stdout } = await svcpay(['receive', 'address', 'btc', '-q'], around);
+  await around.sandbox.pay(stdout.trim(), amount);
+  await around.sandbox.mine(6);
+}

@@ -1,0 +1,40 @@
+// Windows of three sizes: the built program in a pseudo-terminal in the first, and command lines in
+// the process of the test in the others.
+import { startOnScreen, svcpayTty as svcpayTtyHere, type HereOnTerminal } from './in-process.js';
+import { startInPty, type PtyRun } from './pty.js';
+import { environment, svcpayTty, type TtyRun } from './svcpay.js';
+
+export interface Window {
+  readonly columns: number;
+  readonly rows: number;
+  readonly svcpayTty: (args: readonly string[], around: HereOnTerminal) => TtyRun;
+  /** On a screen that an emulator draws. */
+  readonly start: (args: readonly string[], around: HereOnTerminal) => PtyRun;
+}
+
+const [columns, rows] = [80, 24];
+
+export const windows: readonly Window[] = [
+  {
+    columns,
+    rows,
+    svcpayTty: (args, around) => svcpayTty(args, { ...around, columns, rows }),
+    start: (args, around) =>
+      startInPty(process.execPath, ['bin/svcpay.js', ...args], {
+        columns,
+        rows,
+        env: environment(around),
+      }),
+  },
+  windowHere(60, 20),
+  windowHere(140, 45),
+];
+
+function windowHere(columns: number, rows: number): Window {
+  return {
+    columns,
+    rows,
+    svcpayTty: (args, around) => svcpayTtyHere(args, { ...around, columns, rows }),
+    start: (args, around) => startOnScreen(args, { ...around, columns, rows }),
+  };
+}

@@ -1,0 +1,132 @@
+// The rule by which columns give way in a narrow window.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fit, sideBySide, type ColumnWidths } from '../../src/terminal/layout.js';
+import { createTable } from '../../src/terminal/rows/table.js';
+import { widthOf } from '../../src/terminal/text.js';
+import { Chalk } from 'chalk';
+
+const style = new Chalk({ level: 0 });
+
+describe('fit', () => {
+  const columns: readonly ColumnWidths[] = [
+    { width: 10, priority: 3 },
+    { width: 12 },
+    { width: 30, usual: 20, least: 10, priority: 1, below: true },
+    { width: 8, priority: 2 },
+  ];
+  test.each([
+    { room: 66, what: 'everything at its own width', widths: [10, 12, 30, 8] },
+    { room: 58, what: 'a text narrowed as far as necessary', widths: [10, 12, 22, 8] },
+    { room: 56, what: 'a text at its usual width', widths: [10, 12, 20, 8] },
+    { room: 55, what: 'without the least important column', widths: [undefined, 12, 30, 8] },
+    { room: 43, what: 'without the next one', widths: [undefined, 12, 29, undefined] },
+    { room: 24, what: 'a text at its least width', widths: [undefined, 12, 10, undefined] },
+    { room: 23, what: 'the last one below', widths: [undefined, 12, undefined, undefined] },
+    { room: 11, what: 'nothing, if not even the first stays', widths: undefined },
+  ])('gives $room cells: $what', ({ room, widths }) => {
+    expect(fit(columns, room, 2)).toEqual(widths);
+  });
+
+  const anyColumn = fc
+    .record({
+      width: fc.integer({ min: 1, max: 30 }),
+      narrower: fc.integer({ min: 0, max: 10 }),
+      least: fc.integer({ min: 0, max: 10 }),
+      priority: fc.integer({ min: 0, max: 4 }),
+    })
+    .map(({ width, narrower, least, priority }) => {
+      const usual = Math.max(width - narrower, 1);
+      return { width, usual, least: Math.max(usual - least, 1), priority };
+    });
+
+  test('is never wider than the room; the least important leave first, and those that stay, stay', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyColumn, { minLength: 1, maxLength: 8 }),
+        fc.integer({ min: 1, max: 120 }),
+        (any, room) => {
+          const widths = fit(any, room, 2);
+          if (widths === undefined) return;
+          const shown = widths.flatMap((width) => width ?? []);
+          const total = shown.reduce((sum, width) => sum + width + 2, -2);
+          expect(total).toBeLessThanOrEqual(room);
+          const left = any.filter((_, i) => widths[i] === undefined);
+          const stayed = any.filter((_, i) => widths[i] !== undefined);
+          expect(left.every(({ priority }) => priority > 0)).toBe(true);
+          for (const one of left)
+            expect(stayed.every(({ priority }) => priority < one.priority)).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('sideBySide', () => {
+  const parts = [{ text: '2 500 sat' }, { text: 'fee 0.28 %', priority: 1, below: true }];
+  test.each([
+    { room: 22, lines: ['2 500 sat   fee 0.28 %'] },
+    { room: 21, lines: ['2 500 sat', 'fee 0.28 %'] },
+    { room: 8, lines: ['2 500 sat', 'fee 0.28 %'] },
+  ])('in $room cells is $lines', ({ room, lines }) => {
+    expect(sideBySide(parts, room, '   ')).toEqual(lines);
+  });
+});
+
+describe('a table in a window of any width', () => {
+  const sats = fc.integer({ min: 1, max: 2_000_000_000 }).map((value) => `${value} sat`);
+  const rows = fc.array(
+    fc.record({
+      when: fc.constantFrom('now', '2026-11-03'),
+      amount: sats,
+      with: fc.oneof(
+        sats.map((text) => `→ ${text}`),
+        fc.constantFrom('Ada', 'Paper & Ink, order 4711'),
+      ),
+      fee: sats,
+    }),
+    { minLength: 1, maxLength: 4 },
+  );
+  const columns = [
+    { name: 'when', title: 'When', value: ({ when }: { when: string }) => when, priority: 1 },
+    {
+      name: 'amount',
+      title: 'Amount',
+      value: (row: { amount: string }) => row.amount,
+      align: 'decimal' as const,
+    },
+    {
+      name: 'with',
+      title: 'With',
+      value: (row: { with: string }) => row.with,
+      shrinks: true,
+      priority: 1,
+      below: true,
+    },
+    {
+      name: 'fee',
+      title: 'Fee',
+      value: ({ fee }: { fee: string }) => fee,
+      align: 'decimal' as const,
+    },
+  ];
+
+  test('has every amount and fee whole, and no word cut', () => {
+    fc.assert(
+      fc.property(rows, fc.integer({ min: 28, max: 120 }), (given, width) => {
+        const drawn = createTable<(typeof given)[number]>(columns, { style, columns: width })(
+          given,
+        );
+        const lines = [...drawn.head, ...drawn.rows.flat()];
+        expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width);
+        for (const [i, row] of given.entries()) {
+          const text = (drawn.rows[i] ?? []).join(' ');
+          expect(text).toContain(row.amount);
+          expect(text).toContain(row.fee);
+          if (row.with.startsWith('→')) expect(text).toContain(row.with);
+          else expect(text).toMatch(/Ada|Paper &?(…| Ink)/);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,187 @@
+// A batch compared with earlier runs and with itself: tables of rows, history and remarks.
+import Big from 'big.js';
+import { expect, test } from 'vitest';
+import { compareRuns, needsAcceptance, type PastRun } from '../../../src/wallet/batch/compare.js';
+import type { PaidRow, PayeeRow } from '../../../src/wallet/batch/payee.js';
+
+const paid = (
+  name: string | null,
+  account: string | null,
+  amount: string,
+  change: Partial<PaidRow> = {},
+): PaidRow => ({
+  line: 2,
+  name,
+  account,
+  institution: '970436',
+  institutionName: 'Vietcombank',
+  ccy: 'VND',
+  amount,
+  ...change,
+});
+
+/** Rows from line 2 on. */
+const rows = (...given: readonly (PaidRow & Partial<PayeeRow>)[]): PayeeRow[] =>
+  given.map((row, i) => ({
+    ref: `p${i + 1}`,
+    from: 'BTC',
+    content: `${row.name} ${row.account} ${row.amount}`,
+    settled: false,
+    ...row,
+    line: i + 2,
+  }));
+
+const run = (month: string, ...of: readonly PaidRow[]): PastRun => ({
+  run: `2026-${month}-22T08:00:00.000Z pay.csv`,
+  rows: of,
+});
+
+const ann = paid('Ann Lee', '111', '500000');
+const bob = paid('Bob Tran', '222', '700000');
+const october = run('10', ann, bob);
+
+const remarks = (now: readonly PayeeRow[], runs: readonly PastRun[], factor = '1.5') =>
+  compareRuns(now, runs, new Big(factor)).remarks.map(({ kind, line, payee, before, now, note }) =>
+    [kind, line, payee, before, now, note].filter((part) => part !== null),
+  );
+
+test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
+  ['the same as last month', rows(ann, bob), [october], []],
+  ['the first run', rows(ann, bob), [], []],
+  ['a name in other letters and blanks', rows({ ...ann, name: ' ANN  lee' }, bob), [october], []],
+  [
+    'a new payee',
+    rows(ann, bob, paid('Mai Pham', '333', '1')),
+    [october],
+    [['new-payee', 4, 'Mai Pham']],
+  ],
+  [
+    'a changed account',
+    rows({ ...ann, account: '999' }, bob),
+    [october],
+    [['account-changed', 2, 'Ann Lee', '111', '999']],
+  ],
+  [
+    'a changed account at another bank',
+    rows({ ...ann, account: '999', institution: '970415', institutionName: null }, bob),
+    [october],
+    [['account-changed', 2, 'Ann Lee', '111 · Vietcombank (970436)', '999 · 970415']],
+  ],
+  [
+    'the same number at another bank',
+    rows({ ...ann, institution: '970415', institutionName: 'VietinBank' }, bob),
+    [october],
+    [['institution-changed', 2, 'Ann Lee', 'Vietcombank (970436)', 'VietinBank (970415)']],
+  ],
+  [
+    'a changed name of an account, which is not a missing payee',
+    rows({ ...ann, name: 'Anne Lee-Smith' }, bob),
+    [october],
+    [['name-changed', 2, 'Anne Lee-Smith', 'Ann Lee', 'Anne Lee-Smith']],
+  ],
+  [
+    'a zero more',
+    rows({ ...ann, amount: '5000000' }, bob),
+    [october],
+    [['amount-changed', 2, 'Ann Lee', '500 000 VND', '5 000 000 VND', 'ten times as much']],
+  ],
+  [
+    'a third',
+    rows(ann, { ...bob, amount: '233333' }),
+    [october],
+    [['amount-changed', 3, 'Bob Tran', '700 000 VND', '233 333 VND', 'three times less']],
+  ],
+  ['exactly the factor', rows({ ...ann, amount: '750000' }, bob), [october], []],
+  [
+    'another currency',
+    rows({ ...ann, ccy: 'USD', amount: '20' }, bob),
+    [october],
+    [['amount-changed', 2, 'Ann Lee', '500 000 VND', '20.00 USD', 'in another currency']],
+  ],
+  [
+    'two payments to one payee, as last month',
+    rows(ann, { ...ann, amount: '90000' }),
+    [run('10', ann, { ...ann, amount: '90000' })],
+    [],
+  ],
+  ['a payee who is missing', rows(ann), [october], [['payee-missing', 'Bob Tran', '700 000 VND']]],
+  [
+    'a payee of an older run alone',
+    rows(ann, bob, { ...paid('Chi Do', '444', '900'), account: '445' }),
+    [october, run('09', ann, paid('Chi Do', '444', '900'))],
+    [['account-changed', 4, 'Chi Do', '444', '445']],
+  ],
+  [
+    'another series of payees: no one of it is new or missing',
+    rows(paid('Supplier', '777', '5'), paid('Mill', '778', '5')),
+    [october],
+    [],
+  ],
+  [
+    'one account under two names',
+    rows(ann, bob, { ...paid('Carl Vo', '111', '5') }),
+    [october],
+    [
+      ['two-names', 4, 'Carl Vo', 'Ann Lee on line 2', '111 · Vietcombank (970436)'],
+      ['name-changed', 4, 'Carl Vo', 'Ann Lee', 'Carl Vo'],
+      ['amount-changed', 4, 'Carl Vo', '500 000 VND', '5 VND', '100000 times less'],
+    ],
+  ],
+  [
+    'two rows that differ in their reference alone',
+    rows(ann, bob, ann),
+    [october],
+    [['row-twice', 4, 'Ann Lee', 'line 2 (p1)', 'p3', 'differs in its reference alone']],
+  ],
+  [
+    'a payee without a name, by the account',
+    rows(
+      paid(null, 'a@b.example', '5', { institution: null }),
+      paid(null, 'c@d.example', '90', { institution: null }),
+    ),
+    [
+      run(
+        '10',
+        paid(null, 'a@b.example', '5', { institution: null }),
+        paid(null, 'c@d.example', '5', { institution: null }),
+      ),
+    ],
+    [['amount-changed', 3, 'c@d.example', '5 VND', '90 VND', '18 times as much']],
+  ],
+  [
+    'an invoice without a name, which is nobody',
+    rows(paid(null, null, '5'), paid(null, null, '5')),
+    [run('10', paid(null, null, '900'))],
+    [],
+  ],
+  [
+    'paid rows, which only count as present',
+    rows({ ...ann, amount: '5000000', settled: true }, bob),
+    [october],
+    [],
+  ],
+])('compareRuns: %s', ([, now, runs, expected]) => {
+  expect(remarks(now, runs)).toEqual(expected);
+});
+
+test('compareRuns compares by the given factor', () => {
+  expect(remarks(rows({ ...ann, amount: '750000' }, bob), [october], '1.4')).toHaveLength(1);
+});
+
+test('compareRuns takes the latest run with at least half of its payees here', () => {
+  const other = run('11', paid('Supplier', '777', '5'), ann, paid('Mill', '778', '5'));
+  expect(compareRuns(rows(ann, bob), [other, october], new Big(2)).last).toBe(october);
+  expect(compareRuns(rows(paid('X', '9', '1')), [other, october], new Big(2)).last).toBeUndefined();
+});
+
+test('a changed account and a doubled row need acceptance, a new payee does not', () => {
+  const { remarks: found } = compareRuns(
+    rows({ ...ann, account: '9' }, bob, bob, paid('New', '5', '1')),
+    [october],
+    new Big(2),
+  );
+  expect(found.filter(needsAcceptance).map(({ kind }) => kind)).toEqual([
+    'account-changed',
+    'row-twice',
+  ]);
+});

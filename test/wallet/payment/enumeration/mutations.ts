@@ -1,0 +1,198 @@
+// The core with one mutation each. The checker finds every one of them, which shows that the rule
+// that the mutation breaks is needed.
+import { Failure } from '../../../../src/formats/failure.js';
+import { mayHaveMoved, type AttemptState } from '../../../../src/store/journal/payment.js';
+import { readsOf, type Run, type Step, type Wish } from '../../../../src/wallet/payment/model.js';
+import { core, type Core } from './runs.js';
+import { errors } from './world.js';
+
+/** Another decision in some situations. */
+const deciding = (instead: (run: Run, wish: Wish, step: Step) => Step | undefined): Core => ({
+  ...core,
+  next: (run, wish, now) => {
+    const step = core.next(run, wish, now);
+    return instead(run, wish, step) ?? step;
+  },
+});
+
+/** Another state in place of the one that the journal would get. */
+const recording = (
+  instead: (before: AttemptState, after: AttemptState) => AttemptState | undefined,
+): Core => ({
+  ...core,
+  apply: (run, fact) => {
+    const applied = core.apply(run, fact);
+    const attempt = applied.change?.attempt;
+    const state = attempt && instead(run.attempt.state, attempt.state);
+    return attempt === undefined || state === undefined
+      ? applied
+      : { ...applied, change: { ...applied.change, attempt: { ...attempt, state } } };
+  },
+});
+
+const lapse: Step = { do: 'lapse' };
+const isWaiting = ({ do: what }: Step): boolean => what === 'wait' || what === 'read';
+const isGivingUp = ({ known }: Run, step: Step): boolean =>
+  step.do === 'stop' && known.isInterrupted !== true;
+const begin = ({ attempt }: Run): Step => ({ do: 'begin', number: attempt.number + 1 });
+
+const failureOf = (step: Step): string | undefined =>
+  step.do === 'stop' && 'failure' in step.outcome ? step.outcome.failure.kind : undefined;
+
+const nothingMoved: Step = {
+  do: 'stop',
+  outcome: { failure: new Failure('interrupted', 'Nothing moved.') },
+  abandons: false,
+};
+
+/** What is known of a confirmation that was sent. */
+const sent = ({ known }: Run) => (known.phase === 'submitting' ? known.confirmation : undefined);
+
+/** Lapses a submitted attempt in some situations in which the core still reads. */
+const lapsing = (when: (run: Run) => boolean): Core =>
+  deciding((run, _, step) => (isWaiting(step) && when(run) ? lapse : undefined));
+
+const isRefused = (run: Run): boolean => sent(run)?.refusal !== undefined;
+const isUnanswered = (run: Run): boolean => sent(run)?.isUnanswered === true;
+const readsQuoted = ({ known }: Run): boolean => readsOf(known)?.result === 'quoted';
+
+interface Mutation {
+  readonly core: Core;
+  /** The bounds in which the checker finds it soonest. */
+  readonly foundIn: 'twoAttempts' | 'suspended';
+}
+
+export const mutations: Readonly<Record<string, Mutation>> = {
+  'treats a refusal of a confirmation as final at the first read of a quote': {
+    foundIn: 'twoAttempts',
+    core: lapsing((run) => isRefused(run) && !isUnanswered(run) && readsQuoted(run)),
+  },
+  'treats a refusal as final although an earlier confirmation was not answered': {
+    foundIn: 'suspended',
+    core: lapsing((run) => isRefused(run) && isUnanswered(run) && readsQuoted(run)),
+  },
+  'counts the 8 s to the present instead of to the last read': {
+    foundIn: 'suspended',
+    core: lapsing(
+      (run) =>
+        isRefused(run) &&
+        !isUnanswered(run) &&
+        readsQuoted(run) &&
+        (readsOf(run.known)?.sinceMs ?? 0) <= -8_000,
+    ),
+  },
+  'treats a confirmation as not sent if the sign-in after its 401 fails': {
+    foundIn: 'twoAttempts',
+    core: {
+      ...core,
+      apply: (run, fact) =>
+        fact.is === 'confirm-unanswered' && fact.error === errors.signInFailed
+          ? core.apply(run, { ...fact, is: 'confirm-not-sent' })
+          : core.apply(run, fact),
+    },
+  },
+  'lapses a quote at the first read of `expired`, although others may have confirmed it': {
+    foundIn: 'twoAttempts',
+    core: deciding(({ attempt, known }, _, step) =>
+      attempt.state === 'quoted' && readsOf(known)?.result === 'lapsed' && isWaiting(step)
+        ? lapse
+        : undefined,
+    ),
+  },
+  'takes `expired` after submission for proof that nothing moved': {
+    foundIn: 'twoAttempts',
+    core: recording((before, after) =>
+      before === 'submitting' && after === 'unknown' ? 'lapsed' : undefined,
+    ),
+  },
+  'confirms before `submitting` is on disk': {
+    foundIn: 'twoAttempts',
+    core: { ...core, writesFirst: false },
+  },
+  'begins another attempt by itself while the last one is unknown': {
+    foundIn: 'twoAttempts',
+    core: deciding((run, _, step) =>
+      run.attempt.state === 'unknown' && isGivingUp(run, step) ? begin(run) : undefined,
+    ),
+  },
+  'begins another attempt by itself after one that failed': {
+    foundIn: 'twoAttempts',
+    core: deciding((run, _, step) =>
+      run.attempt.state === 'failed' && isGivingUp(run, step) ? begin(run) : undefined,
+    ),
+  },
+  'begins another attempt in place of confirming the same transaction again': {
+    foundIn: 'twoAttempts',
+    core: deciding((run, _, step) =>
+      isUnanswered(run) && step.do === 'confirm' ? begin(run) : undefined,
+    ),
+  },
+  'does not count an unknown attempt against limits': {
+    foundIn: 'twoAttempts',
+    core: {
+      ...core,
+      mayHaveMoved: (attempt) => attempt.state !== 'unknown' && mayHaveMoved(attempt),
+    },
+  },
+  'counts an attempt against limits only when the service has accepted it': {
+    foundIn: 'twoAttempts',
+    core: {
+      ...core,
+      mayHaveMoved: (attempt) => attempt.state !== 'submitting' && mayHaveMoved(attempt),
+    },
+  },
+  'reports an interrupt during a confirmation as nothing moved': {
+    foundIn: 'twoAttempts',
+    core: deciding(({ known }, _, step) =>
+      known.isInterrupted === true && step.do === 'stop' && failureOf(step) === 'pending'
+        ? nothingMoved
+        : undefined,
+    ),
+  },
+  'forgets an earlier attempt that is unknown when it reports the latest one': {
+    foundIn: 'twoAttempts',
+    core: deciding(({ attempt }, _, step) =>
+      step.do === 'stop' && failureOf(step) === 'pending' && !mayHaveMoved(attempt)
+        ? nothingMoved
+        : undefined,
+    ),
+  },
+  'lapses a payment whose confirmation was not answered': {
+    foundIn: 'twoAttempts',
+    core: lapsing((run) => isUnanswered(run) && readsOf(run.known) !== undefined),
+  },
+  'withdraws an attempt although a confirmation was not answered': {
+    foundIn: 'suspended',
+    core: deciding((run, _, step) =>
+      isUnanswered(run) && run.known.submittedHere === true && isGivingUp(run, step)
+        ? { do: 'withdraw', failure: errors.notSent }
+        : undefined,
+    ),
+  },
+  'reports nothing moved although the withdrawal could not be written': {
+    foundIn: 'suspended',
+    core: deciding(({ known }, _, step) =>
+      known.phase === 'submitting' && known.stopped !== undefined && step.do === 'stop'
+        ? nothingMoved
+        : undefined,
+    ),
+  },
+  'resumes a payment that nobody has agreed to': {
+    foundIn: 'suspended',
+    core: {
+      ...core,
+      mayResume: () => true,
+    },
+  },
+  'adopts a transaction of another account': {
+    foundIn: 'twoAttempts',
+    core: { ...core, mayAdopt: () => true },
+  },
+  'reports a no as nothing moved although another process submitted the payment': {
+    foundIn: 'suspended',
+    core: {
+      ...core,
+      reportOfNo: () => 'nothing moved',
+    },
+  },
+};

@@ -1,0 +1,45 @@
+// Reads that may be stale are repeated.
+import { describe, expect, test } from 'vitest';
+import { rereadWhileStale } from '../../../src/wallet/transaction/reread.js';
+
+describe('rereadWhileStale', () => {
+  const world = (answers: readonly string[]) => {
+    let [now, reads] = [0, 0];
+    const interruption = new AbortController();
+    const sleep = async (ms: number): Promise<void> => void (now += ms);
+    const read = async (): Promise<string> => answers[Math.min(reads++, answers.length - 1)] ?? '';
+    const run = (latest: string) =>
+      rereadWhileStale(latest, read, (state) => state === 'quoted', {
+        sleep,
+        now: () => now,
+        signal: interruption.signal,
+      });
+    return { run, interruption, now: () => now, reads: () => reads };
+  };
+
+  test('reads nothing if the first result cannot be stale', async () => {
+    const { run, reads } = world(['completed']);
+    expect(await run('destsent')).toBe('destsent');
+    expect(reads()).toBe(0);
+  });
+
+  test('stops at the first result that differs', async () => {
+    const { run, reads } = world(['quoted', 'destsent', 'completed']);
+    expect(await run('quoted')).toBe('destsent');
+    expect(reads()).toBe(2);
+  });
+
+  test('reads for 8 s before it accepts a constant result', async () => {
+    const { run, now, reads } = world(['quoted']);
+    expect(await run('quoted')).toBe('quoted');
+    expect(now()).toBe(8_000);
+    expect(reads()).toBe(4);
+  });
+
+  test('ends at once on interruption', async () => {
+    const { run, interruption, reads } = world(['quoted']);
+    interruption.abort();
+    expect(await run('quoted')).toBe('quoted');
+    expect(reads()).toBe(0);
+  });
+});

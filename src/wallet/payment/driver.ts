@@ -300,7 +300,7 @@ async function cancel(txnId: string, { service }: PaymentDeps): Promise<FactBody
 async function confirm(txnId: string, { service }: PaymentDeps): Promise<FactBody> {
   const unanswered = (message: string, cause?: unknown): FactBody => ({
     is: 'confirm-unanswered',
-    error: new NoAnswer('pending', message, { mayHaveArrived: true, txnId, cause }),
+    error: new NoAnswer('pending', message, { mayHaveArrived: true, cause }),
   });
   try {
     const txn = await service.confirmTransaction(txnId);

@@ -1,7 +1,6 @@
 // Spending limits: of the account in the database, of the profile, and of the environment.
 import { changeProfile, type Limits } from '../store/profile/profiles.js';
-import { noLimits } from '../wallet/limits/limits.js';
-import { limitsFrom, narrower } from '../wallet/limits/narrower.js';
+import { limitsFrom, narrower, noLimits } from '../wallet/limits/limits.js';
 import type { Context } from './context.js';
 
 /** The narrowest of all limits. */

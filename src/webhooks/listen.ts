@@ -3,13 +3,12 @@ import type { Transaction } from '../api/types.js';
 import type { EventStore, StoredEvent } from '../store/events/event-store.js';
 import { startDispatcher, type DispatchOptions, type Dispatcher } from './dispatch.js';
 import { enriched, type Enriched } from './enrich.js';
-import type { ReadEvent } from './events.js';
+import { readPayload, type ReadEvent } from './events.js';
 import { runFor } from './exec.js';
 import { forwardTo, nameOf, openForwarder } from './forward.js';
 import { gapsOf } from './order.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receive.js';
 import { startRetention, type RetentionOptions } from './retention.js';
-import { createTail } from './tail.js';
 
 /** Reports while listening. */
 export interface ListenReports
@@ -194,4 +193,44 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
       ? []
       : [{ txnState, updatedAt }],
   );
+}
+
+/** Events held in memory; of further events only the ids, by which they are read from the store. */
+const mostHeld = 1_000;
+
+/** Streams events as they are stored. For a slow reader they wait on disk, not in memory. */
+export function createTail(store: Pick<EventStore, 'read'>) {
+  let waiting: (ReadEvent | number)[] = [];
+  let isClosed = false;
+  let wake = (): void => undefined;
+
+  return {
+    push(events: readonly ReadEvent[]): void {
+      for (const each of events) waiting.push(waiting.length < mostHeld ? each : each.event.id);
+      wake();
+    },
+    /** Ends the stream after the events that were pushed. */
+    close(): void {
+      isClosed = true;
+      wake();
+    },
+    /** All pushed events until `close`. Can be read once. */
+    async *events(): AsyncGenerator<ReadEvent> {
+      for (;;) {
+        const taken = waiting;
+        waiting = [];
+        for (const each of taken) {
+          if (typeof each === 'object') {
+            yield each;
+            continue;
+          }
+          const event = await store.read(each);
+          if (event !== undefined) yield { event, payload: readPayload(event.body) };
+        }
+        if (taken.length > 0) continue;
+        if (isClosed) return;
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+  };
 }

@@ -6,7 +6,7 @@ import type { StoredEvent } from '../../src/store/events/event-store.js';
 import { environmentOf, runFor } from '../../src/webhooks/exec.js';
 import { forwardTo, openForwarder, parseTarget } from '../../src/webhooks/forward.js';
 import { readPayload } from '../../src/webhooks/events.js';
-import { createTail } from '../../src/webhooks/tail.js';
+import { createTail } from '../../src/webhooks/listen.js';
 import { nowhere, payload, received, test } from './support.js';
 
 const stored = (body: string): StoredEvent => ({

@@ -1,4 +1,5 @@
-// One exchange: sent by the transport, its answer redacted, observed and logged.
+// One exchange: sent by the transport, its answer redacted, observed and logged. The observed dates
+// give the clock of the service.
 import { factsOf, isSuccess, readAnswer, reportsError, unknownOutcome } from '../answer.js';
 import { tokenPath } from './auth.js';
 import type { Call, Send, Step } from './call.js';
@@ -6,7 +7,6 @@ import { NoAnswer } from '../errors.js';
 import type { ClientOptions, LogFacts } from '../options.js';
 import type { RateLimit } from './rate-limit.js';
 import { createRedactor } from '../redact.js';
-import type { ServiceClock } from './service-clock.js';
 import { NetworkError, type Timing } from '../transport.js';
 
 /** The last step. Rejects with {@link NetworkError} without a complete response. */
@@ -109,4 +109,41 @@ function noAnswer(error: NetworkError, call: Call, baseUrl: string): NoAnswer {
     hint: interrupted ? undefined : 'Check the network and the base URL, then try again.',
     cause: error,
   });
+}
+
+export type ServiceClock = ReturnType<typeof createServiceClock>;
+
+/** The machine's clock was set if it moved further than this during a request or after it. */
+const longestMoveMs = 60_000;
+
+/**
+ * Starts with the machine's clock. A Date header has whole seconds and is as old as the way back
+ * was long, so it names a span of time: an estimate within that span stays as it is, so that
+ * countdowns do not jump with every answer.
+ */
+export function createServiceClock(clock: () => number) {
+  let offset = 0;
+  let latest: { readonly at: number; readonly machine: number } | undefined;
+  return {
+    /** Epoch ms. */
+    now: (): number => clock() + offset,
+    /**
+     * Epoch ms; undefined before an answer had a date. Limits count by it, so it does not follow
+     * the machine's clock further than a minute from the last answer.
+     */
+    datedNow: (): number | undefined =>
+      latest && latest.at + Math.min(Math.max(0, clock() - latest.machine), longestMoveMs),
+    /**
+     * Reads the `Date` header of a response; `sentAt` is when its request left, by the machine's
+     * clock.
+     */
+    observe(date: string | undefined, sentAt: number): void {
+      const at = Date.parse(date ?? '');
+      if (Number.isNaN(at)) return;
+      const received = clock();
+      const onTheWay = Math.min(Math.max(0, received - sentAt), longestMoveMs);
+      offset = Math.min(Math.max(offset, at - received), at + 999 + onTheWay - received);
+      latest = { at: received + offset, machine: received };
+    },
+  };
 }

@@ -1,8 +1,7 @@
 // Sends every request of a client through the same steps: authorize, explain, retry, log, observe,
 // redact, send.
 import { valueOf } from '../answer.js';
-import { checkKey, createTokenKeeper, requestToken, sign } from './auth.js';
-import { authorize } from './authorize.js';
+import { authorize, checkKey, createTokenKeeper, requestToken, sign } from './auth.js';
 import type { Call, CallLimits, Send, Step } from './call.js';
 import { fromMaker } from '../maker.js';
 import type { ClientOptions } from '../options.js';
@@ -10,8 +9,7 @@ import { trackRateLimit } from './rate-limit.js';
 import { withoutTokens } from '../redact.js';
 import type { AnswerReader } from '../reading/readers.js';
 import { retry, unlessInterrupted } from './retry.js';
-import { explain, log, observe, redact, send } from './send.js';
-import { createServiceClock } from './service-clock.js';
+import { createServiceClock, explain, log, observe, redact, send } from './send.js';
 import type { HttpResponse } from '../transport.js';
 import type { Token } from '../types.js';
 

@@ -14,11 +14,19 @@ import { failureLines } from '../../terminal/failure-view.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
 import { leftAtOnce } from '../exit-with.js';
-import { orderAgain, payAgain } from '../payment/pay-again.js';
 import { historyFilter } from './history-options.js';
 import { knownParties } from './parties.js';
 import { rememberIds } from './resolve-id.js';
 import { hasMorePages, isExpiredQuote } from './tx-list.js';
+import { methodFacts } from '../../formats/rails.js';
+import { findMethod } from '../../wallet/payout/methods.js';
+import type { Order } from '../../wallet/order/orders.js';
+import { runPayoutOrder } from '../payout/payout-flow.js';
+import { readAll } from '../values.js';
+import { repeatable } from '../payment/known-destinations.js';
+import { runPayment } from '../payment/payment-flow.js';
+import { swapPresentation } from '../payment/payment-model.js';
+import { paymentOptions } from '../payment/payment-options.js';
 
 /** Lines for question, help, description and earlier output. */
 const besideRows = 6;
@@ -154,3 +162,31 @@ async function rowChoices(
 
 const createdText = ({ createdAt }: ListedTransaction): string =>
   typeof createdAt === 'number' ? dateTime(createdAt) : '–';
+
+/**
+ * The order of a payment of this home; undefined if it cannot be made again, or is not known here.
+ */
+export async function orderAgain(txnId: string, context: Context): Promise<Order | undefined> {
+  if (context.settings.accountId !== undefined) return undefined;
+  const { scope, journal } = await context.account();
+  const payment = await (await journal()).find(scope, txnId);
+  return payment && repeatable(payment);
+}
+
+export async function payAgain(order: Order, context: Context): Promise<void> {
+  const flags = readAll(paymentOptions, {});
+  const { sourceReq, destReq } = order.body;
+  if (order.kind === 'payout')
+    return runPayoutOrder(order, findMethod(destReq.method), flags, context);
+  const about =
+    order.kind === 'swap'
+      ? { label: 'Swap', value: `${sourceReq.ccy} to ${destReq.ccy}` }
+      : {
+          label: 'To',
+          value: order.destination,
+          note: methodFacts(destReq.method)?.route,
+          whole: true,
+        };
+  const presentation = order.kind === 'swap' ? swapPresentation : {};
+  await runPayment(order, flags, { about: [about], ...presentation }, context);
+}

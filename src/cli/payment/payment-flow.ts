@@ -1,6 +1,6 @@
 // Runs a payment from its flags to the printed transaction.
 import type { Transaction } from '../../api/types.js';
-import { Failure, ifAvailable } from '../../formats/failure.js';
+import { Failure, ifAvailable, type FailureKind } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { noWalletText } from '../../terminal/views/wallet-view.js';
@@ -22,10 +22,11 @@ import { lazily } from '../stores.js';
 import { termsOf, waitOf, type PaymentFlags } from './payment-options.js';
 import { withReason } from '../history/failure-reason.js';
 import { eventsOf } from './inbox.js';
-import { journalFirst } from './journal-first.js';
 import { askAgain } from './same-again.js';
 import type { Presentation } from './payment-model.js';
 import { paymentScreen, type PaymentScreen } from './payment-screen.js';
+import { mayHavePaid } from '../../store/journal/payment.js';
+import { unreadable } from '../../wallet/payment/outcomes.js';
 
 /**
  * Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes`
@@ -191,4 +192,34 @@ export async function spentToday(context: Context): Promise<readonly Spend[]> {
 export function paidView({ now }: Context): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(now());
   return { columns, fields, quiet, screen: () => [] };
+}
+
+/** Ends that report that nothing moved, without a look at the payment. */
+const endsBeforePayment: ReadonlySet<FailureKind> = new Set([
+  'temporary',
+  'authentication',
+  'interrupted',
+]);
+
+/**
+ * A run under a reference that ends early, such as at its sign-in, reports what the journal knows of
+ * the reference: an attempt that may have moved money is never "nothing moved".
+ *
+ * @param ref as given, or derived from the invoice; the account is not known without a sign-in, so
+ * that the reference counts in every account of this journal
+ */
+export async function journalFirst<T>(
+  ref: string | undefined,
+  context: Pick<Context, 'journal'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (ref === undefined || !(error instanceof Failure) || !endsBeforePayment.has(error.kind))
+      throw error;
+    const journal = await context.journal();
+    const known = (await journal.openSince(0)).find((payment) => payment.ref === ref);
+    throw known !== undefined && mayHavePaid(known) ? unreadable(known, error) : error;
+  }
 }

@@ -4,8 +4,13 @@ import { formatAmount } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
 import { isQuoted } from '../../formats/states.js';
 import { quoteCard } from '../../terminal/cards/quote-card.js';
-import { recordLine } from '../../terminal/cards/record-line.js';
-import { ageOf, besideSteps, stepsLine, waitingText } from '../../terminal/cards/steps.js';
+import {
+  ageOf,
+  besideSteps,
+  recordLine,
+  stepsLine,
+  waitingText,
+} from '../../terminal/cards/steps.js';
 import { confirmationsText } from '../../terminal/views/state-words.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import type { Approval, PaymentDeps } from '../../wallet/payment/contract.js';

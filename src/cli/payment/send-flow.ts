@@ -8,15 +8,16 @@ import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { shortened } from '../../terminal/views/transaction-view.js';
 import { savedName } from '../../store/profile/profiles.js';
 import { isForeign } from '../../wallet/receive/asked.js';
-import { isConverted, submittedAmount } from '../../wallet/plan/foreign-amount.js';
-import { checkWithin } from '../../wallet/plan/spend-all.js';
 import {
+  isConverted,
   planSend,
   planSendNow,
+  submittedAmount,
   type Missing,
-  type SendWords,
   type PlanEnvironment,
+  type SendWords,
 } from '../../wallet/plan/send.js';
+import { checkWithin } from '../../wallet/plan/spend-all.js';
 import type { Context } from '../context.js';
 import { wordOrStdin } from '../stdin.js';
 import { aboutSend } from './about-send.js';
@@ -29,8 +30,7 @@ import {
 } from './known-destinations.js';
 import { paymentNamed } from '../history/resolve-id.js';
 import { shownBalances, wholeBalance } from './whole-balance.js';
-import { journalFirst } from './journal-first.js';
-import { demandAnswers, runPayment } from './payment-flow.js';
+import { demandAnswers, journalFirst, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 
 export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'kind'> {}

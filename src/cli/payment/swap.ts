@@ -10,8 +10,7 @@ import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
 import { runGuided, walletChoices, answersForm, askingUnder, type WalletChoice } from './guided.js';
 import { wholeBalance } from './whole-balance.js';
-import { journalFirst } from './journal-first.js';
-import { demandAnswers, runPayment } from './payment-flow.js';
+import { demandAnswers, journalFirst, runPayment } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
 import { swapPresentation } from './payment-model.js';
 import {

@@ -1,5 +1,5 @@
 // Pays out fiat to a bank account or mobile wallet: from flags, from a file, or with questions.
-import { journalFirst } from '../payment/journal-first.js';
+import { demandAnswers, journalFirst } from '../payment/payment-flow.js';
 import { Failure } from '../../formats/failure.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
@@ -10,7 +10,6 @@ import { defineCommand } from '../define.js';
 import { knownChoices, latestPayments } from '../payment/known-destinations.js';
 import { reference } from '../payment/payment-options.js';
 import { runGuided, walletChoices, type WalletChoice } from '../payment/guided.js';
-import { demandAnswers } from '../payment/payment-flow.js';
 import { payoutChanges, readDraft, knownPayees, type Draft } from './payout-draft.js';
 import {
   completePayout,

@@ -15,7 +15,7 @@ import type { Back } from '../../terminal/ask/ask.js';
 import { amountWithSats, worthText, type Fact } from '../../terminal/cards/card.js';
 import { invoiceCard } from '../../terminal/cards/invoice-card.js';
 import { rateText } from '../../terminal/cards/quote-card.js';
-import { recordLine } from '../../terminal/cards/record-line.js';
+import { recordLine } from '../../terminal/cards/steps.js';
 import { nearTime, relativeTime } from '../../terminal/time.js';
 import { confirmationsText, stateWord } from '../../terminal/views/state-words.js';
 import { transactionFields } from '../../terminal/views/transaction-fields.js';

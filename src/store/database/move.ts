@@ -10,8 +10,7 @@ import { readRows, selectPayments, type PaymentRow } from '../journal/rows.js';
 import { closing } from '../journal/schema.js';
 import { addSpending, keyOf, spendingOf } from '../journal/spending.js';
 import type { Postgres } from './postgres.js';
-import { placeholders } from './rows.js';
-import type { Sql, SqlValue, Statement } from './sql.js';
+import { placeholders, type Sql, type SqlValue, type Statement } from './sql.js';
 import { atomically } from './sqlite-database.js';
 
 export interface Moved {

@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Postgres } from './postgres.js';
 import { empty, foreign, newer, older } from './refused-databases.js';
-import { flag } from './rows.js';
+import { flag, type Sql } from './sql.js';
 import { schemaName } from './postgres-transaction.js';
-import type { Sql } from './sql.js';
 
 /** Tables with a version of their own. */
 export interface Part {

@@ -1,5 +1,7 @@
 // The database interface of journal and inbox. SQLite and PostgreSQL get the same SQL, with `?` for
 // values.
+import * as v from 'valibot';
+import { fieldOf } from '../../formats/text.js';
 
 /**
  * The time at which a statement runs, plus an offset, as a value. Saves reading the clock first.
@@ -61,3 +63,25 @@ export interface SqlDatabase {
   read<T>(action: (sql: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
+
+/** A row with its columns named as fields. */
+export const namedFields = v.pipe(
+  v.record(v.string(), v.unknown()),
+  v.transform((row): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [fieldOf(column), value])),
+  ),
+);
+
+/** Reads a row of at least these columns. */
+export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
+  v.pipe(namedFields, v.object(fields));
+
+/** Placeholders for values, or for rows of values. */
+export const placeholders = (count: number, each = '?'): string =>
+  Array(count).fill(each).join(', ');
+
+/** A boolean, stored as a number. */
+export const flag = v.pipe(
+  v.number(),
+  v.transform((number) => number === 1),
+);

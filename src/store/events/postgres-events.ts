@@ -3,8 +3,7 @@
 import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
 import type { Part } from '../database/postgres-schema.js';
-import { placeholders, rowOf } from '../database/rows.js';
-import { TimeFromNow, type Sql, type SqlDatabase } from '../database/sql.js';
+import { placeholders, rowOf, TimeFromNow, type Sql, type SqlDatabase } from '../database/sql.js';
 import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
 import { postgresSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';

@@ -2,7 +2,7 @@
 // events. Each text makes the next version of the one before it, from version 1. A released text
 // never changes.
 import * as v from 'valibot';
-import { flag, rowOf } from '../database/rows.js';
+import { flag, rowOf } from '../database/sql.js';
 
 /** Identifies an inbox file: the letters `svce`. */
 export const applicationId = 0x73766365;

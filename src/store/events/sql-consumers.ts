@@ -1,8 +1,7 @@
 // The consumers of the inbox in a database: the names under which events wait.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
-import { placeholders, rowOf } from '../database/rows.js';
-import type { Sql, SqlDatabase } from '../database/sql.js';
+import { placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
 import type { Consumers } from './event-store.js';
 
 export type LeaseTable = 'leases' | 'workers';

@@ -1,8 +1,7 @@
 // The inbox in a database: the log of webhook events, and the backlog.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { placeholders, rowOf } from '../database/rows.js';
-import type { Sql, SqlDatabase } from '../database/sql.js';
+import { placeholders, rowOf, type Sql, type SqlDatabase } from '../database/sql.js';
 import type {
   EarlierEvent,
   EventStore,

@@ -1,8 +1,7 @@
 // What people and earlier runs recorded about the books of an account: openings and adjustments,
 // when each wallet last tied, and closed months.
 import * as v from 'valibot';
-import { rowOf } from '../database/rows.js';
-import type { SqlDatabase } from '../database/sql.js';
+import { rowOf, type SqlDatabase } from '../database/sql.js';
 
 /** Money that no transaction explains. Never changed: a counter-entry undoes it. */
 export interface BookEntry {

@@ -2,8 +2,14 @@
 // transaction.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { placeholders, rowOf } from '../database/rows.js';
-import { TimeFromNow, type Sql, type SqlValue, type Statement } from '../database/sql.js';
+import {
+  placeholders,
+  rowOf,
+  TimeFromNow,
+  type Sql,
+  type SqlValue,
+  type Statement,
+} from '../database/sql.js';
 import { leaseMs, LostClaim, type Claim } from './journal.js';
 import {
   alikeRef,

@@ -1,8 +1,7 @@
 // Payments and their attempts as rows of two tables: read together, one row per attempt.
 import * as v from 'valibot';
 import { columnOf } from '../../formats/text.js';
-import { flag, namedFields } from '../database/rows.js';
-import type { SqlValue } from '../database/sql.js';
+import { flag, namedFields, type Sql, type SqlDatabase, type SqlValue } from '../database/sql.js';
 import type { Claim } from './journal.js';
 import {
   checkPayment,
@@ -154,3 +153,29 @@ export function arrivalOf({ request }: Pick<PaymentDraft, 'request'>): {
   const { receives, body } = v.parse(requestSchema, JSON.parse(request));
   return { ccy: receives?.ccy ?? body?.destReq.ccy ?? null, total: receives?.value ?? null };
 }
+
+export const rowOfPayment = async (sql: Sql, id: string): Promise<PaymentRow | undefined> =>
+  readRows(await sql.all(selectPayments('p.id = ?'), id))[0];
+
+const idsSchema = v.array(v.object({ id: v.string() }));
+
+/** Waits for other writers first: the second statement sees their writes. */
+export async function lockedRow(
+  sql: Sql,
+  { forUpdate }: SqlDatabase,
+  condition: string,
+  ...values: SqlValue[]
+): Promise<PaymentRow | undefined> {
+  const text = `SELECT id FROM payments WHERE ${condition}${forUpdate}`;
+  const [found] = v.parse(idsSchema, await sql.all(text, ...values));
+  return found && rowOfPayment(sql, found.id);
+}
+
+export const refLock = ({ scope, ref }: PaymentDraft): string => `ref ${scope} ${ref}`;
+
+/**
+ * Payments with equal idempotency keys are opened and submitted one after the other, whatever their
+ * references.
+ */
+export const keyLock = ({ idempotencyKey }: PaymentDraft): string[] =>
+  idempotencyKey === null ? [] : [`key ${idempotencyKey}`];

@@ -1,8 +1,7 @@
 // The exchange rates at which transactions settled, to the fiat currency of the profile. They
 // cannot be requested later, so a missing one stays missing.
 import * as v from 'valibot';
-import { placeholders, rowOf } from '../database/rows.js';
-import type { SqlDatabase } from '../database/sql.js';
+import { placeholders, rowOf, type SqlDatabase } from '../database/sql.js';
 
 export interface KeptRate {
   /** When the rates were read, epoch ms by the service clock. */

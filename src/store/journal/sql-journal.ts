@@ -12,7 +12,16 @@ import {
   writeToRow,
 } from './changes.js';
 import { leaseMs, type Claim, type Journal } from './journal.js';
-import { keyLock, lockedRow, refLock, rowOfPayment } from './locked-rows.js';
+import {
+  keyLock,
+  lockedRow,
+  paymentsIn,
+  readRows,
+  refLock,
+  rowOfPayment,
+  selectPayments,
+  type PaymentRow,
+} from './rows.js';
 import { lookups, type SqlJournalDeps } from './lookups.js';
 import {
   isReferenceFree,
@@ -21,7 +30,6 @@ import {
   type PaymentChange,
   type PaymentDraft,
 } from './payment.js';
-import { paymentsIn, readRows, selectPayments, type PaymentRow } from './rows.js';
 import { submissions } from './submissions.js';
 
 /** @param isAlive whether the process of a claim's owner is running. */

@@ -13,7 +13,15 @@ import type {
   SpentBefore,
 } from './journal.js';
 import { limitTime } from './limit-clock.js';
-import { keyLock, lockedRow, refLock } from './locked-rows.js';
+import {
+  keyLock,
+  lockedRow,
+  paymentsIn,
+  readRows,
+  refLock,
+  selectPayments,
+  type PaymentRow,
+} from './rows.js';
 import { latestIds, newestFirst } from './lookups.js';
 import {
   checkPayment,
@@ -24,7 +32,6 @@ import {
   type PaymentChange,
   type PaymentDraft,
 } from './payment.js';
-import { paymentsIn, readRows, selectPayments, type PaymentRow } from './rows.js';
 import { dayMs, spendsIn, spentSince } from './spending.js';
 
 export const submissions = (

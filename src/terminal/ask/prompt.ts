@@ -2,7 +2,6 @@
 // end of input.
 import type { Key } from 'node:readline';
 import type { Input, Terminal } from '../terminal.js';
-import { isPaste, markNoPastes, markPastes, pasteReader } from './paste.js';
 import { inputEnded, interrupted } from './read-line.js';
 import { openKeyboard, openScreen } from './streams.js';
 import { back, type Back } from './wizard.js';
@@ -138,4 +137,48 @@ function failureOf(error: unknown, hasEnded: boolean): unknown {
   if (hasEnded) return inputEnded();
   const isExit = error instanceof Error && error.name === 'ExitPromptError';
   return isExit ? interrupted() : error;
+}
+
+const pasteStart = '\u001B[200~';
+const pasteEnd = '\u001B[201~';
+/** Starts and stops the marking of pasted text by the terminal. */
+const markPastes = '\u001B[?2004h';
+const markNoPastes = '\u001B[?2004l';
+
+/** This many characters at once are pasted, not typed. */
+const leastPasted = 8;
+
+/**
+ * Processes keyboard input in chunks. Line breaks within a paste become blanks: it is marked by the
+ * terminal, or detected by a line break followed by more text. A final line break is the Enter key.
+ */
+export function pasteReader(): (piece: string) => string {
+  let isOpen = false;
+  const read = (piece: string): string => {
+    const at = piece.indexOf(isOpen ? pasteEnd : pasteStart);
+    if (at < 0) return isOpen ? onOneLine(piece) : unmarked(piece);
+    const before = piece.slice(0, at);
+    const wasOpen = isOpen;
+    isOpen = !isOpen;
+    return (
+      (wasOpen ? onOneLine(before).trimEnd() : before) + read(piece.slice(at + pasteStart.length))
+    );
+  };
+  return read;
+}
+
+/** Arrows, deletions and other keys that no text has. */
+const controlKeys = /[^\P{Cc}\r\n\t]/u;
+
+/** Marked as pasted, or too much at once to be typed. */
+export const isPaste = (piece: string): boolean =>
+  piece.includes(pasteStart) || (piece.length >= leastPasted && !controlKeys.test(piece));
+
+const onOneLine = (text: string): string => text.replace(/[\r\n\t]+ */g, ' ');
+
+function unmarked(piece: string): string {
+  let at = piece.length;
+  while (at > 0 && /[\r\n]/.test(piece.charAt(at - 1))) at -= 1;
+  const [text, enter] = [piece.slice(0, at), piece.slice(at)];
+  return text.length < leastPasted || controlKeys.test(text) ? piece : onOneLine(text) + enter;
 }

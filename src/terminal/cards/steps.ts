@@ -1,12 +1,14 @@
-// The progress of a transaction, step by step: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled.
+// The progress of a transaction, step by step: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled. Then
+// the final line with the outcome.
 import type { ListedTransaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { sideBySide } from '../layout.js';
 import type { Canvas } from '../terminal.js';
-import { widthOf } from '../text.js';
+import { widthOf, wrap } from '../text.js';
 import { confirmationsText, kindOf, stateWord, type Kind } from '../views/state-words.js';
 import { stateStyle } from '../views/transaction-view.js';
+import { sanitize } from '../sanitize.js';
 
 type Stepped = Pick<ListedTransaction, 'txnState' | 'sourceReq' | 'destReq'>;
 
@@ -133,4 +135,17 @@ export function besideSteps(
   const line = widthOf(text) <= room ? text : text.replace(/: [^:]+$/, '');
   const parts = [{ text: steps }, { text: line && style.dim(line), priority: 1, below: true }];
   return sideBySide(parts, room, '     ').join('\n');
+}
+
+/** Margin and mark of the live line. */
+const before = 4;
+
+export function recordLine(text: string, id: string, { columns, style }: Canvas): string {
+  const room = columns - before;
+  const parts = [
+    { text: sanitize(text) },
+    { text: style.dim(sanitize(id)), priority: 1, below: true },
+  ];
+  const [first = '', ...rest] = sideBySide(parts, room - 1, '   ');
+  return [...wrap(first, room), ...rest].join(`\n${' '.repeat(before)}`);
 }

@@ -4,7 +4,7 @@ import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { dayWriter } from '../../formats/calendar.js';
 import { Failure } from '../../formats/failure.js';
 import { asPlainCell } from '../../formats/text.js';
-import { utcWriter } from '../../formats/utc.js';
+import { ledgerEntryOf, utcWriter, type Entry, type LedgerWriter } from './ledger-entry.js';
 import {
   accountingFormat,
   accountingFormats,
@@ -13,7 +13,6 @@ import {
 } from './accounting.js';
 import { beancountWriter } from './beancount.js';
 import { hledgerWriter } from './hledger.js';
-import { ledgerEntryOf, type Entry, type LedgerWriter } from './ledger-entry.js';
 
 export const exportFormats = [
   'csv',

@@ -5,7 +5,6 @@ import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, type Money } from '../../formats/amount.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import { exchangeRate } from '../../formats/exchange-rate.js';
-import { utcWriter } from '../../formats/utc.js';
 import { figure, movedAmounts, type Figure, type MovedAmounts } from './moved-amounts.js';
 import { settledAt } from './settled-at.js';
 
@@ -180,3 +179,28 @@ const amountText = ({ ccy, text }: Figure): string => `${text} ${ccy}`;
 /** The amount, and its cost if it was exchanged: `0.00025 BTC @@ 25 USDT`. */
 export const costText = ({ amount, cost }: Posting): string =>
   cost === undefined ? amountText(amount) : `${amountText(amount)} @@ ${amountText(cost)}`;
+
+const dayMs = 86_400_000;
+const padded = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
+
+/**
+ * Writes epoch ms as `2026-03-01T14:02:31.000Z`, like `toISOString`. It remembers the day, as those
+ * of a history lie close together: an eighth of the time for each.
+ */
+export function utcWriter(): (at: number) => string {
+  let begin = NaN;
+  let day = '';
+  return (at) => {
+    if (!Number.isInteger(at)) return new Date(at).toISOString();
+    if (!(at >= begin && at < begin + dayMs)) {
+      begin = Math.floor(at / dayMs) * dayMs;
+      day = new Date(begin).toISOString().slice(0, -'00:00:00.000Z'.length);
+    }
+    const ms = at - begin;
+    const seconds = Math.floor(ms / 1000);
+    const minutes = Math.floor(seconds / 60);
+    const hour = padded[Math.floor(minutes / 60)];
+    const time = `${hour}:${padded[minutes % 60]}:${padded[seconds % 60]}`;
+    return `${day}${time}.${String(ms % 1000).padStart(3, '0')}Z`;
+  };
+}

@@ -4,6 +4,7 @@ import type { Rates } from '../../api/types.js';
 import {
   btcFromMsat,
   currencyOf,
+  fixed,
   formatAmount,
   money,
   parseAmount,
@@ -36,6 +37,9 @@ import {
   checkTronAddress,
   isOnNetwork,
 } from './destinations.js';
+import Big from 'big.js';
+import type { Payment } from '../../store/journal/payment.js';
+import { decodeOrder } from '../order/order-record.js';
 
 /** Ways to pay a bitcoin: URI. */
 export const ways = ['lightning', 'onchain'] as const;
@@ -380,3 +384,16 @@ export const notYetAvailable = (): Failure =>
 
 const refused = (why: string, hint?: string): Failure =>
   new Failure('usage', `Not sent: ${why}`, { hint });
+
+/** Whether its amount is converted to bitcoin, which takes the service's rates. */
+export const isConverted = ({ amount, from }: Pick<SendWords, 'amount' | 'from'>): boolean =>
+  from === 'BTC' && amount !== undefined && isForeign(amount);
+
+/** The amount of an earlier payment in bitcoin; undefined if it was not paid in bitcoin. */
+export function submittedAmount({ request }: Payment): string | undefined {
+  const { sourceReq, destReq } = decodeOrder(request).body;
+  const side = sourceReq.amtRequested === undefined ? destReq : sourceReq;
+  return side.ccy === 'BTC' && side.amtRequested !== undefined
+    ? `${fixed(new Big(side.amtRequested))}btc`
+    : undefined;
+}

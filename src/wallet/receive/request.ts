@@ -12,10 +12,9 @@ import { requestQuote } from '../payment/create.js';
 import { listedUnder } from '../payment/find.js';
 import { noQuote, refused } from '../payment/outcomes.js';
 import { referenceUse, refusesConfirmation } from '../payment/refusals.js';
-import { pauseBefore } from '../transaction/backoff.js';
+import { pauseBefore, waitUntilFinal } from '../transaction/wait.js';
 import { directionOf } from '../transaction/direction.js';
 import { readTransaction, withKnown } from '../transaction/read-transaction.js';
-import { waitUntilFinal } from '../transaction/wait.js';
 
 export interface ReceiveDeps {
   readonly service: Pick<

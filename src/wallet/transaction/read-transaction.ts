@@ -1,6 +1,8 @@
-// Reads a transaction, and refuses an answer about another one.
+// Reads a transaction, refuses an answer about another one, and repeats a read that may be stale.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
+import { policies } from '../../formats/policies.js';
+import { poll, type Next, type PollDeps } from '../../formats/poll.js';
 
 export interface ReadService {
   transaction(txnId: string): Promise<Transaction>;
@@ -23,4 +25,27 @@ export async function readTransaction(service: ReadService, txnId: string): Prom
     `The service was asked for transaction ${txnId} and answered with ${txn.txnId}.`,
     { txnId },
   );
+}
+
+/**
+ * Repeats a read over 8 s while its result may be stale, and resolves with the last result.
+ * Resolves early on interruption.
+ *
+ * @param latest the result so far, read by the caller; the first repetition comes after a pause
+ */
+export async function rereadWhileStale<T>(
+  latest: T,
+  read: () => Promise<T>,
+  mayBeStale: (value: T) => boolean,
+  deps: PollDeps,
+): Promise<T> {
+  const end = await poll<T>(
+    policies.staleRead,
+    async ({ number }): Promise<Next<T>> => {
+      if (number > 1) latest = await read();
+      return mayBeStale(latest) ? {} : { done: latest };
+    },
+    deps,
+  );
+  return 'done' in end ? end.done : latest;
 }

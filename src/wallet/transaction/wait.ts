@@ -1,9 +1,10 @@
-// Waits for the final state of a transaction, polling at intervals that grow with the time waited.
+// Waits: for the final state of a transaction, polling at intervals that grow with the time waited,
+// and before a create request or a confirmation is repeated.
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { policies, staleForMs } from '../../formats/policies.js';
-import { poll, type Next, type Turn } from '../../formats/poll.js';
+import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/policies.js';
+import { pauseAfter, poll, type Next, type Turn } from '../../formats/poll.js';
 import { methodFacts, type Pace } from '../../formats/rails.js';
 import { readTransaction, withKnown, type ReadService } from './read-transaction.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -127,4 +128,14 @@ export function takingTurns(
     latest = turn;
     await sleep(turn - now(), signal);
   };
+}
+
+/**
+ * Milliseconds before repetition `attempt`, or undefined if the service requests too long a wait.
+ */
+export function pauseBefore(attempt: number, error: unknown): number | undefined {
+  const answer = error instanceof NoAnswer ? error.cause : error;
+  const asked = answer instanceof ServiceError ? answer.retryAfterMs : undefined;
+  if (asked !== undefined) return asked <= longestPauseAskedForMs ? asked : undefined;
+  return pauseAfter(policies.creation, { number: attempt, waitedMs: 0 });
 }

@@ -1,6 +1,6 @@
 // Pasted text is one answer, whatever line breaks it has; typed text is unchanged.
 import { expect, test } from 'vitest';
-import { pasteReader } from '../../../src/terminal/ask/paste.js';
+import { pasteReader } from '../../../src/terminal/ask/prompt.js';
 
 const invoice = 'lnbc500u1p4sq8m3pp5992x';
 

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Limits } from '../../../src/store/profile/profiles.js';
-import { noLimits } from '../../../src/wallet/limits/limits.js';
-import { limitsFrom, narrower } from '../../../src/wallet/limits/narrower.js';
+import { limitsFrom, narrower, noLimits } from '../../../src/wallet/limits/limits.js';
 
 const amounts = fc.dictionary(fc.constantFrom('BTC', 'USDT'), fc.nat(5).map(String));
 const limits: fc.Arbitrary<Limits> = fc.record({

@@ -1,7 +1,7 @@
 // Instants as text in UTC.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { utcWriter } from '../../src/formats/utc.js';
+import { utcWriter } from '../../../src/wallet/history/ledger-entry.js';
 
 test('any list of instants is formatted as toISOString formats each', () => {
   const day = 86_400_000;

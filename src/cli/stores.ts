@@ -134,7 +134,7 @@ async function sharedJournal(
     identity,
     seen: seen.load(),
     refusal,
-    onSubmit: (after) => (latest = after),
+    onSeen: (after) => (latest = after),
   });
 }
 

@@ -1,5 +1,7 @@
 // A journal restored from a backup: later payments count again after a comparison with the service.
-import { copyFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { openPayments, openPostgresJournal, WalletClient } from '../../src/index.js';
@@ -112,13 +114,26 @@ describe.skipIf(!hasPostgres)('a database restored from a backup', () => {
       url,
       id: server().sql('SELECT id FROM svcpay.identity', name).trim(),
       at: (home: string): Here => ({ ...around, home, env: { SVCPAY_DATABASE_URL: url } }),
+      sql: (text: string): string => server().sql(`SET search_path = svcpay; ${text}`, name).trim(),
+      /** A home that nobody used before, as every container has. */
+      container(): Here {
+        const home = mkdtempSync(join(tmpdir(), 'svcpay-container-'));
+        onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+        const id = server().sql('SELECT id FROM svcpay.identity', name).trim();
+        return { ...around, home, env: { SVCPAY_DATABASE_URL: url, SVCPAY_DATABASE_ID: id } };
+      },
       backUp: () =>
         run(
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
           `CREATE DATABASE ${copy} TEMPLATE ${name}`,
         ),
-      restore: () =>
-        run(`DROP DATABASE ${name} WITH (FORCE)`, `ALTER DATABASE ${copy} RENAME TO ${name}`),
+      restore(): void {
+        run(`DROP DATABASE ${name} WITH (FORCE)`, `ALTER DATABASE ${copy} RENAME TO ${name}`);
+        // As after a restore of the server's files, which are not a copy: counters alone tell.
+        const own = `(SELECT oid FROM pg_database WHERE datname = current_database())`;
+        const place = `concat_ws(' ', ${own}, tableoid, txid_current())`;
+        server().sql(`UPDATE svcpay.identity SET place = ${place}`, name);
+      },
     };
   }
   const send = (invoice: string, where: Here, ...more: string[]) =>
@@ -165,6 +180,64 @@ describe.skipIf(!hasPostgres)('a database restored from a backup', () => {
     ]);
     expect((await send(since, one, '--ref', 'again')).error()).toMatchObject({ exitCode: 2 });
     expect(await send(later, one)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('from a dump is noticed by containers that remember nothing', async ({ payment, home }) => {
+    const { url, container } = await restorable(payment);
+    const dump = join(home, 'svcpay.dump');
+    const pgDump = (program: string, ...args: string[]): unknown =>
+      execFileSync(program, [...args, '--dbname', url, '--schema=svcpay'], { stdio: 'ignore' });
+    const [early, since, later] = [
+      await invoice(payment),
+      await invoice(payment),
+      await invoice(payment),
+    ];
+    expect(await send(early, container())).toMatchObject({ exitCode: 0 });
+    pgDump('pg_dump', '--format=custom', '--file', dump);
+    expect(await send(since, container(), '--ref', 'since')).toMatchObject({ exitCode: 0 });
+    pgDump('pg_restore', '--clean', '--single-transaction', dump);
+    const created = payment.sandbox.requests('POST', '/api/v2/transaction').length;
+    const refused = await send(since, container(), '--ref', 'again');
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.error().message).toContain('restored from a backup');
+    expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(created);
+    const status = async (): Promise<unknown> =>
+      (await svcpay(['db', 'status', '--json'], container())).json();
+    expect(await status()).toMatchObject([{ generation: 1, restored: true }, {}]);
+    expect(await svcpay(['reconcile', '--import', '--since', '1h'], container())).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await status()).toMatchObject([{ generation: 2, restored: false }, {}]);
+    expect(await send(since, container(), '--ref', 'again')).toMatchObject({ exitCode: 2 });
+    expect(await send(later, container())).toMatchObject({ exitCode: 0 });
+  });
+
+  test('is not seen where a vacuum moved its rows', async ({ payment, home }) => {
+    const { at, sql } = await restorable(payment);
+    for (const command of [
+      'VACUUM (FULL, FREEZE) identity',
+      'CLUSTER identity USING identity_pkey',
+    ])
+      server().sql(
+        `${command.replace('identity', 'svcpay.identity')}`,
+        sql('SELECT current_database()'),
+      );
+    expect(await send(await invoice(payment), at(home))).toMatchObject({ exitCode: 0 });
+  });
+
+  test('as files is noticed by a home that only reads its figures', async ({ payment, home }) => {
+    const { at, sql, container } = await restorable(payment);
+    const figures = ['db', 'status', '-o', 'prometheus'];
+    expect(await send(await invoice(payment), container())).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
+    // The same place, with less in it.
+    sql('DELETE FROM payments; UPDATE recorded SET submissions = submissions - 1');
+    expect(await svcpay(figures, at(home))).toMatchObject({ exitCode: 0 });
+    const refused = await send(await invoice(payment), container());
+    expect([refused.exitCode, refused.error().message]).toEqual([
+      2,
+      expect.stringContaining('restored from a backup'),
+    ]);
   });
 
   test('is noticed by a program that runs meanwhile', async ({ payment, sandbox }) => {

@@ -20,7 +20,8 @@ const commonTables = `
   CREATE TABLE identity (
     id TEXT COLLATE "C" PRIMARY KEY,
     generation BIGINT NOT NULL DEFAULT 1,
-    restored BIGINT NOT NULL DEFAULT 0
+    restored BIGINT NOT NULL DEFAULT 0,
+    place TEXT COLLATE "C" -- database, table and transaction that wrote the row
   );
   CREATE TABLE recorded (
     account TEXT COLLATE "C" PRIMARY KEY,
@@ -30,6 +31,16 @@ const commonTables = `
     part TEXT COLLATE "C" PRIMARY KEY,
     version BIGINT NOT NULL
   );`;
+
+/**
+ * A copy of the row has another place: a restored dump and a replicated row were written by another
+ * transaction, and a copied database has another oid. A failover, a vacuum and pg_upgrade keep it.
+ */
+const placeOf = (transaction: string): string =>
+  `concat_ws(' ', (SELECT oid FROM pg_database WHERE datname = current_database()), tableoid,
+    ${transaction})`;
+const staysHere = `place = ${placeOf('txid_current() % 4294967296')}`;
+const isCopy = `place IS DISTINCT FROM ${placeOf('xmin')}`;
 
 const countSchema = v.tuple([v.object({ count: v.number() })]);
 const namesSchema = v.array(v.object({ name: v.string() }));
@@ -53,7 +64,10 @@ export interface Identity {
   readonly generation: number;
   /** How many submissions the journal has recorded. */
   readonly recorded: number;
-  /** A home noticed that it was restored from a backup, in this generation. */
+  /**
+   * In this generation a home noticed that it was restored from a backup, or it is a copy of another
+   * database, as after a restored dump.
+   */
   readonly restored: boolean;
 }
 
@@ -77,7 +91,7 @@ async function stateOf(sql: Sql, { source }: Postgres, part: Part): Promise<Part
   if (!['parts', 'identity', 'recorded'].every((name) => tables.includes(name)))
     throw foreign(source);
   // With the schema: a role without rights in it is to be refused by name.
-  const text = `SELECT id, generation, restored,
+  const text = `SELECT id, generation, (restored = 1 OR ${isCopy})::int AS restored,
       (SELECT coalesce(sum(submissions), 0)::bigint FROM ${schemaName}.recorded) AS recorded,
       (SELECT version FROM ${schemaName}.parts WHERE part = ?) AS version
     FROM ${schemaName}.identity`;
@@ -107,7 +121,7 @@ export const markRestored = (database: Postgres): Promise<unknown> =>
 /** The journal was compared with the service and completed: payments go on. */
 export const startGeneration = (database: Postgres): Promise<unknown> =>
   database.transaction((sql) =>
-    sql.last(['UPDATE identity SET generation = generation + 1, restored = 0']),
+    sql.last([`UPDATE identity SET generation = generation + 1, restored = 0, ${staysHere}`]),
   );
 
 /** An operator's statements have no time limit. */
@@ -165,6 +179,7 @@ async function createCommonTables(sql: Sql): Promise<void> {
   if (!schemas.includes(schemaName)) await sql.run(`CREATE SCHEMA ${schemaName}`);
   await sql.script(commonTables);
   await sql.run('INSERT INTO identity (id) VALUES (?)', randomUUID());
+  await sql.run(`UPDATE identity SET ${staysHere}`);
 }
 
 /** So many rows are counted in a few ms; of more the database has an estimate. */

@@ -27,8 +27,8 @@ export interface SharedJournalOptions {
   readonly seen?: SeenDatabase | undefined;
   /** Another reason to refuse payments. */
   readonly refusal?: Failure | undefined;
-  /** Called after each submission. */
-  readonly onSubmit?: (seen: SeenDatabase) => void;
+  /** Called after each submission, and when the figures were read. */
+  readonly onSeen?: (seen: SeenDatabase) => void;
 }
 
 export async function openSharedJournal({
@@ -37,7 +37,7 @@ export async function openSharedJournal({
   identity,
   seen,
   refusal,
-  onSubmit,
+  onSeen,
 }: SharedJournalOptions): Promise<Journal> {
   const journal = openSqlJournal(database, isAlive);
   let known: SeenDatabase = identity;
@@ -51,14 +51,19 @@ export async function openSharedJournal({
   };
   await compare(identity, seen);
 
+  /** Throws Failure `usage` for another database. */
+  const look = async (): Promise<void> => {
+    losses = database.losses();
+    // A submission of this process may be counted while the answer is on its way.
+    const before = known;
+    const is = await checkTables(database, journalPart);
+    if (is.id !== identity.id) throw anotherDatabase(database.source, is.id, identity.id);
+    await compare(is, before);
+  };
+
   /** Throws Failure `usage` if payments must not be made. */
   const check = async (): Promise<void> => {
-    if (database.losses() !== losses) {
-      losses = database.losses();
-      const is = await checkTables(database, journalPart);
-      if (is.id !== identity.id) throw anotherDatabase(database.source, is.id, identity.id);
-      await compare(is, known);
-    }
+    if (database.losses() !== losses) await look();
     if (restored) throw restoredDatabase(database.source, known.generation);
     if (refusal !== undefined) throw refusal;
   };
@@ -73,8 +78,15 @@ export async function openSharedJournal({
       await check();
       const claim = await journal.submit(...submission);
       known = { ...known, recorded: known.recorded + 1 };
-      onSubmit?.(known);
+      onSeen?.(known);
       return claim;
+    },
+    // Receivers and timers read it every minute: they notice a restore under payers that remember
+    // nothing.
+    unfinished: async () => {
+      await look();
+      onSeen?.(known);
+      return journal.unfinished();
     },
   };
 }

@@ -1,10 +1,12 @@
-// An agent as the protocol's own client: it starts `svcpay mcp` as a process, and holds every
-// result against the tool's output schema.
-import { Client } from '@modelcontextprotocol/client';
+// An agent as the protocol's own client: it starts `svcpay mcp`, and holds every result against the
+// tool's output schema.
+import { Client, type Transport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { resolve } from 'node:path';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { expect, onTestFinished } from 'vitest';
+import { startOnStreams } from './in-process.js';
 import { environment, type Environment } from './svcpay.js';
 
 export const eras = ['2025-11-25', '2026-07-28'] as const;
@@ -31,28 +33,58 @@ export interface Called {
 
 export interface Agent {
   readonly client: Client;
-  readonly pid: number | null;
   readonly call: (tool: string, given?: Record<string, unknown>) => Promise<Called>;
+  /** The end of a test does it too. */
+  readonly close: () => Promise<void>;
 }
 
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 
-/** Starts the server and agrees on the era; both are over with the test. */
-export async function startAgent(
+/** Starts the server in the process of the test. */
+export function startAgent(
   options: readonly string[],
   around: Environment,
-  era: Era = '2026-07-28',
+  era?: Era,
 ): Promise<Agent> {
-  const mode = era === '2026-07-28' ? { pin: era } : 'legacy';
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const { input, output, ended } = startOnStreams(['mcp', ...options], around);
+  // Messages of both sides are lines of JSON: the server's transport does for the client too.
+  const transport = new StdioServerTransport(output, input);
+  const close = async (): Promise<void> => {
+    input.end();
+    await ended;
+  };
+  return agentOn(transport, era, close);
+}
+
+/** Starts the server as a process. */
+export async function startAgentProcess(
+  options: readonly string[],
+  around: Environment,
+  era?: Era,
+): Promise<Agent & { readonly pid: number | null }> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [program, 'mcp', ...options],
     env: environment(around),
     stderr: 'ignore',
   });
+  return { ...(await agentOn(transport, era)), pid: transport.pid };
+}
+
+/** Agrees on the era; the connection ends with the test. */
+async function agentOn(
+  transport: Transport,
+  era: Era = '2026-07-28',
+  end?: () => Promise<void>,
+): Promise<Agent> {
+  const mode = era === '2026-07-28' ? { pin: era } : 'legacy';
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const close = async (): Promise<void> => {
+    await client.close();
+    await end?.();
+  };
+  onTestFinished(close);
   await client.connect(transport);
-  onTestFinished(() => client.close());
   // The client checks results against the schemas that it has seen listed; clients of version 1
   // check errors as well.
   const { tools } = await client.listTools();
@@ -66,7 +98,7 @@ export async function startAgent(
   };
   return {
     client,
-    pid: transport.pid,
+    close,
     async call(name, given = {}) {
       const {
         structuredContent,

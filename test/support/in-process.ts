@@ -1,6 +1,6 @@
 // Runs command lines in the process of the test: the code from argv to exit code, without a process
 // for each.
-import { Readable, Writable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -45,23 +45,39 @@ const busy = new Set<string>();
 /** Runs a command line to its end. Not two on one journal: they need different process numbers. */
 export async function svcpay(args: readonly string[], around: Here): Promise<Run> {
   const [stdout, stderr] = [collect(), collect()];
-  const stdin = { isTTY: false, open: () => Readable.from([Buffer.from(around.input ?? '')]) };
-  const page = {
-    isTTY: false,
-    columns: undefined,
-    print: (text: string) => void stdout.write(text),
-  };
-  const signal = around.signal ?? new AbortController().signal;
-  const exitCode = await runHere(args, around, {
+  const input = Readable.from([Buffer.from(around.input ?? '')]);
+  const exitCode = await inPipe(args, around, { input, stdout, stderr });
+  return runOf({ exitCode, stdout: stdout.text(), stderr: stderr.text() });
+}
+
+/** A command line that answers on its streams until its input ends. */
+export function startOnStreams(args: readonly string[], around: Here) {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const pipes = { input, stdout: output, stderr: collect() };
+  const ended = inPipe(args, around, pipes).finally(() => output.end());
+  return { input, output, ended };
+}
+
+interface Pipes {
+  readonly input: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+}
+
+function inPipe(
+  args: readonly string[],
+  around: Here,
+  { input, stdout, stderr }: Pipes,
+): Promise<number> {
+  return runHere(args, around, {
     ...processOf(around),
     stdout,
     stderr,
-    stdin,
-    page,
-    signal,
+    stdin: { isTTY: false, open: () => input },
+    page: { isTTY: false, columns: undefined, print: (text) => void stdout.write(text) },
+    signal: around.signal ?? new AbortController().signal,
     interrupt: () => undefined,
   });
-  return runOf({ exitCode, stdout: stdout.text(), stderr: stderr.text() });
 }
 
 export interface HereOnTerminal extends Here {

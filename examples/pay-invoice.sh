@@ -1,15 +1,15 @@
 #!/bin/sh
-# Pays an invoice once, however often it is run: pay-invoice.sh ORDER INVOICE
-# Prints the transaction id; its exit code is that of svcpay, one for each fate of the money.
+# Pays an invoice once, however often the script runs: pay-invoice.sh ORDER INVOICE
+# Prints the transaction id, and exits with svcpay's exit code, which states what happened to the money.
 set -u
 order=$1 invoice=$2
 
 for pause in 1 5 25 0; do
-  # The order's number is the reference: the same one never pays twice, also after a crash and from another machine.
+  # The order's number is the reference. The same reference never pays twice, even after a crash and from another machine.
   txn=$(svcpay send lightning "$invoice" --ref "$order" --max-fee 1% --yes --quiet)
   code=$?
   case $code in
-    75) sleep "$pause" ;; # the network, or the service is busy: nothing moved, safe to run again
+    75) sleep "$pause" ;; # temporary: nothing moved, safe to run again
     *) break ;;
   esac
 done

@@ -5,7 +5,7 @@ folder=$1
 cd "$(dirname "$0")/../.."
 packed=$(mktemp -d)
 trap 'rm -rf "$packed"' EXIT
-# In a fresh clone; one that is built already has its packages.
+# A fresh clone lacks the packages and the build.
 [ -d node_modules ] || npm ci --no-audit --no-fund
 [ -d dist ] || npm run build
 npm pack --ignore-scripts --pack-destination "$packed"

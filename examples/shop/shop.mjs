@@ -1,5 +1,4 @@
-// A shop that takes Lightning payments: an order gets an invoice, and a webhook tells when it is
-// paid.
+// A shop that takes Lightning payments: an order gets an invoice, and a webhook reports its payment.
 //
 //   SVCPAY_BASE_URL=… SVCPAY_API_KEY=… SVCPAY_API_SECRET=… SVCPAY_WEBHOOK_SECRET=… node shop.mjs
 //   curl -X POST localhost:8080/orders/coffee
@@ -27,8 +26,8 @@ export function createShop({ client, webhookSecret }) {
     const price = prices.get(product);
     if (price === undefined) return [404, { error: 'no such product' }];
     const id = randomUUID();
-    // The order's id is the reference: asked for twice, the service refuses, so no order has two
-    // invoices.
+    // The order's id is the reference. The service refuses a second request with it, so no order has
+    // two invoices.
     const quote = await client.createTransaction({
       sourceReq: { ccy: price.ccy, method: 'lightning' },
       destReq: { ccy: price.ccy, method: 'servicepay', amtRequested: price.value },
@@ -40,10 +39,7 @@ export function createShop({ client, webhookSecret }) {
     return [201, orders.get(id)];
   }
 
-  /**
-   * A webhook says only that something happened. What happened is at the service: ask there, then
-   * deliver.
-   */
+  /** A webhook only reports a change. The shop reads the current state from the service. */
   async function settle({ txnId, extRefId }) {
     const found = orders.get(extRefId);
     if (found?.txnId !== txnId || found.state === 'paid') return;
@@ -69,13 +65,13 @@ export function createShop({ client, webhookSecret }) {
   }
 
   return createServer(async (request, response) => {
-    // An answer of 500 makes the service deliver the event again.
+    // After a 500 the service delivers the event again.
     const [status, body] = await answer(request).catch((error) => [statusOf(error), {}]);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
 }
 
-/** The body as it came: a signature holds for these bytes and no others. */
+/** The raw bytes of the body, because the signature covers exactly these bytes. */
 async function bytesOf(request) {
   const chunks = [];
   let length = 0;

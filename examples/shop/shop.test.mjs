@@ -38,7 +38,7 @@ const json = async (response) => (await response).json();
 const order = (product) => json(fetch(`${url}/orders/${product}`, { method: 'POST' }));
 const read = (id) => json(fetch(`${url}/orders/${id}`));
 
-/** Deliveries come a moment later. */
+/** Waits, because a delivery arrives a moment later. */
 async function until(id, state) {
   for (let tries = 0; tries < 100; tries += 1) {
     if ((await read(id)).state === state) return;
@@ -47,20 +47,20 @@ async function until(id, state) {
   assert.fail(`order ${id} did not become ${state}`);
 }
 
-test('an order is paid once its invoice is', async () => {
+test('an order is paid after its invoice is paid', async () => {
   const { id, invoice, state } = await order('coffee');
   assert.equal(state, 'unpaid');
   await sandbox.pay(invoice);
   await until(id, 'paid');
 });
 
-test('an order whose invoice nobody pays expires', async () => {
+test('an order expires if its invoice is not paid', async () => {
   const { id } = await order('cake');
   await sandbox.clock.advance('2h');
   await until(id, 'expired');
 });
 
-test('an event that somebody else signed changes nothing', async () => {
+test('an event with a wrong signature changes nothing', async () => {
   const { id, txnId } = await order('coffee');
   const body = JSON.stringify({
     txnId,
@@ -76,7 +76,8 @@ test('an event that somebody else signed changes nothing', async () => {
       body,
     });
   assert.equal((await send('a guess')).status, 401);
-  // Nor does one with the right signature that is not true: the shop asks the service.
+  // A correctly signed but false event changes nothing either, because the shop reads the state from
+  // the service.
   assert.equal((await send(webhookSecret)).status, 200);
   assert.equal((await read(id)).state, 'unpaid');
 });

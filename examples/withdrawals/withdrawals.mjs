@@ -1,5 +1,5 @@
-// Customers withdraw what they have: each withdrawal is paid once, also when the program dies in
-// the middle and starts again.
+// Customers withdraw their balance. Each withdrawal is paid once, even if the program dies in the
+// middle and starts again.
 //
 //   SVCPAY_BASE_URL=… SVCPAY_API_KEY=… SVCPAY_API_SECRET=… node withdrawals.mjs w-1 anna@wallet.example 5000sat
 import { argv, env } from 'node:process';
@@ -12,19 +12,17 @@ import {
   WalletClient,
 } from 'svcpay';
 
-/** No more than this in 24 hours, whatever is asked for. */
+/** The limit for 24 hours, whatever customers request. */
 const limits = { perPayment: {}, perDay: { BTC: '0.01' }, destinations: [] };
 
 /** @param {{ client: WalletClient, journal: import('svcpay').Journal }} options */
 export function openWithdrawals({ client, journal }) {
   const payments = openPayments({ client, journal, limits });
   return {
-    /**
-     * Finishes or reports the payments that an earlier run started, before anything new is paid.
-     */
+    /** Finishes or reports the payments of an earlier run. Call it before the first payment. */
     resume: () => payments.resume(),
 
-    /** The id of the withdrawal is the reference: asked for again, it is the same payment. */
+    /** The id of the withdrawal is the reference, so a repeated call is the same payment. */
     async pay({ id, to, amount }) {
       try {
         const { txnId, txnState } = await payments.send({
@@ -36,8 +34,8 @@ export function openWithdrawals({ client, journal }) {
         return { id, txnId, state: txnState };
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        // `pending`: the payment was submitted and its outcome is unknown. The same call again
-        // reports it, and never pays a second time.
+        // `pending`: the payment was submitted and its outcome is unknown. Repeat the call with the
+        // same id: it reports the outcome and never pays a second time.
         return {
           id,
           txnId: error.txnId,

@@ -1,5 +1,4 @@
-// The withdrawals against the sandbox: paid once, across answers that are lost and a program that
-// starts again.
+// Runs the withdrawals against the sandbox: each is paid once, even after a lost answer or a restart.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openMemoryJournal, WalletClient } from 'svcpay';
@@ -28,7 +27,7 @@ after(async () => {
 const confirmations = () =>
   sandbox.requests('PUT').filter(({ path }) => path.endsWith('/confirm')).length;
 
-test('a withdrawal is paid once, however often it is asked for', async () => {
+test('a withdrawal is paid once, however often a customer requests it', async () => {
   const to = await sandbox.invoice('1000sat');
   const first = await withdrawals.pay({ id: 'w-1', to });
   assert.equal(first.state, 'completed');
@@ -36,7 +35,7 @@ test('a withdrawal is paid once, however often it is asked for', async () => {
   assert.equal(confirmations(), 1);
 });
 
-test('a confirmation whose answer is lost was one all the same', async () => {
+test('a withdrawal is paid once if the answer to its confirmation is lost', async () => {
   const before = confirmations();
   await sandbox.faults.add({ kind: 'drop-after-commit', method: 'PUT' });
   const { state } = await withdrawals.pay({ id: 'w-2', to: await sandbox.invoice('1000sat') });

@@ -237,7 +237,7 @@ export const moves: readonly Move[] = [
   {
     from: 'requested',
     to: 'unknown',
-    when: 'the service started a transaction that is not what was asked for',
+    when: 'the service started a transaction that differs from the order',
   },
   { from: 'quoted', to: 'submitting', when: 'the quote is approved and within the limits' },
   { from: 'quoted', to: 'in-flight', when: 'another home or program submitted it' },

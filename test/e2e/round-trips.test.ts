@@ -1,9 +1,9 @@
 // Sequential round trips of each command against a service that is far away. Unlike time, they do
 // not depend on the machine.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox.js';
 import { payingCommands, readingCommands, type FarCommand } from '../support/far-commands.js';
 import { forwardTo, startFarService, type FarService } from '../support/far-service.js';
@@ -12,7 +12,8 @@ import { svcpay, svcpayTty, type Environment } from '../support/svcpay.js';
 
 /**
  * At least the time that a command takes here by itself: what it sends in one turn is then never
- * counted as two.
+ * counted as two. A machine that is suddenly busy breaks this assumption, so a test that fails is
+ * repeated from farther away.
  */
 let tripMs = 100;
 
@@ -24,23 +25,35 @@ beforeAll(async () => {
   sandbox = await startCheckedSandbox({ autoPay: 'off' });
   const begun = performance.now();
   await svcpay(['--sandbox', 'wallets'], { home: mkdtempSync(join(tmpdir(), 'near-home-')) });
-  tripMs = Math.max(tripMs, performance.now() - begun);
+  tripMs = Math.min(1_000, Math.max(tripMs, performance.now() - begun));
   far = await startFarService(forwardTo(sandbox.url), tripMs);
-  const env = { NODE_EXTRA_CA_CERTS: far.certificate, SVCPAY_NETWORK: 'testnet' };
-  around = {
-    home: mkdtempSync(join(tmpdir(), 'far-home-')),
-    sandbox: { ...sandbox, url: far.url },
-    env,
-  };
-  await run(['wallets']);
+});
+beforeEach(({ task }) => {
+  if (!task.result?.retryCount) return;
+  tripMs *= 3;
+  far.moveTo(tripMs);
 });
 afterAll(async () => {
-  rmSync(around.home, { recursive: true });
   await far.stop();
   await sandbox.stop();
 });
 
-async function run(args: readonly string[], environment = around): Promise<void> {
+let rounds = 0;
+
+/** Orders of their own each time. */
+const payments = (): Promise<readonly FarCommand[]> =>
+  payingCommands(() => sandbox.invoice('1000sat'), `-${(rounds += 1)}`);
+
+/** A home that has a token of the service. */
+async function signedIn(url: string): Promise<Environment> {
+  const home = mkdtempSync(join(tmpdir(), 'far-home-'));
+  const env = { NODE_EXTRA_CA_CERTS: far.certificate, SVCPAY_NETWORK: 'testnet' };
+  const environment = { home, sandbox: { ...sandbox, url }, env };
+  await run(['wallets'], environment);
+  return environment;
+}
+
+async function run(args: readonly string[], environment: Environment): Promise<void> {
   const { exitCode, stderr } = await svcpay(args, environment);
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
 }
@@ -54,39 +67,36 @@ async function lookAtHome(): Promise<void> {
 
 async function count({ args, most }: FarCommand): Promise<void> {
   far.reset();
-  await (args.length === 0 ? lookAtHome() : run(args));
+  await (args.length === 0 ? lookAtHome() : run(args, around));
   const lines = far.trips().requests.map(({ line, trip }) => ({ line, trip }));
-  expect(lines.filter(({ trip }) => trip > most)).toEqual([]);
+  expect({ args, late: lines.filter(({ trip }) => trip > most) }).toEqual({ args, late: [] });
   const reads = lines.flatMap(({ line }) => (line.startsWith('GET') ? [line] : []));
   expect(reads).toEqual([...new Set(reads)]);
 }
 
-test('payments with a stored token', { timeout: 120_000 }, async () => {
-  for (const command of await payingCommands(() => sandbox.invoice('1000sat')))
-    await count(command);
+const slow = { retry: 2, timeout: 400_000 };
+
+test('payments with a stored token', slow, async () => {
+  around = await signedIn(far.url);
+  for (const command of await payments()) await count(command);
 });
 
-test('payments over http to this machine: no TLS handshake', { timeout: 120_000 }, async () => {
+test('payments over http to this machine: no TLS handshake', slow, async () => {
   const near = await startFarService(forwardTo(sandbox.url), tripMs, 'http');
   onTestFinished(() => near.stop());
-  const environment = { ...around, sandbox: { ...sandbox, url: near.url } };
-  await run(['wallets'], environment);
-  for (const { args, most } of await payingCommands(() => sandbox.invoice('1000sat'), '-http')) {
+  const environment = await signedIn(near.url);
+  for (const { args, most } of await payments()) {
     near.reset();
     await run(args, environment);
     const lines = near.trips().requests.map(({ line, trip }) => ({ line, trip }));
-    expect(lines.filter(({ trip }) => trip > most - 1)).toEqual([]);
+    expect({ args, late: lines.filter(({ trip }) => trip > most - 1) }).toEqual({ args, late: [] });
   }
 });
 
-test(
-  'reads, with several payments open and several ended in the meantime',
-  { timeout: 120_000 },
-  async () => {
-    const txnId = sandbox.requests('PUT').at(-1)?.path.split('/')[4] ?? '';
-    for (const command of readingCommands(txnId)) await count(command);
-  },
-);
+test('reads, with several payments open and several ended in the meantime', slow, async () => {
+  const txnId = sandbox.requests('PUT').at(-1)?.path.split('/')[4] ?? '';
+  for (const command of readingCommands(txnId)) await count(command);
+});
 
 test('connections are opened before the arguments are parsed, but not for help', async () => {
   far.reset();
@@ -95,7 +105,7 @@ test('connections are opened before the arguments are parsed, but not for help',
   await expect.poll(() => far.trips().handshakes).toBe(2);
   expect(far.trips().requests).toEqual([]);
   far.reset();
-  await run(['send', 'lightning', '--help']);
+  await run(['send', 'lightning', '--help'], around);
   expect(far.trips().handshakes).toBe(0);
 });
 

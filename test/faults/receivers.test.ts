@@ -204,10 +204,8 @@ describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))(
         };
         await Promise.all(Array.from({ length: 16 }, send));
         await until(() => new Set(application.bodies).size === transactions * states.length);
-        for (const { child, ended } of listeners) {
-          child.kill('SIGINT');
-          expect(await ended).toMatchObject({ exitCode: 0 });
-        }
+        for (const { child } of listeners.slice(2)) child.kill('SIGINT');
+        for (const { ended } of listeners) expect(await ended).toMatchObject({ exitCode: 0 });
         expect(application.bodies).toHaveLength(transactions * states.length);
         const arrived = application.bodies.map((body): { txnId: string; txnState: string } =>
           JSON.parse(body),

@@ -37,6 +37,8 @@ export interface FarService {
   readonly certificate: string;
   trips(): Trips;
   reset(): void;
+  /** From now on a byte takes so long to the service and its answer back. */
+  moveTo(tripMs: number): void;
   /** Closes all connections, as services do with idle ones. */
   cut(): void;
   /** How many connections clients hold open. */
@@ -113,6 +115,9 @@ export async function startFarService(
       handshakes: counted.handshakes,
     }),
     reset: () => Object.assign(counted, { handshakes: 0, requests: [], arrived: [] }),
+    moveTo: (ms) => {
+      tripMs = ms;
+    },
     connections: () => open.size,
     cut: () => server.closeAllConnections(),
     async stop() {

@@ -7,6 +7,7 @@ import { describe, expect, test as plain } from 'vitest';
 import type { Branch } from '../../src/cli/define.js';
 import { tree } from '../../src/cli/table.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
+import { payoutWords } from '../support/payout.js';
 import { test } from '../support/svcpay.js';
 import { webhookSecret } from '../support/webhooks.js';
 
@@ -22,37 +23,6 @@ const body = {
 };
 const id = 'ad79a67a-5e07-4094-92cd-1aeb3fbe8297';
 const address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
-const payout = [
-  '--country',
-  'VN',
-  '--institution',
-  '970436',
-  '--acct-num',
-  '0123456789',
-  '--acct-name',
-  'Nguyen Van A',
-  '--amount',
-  '500000vnd',
-  '--purpose',
-  '1',
-  '--source',
-  '1',
-  '--relationship',
-  '1',
-  '--sender-type',
-  'individual',
-  '--sender-name',
-  'Ann',
-  '--sender-country',
-  'CA',
-  '--recipient-type',
-  'individual',
-  '--recipient-name',
-  'Nguyen Van A',
-  '--recipient-country',
-  'VN',
-];
-
 /** Every command of the table with words that it takes; FILE is a batch of one row. */
 const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   receive: ['refused'],
@@ -65,7 +35,7 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   'send onchain': ['refused', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.001btc'],
   'send usdt': ['refused', address, '5usdt'],
   swap: ['refused', '10usdt', 'BTC'],
-  payout: ['refused', ...payout],
+  payout: ['refused', ...payoutWords().slice(1)],
   'payout methods': ['local'],
   'payout institutions': ['same', 'VN'],
   batch: ['refused', 'FILE'],

@@ -25,6 +25,12 @@ interface Cost {
   readonly fees: number;
 }
 
+/** The service answers with an error from the second create request on. */
+const refusedFromSecond =
+  'sandbox fault add status --status 503 --method POST --path **/transaction --nth 2 --times 9'.split(
+    ' ',
+  );
+
 describe('svcpay batch', () => {
   test('pays sends of every kind and a payout, and records the outcome of each row', async ({
     around,
@@ -238,25 +244,7 @@ describe('svcpay batch', () => {
     ]);
     const lines = (): string[][] =>
       parse(readFileSync(`${file}.result.csv`, 'utf8'), { from_line: 2 });
-    await svcpay(
-      [
-        'sandbox',
-        'fault',
-        'add',
-        'status',
-        '--status',
-        '503',
-        '--method',
-        'POST',
-        '--path',
-        '**/transaction',
-        '--nth',
-        '2',
-        '--times',
-        '9',
-      ],
-      around,
-    );
+    await svcpay(refusedFromSecond, around);
     await svcpay(['batch', file, '--yes', '--concurrency', '1'], around);
     const before = lines()
       .map(([line, , , , outcome]) => [line, outcome])
@@ -283,27 +271,14 @@ describe('svcpay batch', () => {
     around,
   }) => {
     const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,b@example.com,1000sat,,']);
-    const fault = (...words: string[]) => svcpay(['sandbox', 'fault', 'add', ...words], around);
-    await fault(
-      'status',
-      '--status',
-      '503',
-      '--method',
-      'POST',
-      '--path',
-      '**/transaction',
-      '--nth',
-      '2',
-      '--times',
-      '9',
-    );
+    await svcpay(refusedFromSecond, around);
     const run = await svcpay(['batch', file, '--yes', '--concurrency', '1'], around);
     expect(run).toMatchObject({
       exitCode: 8,
       stderr: expect.stringContaining('Run the same command again'),
     });
     await svcpay(['sandbox', 'fault', 'clear'], around);
-    await fault('payment', '--outcome', 'no-route');
+    await svcpay(['sandbox', 'fault', 'add', 'payment', '--outcome', 'no-route'], around);
     const again = await svcpay(['batch', file, '--yes'], around);
     expect(again).toMatchObject({
       exitCode: 6,

@@ -2,20 +2,12 @@
 // test:shapes runs all the others.
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
+import { payoutWords } from '../support/payout.js';
 import { test as base } from '../support/svcpay.js';
 
 const test = base.extend({ sandboxOptions: { autoPay: 20, liveShapes: ['all'] } });
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const tron = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
-const party = (side: string, name: string): string[] => [
-  `--${side}-type`,
-  'individual',
-  `--${side}-name`,
-  name,
-  `--${side}-country`,
-  'VN',
-];
-
 describe('with all live shapes enabled', () => {
   test.for<{ args: string[]; state: RegExp }>([
     { args: ['swap', '10', 'USDT', 'BTC', '--yes'], state: /^completed$/ },
@@ -24,31 +16,7 @@ describe('with all live shapes enabled', () => {
     { args: ['send', 'usdt', tron, '10usdt', '--yes', '--no-wait'], state: /^srcsent$/ },
     { args: ['receive', 'lightning', '1000sat', '--wait'], state: /^completed$/ },
     {
-      args: [
-        'payout',
-        '--country',
-        'VN',
-        '--method',
-        'vnd-instant',
-        '--institution',
-        '970436',
-        '--acct-num',
-        '0123456789',
-        '--acct-name',
-        'Le Van A',
-        '--amount',
-        '500000vnd',
-        ...party('sender', 'Tran Thi B'),
-        ...party('recipient', 'Le Van A'),
-        '--purpose',
-        '1',
-        '--source',
-        '1',
-        '--relationship',
-        '1',
-        '--yes',
-        '--no-wait',
-      ],
+      args: [...payoutWords({ '--method': 'vnd-instant' }), '--yes', '--no-wait'],
       state: /^srcpendconfirmfill$/,
     },
   ])('$args moves the money once and reports it', async ({ args, state }, { around }) => {

@@ -6,32 +6,9 @@ import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { creations } from '../support/orders.js';
 import { startSvcpay, test, type TtyRun } from '../support/svcpay.js';
+import { payoutAnswers, payoutWords } from '../support/payout.js';
 import { startInPty } from '../support/pty.js';
 import { called } from '../support/shapes.js';
-
-const answers = {
-  '--country': 'VN',
-  '--institution': '970436',
-  '--acct-num': '0123456789',
-  '--acct-name': 'LE VAN A',
-  '--recipient-type': 'individual',
-  '--recipient-name': 'Le Van A',
-  '--recipient-country': 'VN',
-  '--amount': '500000vnd',
-  '--purpose': '1',
-  '--source': '2',
-  '--relationship': '3',
-  '--sender-type': 'business',
-  '--sender-name': 'Acme Ltd',
-  '--sender-country': 'DE',
-  '--sender-phone': '+49 151 1234 5678',
-  '--sender-address': '1 High St',
-};
-
-const withFlags = (changes: Readonly<Record<string, string>> = {}): string[] => [
-  'payout',
-  ...Object.entries({ ...answers, ...changes }).flat(),
-];
 
 const body = {
   sourceReq: {
@@ -68,7 +45,7 @@ const reference = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 describe('svcpay payout with flags', () => {
   test('sends the body of rule 7, and does not log personal data', async ({ around }) => {
-    const run = await svcpay([...withFlags(), '--yes', '--no-wait', '--json', '--debug'], around);
+    const run = await svcpay([...payoutWords(), '--yes', '--no-wait', '--json', '--debug'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({
       txnState: called('srccreated'),
@@ -80,7 +57,10 @@ describe('svcpay payout with flags', () => {
   });
 
   test('waits for an instant payout', async ({ around }) => {
-    const { child, ended, stdout } = startSvcpay([...withFlags(), '--yes', '-o', 'jsonl'], around);
+    const { child, ended, stdout } = startSvcpay(
+      [...payoutWords(), '--yes', '-o', 'jsonl'],
+      around,
+    );
     await new Promise<void>((confirmed) =>
       child.stdout.on('data', () => /srccreated|srcpendconfirmfill/.test(stdout()) && confirmed()),
     );
@@ -96,7 +76,7 @@ describe('svcpay payout with flags', () => {
       '--institution': '011',
       '--amount': '5000ngn',
     };
-    const run = await svcpay([...withFlags(changes), '--yes', '--json'], around);
+    const run = await svcpay([...payoutWords(changes), '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: called('srccreated') });
   });
@@ -119,7 +99,7 @@ describe('svcpay payout with flags', () => {
 
   test('reports an insufficient balance', async ({ around }) => {
     const run = await svcpay(
-      [...withFlags({ '--amount': '90000000000vnd' }), '--yes', '--json'],
+      [...payoutWords({ '--amount': '90000000000vnd' }), '--yes', '--json'],
       around,
     );
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
@@ -166,7 +146,7 @@ describe('svcpay payout with flags', () => {
   test.for(bad)(
     'refuses $why before anything is created',
     async ({ changes, message }, { around }) => {
-      const run = await svcpay([...withFlags(changes), '--yes', '--json'], around);
+      const run = await svcpay([...payoutWords(changes), '--yes', '--json'], around);
       expect(run).toMatchObject({ exitCode: 2, stdout: '' });
       expect(run.error().message).toMatch(message);
       expect(creations(around.sandbox)).toHaveLength(0);
@@ -429,7 +409,7 @@ describe('svcpay payout at a terminal', () => {
   });
 
   test('moves nothing and stores no recipient after a no', async ({ around }) => {
-    const tty = svcpayTty(withFlags(), around);
+    const tty = svcpayTty(payoutWords(), around);
     await tty.waitFor(/Pay 0\.00020100 BTC/);
     tty.type(enter);
     expect(await tty.ended).toBe(9);
@@ -461,7 +441,7 @@ describe('the payout catalogue', () => {
   });
 
   test('includes the address book', async ({ around }) => {
-    const destination = Object.entries(answers).filter(([flag]) =>
+    const destination = Object.entries(payoutAnswers).filter(([flag]) =>
       /^--(country|institution|acct|recipient)/.test(flag),
     );
     const added = await svcpay(['recipients', 'add', 'Anh A', ...destination.flat()], around);

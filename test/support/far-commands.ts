@@ -1,4 +1,5 @@
 // The commands whose round trips are counted and timed against a service that is far away.
+import { payoutWords } from './payout.js';
 
 export interface FarCommand {
   readonly name: string;
@@ -22,41 +23,7 @@ export const readingCommands = (txnId: string): readonly FarCommand[] => [
   },
 ];
 
-const payout = [
-  'payout',
-  '--country',
-  'VN',
-  '--institution',
-  '970436',
-  '--acct-num',
-  '0123456789',
-  '--acct-name',
-  'LE VAN A',
-  '--recipient-type',
-  'individual',
-  '--recipient-name',
-  'Le Van A',
-  '--recipient-country',
-  'VN',
-  '--amount',
-  '500000vnd',
-  '--purpose',
-  '1',
-  '--source',
-  '2',
-  '--relationship',
-  '3',
-  '--sender-type',
-  'business',
-  '--sender-name',
-  'Acme Ltd',
-  '--sender-country',
-  'DE',
-  '--sender-phone',
-  '+49 151 1234 5678',
-  '--sender-address',
-  '1 High St',
-];
+const payout = payoutWords();
 
 /** @param invoice makes one that is not paid yet */
 export const payingCommands = async (

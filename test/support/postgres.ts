@@ -158,7 +158,7 @@ export async function startPostgres({
   };
 }
 
-interface Place extends Pick<Databases, 'port' | 'folder'> {
+interface ServerAddress extends Pick<Databases, 'port' | 'folder'> {
   readonly password?: string | undefined;
 }
 
@@ -166,7 +166,7 @@ interface Place extends Pick<Databases, 'port' | 'folder'> {
  * The databases of a server that is up; `stop` ends the poolers before it and leaves the server
  * alone.
  */
-export function databasesAt({ port, folder, password = '' }: Place): Databases {
+export function databasesAt({ port, folder, password = '' }: ServerAddress): Databases {
   const poolers: ChildProcess[] = [];
   const psql = (text: string, database = 'postgres'): string =>
     run(

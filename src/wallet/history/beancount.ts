@@ -2,12 +2,12 @@
 import { decimalsOf, type Money } from '../../formats/amount.js';
 import { nextDay } from '../../formats/calendar.js';
 import {
-  costText,
   declarations,
+  entryText,
   isAccount,
   namesIn,
   walletAccount,
-  type Entry,
+  type EntryStyle,
   type LedgerWriter,
 } from './ledger-entry.js';
 
@@ -16,7 +16,7 @@ const opened = '1970-01-01';
 
 export const beancountWriter = (zone = 'UTC'): LedgerWriter => ({
   head: `; Written by svcpay. Dates are in ${zone}.\n`,
-  write: (entry) => ({ names: namesIn(entry), text: transaction(entry) }),
+  write: (entry) => ({ names: namesIn(entry), text: entryText(entry, style) }),
   closing: (day, balance) => ({
     names: [walletAccount(balance.ccy)],
     text: closing(day, balance),
@@ -30,28 +30,12 @@ export const beancountWriter = (zone = 'UTC'): LedgerWriter => ({
 const closing = (day: string, { ccy, value }: Money): string =>
   `\n${nextDay(day)} balance ${walletAccount(ccy)}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`;
 
-function transaction({
-  time,
-  day,
-  title,
-  note,
-  txnId,
-  reference,
-  rate,
-  postings,
-  prices,
-}: Entry): string {
-  let text = `\n${day} * ${quoted(title)}`;
-  if (note !== undefined) text += ` ${quoted(note)}`;
-  text += `\n  time: ${quoted(time)}`;
-  if (txnId !== undefined) text += `\n  txn-id: ${quoted(txnId)}`;
-  if (reference !== undefined) text += `\n  ref: ${quoted(reference)}`;
-  if (rate !== undefined) text += `\n  rate: ${rate}`;
-  for (const posting of postings) text += `\n  ${posting.account}  ${costText(posting)}`;
-  for (const { ccy, price } of prices)
-    text += `\n\n${day} price ${ccy} ${price.value.toFixed()} ${price.ccy}`;
-  return `${text}\n`;
-}
+const style: EntryStyle = {
+  indent: '  ',
+  head: (title, note) => (note === undefined ? quoted(title) : `${quoted(title)} ${quoted(note)}`),
+  tag: (name, value) => `${name}: ${name === 'rate' ? value : quoted(value)}`,
+  price: (day, ccy, price) => `${day} price ${ccy} ${price}`,
+};
 
 const quoted = (text: string): string =>
   needsEscape.test(text)

@@ -2,18 +2,18 @@
 import Big from 'big.js';
 import { decimalsOf, fixed, type Money } from '../../formats/amount.js';
 import {
-  costText,
   declarations,
+  entryText,
   isAccount,
   namesIn,
   walletAccount,
-  type Entry,
+  type EntryStyle,
   type LedgerWriter,
 } from './ledger-entry.js';
 
 export const hledgerWriter = (zone = 'UTC'): LedgerWriter => ({
   head: `; Written by svcpay. Dates are in ${zone}.\n`,
-  write: (entry) => ({ names: namesIn(entry), text: write(entry) }),
+  write: (entry) => ({ names: namesIn(entry), text: entryText(entry, style) }),
   closing: (day, balance) => ({
     names: [balance.ccy, walletAccount(balance.ccy)],
     text: closing(day, balance),
@@ -27,28 +27,15 @@ export const hledgerWriter = (zone = 'UTC'): LedgerWriter => ({
 const amountFormat = (ccy: string): string =>
   `${new Big(1).toFixed(decimalsOf(ccy))}${decimalsOf(ccy) === 0 ? '.' : ''}`;
 
-function write({
-  time,
-  day,
-  title,
-  note,
-  txnId,
-  reference,
-  rate,
-  postings,
-  prices,
-}: Entry): string {
-  let text = `\n${day} * ${withoutComment(title)}`;
-  if (note !== undefined) text += ` | ${withoutComment(note)}`;
-  text += `\n    ; time: ${time}`;
-  if (txnId !== undefined) text += `\n    ; txn-id: ${tagValue(txnId)}`;
-  if (reference !== undefined) text += `\n    ; ref: ${tagValue(reference)}`;
-  if (rate !== undefined) text += `\n    ; rate: ${rate}`;
-  for (const posting of postings) text += `\n    ${posting.account}  ${costText(posting)}`;
-  for (const { ccy, price } of prices)
-    text += `\n\nP ${day} ${ccy} ${fixed(price.value)} ${price.ccy}`;
-  return `${text}\n`;
-}
+const style: EntryStyle = {
+  indent: '    ',
+  head: (title, note) =>
+    note === undefined
+      ? withoutComment(title)
+      : `${withoutComment(title)} | ${withoutComment(note)}`,
+  tag: (name, value) => `; ${name}: ${tagValue(value)}`,
+  price: (day, ccy, price) => `P ${day} ${ccy} ${price}`,
+};
 
 /** hledger checks an assertion after the preceding postings of its day. */
 const closing = (day: string, { ccy, value }: Money): string =>

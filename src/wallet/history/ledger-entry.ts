@@ -69,6 +69,29 @@ export function declarations(line: (name: string) => string): LedgerWriter['decl
   };
 }
 
+/** How a format writes the parts of an entry. */
+export interface EntryStyle {
+  readonly indent: string;
+  readonly head: (title: string, note: string | undefined) => string;
+  readonly tag: (name: string, value: string) => string;
+  /** @param price as in `70000 USD` */
+  readonly price: (day: string, ccy: string, price: string) => string;
+}
+
+/** The entry as text, after an empty line. */
+export function entryText(entry: Entry, { indent, head, tag, price }: EntryStyle): string {
+  const { day, time, txnId, reference, rate } = entry;
+  const line = `\n${indent}`;
+  let text = `\n${day} * ${head(entry.title, entry.note)}${line}${tag('time', time)}`;
+  if (txnId !== undefined) text += line + tag('txn-id', txnId);
+  if (reference !== undefined) text += line + tag('ref', reference);
+  if (rate !== undefined) text += line + tag('rate', rate);
+  for (const posting of entry.postings) text += `${line}${posting.account}  ${costText(posting)}`;
+  for (const each of entry.prices)
+    text += `\n\n${price(day, each.ccy, `${fixed(each.price.value)} ${each.price.ccy}`)}`;
+  return `${text}\n`;
+}
+
 export const isAccount = (name: string): boolean => name.includes(':');
 
 /** The currencies and accounts of an entry. */
@@ -177,7 +200,7 @@ const controls = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 const amountText = ({ ccy, text }: Figure): string => `${text} ${ccy}`;
 
 /** The amount, and its cost if it was exchanged: `0.00025 BTC @@ 25 USDT`. */
-export const costText = ({ amount, cost }: Posting): string =>
+const costText = ({ amount, cost }: Posting): string =>
   cost === undefined ? amountText(amount) : `${amountText(amount)} @@ ${amountText(cost)}`;
 
 const dayMs = 86_400_000;

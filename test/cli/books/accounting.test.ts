@@ -9,6 +9,7 @@ import type { ListedTransaction } from '../../../src/api/types.js';
 import { sanitize } from '../../../src/terminal/sanitize.js';
 import { exportLines } from '../../../src/wallet/history/export.js';
 import { svcpay } from '../../support/in-process.js';
+import { payoutWords } from '../../support/payout.js';
 import { test } from '../../support/svcpay.js';
 import { start, swapped } from '../../wallet/books/support.js';
 
@@ -112,44 +113,7 @@ describe('svcpay tx export', () => {
     const [first] = rowsOf((await svcpay(['tx', 'export', '-o', 'csv'], around)).stdout);
     expect(first).toMatchObject({ fiat: 'USD', sourceFiatRate: rate, destFiatRate: rate });
 
-    await svcpay(
-      [
-        'payout',
-        '--country',
-        'VN',
-        '--institution',
-        '970436',
-        '--acct-num',
-        '0123456789',
-        '--acct-name',
-        'LE VAN A',
-        '--amount',
-        '500000vnd',
-        '--from',
-        'USD',
-        '--yes',
-        '--purpose',
-        '1',
-        '--source',
-        '1',
-        '--relationship',
-        '1',
-        '--recipient-type',
-        'individual',
-        '--recipient-name',
-        'Le Van A',
-        '--recipient-country',
-        'VN',
-        '--sender-type',
-        'individual',
-        '--sender-name',
-        'Jane Roe',
-        '--sender-country',
-        'CA',
-        '--no-wait',
-      ],
-      around,
-    );
+    await svcpay([...payoutWords({ '--from': 'USD' }), '--yes', '--no-wait'], around);
     await around.sandbox.clock.advance('1d');
     const xero = ['tx', 'export', '-o', 'xero', '--wallet', 'USD'];
     expect(rowsOf((await svcpay(xero, around)).stdout)[0]).toMatchObject({

@@ -76,6 +76,17 @@ async function isThere(database: Postgres, home: string): Promise<void> {
   expect(counts).toEqual([{ payments: 10, attempts: 10, events: 3 }]);
 }
 
+const payOnce = [
+  '--sandbox',
+  'send',
+  'onchain',
+  'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
+  '1000sat',
+  '--yes',
+  '--no-wait',
+  '--json',
+];
+
 describe.skipIf(!hasPostgres)('moving into a database', () => {
   test('has one result, even if repeated', async () => {
     const database = await emptyDatabase();
@@ -175,50 +186,30 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
       home: await newHome(),
       env: { SVCPAY_DATABASE_URL: await preparedDatabase(server()) },
     };
-    const pay = [
-      '--sandbox',
-      'send',
-      'onchain',
-      'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
-      '1000sat',
-      '--yes',
-      '--no-wait',
-      '--json',
-    ];
-    const run = await svcpay(pay, here);
+    const run = await svcpay(payOnce, here);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({
       message: expect.stringContaining('not in the database'),
       hint: expect.stringContaining('svcpay db move'),
     });
     expect(await svcpay(['db', 'move'], here)).toMatchObject({ exitCode: 0 });
-    expect(await svcpay(pay, here)).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(payOnce, here)).toMatchObject({ exitCode: 0 });
   });
 
   test('is required for payments of the embedded sandbox only where the sandbox is paid', async () => {
     const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-    const pay = [
-      '--sandbox',
-      'send',
-      'onchain',
-      'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
-      '1000sat',
-      '--yes',
-      '--no-wait',
-      '--json',
-    ];
-    expect(await svcpay(pay, { home })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay(payOnce, { home })).toMatchObject({ exitCode: 0 });
     const path = journalFile(findHome({ SVCPAY_HOME: home }));
     expect([holdsPayments(path, undefined), holdsPayments(path, embeddedUrl)]).toEqual([
       true,
       false,
     ]);
     const env = { SVCPAY_DATABASE_URL: await preparedDatabase(server()) };
-    const refused = await svcpay(pay, { home, env });
+    const refused = await svcpay(payOnce, { home, env });
     expect(refused).toMatchObject({ exitCode: 2 });
     expect(refused.error().hint).toContain('svcpay db move');
     expect(await svcpay(['db', 'move'], { home, env })).toMatchObject({ exitCode: 0 });
-    expect(await svcpay([...pay, '--again'], { home, env })).toMatchObject({ exitCode: 0 });
+    expect(await svcpay([...payOnce, '--again'], { home, env })).toMatchObject({ exitCode: 0 });
   });
 });

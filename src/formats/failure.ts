@@ -1,6 +1,6 @@
 // The error type for expected failures: kind, exit code and next step.
 
-/** Exit codes, one per fate of the money. */
+/** Exit codes, one per outcome of the money. */
 export const exitCodes = {
   unexpected: 1,
   /** Invalid input: nothing was sent. */

@@ -8,7 +8,7 @@ import type { Canvas } from './terminal.js';
 import { widthOf, wrap } from './text.js';
 
 /** The certain state of the money by kind; nothing is certain for other kinds. */
-const fates: Partial<Record<FailureKind, string>> = {
+const outcomes: Partial<Record<FailureKind, string>> = {
   usage: 'Not sent',
   refused: 'Nothing moved',
   authentication: 'Nothing moved',
@@ -28,7 +28,7 @@ export interface FailureViewOptions {
 }
 
 export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
-  const paragraph = sanitize(money ? withFate(failure) : failure.message);
+  const paragraph = sanitize(money ? withOutcome(failure) : failure.message);
   const lines = canvas === undefined ? [paragraph] : marked(paragraph, failure.kind, canvas);
   // A command or an id is never wrapped, so that it can be copied.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
@@ -60,15 +60,15 @@ function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas
 const mark = '✗ ';
 
 /** Messages that begin or end with the state of the money. */
-const namesFate =
+const namesOutcome =
   /^(?:(?:Not|Nothing|Paid|Sent|Outcome)\b[^.]*:|(?:Not|Sent)\b[^:.]*[.,]|You (?:left|said)\b)|: nothing moved\.$/;
 
 const firstWords = /^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted)\b/;
 
-function withFate({ kind, message }: Failure): string {
-  const fate = fates[kind];
-  if (fate === undefined || namesFate.test(message)) return message;
-  return `${fate}: ${message.replace(firstWords, (word) => word.toLowerCase())}`;
+function withOutcome({ kind, message }: Failure): string {
+  const outcome = outcomes[kind];
+  if (outcome === undefined || namesOutcome.test(message)) return message;
+  return `${outcome}: ${message.replace(firstWords, (word) => word.toLowerCase())}`;
 }
 
 /** Whether the service gave no answer, or an error. */

@@ -200,7 +200,7 @@ describe('the outcome of a creation and of a confirmation', () => {
   const html: FakeAnswer = answer(200, '<html></html>', { 'content-type': 'text/html' });
   const unknown = { name: 'NoAnswer', mayHaveArrived: true };
   const untouched = { name: 'NoAnswer', mayHaveArrived: false, kind: 'temporary', exitCode: 75 };
-  const fates: [string, FakeAnswer, Record<string, unknown>][] = [
+  const outcomes: [string, FakeAnswer, Record<string, unknown>][] = [
     ['a refused connection', refused(), untouched],
     [
       'an unknown host',
@@ -238,7 +238,7 @@ describe('the outcome of a creation and of a confirmation', () => {
     ],
   ];
 
-  test.for(fates)('%s after a creation', async ([, trouble, expected]) => {
+  test.for(outcomes)('%s after a creation', async ([, trouble, expected]) => {
     const { client, service } = world();
     service.on('POST', '/api/v2/transaction', trouble);
     const sides = {
@@ -249,7 +249,7 @@ describe('the outcome of a creation and of a confirmation', () => {
     await expect(client.createTransaction(sides)).rejects.toMatchObject({ ...expected, ...kind });
   });
 
-  test.for(fates)('%s after a confirmation', async ([, trouble, expected]) => {
+  test.for(outcomes)('%s after a confirmation', async ([, trouble, expected]) => {
     const { client, service } = world();
     service.on('PUT', '/api/v2/transaction/t1/confirm', trouble);
     const known = expected['mayHaveArrived'] !== true;

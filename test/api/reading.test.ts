@@ -9,7 +9,7 @@ import { start, transaction, world } from './support/client.js';
 const iso = new Date(start).toISOString();
 
 type Path = readonly [string, ...string[]];
-type Place = 'missing' | 'null' | 'text' | 'wrapped' | 'nonsense';
+type Form = 'missing' | 'null' | 'text' | 'wrapped' | 'nonsense';
 
 /**
  * Every field of a transaction, with another form of what it says, and with something that says
@@ -51,7 +51,7 @@ const needed = new Set(['txnId', 'txnState']);
 
 function changed(
   [first, second]: Path,
-  place: Place,
+  form: Form,
   { text, nonsense }: { text: unknown; nonsense: unknown },
 ) {
   const whole: Record<string, unknown> = structuredClone({
@@ -61,25 +61,25 @@ function changed(
   });
   const inner = second === undefined ? whole : (whole[first] as Record<string, unknown>);
   const name = second ?? first;
-  if (place === 'missing') delete inner[name];
-  else inner[name] = { null: null, text, wrapped: { data: inner[name] }, nonsense }[place];
+  if (form === 'missing') delete inner[name];
+  else inner[name] = { null: null, text, wrapped: { data: inner[name] }, nonsense }[form];
   return whole;
 }
 
-/** Objects may hold anything: a wrapper in their place is one of them. */
+/** Objects may hold anything: a wrapper in their form is one of them. */
 const isObject = new Set(['sourceOfFunds', 'sourceReq', 'destReq', 'reqDetails', 'kyc']);
 
 const cases = fields.flatMap((field) =>
-  (['missing', 'null', 'text', 'wrapped', 'nonsense'] as const).map((place) => {
+  (['missing', 'null', 'text', 'wrapped', 'nonsense'] as const).map((form) => {
     const name = field.path.at(-1) ?? '';
-    const isBad = place === 'nonsense' || (place === 'wrapped' && !isObject.has(name));
-    const isGone = isBad || place === 'missing' || place === 'null';
+    const isBad = form === 'nonsense' || (form === 'wrapped' && !isObject.has(name));
+    const isGone = isBad || form === 'missing' || form === 'null';
     return {
       name: field.path.join('.'),
-      place,
+      form,
       isBad,
       isGone,
-      row: changed(field.path, place, field),
+      row: changed(field.path, form, field),
     };
   }),
 );
@@ -90,7 +90,7 @@ function doubting() {
 }
 
 describe('a status', () => {
-  test.for(cases)('whose $name is $place', async ({ name, isBad, isGone, row }) => {
+  test.for(cases)('whose $name is $form', async ({ name, isBad, isGone, row }) => {
     const { client, service, doubts } = doubting();
     service.on('GET', '/api/v2/transaction/t1', answer(200, row));
     const read = client.transaction('t1');
@@ -111,7 +111,7 @@ describe('a status', () => {
 
 describe('a list row', () => {
   test.for(cases)(
-    'whose $name is $place is listed with the others',
+    'whose $name is $form is listed with the others',
     async ({ name, isBad, isGone, row }) => {
       const { client, service, doubts } = doubting();
       service.on(

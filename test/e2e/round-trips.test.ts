@@ -23,9 +23,9 @@ let around: Environment;
 
 beforeAll(async () => {
   sandbox = await startCheckedSandbox({ autoPay: 'off' });
-  const begun = performance.now();
+  const startedAt = performance.now();
   await svcpay(['--sandbox', 'wallets'], { home: mkdtempSync(join(tmpdir(), 'near-home-')) });
-  tripMs = Math.min(1_000, Math.max(tripMs, performance.now() - begun));
+  tripMs = Math.min(1_000, Math.max(tripMs, performance.now() - startedAt));
   far = await startFarService(forwardTo(sandbox.url), tripMs);
 });
 beforeEach(({ task }) => {

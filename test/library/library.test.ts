@@ -43,14 +43,14 @@ describe('payments', () => {
       return library.openPayments({ client, journal, on: ({ type }) => void events.push(type) });
     };
     const payment = { to: invoice, ref: 'order-118', maxFee: { percent: '1' } };
-    const begun = await (await open()).send({ ...payment, wait: false });
-    expect(begun.extRefId).toBe('order-118');
+    const sent = await (await open()).send({ ...payment, wait: false });
+    expect(sent.extRefId).toBe('order-118');
     await sandbox.clock.advance('5s');
     const later = await open();
     expect(await later.resume()).toMatchObject([
-      { ref: 'order-118', transaction: { txnId: begun.txnId, txnState: 'completed' } },
+      { ref: 'order-118', transaction: { txnId: sent.txnId, txnState: 'completed' } },
     ]);
-    expect(await later.send(payment)).toMatchObject({ txnId: begun.txnId, txnState: 'completed' });
+    expect(await later.send(payment)).toMatchObject({ txnId: sent.txnId, txnState: 'completed' });
     expect(sandbox.requests('PUT')).toHaveLength(1);
     expect(events).toContain('quoted');
   });

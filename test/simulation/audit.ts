@@ -274,7 +274,10 @@ function untrueBatch(
   { books }: Known,
 ): string[] {
   const found = rows.flatMap((row) => untrueRow(row, letGo, books));
-  if (failure === undefined && rows.some(({ fate }) => fate === 'failed' || fate === 'unknown'))
+  if (
+    failure === undefined &&
+    rows.some(({ result }) => result === 'failed' || result === 'unknown')
+  )
     found.push('not all rows are done');
   if (
     failure !== undefined &&
@@ -312,18 +315,19 @@ const isLetGo = ({ confirmedBy, movedBy }: ModelTransaction): boolean =>
   confirmedBy.size > 0 || movedBy === byItself;
 
 function untrueRow(
-  { row, fate, txnId }: RowOutcome,
+  { row, result, txnId }: RowOutcome,
   letGo: readonly ModelTransaction[],
   { model }: Books,
 ): string[] {
   const txn = model.transactions.find((each) => each.txnId === txnId);
-  if (fate === 'paid')
+  if (result === 'paid')
     return txn?.state === 'completed' && keyOf(row.order) === askedKey(txn)
       ? []
       : [`${row.ref} is ${txn?.state}`];
-  if (fate === 'sent') return txn !== undefined && isLetGo(txn) ? [] : [`${row.ref} was not sent`];
+  if (result === 'sent')
+    return txn !== undefined && isLetGo(txn) ? [] : [`${row.ref} was not sent`];
   const moved = letGo.find((each) => baseRef(each.extRefId) === row.ref);
-  return fate === 'failed' && moved !== undefined
+  return result === 'failed' && moved !== undefined
     ? [`${moved.txnId} for ${row.ref} took effect`]
     : [];
 }

@@ -15,7 +15,7 @@ export interface Keeper {
   /** A database for several machines, with a clock of its own, in place of a file of one. */
   readonly isShared: boolean;
   readonly open: (isAlive: (owner: string) => boolean) => Journal;
-  /** Ids of all that was ever begun in it. */
+  /** Ids of all that was ever opened in it. */
   readonly ids: Set<string>;
   /** By payment, the process that is at work on it. */
   readonly drivers: Map<string, string>;
@@ -163,9 +163,9 @@ export function gated(
         return result;
       });
   const begin = late(async (draft: PaymentDraft) => {
-    const begun = await journal.begin(draft);
-    keeper.ids.add(begun.payment.id);
-    return begun;
+    const claim = await journal.begin(draft);
+    keeper.ids.add(claim.payment.id);
+    return claim;
   }, true);
   // That somebody else has it tells nothing of how far it is.
   const take: Journal['claim'] = async (id, owner) => {
@@ -185,9 +185,9 @@ export function gated(
   };
   return {
     begin: async (draft) => {
-      const begun = await begin(draft);
-      tracks.payments.add(begun.payment.id);
-      return begun;
+      const claim = await begin(draft);
+      tracks.payments.add(claim.payment.id);
+      return claim;
     },
     claim: async (id, owner) => {
       const claimed = await claim(id, owner);

@@ -238,8 +238,8 @@ async function verdictOf(running: Promise<CommandEnd>): Promise<Verdict> {
   }
 }
 
-const rowInWords = ({ row, fate, failure }: BatchEnd['rows'][number]): string =>
-  `${row.ref} ${failure?.kind ?? fate}`;
+const rowInWords = ({ row, result, failure }: BatchEnd['rows'][number]): string =>
+  `${row.ref} ${failure?.kind ?? result}`;
 
 const resumedInWords = ({ payment, txn, failure }: Resumed): string =>
   `${payment.ref} ${failure?.kind ?? txn?.txnState}`;

@@ -110,9 +110,9 @@ async function live(
     return startProcess(world, network, alive, {
       name,
       machine,
-      crashAt: sky.isCalm ? undefined : mishap(chance, 0.5),
-      stallAt: sky.isCalm ? undefined : mishap(chance, 0.1),
-      interruptAt: sky.isCalm ? undefined : mishap(chance, 0.1),
+      crashAt: sky.isCalm ? undefined : faultAt(chance, 0.5),
+      stallAt: sky.isCalm ? undefined : faultAt(chance, 0.1),
+      interruptAt: sky.isCalm ? undefined : faultAt(chance, 0.1),
       limits: books.limits,
       journalFaults: { diskFull: () => sky.diskFull, silent: () => sky.databaseSilent },
       approve,
@@ -353,7 +353,7 @@ const oneOfEach = (machines: readonly Machine[]): Machine[] => [
 ];
 
 /** At which await of a process it happens; most commands have about so many. */
-const mishap = (chance: Chance, probability: number): number | undefined =>
+const faultAt = (chance: Chance, probability: number): number | undefined =>
   chance.hits(probability) ? 1 + chance.below(30) : undefined;
 
 const patient: PaymentOptions = { wait: 'forever', retry: false };

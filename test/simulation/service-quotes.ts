@@ -4,7 +4,7 @@ import { invoiceSats, satoshi } from './wishes.js';
 import type { Traits } from './service-traits.js';
 import type { Chance, World } from './world.js';
 
-interface Side {
+interface QuotedSide {
   readonly ccy: string;
   readonly method: string;
   readonly amtRequested?: number;
@@ -15,8 +15,8 @@ interface Side {
 /** The creation body, as it came. */
 interface Asked {
   readonly extRefId: string;
-  readonly sourceReq: Side;
-  readonly destReq: Side;
+  readonly sourceReq: QuotedSide;
+  readonly destReq: QuotedSide;
   readonly note?: string;
   readonly deductNetworkFeesFromDest?: boolean;
   readonly sourceOfFunds?: object;
@@ -45,8 +45,8 @@ export interface ModelTransaction {
   /** What was asked for, without its reference. */
   readonly asked: Asked;
   readonly twist: Twist | undefined;
-  readonly source: Side;
-  readonly dest: Side;
+  readonly source: QuotedSide;
+  readonly dest: QuotedSide;
   readonly amounts: { readonly source: number; readonly dest: number };
   readonly fee: number;
   readonly fxRate: number;
@@ -221,7 +221,7 @@ function twisted(right: Figures, twist: Twist): Partial<Figures> {
   }
 }
 
-const timesTen = (side: Side): Side => ({
+const timesTen = (side: QuotedSide): QuotedSide => ({
   ...side,
   ...(side.amtRequested !== undefined && { amtRequested: side.amtRequested * 10 }),
 });

@@ -144,7 +144,7 @@ export async function payBatch(
     const notBegun = count - doneRows(tally);
     const summary = {
       ...before,
-      ...tally.fates,
+      ...tally.results,
       paidBefore: tally.before,
       spent,
       notBegun,
@@ -183,8 +183,8 @@ function recorder(rows: number, file: ResultFile | undefined, drain: Drain, cont
   let tally = emptyTally;
   let lost: Failure | undefined;
   const progress = (elapsedMs: number): string => {
-    const { fates, before } = tally;
-    const failed = fates.failed + fates.unknown;
+    const { results, before } = tally;
+    const failed = results.failed + results.unknown;
     const stopping = drain.stop.aborted;
     return progressLine(
       { done: doneRows(tally), rows, failed, elapsedMs, skipped: before, stopping },
@@ -231,7 +231,7 @@ function recorder(rows: number, file: ResultFile | undefined, drain: Drain, cont
 }
 
 function lineOf(
-  { row, fate, txnId, txnState, settledAt, total, failure }: RowOutcome,
+  { row, result, txnId, txnState, settledAt, total, failure }: RowOutcome,
   now: number,
 ): BatchLine {
   return {
@@ -239,11 +239,11 @@ function lineOf(
     ref: row.ref,
     to: row.to,
     amount: row.amount,
-    outcome: fate,
+    outcome: result,
     txnId,
     txnState,
-    paid: fate === 'failed' ? null : (total?.value ?? null),
-    paidCcy: fate === 'failed' ? null : (total?.ccy ?? null),
+    paid: result === 'failed' ? null : (total?.value ?? null),
+    paidCcy: result === 'failed' ? null : (total?.ccy ?? null),
     error: failure?.kind ?? null,
     message: failure?.message ?? null,
     at: new Date(now).toISOString(),

@@ -63,7 +63,7 @@ export async function submittedHere(context: Context): Promise<readonly Candidat
   }
 }
 
-const fates: Readonly<Record<AttemptState, Known['fate']>> = {
+const outcomesOfStates: Readonly<Record<AttemptState, Known['outcome']>> = {
   requested: 'nothing moved',
   quoted: 'nothing moved',
   submitting: 'in flight',
@@ -87,7 +87,7 @@ export async function* knownPayments(
     yield {
       txnId,
       reference: attemptRef(payment.ref, number),
-      fate: fates[state],
+      outcome: outcomesOfStates[state],
       state,
       ccy: spendCcy,
       total: approvedTotal === null ? null : new Big(approvedTotal),
@@ -98,7 +98,7 @@ export async function* knownPayments(
   }
 }
 
-const fatesOfOutcomes: Readonly<Record<string, Known['fate']>> = {
+const outcomesInFile: Readonly<Record<string, Known['outcome']>> = {
   paid: 'paid',
   sent: 'in flight',
   unknown: 'unknown',
@@ -113,16 +113,16 @@ export async function* resultRows(path: string): AsyncGenerator<Known> {
   try {
     for await (const row of readRows(source, resultColumns)) {
       if (isProblem(row)) throw wrong(`line ${row.line}: ${row.message}`);
-      const { txnid, ref, outcome = '', paid, paidccy } = row.cells;
-      const fate = fatesOfOutcomes[outcome];
-      if (fate === undefined) throw wrong(`line ${row.line} has no outcome.`);
+      const { txnid, ref, outcome: state = '', paid, paidccy } = row.cells;
+      const outcome = outcomesInFile[state];
+      if (outcome === undefined) throw wrong(`line ${row.line} has no outcome.`);
       if (paid !== undefined && !/^\d+(?:\.\d+)?$/.test(paid))
         throw wrong(`"${paid}" is not an amount.`);
       yield {
         txnId: txnid ?? null,
         reference: ref ?? null,
-        fate,
-        state: outcome,
+        outcome,
+        state,
         ccy: paidccy ?? null,
         total: paid === undefined ? null : new Big(paid),
         receivesCcy: null,

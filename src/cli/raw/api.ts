@@ -122,16 +122,16 @@ async function request(
   { terminal, globals }: Context,
 ): Promise<HttpResponse> {
   const response = await client.request(method, path, body).catch((error: unknown) => {
-    throw unknownFate(error);
+    throw withUnknownOutcome(error);
   });
   const answer = readAnswer(response);
   if (isSuccess(response) && !reportsError(answer)) return response;
   if (response.body !== '' && !globals.quiet) terminal.stderr.write(shown(response.body));
-  throw unknownFate(failureOf(answer, effectOf(method, path), client.serviceNow()));
+  throw withUnknownOutcome(failureOf(answer, effectOf(method, path), client.serviceNow()));
 }
 
 /** The journal has no record of a raw request, so only the service can report its outcome. */
-function unknownFate(error: unknown): unknown {
+function withUnknownOutcome(error: unknown): unknown {
   if (!(error instanceof NoAnswer) || error.kind !== 'pending') return error;
   const { message, txnId, status, code } = error;
   return new Failure('pending', `Outcome unknown: ${message} Nothing was repeated.`, {

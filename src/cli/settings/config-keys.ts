@@ -26,7 +26,7 @@ export interface ConfigKey {
   readonly about: string;
   /** All values, if there are few. */
   readonly choices?: readonly string[];
-  readonly stored: (profile: Profile) => string | undefined;
+  readonly inProfile: (profile: Profile) => string | undefined;
   /**
    * Returns the changed profile; undefined removes the value. Throws Failure `usage` for an invalid
    * value.
@@ -89,7 +89,7 @@ const senderKey = (
   name: `sender.${name}`,
   about: `your ${field === 'type' ? 'kind, individual or business' : name}, for payouts`,
   ...(choices && { choices }),
-  stored: ({ sender }) => sender?.[field],
+  inProfile: ({ sender }) => sender?.[field],
   change: (profile, text) => ({
     ...profile,
     sender: { ...profile.sender, [field]: unless(text, parse) },
@@ -100,7 +100,7 @@ const senderKey = (
 const labelsKey = (name: keyof Codes): ConfigKey => ({
   name: `labels.${name}`,
   about: `names for the ${name} numbers of payouts, e.g. 1=Family support, 2=Education`,
-  stored: ({ codes }) => {
+  inProfile: ({ codes }) => {
     const labels = Object.entries(codes?.[name]?.labels ?? {});
     return labels.length === 0
       ? undefined
@@ -135,7 +135,7 @@ const profileKey = <K extends keyof Stored>(
   others: Pick<ConfigKey, 'about' | 'choices' | 'keep' | 'effective' | 'variable' | 'flag'>,
 ): ConfigKey => ({
   name,
-  stored: (profile) => profile[field]?.toString(),
+  inProfile: (profile) => profile[field]?.toString(),
   change: (profile, text) => ({ ...profile, [field]: unless(text, parse) }),
   ...others,
 });
@@ -230,7 +230,7 @@ interface Sources {
 
 /** The value in force and its source. */
 export function readKey(key: ConfigKey, { settings, globals, env }: Sources): ConfigEntry {
-  const stored = key.stored(settings.profile);
+  const stored = key.inProfile(settings.profile);
   const value = (key.effective === undefined ? stored : key.effective(settings)) ?? null;
   const isGiven =
     key.flag !== undefined && globals[key.flag] !== undefined && globals[key.flag] !== false;

@@ -119,7 +119,7 @@ async function askSetting(
         const question = {
           message: key?.name ?? '',
           flag: 'VALUE',
-          default: key?.stored(settings.profile),
+          default: key?.inProfile(settings.profile),
         };
         const parse = (text: string): string => {
           key?.change(settings.profile, text);

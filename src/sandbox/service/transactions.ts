@@ -47,14 +47,14 @@ const row = v.pipe(
     updatedAt: v.number(),
   }),
   // Stored in the smallest unit of the currency.
-  v.transform((stored) => ({
-    ...stored,
-    sourceAmount: fromUnits(stored.sourceCcy, stored.sourceAmount),
-    destAmount: fromUnits(stored.destCcy, stored.destAmount),
-    charge: fromUnits(stored.sourceCcy, stored.charge),
-    arrives: fromUnits(stored.destCcy, stored.arrives),
-    serviceFee: fromUnits(stored.sourceCcy, stored.serviceFee),
-    networkFee: fromUnits(stored.sourceCcy, stored.networkFee),
+  v.transform((inUnits) => ({
+    ...inUnits,
+    sourceAmount: fromUnits(inUnits.sourceCcy, inUnits.sourceAmount),
+    destAmount: fromUnits(inUnits.destCcy, inUnits.destAmount),
+    charge: fromUnits(inUnits.sourceCcy, inUnits.charge),
+    arrives: fromUnits(inUnits.destCcy, inUnits.arrives),
+    serviceFee: fromUnits(inUnits.sourceCcy, inUnits.serviceFee),
+    networkFee: fromUnits(inUnits.sourceCcy, inUnits.networkFee),
   })),
 );
 

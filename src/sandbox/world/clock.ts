@@ -8,9 +8,9 @@ const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v
 
 /** `machine` is the machine's time in epoch ms. */
 export function readClock(store: Store, machine: number): ClockState {
-  const stored = readSetting(store, 'clock');
-  if (stored === undefined) return { now: machine, frozen: false };
-  const clock = v.parse(setting, JSON.parse(stored));
+  const saved = readSetting(store, 'clock');
+  if (saved === undefined) return { now: machine, frozen: false };
+  const clock = v.parse(setting, JSON.parse(saved));
   return 'ahead' in clock
     ? { now: machine + clock.ahead, frozen: false }
     : { now: clock.standsAt, frozen: true };

@@ -16,11 +16,11 @@ import type { PlannedRow } from './plan.js';
  * The outcome of a row: `paid`; `sent`, accepted by the service but not awaited; `unknown`,
  * submitted without a known outcome; `failed`.
  */
-export type Fate = 'paid' | 'sent' | 'unknown' | 'failed';
+export type RowResult = 'paid' | 'sent' | 'unknown' | 'failed';
 
 export interface RowOutcome {
   readonly row: PlannedRow;
-  readonly fate: Fate;
+  readonly result: RowResult;
   /** Paid by an earlier run. */
   readonly before: boolean;
   readonly txnId: string | null;
@@ -170,15 +170,15 @@ function outcomeOf(
   isSubmitted: boolean,
   total: Money | undefined,
 ): RowOutcome {
-  const fate = txnState === 'completed' ? 'paid' : 'sent';
+  const result = txnState === 'completed' ? 'paid' : 'sent';
   return {
     row,
-    fate,
-    before: !isSubmitted && fate === 'paid',
+    result,
+    before: !isSubmitted && result === 'paid',
     txnId,
     txnState,
     settledAt:
-      fate === 'paid' ? Math.max(sourceReq.updatedAt ?? 0, destReq.updatedAt ?? 0) || null : null,
+      result === 'paid' ? Math.max(sourceReq.updatedAt ?? 0, destReq.updatedAt ?? 0) || null : null,
     total,
     failure: undefined,
   };
@@ -260,7 +260,16 @@ async function paidBefore(
   const { txnId, txnState } = paid;
   const total = totalOf(paid);
   const settledAt = known.updatedAt;
-  return { row, fate: 'paid', before: true, txnId, txnState, settledAt, total, failure: undefined };
+  return {
+    row,
+    result: 'paid',
+    before: true,
+    txnId,
+    txnState,
+    settledAt,
+    total,
+    failure: undefined,
+  };
 }
 
 /** What was approved for the attempt of another run that this one follows. */
@@ -278,7 +287,7 @@ const totalOf = ({ approvedTotal: total, spendCcy }: Attempt): Money | undefined
 
 const failedRow = (row: PlannedRow, failure: Failure): Omit<RowOutcome, 'total'> => ({
   row,
-  fate: failure.kind === 'pending' ? 'unknown' : 'failed',
+  result: failure.kind === 'pending' ? 'unknown' : 'failed',
   before: false,
   txnId: failure.txnId ?? null,
   txnState: null,

@@ -3,10 +3,10 @@ import type Big from 'big.js';
 import { counted } from '../../formats/text.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
-import type { Fate, RowOutcome } from './run.js';
+import type { RowResult, RowOutcome } from './run.js';
 
 export interface Tally {
-  readonly fates: Readonly<Record<Fate, number>>;
+  readonly results: Readonly<Record<RowResult, number>>;
   /** Rows among the paid ones that an earlier run had paid. */
   readonly before: number;
   /** Debits of this run by currency, fees included. */
@@ -16,17 +16,17 @@ export interface Tally {
 }
 
 export const emptyTally: Tally = {
-  fates: { paid: 0, sent: 0, unknown: 0, failed: 0 },
+  results: { paid: 0, sent: 0, unknown: 0, failed: 0 },
   before: 0,
   spent: new Map(),
   kinds: new Set(),
 };
 
-export function tallied({ fates, before, spent, kinds }: Tally, outcome: RowOutcome): Tally {
-  const { fate, total, failure } = outcome;
-  const leaves = !outcome.before && fate !== 'failed' ? total : undefined;
+export function tallied({ results, before, spent, kinds }: Tally, outcome: RowOutcome): Tally {
+  const { result, total, failure } = outcome;
+  const leaves = !outcome.before && result !== 'failed' ? total : undefined;
   return {
-    fates: { ...fates, [fate]: fates[fate] + 1 },
+    results: { ...results, [result]: results[result] + 1 },
     before: before + (outcome.before ? 1 : 0),
     spent:
       leaves === undefined
@@ -36,12 +36,12 @@ export function tallied({ fates, before, spent, kinds }: Tally, outcome: RowOutc
   };
 }
 
-export const doneRows = ({ fates }: Tally): number =>
-  fates.paid + fates.sent + fates.unknown + fates.failed;
+export const doneRows = ({ results }: Tally): number =>
+  results.paid + results.sent + results.unknown + results.failed;
 
 /** Whether this run has submitted a payment. */
-export const hasMoved = ({ fates, before }: Tally): boolean =>
-  fates.paid + fates.sent + fates.unknown > before;
+export const hasMoved = ({ results, before }: Tally): boolean =>
+  results.paid + results.sent + results.unknown > before;
 
 const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
 
@@ -59,16 +59,16 @@ export function failureOf(
   complete: boolean,
   interrupted: boolean,
 ): Failure | undefined {
-  const { fates, kinds } = tally;
-  if (fates.unknown > 0) {
+  const { results, kinds } = tally;
+  if (results.unknown > 0) {
     return new Failure(
       'pending',
-      `Outcome unknown: ${counted(fates.unknown, 'row')} may have been paid and may not.`,
+      `Outcome unknown: ${counted(results.unknown, 'row')} may have been paid and may not.`,
       again,
     );
   }
   if (interrupted && (!complete || kinds.has('interrupted'))) {
-    const left = rows - doneRows(tally) + fates.failed;
+    const left = rows - doneRows(tally) + results.failed;
     return hasMoved(tally)
       ? new Failure(
           'pending',
@@ -78,14 +78,14 @@ export function failureOf(
         )
       : new Failure('interrupted', 'Interrupted: nothing moved.', again);
   }
-  if (fates.failed === 0) return undefined;
+  if (results.failed === 0) return undefined;
   const [only, ...others] = kinds;
   const one = only === undefined || others.length > 0 ? 'payment-failed' : only;
   const kind = hasMoved(tally) ? (partly[one] ?? one) : one;
   const stopped = complete ? '' : `, and ${rows - doneRows(tally)} not started`;
   return new Failure(
     kind,
-    `Not paid: ${fates.failed} of ${counted(rows, 'row')}${stopped}.`,
+    `Not paid: ${results.failed} of ${counted(rows, 'row')}${stopped}.`,
     again,
   );
 }
@@ -101,7 +101,7 @@ const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
 /** A failure of the batch itself, such as an unreadable file, after a row was submitted. */
 export function faultFailure(fault: unknown, tally: Tally, rows: number): Failure | undefined {
   if (fault === undefined) return undefined;
-  const left = rows - doneRows(tally) + tally.fates.failed;
+  const left = rows - doneRows(tally) + tally.results.failed;
   return new Failure(
     'pending',
     `Not paid: ${left} of ${counted(rows, 'row')}, because it could not go on: ${messageOf(fault)}`,

@@ -7,11 +7,10 @@ import { Failure } from '../../formats/failure.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
 import type { SortedRows } from '../../store/files/sorted-rows.js';
 import {
-  fateAtService,
-  isSameFate,
+  outcomeAtService,
+  isSameOutcome,
   mayHaveMoved,
-  ofKnown,
-  ofRow,
+  ofWhole,
   readKnown,
   readServiceRow,
   serviceText,
@@ -78,7 +77,7 @@ export async function* differences({ journal, inbox, files }: Sources, deps: Com
     yield* ownDifferences(row, rows);
     const isExpected = row.txnState === 'completed' && row.createdAt >= firstEvent;
     if (isExpected && rows.find('event completed', row.txnId) === undefined)
-      yield ofRow('event never came', 'inbox', row, 'no event reported completed');
+      yield ofWhole('there', 'event never came', 'inbox', row, 'no event reported completed');
   }
   yield* eventDifferences(deps);
 }
@@ -98,13 +97,19 @@ async function* checked(
   const txn = txnId === null ? undefined : await read(txnId).catch(ifNotFound);
   if (txn === undefined) {
     const name = txnId === null ? 'reference' : 'id';
-    yield ofKnown('unknown there', source, known, `the service has no transaction of this ${name}`);
+    yield ofWhole(
+      'here',
+      'unknown there',
+      source,
+      known,
+      `the service has no transaction of this ${name}`,
+    );
     return;
   }
   const row = readServiceRow(serviceText(txn));
   if (row.createdAt < since) return;
   const detail = `the list leaves it out; by its id the service reports ${row.txnState}`;
-  yield { ...ofKnown('unknown there', source, known, detail), there: row.total };
+  yield { ...ofWhole('here', 'unknown there', source, known, detail), there: row.total };
   yield* compare(known, row, source);
 }
 
@@ -118,13 +123,13 @@ function ifNotFound(error: unknown): undefined {
 }
 
 function stateDifference(
-  { fate, state }: Known,
+  { outcome, state }: Known,
   there: ServiceRow,
   source: string,
 ): Iterable<FoundDifference> {
-  if (isSameFate(fate, fateAtService(there.txnState))) return [];
+  if (isSameOutcome(outcome, outcomeAtService(there.txnState))) return [];
   const detail = `${state} here, ${there.txnState} at the service`;
-  return [{ ...ofRow('state differs', source, there, detail), ccy: null, there: null }];
+  return [{ ...ofWhole('there', 'state differs', source, there, detail), ccy: null, there: null }];
 }
 
 function* differing(
@@ -133,7 +138,11 @@ function* differing(
   source: string,
 ): Generator<FoundDifference, void, void> {
   yield* stateDifference(known, there, source);
-  const plain = { ...ofRow('reference differs', source, there, ''), ccy: null, there: null };
+  const plain = {
+    ...ofWhole('there', 'reference differs', source, there, ''),
+    ccy: null,
+    there: null,
+  };
   // An imported payment without a reference has its id in place of one.
   const isNamed = known.reference !== null && known.reference !== there.txnId;
   if (isNamed && known.reference !== there.reference)
@@ -141,7 +150,7 @@ function* differing(
       ...plain,
       detail: `${known.reference} here, ${there.reference ?? 'none'} at the service`,
     };
-  if (known.fate !== 'paid' || there.txnState !== 'completed' || there.total === null) return;
+  if (known.outcome !== 'paid' || there.txnState !== 'completed' || there.total === null) return;
   if (known.total === null || known.ccy === null)
     yield { ...plain, difference: 'not comparable', detail: 'no amount is recorded here' };
   else
@@ -192,15 +201,21 @@ function* ownDifferences(
   const { txnId, txnState } = row;
   const isQuiet = isQuoted(txnState) || movedNothing(txnState);
   if (row.isOut && !isQuiet && rows.find('journal', txnId) === undefined)
-    yield ofRow('unknown here', 'journal', row, `the service reports ${txnState}`);
+    yield ofWhole('there', 'unknown here', 'journal', row, `the service reports ${txnState}`);
   if (txnState !== 'completed') return;
   if (row.total === null)
-    yield ofRow('not comparable', 'service', row, 'the service reports no amount or currency');
+    yield ofWhole(
+      'there',
+      'not comparable',
+      'service',
+      row,
+      'the service reports no amount or currency',
+    );
   if (row.contradiction !== null)
-    yield ofRow('contradicts itself', 'service', row, row.contradiction);
+    yield ofWhole('there', 'contradicts itself', 'service', row, row.contradiction);
   if (row.requested !== null)
     yield {
-      ...ofRow('arrived differs', 'request', row, 'arrived other than requested'),
+      ...ofWhole('there', 'arrived differs', 'request', row, 'arrived other than requested'),
       ccy: row.arrivedCcy,
       here: row.requested,
       there: row.arrived,
@@ -220,7 +235,7 @@ async function* fileDifferences(
     const other = known.txnId === null ? undefined : rows.find(byId, known.txnId);
     const isRepeated = before !== undefined && readKnown(before).state === known.state;
     if (isRepeated || (other !== undefined && JSON.parse(other) !== key))
-      yield ofKnown('doubled row', name, known, 'the file has this payment twice');
+      yield ofWhole('here', 'doubled row', name, known, 'the file has this payment twice');
     put(rows, byName, key, known);
     if (known.txnId !== null) put(rows, byId, known.txnId, key);
   }
@@ -231,14 +246,26 @@ async function* fileDifferences(
     if (known.txnId === null || !mayHaveMoved(known)) continue;
     const here = rows.find('journal', known.txnId);
     if (here === undefined)
-      yield ofKnown('unknown here', name, known, 'the journal does not have this row of the file');
+      yield ofWhole(
+        'here',
+        'unknown here',
+        name,
+        known,
+        'the journal does not have this row of the file',
+      );
     else runs.add(readKnown(here).run ?? '');
   }
   for (const run of runs)
     for (const text of rows.each(`run ${run}`)) {
       const known = readKnown(text);
       if (rows.find(byId, known.txnId ?? '') === undefined)
-        yield ofKnown('not in the file', name, known, 'the batch paid it, and the file lacks it');
+        yield ofWhole(
+          'here',
+          'not in the file',
+          name,
+          known,
+          'the batch paid it, and the file lacks it',
+        );
     }
 }
 
@@ -256,10 +283,16 @@ async function* eventDifferences(deps: CompareDeps): Found {
     const { txnId, txnState } = v.parse(eventText, JSON.parse(text));
     const completed = rows.find('event completed', txnId) !== undefined;
     const state = completed ? 'completed' : txnState;
-    const known = { ...unknownPayment, txnId, state, fate: fateOfEvent(completed) };
+    const known = { ...unknownPayment, txnId, state, outcome: outcomeOfEvent(completed) };
     const ended = rows.find('event ended', txnId);
     if (completed && ended !== undefined)
-      yield ofKnown('events contradict', 'inbox', known, `completed, and also ${readState(ended)}`);
+      yield ofWhole(
+        'here',
+        'events contradict',
+        'inbox',
+        known,
+        `completed, and also ${readState(ended)}`,
+      );
     yield* checked(known, 'inbox', deps, completed ? stateDifference : () => []);
   }
 }
@@ -268,7 +301,7 @@ const eventText = v.object({ txnId: v.string(), txnState: v.string() });
 
 const readState = (text: string): string => v.parse(eventText, JSON.parse(text)).txnState;
 
-const fateOfEvent = (completed: boolean): Known['fate'] => (completed ? 'paid' : 'in flight');
+const outcomeOfEvent = (completed: boolean): Known['outcome'] => (completed ? 'paid' : 'in flight');
 
 /** An event names no amounts. */
 const unknownPayment = {

@@ -44,13 +44,13 @@ const decimal = v.pipe(
 );
 
 /** `unknown`: submitted, and then reported as expired or cancelled, which proves nothing. */
-const fate = v.picklist(['nothing moved', 'in flight', 'paid', 'error', 'unknown']);
+const outcome = v.picklist(['nothing moved', 'in flight', 'paid', 'error', 'unknown']);
 
 const knownText = v.object({
   /** Null if only its reference is known. */
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
-  fate,
+  outcome,
   /** In the source's own word. */
   state: v.string(),
   ccy: v.nullable(v.string()),
@@ -135,40 +135,29 @@ function contradictionIn(
   );
 }
 
-export function fateAtService(txnState: string): Known['fate'] {
+export function outcomeAtService(txnState: string): Known['outcome'] {
   if (txnState === 'completed') return 'paid';
   if (txnState === 'error') return 'error';
   return movedNothing(txnState) || isQuoted(txnState) ? 'nothing moved' : 'in flight';
 }
 
-export const isSameFate = (here: Known['fate'], there: Known['fate']): boolean =>
+export const isSameOutcome = (here: Known['outcome'], there: Known['outcome']): boolean =>
   here === there || (here === 'unknown' && there !== 'paid');
 
 /** Whether the service must have the transaction. */
-export const mayHaveMoved = ({ fate: of }: Known): boolean => of !== 'nothing moved';
+export const mayHaveMoved = ({ outcome: of }: Known): boolean => of !== 'nothing moved';
 
-/** A difference that concerns a payment of a source as a whole. */
-export const ofKnown = (
+/** A difference that concerns a whole payment of a source, or a whole transaction of the service. */
+export const ofWhole = (
+  side: 'here' | 'there',
   difference: FoundDifference['difference'],
   source: string,
-  { txnId, reference, ccy, total }: Known,
-  detail: string,
-): FoundDifference => ({
-  difference,
-  source,
-  txnId,
-  reference,
-  ccy,
-  here: total,
-  there: null,
-  detail,
-});
-
-/** A difference that concerns a transaction of the service as a whole. */
-export const ofRow = (
-  difference: FoundDifference['difference'],
-  source: string,
-  { txnId, reference, ccy, total }: ServiceRow,
+  {
+    txnId,
+    reference,
+    ccy,
+    total,
+  }: Pick<Known | ServiceRow, 'txnId' | 'reference' | 'ccy' | 'total'>,
   detail: string,
 ): FoundDifference => ({
   difference,
@@ -177,6 +166,7 @@ export const ofRow = (
   reference,
   ccy,
   here: null,
-  there: total,
+  there: null,
+  [side]: total,
   detail,
 });

@@ -135,8 +135,8 @@ async function readUntilTied({
   let compared: Compared = { differences: [], tied: [], unreported: [] };
   for (const pause of pauses) {
     if (pause > 0) await sleep(pause, signal);
-    const begun = service.serviceNow();
-    let oldestOpen = begun;
+    const startedAt = service.serviceNow();
+    let oldestOpen = startedAt;
     const pages = withFigures(
       withKnownTimes(service.eachTransactionPage(spanFilter(since)), edges, settled),
       (txnId) => service.transaction(txnId),
@@ -154,10 +154,10 @@ async function readUntilTied({
     compared = compare(wallets, rows, ties);
     if (
       compared.differences.length === 0 ||
-      (isSame(earlier, totalsOf(wallets)) && isSettled(wallets, begun))
+      (isSame(earlier, totalsOf(wallets)) && isSettled(wallets, startedAt))
     )
       break;
-    since = Math.min(oldestOpen, begun - overlapMs);
+    since = Math.min(oldestOpen, startedAt - overlapMs);
   }
   return { ...compared, wallets };
 }

@@ -149,8 +149,8 @@ export function apply(run: Run, fact: Fact): Applied {
         { attempt: { ...attempt, state: 'lapsed' } },
         ms,
       );
-    case 'begun':
-      return begun(run, fact);
+    case 'attempt-opened':
+      return attemptOpened(run, fact);
     case 'reopened':
       return { run, change: { ...terms(fact), abandoned: false } };
     case 'abandoned':
@@ -185,7 +185,7 @@ const isIn = <P extends Phase>(known: Known, phase: P | 'any'): known is KnownIn
   phase === 'any' || known.phase === phase;
 
 /** Another attempt: only the consent and the earlier reads count for it. */
-function begun(run: Run, fact: FactOf<'begun'>): Applied {
+function attemptOpened(run: Run, fact: FactOf<'attempt-opened'>): Applied {
   const { agreed, earlierRead } = run.known;
   const known = { ...nothingKnown('requested', true), agreed, earlierRead };
   const change = { ...terms(fact), abandoned: false, attempt: requested(fact.number) };
@@ -195,7 +195,7 @@ function begun(run: Run, fact: FactOf<'begun'>): Applied {
 const stopped = (run: Run, failure: Run['known']['stopped']): Applied =>
   knows(run, 'any', () => ({ stopped: failure }));
 
-const terms = (fact: FactOf<'begun' | 'reopened'>): PaymentChange =>
+const terms = (fact: FactOf<'attempt-opened' | 'reopened'>): PaymentChange =>
   fact.terms === undefined ? {} : { terms: fact.terms };
 
 /** The change, with what the run knows in the phase that the attempt enters. */

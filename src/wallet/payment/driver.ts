@@ -243,8 +243,8 @@ async function performed(
       return { is: 'waited' };
     case 'lapse':
       return { is: 'lapsed' };
-    case 'begin':
-      return { is: 'begun', number: step.number, terms: wish.terms };
+    case 'open-attempt':
+      return { is: 'attempt-opened', number: step.number, terms: wish.terms };
   }
 }
 

@@ -182,7 +182,7 @@ export type Step =
   | { readonly do: 'wait'; readonly ms: number }
   /** Enough is known to lapse the attempt without a further request. */
   | { readonly do: 'lapse' }
-  | { readonly do: 'begin'; readonly number: number }
+  | { readonly do: 'open-attempt'; readonly number: number }
   /** `abandons`: the payment is over for `tx resume`, nothing moved. */
   | { readonly do: 'stop'; readonly outcome: Outcome; readonly abandons: boolean };
 
@@ -227,7 +227,11 @@ export type FactBody =
   | { readonly is: 'withdrawn'; readonly failure: Failure }
   | { readonly is: 'waited' }
   | { readonly is: 'lapsed' }
-  | { readonly is: 'begun'; readonly number: number; readonly terms?: PaymentTerms | undefined }
+  | {
+      readonly is: 'attempt-opened';
+      readonly number: number;
+      readonly terms?: PaymentTerms | undefined;
+    }
   /** This run's terms apply; an abandoned payment is open again. */
   | { readonly is: 'reopened'; readonly terms?: PaymentTerms | undefined }
   | { readonly is: 'abandoned' }

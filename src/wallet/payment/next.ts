@@ -310,8 +310,8 @@ function unknown(situation: Situation<Settling>): Step {
     return isLastWord(situation, reads) || hasHeld(reads)
       ? fail(situation, outcomes.unreadable(payment, reads.error))
       : readAgain(situation, reads);
-  if (reads.result === 'lapsed' && known.submittedHere !== true && mayBegin(payment, wish))
-    return begin(situation);
+  if (reads.result === 'lapsed' && known.submittedHere !== true && mayOpenAttempt(payment, wish))
+    return openAttempt(situation);
   return hasHeld(reads)
     ? fail(situation, outcomes.unresolved(payment.ref, attempt))
     : readAgain(situation, reads);
@@ -346,7 +346,8 @@ function failed(situation: Situation<Over>): Step {
     return fail(situation, outcomes.unreadable(payment, new Error(cause)));
   }
   const hasFailed = attempt.state === 'failed';
-  if (hasFailed && known.submittedHere !== true && mayBegin(payment, wish)) return begin(situation);
+  if (hasFailed && known.submittedHere !== true && mayOpenAttempt(payment, wish))
+    return openAttempt(situation);
   const canRetry = hasFailed && wish.leaveOpen !== 'if-passing';
   return fail(situation, outcomes.ended(payment.ref, attempt, canRetry));
 }
@@ -362,27 +363,27 @@ function lapsed(situation: Situation<Over>): Step {
     return fail(situation, outcomes.refused('confirmation', known.refusal, undefined, txnId));
   }
   if (known.isInterrupted === true) return fail(situation, outcomes.interrupted());
-  if (wish.expect === undefined && mayBegin(payment, wish)) return begin(situation);
+  if (wish.expect === undefined && mayOpenAttempt(payment, wish)) return openAttempt(situation);
   const last = payment.attempts.find(({ state }) => state === 'failed') ?? attempt;
   return fail(situation, outcomes.ended(payment.ref, last, last.state === 'failed'));
 }
 
 const mostAttempts = 5;
 
-function begin(situation: Situation): Step {
+function openAttempt(situation: Situation): Step {
   const { payment, order, attempt, wish } = situation;
   if (order.isImported === true)
     return fail(situation, outcomes.importedInPart(payment, attempt.txnId));
   if (attempt.number - wish.firstAttempt + 1 >= mostAttempts)
     return fail(situation, outcomes.everyQuoteExpired());
-  return { do: 'begin', number: attempt.number + 1 };
+  return { do: 'open-attempt', number: attempt.number + 1 };
 }
 
 /**
  * True if no attempt can have moved money, or if a person accepted the risk of attempts up to
  * `retryUpTo`.
  */
-export function mayBegin({ attempts }: Payment, { retryUpTo }: Wish): boolean {
+export function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: Wish): boolean {
   return attempts.every(
     ({ number, state }) =>
       state === 'lapsed' ||

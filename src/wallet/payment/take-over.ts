@@ -69,7 +69,7 @@ async function orUnknown<T>(
   } catch (error) {
     if (mayHavePaid(payment)) throw journalLost(payment, error);
     if (isFollowing && error instanceof Failure)
-      leaveTo(payment, 'pending', `it is out of sight. ${error.message}`, error);
+      leaveTo(payment, 'pending', `its state cannot be read now. ${error.message}`, error);
     throw error;
   }
 }

@@ -46,7 +46,7 @@ interface Creation {
   /** Goes where nothing arrives. */
   readonly doomed: boolean;
   /** Ends like this by a fault, before its start or before its arrival. */
-  readonly fate: (typeof endings)[number] | null;
+  readonly ending: (typeof endings)[number] | null;
   readonly deduct: boolean;
   /** Is confirmed at once. */
   readonly confirmed: boolean;
@@ -69,7 +69,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       size: fc.integer({ min: 1, max: 60 }),
       ref: fc.nat(30),
       doomed: fc.boolean(),
-      fate: fc.option(fc.constantFrom(...endings), { freq: 3 }),
+      ending: fc.option(fc.constantFrom(...endings), { freq: 3 }),
       deduct: fc.boolean(),
       confirmed: fc.boolean(),
     }),
@@ -261,7 +261,7 @@ async function create(world: World, order: Creation): Promise<void> {
     expect(refs.has(extRefId)).toBe(false);
     refs.add(extRefId);
     ids.push(body.txnId);
-    if (order.fate !== null) plan(service, body.txnId, order.fate, order.size);
+    if (order.ending !== null) plan(service, body.txnId, order.ending, order.size);
     if (order.confirmed) await client.confirm(body.txnId);
   } else {
     expect([status, body.error]).toEqual([
@@ -352,14 +352,14 @@ async function payLess(client: Client, txnId: string): Promise<void> {
 
 /** Plans a bad end for a transaction, at one moment or the other. */
 function plan({ store }: Service, txnId: string, state: string, size: number): void {
-  const fate = JSON.stringify({
+  const ending = JSON.stringify({
     state,
     instead: size % 2 === 0 ? 'start' : 'settle',
     msg: 'planned',
   });
   store.run(
     `UPDATE txn SET extra = json_set(extra, '$.planned', json(?)) WHERE id = ?`,
-    fate,
+    ending,
     txnId,
   );
 }

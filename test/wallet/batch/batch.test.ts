@@ -6,7 +6,7 @@ import { Failure, type FailureKind } from '../../../src/formats/failure.js';
 import { shortOf } from '../../../src/wallet/batch/check.js';
 import { derivedRef } from '../../../src/wallet/batch/plan.js';
 import { isProblem, readRows } from '../../../src/wallet/batch/rows.js';
-import type { Fate, RowOutcome } from '../../../src/wallet/batch/run.js';
+import type { RowResult, RowOutcome } from '../../../src/wallet/batch/run.js';
 import { emptyTally, failureOf, tallied } from '../../../src/wallet/batch/tally.js';
 import { lnurlOrder, onchainOrder } from '../../../src/wallet/order/orders.js';
 
@@ -203,9 +203,9 @@ describe('failureOf', () => {
     expiresAt: undefined,
     slow: false,
   };
-  const outcome = (fate: Fate, kind?: FailureKind, before = false): RowOutcome => ({
+  const outcome = (result: RowResult, kind?: FailureKind, before = false): RowOutcome => ({
     row,
-    fate,
+    result,
     before,
     txnId: null,
     txnState: null,

@@ -57,7 +57,7 @@ test('a read error in the rows ends the batch after the payments in flight', asy
     }),
   );
   await expect(ended).rejects.toThrow('the disk is gone');
-  expect(outcomes.map(({ fate }) => fate)).toEqual(['paid']);
+  expect(outcomes.map(({ result }) => result)).toEqual(['paid']);
   expect(made.now('row-2')).toMatchObject({ state: 'paid', txnState: 'completed' });
 });
 
@@ -68,7 +68,7 @@ test('a row over the approved total is not paid and no later row starts', async 
     new Ceiling([{ ccy: 'BTC', total: bound }]),
   );
   expect(await ended).toBe(false);
-  const paid = outcomes.filter(({ fate }) => fate === 'paid');
+  const paid = outcomes.filter(({ result }) => result === 'paid');
   expect(paid).toHaveLength(2);
   const over = outcomes.filter(({ exceeded }) => exceeded === true);
   expect(over.map(({ failure }) => failure?.kind)).toContain('limit');
@@ -94,5 +94,5 @@ test('a row is paid even if the journal cannot be read afterwards', async () => 
     deps: { ...made.deps, journal: failing },
   });
   expect(await ended).toBe(true);
-  expect(outcomes).toMatchObject([{ fate: 'paid', txnState: 'completed', failure: undefined }]);
+  expect(outcomes).toMatchObject([{ result: 'paid', txnState: 'completed', failure: undefined }]);
 });

@@ -57,7 +57,7 @@ async function found({
 const sent: Known = {
   txnId: 'sent',
   reference: null,
-  fate: 'paid',
+  outcome: 'paid',
   state: 'paid',
   ccy: 'BTC',
   total: new Big('0.00100007'),
@@ -155,11 +155,11 @@ describe('a reconciliation', () => {
         ['unknown', 'completed'],
         ['nothing moved', 'destsent'],
       ] as const
-    ).map(([fate, txnState]): [string, World, string[]] => [
-      `finds a payment with fate "${fate}" here and ${txnState} there`,
+    ).map(([outcome, txnState]): [string, World, string[]] => [
+      `finds a payment with outcome "${outcome}" here and ${txnState} there`,
       {
         listed: [transaction({ txnState })],
-        journal: [{ ...sent, fate, total: null, receives: null }],
+        journal: [{ ...sent, outcome, total: null, receives: null }],
       },
       ['state differs: sent (journal)'],
     ]),
@@ -171,14 +171,14 @@ describe('a reconciliation', () => {
         ['in flight', 'srccreated'],
         ['error', 'error'],
       ] as const
-    ).map(([fate, txnState]): [string, World, string[]] => [
-      `takes "${fate}" here and ${txnState} there for one fate`,
-      { listed: [transaction({ txnState })], journal: [{ ...sent, fate }] },
+    ).map(([outcome, txnState]): [string, World, string[]] => [
+      `takes "${outcome}" here and ${txnState} there for one outcome`,
+      { listed: [transaction({ txnState })], journal: [{ ...sent, outcome }] },
       [],
     ]),
     [
       'does not miss what moved nothing',
-      { journal: [{ ...sent, fate: 'nothing moved', state: 'lapsed' }] },
+      { journal: [{ ...sent, outcome: 'nothing moved', state: 'lapsed' }] },
       [],
     ],
     [
@@ -260,7 +260,7 @@ describe('a reconciliation', () => {
         listed: [transaction({ extRefId: 'R' })],
         journal: [{ ...sent, reference: 'R' }],
         file: [
-          { ...sent, txnId: null, reference: 'R', fate: 'nothing moved', state: 'failed' },
+          { ...sent, txnId: null, reference: 'R', outcome: 'nothing moved', state: 'failed' },
           { ...sent, txnId: null, reference: 'S' },
         ],
       },
@@ -272,7 +272,7 @@ describe('a reconciliation', () => {
         listed: [transaction({ extRefId: 'R' })],
         journal: [{ ...sent, reference: 'R' }],
         file: [
-          { ...sent, reference: 'R', fate: 'in flight', state: 'sent', total: null },
+          { ...sent, reference: 'R', outcome: 'in flight', state: 'sent', total: null },
           { ...sent, reference: 'R' },
           { ...sent, reference: 'R' },
         ],

@@ -29,13 +29,13 @@ const quote = {
 };
 
 const places = ['missing', 'null', 'text', 'wrapped', 'nonsense'] as const;
-type Fate = 'goes on' | 'warns' | 'refuses';
+type Reaction = 'goes on' | 'warns' | 'refuses';
 
 const strict = ['refuses', 'refuses', 'goes on', 'refuses', 'refuses'] as const;
 const ifAvailable = ['goes on', 'goes on', 'goes on', 'refuses', 'refuses'] as const;
 const aside = ['goes on', 'goes on', 'goes on', 'warns', 'warns'] as const;
 
-const table: readonly (readonly [path: string, text: unknown, fates: readonly Fate[]])[] = [
+const table: readonly (readonly [path: string, text: unknown, reactions: readonly Reaction[]])[] = [
   ['sourceReq.ccy', 'BTC', strict],
   ['sourceReq.method', 'servicepay', strict],
   ['sourceReq.amtRequested', '0.00100000', ifAvailable],
@@ -53,12 +53,12 @@ const table: readonly (readonly [path: string, text: unknown, fates: readonly Fa
   ['createdAt', start / 1000, aside],
 ];
 
-const cases = table.flatMap(([path, text, fates]) =>
-  places.map((place, index) => [path, place, fates[index] ?? 'refuses', text] as const),
+const cases = table.flatMap(([path, text, reactions]) =>
+  places.map((place, index) => [path, place, reactions[index] ?? 'refuses', text] as const),
 );
 
 describe('a quote', () => {
-  test.for(cases)('whose %s is %s %s', async ([path, place, fate, text]) => {
+  test.for(cases)('whose %s is %s %s', async ([path, place, reaction, text]) => {
     const whole: Record<string, unknown> = structuredClone(quote);
     const names = path.split('.');
     const name = names.pop() ?? '';
@@ -67,16 +67,16 @@ describe('a quote', () => {
     if (place === 'missing') delete inner[name];
     else inner[name] = { null: null, text, wrapped: { data: inner[name] }, nonsense: [7] }[place];
 
-    const doubts: string[] = [];
-    const { client, service } = world({ onUnrecognized: (words) => doubts.push(words) });
+    const reports: string[] = [];
+    const { client, service } = world({ onUnrecognized: (words) => reports.push(words) });
     service.on('POST', '/api/v2/transaction', answer(200, whole));
     const txn = await client.createTransaction(order.body);
     const check = (): void => checkEcho(order, txn);
-    if (fate === 'refuses')
+    if (reaction === 'refuses')
       expect(check).toThrow(/^Nothing moved: the quote differs from the order/);
     else expect(check).not.toThrow();
-    if (fate === 'warns') expect(doubts).toHaveLength(1);
-    if (fate === 'goes on') expect(doubts).toEqual([]);
+    if (reaction === 'warns') expect(reports).toHaveLength(1);
+    if (reaction === 'goes on') expect(reports).toEqual([]);
   });
 
   test('is refused if the recipient pays the fees, even if the flag is a text', async () => {

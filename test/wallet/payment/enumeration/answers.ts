@@ -52,7 +52,7 @@ export function outcomes(
         ];
       }
       const made = becomes(truth, 'quoted');
-      const begun = (isOrdered: boolean): Outcome => ({
+      const startedByItself = (isOrdered: boolean): Outcome => ({
         truth: becomes(truth, 'moving'),
         fact: {
           is: 'created',
@@ -64,8 +64,8 @@ export function outcomes(
       return [
         { truth: made, fact: { is: 'created', txn: txn('quoted'), funds: undefined } },
         { truth: made, fact: { is: 'create-unanswered', error: errors.lost, mayExist: true } },
-        begun(true),
-        begun(false),
+        startedByItself(true),
+        startedByItself(false),
         same({ is: 'create-unanswered', error: errors.notSent, mayExist: false }),
         same({ is: 'create-refused', error: errors.refused, funds: undefined }),
       ];
@@ -165,8 +165,8 @@ export function outcomes(
       return [same({ is: 'withdrawn', failure: step.failure })];
     case 'lapse':
       return [same({ is: 'lapsed' })];
-    case 'begin':
-      return [same({ is: 'begun', number: step.number })];
+    case 'open-attempt':
+      return [same({ is: 'attempt-opened', number: step.number })];
     case 'stop':
       return [];
   }

@@ -130,8 +130,8 @@ const [mostRuns, mostSteps] = [4, 80];
 function endsInTruth(from: State, by: Core, bounds: Bounds): boolean {
   let at = from;
   for (let runs = 0; runs < mostRuns; runs += 1) {
-    const [begun] = started(at, by, { ...bounds, commands: ['the same command'] });
-    const end = begun && calmRun(begun, by, bounds);
+    const [running] = started(at, by, { ...bounds, commands: ['the same command'] });
+    const end = running && calmRun(running, by, bounds);
     if (end === undefined) return false;
     at = { ...end, truths: end.truths.map(settled) };
   }
@@ -143,8 +143,8 @@ function endsInTruth(from: State, by: Core, bounds: Bounds): boolean {
  * The run that gets the first answer of each step that is an answer at all; undefined if it does
  * not end.
  */
-function calmRun(begun: Running, by: Core, bounds: Bounds): State | undefined {
-  let at = begun;
+function calmRun(running: Running, by: Core, bounds: Bounds): State | undefined {
+  let at = running;
   for (let steps = 0; steps < mostSteps; steps += 1) {
     const step = nextOf(at, by);
     if (step.do === 'stop') return stopped(at, step, by, bounds).next().value ?? undefined;

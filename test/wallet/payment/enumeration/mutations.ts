@@ -34,7 +34,10 @@ const lapse: Step = { do: 'lapse' };
 const isWaiting = ({ do: what }: Step): boolean => what === 'wait' || what === 'read';
 const isGivingUp = ({ known }: Run, step: Step): boolean =>
   step.do === 'stop' && known.isInterrupted !== true;
-const begin = ({ attempt }: Run): Step => ({ do: 'begin', number: attempt.number + 1 });
+const openAttempt = ({ attempt }: Run): Step => ({
+  do: 'open-attempt',
+  number: attempt.number + 1,
+});
 
 const failureOf = (step: Step): string | undefined =>
   step.do === 'stop' && 'failure' in step.outcome ? step.outcome.failure.kind : undefined;
@@ -112,19 +115,19 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   'begins another attempt by itself while the last one is unknown': {
     foundIn: 'twoAttempts',
     core: deciding((run, _, step) =>
-      run.attempt.state === 'unknown' && isGivingUp(run, step) ? begin(run) : undefined,
+      run.attempt.state === 'unknown' && isGivingUp(run, step) ? openAttempt(run) : undefined,
     ),
   },
   'begins another attempt by itself after one that failed': {
     foundIn: 'twoAttempts',
     core: deciding((run, _, step) =>
-      run.attempt.state === 'failed' && isGivingUp(run, step) ? begin(run) : undefined,
+      run.attempt.state === 'failed' && isGivingUp(run, step) ? openAttempt(run) : undefined,
     ),
   },
   'begins another attempt in place of confirming the same transaction again': {
     foundIn: 'twoAttempts',
     core: deciding((run, _, step) =>
-      isUnanswered(run) && step.do === 'confirm' ? begin(run) : undefined,
+      isUnanswered(run) && step.do === 'confirm' ? openAttempt(run) : undefined,
     ),
   },
   'does not count an unknown attempt against limits': {

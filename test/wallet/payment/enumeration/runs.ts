@@ -175,14 +175,14 @@ export function* started(
     const wish = wishes[command];
     if (wish === undefined) continue;
     const process = { known: nothingKnown(attempted, isFirst), wish };
-    const begun: Running = {
+    const running: Running = {
       ...state,
       reported: '',
       isOver: state.isOver && (command === 'tx resume' || command === '--quote-only'),
       retries: state.retries + (wish.retryUpTo > 0 ? 1 : 0),
       process,
     };
-    yield isReopened(runOf(begun), wish) ? taken(begun, { is: 'reopened' }, by) : begun;
+    yield isReopened(runOf(running), wish) ? taken(running, { is: 'reopened' }, by) : running;
   }
 }
 
@@ -206,7 +206,7 @@ function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> 
   yield interrupted(state, by, bounds);
   const step = nextOf(state, by);
   if (step.do === 'stop') return void (yield* stopped(state, step, by, bounds));
-  if (step.do === 'begin' && step.number > bounds.attempts) return;
+  if (step.do === 'open-attempt' && step.number > bounds.attempts) return;
   if (step.do === 'withdraw') yield notWritten(state);
   if (step.do === 'approve' && bounds.suspends) yield { ...killed(state), isAsking: true };
   for (const { truth, fact } of outcomes(state, step, bounds.confirmations, by)) {

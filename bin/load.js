@@ -7,9 +7,10 @@ const { basename, dirname, join } = require('node:path');
 const { Script } = require('node:vm');
 
 /**
- * Runs `entry`. Each part is one function with the parameters of a CommonJS module. The name of each
- * part that it loads contains a hash of its text, so cached code always belongs to its part. V8
- * rejects code that was compiled by another version or under other flags: each has its own folder.
+ * Runs `entry`. Each part is one function with the parameters of a CommonJS module. The name of
+ * each part that it loads contains a hash of its text, so cached code always belongs to its part.
+ * V8 rejects code that was compiled by another version or under other flags: each has its own
+ * folder.
  */
 exports.load = (entry) => {
   const folder = join(dirname(entry), 'compiled', `${process.version}-${process.arch}${flags()}`);

@@ -35,8 +35,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 /**
- * If the system has no entry for the user, as in a container, libraries that ask for the home folder
- * would end the program.
+ * If the system has no entry for the user, as in a container, libraries that ask for the home
+ * folder would end the program.
  */
 function nameHome() {
   if (process.env.HOME !== undefined) return;

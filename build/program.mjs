@@ -22,7 +22,8 @@ const withCore = {
     bundler.onLoad({ filter: /./, namespace: 'part' }, ({ path }) => {
       const part = JSON.stringify(path);
       const imports = core.map((file) => `import ${JSON.stringify(resolve(file))};`);
-      const contents = `${imports.join('')}import * as all from ${part};export * from ${part};export default all.default;`;
+      const exported = `export * from ${part};export default all.default;`;
+      const contents = `${imports.join('')}import * as all from ${part};${exported}`;
       return { contents, resolveDir: dirname(path) };
     });
   },

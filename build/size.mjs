@@ -1,4 +1,5 @@
-// Prints the minified bytes of src/ by room: how much there is to understand, whatever the width of its lines.
+// Prints the minified bytes of src/ by room: how much there is to understand, whatever the width of
+// its lines.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { transformSync } from 'esbuild';

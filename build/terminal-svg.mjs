@@ -39,7 +39,9 @@ function colour(value) {
   return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The part of its cell that a block character fills, as fractions: distance from the top, height. */
+/**
+ * The part of its cell that a block character fills, as fractions: distance from the top, height.
+ */
 const blocks = { '█': [0, 1], '▀': [0, 0.5], '▄': [0.5, 0.5] };
 
 const escaped = (text) =>

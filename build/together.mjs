@@ -8,9 +8,8 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
 const run = (name) =>
   new Promise((done) => {
     exec(scripts[name], { maxBuffer: Infinity }, (error, stdout, stderr) => {
-      process.stdout.write(
-        `> ${name}: ${scripts[name]}\n${stdout}${stderr}${error === null ? '' : `${name} failed\n`}`,
-      );
+      const end = error === null ? '' : `${name} failed\n`;
+      process.stdout.write(`> ${name}: ${scripts[name]}\n${stdout}${stderr}${end}`);
       done(error === null);
     });
   });

@@ -60,14 +60,16 @@ function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas
 const mark = '✗ ';
 
 /** Messages that begin or end with the state of the money. */
-const namesOutcome =
-  /^(?:(?:Not|Nothing|Paid|Sent|Outcome)\b[^.]*:|(?:Not|Sent)\b[^:.]*[.,]|You (?:left|said)\b)|: nothing moved\.$/;
+const namesOutcome = (message: string): boolean =>
+  /^(?:Not|Nothing|Paid|Sent|Outcome)\b[^.]*:/.test(message) ||
+  /^(?:Not|Sent)\b[^:.]*[.,]|^You (?:left|said)\b/.test(message) ||
+  message.endsWith(': nothing moved.');
 
 const firstWords = /^(The|This|That|There|A|An|No|It|You|Your|Missing|Too|Interrupted)\b/;
 
 function withOutcome({ kind, message }: Failure): string {
   const outcome = outcomes[kind];
-  if (outcome === undefined || namesOutcome.test(message)) return message;
+  if (outcome === undefined || namesOutcome(message)) return message;
   return `${outcome}: ${message.replace(firstWords, (word) => word.toLowerCase())}`;
 }
 

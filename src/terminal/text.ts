@@ -39,9 +39,11 @@ export function truncate(line: string, width: number): string {
 export const oneLine = (text: string, width: number): string =>
   truncate(sanitize(text.trim().replace(/\s+/g, ' ')), width);
 
-/** The blank within `50 000 sat` and `5 %`, and that between a flag and its value. */
-const tied =
-  / (?:(?<=\d )(?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))|(?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z])))/g;
+/** The blank within `50 000 sat` and `5 %`. */
+const inAmount = / (?<=\d )(?=\d{3}(?!\d)|(?:sat|%|[A-Z]{3,4})(?!\w))/;
+/** The blank between a flag and its value. */
+const afterFlag = / (?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z]))/;
+const tied = new RegExp(`${inAmount.source}|${afterFlag.source}`, 'g');
 
 /**
  * Wraps between words, and within a word only if it is wider than the line; numbers are not split.

@@ -202,8 +202,8 @@ const endsBeforePayment: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /**
- * A run under a reference that ends early, such as at its sign-in, reports what the journal knows of
- * the reference: an attempt that may have moved money is never "nothing moved".
+ * A run under a reference that ends early, such as at its sign-in, reports what the journal knows
+ * of the reference: an attempt that may have moved money is never "nothing moved".
  *
  * @param ref as given, or derived from the invoice; the account is not known without a sign-in, so
  * that the reference counts in every account of this journal

@@ -22,9 +22,10 @@ export function swapOrderOf({ from, to, amount, receive, all }: Swap): Order {
   return all === true ? deducting(order) : order;
 }
 
-const wholePattern = /^all(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$/i;
-const pattern =
-  /^(?<digits>[\d.]+(?: [\d.]+)*)(?<gap> ?)(?<first>[a-z]+)?(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$/i;
+const wallets = '(?: (?<second>[a-z]+))?(?: (?<third>[a-z]+))?$';
+const wholePattern = new RegExp(`^all${wallets}`, 'i');
+const amountAndUnit = '(?<digits>[\\d.]+(?: [\\d.]+)*)(?<gap> ?)(?<first>[a-z]+)?';
+const pattern = new RegExp(`^${amountAndUnit}${wallets}`, 'i');
 const isSats = (name: string): boolean => /^sats?$/i.test(name);
 
 /** `AMOUNT FROM TO`, or `AMOUNTfrom TO` with the wallet as the unit; any part may be missing. */

@@ -8,8 +8,13 @@ const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFO
 /** Connection exceptions; the server is shutting down or starting; it ended an idle transaction. */
 const lostState = /^(08|57P0[123]|25P03)/;
 /** Errors of the client library without a code. */
-const lostText =
-  /^(Connection terminated|Query read timeout|timeout e(xpired|xceeded)|Client has encountered a connection error)/;
+const lostTexts = [
+  'Connection terminated',
+  'Query read timeout',
+  'timeout expired',
+  'timeout exceeded',
+  'Client has encountered a connection error',
+];
 
 /** PgBouncer reports a wrong password as a violation of the protocol. */
 const stateOf = (error: unknown): string =>
@@ -22,7 +27,7 @@ export const isLost = (error: unknown): boolean =>
   error instanceof Error &&
   (networkCode.test(codeOf(error)) ||
     lostState.test(stateOf(error)) ||
-    lostText.test(error.message));
+    lostTexts.some((text) => error.message.startsWith(text)));
 
 /** The host name does not exist, so waiting would not help. */
 export const isNowhere = (error: unknown): boolean => codeOf(error) === 'ENOTFOUND';

@@ -122,8 +122,8 @@ const startingWith = (start: string): [from: string, to: string] => [start, `${s
 
 /** Of an account, the payments with the most recently submitted attempts. */
 export const latestIds = `SELECT payment_id FROM attempts a
-  WHERE account = ? AND limit_time IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attempts later WHERE later.payment_id = a.payment_id
-    AND later.limit_time > a.limit_time)
+  WHERE account = ? AND limit_time IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attempts later
+    WHERE later.payment_id = a.payment_id AND later.limit_time > a.limit_time)
   ORDER BY limit_time DESC LIMIT ?`;
 
 export const newestFirst = (payments: readonly Payment[]): Payment[] =>

@@ -177,16 +177,16 @@ export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
  * applies decides. An attempt that a person resolved counts as paid or as failed here; the core
  * decides by its state alone, so that a resolution neither pays nor permits a payment.
  *
- * | some attempt is         | the latest attempt is | abandoned | status    | exit code of the run |
- * |-------------------------|-----------------------|-----------|-----------|----------------------|
- * | paid                    | any                   | any       | paid      | 0                    |
- * | submitting or in-flight | any                   | any       | in-flight | 8                    |
- * | unknown                 | any                   | any       | unknown   | 8                    |
- * | error                   | any                   | any       | error     | 6                    |
- * | -                       | failed                | any       | failed    | 6                    |
- * | -                       | lapsed                | any       | abandoned | 6, or of the refusal |
- * | -                       | requested or quoted   | yes       | abandoned | of what stopped it   |
- * | -                       | requested or quoted   | no        | open      | -                    |
+ * | some attempt is         | the latest is       | abandoned | status    | exit code of the run |
+ * |-------------------------|---------------------|-----------|-----------|----------------------|
+ * | paid                    | any                 | any       | paid      | 0                    |
+ * | submitting or in-flight | any                 | any       | in-flight | 8                    |
+ * | unknown                 | any                 | any       | unknown   | 8                    |
+ * | error                   | any                 | any       | error     | 6                    |
+ * | -                       | failed              | any       | failed    | 6                    |
+ * | -                       | lapsed              | any       | abandoned | 6, or of the refusal |
+ * | -                       | requested or quoted | yes       | abandoned | of what stopped it   |
+ * | -                       | requested or quoted | no        | open      | -                    |
  */
 export function status(payment: Pick<Payment, 'attempts' | 'abandoned' | 'ref'>): PaymentStatus {
   const known = payment.attempts.map(resolvedState);

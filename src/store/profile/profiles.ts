@@ -136,8 +136,9 @@ export const openConfig = (folder: string): Document<Config> =>
     check: (raw) => refuseUnknownLimits(raw, join(folder, 'config.json')),
   });
 
-const limitName =
-  /limit|max|budget|quota|daily|spend|(^|[^a-z])cap($|[^a-z])|per[-_ ]?(payment|hour|day|week|month|year|tx|transaction)/i;
+const limitWord = /limit|max|budget|quota|daily|spend|(^|[^a-z])cap($|[^a-z])/i;
+const limitPeriod = /per[-_ ]?(payment|hour|day|week|month|year|tx|transaction)/i;
+const isLimitName = (name: string): boolean => limitWord.test(name) || limitPeriod.test(name);
 
 /** Refuses unknown fields that look like limits, because they would not be applied. */
 function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
@@ -148,9 +149,9 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
     known: Record<string, unknown>,
     isSuspect: (name: string) => boolean,
   ][] = [
-    ['', raw, configSchema.entries, (name) => limitName.test(name)],
+    ['', raw, configSchema.entries, isLimitName],
     ...profiles.flatMap(([name, profile]): typeof places => [
-      [`profiles.${name}.`, profile, profileSchema.entries, (key) => limitName.test(key)],
+      [`profiles.${name}.`, profile, profileSchema.entries, isLimitName],
       // Every field there is meant as a limit.
       [
         `profiles.${name}.limits.`,

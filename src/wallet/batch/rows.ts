@@ -189,8 +189,8 @@ interface Separated {
 const separators = [',', ';', '\t'] as const;
 
 /**
- * Finds the separator of a CSV file: the one that a first line `sep=;` names, or the one that the head
- * has most of.
+ * Finds the separator of a CSV file: the one that a first line `sep=;` names, or the one that the
+ * head has most of.
  *
  * @param longest so many bytes of the first lines are looked at
  */

@@ -147,7 +147,7 @@ export const isSameOutcome = (here: Known['outcome'], there: Known['outcome']): 
 /** Whether the service must have the transaction. */
 export const mayHaveMoved = ({ outcome: of }: Known): boolean => of !== 'nothing moved';
 
-/** A difference that concerns a whole payment of a source, or a whole transaction of the service. */
+/** A difference of a whole payment of a source, or of a whole transaction of the service. */
 export const ofWhole = (
   side: 'here' | 'there',
   difference: FoundDifference['difference'],

@@ -14,6 +14,7 @@ export interface BankAccount {
   readonly bank: string;
 }
 
+const checking = '<ACCTTYPE>CHECKING</ACCTTYPE>';
 const success = '<STATUS><CODE>0</CODE><SEVERITY>INFO</SEVERITY></STATUS>';
 
 /** @param now time of writing, epoch ms */
@@ -29,7 +30,7 @@ export const ofxHead = (
 <LANGUAGE>ENG</LANGUAGE></SONRS></SIGNONMSGSRSV1>
 <BANKMSGSRSV1><STMTTRNRS><TRNUID>0</TRNUID>${success}<STMTRS><CURDEF>${ccy}</CURDEF>
 <BANKACCTFROM><BANKID>${text(bank, 9)}</BANKID>
-<ACCTID>${text(accountName(accountId, ccy), longestAccount)}</ACCTID><ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTFROM>
+<ACCTID>${text(accountName(accountId, ccy), longestAccount)}</ACCTID>${checking}</BANKACCTFROM>
 <BANKTRANLIST><DTSTART>${time(first)}</DTSTART><DTEND>${time(end - 1)}</DTEND>
 `;
 

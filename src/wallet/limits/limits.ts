@@ -1,5 +1,5 @@
-// The local spending limits: per payment, per day, and by destination. Limits of several sources are
-// combined: each can only narrow the others.
+// The local spending limits: per payment, per day, and by destination. Limits of several sources
+// are combined: each can only narrow the others.
 import { Big } from 'big.js';
 import {
   fixed,

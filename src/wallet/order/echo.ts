@@ -43,8 +43,22 @@ export function echoes(order: Order, txn: Transaction, account: string): boolean
 }
 
 /** Unreadable fields of an answer are ignored, except those that decide about money. */
-const decides =
-  /^(?:\w+\.)?(?:accountId|ccy|method|amtRequested|amtSettled|servicepayFees|networkFees|fxRate|reqDetails|extRefId|sourceReq|destReq|deduct\w+) is /;
+const deciding = [
+  'accountId',
+  'ccy',
+  'method',
+  'amtRequested',
+  'amtSettled',
+  'servicepayFees',
+  'networkFees',
+  'fxRate',
+  'reqDetails',
+  'extRefId',
+  'sourceReq',
+  'destReq',
+  'deduct\\w+',
+];
+const decides = new RegExp(`^(?:\\w+\\.)?(?:${deciding.join('|')}) is `);
 
 export function notObeyed(difference: string, txnId?: string): Failure {
   return new Failure('refused', `Nothing moved: the quote differs from the order: ${difference}.`, {

@@ -13,7 +13,7 @@ const alreadyFinal = '2005';
  * take effect.
  */
 const underWayWords =
-  /\b(?:already|pending|in progress|processing|process(?:ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;
+  /\b(?:already|pending|in progress|process(?:ing|ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;
 
 /** The service's own refusal of a confirmation. A gateway's error page refuses nothing. */
 export const refusesConfirmation = (error: unknown): error is ServiceError =>

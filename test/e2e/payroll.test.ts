@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect } from 'vitest';
 import { batchFile, lightningRows, paidReferences } from '../support/batch.js';
-import { svcpay } from '../support/in-process.js';
+import { svcpay, svcpayTty as onScreen, type Here } from '../support/in-process.js';
 import { svcpayTty, test } from '../support/svcpay.js';
 
 const head =
@@ -143,6 +143,36 @@ describe('svcpay batch reads references as people type them', () => {
     const named = await svcpay(['batch', file, '--yes', '--json', '--name', 'next'], after(8));
     expect(named.json()).toMatchObject({ paid: 2, paidBefore: 0 });
     expect(await paidReferences(around)).toHaveLength(4);
+  });
+});
+
+describe('svcpay batch on a terminal, with rows that were paid a week ago', () => {
+  async function ask(around: Here) {
+    const file = join(around.home, 'wages.csv');
+    writeFileSync(file, 'to,amount\na@example.com,1000sat\nb@example.com,1000sat\n');
+    expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({ exitCode: 0 });
+    const now = (): number => Date.now() + 8 * 86_400_000;
+    const tty = onScreen(['batch', file], { ...around, now, columns: 100 });
+    await tty.waitFor(/2 rows without a reference were already paid on \d+ \w{3}\. What now\?/);
+    return tty;
+  }
+
+  test('pays them again in a new run with a name, after the question', async ({ around }) => {
+    const tty = await ask(around);
+    tty.type('\r');
+    await tty.waitFor(/Name of this run.*\d{4}-\d\d-\d\d/);
+    tty.type('\r');
+    await tty.waitFor('(y/N)');
+    tty.type('y\r');
+    expect(await tty.ended).toBe(0);
+    expect(await paidReferences(around)).toHaveLength(4);
+  });
+
+  test('pays nothing if they are left', async ({ around }) => {
+    const tty = await ask(around);
+    tty.type('\u001B[B\r');
+    await tty.ended;
+    expect(await paidReferences(around)).toHaveLength(2);
   });
 });
 

@@ -61,31 +61,36 @@ export async function openFile(
       run: check.run ?? runName(now(), label),
     };
   };
-  const found = await checked(flags.name);
-  const stale = staleRows(found.check, now());
-  if (stale.length === 0) return found;
-  const name = await nameFor(stale, found.check, { file, flags, needsYes }, context);
-  return name === undefined ? found : checked(name);
+  for (let { name } = flags; ;) {
+    const found = await checked(name);
+    const stale = staleRows(found.check, now());
+    if (stale.length === 0) return found;
+    const next = await nameFor(stale, found.check, { file, needsYes, name }, context);
+    if (next === undefined) return found;
+    name = next;
+  }
 }
 
 interface Asked {
   readonly file: string;
-  readonly flags: BatchFlags;
   readonly needsYes: boolean;
+  /** The name of the run whose rows are paid; empty without one. */
+  readonly name: string;
 }
 
 /** A name under which the rows are paid again; undefined to leave them. */
 async function nameFor(
   stale: readonly SettledRow[],
   { rows, settled }: BatchCheck,
-  { file, needsYes }: Asked,
+  { file, needsYes, name: before }: Asked,
   { ask, now }: Context,
 ): Promise<string | undefined> {
   const at = Math.max(...stale.map((row) => row.at));
   const what =
     `${counted(stale.length, 'row')} without a reference ${stale.length === 1 ? 'was' : 'were'} ` +
     `already paid on ${dayAndMonth(at, now())}`;
-  const suggested = new Date(now()).toISOString().slice(0, 7);
+  // A day, because a month can have the runs of several weeks.
+  const suggested = new Date(now()).toISOString().slice(0, 10);
   if (!needsYes) {
     const command = `svcpay batch ${file === '-' ? '-' : shellArgument(file)} --name ${suggested}`;
     throw new Failure('usage', `Nothing was sent: ${what}.`, {
@@ -110,12 +115,18 @@ async function nameFor(
     choice === true
       ? await ask.steps.parsed({
           message: 'Name of this run',
-          example: `e.g. ${suggested}`,
           flag: '--name NAME',
-          parse: (text) => text,
+          default: suggested,
+          parse: (text) => newName(text.trim(), before),
         })
       : back;
   if (name === back) throw new Failure('declined', 'Nothing was sent.');
+  return name;
+}
+
+function newName(name: string, before: string): string {
+  if (name === '') throw new Failure('usage', 'A new run needs a name.');
+  if (name === before) throw new Failure('usage', `The run ${name} was paid: choose another name.`);
   return name;
 }
 

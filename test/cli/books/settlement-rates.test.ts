@@ -7,6 +7,8 @@ import { parse } from 'csv-parse/sync';
 import Big from 'big.js';
 import { svcpay, type Here } from '../../support/in-process.js';
 import { test } from '../../support/svcpay.js';
+import { until } from '../../support/until.js';
+import { deliver, startListening } from '../../support/webhooks.js';
 
 type Row = Record<string, string>;
 
@@ -87,6 +89,21 @@ describe('with a fiat currency', () => {
     expect(await worth(around)).toMatchObject([{ fiat: 'USD' }, { fiat: 'USD' }]);
     await svcpay(['tx', 'resume'], around);
     expect(await worth(around)).toMatchObject([{ fiat: 'USD' }, { fiat: 'USD' }]);
+  });
+
+  test('a receiver stores the rate of a payment that another home began', async ({ around }) => {
+    await withFiat(around);
+    const { sandbox, home } = around;
+    const elsewhere = { ...around, home: join(home, 'elsewhere') };
+    const send = ['send', 'lightning', await sandbox.invoice('1000sat'), '--yes', '-q'];
+    const txnId = (await svcpay(send, elsewhere)).stdout.trim();
+    expect(await worth(around)).toMatchObject([{ fiat: '' }]);
+    const listener = await startListening([], { ...around, env: {} });
+    const event = { txnId, txnState: 'completed', updatedAt: Date.now() };
+    expect(await deliver(listener.url, event)).toBe(200);
+    await until(async () => (await worth(around))[0]?.['fiat'] === 'USD');
+    listener.child.kill('SIGINT');
+    expect(await listener.ended).toMatchObject({ exitCode: 0 });
   });
 
   test('a missing rate stays missing later, and stops no payment', async ({ around }) => {

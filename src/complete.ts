@@ -6,6 +6,7 @@ import type Database from 'libsql';
 import { complete, type Candidate, type Known } from './cli/help/complete.js';
 import type { Page } from './cli/help/pages.js';
 import type { Suggested } from './cli/values.js';
+import { isGenerated } from './formats/text.js';
 import { isFields, jsonIn } from './formats/unknown.js';
 import { sanitize } from './terminal/sanitize.js';
 import { sendWord } from './terminal/views/state-words.js';
@@ -101,15 +102,11 @@ const readers: Readonly<Record<Suggested, (home: Home, load: LoadModule) => Cand
       txnId === null ? [] : [{ text: txnId, about: isGenerated(ref) ? state : `${state}, ${ref}` }],
     );
     const seen = entries(join(home.data, 'seen-ids.json'), 'seen')
-      .map(([, each]) => (isFields(each) ? String(each['txnId']) : ''))
-      .filter((txnId) => txnId !== '' && !own.some(({ text }) => text === txnId));
-    return [
-      ...own,
-      ...seen
-        .slice(-mostOffered)
-        .toReversed()
-        .map((text) => ({ text, about: 'seen' })),
-    ];
+      .flatMap(([, each]) =>
+        isFields(each) ? { text: String(each['txnId']), about: String(each['about'] ?? '') } : [],
+      )
+      .filter(({ text }) => !own.some((payment) => payment.text === text));
+    return [...own, ...seen.slice(-mostOffered).toReversed()];
   },
 };
 
@@ -162,9 +159,6 @@ function recentPayments(home: Home, load: LoadModule): RecentPayment[] {
     }),
   );
 }
-
-/** A reference that nobody chose would hide the rest. */
-const isGenerated = (ref: string): boolean => /^(?:bolt11-)?[\da-f-]{36,}$/.test(ref);
 
 /** Whom an order of the journal pays, shortened. */
 function destinationIn(request: unknown): string {

@@ -8,6 +8,10 @@ export const counted = (count: number, noun: string): string =>
 export const clip = (text: string, longest = 40): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}…`;
 
+/** A reference that svcpay generated, or made of an invoice: it names nothing to a person. */
+export const isGenerated = (ref: string): boolean =>
+  /^(?:bolt11-[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.test(ref);
+
 /** Equal for names that differ in letter case, blanks or Unicode forms alone. */
 export const folded = (name: string): string =>
   name.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();

@@ -255,7 +255,7 @@ async function rowsOf(
 ): Promise<{ readonly lines: readonly Cells[]; readonly columns: readonly string[] }> {
   const wallets = walletsIn(books, period);
   const wanted = { wallets, period, now: period.end, day: dayWriter(zone) };
-  const columns = statementList('').columns.filter(({ only }) => only !== 'screen');
+  const columns = statementList(undefined).columns.filter(({ only }) => only !== 'screen');
   const lines: Cells[] = [];
   for await (const line of statementLines(books, wanted, {
     ...lookUpsOf(context),

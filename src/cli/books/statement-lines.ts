@@ -112,6 +112,7 @@ async function linesOf(
       wallet: ccy,
       kind,
       counterparty: (txnId === null ? undefined : known(txnId)) ?? other,
+      method: kind === 'send' || kind === 'receive' ? other : null,
       reference,
       note,
       in: received,

@@ -1,13 +1,15 @@
 // A statement of the wallets: opening balance, movements with running balances, closing balance,
 // and whether the sum matches the service's balance.
 import { Failure } from '../../formats/failure.js';
-import { dayWriter, spanOf, type CalendarDate } from '../../formats/calendar.js';
-import { namesOf } from '../../terminal/rows/list.js';
+import { always, dayWriter, spanOf, type CalendarDate, type Span } from '../../formats/calendar.js';
+import { besideTable, namesOf } from '../../terminal/rows/list.js';
 import {
   differenceText,
   explanationText,
   openingLines,
+  periodText,
   statementList,
+  tiedText,
 } from '../../terminal/views/statement-view.js';
 import type { Books } from '../../wallet/books/gather.js';
 import { movementOf, openingEntry } from '../../wallet/books/entries.js';
@@ -21,12 +23,13 @@ import { amount, choice, currency } from '../values.js';
 import { fixed, isFiat, type Money } from '../../formats/amount.js';
 import { ledgerText, ledgerTexts, ofxText } from './ledger-text.js';
 import { chosenWallets, date, periodOf, withBooks, zoneOf, zoneOption } from './open-books.js';
-import { lookUpsOf, statementLines } from './statement-lines.js';
+import { lookUpsOf, statementLines, type Wanted } from './statement-lines.js';
+import { whereaboutsOf } from '../settings/whereabouts.js';
 
 const ownFormats = ['hledger', 'beancount', 'ofx'] as const;
 
 export const statement = defineCommand({
-  prints: namesOf(undefined, statementList('')),
+  prints: namesOf(undefined, statementList(undefined)),
   formats: ownFormats,
   options: {
     from: date()
@@ -83,10 +86,14 @@ export const statement = defineCommand({
       else
         await context.out.list(
           statementLines(books, wanted, lookUpsOf(context)),
-          statementList(`In calendar days of ${zone}`),
+          statementList(
+            await headingOf(wanted.wallets, period, zone, context),
+            wallet === undefined,
+          ),
         );
       const failure = notTied(wanted.wallets, books, zone, context);
       if (failure !== undefined) throw failure;
+      showTied(wanted, books, context);
     };
     await withBooks(
       { zone, period, openings, ...(writer && ledgerTexts(writer, day, lookUpsOf(context).rates)) },
@@ -95,6 +102,29 @@ export const statement = defineCommand({
     );
   },
 });
+
+/** `BTC · October 2026 · UTC`, and at the right the account. */
+async function headingOf(
+  wallets: readonly string[],
+  { first, end }: Span,
+  zone: string,
+  context: Context,
+): Promise<readonly [string, string] | undefined> {
+  if (!context.out.forPeople) return undefined;
+  const day = dayWriter(zone);
+  const from = first <= always.first ? undefined : day(first);
+  const to = end >= always.end ? undefined : day(end - 1);
+  const [only, ...others] = wallets;
+  const left = [others.length === 0 ? (only ?? '') : 'All wallets', periodText(from, to), zone];
+  const { service, accountId } = await whereaboutsOf(context);
+  return [left.join(' · '), `${service} · ${accountId}`];
+}
+
+function showTied({ wallets, period, now }: Wanted, { tied }: Books, { out }: Context): void {
+  const shown = tied.filter(({ ccy }) => wallets.includes(ccy));
+  if (shown.length > 0)
+    out.screen((canvas) => besideTable(tiedText(shown, period.end <= now), canvas));
+}
 
 /** Openings for one statement. Throws Failure `usage` without their day. */
 function openingsOf(

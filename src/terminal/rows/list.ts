@@ -1,4 +1,5 @@
 // Streams a list to stdout: as a table in parts, or row by row.
+import { sideBySide } from '../layout.js';
 import { fieldColumns } from './cell.js';
 import { checkNames, pathsOf } from './fields.js';
 import {
@@ -13,7 +14,7 @@ import {
 import { sanitize } from '../sanitize.js';
 import { createSink } from '../sink.js';
 import type { Canvas, Terminal } from '../terminal.js';
-import { wrap } from '../text.js';
+import { widthOf, wrap } from '../text.js';
 import type { Format, ListView, Rows, RowView } from './view.js';
 
 /** The output format, decided once per command. */
@@ -65,8 +66,21 @@ export async function listTable<T extends object>(
 }
 
 /** A dim line above or below a table; commands in it are never truncated. */
-export const besideTable = (text: string, { style, columns }: Canvas): string[] =>
-  wrap(sanitize(text), columns - 2).map((line) => `  ${style.dim(line)}`);
+export function besideTable(
+  text: string | readonly [left: string, right: string],
+  { style, columns }: Canvas,
+): string[] {
+  const [left, right] = typeof text === 'string' ? [text, ''] : text;
+  const room = columns - 2;
+  const gap = Math.max(Math.min(room, widestLine) - widthOf(left) - widthOf(right), 2);
+  const parts = [{ text: sanitize(left) }, { text: sanitize(right), priority: 1, below: true }];
+  return sideBySide(parts, room, ' '.repeat(gap))
+    .flatMap((line) => (widthOf(line) > room ? wrap(line, room) : [line]))
+    .map((line) => `  ${style.dim(line)}`);
+}
+
+/** In a wide window the right part would be far from the left one. */
+const widestLine = 78;
 
 /** Writes rows for machines as they arrive; returns whether there was one. */
 export async function listRows<T extends object>(

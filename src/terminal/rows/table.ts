@@ -112,7 +112,8 @@ function layOut<T>(
 ): Layout<T> | 'cards' {
   const sizes = columns.map((column) => {
     const texts = rows.map((row) => textOf(column, row));
-    const isEmpty = column.only === 'screen' && texts.every((text) => text.trim() === '');
+    const mayLeave = column.only === 'screen' || (column.priority ?? 0) > 0;
+    const isEmpty = mayLeave && texts.every((text) => text.trim() === '');
     return isEmpty ? { width: 0 } : widthsOf(column, texts);
   });
   const room = width - margin.length;

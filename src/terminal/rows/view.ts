@@ -47,8 +47,8 @@ export interface RowView<T> {
 export interface ListView<T> extends RowView<T> {
   /** Shown on stderr without rows. */
   readonly empty: string;
-  /** A dim line above the table, on a screen only. */
-  readonly heading?: string | undefined;
+  /** A dim line above the table, on a screen only; its second part at the right end. */
+  readonly heading?: string | readonly [left: string, right: string] | undefined;
   /** A bold line above each run of rows with the same text, on a screen only. */
   readonly group?: (row: T) => string;
   /** A dim line below the table, on a screen only. */

@@ -1,6 +1,6 @@
 // Received webhook events: a line for people, a row for scripts; and the totals at the end.
 import type { Transaction } from '../../api/types.js';
-import { counted } from '../../formats/text.js';
+import { counted, isGenerated } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { sideBySide, type Part } from '../layout.js';
 import { parsedToJson, toJson } from '../rows/json.js';
@@ -115,9 +115,6 @@ function described({ extRefId, msg, txnState, answeredBy }: EventRow, txn: Trans
     isOld ? `now ${txn.txnState}` : '',
   ].map(sanitize);
 }
-
-const isGenerated = (ref: string): boolean =>
-  /^(?:bolt11-[\da-f]{64}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.test(ref);
 
 function answerText({ status, answeredBy }: EventRow, style: Canvas['style']): string[] {
   if (answeredBy === undefined || status === undefined || status === null) return [];

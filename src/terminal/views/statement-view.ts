@@ -2,7 +2,7 @@
 // differences in words.
 import type { Big } from 'big.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
-import { counted } from '../../formats/text.js';
+import { counted, isGenerated } from '../../formats/text.js';
 import { methodFacts } from '../../formats/rails.js';
 import { entryOf } from '../../formats/unknown.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
@@ -25,6 +25,8 @@ export interface StatementLine {
   readonly wallet: string;
   readonly kind: string;
   readonly counterparty: string | null;
+  /** Of the other side; null for a swap and for what is not a transaction. */
+  readonly method: string | null;
   readonly reference: string | null;
   readonly note: string | null;
   readonly in: Big;
@@ -67,7 +69,23 @@ const isMark = ({ kind }: StatementLine): boolean =>
 
 const kindText = ({ kind }: StatementLine): string => entryOf(kinds, kind) ?? kind;
 
-export const statementList = (heading: string): ListView<StatementLine> => ({
+/** `Lightning Ada`, `On-chain bc1q…f3t4`, `Swap from USDT`, `Payout Le Van A`. */
+function whatText(row: StatementLine): string {
+  const { kind, method, counterparty, note } = row;
+  if (isMark(row)) return '';
+  if (kind === 'swap') {
+    const wallet = (counterparty ?? '').replace(/ wallet$/, '');
+    return `Swap ${row.in.gt(0) ? 'from' : 'to'} ${wallet}`;
+  }
+  if (method === null) return [kindText(row), note ?? ''].join(' ').trim();
+  const rail = methodFacts(method)?.label ?? (kind === 'send' ? 'Payout' : 'Deposit');
+  const party = counterparty === method ? note : counterparty;
+  return `${rail} ${shortened(party ?? '')}`.trim();
+}
+
+type Heading = ListView<StatementLine>['heading'];
+
+export const statementList = (heading: Heading, hasGroups = true): ListView<StatementLine> => ({
   columns: [
     {
       name: 'date',
@@ -79,18 +97,18 @@ export const statementList = (heading: string): ListView<StatementLine> => ({
     { name: 'time', title: 'time', value: ({ time }) => time, only: 'rows' },
     { name: 'created', title: 'created', value: ({ created }) => created, only: 'rows' },
     { name: 'wallet', title: 'Wallet', value: ({ wallet }) => wallet, only: 'rows' },
-    {
-      name: 'kind',
-      title: 'What',
-      value: ({ kind }) => kind,
-      text: (row) => (isMark(row) ? '' : kindText(row)),
-      priority: 3,
-    },
+    { name: 'kind', title: 'kind', value: ({ kind }) => kind, only: 'rows' },
     {
       name: 'counterparty',
-      title: 'With',
+      title: 'counterparty',
       value: ({ counterparty }) => counterparty,
-      text: ({ counterparty }) => methodFacts(counterparty)?.label ?? shortened(counterparty ?? ''),
+      only: 'rows',
+    },
+    {
+      name: 'what',
+      title: 'What',
+      value: whatText,
+      only: 'screen',
       shrinks: true,
       priority: 2,
       below: true,
@@ -99,6 +117,7 @@ export const statementList = (heading: string): ListView<StatementLine> => ({
       name: 'reference',
       title: 'Reference',
       value: ({ reference }) => reference,
+      text: ({ reference }) => (reference === null || isGenerated(reference) ? '' : reference),
       shrinks: true,
       priority: 5,
     },
@@ -126,11 +145,55 @@ export const statementList = (heading: string): ListView<StatementLine> => ({
       priority: 6,
     },
   ],
+  fields: ['method'],
   quiet: ({ balance }) => fixed(balance),
   empty: 'No wallet holds anything, and nothing has moved.',
   heading,
-  group: ({ wallet }) => wallet,
+  ...(hasGroups && { group: ({ wallet }: StatementLine) => wallet }),
 });
+
+interface Held {
+  readonly ccy: string;
+  readonly balance: Big;
+}
+
+/** @param isOver the period, so that its closing balance differs from the present one */
+export function tiedText(tied: readonly Held[], isOver: boolean): string {
+  const wallets = `wallet${tied.length === 1 ? '' : 's'}`;
+  const amounts = tied.map(({ ccy, balance }) => formatAmount(money(ccy, balance))).join(' · ');
+  return `✓ Ties with the ${wallets}: ${amounts}${isOver ? ' now' : ''}`;
+}
+
+/**
+ * `October 2026`, `2026`, `2026-10-01 to 2026-10-15`, `until 2026-10-15`.
+ *
+ * @param from the first day, such as `2026-10-01`; undefined without one
+ */
+export function periodText(from: string | undefined, to: string | undefined): string {
+  if (from === undefined) return to === undefined ? 'all of history' : `until ${to}`;
+  if (to === undefined) return `since ${from}`;
+  const [year = '', month = ''] = from.split('-');
+  if (from === `${year}-01-01` && to === `${year}-12-31`) return year;
+  const last = new Date(Date.UTC(Number(year), Number(month), 0)).toISOString().slice(0, 10);
+  if (from === `${year}-${month}-01` && to === last)
+    return `${monthNames[Number(month) - 1] ?? ''} ${year}`;
+  return from === to ? from : `${from} to ${to}`;
+}
+
+const monthNames = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
 
 interface Differing {
   readonly ccy: string;

@@ -34,6 +34,12 @@ export function dateTime(at: number): string {
 /** `14:02:31`, for a timeline with a date above it. */
 export const clockTime = (at: number): string => dateTime(at).slice(11);
 
+/** `11:30` today, otherwise the date. */
+export function dayTime(at: number, now: number): string {
+  const [day, time] = dateTime(at).split(' ');
+  return (day === dateTime(now).slice(0, 10) ? time?.slice(0, 5) : day) ?? '';
+}
+
 /** `11:30` if it is less than a day away, otherwise with its date. */
 export const nearTime = (at: number, now: number): string =>
   Math.abs(at - now) < day ? clockTime(at).slice(0, 5) : dateTime(at).slice(0, 16);

@@ -8,7 +8,7 @@ import type { Column, RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { wrap } from '../text.js';
-import { clockTime } from '../time.js';
+import { clockTime, shortTime } from '../time.js';
 import { isUnchecked, openColumns, openLines, type PendingPayment } from '../views/pending-view.js';
 import { movementColumns, type Known } from '../views/transaction-view.js';
 import { screenHead, type Whereabouts } from '../views/wallet-view.js';
@@ -139,7 +139,10 @@ function holdingsLines(
       style: (cell, style) => style.dim(cell),
       priority: besideBalances,
     },
-    ...columnsThrough(movementColumns(home.asOf, known), (row: Row) => row.txn).map((column) => ({
+    ...columnsThrough(
+      movementColumns((at) => shortTime(at, home.asOf).replace(/ ago$/, ''), known),
+      (row: Row) => row.txn,
+    ).map((column) => ({
       ...column,
       title: '',
       priority: besideBalances + (column.below === true ? 0 : (column.priority ?? 0)),

@@ -8,7 +8,7 @@ import { createTable } from '../rows/table.js';
 import type { Column } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
 import { oneLine, truncate } from '../text.js';
-import { clockTime, relativeTime } from '../time.js';
+import { clockTime, dayTime, relativeTime } from '../time.js';
 import { openColumns, openLines, type OpenLine } from '../views/pending-view.js';
 import { stateWord } from '../views/state-words.js';
 import { movementColumns } from '../views/transaction-view.js';
@@ -51,7 +51,10 @@ export function watchLines(model: WatchModel, canvas: Canvas, unicode: boolean):
   const [open, latest] = [openRows(model), latestRows(model)];
   const head = [...headLines(model, canvas), ...balanceLines(model, canvas, unicode)];
   const openDrawn = createTable(openColumns(now), list)(open).rows;
-  const latestDrawn = createTable(movementColumns(now, more.known), list)(latest).rows;
+  const latestDrawn = createTable(
+    movementColumns((at) => dayTime(at, now), more.known),
+    list,
+  )(latest).rows;
   const room = rows - head.length - besideLists;
   const forLatest = Math.min(latestDrawn.flat().length, leastLatest);
   const openShown = visible(openDrawn, chosen, Math.max(room - forLatest, leastOpen), style);

@@ -11,7 +11,7 @@ import { hasLapsed, isFinal } from '../../formats/states.js';
 import { methodFacts } from '../../formats/rails.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import type { ChalkInstance } from 'chalk';
-import { shortTime } from '../time.js';
+import { dateTime, shortTime } from '../time.js';
 import type { Column, ListView } from '../rows/view.js';
 import { kindOf, stateWithReason } from './state-words.js';
 import { transactionFields } from './transaction-fields.js';
@@ -116,6 +116,16 @@ export function partyOf(txn: ListedTransaction, known: Known): string {
     known(txn.txnId) ?? (typeof named === 'string' ? named : undefined) ?? txn.note ?? '';
   return shortened(party);
 }
+
+/** `↓ Lightning 50 000 sat, Invoice 118, 2026-11-23 10:22`, for completion. */
+export const lineText = (txn: ListedTransaction, known: Known): string =>
+  [
+    `${lineKind(txn)} ${lineAmount(txn)}`,
+    partyOf(txn, known),
+    typeof txn.createdAt === 'number' ? dateTime(txn.createdAt).slice(0, 16) : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
 
 /** The note, unless it is shown as the other party. */
 const furtherNote = (txn: ListedTransaction, known: Known): string | null | undefined =>
@@ -226,11 +236,36 @@ export function transactionList(
   };
 }
 
-/** The columns of a movement on home and in watch. */
-export const movementColumns = (now: number, known: Known): Column<ListedTransaction>[] =>
-  transactionList(now, { known }).columns.filter(({ name }) =>
-    ['time', 'what', 'amount', 'with'].includes(name),
-  );
+/**
+ * The columns of a movement on home and in watch: `1 h  ↓ received  50 000 sat  Coffee House`.
+ *
+ * @param time when, in words
+ */
+export const movementColumns = (
+  time: (at: number) => string,
+  known: Known,
+): Column<ListedTransaction>[] => {
+  const columns = transactionList(0, { known }).columns;
+  const texts: Readonly<Record<string, Column<ListedTransaction>['text']>> = {
+    time: ({ createdAt }) => (typeof createdAt === 'number' ? time(createdAt) : '–'),
+    what: directionWord,
+    amount: undefined,
+    with: undefined,
+  };
+  return columns
+    .filter(({ name }) => name in texts)
+    .map((column) => {
+      const text = texts[column.name];
+      return text === undefined ? column : { ...column, text };
+    });
+};
+
+/** `↑ sent`, `↓ received`, `⇄ swap`; empty if the direction is unknown. */
+function directionWord(txn: Sides): string {
+  if (kindOf(txn) === 'swap') return '⇄ swap';
+  if ((txn.sourceReq.method ?? '') === '') return '';
+  return txn.sourceReq.method === 'servicepay' ? '↑ sent' : '↓ received';
+}
 
 /** Incoming money is green. */
 const incoming: NonNullable<Column<ListedTransaction>['style']> = (

@@ -94,9 +94,9 @@ describe('home', () => {
         '',
         `  acme · production · ne01-7f3a                                 as of ${clock}`,
         '',
-        '  BTC            1.06085965  ≈ 74 260 USD    Last  2 min    ↑ Lightning     −2 500 sat  Coffee House',
-        '  USDT       9 410.65                              1 h ago  ↓ Lightning     50 000 sat  Coffee House',
-        '  VND   50 000 000                                 3 h ago  ⇄ Swap          25.00 USDT  → 25 000 sat',
+        '  BTC            1.06085965  ≈ 74 260 USD    Last  2 min  ↑ sent      −2 500 sat      Coffee House',
+        '  USDT       9 410.65                              1 h    ↓ received  50 000 sat      Coffee House',
+        '  VND   50 000 000                                 3 h    ⇄ swap          25.00 USDT  → 25 000 sat',
         '',
         '  ↑ On-chain   −300 000 sat   bc1q…f3t4   ● sent   2 of 6   1 min',
         '',
@@ -141,7 +141,7 @@ describe('home', () => {
   test('is never wider than the window, and wraps no amount', () => {
     const unrated = { ...more, worth: () => undefined };
     expect(homeLines(home, unrated, plain(80))[3]).toMatch(
-      /^ {2}BTC +1\.06085965 +Last +↑ Lightning +−2 500 sat +Coffee House$/,
+      /^ {2}BTC +1\.06085965 +Last +2 min +↑ sent +−2 500 sat +Coffee House$/,
     );
     for (let columns = 20; columns < 150; columns += 1) {
       expect(
@@ -194,8 +194,8 @@ describe('home', () => {
       for (const line of text.includes('Last') ? text.split('\n').slice(3, 6) : [])
         expect(line).toMatch(/25 000\.50 USDT +→ 120 000 sat|(2 500|50 000) sat +Coffee/);
       for (const shape of [
-        /Last +2 min +⇄ Swap +25/,
-        /Last +⇄ Swap +25/,
+        /Last +2 min +⇄ swap +25/,
+        /Last +⇄ swap +25/,
         /Last +25/,
         /^(?!.*Last)/s,
       ]) {

@@ -29,6 +29,8 @@ export interface Shape {
   readonly summary: string;
   readonly required: boolean;
   readonly choices: readonly string[];
+  /** What completion offers, if not all choices. */
+  readonly offers?: readonly string[];
   readonly short: string | undefined;
   readonly suggests?: Suggested;
   /** Limits of a whole number. */
@@ -54,6 +56,10 @@ export class Value<T> {
 
   short(letter: string): Value<T> {
     return new Value({ ...this.shape, short: letter }, this.read);
+  }
+
+  offering(offers: readonly string[]): Value<T> {
+    return new Value({ ...this.shape, offers }, this.read);
   }
 
   suggesting(suggests: Suggested): Value<T> {
@@ -158,12 +164,15 @@ export const currency = (placeholder = 'CCY'): Value<string> =>
 export const duration = (placeholder = 'DURATION'): Value<number> =>
   word(placeholder, (given) => parseDuration(given));
 
-/** @param aliases further names, such as those that a menu shows */
+/** @param aliases names that a menu shows; they stand in place of the choices on screens */
 export function choice<const C extends string>(
   choices: readonly C[],
   placeholder?: string,
   aliases: Readonly<Record<string, C>> = {},
 ): Value<C> {
+  const names = choices.map(
+    (each) => Object.keys(aliases).find((alias) => aliases[alias] === each) ?? each,
+  );
   return word(
     placeholder ?? choices.join('|'),
     (given) => {
@@ -171,11 +180,11 @@ export function choice<const C extends string>(
         choices.find((each) => each === given.toLowerCase() || each === given) ??
         entryOf(aliases, given.toLowerCase());
       if (chosen === undefined)
-        throw new Failure('usage', `"${given}" is not one of ${choices.join(', ')}.`);
+        throw new Failure('usage', `"${given}" is not one of ${names.join(', ')}.`);
       return chosen;
     },
     choices,
-  );
+  ).offering(names);
 }
 
 export const whole = (min: number, max: number, placeholder = 'N'): Value<number> =>

@@ -132,9 +132,9 @@ const isNew =
   (text: string): boolean =>
     !among.some((each) => each.text === text);
 
-function slotValues({ choices, suggests }: Slot, known: Known): Completion {
+function slotValues({ choices, offers = choices, suggests }: Slot, known: Known): Completion {
   if (suggests === 'file') return 'files';
-  return [...choices.map((text) => ({ text })), ...(suggests === undefined ? [] : known(suggests))];
+  return [...offers.map((text) => ({ text })), ...(suggests === undefined ? [] : known(suggests))];
 }
 
 function fillArgument(

@@ -102,10 +102,7 @@ async function pick(
     const rows = answer.data.filter(
       (txn) => states.length > 0 || !isExpiredQuote(txn, service.serviceNow()),
     );
-    await rememberIds(
-      rows.map(({ txnId }) => txnId),
-      context,
-    );
+    await rememberIds(rows, context, await knownParties(rows, context));
     const choices: Choice<Chosen>[] = [
       ...(await rowChoices(rows, context)),
       ...(hasMorePages(answer, page, limit) ? [{ value: { page: page + 1 }, name: 'Older' }] : []),

@@ -18,6 +18,15 @@ export const instant = () => word('TIME', parseInstant).optional();
 
 const knownMethods = [...methodNames, 'mobile'];
 
+/** The words that screens show, for methods with other names. */
+const methodWords: Readonly<Record<string, string>> = {
+  wallet: 'servicepay',
+  ethereum: 'eth',
+  onchain: 'on-chain',
+};
+
+const shownMethods = ['wallet', 'lightning', 'lnurl', 'on-chain', 'tron', 'ethereum', 'mobile'];
+
 const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
 
 /** The own wallet under the maker's name, such as `acmepay`. */
@@ -26,7 +35,7 @@ const ownWallet = /^[a-z][a-z0-9]*pay$/;
 const notMethod = (given: string): Failure =>
   new Failure(
     'usage',
-    `"${given}" is not a method. Write one of ${knownMethods.join(', ')}, or a payout method.`,
+    `"${given}" is not a method. Write one of ${shownMethods.join(', ')}, or a payout method.`,
     { hint: 'svcpay payout methods' },
   );
 
@@ -34,7 +43,8 @@ const methods = () =>
   word(
     'METHOD',
     (given) => {
-      const method = given.toLowerCase().replace(/^onchain$/, 'on-chain');
+      const name = given.toLowerCase();
+      const method = entryOf(methodWords, name) ?? name;
       if (
         knownMethods.some((each) => each === method) ||
         payoutMethod.test(method) ||
@@ -44,7 +54,9 @@ const methods = () =>
       throw notMethod(given);
     },
     knownMethods,
-  ).repeated();
+  )
+    .offering(shownMethods)
+    .repeated();
 
 /** The words that lists show, for states with other names. */
 const stateWords: Readonly<Record<string, string>> = {
@@ -58,6 +70,12 @@ const stateWords: Readonly<Record<string, string>> = {
 
 const stateNames = [...Object.keys(stateWords), ...knownStates];
 
+const shownStates = ['quoted', ...Object.keys(stateWords), 'failed', 'expired', 'error'];
+
+/** `done` for `completed`. */
+const shownState = (name: string): string =>
+  Object.keys(stateWords).find((word) => stateWords[word] === name) ?? name;
+
 /**
  * Services have states of their own, so any word is accepted, except a near miss of a known state.
  */
@@ -70,12 +88,14 @@ const states = () =>
       if (knownStates.includes(state)) return state;
       const meant = nearest(name, stateNames);
       if (meant !== undefined)
-        throw new Failure('usage', `"${given}" is not a state. Did you mean ${meant}?`);
+        throw new Failure('usage', `"${given}" is not a state. Did you mean ${shownState(meant)}?`);
       if (/^[a-z][a-z_-]*$/.test(name)) return given;
       throw new Failure('usage', notState(given));
     },
     stateNames,
-  ).repeated();
+  )
+    .offering(shownStates)
+    .repeated();
 
 export const historyOptions = {
   time: choice(periods, 'PERIOD')
@@ -84,8 +104,8 @@ export const historyOptions = {
   since: instant().describe('from this time on: 2h, 7d, 2026-03-01 or 2026-03-01T14:30:00Z'),
   until: instant().describe('up to this time, inclusive'),
   state: states().describe('only this state, such as done or failed; may be repeated'),
-  srcMethod: methods().describe('only from this source, such as servicepay or lightning'),
-  destMethod: methods().describe('only to this destination, such as lightning or onchain'),
+  srcMethod: methods().describe('only from this source, such as wallet or lightning'),
+  destMethod: methods().describe('only to this destination, such as lightning or on-chain'),
   excludeSrcMethod: methods().describe('exclude this source'),
   excludeDestMethod: methods().describe('exclude this destination'),
 };
@@ -160,8 +180,8 @@ export function withStates(error: unknown, { state }: Pick<HistoryFlags, 'state'
 }
 
 const notState = (given: string): string =>
-  `"${given}" is not a state. Write one of quoted, ${Object.keys(stateWords).join(', ')}, ` +
-  'failed, expired, error, or another state of the service.';
+  `"${given}" is not a state. Write one of ${shownStates.join(', ')}, ` +
+  'or another state of the service.';
 
 /** For the heading of a list. */
 export function periodText({

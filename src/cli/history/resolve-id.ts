@@ -1,17 +1,24 @@
 // Resolves a transaction by id, by the beginning of a shown id, or by reference.
+import type { ListedTransaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { keepSeenIds, seenIds } from '../../store/files/seen.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { attemptNamed, latest, type Payment } from '../../store/journal/payment.js';
 import { pageSize } from '../../api/pages.js';
-import { idLength } from '../../terminal/views/transaction-view.js';
+import { idLength, lineText, type Known } from '../../terminal/views/transaction-view.js';
 import { listedUnder } from '../../wallet/payment/find.js';
 import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
 
-/** Remembers shown ids, so they can be named by their beginning. */
-export async function rememberIds(txnIds: readonly string[], context: Context): Promise<void> {
-  if (txnIds.length > 0) await keepSeenIds(context.home, (await context.account()).scope, txnIds);
+/** Remembers shown transactions: their ids can be named by their beginning, and completed. */
+export async function rememberIds(
+  shown: readonly ListedTransaction[],
+  context: Context,
+  known: Known = () => undefined,
+): Promise<void> {
+  if (shown.length === 0) return;
+  const seen = shown.map((txn) => ({ txnId: txn.txnId, about: lineText(txn, known) }));
+  await keepSeenIds(context.home, (await context.account()).scope, seen);
 }
 
 /**

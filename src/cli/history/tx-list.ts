@@ -326,7 +326,7 @@ async function showRows(
     await allExplained(shown, context),
     empty === undefined ? view : { ...view, empty },
   );
-  await rememberIds(ids, context);
+  await rememberIds(shown, context, known);
 }
 
 /** Whether no filter is set. */

@@ -45,7 +45,7 @@ export const txWatch = defineCommand({
       const txn = await readDetails(id, context, 'pending');
       if (!latest.has(txn.txnId)) observe(txn);
     }
-    await rememberIds([...latest.keys()], context);
+    await rememberIds([...latest.values()], context);
     const usual = terminal.canAnimate ? readUsual(context) : () => undefined;
     live.start(() => {
       const all = [...latest.values()];

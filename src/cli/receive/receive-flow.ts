@@ -186,7 +186,7 @@ async function showRequest(
   const { out, terminal } = context;
   if (isFinal(txn.txnState) && txn.txnState !== 'completed') throw notReceived(txn);
   if (flags.qrFile !== undefined) await writeQr(flags.qrFile, request.code);
-  await rememberIds([txn.txnId], context);
+  await rememberIds([txn], context);
   const wait = flags.wait ?? (out.forPeople && terminal.stdoutIsTty);
   if (!isFinal(txn.txnState)) showCard(request, wait, flags.qrFile, context);
   const columns = [

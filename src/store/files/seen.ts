@@ -6,8 +6,17 @@ import type { Home } from './home.js';
 
 /** Newest last. */
 const ids = v.object({
-  seen: v.optional(v.array(v.object({ scope: v.string(), txnId: v.string() })), []),
+  seen: v.optional(
+    v.array(v.object({ scope: v.string(), txnId: v.string(), about: v.optional(v.string()) })),
+    [],
+  ),
 });
+
+/** A transaction that a screen showed, and what completion says about it. */
+export interface SeenTransaction {
+  readonly txnId: string;
+  readonly about: string;
+}
 
 const mostKept = 2000;
 
@@ -25,13 +34,21 @@ export function seenIds(home: Home, scope: string): readonly string[] {
 export async function keepSeenIds(
   home: Home,
   scope: string,
-  txnIds: readonly string[],
+  shown: readonly SeenTransaction[],
 ): Promise<void> {
-  const known = new Set(seenIds(home, scope));
-  const fresh = txnIds.filter((txnId) => !known.has(txnId)).map((txnId) => ({ scope, txnId }));
+  const { seen: before } = openIds(home).read();
+  const isKnown = ({ txnId }: SeenTransaction): boolean =>
+    before.some((each) => each.scope === scope && each.txnId === txnId && each.about !== undefined);
+  const fresh = shown.filter((each) => !isKnown(each)).map((each) => ({ scope, ...each }));
   if (fresh.length === 0) return;
+  const ids = new Set(fresh.map(({ txnId }) => txnId));
   await keep(() =>
-    openIds(home).update(({ seen }) => ({ seen: [...seen, ...fresh].slice(-mostKept) })),
+    openIds(home).update(({ seen }) => ({
+      seen: [
+        ...seen.filter((each) => each.scope !== scope || !ids.has(each.txnId)),
+        ...fresh,
+      ].slice(-mostKept),
+    })),
   );
 }
 

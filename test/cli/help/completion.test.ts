@@ -56,8 +56,14 @@ describe('the word at the cursor', () => {
     [['payout', '--recipient', ''], ['a-recipient']],
     [['tx', 'watch', 'one', ''], ['a-transaction']],
     [['tx', 'get', 'one', ''], []],
-    [['tx', 'list', '--state', 'comp'], ['completed']],
-    [['tx', 'list', '--state=comp'], ['--state=completed']],
+    [['tx', 'list', '--state', 'do'], ['done']],
+    [['tx', 'list', '--state', 'comp'], []],
+    [['tx', 'list', '--state=do'], ['--state=done']],
+    [['tx', 'list', '--src-method', 'w'], ['wallet']],
+    [
+      ['receive', 'address', '--chain', ''],
+      ['tron', 'ethereum'],
+    ],
     [['tx', 'list', '--dest-method', 'light'], ['lightning']],
     [['payout', '--country', 'V'], ['VN']],
     [
@@ -110,7 +116,9 @@ describe('in a real shell', () => {
     writeFileSync(join(home, 'config.json'), JSON.stringify(config));
     writeFileSync(
       join(home, 'seen-ids.json'),
-      JSON.stringify({ seen: [{ scope: 's', txnId: 'ad79a67a-5e07' }] }),
+      JSON.stringify({
+        seen: [{ scope: 's', txnId: 'ad79a67a-5e07', about: '↓ Lightning 12 000 sat, Ada' }],
+      }),
     );
     writeFileSync(join(home, 'seen-wallets.json'), JSON.stringify({ wallets: ['BTC', 'VND'] }));
     writeFileSync(
@@ -129,7 +137,7 @@ describe('in a real shell', () => {
 
   const cases: [line: string, offers: string[]][] = [
     ['svcpay sw', ['swap']],
-    ['svcpay tx list --state comp', ['completed']],
+    ['svcpay tx list --state do', ['done']],
     ['svcpay --profile ', ['main', 'trial']],
     ['svcpay tx get ', ['ad79a67a-5e07']],
     ['svcpay wallets V', ['VND']],
@@ -172,6 +180,12 @@ describe('in a real shell', () => {
       execFileSync('fish', ['--no-config', '-c', command], { encoding: 'utf8', env }),
     );
     expect(lines.map((each) => each.split('\t')[0])).toEqual(offers);
+  });
+
+  test('an id that a list showed is offered with its amount and payee', () => {
+    expect(answer(['fish', 'tx', 'get', ''], pages, env, () => Database)).toBe(
+      'ad79a67a-5e07\t↓ Lightning 12 000 sat, Ada\n',
+    );
   });
 
   test('escape sequences from the service reach neither shell nor terminal: they are escaped or not offered', () => {

@@ -17,7 +17,8 @@ export const padLeft = (text: string, width: number): string =>
 
 /**
  * Shortens a line of ours, colours included, with an ellipsis: after a word and not within
- * parentheses; within a word only if it is the first.
+ * parentheses; within a word only if it is the first, and a path or address after its last sign
+ * that separates.
  */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
@@ -27,7 +28,9 @@ export function truncate(line: string, width: number): string {
     if (widthOf(kept + piece) > width - 1) break;
     kept += piece;
   }
-  const words = /^\s/.test(line.slice(kept.length)) ? kept : kept.replace(/(\S)\s+\S*$/, '$1');
+  const words = /^\s/.test(line.slice(kept.length))
+    ? kept
+    : kept.replace(/\S\s/.test(kept) ? /(?<=\S)\s+\S*$/ : /(?<=.{8}[/?&=@])[^/?&=@]*$/, '');
   const whole = words.replace(/(\S) *\([^)]*$/, '$1').replace(/(\w)[\s,;:]+$/, '$1');
   return `${whole}${ellipsis}${whole.includes('\u001B') ? resetStyle : ''}`;
 }

@@ -9,6 +9,7 @@ import { openSpool, type Spool } from '../../store/files/spool.js';
 import { back } from '../../terminal/ask/ask.js';
 import { shellArgument } from '../../terminal/next-step.js';
 import { sanitize } from '../../terminal/sanitize.js';
+import { wrap } from '../../terminal/text.js';
 import {
   checkBatch,
   staleRows,
@@ -200,7 +201,11 @@ function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failu
         ', ',
       ) + `: ${message}`,
   );
-  terminal.stderr.write(lines.map((line) => `${sanitize(line)}\n`).join(''));
+  const { stderr, stderrIsTty, stderrCanvas } = terminal;
+  const shown = lines
+    .map(sanitize)
+    .flatMap((line) => (stderrIsTty ? wrap(line, stderrCanvas.columns) : [line]));
+  stderr.write(shown.map((line) => `${line}\n`).join(''));
   const kind = problems.every((problem: Problem) => problem.kind === 'limit') ? 'limit' : 'usage';
   const bad = new Set(problems.filter(({ line }) => line > 0).map(({ line }) => line)).size;
   const what =

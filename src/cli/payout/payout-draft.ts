@@ -52,7 +52,7 @@ export function readDestination({ method: methodOf, ...flags }: DestinationFlags
     return withCountry(known, country);
   const { name, code } = country;
   const methods = methodsIn(country)
-    .map((each) => each.code)
+    .map((each) => `${each.code} (${each.institutionType})`)
     .join(' or ');
   const what =
     method === undefined

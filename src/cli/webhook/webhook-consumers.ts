@@ -43,7 +43,7 @@ const consumerList: ListView<Consumer> = {
     },
   ],
   quiet: ({ consumer }) => consumer,
-  empty: 'No consumers. svcpay webhook listen --forward-to URL --consumer NAME makes one.',
+  empty: 'No consumers yet. Make one: svcpay webhook listen --forward-to URL --consumer NAME',
 };
 
 export const listConsumers = defineCommand({

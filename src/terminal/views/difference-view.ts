@@ -57,7 +57,7 @@ export const importedView = (counts: {
     `Entered ${counts.entered} payments that the journal did not have, ` +
       `of ${counts.read} transactions.`,
     ...(counts.open > 0
-      ? [`Open: ${counts.open}. svcpay tx resume finishes or reports each.`]
+      ? [`Open: ${counts.open}. To finish or report each: svcpay tx resume`]
       : []),
   ],
   columns: fieldColumns(importedFields),

@@ -4,6 +4,8 @@ import { factLines, type Fact } from '../cards/card.js';
 import { fieldAt } from '../rows/fields.js';
 import type { RecordView } from '../rows/view.js';
 import { oneLine } from '../text.js';
+import { dateTime } from '../time.js';
+import { entryOf } from '../../formats/unknown.js';
 
 /** `quiet` is the one value that `-q` prints. */
 export function objectView<T extends object>(object: T, quiet: string): RecordView<T> {
@@ -16,15 +18,42 @@ export function objectView<T extends object>(object: T, quiet: string): RecordVi
 
 const longestLabel = 24;
 
-/** `accountDisplayName` is shown as `Account display name`; empty fields are omitted. */
+/** Fields of services, as people call them. */
+const labels: Readonly<Record<string, string>> = {
+  id: 'Account',
+  accountId: 'Account',
+  displayName: 'Name',
+  accountDisplayName: 'Name',
+  status: 'State',
+  accountStatus: 'State',
+  countryCode: 'Country',
+  timezone: 'Time zone',
+  extId: 'Your reference',
+  parentAccountId: 'Parent account',
+  createdAt: 'Created',
+};
+
+/**
+ * `accountDisplayName` is shown as `Name`, a field without a label in words. Omits empty fields,
+ * and a label with the same value.
+ */
 function objectFacts(object: object): Fact[] {
-  return fieldColumns<object>(Object.keys(object)).flatMap(({ title, value }) => {
-    const text = cellText(value(object));
+  const facts = fieldColumns<object>(Object.keys(object)).flatMap(({ title, value }): Fact[] => {
+    const text = shownText(cellText(value(object)));
     if (text === '') return [];
     const whole = typeof fieldAt(object, title) === 'string' && !text.includes(' ');
-    return [{ label: oneLine(inWords(title), longestLabel), value: text, whole }];
+    const label = entryOf(labels, title) ?? oneLine(inWords(title), longestLabel);
+    return [{ label, value: text, whole }];
   });
+  return facts.filter(
+    ({ label, value }, i) =>
+      facts.findIndex((each) => each.label === label && each.value === value) === i,
+  );
 }
+
+/** An instant in the local time zone. */
+const shownText = (text: string): string =>
+  /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? dateTime(Date.parse(text)) : text;
 
 function inWords(name: string): string {
   const words = name.replaceAll(/(?<=[a-z\d])[A-Z]/g, (start) => ` ${start.toLowerCase()}`);

@@ -16,8 +16,8 @@ export interface ListedMethod {
 export const methodList: ListView<ListedMethod> = {
   columns: [
     { name: 'country', title: 'Country', value: ({ country }) => country },
-    { name: 'countryName', title: 'Name', value: ({ countryName }) => countryName, priority: 2 },
-    { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy },
+    { name: 'countryName', title: 'Name', value: ({ countryName }) => countryName },
+    { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, priority: 1 },
     { name: 'method', title: 'Method', value: ({ method }) => method },
     {
       name: 'institutionType',
@@ -30,7 +30,7 @@ export const methodList: ListView<ListedMethod> = {
       title: 'Arrives',
       value: ({ arrives }) => arrives,
       text: ({ arrives }) => arrives ?? 'not stated',
-      priority: 1,
+      priority: 2,
     },
   ],
   quiet: ({ method }) => method,

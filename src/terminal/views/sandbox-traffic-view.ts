@@ -22,11 +22,20 @@ const timeColumn = <T>(name: string, title: string, at: (row: T) => number): Col
   text: (row) => clockTime(at(row)),
 });
 
+/** A path with a whole id would be cut within the id. */
+const wholeIds = /([\da-f]{8})(?:-[\da-f]{4}){3}-[\da-f]{12}/g;
+
 export const requestList: ListView<LoggedRequest> = {
   columns: [
     timeColumn('at', 'Time', ({ at }) => at),
     { name: 'method', title: 'Method', value: ({ method }) => method },
-    { name: 'path', title: 'Path', value: ({ path }) => path, shrinks: true },
+    {
+      name: 'path',
+      title: 'Path',
+      value: ({ path }) => path,
+      text: ({ path }) => path.replaceAll(wholeIds, '$1…'),
+      shrinks: true,
+    },
     {
       name: 'status',
       title: 'Status',

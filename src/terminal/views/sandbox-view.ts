@@ -13,6 +13,7 @@ import { formatDuration } from '../../formats/duration.js';
 import { factLines, type Fact } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
 import { dateTime } from '../time.js';
+import { stateWord } from './state-words.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
 
 export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStatus> => ({
@@ -22,7 +23,7 @@ export const sandboxStatusView = (status: SandboxStatus): RecordView<SandboxStat
         { label: 'Sandbox', value: status.baseUrl },
         { label: 'Clock', value: clockText(status.clock) },
         { label: 'Payer', value: payerText(status.autoPay) },
-        { label: 'Transactions', value: countsText(status.transactions) },
+        { label: 'Transactions', value: countsText(inWords(status.transactions)) },
         { label: 'Webhooks', value: countsText(status.deliveries) },
         {
           label: 'Faults',
@@ -63,6 +64,16 @@ function accountFacts({ accountId, accountDisplayName, wallets }: SandboxAccount
 function payerText(autoPay: number | 'off'): string {
   if (autoPay === 'off') return 'off: pay with svcpay sandbox pay';
   return `pays requests after ${formatDuration(autoPay)}`;
+}
+
+/** Counts by the words of lists: several states can have the same. */
+function inWords(states: Readonly<Record<string, number>>): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [txnState, count] of Object.entries(states)) {
+    const word = stateWord({ txnState });
+    counts[word] = (counts[word] ?? 0) + count;
+  }
+  return counts;
 }
 
 function countsText(counts: Readonly<Record<string, number>>): string {

@@ -165,7 +165,11 @@ export function problemOf(line: number, error: unknown): Problem {
     line,
     column: error instanceof CellFailure ? error.column : undefined,
     kind: error.kind,
-    message: error.message.replace(/^Not sent: (.)/, (_, first: string) => first.toUpperCase()),
+    // An address keeps its letter case.
+    message: error.message.replace(
+      /^Not sent: ([a-z](?=[a-z]* ))?/,
+      (_, first?: string) => first?.toUpperCase() ?? '',
+    ),
   };
 }
 

@@ -271,7 +271,7 @@ export function noQuote(error: unknown): Failure {
 
 export const everyQuoteExpired = (): Failure =>
   new Failure('temporary', 'Nothing moved: every quote expired before it was confirmed.', {
-    hint: 'Run it again with a standing yes: without a question the quote is confirmed at once.',
+    hint: 'Run it again with --yes: without a question the quote is confirmed at once.',
   });
 
 /** Imported after a restore: another attempt could ask for something other than the first. */

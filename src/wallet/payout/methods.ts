@@ -145,10 +145,10 @@ export function findCountry(text: string): PayoutCountry {
     ({ code, name }) => code.toLowerCase() === wanted || name.toLowerCase() === wanted,
   );
   if (found !== undefined) return found;
-  const codes = payoutCountries.map(({ code }) => code).join(', ');
+  const countries = payoutCountries.map(({ code, name }) => `${name} (${code})`).join(', ');
   throw new Failure(
     'usage',
-    `There are no payouts to "${clip(text)}". Payout countries: ${codes}.`,
+    `There are no payouts to "${clip(text)}". Payout countries: ${countries}.`,
     {
       next: { do: 'see-payout-methods' },
     },

@@ -13,6 +13,7 @@ const line = (of: Partial<StatementLine>): StatementLine => ({
   wallet: 'BTC',
   kind: 'send',
   counterparty: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  method: 'on-chain',
   reference: 'order-118',
   note: null,
   in: new Big(0),
@@ -46,7 +47,7 @@ test.for([
         }),
       }),
     ];
-    const shown = statementList('').columns.filter(({ only }) => only !== 'rows');
+    const shown = statementList(undefined).columns.filter(({ only }) => only !== 'rows');
     const { head, rows: drawn } = createTable(shown, { style, columns })(rows);
     const text = [...head, ...drawn.flat()];
     expect(Math.max(...text.map(widthOf))).toBeLessThanOrEqual(columns);

@@ -17,7 +17,7 @@ describe.for(windows)('svcpay watch at $columns x $rows', { timeout: 60_000 }, (
       await svcpay(['send', bitcoin, '120000sat', '--yes', '--no-wait', '--ref', 'rent'], around);
       const pty = start(['watch'], { ...around, ...quickTime() });
       await pty.shows(
-        /BTC +0\.\d{8} .*⣀[^]*Open\n +❯ ↑ On-chain +−120 000 sat[^]*Latest\n +3 min +⇄ Swap +25\.00 USDT/,
+        /BTC +0\.\d{8} .*⣀[^]*Open\n +❯ ↑ On-chain +−120 000 sat[^]*Latest\n +[\d:-]+ +⇄ swap +25\.00 USDT/,
       );
       expect(pty.written()).toContain('\u001B[?1049h');
       expect(pty.written()).toContain('\u001B[?2026h');

@@ -72,10 +72,6 @@ const stateNames = [...Object.keys(stateWords), ...knownStates];
 
 const shownStates = ['quoted', ...Object.keys(stateWords), 'failed', 'expired', 'error'];
 
-/** `done` for `completed`. */
-const shownState = (name: string): string =>
-  Object.keys(stateWords).find((word) => stateWords[word] === name) ?? name;
-
 /**
  * Services have states of their own, so any word is accepted, except a near miss of a known state.
  */
@@ -88,7 +84,7 @@ const states = () =>
       if (knownStates.includes(state)) return state;
       const meant = nearest(name, stateNames);
       if (meant !== undefined)
-        throw new Failure('usage', `"${given}" is not a state. Did you mean ${shownState(meant)}?`);
+        throw new Failure('usage', `"${given}" is not a state. Did you mean ${meant}?`);
       if (/^[a-z][a-z_-]*$/.test(name)) return given;
       throw new Failure('usage', notState(given));
     },

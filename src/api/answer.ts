@@ -9,7 +9,7 @@ import { Misread, text, within } from './reading/readers.js';
 import { withoutTokens } from './redact.js';
 import type { HttpResponse } from './transport.js';
 
-/** A response with its parsed body; `json` is its value if it is JSON. */
+/** A response, its parsed body, and the JSON value of the body, if there is one. */
 export interface Answer {
   response: HttpResponse;
   content: 'json' | 'empty' | 'other';
@@ -35,11 +35,13 @@ export function readAnswer(response: HttpResponse): Answer {
 
 export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 && status < 300;
 
-/** Whether the body is one that a success may have. */
+/** Whether a successful response may have this body. */
 export const isReadable = ({ content }: Answer, { mayBeEmpty }: Expectation): boolean =>
   content === 'json' || (content === 'empty' && mayBeEmpty === true);
 
-/** Reads a successful response; throws the failure that any other response means. */
+/**
+ * Reads a successful response. For any other response, throws the failure that the response means.
+ */
 export function valueOf<T>(
   answer: Answer,
   expectation: Expectation,
@@ -59,13 +61,13 @@ export function valueOf<T>(
   }
 }
 
-/** A status of success with an error in the body. */
+/** The response has a status of success and an error in its body. */
 export const reportsError = ({ json }: Answer): boolean =>
   /^(?:error|fail(?:ed|ure)?)$/i.test(
     text.read(fieldsWithin(json, 'resultStatus')['resultStatus']) ?? '',
   );
 
-/** The fields of an error, also inside `data`. */
+/** The fields of an error, at the top of the body or inside `data`. */
 const errorWithin = (json: unknown): Fields => fieldsWithin(json, 'error', 'message', 'code');
 
 const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
@@ -77,7 +79,7 @@ const fieldsWithin = (json: unknown, ...anyOf: readonly string[]): Fields => {
 export const codeOf = ({ json }: Answer): string | undefined =>
   clip(text.read(errorWithin(json)['code']) ?? '', longestCode) || undefined;
 
-/** Characters of an error that a message shows. */
+/** The most characters of a service's error text and error code that a message shows. */
 const [longestReason, longestCode] = [2_000, 80];
 
 /** The failure of an error response: refused, or an unknown outcome. */
@@ -92,9 +94,9 @@ export function failureOf(
   return unknownOutcome(error.message, expectation, { status, code, requestId, cause: error });
 }
 
-/** Statuses of gateways that stopped waiting. */
+/** Gateways answer with these statuses when they stop waiting for the service. */
 const gaveUp: ReadonlySet<number> = new Set([408, 425, 499]);
-/** Gateways use these for concurrent requests, services to refuse a used reference. */
+/** Gateways use these statuses for concurrent requests, and services for a used reference. */
 const conflicts: ReadonlySet<number> = new Set([409, 423]);
 
 /**
@@ -112,14 +114,14 @@ function isUnresolved(
   return gaveUp.has(status) || (conflicts.has(status) && !hasErrorShape(answer));
 }
 
-/** Every error shape of the specification has the text `error`. */
+/** Every error of the specification has the text `error`. */
 const hasErrorShape = ({ json }: Answer): boolean => typeof errorWithin(json)['error'] === 'string';
 
 const ownStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404]);
 
 /**
- * Written by the service itself: by status, or with 200 in the detailed form, which no gateway
- * uses.
+ * The service itself wrote the response: the status proves that, or a 200 has the detailed form,
+ * which no gateway uses.
  */
 const isOwn = (answer: Answer): boolean =>
   hasErrorShape(answer) &&
@@ -199,7 +201,7 @@ export function unknownOutcome(
   });
 }
 
-/** For pages and redirects, which come from a guest network or a gateway. */
+/** The hint for pages and redirects, which come from a guest network or a gateway. */
 const notTheService = 'Try again; if it persists, check the base URL.';
 
 const pointsElsewhere = (status: number): boolean => status >= 300 && status < 400;
@@ -222,7 +224,9 @@ function misshapen(
     : new Failure('unexpected', message, { requestId });
 }
 
-/** Codes of live services that say more than the status: key, signature, token; balance. */
+/**
+ * Error codes of live services that are more exact than the status: key, signature, token; balance.
+ */
 const kindsByCode: ReadonlyMap<string | undefined, FailureKind> = new Map([
   ['1001', 'authentication'],
   ['1002', 'authentication'],
@@ -239,7 +243,7 @@ function kindOf(status: number, code: string | undefined): FailureKind {
   return status === 404 ? 'not-found' : 'refused';
 }
 
-/** Only a 404 in JSON is about the transaction; another may come from a gateway. */
+/** Only a 404 in JSON concerns the transaction. Any other 404 may come from a gateway. */
 const isMissing = ({ response: { status }, content }: Answer, { txnId }: About): boolean =>
   status === 404 && content === 'json' && txnId !== undefined;
 
@@ -284,8 +288,7 @@ function decoded(params: unknown): unknown {
 }
 
 /**
- * Describes a body, or the target of a redirect. Shows neither JSON nor a query, which may contain
- * a token.
+ * Describes a body, or the target of a redirect. Omits JSON and queries, which may contain a token.
  */
 function contentOf({ response, content }: Answer): string {
   const [elsewhere = ''] = (response.headers['location'] ?? '').split(/[?#]/);

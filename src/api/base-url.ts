@@ -4,10 +4,10 @@ import { Failure } from '../formats/failure.js';
 const longest = 2_000;
 
 /**
- * Checks a base URL and returns it without trailing slash and without a pasted `/api/v2`. A bare
- * name such as `wallet.example.com` means https, on loopback (`localhost:8787`) http. It must be
- * https, or http to this machine, and carry no credentials, query or fragment; else `Failure`
- * usage.
+ * Checks a base URL, and returns it without a trailing slash and without a pasted `/api/v2`. A bare
+ * name such as `wallet.example.com` means https, and on loopback (`localhost:8787`) http. The URL
+ * must be https, or http to this machine, and must have no credentials, query or fragment.
+ * Otherwise throws `Failure` usage.
  */
 export function parseBaseUrl(text: string): string {
   const trimmed = withScheme(text.trim());
@@ -49,7 +49,7 @@ function withScheme(text: string): string {
   return URL.canParse(https) && isLoopback(new URL(https).hostname) ? `http://${text}` : https;
 }
 
-/** Whether a host name, as `URL` writes it, is always this machine. */
+/** Whether a host name, in the spelling of `URL`, always means this machine. */
 export function isLoopback(hostname: string): boolean {
   return isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname) || hostname === '[::1]';
 }

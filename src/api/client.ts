@@ -32,10 +32,10 @@ import { arrayParameter, cancelPath, ratesPath } from './unspecified.js';
 export type { ClientOptions };
 
 /**
- * The endpoints of the service. Reads are repeated when the network or the service fails for a
- * moment; what changes something is sent once. Every method rejects with a `ServiceError` if the
- * service refuses, with a `NoAnswer` if the outcome of the request is unknown, and with another
- * `Failure` if the response to a read is invalid.
+ * The endpoints of the service. If the network or the service fails for a moment, the client
+ * repeats a read. It sends a request that changes something only once. Every method rejects with a
+ * `ServiceError` if the service refuses, with a `NoAnswer` if the outcome of the request is
+ * unknown, and with another `Failure` if the response to a read is invalid.
  */
 export class ServiceClient {
   readonly #options: ClientOptions;
@@ -46,19 +46,24 @@ export class ServiceClient {
     this.#service = createService(this.#options);
   }
 
-  /** The same client and token; its requests also stop at this signal, with kind `interrupted`. */
+  /**
+   * A client with the same token whose requests also stop at this signal, with kind `interrupted`.
+   */
   until(signal: AbortSignal): ServiceClient {
     return this.within({ signal });
   }
 
-  /** The same client and token, whose requests also keep to these terms. */
+  /** A client with the same token whose requests also keep to these terms. */
   within(terms: CallTerms): ServiceClient {
     const client = new ServiceClient(this.#options);
     client.#service = this.#service.within(terms);
     return client;
   }
 
-  /** The same client and token, for what must be undone after the signal of its options. */
+  /**
+   * A client with the same token whose requests ignore the signal of the options, to undo something
+   * after that signal.
+   */
   afterwards(): ServiceClient {
     const client = new ServiceClient(this.#options);
     client.#service = this.#service.afterwards();
@@ -69,20 +74,20 @@ export class ServiceClient {
     return this.#options.baseUrl;
   }
 
-  /** The maker's name on the wire. */
+  /** The service name on the wire. */
   get maker(): string {
     return this.#options.maker;
   }
 
   /**
-   * The service's clock in epoch ms, from the `Date` header of responses; the machine's before the
-   * first response.
+   * The service's clock in epoch ms, from the `Date` header of responses. Before the first
+   * response, the machine's clock.
    */
   serviceNow(): number {
     return this.#service.now();
   }
 
-  /** The same clock; undefined before the first response with a date. */
+  /** The service's clock, or undefined before the first response with a date. */
   datedNow(): number | undefined {
     return this.#service.datedNow();
   }
@@ -92,13 +97,16 @@ export class ServiceClient {
     return this.#service.authenticate();
   }
 
-  /** Endpoint 2, for the given account, the one of the options, or the token's. */
+  /**
+   * Wallets of the given account, or else of the account in the options, or else of the token's
+   * account (endpoint 2).
+   */
   async wallets(accountId?: string): Promise<types.Wallet[]> {
     const path = `${await this.#accountPath(accountId)}/wallet/`;
     return this.#read(path, read.readWallets);
   }
 
-  /** Endpoint 3, for the same account as {@link wallets}. */
+  /** The record of an account, chosen as in {@link wallets} (endpoint 3). */
   async account(accountId?: string): Promise<types.Account> {
     return this.#read(await this.#accountPath(accountId), read.readAccount);
   }
@@ -161,7 +169,7 @@ export class ServiceClient {
     return cancelled ?? this.transaction(txnId);
   }
 
-  /** Endpoint 9. */
+  /** One transaction by its id (endpoint 9). */
   async transaction(txnId: string): Promise<types.Transaction> {
     const path = `/api/v2/transaction/${segment(txnId)}`;
     return this.#seen(
@@ -201,7 +209,7 @@ export class ServiceClient {
     return eachRow(this.#listOf(filter, options));
   }
 
-  /** Same as {@link eachTransaction} in pages, which is faster. */
+  /** The pages of {@link eachTransaction}, without the cost of single rows. */
   eachTransactionPage(
     filter: types.TransactionFilter = {},
     options: types.RequestOptions = {},
@@ -280,12 +288,15 @@ export class ServiceClient {
     return found;
   }
 
-  /** Endpoint 12: at most one. */
+  /** The account's webhook, if there is one (endpoint 12). */
   webhooks(): Promise<types.Webhook[]> {
     return this.#read('/api/v2/webhook', read.readWebhooks).catch(ifMissing([]));
   }
 
-  /** Endpoint 13. Its response is not specified; read {@link webhooks} for the result. */
+  /**
+   * Changes a webhook (endpoint 13). The response is not specified: read {@link webhooks} for the
+   * result.
+   */
   async updateWebhook(
     webhookId: string,
     change: { callback?: string; secret?: string },
@@ -301,7 +312,7 @@ export class ServiceClient {
     await this.#service.call(call, anything);
   }
 
-  /** Endpoint 14. */
+  /** Removes a webhook (endpoint 14). */
   async removeWebhook(webhookId: string): Promise<void> {
     const path = `/api/v2/webhook/${segment(webhookId)}`;
     await this.#service.call(
@@ -321,15 +332,15 @@ export class ServiceClient {
       .catch(ifMissing([]));
   }
 
-  /** Endpoint 16, as far as it is known. */
+  /** Exchange rates (endpoint 16, which the specification only names). */
   rates(): Promise<types.Rates> {
     return this.#read(ratesPath, read.readRates);
   }
 
   /**
    * Sends any authenticated request and resolves with the response, whatever its status. The path
-   * begins with `/`; the body is JSON, sent verbatim. Only a GET is retried (unless `retry:
-   * false`), and a change of settings that was lost on a closed connection.
+   * begins with `/`. The body is JSON and is sent verbatim. The client repeats a GET (unless
+   * `retry: false`), and a change of settings that was lost on a closed connection.
    */
   async request(
     method: string,
@@ -351,7 +362,7 @@ export class ServiceClient {
     return this.#service.accountId();
   }
 
-  /** The account of the options, or the token's own. */
+  /** The account of the options, or else the token's own account. */
   async accountId(): Promise<string> {
     return this.#options.accountId ?? this.#service.accountId();
   }
@@ -373,7 +384,7 @@ export class ServiceClient {
   }
 }
 
-/** An id as one segment of a path. */
+/** Encodes an id as one segment of a path. */
 function segment(id: string): string {
   if (typeof id !== 'string' || !isPathSegment(id))
     throw new Failure('usage', `"${id}" is not an id.`);
@@ -382,7 +393,7 @@ function segment(id: string): string {
 
 const anything = (): void => undefined;
 
-/** Replaces the service's own 404; a gateway's 404 is an error. */
+/** Replaces the service's own 404. A gateway's 404 stays an error. */
 const ifMissing =
   <T>(nothing: T) =>
   (error: unknown): T => {

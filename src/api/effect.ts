@@ -8,7 +8,7 @@ const settings = new RegExp(
     `/api/v2/webhook/${id}|PUT /api/v2/transaction/${id}/cancel)$`,
 );
 
-/** Any unspecified path, or another spelling of one, could move money. */
+/** An unspecified path, or another spelling of a path, could move money. */
 export function effectOf(method: string, path: string): Expectation {
   if (method === 'GET' || method === 'HEAD') return { effect: 'read' };
   const route = `${method} ${path.replace(/[?#].*$/s, '').replace(/\/$/, '')}`;

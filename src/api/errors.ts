@@ -7,7 +7,6 @@ import { Failure, type FailureDetails, type FailureKind } from '../formats/failu
  */
 export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 
-/** Details of a refusal. */
 export type ServiceErrorDetails = FailureDetails &
   Pick<ServiceError, 'status' | 'reason'> &
   Partial<Pick<ServiceError, 'isOwnRefusal' | 'params' | 'retryAfterMs'>>;
@@ -26,7 +25,7 @@ export class ServiceError extends Failure {
   readonly isOwnRefusal: boolean;
   /** `errorMetadata.params`, decoded if it is JSON. */
   readonly params: unknown;
-  /** From `Retry-After` or `X-RateLimit-Reset`. */
+  /** The wait from `Retry-After` or `X-RateLimit-Reset`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: FailureKind, message: string, details: ServiceErrorDetails) {
@@ -39,13 +38,14 @@ export class ServiceError extends Failure {
 }
 
 /**
- * The service offers no cancellation (404 or 405): the quote expires at its `sourceReq.expiresAt`.
+ * The service offers no cancellation (404 or 405), so the quote expires at its
+ * `sourceReq.expiresAt`.
  */
 export class CancelNotOffered extends ServiceError {}
 
 /**
- * The outcome of the request is unknown: the connection failed, or a create request or confirmation
- * was answered with a server error, by a gateway, or unreadably.
+ * The outcome of the request is unknown. Either the connection failed, or the response to a create
+ * request or confirmation was a server error, came from a gateway, or was unreadable.
  */
 export class NoAnswer extends Failure {
   override readonly name = 'NoAnswer';

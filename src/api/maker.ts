@@ -1,6 +1,6 @@
-// Translates identifiers with the maker's name on the wire to those of the specification.
+// Translates wire identifiers that contain the service name to those of the specification.
 
-/** Identifiers with the maker's name, as field names or values of `method`. */
+/** Identifiers that contain the service name, as field names or as values of `method`. */
 const identifiers = ['servicepay', 'servicepayFees', 'deductServicepayFees'];
 
 type Renames = ReadonlyMap<string, string>;
@@ -37,7 +37,7 @@ function onWire(identifier: string, maker: string): string {
   return identifier.replace('service', maker).replace('Service', capital);
 }
 
-/** Identifiers do not occur deeper; deeper values are unchanged. */
+/** Deeper values stay unchanged, because identifiers do not occur there. */
 const deepest = 20;
 
 function rename(value: unknown, names: Renames, level = 0): unknown {
@@ -54,7 +54,7 @@ function rename(value: unknown, names: Renames, level = 0): unknown {
   );
 }
 
-/** Excludes decimals, which count as values. */
+/** Excludes decimals, because a decimal is a value. */
 function isPlainObject(value: unknown): value is object {
   return (
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype

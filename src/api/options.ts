@@ -1,4 +1,4 @@
-// The options of a client; all its effects are passed in.
+// The options of a client. The caller passes in all effects.
 import type { Transport } from './transport.js';
 import type { Credentials, TokenStore, Transaction } from './types.js';
 
@@ -11,14 +11,13 @@ export interface LogFacts {
   readonly requestId?: string;
 }
 
-/** Options of {@link ServiceClient}. */
 export interface ClientOptions {
-  /** https, or http to this machine; see `parseBaseUrl`. */
+  /** An https URL, or http to this machine; see `parseBaseUrl`. */
   baseUrl: string;
   credentials: Credentials;
   transport: Transport;
   tokens: TokenStore;
-  /** The maker's name on the wire: `service` as in the specification, `acme` for `acmepay`. */
+  /** The service name on the wire: `service` as in the specification, `acme` for `acmepay`. */
   maker: string;
   /**
    * The (sub)account to read instead of the token's own. Only wallets and account have an account
@@ -26,20 +25,22 @@ export interface ClientOptions {
    * transactions need its own key.
    */
   accountId?: string | undefined;
-  /** The machine's clock, epoch ms. */
+  /** The machine's clock in epoch ms. */
   clock: () => number;
-  /** May reject or resolve early when the signal fires. */
+  /** Waits. May reject or resolve early when the signal fires. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   random: () => number;
   signal?: AbortSignal | undefined;
-  /** Gets a line per exchange: method, path, status and time; never a header, query or body. */
+  /**
+   * Receives a line per exchange with method, path, status and time, but no header, query or body.
+   */
   log?: ((line: string, facts?: LogFacts) => void) | undefined;
-  /** Called with the ids in a response. */
+  /** Receives the ids in a response. */
   onFacts?: ((facts: LogFacts) => void) | undefined;
-  /** Retries of a failed request, if it may be repeated (default 3). */
+  /** The number of retries of a failed request that may be repeated (default 3). */
   retries?: number | undefined;
-  /** For one request, retries included. */
+  /** The time limit of one request, retries included. */
   timeoutMs: number;
   /** Longest total rate-limit wait of one request (default `timeoutMs`). */
   rateLimitWaitMs?: number | undefined;
@@ -50,12 +51,12 @@ export interface ClientOptions {
   /** Called when a request waits because of a rate limit. */
   onWait?: ((ms: number) => void) | undefined;
   /**
-   * Called for a field that was not understood and ignored: its name, its value and the expected
-   * one.
+   * Receives the name, the value and the expected value of a field that svcpay could not read and
+   * ignored.
    */
   onUnrecognized?: ((words: string) => void) | undefined;
   /** Called when the service has reported a transaction by id, or confirmed it. */
   onTransaction?: ((txn: Transaction) => void) | undefined;
-  /** Such as `svcpay/1.0.0`. */
+  /** The user agent, such as `svcpay/1.0.0`. */
   userAgent?: string | undefined;
 }

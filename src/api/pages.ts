@@ -3,23 +3,25 @@ import { Failure } from '../formats/failure.js';
 
 export interface Page<T> {
   readonly rows: readonly T[];
-  /** Rows of all pages, as the service reports. */
+  /** The number of rows on all pages, as the service reports. */
   readonly total: number | null | undefined;
 }
 
 /**
- * The page size requested first. The maximum is not specified: if a service refuses it or falls
- * back to its default, {@link pageSize} is used from then on.
+ * The page size of the first request. The specification names no maximum. If a service refuses this
+ * size or falls back to its default, the client uses {@link pageSize} from then on.
  */
 export const largePageSize = 1_000;
 export const pageSize = 100;
-/** Specification: the default. */
+/** The default page size of the specification. */
 export const usualPageSize = 20;
 
-/** Pages in flight, because with a distant service most of the time is waiting. */
+/**
+ * The number of pages requested ahead, because with a distant service most of the time is waiting.
+ */
 const pagesAhead = 8;
 
-/** Two million rows in the smallest pages; a list with more is taken to be without an end. */
+/** Two million rows in the smallest pages. A list with more pages counts as endless. */
 const mostPages = 100_000;
 
 export interface ListSource<T> {
@@ -27,22 +29,21 @@ export interface ListSource<T> {
   readonly idOf: (row: T) => string;
   /** The first page, and the requested rows per page. */
   readonly from?: { readonly page: number; readonly size: number };
-  /** Called at the end, also after an early exit: stops requests in flight. */
+  /** Stops requests in flight. Called at the end, also after an early exit. */
   readonly end?: () => void;
 }
 
-/** The rows of {@link eachPage}. */
 export async function* eachRow<T>(source: ListSource<T>): AsyncGenerator<T, void, void> {
   for await (const rows of eachPage(source)) yield* rows;
 }
 
 /**
- * Yields each row once, in pages. Rows created meanwhile push others onto the next page, where they
- * are skipped. Reading continues until a page is empty, or two in a row have no new rows, whatever
- * limit and total the service reports. The next pages are requested ahead. If rows disappear
- * meanwhile, as from a list of one state, the page and the one before it are read again, because
- * the following rows have moved up. Throws Failure `temporary` if the service repeats a page
- * although rows are missing, or its pages never end.
+ * Yields each row once, in pages. New rows push others onto the next page, where `eachPage` skips
+ * them. It continues until a page is empty, or until two pages in a row have no new rows, whatever
+ * limit and total the service reports. It requests the next pages ahead. If rows disappear
+ * meanwhile, as from a list of one state, it reads the page and the page before again, because the
+ * following rows have moved up. Throws Failure `temporary` if the service repeats a page although
+ * rows are missing, or if its pages never end.
  */
 export async function* eachPage<T>(
   source: ListSource<T>,
@@ -58,7 +59,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
   const { fetch, idOf, from = { page: 1, size: pageSize } } = source;
   const fetchPage = (page: number): Promise<Page<T>> => {
     const fetched = fetch(page);
-    // An error counts only when its page is needed.
+    // An error counts only if the caller needs its page.
     fetched.catch(() => undefined);
     return fetched;
   };
@@ -92,7 +93,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     repeated = fresh.length === 0 ? repeated + 1 : 0;
     if (repeated > 1 && total !== undefined && counted < total) throw goingRound(counted, total);
     if (repeated > 1) return;
-    // Without a total, every new page suggests another.
+    // Without a total, each new page suggests a further page.
     pages += 1;
     if (pages > mostPages) throw endless();
     const left =
@@ -104,7 +105,7 @@ async function* pagesOf<T>(source: ListSource<T>): AsyncGenerator<readonly T[], 
     while (coming.length < Math.min(left, pagesAhead))
       coming.push(fetchPage(page + coming.length + 1));
     yield fresh;
-    // Requested only now, because a caller may leave before the last, empty page.
+    // The last, empty page is requested only now, because the caller may leave the loop before it.
     if (coming.length === 0) coming.push(fetchPage(page + 1));
     earlier = new Set(ids);
     first ??= earlier;

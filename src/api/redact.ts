@@ -4,16 +4,16 @@ import { isFields, jsonIn } from '../formats/unknown.js';
 import type { HttpRequest, HttpResponse } from './transport.js';
 
 const redacted = '[redacted]';
-/** Any token, also an earlier one. */
+/** Matches any web token, also an earlier token. */
 const webToken = /\beyJ[\w-]{8,}(?:\.[\w-]+)*/g;
-/** Shorter secrets are ordinary words. */
+/** A shorter secret could be an ordinary word. */
 const shortest = 4;
-/** A text this long occurs in data only as an echo. */
+/** A text of this length occurs in data only if the service echoes a secret. */
 const shortestInData = 16;
 
 export const withoutTokens = (text: string): string => text.replace(webToken, redacted);
 
-/** As it is, within JSON, within a URL, within a form, within a page, and encoded. */
+/** A secret as plain text, within JSON, a URL, a form and a page, and encoded. */
 const spellings = (secret: string): ReadonlySet<string> =>
   new Set([
     secret,
@@ -28,8 +28,8 @@ const spellings = (secret: string): ReadonlySet<string> =>
 const shortestEncoded = 8;
 
 /**
- * In hex, in base64, and as a part of a longer text in base64, such as `key:secret`: there the
- * characters at either end also depend on the neighbouring text.
+ * A secret in hex, in base64, and as a part of a longer text in base64, such as `key:secret`.
+ * There, the characters at both ends also depend on the neighbouring text.
  */
 function encodings(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex');
@@ -57,7 +57,10 @@ const inPage = (secret: string): string =>
     ["'", '&#39;'],
   ].reduce((text, [character = '', name = '']) => text.replaceAll(character, name), secret);
 
-/** The body itself if there is nothing to hide. JSON too deep to be written is redacted whole. */
+/**
+ * The body itself if it contains no secret. JSON that is too deep to be written becomes one
+ * placeholder.
+ */
 function redactedJson(
   body: string,
   json: unknown,
@@ -101,7 +104,7 @@ export function createRedactor(apiSecret: string) {
     },
     /**
      * Redacts a response with data, in which short secrets may be part of other text. A new token
-     * may equal the previous one.
+     * may equal the previous token.
      */
     data(response: HttpResponse, isToken: boolean): HttpResponse {
       const known = [
@@ -136,7 +139,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
   'x-api-signature',
 ]);
 
-/** A request to show to others. */
+/** A request without its secrets, for hooks and logs. */
 export const withoutSecrets = ({ headers, body, ...request }: HttpRequest): HttpRequest => ({
   ...request,
   headers: Object.fromEntries(

@@ -1,11 +1,9 @@
 // The interface of every transport (network, embedded sandbox, fake).
 
-/** A request to a {@link Transport}. */
 export interface HttpRequest {
   method: string;
-  /** Absolute URL. */
   url: string;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   headers: Record<string, string>;
   body?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -24,7 +22,7 @@ export interface Timing {
 /** A complete response. */
 export interface HttpResponse {
   status: number;
-  /** Names in lower case; repeated values are joined by `, `. */
+  /** Header names are in lower case. Repeated values are joined by `, `. */
   headers: Record<string, string>;
   body: string;
   timing?: Timing | undefined;
@@ -36,18 +34,20 @@ export interface HttpResponse {
  */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Details of a request without a complete response. */
 export interface NetworkErrorDetails {
-  /** False only if certainly no byte of the request has left. */
+  /** False only if certainly no byte of the request was sent. */
   requestSent: boolean;
-  /** A reused connection broke before any response byte, so it was most likely closed already. */
+  /**
+   * A reused connection broke before the first byte of a response, so the service had most likely
+   * closed it already.
+   */
   wasClosed?: boolean | undefined;
-  /** System or library code, such as `ECONNREFUSED`. */
+  /** A system or library code, such as `ECONNREFUSED`. */
   code?: string | undefined;
   cause?: unknown;
 }
 
-/** There was no complete response. The message gives the reason without the address. */
+/** The response is missing or incomplete. The message gives the reason without the address. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
   readonly requestSent: boolean;

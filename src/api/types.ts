@@ -27,7 +27,10 @@ export type Method =
 /** Key for descriptions of a response's unrecognized fields, which are null. */
 export const misread: unique symbol = Symbol('misread');
 
-/** Specification: reqDetails by method and role, and names that live services add. */
+/**
+ * Names of reqDetails by method and role (specification: reqDetails), and names that live services
+ * add.
+ */
 export type DetailName =
   | 'paymentRequest'
   | 'invoicePageUrl'
@@ -48,29 +51,28 @@ export type DetailName =
 
 /** One side of a transaction (specification: Request side object). */
 export interface RequestSide {
-  /** Such as `BTC`, `USDT`, `VND`. */
+  /** A currency code, such as `BTC`, `USDT`, `VND`. */
   ccy?: string | null | undefined;
-  /** Specification: Payment methods. */
   method?: Method | null | undefined;
-  /** Whole units of `ccy`. */
   amtRequested?: WireNumber | null | undefined;
-  /** Whole units of `ccy`; filled after completion. */
+  /** Filled after completion. */
   amtSettled?: WireNumber | null | undefined;
-  /** By method and role: an invoice, an address, a bank account (specification: reqDetails). */
+  /**
+   * Details by method and role: an invoice, an address, a bank account (specification: reqDetails).
+   */
   reqDetails?: Partial<Record<DetailName, unknown>> | null | undefined;
-  /** Identity of the party; only for fiat payouts. */
+  /** The identity of the party, only for fiat payouts. */
   kyc?: Partial<Record<keyof Kyc, unknown>> | null | undefined;
-  /** Fee of the service, in whole units of the source; in answers, on `sourceReq`. */
+  /** The fee of the service, in whole units of the source. Responses have it on `sourceReq`. */
   servicepayFees?: WireNumber | null | undefined;
-  /** Network or mining fee, in whole units of the source; in answers, on `sourceReq`. */
+  /** The network or mining fee, in whole units of the source. Responses have it on `sourceReq`. */
   networkFees?: WireNumber | null | undefined;
-  /** `0` pending, `2` completed; other values are not specified. */
+  /** `0` is pending and `2` is completed. Other values are not specified. */
   reqStatus?: string | number | null | undefined;
-  /** Epoch ms: expiry of the quote, later of the invoice. */
+  /** The expiry of the quote, and later of the invoice. */
   expiresAt?: number | null | undefined;
-  /** Epoch ms; spelled this way by the service. */
+  /** The service spells the name this way. */
   createAt?: number | null | undefined;
-  /** Epoch ms. */
   updatedAt?: number | null | undefined;
 }
 
@@ -78,7 +80,7 @@ export interface RequestSide {
 export interface Transaction {
   /** Empty in an unrecognized row of a list, like `txnState`. */
   txnId: string;
-  /** Specification: States and transitions. */
+  /** A state (specification: States and transitions). */
   txnState: TxnState;
   sourceReq: RequestSide;
   destReq: RequestSide;
@@ -89,19 +91,18 @@ export interface Transaction {
   /** The caller's note; the recipient does not see it. */
   note?: string | null | undefined;
   sourceOfFunds?: Partial<Record<keyof SourceOfFunds, unknown>> | null | undefined;
-  /** Units of the destination for one of the source; 1 for same-currency transactions. */
+  /** Units of the destination currency for one unit of the source. 1 within one currency. */
   fxRate?: WireNumber | null | undefined;
-  /** Fees deducted from the amount, if the service echoes it. */
+  /** Whether the fees come out of the amount, if the service echoes that. */
   deductNetworkFeesFromDest?: boolean | null | undefined;
   deductNetworkFees?: boolean | null | undefined;
   deductServicepayFees?: boolean | null | undefined;
-  /** Epoch ms. */
   createdAt?: number | null | undefined;
-  /** Such as `sourceReq.amtRequested is "abc", a number was expected`. */
+  /** Descriptions such as `sourceReq.amtRequested is "abc", a number was expected`. */
   [misread]?: readonly string[] | undefined;
 }
 
-/** An item of the list (endpoint 10), which may be abbreviated. */
+/** An item of the list (endpoint 10), which may lack fields. */
 export type ListedTransaction = Transaction;
 
 /** A page of the list (endpoint 10). */
@@ -110,7 +111,7 @@ export interface TransactionPage {
   pagination?: Pagination | undefined;
 }
 
-/** The position of a page as the service reports it, counted from 1. */
+/** The position of a page, counted from 1, as the service reports it. */
 export interface Pagination {
   page?: number | null | undefined;
   limit?: number | null | undefined;
@@ -121,9 +122,9 @@ export interface Pagination {
 export interface Wallet {
   id?: string | null | undefined;
   ccy: string;
-  /** Total in whole units, including what pending transactions have reserved. */
+  /** The total in whole units, with the amounts that pending transactions reserve. */
   amount?: WireNumber | null | undefined;
-  /** Spendable now, in whole units. */
+  /** The spendable amount in whole units. */
   availableBalance?: WireNumber | null | undefined;
   accountId?: string | null | undefined;
   /** ISO 8601. */
@@ -132,7 +133,10 @@ export interface Wallet {
   updatedAt?: string | null | undefined;
 }
 
-/** The account record. Its fields are not specified; live services send these (endpoint 3). */
+/**
+ * The account record (endpoint 3). The specification does not name its fields; live services send
+ * these.
+ */
 export type Account = Readonly<
   Partial<
     Record<
@@ -173,7 +177,6 @@ export interface Webhook {
   id: string;
   /** An https URL. */
   callback: string;
-  /** Epoch ms. */
   createdAt?: number | null | undefined;
 }
 
@@ -215,7 +218,7 @@ export interface Kyc {
   };
 }
 
-/** Codes whose meaning the service does not specify; for international payouts. */
+/** Codes for international payouts. The service does not specify their meaning. */
 export interface SourceOfFunds {
   purpose: number;
   source: number;
@@ -229,14 +232,14 @@ export interface CreateTransaction extends FurtherDeductions {
   /** Unique per transaction. */
   extRefId?: string | undefined;
   note?: string | undefined;
-  /** True takes the fees out of the sent amount. */
+  /** True takes the fees out of the amount sent. */
   deductNetworkFeesFromDest?: boolean | undefined;
   sourceOfFunds?: SourceOfFunds | undefined;
 }
 
 /**
- * Filters of endpoint 10, under their own names. `startTime` and `endTime` count only with `time:
- * 'other'`.
+ * Filters of endpoint 10, under the names of the specification. `startTime` and `endTime` count
+ * only with `time: 'other'`.
  */
 export interface TransactionFilter {
   time?: '1d' | '7d' | '30d' | '3m' | '6m' | '1y' | 'other' | undefined;
@@ -253,13 +256,11 @@ export interface TransactionFilter {
   page?: number | undefined;
 }
 
-/** Options of a request. */
 export interface RequestOptions {
-  /** Stops the request: it rejects with kind `interrupted`. */
+  /** Stops the request, which then rejects with kind `interrupted`. */
   signal?: AbortSignal | undefined;
 }
 
-/** An access token and its account. */
 export interface Token {
   accessToken: string;
   /** Epoch ms, by the service's clock. */
@@ -273,7 +274,6 @@ export interface TokenStore {
   save(token: Token): Promise<void>;
 }
 
-/** Credentials of an account. */
 export interface Credentials {
   apiKey: string;
   apiSecret: string;

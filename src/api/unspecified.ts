@@ -1,20 +1,20 @@
-// Every guess of the client about details that are "not shown" in the specification.
+// Every assumption of the client about details that the specification does not show.
 
 /**
- * Endpoint 8. Its response is not shown either; 404 and 405 mean that the service has no such
- * operation.
+ * Endpoint 8. The specification does not show its response. 404 and 405 mean that the service
+ * cannot cancel.
  */
 export const cancelPath = (txnId: string): string => `/api/v2/transaction/${txnId}/cancel`;
 
-/** Endpoint 16. */
 export const ratesPath = '/api/v2/rate';
 
-/** Endpoint 10: an array is a repeated parameter, `txnStatuses=quoted&txnStatuses=expired`. */
+/** Endpoint 10: an array becomes a repeated parameter, `txnStatuses=quoted&txnStatuses=expired`. */
 export const arrayParameter = (name: string, values: readonly string[]): [string, string][] =>
   values.map((value) => [name, value]);
 
 /**
- * Endpoint 6: the two further booleans, one per kind of fee, that deduct it from the destination.
+ * Endpoint 6: two further flags, one for each type of fee, that deduct the fee from the
+ * destination.
  */
 export interface FurtherDeductions {
   deductServicepayFees?: boolean | undefined;
@@ -29,7 +29,7 @@ const neededNames = [
   'minConfirmations',
 ] as const;
 
-/** The confirmations of a transfer and the needed number, under any of the likely names. */
+/** The confirmations of a transfer and the required number, under any of the likely names. */
 export function confirmationsOf(side: {
   readonly reqDetails?: Readonly<Record<string, unknown>> | null | undefined;
 }) {
@@ -44,7 +44,7 @@ export function confirmationsOf(side: {
   return seen === undefined ? undefined : { seen, needed: count(neededNames) };
 }
 
-/** `msg` is that of an event (specification: Events); the others are likely names. */
+/** Events have `msg` (specification: Events). The other names are likely. */
 const reasonNames = [
   'msg',
   'reason',
@@ -54,7 +54,7 @@ const reasonNames = [
   'statusMessage',
 ] as const;
 
-/** Why a transaction failed, if the service reports it in the transaction or one of its sides. */
+/** The reason of a failed transaction, if the transaction or one of its sides reports it. */
 export const failureReasonOf = (txn: {
   readonly sourceReq: object;
   readonly destReq: object;

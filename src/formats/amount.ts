@@ -14,29 +14,29 @@ export interface Money {
 /** Marks {@link DecimalText}. */
 export declare const decimal: unique symbol;
 
-/** A decimal as text, of more digits than a JSON number can hold. */
+/** A decimal as text, with more digits than a JSON number can hold. */
 export type DecimalText = string & { readonly [decimal]: true };
 
-/** A number of the service: a JSON number wherever that holds every digit. */
+/** A number from the service: a JSON number if that holds every digit, otherwise text. */
 export type WireNumber = number | DecimalText;
 
 const withoutDecimals = new Set(
   'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '),
 );
 
-/** Digits, optionally grouped by spaces as on our screens. */
+/** Digits, optionally grouped by spaces as svcpay prints them. */
 const number = String.raw`(?:\d+|\d{1,3}(?: \d{3})+)(?:\.\d+)?`;
 const amountPattern = new RegExp(`^(${number}) ?([a-z]*)$`, 'i');
 const unitlessPattern = new RegExp(`^${number}$`);
 
-/** The longest text accepted as an amount; enough for every amount that passes the size check. */
+/** The longest text accepted as an amount. Every amount that passes the size check is shorter. */
 const maxLength = 32;
 const satsPerBtc = '1e8';
 const btcPerSat = '1e-8';
 const msatPerBtc = '1e11';
-/** All bitcoin that can exist; in satoshis still exact as a double. */
+/** The supply of bitcoin. In satoshis a double still holds it exactly. */
 const bitcoinSupply = '21000000';
-/** Decimals with this many digits survive a conversion to double. */
+/** A decimal with at most this many digits survives the conversion to a double. */
 const exactDigits = 15;
 const thousandsSeparator = ' ';
 
@@ -49,7 +49,8 @@ export function money(ccy: string, value: Big | string | number): Money {
 }
 
 /**
- * How many decimals a currency has: 8 for BTC, 6 for USDT, none for the likes of VND, otherwise 2.
+ * The number of decimals of a currency: 8 for BTC, 6 for USDT, none for currencies such as VND,
+ * otherwise 2.
  */
 export function decimalsOf(ccy: string): number {
   if (ccy === 'BTC') return 8;
@@ -57,7 +58,7 @@ export function decimalsOf(ccy: string): number {
   return withoutDecimals.has(ccy) ? 0 : 2;
 }
 
-/** Whether it is the code of a national currency. */
+/** Whether the code belongs to a national currency. */
 export const isFiat = (ccy: string): boolean =>
   isCurrency(ccy) && ccy !== 'BTC' && !tokens.has(ccy);
 
@@ -74,20 +75,18 @@ export function parseCurrency(text: string): string {
 /** Tokens worth a dollar or a euro. */
 const tokens: ReadonlySet<string> = new Set(['USDT', 'USDC', 'EURT', 'EURC']);
 
-/** Whether it is a currency to the letter: `btc` and `XBT` are not. */
+/** Whether the code is exactly that of a currency. `btc` and `XBT` are not. */
 export const isCurrency = (ccy: string): boolean =>
   ccy === 'BTC' || tokens.has(ccy) || Intl.supportedValuesOf('currency').includes(ccy);
 
 export const isUnitless = (text: string): boolean => unitlessPattern.test(text);
 
 /**
- * Reads an amount by the grammar `digits[.digits]unit`, the unit in any letter case; `sat` and
- * `sats` stand for BTC. Spaces are accepted where our screens print them: between thousands and
- * before the unit.
- *
- * With `ccy` the unit may be left out, except for BTC, where a bare number could mean either
- * bitcoin or satoshis, and a unit of another currency is refused. Throws `Failure` usage, also for
- * zero and for more decimals than the unit has.
+ * Reads an amount by the grammar `digits[.digits]unit`. The unit may have any letter case, and
+ * `sat` and `sats` stand for BTC. Spaces are accepted where svcpay prints them: between thousands
+ * and before the unit. If `ccy` is given, the unit is optional, except for BTC, because a bare
+ * number could mean bitcoin or satoshis. A unit of another currency is then refused. Throws
+ * `Failure` usage, also for zero and for more decimals than the unit has.
  */
 export function parseAmount(text: string, ccy?: string): Money {
   if (typeof text !== 'string')
@@ -118,7 +117,7 @@ export function parseAmount(text: string, ccy?: string): Money {
     );
   }
   const digits = grouped.replaceAll(thousandsSeparator, '');
-  // No program writes the zero.
+  // An amount with a final zero was typed by a person, because programs omit that zero.
   if (digits.endsWith('0')) checkGrouping(text);
   if (unit === '' && (expected === undefined || expected === 'BTC'))
     throw bareNumber(digits, expected);
@@ -138,8 +137,8 @@ export function parseAmount(text: string, ccy?: string): Money {
 }
 
 /**
- * Throws Failure `usage` for an amount such as `1.000` or `1,234`, in which three digits after a
- * sign can be decimals or thousands.
+ * Throws Failure `usage` for an amount such as `1.000` or `1,234`, because its last three digits
+ * can be decimals or thousands.
  */
 export function checkGrouping(text: string): void {
   const [, units = '', sign, thousands = '', unit = ''] =
@@ -153,20 +152,20 @@ export function checkGrouping(text: string): void {
   );
 }
 
-/** The currency named in an amount; undefined for a bare number and for other text. */
+/** The currency named in an amount, or undefined for a bare number and for other text. */
 export function currencyOf(text: string): string | undefined {
   const unit = amountPattern.exec(text)?.[2] ?? '';
   if (/^sats?$/i.test(unit)) return 'BTC';
   return /^(?:usdt|[a-z]{3})$/i.test(unit) ? unit.toUpperCase() : undefined;
 }
 
-/** The amount as plain decimal digits: no exponent, full precision, no trailing zeros. */
+/** The amount in plain decimal digits with full precision, without exponent and trailing zeros. */
 export const fixed = (value: Big): string => value.toFixed();
 
 const isDecimalText = (text: string): text is DecimalText =>
   text.length <= 64 && /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?$/i.test(text);
 
-/** A decimal from a text, as a number if that is exact. Undefined for other texts. */
+/** Reads a decimal from a text, as a number if the number is exact. Undefined for other texts. */
 export function readDecimal(text: string): WireNumber | undefined {
   if (!isDecimalText(text)) return undefined;
   const number = Number(text);
@@ -174,8 +173,8 @@ export function readDecimal(text: string): WireNumber | undefined {
 }
 
 /**
- * The exact decimal of a number of the service. Throws `Failure` usage for `NaN` and the like,
- * which JSON cannot carry: a caller made it.
+ * The exact decimal of a number from the service. Throws `Failure` usage for `NaN` and similar
+ * values: JSON cannot carry them, so a caller made them.
  */
 export const fromWire = (n: WireNumber): Big => decimalOf(n);
 
@@ -187,11 +186,11 @@ function decimalOf(value: Big | string | number): Big {
   }
 }
 
-/** The same of a number that the service may leave out. */
+/** The exact decimal of a number that the service may omit. */
 export const givenFromWire = (n: WireNumber | null | undefined): Big | undefined =>
   n === null || n === undefined ? undefined : fromWire(n);
 
-/** The amount of a side; undefined without the number or the currency. */
+/** The amount of a side, or undefined if the number or the currency is missing. */
 export const moneyFromWire = (
   ccy: string | null | undefined,
   n: WireNumber | null | undefined,
@@ -199,8 +198,8 @@ export const moneyFromWire = (
   n === null || n === undefined || !ccy ? undefined : money(ccy, fromWire(n));
 
 /**
- * A finite number as text in fixed notation, exact: without a decimal in between, since an export
- * writes a million.
+ * A finite number as exact text in fixed notation. It converts without an intermediate decimal,
+ * because an export writes a million numbers.
  */
 export function plainNumber(n: WireNumber): string {
   if (typeof n === 'string') return fixed(new Big(n));
@@ -209,8 +208,8 @@ export function plainNumber(n: WireNumber): string {
 }
 
 /**
- * The same number in fixed notation as JavaScript writes with an exponent: a digit, perhaps more of
- * them after a point.
+ * Rewrites a number in fixed notation that JavaScript wrote with an exponent: one digit, and more
+ * digits after a point if there are any.
  */
 export function withoutExponent(text: string): string {
   const at = text.indexOf('e-');
@@ -225,8 +224,8 @@ export function withoutExponent(text: string): string {
 export const formatAmount = (amount: Money): string => `${formatNumber(amount)} ${amount.ccy}`;
 
 /**
- * The amount for a column whose currency is named beside it. Never rounds: more decimals than usual
- * are all shown.
+ * The amount for a column with its currency next to it. The amount is never rounded: additional
+ * decimals are shown.
  */
 export function formatNumber({ ccy, value }: Money): string {
   const usual = ccy === 'USDT' ? 2 : decimalsOf(ccy);
@@ -238,10 +237,10 @@ export function formatNumber({ ccy, value }: Money): string {
 /** A value in BTC, shown in satoshis: `50 000 sat`. */
 export const formatSats = (value: Big): string => `${group(fixed(value.times(satsPerBtc)))} sat`;
 
-/** Satoshis of a value in BTC. Throws `Failure` usage unless it is a whole number. */
+/** The satoshis of a value in BTC. Throws `Failure` usage if they are not a whole number. */
 export const satsOf = (value: Big): bigint => whole(value.times(satsPerBtc), value, 'satoshis');
 
-/** Millisatoshis of a value in BTC. Throws `Failure` usage unless it is a whole number. */
+/** The millisatoshis of a value in BTC. Throws `Failure` usage if they are not a whole number. */
 export const msatOf = (value: Big): bigint =>
   whole(value.times(msatPerBtc), value, 'millisatoshis');
 
@@ -267,8 +266,9 @@ function parseUnit(unit: string, digits: string, text: string): string {
 }
 
 /**
- * `satt` and `satoshis`, the letters in another order: `sta`, or a letter too many or too few after
- * the first, because `msat` is another unit.
+ * Whether a word is a misspelled unit: `satt` or `satoshis`, the letters in another order (`sta`),
+ * or one letter too many or too few after the first. The first letter must match, because `msat` is
+ * another unit.
  */
 const isMisspelled = (word: string, unit: string): boolean =>
   word.startsWith(unit) ||
@@ -291,7 +291,9 @@ const signs: Readonly<Record<string, string>> = {
   '₿': 'btc',
 };
 
-/** Other common notations of an amount, and ours: `10€`, `$10`, `50k`, `50,000sat`. */
+/**
+ * The notation of svcpay for other common notations of an amount: `10€`, `$10`, `50k`, `50,000sat`.
+ */
 function spelled(text: string): { readonly sign: string; readonly spelling: string } | undefined {
   const trimmed = text.trim();
   const unit = entryOf(signs, trimmed.charAt(0)) ?? entryOf(signs, trimmed.at(-1) ?? '');
@@ -312,7 +314,10 @@ function spelled(text: string): { readonly sign: string; readonly spelling: stri
     : { sign: 'k', spelling: `${fixed(new Big(thousands).times(1000))}${of || 'sat'}` };
 }
 
-/** An amount of tens of thousands of bitcoin is a mistake. */
+/**
+ * The failure for a bare number. Tens of thousands of bitcoin are certainly an error, so the hint
+ * suggests satoshis.
+ */
 function bareNumber(digits: string, expected: string | undefined): Failure {
   const asSats = new Big(digits).times(btcPerSat);
   const inSats =
@@ -330,7 +335,10 @@ function checkDecimals(text: string, digits: string, allowed: number, unit: stri
   throw usage(`"${text}" has ${written} decimals, but ${rule}.`);
 }
 
-/** Beyond these bounds the amount cannot exist, or a JSON number could lose digits of it. */
+/**
+ * Throws for an amount beyond these bounds: it cannot exist, or a JSON number could lose its
+ * digits.
+ */
 function checkSize(text: string, ccy: string, value: Big): void {
   if (value.eq(0)) throw usage(`"${text}" is zero. The amount must be more than zero.`);
   if (ccy === 'BTC' && value.gt(bitcoinSupply)) {

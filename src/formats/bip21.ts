@@ -1,21 +1,21 @@
-// Bitcoin payment URIs: BIP21 and its successor BIP321, read and written.
-// The addresses and the invoice in it are checked by `detectDestination`.
+// Bitcoin payment URIs: reads and writes BIP21 and its successor BIP321. `detectDestination` checks
+// the addresses and the invoice in a URI.
 import type { Big } from 'big.js';
 import { fixed, parseAmount } from './amount.js';
 import { Failure } from './failure.js';
 
-/** What a `bitcoin:` URI holds. */
+/** The content of a `bitcoin:` URI. */
 export interface Bip21 {
   readonly address?: string | undefined;
-  /** BTC. */
+  /** In BTC. */
   readonly amount?: Big | undefined;
   readonly label?: string | undefined;
   readonly message?: string | undefined;
   /** A BOLT11 invoice. */
   readonly lightning?: string | undefined;
-  /** Segwit addresses given as parameters under their prefix (`bc=`, `tb=`, `bcrt=`). */
+  /** Segwit addresses that are parameters under their prefix (`bc=`, `tb=`, `bcrt=`). */
   readonly segwitAddresses: readonly string[];
-  /** Other ways to pay that the URI offers: `lno`, `sp`, `pay`. */
+  /** Further payment methods of the URI: `lno`, `sp`, `pay`. */
   readonly otherMethods: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const otherMethodKeys = ['lno', 'sp', 'pay'];
 const knownKeys = [...singleKeys, ...segwitKeys, ...otherMethodKeys];
 
 /**
- * Reads a `bitcoin:` URI; the scheme and the keys may have any letter case. Throws `Failure` usage.
+ * Reads a `bitcoin:` URI. The scheme and the keys may have any letter case. Throws `Failure` usage.
  */
 export function parseBip21(uri: string): Bip21 {
   const [, address, query = ''] = /^bitcoin:([0-9a-z]*)(?:\?([^#]*))?(?:#.*)?$/i.exec(uri) ?? [];
@@ -66,7 +66,7 @@ export function parseBip21(uri: string): Bip21 {
   return result;
 }
 
-/** Writes a `bitcoin:` URI; the amount in BTC. */
+/** Writes a `bitcoin:` URI with the amount in BTC. */
 export const formatBip21 = (address: string, amount?: Big): string =>
   `bitcoin:${address}${amount === undefined ? '' : `?amount=${fixed(amount)}`}`;
 
@@ -85,7 +85,7 @@ function decode(text: string): string {
   }
 }
 
-/** BIP21 allows `.5` and `5.`, which our own grammar does not. */
+/** BIP21 allows `.5` and `5.`, which svcpay's own grammar does not. */
 function readAmount(text: string): Big {
   const [, integer = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
   if (integer + fraction === '') throw broken(`its amount "${text}" is not a number of bitcoin`);

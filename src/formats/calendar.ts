@@ -5,7 +5,8 @@ import { Failure } from './failure.js';
 import { clip } from './text.js';
 
 /**
- * A span of whole days, epoch ms: `first` is its first millisecond, `end` the first one after it.
+ * A span of whole days in epoch ms. `first` is its first millisecond, and `end` is the first
+ * millisecond after it.
  */
 export interface Span {
   readonly first: number;
@@ -65,8 +66,9 @@ export function spanOf({ year, month, day }: CalendarDate, zone: string): Span {
 }
 
 /**
- * The first instant of a day. A clock change at midnight skips its first hour, or repeats the last
- * hour of the previous day: both offsets are tried, and the earlier instant within the day is used.
+ * The first instant of a day. A clock change at midnight skips the first hour of a day, or repeats
+ * the last hour of the previous day. So the function tries both offsets, and uses the earlier
+ * instant within the day.
  */
 function startOf(midnightUtc: number, zone: string): number {
   const dayOf = dayWriter(zone);
@@ -81,16 +83,16 @@ function offsetAt(at: number, zone: string): number {
   return Date.parse(`${clockIn(zone).format(whole).replace(' ', 'T')}Z`) - whole;
 }
 
-/** The Swedish locale has ISO dates and times. */
+/** The Swedish locale writes ISO dates and times. */
 const clockIn = (timeZone: string): Intl.DateTimeFormat =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
 
-/** All of time. */
+/** The span of all time. */
 export const always: Span = { first: 0, end: Number.MAX_SAFE_INTEGER };
 
 /**
- * Writes the day of an instant as `2026-10-01`. Caches a quarter of an hour, because instants of a
- * history are close together.
+ * Writes the day of an instant as `2026-10-01`. It caches a quarter of an hour, because the
+ * instants of a history are close together.
  */
 export function dayWriter(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
@@ -106,11 +108,11 @@ export function dayWriter(zone: string): (at: number) => string {
   };
 }
 
-/** `2026-11-01` after `2026-10-31`. */
+/** The day after a day: `2026-11-01` for `2026-10-31`. */
 export const nextDay = (day: string): string =>
   new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
 
-/** `22 Oct`, with its year if that is another one. */
+/** The day and month, such as `22 Oct`, with the year if the year differs from that of `now`. */
 export function dayAndMonth(at: number, now: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return new Date(at).toLocaleDateString('en-GB', {
@@ -120,15 +122,15 @@ export function dayAndMonth(at: number, now: number): string {
   });
 }
 
-/** How long ago, or the first and the last millisecond (epoch ms): a date is its whole day. */
+/** A time ago in ms, or the first and the last millisecond (epoch ms). A date is its whole day. */
 export type Instant = { readonly ago: number } | { readonly first: number; readonly last: number };
 
 const pattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
 
 /**
- * Reads `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`; the default is the local time zone.
- * Throws `Failure` usage.
+ * Reads `2h`, `7d`, `2026-03-01` or `2026-03-01T14:30:00Z`. Without a zone, the time is in the
+ * local time zone. Throws `Failure` usage.
  */
 export function parseInstant(text: string): Instant {
   const match = pattern.exec(text);

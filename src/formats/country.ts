@@ -15,7 +15,7 @@ export const countryCodes: readonly string[] = (
   'VN VU WF WS YE YT ZA ZM ZW'
 ).split(' ');
 
-/** Reads a country code in any letter case. Throws `Failure` usage when no country has it. */
+/** Reads a country code in any letter case. Throws `Failure` usage if no country has the code. */
 export function parseCountryCode(text: string): string {
   const code = text.trim().toUpperCase();
   if (countryCodes.includes(code)) return code;
@@ -25,6 +25,6 @@ export function parseCountryCode(text: string): string {
   );
 }
 
-/** The English name of a country; the code if the platform has no name. */
+/** The English name of a country, or the code if the platform has no name. */
 export const countryName = (code: string): string =>
   new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code;

@@ -1,10 +1,10 @@
-// The offline data of a destination, as the JSON object of `decode`.
+// The offline data of a destination, as the JSON object that `decode` prints.
 import { fixed } from './amount.js';
 import type { Invoice } from './bolt11/decode.js';
 import type { Bip21Destination, Destination } from './destination.js';
 
 /**
- * Fields by kind; absent ones are `null`. `now` is in milliseconds since 1970 and decides
+ * The fields of a destination by its kind. Absent fields are `null`. `now` (epoch ms) decides
  * `expired`.
  */
 export function describeDestination(destination: Destination, now: number) {

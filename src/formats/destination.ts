@@ -1,5 +1,5 @@
 // Detects the destination in a pasted text: an invoice, an address, an LNURL, a Lightning Address
-// or a URI of those.
+// or a URI of one of these.
 import { btcFromMsat, fixed } from './amount.js';
 import { parseBip21, type Bip21 } from './bip21.js';
 import { parseBitcoinAddress, type BitcoinAddress } from './address/bitcoin-address.js';
@@ -11,8 +11,8 @@ import { parseTronAddress, type TronAddress } from './address/tron-address.js';
 import { clip } from './text.js';
 
 /**
- * A `bitcoin:` URI whose address and invoice were checked and agree; at least one of the two is
- * there.
+ * A `bitcoin:` URI whose address and invoice are valid and agree. At least one of the two is
+ * present.
  */
 export interface Bip21Destination extends Bip21 {
   readonly bitcoin: BitcoinAddress | null;
@@ -30,13 +30,13 @@ export type Destination =
   | { readonly kind: 'bip21'; readonly text: string; readonly value: Bip21Destination };
 
 const maxLength = 8192;
-/** With the indents of a mail around each of its lines. */
+/** The longest paste, with the indents of a mail around each of its lines. */
 const longestPaste = 8 * maxLength;
 
 /**
  * Reads any destination, with or without a `lightning:` or `bitcoin:` prefix, and with the line
- * breaks, indents and blanks from copying. Throws `Failure` usage with the reason, for instance a
- * wrong checksum.
+ * breaks, indents and blanks from copying. Throws `Failure` usage with the reason, such as a wrong
+ * checksum.
  */
 export function detectDestination(
   input: string,
@@ -47,7 +47,7 @@ export function detectDestination(
     throw new Failure('usage', 'This is too long for a destination. Copy the destination alone.');
   }
   if (/^bitcoin:/i.test(text)) return { kind: 'bip21', text, value: checkBip21(parseBip21(text)) };
-  // Some wallets append a query. It is ignored, because the invoice itself is signed.
+  // Some wallets append a query. svcpay ignores it, because the invoice itself is signed.
   const [, inUri] = /^lightning:(?:\/\/)?([^?#]*?)\/?(?:[?#].*)?$/is.exec(text) ?? [];
   const found =
     detectLightning(inUri ?? lnurlInWeb(text) ?? text, readInvoice) ??
@@ -60,7 +60,8 @@ export function detectDestination(
 const blanks = /[\s\u200B-\u200D\u2060\uFEFF]+/g;
 
 /**
- * The text without blanks: only texts in a URI may have some, and a blank ends a Lightning Address.
+ * The text without blanks. Only the parameters of a URI may contain blanks, and a blank ends a
+ * Lightning Address.
  */
 function unbroken(input: string): string {
   const joined = input
@@ -76,7 +77,8 @@ function unbroken(input: string): string {
 }
 
 /**
- * LUD-17 and the fallback of LUD-01: `lnurlp://domain/path`, and `https://...?lightning=LNURL1...`.
+ * Reads LUD-17 and the fallback of LUD-01: `lnurlp://domain/path`, and
+ * `https://...?lightning=LNURL1...`.
  */
 function lnurlInWeb(text: string): string | undefined {
   const [, rest] = /^lnurlp:\/\/(.+)$/is.exec(text) ?? [];
@@ -151,7 +153,7 @@ function checkBip21(uri: Bip21): Bip21Destination {
   return { ...uri, bitcoin, invoice };
 }
 
-/** Signet invoices go with testnet addresses. */
+/** Signet invoices have testnet addresses. */
 const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] =>
   network === 'signet' ? 'testnet' : network;
 

@@ -35,7 +35,10 @@ export function parseDuration(text: string): number {
   return total;
 }
 
-/** The longest delay of a timer, 24 days; a longer delay would fire at once. */
+/**
+ * The delay, limited to the longest delay of a timer, 24 days. A timer with a longer delay would
+ * fire at once.
+ */
 export const timerMs = (ms: number): number => Math.min(ms, 0x7fff_ffff);
 
 /** A duration in clock notation: `1.8 s`, `12 s`, `59:41`, `2 h 5 min`, `3 d 4 h`. */

@@ -1,6 +1,6 @@
-// The exchange rate of a quote, as units of the destination currency for one of the source. The
-// specification does not define the direction of `fxRate`, so it is derived from the amounts, or
-// from bitcoin being worth more than any unit of fiat.
+// The exchange rate of a quote, in units of the destination currency for one unit of the source.
+// The specification does not define the direction of `fxRate`. svcpay derives it from the amounts,
+// or from the fact that a bitcoin is worth more than a unit of any fiat currency.
 import Big from 'big.js';
 import { fromWire, type WireNumber } from './amount.js';
 
@@ -16,7 +16,7 @@ interface Exchange {
   readonly destReq: RatedSide;
 }
 
-/** Undefined within one currency, and when the service names no rate. */
+/** The exchange rate. Undefined within one currency, and if the service names no rate. */
 export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | undefined {
   if (sourceReq.ccy === destReq.ccy || fxRate === null || fxRate === undefined) return undefined;
   const given = fromWire(fxRate);
@@ -24,7 +24,7 @@ export function exchangeRate({ fxRate, sourceReq, destReq }: Exchange): Big | un
   return isInverse(given, sourceReq, destReq) ? new Big(1).div(given) : given;
 }
 
-/** If both amounts are known: whether the rate is inverted. */
+/** Whether the rate is inverted, judged by the two amounts if both are present. */
 function isInverse(given: Big, source: RatedSide, dest: RatedSide): boolean {
   const [sent, gets] = [amountMoved(source), amountMoved(dest)];
   if (sent.gt(0) && gets.gt(0))

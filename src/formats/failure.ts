@@ -1,6 +1,6 @@
 // The error type for expected failures: kind, exit code and next step.
 
-/** Exit codes, one per outcome of the money. */
+/** Exit codes. Each states what happened to the money. */
 export const exitCodes = {
   unexpected: 1,
   /** Invalid input: nothing was sent. */
@@ -17,7 +17,7 @@ export const exitCodes = {
   limit: 7,
   /** The payment is in flight; its outcome is unknown. */
   pending: 8,
-  /** Declined at the prompt, or a question was needed and could not be asked. */
+  /** Declined at the prompt, or svcpay needed an answer and could not ask. */
   declined: 9,
   /** Network, 5xx or 429: nothing moved, safe to run again. */
   temporary: 75,
@@ -25,10 +25,10 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** What kind of failure: each has its own exit code, see {@link exitCodes}. */
+/** The kind of a failure, which decides the exit code, see {@link exitCodes}. */
 export type FailureKind = keyof typeof exitCodes;
 
-/** The next step, for the program to express: the command line names one of its commands. */
+/** The next step. The program expresses it in its own way: the command line names a command. */
 export type NextStep =
   | {
       readonly do:
@@ -58,24 +58,22 @@ export type NextStep =
   | { readonly do: 'allow'; readonly destination: string }
   | { readonly do: 'see-institutions'; readonly country: string };
 
-/** Further data of a failure. */
 export interface FailureDetails {
-  /** What to change or to ask for, in words that hold for every program. */
+  /** What to change or to request, in words that hold for every program. */
   hint?: string | undefined;
   next?: NextStep | undefined;
-  /** HTTP status of the service's answer. */
+  /** The HTTP status of the service's response. */
   status?: number | undefined;
-  /** Error code of the service's answer, such as `2005`. */
+  /** The error code in the service's response, such as `2005`. */
   code?: string | undefined;
   txnId?: string | undefined;
-  /** The service's name for the request, which its makers can look up. */
+  /** The service's id of the request, which its operator can look up. */
   requestId?: string | undefined;
   cause?: unknown;
 }
 
 /**
- * Everything that fails on purpose: `kind` is the outcome, `message` the reason, `hint` and `next`
- * the advice.
+ * An expected failure. `kind` is the outcome, `message` the reason, `hint` and `next` the advice.
  */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
@@ -103,14 +101,14 @@ export class Failure extends Error {
     return exitCodes[this.kind];
   }
 
-  /** With its message, which `JSON.stringify` leaves out of other errors. */
+  /** Includes the message, which `JSON.stringify` omits for other errors. */
   toJSON(): object {
     const { kind, message, exitCode, status, code, txnId, requestId, hint, next } = this;
     return { kind, message, exitCode, status, code, txnId, requestId, hint, next };
   }
 }
 
-/** The result of an optional look-up: undefined after a Failure, except for an interruption. */
+/** The result of an optional lookup: undefined after a Failure, except after an interruption. */
 export async function ifAvailable<T>(
   lookUp: Promise<T>,
   onFailure: (why: string) => void = () => undefined,
@@ -125,7 +123,8 @@ export async function ifAvailable<T>(
 }
 
 /**
- * Throws Failure `usage` unless it is a whole number from `least` on: programs pass NaN by mistake.
+ * Throws Failure `usage` unless the count is a whole number from `least` on, because programs may
+ * pass NaN.
  */
 export function checkCount(name: string, count: number, least: number): void {
   if (!Number.isSafeInteger(count) || count < least)

@@ -3,7 +3,6 @@ import { bech32 } from '@scure/base';
 import { changed, normaliseBech32 } from './address/encodings.js';
 import { Failure } from './failure.js';
 
-/** A parsed Lightning Address. */
 export interface LightningAddress {
   readonly user: string;
   readonly domain: string;
@@ -61,7 +60,7 @@ export const payUrl = ({ user, domain }: LightningAddress): string =>
   `https://${domain}/.well-known/lnurlp/${user}`;
 
 /**
- * The URL of a Lightning Address or an LNURL, equal for all spellings; other texts are returned
+ * The URL of a Lightning Address or an LNURL, equal for all their spellings. Returns other texts
  * unchanged.
  */
 export function lnurlTarget(text: string): string {

@@ -1,4 +1,4 @@
-// The name that a misspelt word most likely means.
+// The name that is most similar to a misspelt word.
 import { closestMatch } from 'leven';
 
 /** The name within one or two edits of the word. */

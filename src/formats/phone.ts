@@ -3,7 +3,7 @@ import { Failure } from './failure.js';
 import { clip } from './text.js';
 
 /**
- * Reads a number such as `+84 912 345 678` and returns it without spaces, dashes, dots and
+ * Reads a number such as `+84 912 345 678`, and returns it without spaces, dashes, dots and
  * parentheses. Throws `Failure` usage for a number without a country code.
  */
 export function parsePhone(text: string): string {
@@ -13,7 +13,7 @@ export function parsePhone(text: string): string {
   throw new Failure('usage', `"${clip(text)}" ${why}. Write it as in +84 912 345 678.`);
 }
 
-/** Like `parsePhone` for a given country, whose code may omit the `+`. */
+/** Like `parsePhone` for a given country. The country code may omit the `+`. */
 export function parsePhoneIn(text: string, callingCode: string): string {
   const number = withoutMarks(text).replace(/^\+/, '');
   if (new RegExp(`^${callingCode}\\d{6,12}$`).test(number) && number.length <= longestNumber)

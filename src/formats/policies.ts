@@ -1,4 +1,4 @@
-// How often and how long each loop of svcpay repeats its step: all numbers in one place, with their
+// How often and how long each loop of svcpay repeats its step. All numbers are here, with their
 // reasons.
 import type { Policy } from './poll.js';
 
@@ -7,26 +7,30 @@ const backoff = { fromMs: 250, factor: 2, spread: 0.5 } as const;
 export const policies = {
   /** A read after a network failure, a 5xx or an unreadable response. */
   read: { pauses: { ...backoff, upToMs: 60_000 }, turns: 4 },
-  /** A read after a rate limit, each time with the pause that the service asks for. */
+  /** A read after a rate limit. Each pause is the one that the service requests. */
   limitedRead: { pauses: { ...backoff, upToMs: 60_000 }, turns: 11 },
   /**
-   * A request whose token was refused. If the token is new, another process has signed in since:
-   * the pause lets it use its token, and differs between processes.
+   * A request whose token was refused. If the token is new, another process has signed in since.
+   * The pause lets that process use its token, and differs between processes.
    */
   token: { pauses: { fromMs: 800, factor: 2, upToMs: 3_200, spread: 1 }, turns: 5 },
   /** A confirmation whose token was refused is repeated once. */
   tokenOfConfirmation: { pauses: { fromMs: 800, factor: 1, upToMs: 800, spread: 1 }, turns: 2 },
-  /** A create request without an answer. The core has no randomness: its pauses are exact. */
+  /**
+   * A create request without an answer. The payment core has no randomness, so its pauses are
+   * exact.
+   */
   creation: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 4 },
   /** A confirmation without an answer. */
   confirmation: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 5 },
-  /** A read that may be stale: the last one comes 8 s after the first. */
+  /** A read that may be stale. The last read comes 8 s after the first. */
   staleRead: { pauses: { list: [500, 1_000, 2_000, 4_500] } },
   /** The list after a deposit or a payment, because it may lag behind the wallets. */
   laggingList: { pauses: { list: [2_000, 6_000] } },
   /**
-   * Lightning and swaps: 19 reads in the first minute. The 5 or 6 other requests of a payment bring
-   * that to 25 at most. A settled payment is detected within a third of the time that it took.
+   * Lightning and swaps: 19 reads in the first minute. With the 5 or 6 other requests of a payment
+   * that makes at most 25. svcpay detects a settled payment within a third of the time that the
+   * payment took.
    */
   quick: {
     pauses: {
@@ -48,8 +52,8 @@ export const policies = {
     },
   },
   /**
-   * Bitcoin: 52 reads in the first hour and 36 in each later hour, which with the payment's own
-   * requests is below 60.
+   * Bitcoin: 52 reads in the first hour and 36 in each later hour. With the payment's own requests
+   * that is below 60.
    */
   blocks: {
     pauses: {
@@ -58,33 +62,36 @@ export const policies = {
       upToMs: 100_000,
     },
   },
-  /** Another process works on the payment: a person should not feel the wait for its end. */
+  /** Another process works on the payment, and a person should not notice the wait for its end. */
   takeOver: { pauses: { fromMs: 150, factor: 1, upToMs: 150, spread: 0 } },
   /** The screen of `watch`: six updates a minute leave most of a rate limit to payments. */
   watchScreen: { pauses: { fromMs: 10_000, factor: 1, upToMs: 10_000, spread: 0 } },
-  /** The inbox is local, and an event there should be on the screen when a person looks. */
+  /** The inbox is local, so an event appears on the screen at once. */
   watchInbox: { pauses: { fromMs: 1_000, factor: 1, upToMs: 1_000, spread: 0 } },
-  /** Another process writes to the sandbox's file, after half a second of waiting within SQLite. */
+  /**
+   * Another process writes to the sandbox's file. The first half second of waiting is within
+   * SQLite.
+   */
   sandboxLock: { pauses: { fromMs: 10, factor: 1, upToMs: 10, spread: 0 }, turns: 60 },
-  /** The sandbox looks for due work; another process may have written to its file. */
+  /** The sandbox looks for due work, because another process may have written to its file. */
   sandboxTimer: { pauses: { fromMs: 250, factor: 1, upToMs: 250, spread: 0 } },
-  /** A webhook consumer that is down: one event at a time probes it. */
+  /** A webhook consumer that is down. One event at a time probes it. */
   consumerDown: { pauses: { fromMs: 200, factor: 2, upToMs: 5_000, spread: 0.5 } },
-  /** A webhook consumer that refuses one event, while it takes others. */
+  /** A webhook consumer that refuses one event and accepts others. */
   refusedEvent: { pauses: { fromMs: 200, factor: 2, upToMs: 60_000, spread: 0.5 } },
   /** A shared database that restarts, or has no free connection. */
   database: { pauses: { fromMs: 50, factor: 2, upToMs: 1_000, spread: 0 } },
 } as const satisfies Record<string, Policy>;
 
-/** A command waits this long for a database, no longer than a restart takes. */
+/** The longest wait of a command for a database. A restart takes no longer. */
 export const longestDatabaseWaitMs = 12_000;
 
 /** Reads may be stale for this long. */
 export const staleForMs = 8_000;
 
-/** The next pause of a repeated read; the last one again beyond the end of the list. */
+/** The next pause of a repeated read. Beyond the end of the list, the last pause. */
 export const stalePause = (count: number): number =>
   policies.staleRead.pauses.list[count - 1] ?? 4_000;
 
-/** If the service asks for a longer pause, the payment ends and the person decides. */
+/** If the service requests a longer pause, svcpay ends the payment, and the person decides. */
 export const longestPauseAskedForMs = 30_000;

@@ -1,12 +1,12 @@
-// The one loop that repeats a step with pauses: polls, retries and repeated reads. Its policies are
-// data, in policies.ts.
+// The only loop that repeats a step with pauses: polls, retries and repeated reads. Its policies
+// are data, in policies.ts.
 
-/** The pauses of a loop. */
 export type Pauses =
-  /** One after the other; the loop ends after the last. */
+  /** Pauses in this order. The loop ends after the last pause. */
   | { readonly list: readonly number[] }
   /**
-   * Each `factor` times the one before it. `spread`: shortened at random by up to this fraction.
+   * Each pause is `factor` times the one before. `spread` is the largest fraction by which a pause
+   * is shortened at random.
    */
   | {
       readonly fromMs: number;
@@ -14,7 +14,7 @@ export type Pauses =
       readonly upToMs: number;
       readonly spread: number;
     }
-  /** These up to the given time waited; from then on the time waited, divided. */
+  /** Up to the given time waited, these pauses. After that, a fraction of the time waited. */
   | {
       readonly first: readonly { readonly untilMs: number; readonly pauseMs: number }[];
       readonly dividedBy: number;
@@ -23,35 +23,36 @@ export type Pauses =
 
 export interface Policy {
   readonly pauses: Pauses;
-  /** Most steps, the first included; no limit by default. */
+  /** The most steps, the first included. Without it, there is no limit. */
   readonly turns?: number;
 }
 
 export interface PollDeps {
-  /** Epoch ms, or any other clock. */
+  /** A clock in ms. */
   readonly now: () => number;
-  /** Ends early, or rejects, at the signal. */
+  /** Waits. Ends early, or rejects, at the signal. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
-  /** From 0 to 1; 1 by default, which gives the longest pauses. */
+  /** A random number from 0 to 1. The default, 1, gives the longest pauses. */
   readonly random?: (() => number) | undefined;
 }
 
 export interface Turn {
-  /** From 1. */
+  /** The number of the step, from 1. */
   readonly number: number;
   /** Ms since the loop began. */
   readonly waitedMs: number;
 }
 
-/** `afterMs`: the requested pause, in place of the policy's. */
+/** The result, or a further step after a pause: `afterMs` replaces the pause of the policy. */
 export type Next<T> = { readonly done: T } | { readonly afterMs?: number | undefined };
 
 export type End<T> = { readonly done: T } | { readonly over: 'exhausted' | 'interrupted' };
 
 /**
- * Repeats the step until it is done, the policy has no further pause, `atMostMs` have passed (the
- * last step comes at their end), or the signal is aborted. The first step runs in any case.
+ * Repeats the step until the step is done, the policy has no further pause, `atMostMs` have passed,
+ * or the signal is aborted. The last step runs when `atMostMs` end. The first step runs in any
+ * case.
  */
 export async function poll<T>(
   policy: Policy,
@@ -74,7 +75,7 @@ export async function poll<T>(
   }
 }
 
-/** The pause after a step; undefined if the policy ends the loop there. */
+/** The pause after a step, or undefined if the policy ends the loop there. */
 export function pauseAfter(
   { pauses }: Policy,
   { number, waitedMs }: Turn,
@@ -89,17 +90,17 @@ export function pauseAfter(
   return Math.round(longest * (1 - pauses.spread * (1 - random)));
 }
 
-/** A step that takes longer than this by the machine's clock was a jump of that clock. */
+/** If a step takes longer by the machine's clock, someone set that clock. */
 const longestStepMs = 60_000;
 
 export interface ElapsedClock {
-  /** Ms since the clock was made. */
+  /** Ms since the clock was created. */
   readonly now: () => number;
   /** Resolves early at the signal. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** It only grows, and at least by what was slept, however the machine's clock is moved. */
+/** A clock that only grows, at least by each pause, however someone sets the machine's clock. */
 export function elapsedClock({ now, sleep, signal }: Omit<PollDeps, 'random'>): ElapsedClock {
   let elapsed = 0;
   let seen = now();

@@ -1,30 +1,31 @@
-// The rails that money takes, as data: everything in which Lightning, LNURL, on-chain and USDT
-// payments differ.
+// The methods and rails as data: everything in which Lightning, LNURL, on-chain and USDT payments
+// differ.
 import type { Destination } from './destination.js';
 import { entryOf } from './unknown.js';
 
 /**
- * How soon a rail settles: Lightning and swaps within seconds, payouts and TRON within minutes,
+ * How soon a method settles: Lightning and swaps within seconds, payouts and TRON within minutes,
  * Bitcoin with its blocks.
  */
 export type Pace = 'quick' | 'steady' | 'blocks';
 
 interface MethodFacts {
-  /** Of its transactions: `Lightning receive`, `USDT send`. */
+  /** The label of its transactions: `Lightning receive`, `USDT send`. */
   readonly label: string;
-  /** On a receipt. */
+  /** The name of the method on a receipt. */
   readonly route: string;
   readonly pace: Pace;
-  /** How long a payment over it usually takes. */
+  /** How long a payment by this method usually takes. */
   readonly usualMs: number;
-  /** Its payments in a sentence: `on-chain usually takes 30 min`. */
+  /** The name of its payments in a sentence: `on-chain usually takes 30 min`. */
   readonly named: string;
-  /** svcpay can request a payment over it. */
+  /** svcpay can request a payment by this method. */
   readonly isRequested: boolean;
 }
 
 /**
- * Methods of the specification (Payment methods). Payout methods are open: services add countries.
+ * Methods of the specification (Payment methods). The list of payout methods is open, because
+ * services add countries.
  */
 const methods = {
   servicepay: {
@@ -81,29 +82,29 @@ type RailMethod = keyof typeof methods;
 
 export const methodNames = Object.keys(methods);
 
-/** Undefined for a payout and for a method that svcpay does not recognize. */
+/** The data of a method. Undefined for a payout and for a method that svcpay does not recognize. */
 export const methodFacts = (method: string | null | undefined): MethodFacts | undefined =>
   entryOf<MethodFacts>(methods, method ?? '');
 
 interface Rail {
   readonly method: RailMethod;
   readonly paysTo: readonly Destination['kind'][];
-  /** Its destination in a sentence, and as an argument in help. */
+  /** The destination in a sentence, and as an argument in help. */
   readonly destination: string;
   readonly argument: string;
   /**
-   * Specification, endpoint 6, rules 2, 3 and 5: the invoice has it, or it stands on the source, or
-   * on the destination.
+   * Where a create request has the amount: in the invoice, on the source or on the destination
+   * (specification, endpoint 6, rules 2, 3 and 5).
    */
   readonly amount: 'in invoice' | 'on source' | 'on destination';
   readonly exampleAmount: string;
-  /** Beside the destination, where its text does not show the rail. */
+  /** A note next to the destination, if its text does not show the rail. */
   readonly note?: string;
-  /** It settles within minutes or hours, so svcpay waits only on request. */
+  /** The rail settles within minutes or hours, so svcpay waits only on request. */
   readonly isSlow: boolean;
 }
 
-/** Every kind of `svcpay send`. */
+/** The rails of `svcpay send`. */
 export const rails = {
   lightning: {
     method: 'lightning',
@@ -152,6 +153,9 @@ export const railOf = (kind: SendKind): Rail => rails[kind];
 export const railTo = (destination: Destination['kind']): Rail | undefined =>
   Object.values<Rail>(rails).find(({ paysTo }) => paysTo.includes(destination));
 
-/** The rail of a kind of the journal: `send lightning`; undefined for `swap` and `payout`. */
+/**
+ * The rail of a payment's kind in the journal, such as `send lightning`. Undefined for `swap` and
+ * `payout`.
+ */
 export const railOfKind = (kind: string): Rail | undefined =>
   entryOf<Rail>(rails, kind.replace(/^send /, ''));

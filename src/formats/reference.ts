@@ -1,18 +1,18 @@
-// References: the caller's names for payments, compared exactly, because a reference identifies one
-// payment permanently.
+// References, the caller's names for payments. svcpay compares them exactly, because a reference
+// identifies one payment permanently.
 import { Failure } from './failure.js';
 
 const longest = 200;
 
 /**
- * Characters in place of bytes that are not UTF-8, for which two references would look alike, and
- * those that no database keeps.
+ * Whether a reference has characters that replace bytes outside UTF-8, or that no database stores.
+ * With such characters two references would look equal.
  */
 const isUnreadable = (text: string): boolean => /[\0\uFFFD\p{Cs}]/u.test(text);
 
 /**
- * Throws Failure `usage` for a text that cannot be a reference. Blanks around it belong to the
- * reference.
+ * Throws Failure `usage` for a text that cannot be a reference. Blanks around the text belong to
+ * the reference.
  */
 export function parseReference(given: string): string {
   const marksAttempt = /~\d{1,15}$/.test(given);

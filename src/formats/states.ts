@@ -24,10 +24,10 @@ const seenStates = [
   'canceled',
 ] as const;
 
-/** Every name of a state. */
+/** Every known name of a state. */
 export const knownStates: readonly string[] = [...transactionStates, ...seenStates];
 
-/** The final states. Every other state, including an unknown one, is in flight. */
+/** The final states. Every other state, including an unknown state, is in flight. */
 export const finalStates: readonly string[] = [
   'completed',
   'failed',
@@ -38,10 +38,12 @@ export const finalStates: readonly string[] = [
   'canceled',
 ];
 
-/** Final without a refusal and without moving money: a new attempt may start automatically. */
+/**
+ * Final states without a refusal in which no money moved. A new attempt may start automatically.
+ */
 const lapsedStates: ReadonlySet<string> = new Set(['expired', 'usercanceled', 'canceled']);
 
-/** Final, and reported again until `--retry`. */
+/** Final states that svcpay reports again until `--retry`. */
 const retriableStates: ReadonlySet<string> = new Set(['failed', 'rejected']);
 
 export const isFinal = (txnState: string): boolean => finalStates.includes(txnState);
@@ -49,11 +51,11 @@ export const hasLapsed = (txnState: string): boolean => lapsedStates.has(txnStat
 export const isRetriable = (txnState: string): boolean => retriableStates.has(txnState);
 
 /**
- * Final, and nothing moved according to the service. After a confirmation, a lapsed state may be a
- * stale read.
+ * Whether a state is final and, according to the service, no money moved. After a confirmation, an
+ * expired or cancelled state may be a stale read.
  */
 export const movedNothing = (txnState: string): boolean =>
   hasLapsed(txnState) || isRetriable(txnState);
 
-/** Waits for a confirmation; nothing was sent to the network. */
+/** Whether the transaction waits for a confirmation, so nothing was sent to the network. */
 export const isQuoted = (txnState: string): boolean => txnState === 'quoted';

@@ -1,10 +1,10 @@
 // Small text helpers: counts in words, clipped quotes, column names, cells.
 
-/** `1 row`, `2 rows`. */
+/** The count with its noun: `1 row`, `2 rows`. */
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** As much of it as a message quotes. */
+/** The text, clipped to the length that a message quotes. */
 export const clip = (text: string, longest = 40): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}…`;
 
@@ -16,11 +16,11 @@ export const isGenerated = (ref: string): boolean =>
 export const folded = (name: string): string =>
   name.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ').trim();
 
-/** Lower case, without accents: "ngan hang" finds "Ngân Hàng". */
+/** The text in lower case without accents: "ngan hang" finds "Ngân Hàng". */
 export const plainLetters = (text: string): string =>
   text.normalize('NFD').replace(/\p{M}/gu, '').replace(/đ/gi, 'd').toLowerCase();
 
-/** The column of a database or a file for a field: `txn_id` for `txnId`. */
+/** The column name of a field in a database or a file: `txn_id` for `txnId`. */
 export const columnOf = (field: string): string =>
   field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -30,12 +30,12 @@ export const fieldOf = (column: string): string =>
 const opensFormula = /^'*[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
 /**
- * The text with an apostrophe before it if a spreadsheet would run it as a formula, or if it looks
- * like such a text.
+ * The text as a cell. If a spreadsheet would run the text as a formula, or if the text looks like
+ * an escaped cell, an apostrophe precedes it.
  */
 export const asPlainCell = (text: string): string => (opensFormula.test(text) ? `'${text}` : text);
 
-/** The text that {@link asPlainCell} made a cell of. */
+/** The text of a cell that {@link asPlainCell} wrote. */
 export const fromPlainCell = (cell: string): string =>
   cell.startsWith("'") && opensFormula.test(cell) ? cell.slice(1) : cell;
 
@@ -45,11 +45,14 @@ const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>
 export const escapeMarkup = (text: string): string =>
   text.replaceAll(/[&<>]/g, (mark) => markup[mark] ?? '');
 
-/** Not empty, not `.` or `..`, which name other endpoints, and without half surrogate pairs. */
+/**
+ * Whether a text is one segment of a path: not empty, not `.` or `..`, which name other endpoints,
+ * and without half surrogate pairs.
+ */
 export const isPathSegment = (text: string): boolean => !/^\.{0,2}$|\p{Surrogate}/u.test(text);
 
 /**
- * The header that sends the user name and password of a URL, as Node's own HTTP client does; empty
+ * The header with the user name and password of a URL, as Node's own HTTP client sends it. Empty
  * without them.
  */
 export function basicAuth({ username, password }: URL): { authorization?: string } {

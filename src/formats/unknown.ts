@@ -1,4 +1,4 @@
-// Reads values of unknown type: caught errors, possible JSON.
+// Reads values of unknown type: caught errors, and texts that may be JSON.
 
 /** The message of any thrown value. */
 export const messageOf = (thrown: unknown): string =>
@@ -7,7 +7,7 @@ export const messageOf = (thrown: unknown): string =>
 export const errorOf = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
 
-/** The code of a system or library error, such as `ENOENT`; empty if it has none. */
+/** The code of a system or library error, such as `ENOENT`. Empty if the error has no code. */
 export const codeOf = (thrown: unknown): string =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
 
@@ -16,10 +16,10 @@ export type Fields = Record<string, unknown>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Without the byte order mark that some editors write. */
+/** The text without the byte order mark that some editors write. */
 export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
 
-/** Undefined if the text is not JSON. */
+/** The JSON value of a text, or undefined if the text is not JSON. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(withoutMark(text));
@@ -28,6 +28,6 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** An own property of a table, by an untrusted key. */
+/** A table's own property, by an untrusted key. */
 export const entryOf = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
   Object.hasOwn(table, word) ? table[word] : undefined;

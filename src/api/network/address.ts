@@ -7,7 +7,7 @@ export interface Proxy {
   readonly except: string;
 }
 
-/** Like curl: lower-case names take precedence, and a proxy needs no scheme. */
+/** Reads the variables like curl: lower-case names take precedence, and a proxy needs no scheme. */
 export function proxyOf(env: NodeJS.ProcessEnv): Proxy | undefined {
   const setting = (name: string): string | undefined =>
     env[name] || env[name.toUpperCase()] || undefined;
@@ -28,8 +28,8 @@ export const takesAnyCertificate = (env: NodeJS.ProcessEnv): boolean =>
   env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
 
 /**
- * Throws Failure `usage` if certificates are not checked for another machine, unless `insecure`
- * accepts it.
+ * Throws Failure `usage` if Node does not check the certificates of another machine, unless
+ * `insecure` allows that.
  */
 export function checkTls(
   url: URL,

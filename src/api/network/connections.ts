@@ -1,4 +1,4 @@
-// Opens connections with undici's connector: for its requests, and ahead of them.
+// Opens connections with undici's connector, for requests of undici and ahead of them.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,7 +8,7 @@ import type { Connect } from 'undici/lib/dispatcher/pool.js';
 import { errorOf } from '../../formats/unknown.js';
 import { isLocalName } from '../base-url.js';
 
-/** Services may close connections that are idle for longer. */
+/** Services may close a connection that is idle for longer. */
 const longestIdleMs = 4_000;
 
 interface Opening {
@@ -20,10 +20,14 @@ interface Opening {
 
 export interface Connections {
   /**
-   * undici calls this for each connection: it takes one that was opened ahead, or opens another.
+   * undici calls this for each connection. It returns a connection that was opened ahead, or opens
+   * another.
    */
   readonly connect: Connect;
-  /** Opens connections until this many wait. Errors surface in the request that needs one. */
+  /**
+   * Opens connections until this many are idle. An error surfaces in the request that needs the
+   * connection.
+   */
   open(url: URL, count: number): void;
   /** When the TLS handshake began, by `performance.now()`; undefined for plain http. */
   handshakeAt(socket: Duplex): number | undefined;
@@ -70,7 +74,7 @@ export function openConnections(timeoutMs: number): Connections {
       const target = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port };
       const missing = count - ahead.filter((each) => each.origin === origin).length;
       const opened = Array.from({ length: Math.max(0, missing) }, () => start(target));
-      // Reading lets a socket notice that the service has closed it.
+      // A socket must be read to notice that the service has closed it.
       for (const { socket } of opened) socket.resume();
       ahead = [...ahead, ...opened];
     },
@@ -82,7 +86,7 @@ export function openConnections(timeoutMs: number): Connections {
 }
 
 /**
- * Names under `localhost` are this machine, whatever their DNS records, because http is allowed to
- * it.
+ * A name under `localhost` means this machine, whatever its DNS records, because http is allowed to
+ * this machine.
  */
 const resolvable = (hostname: string): string => (isLocalName(hostname) ? 'localhost' : hostname);

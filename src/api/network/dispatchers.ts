@@ -1,4 +1,4 @@
-// undici's dispatchers: one for direct requests, one for requests through a proxy.
+// undici's dispatchers: one for direct requests, another for requests through a proxy.
 import { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import Agent, { type AgentOptions } from 'undici/lib/dispatcher/agent.js';
@@ -10,11 +10,17 @@ import { mostBytes } from './exchange.js';
 
 export interface Dispatchers {
   readonly direct: Dispatcher;
-  /** Tunnels https. Rejects with Failure `usage` if the proxy has no valid address. */
+  /**
+   * A dispatcher that tunnels https through the proxy. Rejects with Failure `usage` if the proxy
+   * has no valid address.
+   */
   proxied(proxy: Proxy): Promise<Dispatcher>;
-  /** The connection that was opened for the request that starts now; undefined if it is reused. */
+  /**
+   * The connection opened for the request that starts now, or undefined if the request reuses a
+   * connection.
+   */
   newConnection(): Duplex | undefined;
-  /** Direct connections of this origin that wait for a request. */
+  /** The number of idle direct connections to this origin. */
   idle(origin: string): number;
   close(): Promise<void>;
 }
@@ -22,12 +28,12 @@ export interface Dispatchers {
 export function openDispatchers({ connect }: Pick<Connections, 'connect'>): Dispatchers {
   let opened: Duplex | undefined;
   const options: AgentOptions = {
-    // An exchange has one time limit for all of it.
+    // The exchange has its own time limit, so undici's limits are off.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: mostBytes,
     connect,
-    // undici writes the request in the same turn in which its connection is opened.
+    // undici writes the request in the same turn in which the connection opens.
     factory: (origin, pool) =>
       new Pool(origin, {
         ...pool,
@@ -84,13 +90,13 @@ async function openProxied({ address, except }: Proxy, options: AgentOptions): P
   }
 }
 
-/** V8's flags by which it optimises WebAssembly that runs often. */
+/** V8's flags for optimising WebAssembly that runs often. */
 const optimisations = ['wasm-tier-up', 'wasm-dynamic-tiering'];
 
 /**
- * Lets undici's parser, which is WebAssembly, parse a first response, while V8 is told to compile
- * it without optimising it later: `process.exit` would wait 100 to 200 ms for that. The flags are
- * set only meanwhile, because V8 rejects compile caches that were written under other flags.
+ * Lets undici's parser, which is WebAssembly, parse a first response while V8 compiles it without
+ * later optimisation. Otherwise `process.exit` would wait 100 to 200 ms for the optimisation. The
+ * flags are set only for that time, because V8 rejects compile caches written under other flags.
  */
 export async function compileParser(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');

@@ -12,7 +12,7 @@ import {
   type Timing,
 } from '../transport.js';
 
-/** Its body may be bytes. */
+/** A request whose body may be bytes. */
 export type NetworkRequest = Omit<HttpRequest, 'body'> & {
   readonly body?: string | Uint8Array | undefined;
 };
@@ -25,11 +25,11 @@ export interface Route {
    * starts now. Undefined for a reused connection.
    */
   connectedAt(): number | undefined;
-  /** Closes the connection after the response. */
+  /** Whether the connection closes after the response. */
   readonly isSingleUse: boolean;
 }
 
-/** Of a response, compressed or not. */
+/** The largest body of a response, compressed or not. */
 export const mostBytes = 32 * 1024 * 1024;
 
 /**
@@ -49,7 +49,7 @@ export async function exchange(
     () => stop(`no data within ${Math.round(limitMs / 10) / 100} s`, 'TIMEOUT'),
     limitMs,
   );
-  // Any number of requests may share a signal.
+  // Lifts Node's warning, because any number of requests may share a signal.
   if (signal !== undefined) setMaxListeners(0, signal);
   signal?.addEventListener('abort', interrupt);
   if (signal?.aborted === true) interrupt();
@@ -64,10 +64,9 @@ export async function exchange(
   }
 }
 
-/** By `performance.now()`, once they have come. */
+/** Times by `performance.now()`; undefined until they are reached. */
 interface Moments {
   startedAt: number;
-  /** Of a new connection. */
   connected?: number | undefined;
   sent?: number;
   answered?: number;
@@ -76,9 +75,8 @@ interface Moments {
 type Received = Omit<HttpResponse, 'body'> & { readonly bytes: Buffer };
 
 interface Prepared {
-  /** Sends the request; resolves with the response. */
   readonly receive: () => Promise<Received>;
-  /** Ends the exchange. A request that has not left is not sent any more. */
+  /** Ends the exchange. A request that has not left is then not sent. */
   readonly stop: (message: string, code: string) => void;
 }
 
@@ -137,15 +135,18 @@ function prepare({ url, method, headers, body }: NetworkRequest, route: Route): 
 }
 
 /**
- * undici reuses a connection only one turn after the response; an earlier request would open
- * another.
+ * undici can reuse a connection only one turn after the response. An earlier request would open
+ * another connection.
  */
 const onceReusable = (then: () => void): void => void setImmediate(() => setImmediate(then));
 
 const isUnansweredOnReused = ({ connected, sent, answered }: Moments): boolean =>
   sent !== undefined && connected === undefined && answered === undefined;
 
-/** `connect` and `tls` are what this request waited for: its connection may be opened ahead. */
+/**
+ * `connect` and `tls` are the times that this request waited, because its connection may have been
+ * opened ahead.
+ */
 function timingOf({ startedAt, connected, sent = startedAt, answered = sent }: Moments): Timing {
   const waited = { firstByte: answered - sent, total: performance.now() - startedAt };
   if (connected === undefined) return waited;
@@ -162,7 +163,7 @@ const joined = (headers: IncomingHttpHeaders): Record<string, string> =>
     ]),
   );
 
-/** Undoes `content-encoding`, because a server may compress unasked. */
+/** Undoes `content-encoding`, because a server may compress without a request to do so. */
 async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
   const { brotliDecompressSync, gunzipSync, inflateSync } = await import('node:zlib');
   const limit = { maxOutputLength: mostBytes };
@@ -172,7 +173,7 @@ async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
     br: (packed) => brotliDecompressSync(packed, limit),
     identity: (whole) => whole,
   };
-  // In the order in which they were applied.
+  // The codings, in the order in which the server applied them.
   const names = coding.toLowerCase().split(',');
   try {
     return names.reduceRight((packed, given) => {
@@ -186,7 +187,7 @@ async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
   }
 }
 
-/** Errors of a connection that was closed. */
+/** Codes of a connection that was closed. */
 const closed = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 
 const brokenOff = 'the connection broke off before the answer was complete';

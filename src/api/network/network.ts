@@ -9,24 +9,24 @@ import { exchange, type NetworkRequest } from './exchange.js';
 export interface NetworkOptions {
   readonly env: NodeJS.ProcessEnv;
   /**
-   * For a whole exchange, from the first byte sent to the last byte received; a request may set a
-   * shorter one.
+   * The time limit of a whole exchange, from the first byte sent to the last byte received. A
+   * request may set a shorter limit.
    */
   readonly timeoutMs: number;
-  /** Accepts a service whose certificate is not checked. */
+  /** Allows a service whose certificate Node does not check. */
   readonly insecure?: boolean | undefined;
   /** The process makes a few requests and ends with `process.exit`. */
   readonly endsSoon?: boolean;
 }
 
-/** A transport that holds connections. */
+/** A transport that keeps connections open. */
 export type NetworkTransport = ((request: NetworkRequest) => Promise<HttpResponse>) & {
   /** Ends all connections immediately. */
   close(): Promise<void>;
 };
 
 export type OpeningTransport = NetworkTransport & {
-  /** Opens connections ahead of requests, until this many are idle; none through a proxy. */
+  /** Opens connections ahead of requests, until this many are idle. Opens none through a proxy. */
   open(address: string, connections: number): void;
 };
 
@@ -36,8 +36,8 @@ export function networkTransport(options: NetworkOptions): OpeningTransport {
   let loading: Promise<Dispatchers> | undefined;
   let dispatchers: Dispatchers | undefined;
   /**
-   * The service closes connections that it announced as kept alive. Requests on reused ones would
-   * be lost, so each request gets its own.
+   * The service closes connections that it announced as kept alive. A request on a reused
+   * connection would be lost, so each request gets its own.
    */
   let closesUnannounced = false;
 

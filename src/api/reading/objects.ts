@@ -23,13 +23,17 @@ import {
 
 const hourMs = 3_600_000;
 
-/** Fits into a header. An invalid value is never shown, because it may be a secret. */
+/**
+ * Whether a value fits into a header. Messages never show an invalid value, because it may be a
+ * secret.
+ */
 const isToken = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 
 /**
- * The token response: either spelling of the expiry, or the token's own claim. An expiry in the
- * past is by another clock; then the lifetime in the token counts, or an hour.
+ * Reads the token response. The expiry has either spelling, or comes from the token's own claim. An
+ * expiry in the past comes from another clock, so the lifetime in the token counts instead, or an
+ * hour.
  */
 export const readToken =
   (now: number) =>
@@ -77,7 +81,7 @@ export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): type
     unrecognized,
   );
 
-/** The record unchanged, without its wrapper. */
+/** The account record without its wrapper, otherwise unchanged. */
 export function readAccount(answer: unknown): types.Account {
   if (!isFields(answer)) throw new Misread(misreading('the answer', answer, 'an object'));
   const inner = answer['data'];
@@ -128,7 +132,10 @@ export const readWebhook = (answer: unknown, unrecognized: OnUnrecognized): type
 export const readWebhooks = (answer: unknown, unrecognized: OnUnrecognized): types.Webhook[] =>
   readRows(rowsOf(answer), 'webhook', (row) => webhookOf(row, unrecognized), unrecognized);
 
-/** Banks, then mobile wallets; or one list of both. A missing list is empty. */
+/**
+ * Banks, then mobile wallets. The response may also be a single list of both. A missing list is
+ * empty.
+ */
 export function readInstitutions(
   answer: unknown,
   unrecognized: OnUnrecognized,
@@ -175,7 +182,7 @@ const institutionRows = (
     unrecognized,
   );
 
-/** The rates by pair, bare or wrapped; omits pairs without a rate. */
+/** The rates by pair, from a bare or wrapped response. Omits pairs without a rate. */
 export function readRates(answer: unknown, unrecognized: OnUnrecognized): types.Rates {
   const inner = within(answer);
   if (!isFields(inner)) throw new Misread(misreading('the list of rates', inner, 'an object'));

@@ -1,6 +1,6 @@
 // Reads the values that live services send: numbers, instants, texts, wrappers and lists in every
-// known form. They are converted in place to the form of the specification; unrecognized values are
-// reported.
+// form seen so far. The readers convert them in place to the form of the specification, and report
+// unrecognized values.
 import { readDecimal, type WireNumber } from '../../formats/amount.js';
 import { clip } from '../../formats/text.js';
 import { isFields, type Fields } from '../../formats/unknown.js';
@@ -22,7 +22,7 @@ export interface Reader<T> {
   readonly read: (value: unknown) => T | undefined;
 }
 
-/** Also accepts an exact number. */
+/** Reads a text. Also reads an exact number. */
 export const text: Reader<string> = {
   expected: 'a text',
   read: (value) =>
@@ -33,19 +33,19 @@ export const text: Reader<string> = {
         : undefined,
 };
 
-/** A text that is not empty. */
+/** Reads a text that is not empty. */
 export const name: Reader<string> = {
   expected: 'a text',
   read: (value) => text.read(value) || undefined,
 };
 
-/** A word such as a state, in lower case. */
+/** Reads a word such as a state, and returns it in lower case. */
 export const word: Reader<string> = {
   expected: 'a text',
   read: (value) => name.read(value)?.trim().toLowerCase() || undefined,
 };
 
-/** A currency code, in upper case. */
+/** Reads a currency code, and returns it in upper case. */
 export const currency: Reader<string> = {
   expected: 'a text',
   read: (value) => name.read(value)?.trim().toUpperCase() || undefined,
@@ -85,7 +85,7 @@ export const count: Reader<number> = {
   },
 };
 
-/** A status that services send as number or text. */
+/** Reads a status that services send as a number or a text. */
 export const textOrNumber: Reader<string | number> = {
   expected: 'a text',
   read: (value) =>
@@ -99,13 +99,16 @@ export const fields: Reader<Fields> = {
   read: (value) => (isFields(value) ? value : undefined),
 };
 
-/** Numbers between these two are seconds; larger ones are milliseconds. */
+/** Numbers between this bound and the next are seconds. Larger numbers are milliseconds. */
 const earliestSeconds = 1e8;
 const earliestMs = 1e11;
 /** The end of the year 9999. */
 const latestMs = 253_402_300_799_999;
 
-/** Epoch ms, from epoch ms or seconds as number or text, or from ISO 8601 (UTC without a zone). */
+/**
+ * Reads an instant as epoch ms, from epoch ms or seconds as number or text, or from ISO 8601 (UTC
+ * without a zone).
+ */
 export const instant: Reader<number> = {
   expected: 'a time',
   read(value) {
@@ -129,7 +132,7 @@ function isoInstant(value: string): number | undefined {
   return at >= 0 && at <= latestMs ? at : undefined;
 }
 
-/** Reads fields in place. Unrecognized values become null and are reported. */
+/** Reads fields in place. An unrecognized value becomes null and is reported. */
 export function readInPlace(
   of: Fields,
   readers: readonly (readonly [string, Reader<unknown>])[],
@@ -153,7 +156,10 @@ export function required<T>(of: Fields, field: string, reader: Reader<T>): T {
   return read;
 }
 
-/** `amount is missing`, or `amount is "abc", a number was expected`. */
+/**
+ * The description of an unreadable field: `amount is missing`, or `amount is "abc", a number was
+ * expected`.
+ */
 export function misreading(field: string, value: unknown, expected: string): string {
   if (value === undefined || value === null || value === '') return `${field} is missing`;
   return `${field} is ${shown(value)}, ${expected} was expected`;
@@ -198,7 +204,7 @@ export function rowsOf(answer: unknown): unknown[] {
   );
 }
 
-/** The readable rows; the others are reported. Throws if no row is readable. */
+/** The readable rows. The other rows are reported. Throws if no row is readable. */
 export function readRows<T>(
   rows: readonly unknown[],
   what: string,

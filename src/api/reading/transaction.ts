@@ -107,7 +107,7 @@ const isSpecified = (row: Fields): row is Fields & Transaction =>
 
 const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-/** Has ids and sides. */
+/** Whether a row has ids and sides. */
 const isTransaction = (row: Fields): row is Fields & Transaction =>
   isName(row['txnId']) &&
   isName(row['txnState']) &&
@@ -115,7 +115,7 @@ const isTransaction = (row: Fields): row is Fields & Transaction =>
   isFields(row['sourceReq']) &&
   isFields(row['destReq']);
 
-/** Requires id and state; other unrecognized fields are reported. */
+/** Reads a transaction. Requires id and state, and reports other unrecognized fields. */
 export function readTransaction(answer: unknown, unrecognized: OnUnrecognized): Transaction {
   const row = unwrapped(answer, 'txnId');
   return withSides(
@@ -126,7 +126,7 @@ export function readTransaction(answer: unknown, unrecognized: OnUnrecognized): 
   );
 }
 
-/** Reads the response to a confirmation or cancellation, which may not show the transaction. */
+/** Reads the response to a confirmation or cancellation, which may not contain the transaction. */
 export function readTransactionIfThere(
   answer: unknown,
   unrecognized: OnUnrecognized,
@@ -136,7 +136,7 @@ export function readTransactionIfThere(
   return readTransaction(answer, unrecognized);
 }
 
-/** An unrecognized row keeps its place, with empty id and state. */
+/** Reads a page. An unrecognized row keeps its place, with empty id and state. */
 export function readTransactionPage(
   answer: unknown,
   unrecognized: OnUnrecognized,

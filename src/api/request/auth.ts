@@ -1,5 +1,5 @@
-// Sign-in: the signed token request, one token shared by all requests of a client, and what a
-// refused token leads to.
+// Sign-in: the signed token request, one token for all requests of a client, and the reaction to a
+// refused token.
 import { Failure } from '../../formats/failure.js';
 import {
   codeOf,
@@ -23,7 +23,7 @@ import { interrupted, unlessInterrupted } from './retry.js';
 
 export const tokenPath = '/api/v2/authentication/token-signature';
 
-/** A token this close to its end could expire in flight. */
+/** A token could expire in flight if it is this close to its expiry. */
 const renewalMarginMs = 10_000;
 
 /** Throws Failure `usage` for a key that does not fit into a header. */
@@ -63,8 +63,8 @@ async function signature({ apiKey, apiSecret }: Credentials, body: string): Prom
 }
 
 /**
- * Creates bodies that all differ: by time and random bits between processes, by a count within a
- * process.
+ * Creates bodies that all differ. Time and random bits tell processes apart, a count tells the
+ * requests of a process apart.
  */
 function createBodies(now: () => number, random: () => number): () => string {
   let count = 0;
@@ -79,8 +79,7 @@ function createBodies(now: () => number, random: () => number): () => string {
 }
 
 /**
- * Requests a token. That moves nothing, so it is repeated like a read.
- *
+ * Requests a token. The request moves nothing, so the client repeats it like a read.
  * @param now the service's clock
  */
 export async function requestToken(
@@ -109,22 +108,21 @@ function signInAdvice({ response: { status, body } }: Answer): Advice {
     : {};
 }
 
-/** Texts of services for a used signature. */
+/** Error texts of services for a used signature. */
 const isRepeated =
   /signature[^"]*(?:used|repeat|replay|seen|again)|(?:reused|repeated|replayed)[^"]*signature/i;
 
 interface Held extends Token {
-  /** Issued to this process. */
+  /** Whether this process requested the token. */
   readonly isNew: boolean;
-  /** Whether it lasts for another request. */
+  /** Whether the token lasts for another request. */
   isFresh(): boolean;
 }
 
 export type TokenKeeper = ReturnType<typeof createTokenKeeper>;
 
 /**
- * Concurrent requests share one sign-in.
- *
+ * Keeps the token. Concurrent requests share one sign-in.
  * @param now the service's clock
  */
 export function createTokenKeeper(
@@ -135,7 +133,9 @@ export function createTokenKeeper(
   let held: Held | undefined;
   let renewal: Promise<Token> | undefined;
 
-  /** A new token lasts as long as its response stated, even if the service's clock changes. */
+  /**
+   * A new token lasts as long as its response stated, even if the service's clock changes later.
+   */
   const holdNew = (token: Token): Token => {
     const life = token.expiresAt - now();
     const renewAt = clock() + life - Math.min(renewalMarginMs, life / 2);
@@ -170,7 +170,7 @@ export function createTokenKeeper(
     renewal ??= signInAndKeep().finally(() => (renewal = undefined));
     return renewal;
   };
-  /** The stored token, or a new one if that is about to expire. */
+  /** The stored token, or a new token if the stored one is about to expire. */
   const current = async (): Promise<Token> => {
     const kept = held ?? (await load());
     held ??= kept;
@@ -180,7 +180,7 @@ export function createTokenKeeper(
     renew,
     current,
     isNew: ({ accessToken }: Token): boolean => held?.accessToken === accessToken && held.isNew,
-    /** The key's account, also if no new token can be issued now. */
+    /** The account of the key, even if the service issues no token now. */
     async accountId(): Promise<string> {
       try {
         return (await current()).accountId;
@@ -190,7 +190,7 @@ export function createTokenKeeper(
         return kept.accountId;
       }
     },
-    /** A newer token of this or another process after a refusal, if there is one. */
+    /** After a refusal: a newer token of this process or another one, if there is any. */
     async successor(refused: Token): Promise<Token | undefined> {
       const isOther = (token: Held | undefined): token is Held =>
         token !== undefined && token.accessToken !== refused.accessToken;
@@ -203,17 +203,17 @@ export function createTokenKeeper(
 }
 
 /**
- * Sends a request with the token, and after a 401 again with a newer one, because a refused request
- * has changed nothing. In some services a new token invalidates the previous one, so a request is
- * repeated more often if others use the key. A confirmation is repeated once.
+ * Sends a request with the token, and after a 401 again with a newer token, because a refused
+ * request has changed nothing. In some services a new token invalidates the previous one, so a
+ * request is repeated more often if other processes use the key. A confirmation is repeated once.
  */
 export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
   const { clock: now, sleep, random } = options;
-  /** The service has accepted a token of this key. */
+  /** Whether the service has accepted a token of this key. */
   let wasAccepted = false;
   return (next) => async (call) => {
     const { effect, signal } = call;
-    // Others may wait for the same sign-in, so it continues without this request.
+    // Other requests may wait for the same sign-in, so the sign-in continues without this request.
     let token = await unlessInterrupted(tokens.current, signal);
     let hasOthers = wasAccepted;
     let refusal: Answer | undefined;
@@ -231,7 +231,7 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
         return { done: answer };
       }
       refusal = answer;
-      // If a new token is refused, another process has signed in since, and is active now.
+      // The service refused a new token, so another process has signed in since and is active now.
       return tokens.isNew(token) ? {} : { afterMs: 0 };
     };
     try {
@@ -257,8 +257,9 @@ function unanswered(cause: unknown, call: Call): NoAnswer {
 }
 
 /**
- * By status, or by the code of an expired token. A confirmation that a gateway refuses may have
- * reached the service, so only the service's own refusal counts.
+ * The status, or the code of an expired token, shows a refused token. If a gateway refuses a
+ * confirmation, the service may have received it, so for a confirmation only the service's own
+ * refusal counts.
  */
 function isTokenRefused(answer: Answer, { effect }: Call): boolean {
   const { status } = answer.response;

@@ -1,26 +1,26 @@
-// A request to the service, and the steps that it passes: each wraps the next one.
+// A request to the service, and the steps that it passes. Each step wraps the next.
 import type { Answer, Expectation } from '../answer.js';
 
-/** How long a call takes with its retries, and how many it has. */
+/** The time limit and the number of retries of a call. */
 export interface CallLimits {
   readonly timeoutMs?: number | undefined;
   readonly retries?: number | undefined;
 }
 
-/** The path begins with `/`; ids in it are encoded. */
+/** A request. Its path begins with `/`, and ids in the path are encoded. */
 export interface Call extends Expectation {
   readonly method: string;
   readonly path: string;
   readonly query?: readonly [string, string][] | undefined;
   /** JSON text. */
   readonly body?: string | undefined;
-  /** Those of authentication. */
+  /** The headers for authentication. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Milliseconds left for the exchange. */
   readonly timeoutMs?: number | undefined;
-  /** The limits of this call, instead of the client's. */
+  /** Limits of this call that replace the client's limits. */
   readonly limits?: CallLimits | undefined;
-  /** When a read is repeated; by default also after an answer that cannot be read. */
+  /** When a read is repeated. By default it is also repeated after an unreadable response. */
   readonly repeatAfter?: 'nothing' | 'failures' | undefined;
 }
 

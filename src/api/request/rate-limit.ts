@@ -1,11 +1,11 @@
-// Rate limits: waits and remaining requests, from the service's headers.
+// Rate limits: waits and remaining requests, read from the service's headers.
 import { decimal, instant } from '../reading/readers.js';
 import type { HttpResponse } from '../transport.js';
 
 type Headers = HttpResponse['headers'];
 
 /**
- * The wait that a response asks for, in ms: `Retry-After`, or for a 429 the time until the reset.
+ * The wait in ms that a response requests: `Retry-After`, or the time until the reset for a 429.
  */
 export function waitAskedFor(
   { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
@@ -17,7 +17,7 @@ export function waitAskedFor(
   );
 }
 
-/** `Retry-After` in ms, from seconds or from a date by the service's clock. */
+/** `Retry-After` in ms, from seconds, or from a date by the service's clock. */
 function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d+(?:\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header) * 1000);
@@ -25,7 +25,7 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Smaller numbers are seconds from now, larger ones an instant. */
+/** A smaller number is seconds from now, a larger number is an instant. */
 const longestSpan = 1e8;
 
 /** `X-RateLimit-Reset` in ms from now, from seconds or an instant in any form. */
@@ -45,8 +45,8 @@ export const recheckMs = 100;
 export type RateLimit = ReturnType<typeof trackRateLimit>;
 
 /**
- * Delays requests only while the service reports that none is left, counting those in flight. After
- * a reset one request goes first, and the others wait for its response.
+ * Delays requests only while the service reports that no request is left, counting requests in
+ * flight. After a reset one request goes first, and the others wait for its response.
  */
 export function trackRateLimit() {
   let left = Infinity;
@@ -58,7 +58,7 @@ export function trackRateLimit() {
     underway += 1;
   }
   return {
-    /** Ms to wait before the next request; 0 if it is sent now. */
+    /** The wait before the next request in ms. 0 sends it now. */
     before(now: number): number {
       const untilCounted = underway > 0 ? Math.max(resetAt - now, recheckMs) : resetAt - now;
       const ms = Math.max(0, closedUntil - now, left > 0 ? 0 : untilCounted);
@@ -66,7 +66,7 @@ export function trackRateLimit() {
       return ms;
     },
     sent,
-    /** Reads the headers of a response; the pause of a 429 applies to all requests. */
+    /** Reads the headers of a response. The pause of a 429 applies to all requests. */
     observe({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, now: number): void {
       underway = Math.max(0, underway - 1);
       if (status === 429)

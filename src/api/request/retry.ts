@@ -11,10 +11,9 @@ import { NetworkError } from '../transport.js';
 type Outcome = { readonly answer: Answer } | { readonly error: unknown };
 
 /**
- * Repeats a read after a lost exchange or an answer that is worth repeating. A change of settings
- * is repeated only if it was lost on a closed connection, because repeating it is harmless. Rate
- * limits delay every request but a confirmation. The outcome is that of the last attempt.
- *
+ * Repeats a read after a lost exchange or a temporary failure. It repeats a change of settings only
+ * if the request was lost on a closed connection, because the repetition is harmless. Rate limits
+ * delay every request except a confirmation. The last attempt decides the outcome.
  * @param now the service's clock
  */
 export const retry =
@@ -52,9 +51,9 @@ const outcomeOf = (answer: Promise<Answer>): Promise<Outcome> =>
   );
 
 interface Reason {
-  /** The wait that the service asks for. */
+  /** The wait that the service requests. */
   readonly waitMs?: number | undefined;
-  /** A rate limit, which is worth a longer wait than a failure. */
+  /** The failure is a rate limit, which justifies a longer wait than other failures. */
   readonly isLimited?: boolean | undefined;
 }
 
@@ -81,8 +80,8 @@ function isWorthRepeating(answer: Answer, call: Call): boolean {
 }
 
 /**
- * The time and the number of attempts that one request has. Waits for rate limits are bounded by
- * `rateLimitWaitMs` and do not count as its time.
+ * The time and the number of attempts of one request. Waits for rate limits do not count as its
+ * time. `rateLimitWaitMs` limits them.
  */
 function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   const { clock, random, onWait } = options;
@@ -99,16 +98,16 @@ function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   };
   return {
     leftMs: () => Math.min(timeoutMs, Math.max(1, deadline - clock())),
-    /** The wait before an attempt; undefined if the attempt is made now. */
+    /** The wait before an attempt, or undefined if the attempt starts now. */
     holdFor(limitedMs: number): number | undefined {
       if (limitedMs === 0 || clock() + limitedMs > lastWaitEnds) return undefined;
       return limitedMs > recheckMs ? wait(limitedMs) : limitedMs;
     },
-    /** The pause before another attempt; undefined if none is left. */
+    /** The pause before a further attempt, or undefined if no attempt is left. */
     pauseFor({ waitMs, isLimited }: Reason): number | undefined {
       const isWait = waitMs !== undefined || isLimited === true;
       const turn = { number: retries + waits + 1, waitedMs: 0 };
-      // Backs off even if the service names no wait, or zero.
+      // Backs off even if the service names no wait, or a wait of zero.
       const ms = waitMs || (pauseAfter(policies.read, turn, random()) ?? 0);
       const end = clock() + ms;
       const isSpent = isWait
@@ -130,8 +129,8 @@ function throwIfInterrupted(signal: AbortSignal | undefined): void {
 }
 
 /**
- * The result of the work, or Failure `interrupted` at the signal: started work continues, but is
- * not awaited.
+ * The result of the work, or Failure `interrupted` after the signal. Started work continues, and
+ * nothing awaits it.
  */
 export async function unlessInterrupted<T>(
   work: () => Promise<T>,

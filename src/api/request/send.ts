@@ -1,5 +1,5 @@
-// One exchange: sent by the transport, its answer redacted, observed and logged. The observed dates
-// give the clock of the service.
+// One exchange: the transport sends the request, and the response is redacted, observed and logged.
+// The dates of responses give the service's clock.
 import { factsOf, isSuccess, readAnswer, reportsError, unknownOutcome } from '../answer.js';
 import { tokenPath } from './auth.js';
 import type { Call, Send, Step } from './call.js';
@@ -9,7 +9,7 @@ import type { RateLimit } from './rate-limit.js';
 import { createRedactor } from '../redact.js';
 import { NetworkError, type Timing } from '../transport.js';
 
-/** The last step. Rejects with {@link NetworkError} without a complete response. */
+/** The last step. Rejects with {@link NetworkError} if the response is missing or incomplete. */
 export const send =
   ({ baseUrl, userAgent, transport }: ClientOptions): Send =>
   async ({ method, path, query = [], body, headers: own, signal, timeoutMs }) => {
@@ -21,7 +21,7 @@ export const send =
     return readAnswer(await transport({ method, url, headers, body, signal, timeoutMs }));
   };
 
-/** Messages are made from answers, so secrets are removed first. */
+/** Removes secrets from a response, because messages quote responses. */
 export function redact({ credentials }: ClientOptions): Step {
   const redactor = createRedactor(credentials.apiSecret);
   return (next) => async (call) => {
@@ -74,7 +74,9 @@ export const log =
     }
   };
 
-/** Separates a slow network, a slow handshake and a slow service. */
+/**
+ * The times of an exchange, which tell a slow network, a slow handshake and a slow service apart.
+ */
 function timingText(timing: Timing | undefined): string {
   if (timing === undefined) return '';
   const { connect, tls, firstByte, total } = timing;
@@ -84,7 +86,7 @@ function timingText(timing: Timing | undefined): string {
   return ` (${parts.join(', ')})`;
 }
 
-/** Turns a {@link NetworkError} into what it means for this call. */
+/** Turns a {@link NetworkError} into a failure of this call. */
 export const explain =
   ({ baseUrl }: ClientOptions): Step =>
   (next) =>
@@ -113,13 +115,16 @@ function noAnswer(error: NetworkError, call: Call, baseUrl: string): NoAnswer {
 
 export type ServiceClock = ReturnType<typeof createServiceClock>;
 
-/** The machine's clock was set if it moved further than this during a request or after it. */
+/**
+ * If the machine's clock moves further than this during a request or after it, someone set the
+ * clock.
+ */
 const longestMoveMs = 60_000;
 
 /**
- * Starts with the machine's clock. A Date header has whole seconds and is as old as the way back
- * was long, so it names a span of time: an estimate within that span stays as it is, so that
- * countdowns do not jump with every answer.
+ * A clock that starts as the machine's clock. A Date header has whole seconds and is as old as the
+ * way back took, so it defines a range of times. An estimate within that range stays, so countdowns
+ * do not jump with every response.
  */
 export function createServiceClock(clock: () => number) {
   let offset = 0;
@@ -128,13 +133,13 @@ export function createServiceClock(clock: () => number) {
     /** Epoch ms. */
     now: (): number => clock() + offset,
     /**
-     * Epoch ms; undefined before an answer had a date. Limits count by it, so it does not follow
-     * the machine's clock further than a minute from the last answer.
+     * Epoch ms, or undefined before the first response with a date. Limits use this clock, so it
+     * follows the machine's clock at most a minute beyond the last response.
      */
     datedNow: (): number | undefined =>
       latest && latest.at + Math.min(Math.max(0, clock() - latest.machine), longestMoveMs),
     /**
-     * Reads the `Date` header of a response; `sentAt` is when its request left, by the machine's
+     * Reads the `Date` header of a response. `sentAt` is when the request left, by the machine's
      * clock.
      */
     observe(date: string | undefined, sentAt: number): void {

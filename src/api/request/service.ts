@@ -13,10 +13,10 @@ import { createServiceClock, explain, log, observe, redact, send } from './send.
 import type { HttpResponse } from '../transport.js';
 import type { Token } from '../types.js';
 
-/** What some calls change of the client's own. */
+/** Terms of single calls, which replace the client's terms. */
 export interface CallTerms extends CallLimits {
   readonly signal?: AbortSignal | undefined;
-  /** Called with each response that is read. */
+  /** Called with each response. */
   readonly observe?: ((response: HttpResponse) => void) | undefined;
 }
 
@@ -25,13 +25,13 @@ export interface Service {
   datedNow(): number | undefined;
   authenticate(): Promise<Token>;
   accountId(): Promise<string>;
-  /** What is read from the answer. */
+  /** Sends a request, and returns what the reader reads from the response. */
   call<T>(call: Call, read: AnswerReader<T>): Promise<T>;
-  /** The answer as it came, whatever its status. */
+  /** Sends a request, and returns the unchanged response, whatever its status. */
   raw(call: Call, retries: boolean): Promise<HttpResponse>;
-  /** The same, whose requests stop at this signal as well, and keep to these limits. */
+  /** A service whose requests also stop at this signal, and keep to these limits. */
   within(terms: CallTerms): Service;
-  /** The same, whose requests stop at no signal. */
+  /** A service whose requests stop at no signal. */
   afterwards(): Service;
 }
 

@@ -1,20 +1,19 @@
 // Bitcoin addresses: base58check (P2PKH, P2SH) and segwit in bech32 (BIP173) and bech32m (BIP350),
-// checksums verified.
+// with verified checksums.
 import { bech32, bech32m, hex } from '@scure/base';
 import { changed, decodeBase58check, encodeBase58check, normaliseBech32 } from './encodings.js';
 import { Failure } from '../failure.js';
 import { findNetwork, networks, type BitcoinNetwork } from './network.js';
 
-/** Kinds of Bitcoin addresses. */
 export type BitcoinAddressType = 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr' | 'witness';
 
 /** A verified Bitcoin address. */
 export interface BitcoinAddress {
-  /** Segwit addresses in lower case, base58 ones as they are. */
+  /** Segwit addresses are in lower case, base58 addresses unchanged. */
   readonly address: string;
-  /** `testnet` also for signet, and for base58 addresses of regtest, which look alike. */
+  /** `testnet` also stands for signet, and for base58 addresses of regtest, which look the same. */
   readonly network: Exclude<BitcoinNetwork, 'signet'>;
-  /** `witness` is an undefined segwit program: anyone can spend money sent to it. */
+  /** `witness` is an undefined segwit program. Anyone can spend money sent to such an address. */
   readonly type: BitcoinAddressType;
   /** `null` for base58 addresses. */
   readonly witnessVersion: number | null;

@@ -6,10 +6,7 @@ import { Failure } from '../failure.js';
 export const sha256 = (data: Uint8Array): Uint8Array =>
   new Uint8Array(createHash('sha256').update(data).digest());
 
-/**
- * Decodes base58check and verifies the checksum. `noun` is used in the message. Throws `Failure`
- * usage.
- */
+/** Decodes base58check and verifies the checksum. Messages use `noun`. Throws `Failure` usage. */
 export function decodeBase58check(text: string, noun: string): Uint8Array {
   const foreign = /[^1-9A-HJ-NP-Za-km-z]/.exec(text)?.[0];
   if (foreign !== undefined) throw changed(noun, `"${foreign}" cannot be part of it`);
@@ -40,7 +37,7 @@ export function normaliseBech32(text: string, noun: string): string {
   return lower;
 }
 
-/** The failure for a damaged text of a recognised kind. */
+/** The failure for a damaged text of a recognized kind. */
 export function changed(noun: string, what: string, cause?: unknown): Failure {
   const advice = 'Copy it again whole, or ask for a new one.';
   return new Failure('usage', `This ${noun} was changed or cut off: ${what}. ${advice}`, { cause });

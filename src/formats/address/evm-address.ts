@@ -6,9 +6,9 @@ import { Failure } from '../failure.js';
 
 /** A verified Ethereum address. */
 export interface EvmAddress {
-  /** In EIP-55 letter case, however it was typed. */
+  /** In EIP-55 letter case, whatever the letter case of the input. */
   readonly address: string;
-  /** Whether the text had a checksum; a text in a single letter case has none. */
+  /** Whether the text had a checksum. A text in a single letter case has no checksum. */
   readonly checksummed: boolean;
 }
 

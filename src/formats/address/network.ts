@@ -1,10 +1,9 @@
 // The Bitcoin networks and the prefixes of their addresses and invoices.
 
-/** A Bitcoin network. */
 export type BitcoinNetwork = 'mainnet' | 'testnet' | 'signet' | 'regtest';
 
 interface NetworkPrefixes {
-  /** Human-readable part of segwit addresses (BIP173); BOLT11 adds `ln` before it. */
+  /** The human-readable part of segwit addresses (BIP173). BOLT11 adds `ln` before it. */
   readonly segwit: string;
   readonly invoice: string;
   /** Version bytes of base58check addresses. */
@@ -12,7 +11,10 @@ interface NetworkPrefixes {
   readonly p2sh: number;
 }
 
-/** Testnet is first: signet addresses, and base58 ones of regtest, look like its own. */
+/**
+ * Testnet is first, because signet addresses and base58 addresses of regtest look like testnet
+ * addresses.
+ */
 export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
   mainnet: { segwit: 'bc', invoice: 'lnbc', p2pkh: 0x00, p2sh: 0x05 },
   testnet: { segwit: 'tb', invoice: 'lntb', p2pkh: 0x6f, p2sh: 0xc4 },
@@ -20,7 +22,7 @@ export const networks: Readonly<Record<BitcoinNetwork, NetworkPrefixes>> = {
   regtest: { segwit: 'bcrt', invoice: 'lnbcrt', p2pkh: 0x6f, p2sh: 0xc4 },
 };
 
-/** The first network for which the test holds, in the order above. */
+/** The first network for which the test holds, in the order of {@link networks}. */
 export function findNetwork(
   test: (prefixes: NetworkPrefixes) => boolean,
 ): BitcoinNetwork | undefined {

@@ -1,5 +1,5 @@
-// TRON addresses: base58check of the byte 0x41 and a 20-byte hash, as used by USDT payments over
-// TRC-20.
+// TRON addresses: base58check of the byte 0x41 and a 20-byte hash. USDT payments over TRC-20 use
+// them.
 import { hex } from '@scure/base';
 import { changed, decodeBase58check, encodeBase58check } from './encodings.js';
 import { Failure } from '../failure.js';
@@ -11,7 +11,7 @@ export interface TronAddress {
   readonly hex: string;
 }
 
-/** The contract of USDT on TRON: a token sent to it is lost. */
+/** The contract of USDT on TRON. A token sent to the contract itself is lost. */
 export const tronUsdtContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 
 const noun = 'TRON address';

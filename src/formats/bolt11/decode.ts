@@ -1,5 +1,5 @@
-// Decodes BOLT11 Lightning invoices, with every check that the standard requires, signature
-// included.
+// Decodes BOLT11 Lightning invoices, with every check that the standard requires, including the
+// signature.
 import { bech32, hex } from '@scure/base';
 import { encodeBase58Address, encodeSegwitAddress } from '../address/bitcoin-address.js';
 import { changed, normaliseBech32 } from '../address/encodings.js';
@@ -26,14 +26,17 @@ export interface Invoice {
   /** The whole invoice in lower case. */
   readonly invoice: string;
   readonly network: BitcoinNetwork;
-  /** `null` when the payer chooses the amount. */
+  /** `null` if the payer chooses the amount. */
   readonly amountMsat: bigint | null;
-  /** Hex, like all hashes, keys and signatures here. */
+  /** In hex, like all hashes, keys and signatures of this type. */
   readonly paymentHash: string;
   readonly paymentSecret: string;
   /** Public key of the receiving node, verified or recovered from the signature. */
   readonly payee: string;
-  /** Written by the payee: sanitise it before it reaches a screen. Present unless the hash is. */
+  /**
+   * The payee wrote this text: sanitize it before it reaches a screen. Present unless the hash is
+   * present.
+   */
   readonly description: string | null;
   readonly descriptionHash: string | null;
   /** Seconds since 1970. */
@@ -42,7 +45,7 @@ export interface Invoice {
   readonly expiry: number;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  /** Blocks. */
+  /** In blocks. */
   readonly minFinalCltvExpiry: number;
   /** Numbers of the feature bits that are set, ascending. */
   readonly features: readonly number[];
@@ -64,8 +67,8 @@ const timestampWords = 7;
 const noun = 'Lightning invoice';
 
 /**
- * Decodes a Lightning invoice in upper or lower case and verifies its checksum and signature.
- * Throws `Failure` usage with the reason for anything that BOLT11 forbids to pay.
+ * Decodes a Lightning invoice in upper or lower case, and verifies its checksum and signature.
+ * Throws `Failure` usage with the reason if BOLT11 forbids to pay the invoice.
  */
 export function decodeInvoice(text: string): Invoice {
   const { invoice, whyUnpayable } = inspectInvoice(text);
@@ -77,8 +80,8 @@ export function decodeInvoice(text: string): Invoice {
 }
 
 /**
- * A valid, signed invoice, with the reason if svcpay cannot pay it. Without a payment secret, that
- * is empty.
+ * A valid, signed invoice, with the reason if svcpay cannot pay it. If the invoice has no payment
+ * secret, that field is empty.
  */
 export function inspectInvoice(text: string): {
   readonly invoice: Invoice;

@@ -7,12 +7,12 @@ import { Failure } from '../failure.js';
 import { networks, type BitcoinNetwork } from '../address/network.js';
 
 /**
- * The fields of a new invoice; units and notations as in `Invoice`. Set a description or its hash,
- * not both.
+ * The fields of a new invoice, with units and notations as in `Invoice`. Set a description or its
+ * hash, not both.
  */
 export interface InvoiceFields {
   readonly network: BitcoinNetwork;
-  /** Absent or `null`: the payer chooses. */
+  /** If absent or `null`, the payer chooses the amount. */
   readonly amountMsat?: bigint | null | undefined;
   readonly paymentHash: string;
   readonly paymentSecret: string;
@@ -20,7 +20,7 @@ export interface InvoiceFields {
   readonly description?: string | null | undefined;
   readonly descriptionHash?: string | null | undefined;
   readonly timestamp: number;
-  /** Absent means an hour. */
+  /** The default is an hour. */
   readonly expiry?: number | undefined;
 }
 
@@ -47,7 +47,7 @@ function timestampWords(timestamp: number): number[] {
   return words;
 }
 
-/** The shortest notation: the largest multiplier that leaves a whole number. */
+/** The amount in the shortest notation, with the largest multiplier that leaves a whole number. */
 function amountText(msat: bigint | null): string {
   if (msat === null) return '';
   if (msat <= 0n) throw new Failure('usage', 'The amount of an invoice must be more than zero.');

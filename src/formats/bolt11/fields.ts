@@ -18,13 +18,16 @@ export const fieldTypes = {
 } as const;
 export type FieldLetter = `${keyof typeof fieldTypes}`;
 
-/** Feature bits that do not affect a payer; any other even bit stops the payment. */
+/** Feature bits that do not affect a payer. Any other even bit stops the payment. */
 const knownFeatures = new Set([8, 14, 16, 24, 48]);
 
-/** Fields of another length are skipped. */
+/** The decoder skips these fields if they have another length. */
 const exactLengths: Partial<Record<FieldLetter, number>> = { p: 52, s: 52, h: 52, n: 53 };
 
-/** Beyond every sensible time, but small enough for exact milliseconds and valid dates. */
+/**
+ * The largest number in a field: beyond every sensible time, but small enough for exact
+ * milliseconds and valid dates.
+ */
 const maxNumber = 2 ** 42;
 
 export interface Field {
@@ -34,7 +37,7 @@ export interface Field {
 
 /** A channel on the route from a public node to the payee. */
 export interface RouteHop {
-  /** Node at the start of the channel, hex. */
+  /** The node at the start of the channel, in hex. */
   readonly pubkey: string;
   /** `BLOCKxTRANSACTIONxOUTPUT`. */
   readonly shortChannelId: string;
@@ -69,8 +72,8 @@ export function joinField(letter: FieldLetter, words: readonly number[]): number
 }
 
 /**
- * The words of a field that may occur once; repetitions must be equal, or two readers could pay
- * differently.
+ * The words of a field that may occur once. Repeated fields must be equal, because otherwise two
+ * readers could pay differently.
  */
 export function singleField(
   fields: readonly Field[],
@@ -100,7 +103,7 @@ export function numberOf(words: readonly number[]): number {
   return value;
 }
 
-/** Big-endian words without leading zeros, at least `minimum` of them. */
+/** A number as big-endian words without leading zeros, at least `minimum` words. */
 export function wordsOfNumber(value: number, minimum = 1): number[] {
   if (!Number.isSafeInteger(value) || value < 0 || value > maxNumber) {
     throw new Failure('usage', `${value} cannot be written into an invoice.`);

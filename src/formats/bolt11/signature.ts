@@ -9,10 +9,9 @@ export const signatureWords = 104;
 
 /**
  * The public key (33 bytes, hex) that signed, or `undefined` for an invalid signature.
- *
- * @param signature r and s (64 bytes) and then the recovery flag, as BOLT11 orders them.
- * @param payee the public key stated in the invoice, against which the signature is verified, low S
- * required; without one the key is recovered from the signature.
+ * @param signature r and s (64 bytes), then the recovery flag, in the order of BOLT11
+ * @param payee the public key stated in the invoice. The signature is verified against it and must
+ * have a low S. Without a payee, the key is recovered from the signature.
  */
 export function signerOf(
   prefix: string,
@@ -33,8 +32,8 @@ export function signerOf(
 }
 
 /**
- * Equal to the library's recovery, which first builds a table of the generator's multiples: that
- * takes ten times as long as one use (SEC 1, 4.1.6).
+ * Recovers the key with the result of the library's function. The library first builds a table of
+ * the generator's multiples, which takes ten times as long as one use (SEC 1, 4.1.6).
  */
 function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uint8Array {
   if (flag > 1)
@@ -49,7 +48,10 @@ function recoverOnce(compact: Uint8Array, flag: number, digest: Uint8Array): Uin
     .toBytes();
 }
 
-/** Doubles once for both sums. Nothing here is secret, so it need not run in constant time. */
+/**
+ * The sum of two multiples. The function doubles once for both. Its inputs are public, so it need
+ * not run in constant time.
+ */
 function sumOfMultiples(a: Point, ofA: bigint, b: Point, ofB: bigint): Point {
   const both = a.add(b);
   const [bitsA, bitsB] = [ofA, ofB].map((scalar) => scalar.toString(2).padStart(256, '0'));
@@ -62,7 +64,7 @@ function sumOfMultiples(a: Point, ofA: bigint, b: Point, ofB: bigint): Point {
   return sum;
 }
 
-/** Whether S is in the upper half of the curve's order: the second form of a signature. */
+/** Whether S is in the upper half of the curve's order, which is the second form of a signature. */
 export function hasHighS(signature: Uint8Array): boolean {
   try {
     return Signature.fromBytes(signature.subarray(0, 64), 'compact').hasHighS();
@@ -72,14 +74,15 @@ export function hasHighS(signature: Uint8Array): boolean {
 }
 
 /**
- * The whole invoice: prefix and words signed with the key (RFC 6979, low S), in lower-case bech32.
+ * The whole invoice: prefix and words, signed with the key (RFC 6979, low S), in lower-case bech32.
  */
 export function sealInvoice(
   prefix: string,
   words: readonly number[],
   privateKey: Uint8Array,
 ): string {
-  // The library reads its HMAC from here; set on use, so that importing the module has no effect.
+  // The library reads its HMAC from here. The function sets it on use, so that importing the module
+  // has no effect.
   hashes.hmacSha256 ??= (key, message) =>
     new Uint8Array(createHmac('sha256', key).update(message).digest());
   const digest = sha256(signedBytes(prefix, words));
@@ -91,7 +94,7 @@ export function sealInvoice(
   );
 }
 
-/** Prefix as text, then the words packed into bytes, padded with zero bits. */
+/** The prefix as text, then the words packed into bytes, padded with zero bits. */
 function signedBytes(prefix: string, words: readonly number[]): Uint8Array {
   const length = Math.ceil((words.length * 5) / 8);
   const filled = Array.from({ length: Math.ceil((length * 8) / 5) }, (_, at) => words[at] ?? 0);

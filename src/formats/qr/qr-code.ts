@@ -1,23 +1,23 @@
 // QR codes as bitmaps, as small as the text allows, and as SVG.
 import QRCode, { type Segment } from 'qrcode-terminal/vendor/QRCode/index.js';
 
-/** Modules with a light border around them; true is dark. */
+/** The modules of a code with a light border around them. True is dark. */
 export interface Bitmap {
   readonly size: number;
   readonly isDark: (row: number, column: number) => boolean;
 }
 
-/** The lowest level (L): a screen and a file are not scratched, and the code stays small. */
+/** The lowest level (L) keeps the code small. Screens and files do not need more. */
 const lowestErrorCorrection = 1;
 
-/** Undefined if the text is too long for any QR code. */
+/** The code of a text, or undefined if the text is too long for any QR code. */
 export function encodeQr(text: string, border: number): Bitmap | undefined {
   const code = new QRCode(0, lowestErrorCorrection);
   code.dataList.push(...segmentsOf(text));
   try {
     code.make();
   } catch {
-    // The encoder's only complaint: the text is longer than the largest code.
+    // The encoder throws only if the text is longer than the largest code.
     return undefined;
   }
   const count = code.getModuleCount();
@@ -29,7 +29,7 @@ export function encodeQr(text: string, border: number): Bitmap | undefined {
   };
 }
 
-/** Black on white in every theme, one unit a module. */
+/** An SVG, black on white in every theme, with one unit for each module. */
 export function svgOf({ size, isDark }: Bitmap): string {
   const cells = Array.from(
     { length: size * size },
@@ -50,16 +50,17 @@ export function svgOf({ size, isDark }: Bitmap): string {
 const alphanumeric = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:';
 
 /**
- * Bech32 with the scheme before it: as the whole text, at the head of a BIP21 URI, or as its
- * Lightning invoice. Only there does the case of letters mean nothing; base58, EIP-55, names and
- * labels keep theirs.
+ * Matches bech32 with the scheme before it: as the whole text, at the head of a BIP21 URI, or as
+ * its Lightning invoice. Only in these places the letter case has no meaning. Base58, EIP-55, names
+ * and labels need theirs.
  */
 const place = '(?:^(?:lightning:|bitcoin:)?|(?<=[?&]lightning=))';
 const prefix = '(?:ln(?:bc|tbs?|bcrt|url)(?:\\d+[munp]?)?|bc|tb|bcrt)';
 const bech32 = new RegExp(`${place}${prefix}1[02-9ac-hj-np-z]{6,}(?=$|[?&])`, 'gi');
 
 /**
- * The pieces of a QR code: bech32 goes in upper case and alphanumeric mode, a third smaller.
+ * The pieces of a QR code. Bech32 becomes upper case in alphanumeric mode, which is a third
+ * smaller.
  */
 function segmentsOf(text: string): Segment[] {
   const segments: Segment[] = [];
@@ -72,7 +73,7 @@ function segmentsOf(text: string): Segment[] {
   return from < text.length ? [...segments, byteSegment(text.slice(from))] : segments;
 }
 
-/** Mixed case is not valid bech32 and stays unchanged. */
+/** Whether a text is in one letter case. Mixed case is not valid bech32 and stays unchanged. */
 function isOneCase(found: string): boolean {
   const data = found.slice(found.indexOf(':') + 1);
   return data === data.toLowerCase() || data === data.toUpperCase();

@@ -1,4 +1,4 @@
-// Types of the encoder inside qrcode-terminal 0.12.0, as far as used here; the package has no
+// Types of the encoder inside qrcode-terminal 0.12.0, as far as svcpay uses it. The package has no
 // types.
 declare module 'qrcode-terminal/vendor/QRCode/index.js' {
   export interface BitBuffer {
@@ -13,10 +13,10 @@ declare module 'qrcode-terminal/vendor/QRCode/index.js' {
   }
 
   class QRCode {
-    /** A type number below 1 lets `make` find the smallest that fits. */
+    /** If the type number is below 1, `make` finds the smallest type that fits. */
     constructor(typeNumber: number, errorCorrectLevel: number);
     readonly dataList: Segment[];
-    /** Throws when no type is large enough. */
+    /** Throws if no type is large enough. */
     make(): void;
     getModuleCount(): number;
     isDark(row: number, column: number): boolean;

@@ -1,5 +1,5 @@
-// The results of the sandbox's control endpoints, defined once: the sandbox returns them, its
-// fixture and its commands read them, and `--fields` takes their names.
+// The results of the sandbox's control endpoints. The sandbox returns them, its fixture and its
+// commands read them, and `--fields` takes their names.
 import type { Big } from 'big.js';
 import * as v from 'valibot';
 
@@ -21,11 +21,11 @@ export interface SandboxStatus {
       readonly availableBalance: number;
     }[];
   }[];
-  /** Count by state. */
+  /** The number of transactions by state. */
   readonly transactions: Readonly<Record<string, number>>;
-  /** Faults with applications left. */
+  /** The number of faults that can still apply. */
   readonly faults: number;
-  /** Count by status. */
+  /** The number of deliveries by status. */
   readonly deliveries: Readonly<Record<string, number>>;
   /** Number of scheduled actions. */
   readonly due: number;
@@ -67,7 +67,6 @@ export const statusAnswer = v.object({
   due: v.number(),
 }) satisfies Answer<SandboxStatus>;
 
-/** Credentials of an account. */
 export interface Credentials {
   readonly apiKey: string;
   readonly apiSecret: string;
@@ -80,7 +79,9 @@ export const credentialsAnswer = v.object({
   accountId: v.string(),
 }) satisfies Answer<Credentials>;
 
-/** `savedAt` is epoch ms of the machine's clock, `clock` the service's clock at that time. */
+/**
+ * `savedAt` is the machine's clock in epoch ms, and `clock` is the service's clock at that time.
+ */
 export interface Snapshot {
   readonly name: string;
   readonly savedAt: number;
@@ -155,13 +156,13 @@ export interface LoggedRequest {
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  /** 0 if a fault left it unanswered. */
+  /** 0 if a fault left the request unanswered. */
   readonly status: number;
   readonly requestBody: string;
   readonly responseBody: string;
   /**
-   * Kind of the applied fault, with which the caller may not have received this response; or a note
-   * such as `repeated signature`.
+   * The kind of the fault that applied, because the caller may then not have received this
+   * response. Otherwise a note such as `repeated signature`.
    */
   readonly fault: string | null;
 }
@@ -176,7 +177,10 @@ export const requestAnswer = v.object({
   fault: v.nullable(v.string()),
 }) satisfies Answer<LoggedRequest>;
 
-/** One request of a delivery. Times are by the service's clock, the duration by the machine's. */
+/**
+ * One request of a delivery. Its times are by the service's clock, its duration is by the machine's
+ * clock.
+ */
 export interface Attempt {
   readonly at: number;
   readonly callback: string;
@@ -195,7 +199,7 @@ export const attemptAnswer = v.object({
   durationMs: v.number(),
 }) satisfies Answer<Attempt>;
 
-/** `scheduled` is not due yet, `sending` is due, the others are final. */
+/** `scheduled` is not due yet, `sending` is due, and the others are final. */
 export const deliveryStatuses = [
   'scheduled',
   'sending',
@@ -215,7 +219,7 @@ export interface Delivery {
   readonly body: string;
   readonly status: 'scheduled' | 'sending' | 'delivered' | 'failed' | 'canceled';
   readonly createdAt: number;
-  /** Null once final. */
+  /** Null once the delivery is final. */
   readonly nextAttemptAt: number | null;
   readonly attempts: readonly Attempt[];
 }
@@ -233,7 +237,10 @@ export const deliveryAnswer = v.object({
   attempts: v.array(attemptAnswer),
 }) satisfies Answer<Delivery>;
 
-/** A fault with its number of matches (`seen`) and applications; `spent` once none are left. */
+/**
+ * A fault with the number of its matches (`seen`) and of its applications. It is `spent` if no
+ * application is left.
+ */
 export interface Fault {
   readonly id: number;
   readonly kind: string;
@@ -242,7 +249,7 @@ export interface Fault {
   readonly seen: number;
   readonly applied: number;
   readonly spent: boolean;
-  // The rest depends on the kind.
+  // The following fields depend on the kind.
   readonly method?: string | undefined;
   readonly path?: string | undefined;
   readonly destination?: string | undefined;
@@ -255,7 +262,7 @@ export interface Fault {
   readonly outcome?: string | undefined;
   readonly side?: string | undefined;
   readonly factor?: number | undefined;
-  /** Ms, like the next. */
+  /** In ms, like the next field. */
   readonly delay?: number | undefined;
   readonly commitAfter?: number | undefined;
   readonly commit?: boolean | undefined;
@@ -297,7 +304,7 @@ export const listOf = <T>(item: v.GenericSchema<unknown, T>) => v.object({ data:
 
 type Answer<T> = v.GenericSchema<unknown, T>;
 
-/** An answer before it is written as JSON: exact decimals stand for numbers. */
+/** A response before it is written as JSON. Exact decimals stand for numbers. */
 export type Unwritten<T> = T extends number
   ? number | Big
   : T extends object
@@ -311,7 +318,7 @@ interface WithEntries {
 const hasEntries = (schema: unknown): schema is WithEntries =>
   typeof schema === 'object' && schema !== null && 'entries' in schema;
 
-/** The names of an answer's fields, those of inner objects with a point: `clock.now`. */
+/** The names of a response's fields. The names of inner fields contain a point: `clock.now`. */
 export const fieldNames = ({ entries }: WithEntries): string[] =>
   Object.entries(entries).flatMap(([name, inner]) => [
     name,

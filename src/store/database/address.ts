@@ -1,7 +1,9 @@
 // Checks the address of a database, and separates its password.
 import { Failure } from '../../formats/failure.js';
 
-/** The id of the database that payments are made from, where the settings cannot keep it. */
+/**
+ * The id of the database from which payments are made, for homes whose settings cannot store it.
+ */
 export const databaseIdVariable = 'SVCPAY_DATABASE_ID';
 
 /** Throws Failure `usage` for an invalid address. @param source the setting that contains it */
@@ -36,7 +38,7 @@ export function withoutPassword(text: string): { url: string; password: string |
     /((?:^|[?&\s])password\s*=\s*)(?:'[^']*'?|[^&\s]*)/gi,
     '$1',
   );
-  // An address may have a socket instead of a host. In an invalid address the password may be
+  // An address may have a socket instead of a host. In an invalid address, the password may be
   // anywhere before the host.
   const isAddress = /^[a-z]+:\/\//i.test(bare) && URL.canParse(bare.replace('@/', '@host/'));
   return { url: isAddress ? bare : bare.replace(/^([a-z]+:\/\/)?.*@/is, '$1'), password };
@@ -65,8 +67,8 @@ export function withRootCertificate(url: string, env: NodeJS.ProcessEnv): string
 }
 
 /**
- * The client library warns that some encrypting modes will verify less in the future; replaces them
- * with the mode that verifies. `no-verify` stays.
+ * Replaces the encrypting modes with the mode that verifies, because the client library warns that
+ * they will verify less in the future. `no-verify` stays.
  */
 export const strictTls = (url: string): string =>
   url.includes('uselibpqcompat')

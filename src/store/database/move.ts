@@ -35,9 +35,8 @@ export interface HomeFiles {
 }
 
 /**
- * Copies missing rows, and updates a payment if the file has a later version of it.
- *
- * @param isAlive whether a process still works on a payment: then nothing is moved
+ * Copies missing rows. Updates a payment if the file has a later version of it.
+ * @param isAlive whether a process still works on a payment, because then nothing is moved
  * @param now the machine's clock, epoch ms
  */
 export async function moveInto(
@@ -57,7 +56,10 @@ export async function moveInto(
   return { payments: payments ?? 0, events: events ?? 0 };
 }
 
-/** Undefined if there is no such file. Nothing else writes to it meanwhile. */
+/**
+ * The result of the action on the file, or undefined if there is no file. Nothing else writes to
+ * the file meanwhile.
+ */
 async function withFile<T>(
   file: SqliteFile,
   action: (db: Database.Database) => Promise<T>,
@@ -86,7 +88,7 @@ function checkNotHeld(db: Database.Database, isAlive: (owner: string) => boolean
   );
 }
 
-/** Each in a transaction of its own, in pieces that a database takes at once. */
+/** Moves each piece in a transaction of its own, in sizes that a database accepts at once. */
 const move = <T>(database: Postgres, action: (sql: Sql) => Promise<T>): Promise<T> =>
   database.transaction(action, { locks: ['move'], isUnlimited: true });
 
@@ -126,13 +128,13 @@ const clocksSchema = v.array(
   }),
 );
 
-/** The present time of the limit clock of each account, which the database's clock continues. */
+/** The present time of each account's limit clock. The database's clock continues from it. */
 function limitClocksIn(db: Database.Database, now: () => number): Map<string, number> {
   const rows = v.parse(clocksSchema, db.prepare('SELECT * FROM limit_clocks').all());
   return new Map(rows.map(({ account, ...clock }) => [account, advanced(clock, now(), null).time]));
 }
 
-/** Tables whose rows are only added, or of which any version will do. */
+/** Tables whose rows are only added, or in which any version of a row is correct. */
 const neverChanged = ['settlement_rates', 'book_entries', 'book_ties', 'book_closes'] as const;
 
 async function moveTable(
@@ -177,7 +179,7 @@ async function copyPayments(
   await addAll(sql, await rowsWith(sql, [...ids]), 1);
 }
 
-/** Payments of the database, which nobody changes until the end of the transaction. */
+/** The payments in the database, locked until the end of the transaction. */
 async function lockedRows(sql: Sql, payments: readonly FileRow[]): Promise<PaymentRow[]> {
   const ids = payments.map(({ id }) => String(id));
   await sql.all(
@@ -190,14 +192,16 @@ async function lockedRows(sql: Sql, payments: readonly FileRow[]): Promise<Payme
 const rowsWith = async (sql: Sql, ids: readonly string[]): Promise<PaymentRow[]> =>
   readRows(await sql.all(selectPayments(`p.id IN (${placeholders(ids.length)})`), ...ids));
 
-/** An attempt counts for as long as it would in the file. */
+/**
+ * An attempt in the database's time. It counts against limits for as long as it would in the file.
+ */
 function timedByDatabase(row: FileRow, at: number, clocks: ReadonlyMap<string, number>): FileRow {
   const time = row['limit_time'];
   const ago = (clocks.get(String(row['account'])) ?? at) - Number(time);
   return typeof time === 'number' ? { ...row, limit_time: at - ago } : row;
 }
 
-/** Adds what payments spent to the sums, or takes it back. */
+/** Adds the amounts of payments to the sums, or subtracts them. */
 async function addAll(sql: Sql, rows: readonly PaymentRow[], sign: 1 | -1): Promise<void> {
   const groups = rows.flatMap(({ payment, lastChange }) =>
     payment.attempts.flatMap((attempt) =>
@@ -207,7 +211,7 @@ async function addAll(sql: Sql, rows: readonly PaymentRow[], sign: 1 | -1): Prom
       })),
     ),
   );
-  // The rows of a period are locked in the order in which payments lock them.
+  // Locks the rows of a period in the order in which payments lock them.
   for (const { statement } of groups.toSorted((one, other) => (one.key < other.key ? -1 : 1)))
     await sql.run(...statement);
 }
@@ -232,7 +236,7 @@ const knownSchema = v.array(
   v.object({ id: v.string(), scope: v.string(), ref: v.string(), txn_id: v.nullable(v.string()) }),
 );
 
-/** Excludes payments that another home moved or made under the same reference. */
+/** Excludes payments that another home moved, or made under the same reference. */
 async function withoutOthers(
   sql: Sql,
   payments: readonly FileRow[],
@@ -269,7 +273,7 @@ async function withoutOthers(
   return payments.filter((row) => namesakes(row).length === 0);
 }
 
-/** Events get new numbers in the database; a moved event is recognized by its batch. */
+/** Moves events, which get new numbers in the database. Their batch identifies moved events. */
 async function moveEvents(database: Postgres, db: Database.Database): Promise<number> {
   const rows = db.prepare('SELECT * FROM events ORDER BY id');
   const waiting = db.prepare('SELECT consumer, txn_id AS txnId FROM backlog WHERE event_id = ?');

@@ -5,7 +5,7 @@ import { codeOf, messageOf } from '../../formats/unknown.js';
 import { notAnAddress } from './address.js';
 
 const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
-/** Connection exceptions; the server is shutting down or starting; it ended an idle transaction. */
+/** Connection exceptions: the server shuts down or starts, or it ended an idle transaction. */
 const lostState = /^(08|57P0[123]|25P03)/;
 /** Errors of the client library without a code. */
 const lostTexts = [
@@ -16,26 +16,30 @@ const lostTexts = [
   'Client has encountered a connection error',
 ];
 
-/** PgBouncer reports a wrong password as a violation of the protocol. */
+/** The state of an error. PgBouncer reports a wrong password as a violation of the protocol. */
 const stateOf = (error: unknown): string =>
   codeOf(error) === '08P01' && /authentication failed|no such user/i.test(messageOf(error))
     ? '28P01'
     : codeOf(error);
 
-/** The connection was lost, and the response to the last statement with it. */
+/** Whether the connection was lost, together with the response to the last statement. */
 export const isLost = (error: unknown): boolean =>
   error instanceof Error &&
   (networkCode.test(codeOf(error)) ||
     lostState.test(stateOf(error)) ||
     lostTexts.some((text) => error.message.startsWith(text)));
 
-/** The host name does not exist, so waiting would not help. */
+/** Whether the host name does not exist, so waiting would not help. */
 export const isNowhere = (error: unknown): boolean => codeOf(error) === 'ENOTFOUND';
 
-/** The transaction was rolled back because of another one, and may be retried. */
+/**
+ * Whether the server rolled the transaction back because of another transaction. It may be retried.
+ */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 
-/** The server accepts no connection now: it is starting, or has no free connections. */
+/**
+ * Whether the server accepts no connection now, because it is starting or has no free connections.
+ */
 export const isBusy = (error: unknown): boolean => /^(53300|57P03)/.test(codeOf(error));
 
 const rules: readonly (readonly [
@@ -57,7 +61,7 @@ const rules: readonly (readonly [
   [/^(55P03|57014|40)/, 'temporary', 'is busy for too long'],
 ];
 
-/** GRANT statements for a refused statement. */
+/** The GRANT statements that a refused statement needs. */
 function grants(role: string, reason: string): string {
   const name = `"${role.replaceAll('"', '""')}"`;
   const [, database] = /for database (\S+)/.exec(reason) ?? [];

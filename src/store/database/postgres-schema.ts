@@ -1,4 +1,5 @@
-// The tables in PostgreSQL: each part has a version, and reaches the next one in a transaction.
+// The tables in PostgreSQL. Each part has a version, and each step to the next version is a
+// transaction.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Postgres } from './postgres.js';
@@ -6,16 +7,16 @@ import { empty, foreign, newer, older } from './refused-databases.js';
 import { flag, type Sql } from './sql.js';
 import { schemaName } from './postgres-transaction.js';
 
-/** Tables with a version of their own. */
+/** A group of tables with a version of its own. */
 export interface Part {
   readonly name: 'journal' | 'inbox';
-  /** The table with a row for each payment or event. */
+  /** The table with one row for each payment or event. */
   readonly table: string;
-  /** The SQL from each version to the next; the first creates version 1. */
+  /** The SQL from each version to the next. The first text creates version 1. */
   readonly steps: readonly string[];
 }
 
-/** What the database is, what the journal recorded in it, and the version of each part. */
+/** The identity of the database, the journal's record in it, and the version of each part. */
 const commonTables = `
   CREATE TABLE identity (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -33,8 +34,9 @@ const commonTables = `
   );`;
 
 /**
- * A copy of the row has another place: a restored dump and a replicated row were written by another
- * transaction, and a copied database has another oid. A failover, a vacuum and pg_upgrade keep it.
+ * The place of a row. A copy of the row has another place: another transaction wrote a restored or
+ * replicated row, and a copied database has another oid. A failover, a vacuum and pg_upgrade keep
+ * the place.
  */
 const placeOf = (transaction: string): string =>
   `concat_ws(' ', (SELECT oid FROM pg_database WHERE datname = current_database()), tableoid,
@@ -57,31 +59,31 @@ const stateSchema = v.tuple([
   ),
 ]);
 
-/** Which database it is, and whether it may lack payments. */
+/** The identity of a database, and whether it may lack payments. */
 export interface Identity {
   readonly id: string;
-  /** Starts at 1; `reconcile --import` raises it. */
+  /** Starts at 1. `reconcile --import` raises it. */
   readonly generation: number;
-  /** How many submissions the journal has recorded. */
+  /** The number of submissions that the journal has recorded. */
   readonly recorded: number;
   /**
-   * In this generation a home noticed that it was restored from a backup, or it is a copy of another
-   * database, as after a restored dump.
+   * Whether payments may be missing: a home noticed in this generation that the database was
+   * restored from a backup, or the database is a copy of another one, as after a restored dump.
    */
   readonly restored: boolean;
 }
 
 export interface PartState {
-  /** Undefined without tables. */
+  /** Undefined if there are no tables. */
   readonly identity: Identity | undefined;
-  /** 0 without tables. */
+  /** 0 if there are no tables. */
   readonly version: number;
 }
 
 export const readVersion = (database: Postgres, part: Part): Promise<PartState> =>
   database.read((sql) => stateOf(sql, database, part));
 
-/** Reads the catalogue, because name resolution may be cached. */
+/** Reads the catalogue, because PostgreSQL may cache the resolution of names. */
 async function stateOf(sql: Sql, { source }: Postgres, part: Part): Promise<PartState> {
   const tables = await namesIn(
     sql,
@@ -90,7 +92,7 @@ async function stateOf(sql: Sql, { source }: Postgres, part: Part): Promise<Part
   if (tables.length === 0) return { identity: undefined, version: 0 };
   if (!['parts', 'identity', 'recorded'].every((name) => tables.includes(name)))
     throw foreign(source);
-  // With the schema: a role without rights in it is to be refused by name.
+  // Names the schema, so that an error names the schema that the role may not use.
   const text = `SELECT id, generation, (restored = 1 OR ${isCopy})::int AS restored,
       (SELECT coalesce(sum(submissions), 0)::bigint FROM ${schemaName}.recorded) AS recorded,
       (SELECT version FROM ${schemaName}.parts WHERE part = ?) AS version
@@ -104,8 +106,9 @@ const namesIn = async (sql: Sql, text: string): Promise<string[]> =>
   v.parse(namesSchema, await sql.all(text)).map(({ name }) => name);
 
 /**
- * Returns what the database is. Throws Failure `usage` if the tables are missing or of another
- * version: a payment creates none, because an empty database may be the wrong one.
+ * Returns the identity of the database. Throws Failure `usage` if the tables are missing or of
+ * another version. A payment never creates tables, because an empty database may be the wrong
+ * database.
  */
 export async function checkTables(database: Postgres, part: Part): Promise<Identity> {
   const { identity, version } = await readVersion(database, part);
@@ -114,11 +117,11 @@ export async function checkTables(database: Postgres, part: Part): Promise<Ident
   return identity;
 }
 
-/** Payments stop, for every home, until the journal was compared with the service. */
+/** Stops payments for every home, until the journal has been compared with the service. */
 export const markRestored = (database: Postgres): Promise<unknown> =>
   database.transaction((sql) => sql.last(['UPDATE identity SET restored = 1']));
 
-/** The journal was compared with the service and completed: payments go on. */
+/** Allows payments again, after the journal was compared with the service and completed. */
 export const startGeneration = (database: Postgres): Promise<unknown> =>
   database.transaction((sql) =>
     sql.last([`UPDATE identity SET generation = generation + 1, restored = 0, ${staysHere}`]),
@@ -128,9 +131,9 @@ export const startGeneration = (database: Postgres): Promise<unknown> =>
 const unlimited = { isUnlimited: true } as const;
 
 export interface UpgradeOptions {
-  /** The database is meant to be empty. */
+  /** Whether the database is meant to be empty. */
   readonly isNew?: boolean;
-  /** Called before existing tables are upgraded from a version. */
+  /** Called with the version of the existing tables before each upgrade. */
   readonly onStep?: (version: number) => void;
 }
 
@@ -149,7 +152,7 @@ export async function upgradeTables(
   while ((await step()) < part.steps.length);
 }
 
-/** Returns the version that it reached. */
+/** Takes a step, and returns the version that it reached. */
 async function takeStep(
   sql: Sql,
   database: Postgres,
@@ -173,7 +176,10 @@ async function takeStep(
   return reached;
 }
 
-/** A role without the right to create schemas uses an existing one. */
+/**
+ * Creates the schema and the common tables. A role without the right to create schemas uses an
+ * existing schema.
+ */
 async function createCommonTables(sql: Sql): Promise<void> {
   const schemas = await namesIn(sql, 'SELECT nspname AS name FROM pg_namespace');
   if (!schemas.includes(schemaName)) await sql.run(`CREATE SCHEMA ${schemaName}`);
@@ -182,10 +188,16 @@ async function createCommonTables(sql: Sql): Promise<void> {
   await sql.run(`UPDATE identity SET ${staysHere}`);
 }
 
-/** So many rows are counted in a few ms; of more the database has an estimate. */
+/**
+ * The most rows that are counted, which takes a few ms. For a larger table the database has an
+ * estimate.
+ */
 const countedMost = 10_000;
 
-/** Of a large table the estimate of the last vacuum or analyze, to two digits. */
+/**
+ * Counts rows. For a large table, returns the estimate of the last vacuum or analyze, to two
+ * digits.
+ */
 export const countRows = (database: Postgres, { table }: Part): Promise<number> =>
   database.read(async (sql) => {
     const countOf = async (text: string): Promise<number> =>

@@ -14,7 +14,7 @@ import {
 export const schemaName = 'svcpay';
 
 const statementMs = 5_000;
-/** Longer than the database's own timeout, whose error is more specific. */
+/** Longer than the database's own timeout, because the database's error is more specific. */
 export const answerMs = 6_000;
 /** A day, because the client library has no value for unlimited. */
 const unlimitedMs = 86_400_000;
@@ -23,10 +23,10 @@ const clockTime = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 export interface Transaction {
   readonly sql: Sql;
-  /** Commits if something was sent and `sql.last` has not committed it. */
+  /** Commits if a statement was sent and `sql.last` has not committed it. */
   commit(): Promise<void>;
   rollback(): Promise<void>;
-  /** Nothing is open on the connection, so that the next transaction can have it. */
+  /** Whether nothing is open on the connection, so that the next transaction can use it. */
   isOver(): boolean;
 }
 
@@ -42,7 +42,7 @@ export function transactionOn(
   let databaseClock: (() => number) | undefined;
   let isOver = true;
 
-  /** Resolves with the results of the statements; the first ones travel with BEGIN. */
+  /** Resolves with the results of the statements. The first statements travel with BEGIN. */
   async function send(statements: readonly Statement[]): Promise<Result[]> {
     const first = databaseClock === undefined ? opening(options) : [];
     isOver = false;
@@ -90,7 +90,10 @@ export function transactionOn(
   };
 }
 
-/** A pooler gives each transaction another session: every transaction has its own settings. */
+/**
+ * The settings of a transaction. Each transaction sets its own, because a pooler gives it another
+ * session.
+ */
 const settings = (statementTimeout: number, idleTimeout: number): string =>
   `set_config('search_path', '${schemaName}', true),
     set_config('statement_timeout', '${statementTimeout}', true),
@@ -99,7 +102,7 @@ const settings = (statementTimeout: number, idleTimeout: number): string =>
 const limited = settings(statementMs, answerMs);
 const unlimited = settings(0, 0);
 
-/** Sets the timeouts, takes locks one after the other, and then reads the clock. */
+/** The first statements: sets the timeouts, takes the locks in order, and then reads the clock. */
 function opening({ locks = [], isUnlimited = false }: TransactionOptions): Statement[] {
   const calls = [isUnlimited ? unlimited : limited, ...locks.map(() => takeLock), clockTime];
   return [
@@ -127,7 +130,7 @@ const sendTogether = (
 ): Promise<Result[]> =>
   new Promise((resolve, reject) => {
     const answered = (error: Error | undefined, results: unknown): void => {
-      // One statement has its result, several have a list of them.
+      // A single statement has a result, several statements have a list of results.
       if (error) reject(error);
       else resolve(v.parse(resultsSchema, [results].flat()));
     };
@@ -135,11 +138,12 @@ const sendTogether = (
   });
 
 /**
- * Statements with parameters that are sent and answered in one message each. The client library
- * sends single ones, but reads any number of results. PostgreSQL skips those after a failed one.
+ * A batch of statements with parameters, sent in one message and answered in one message. The
+ * client library sends single statements, but reads any number of results. After a failed statement
+ * PostgreSQL skips the rest.
  */
 class StatementBatch extends pg.Query {
-  /** The client library reads it. */
+  /** The client library reads this field. */
   readonly query_timeout: number;
   override readonly submit: (connection: pg.Connection) => void;
 
@@ -164,7 +168,7 @@ class StatementBatch extends pg.Query {
   }
 }
 
-/** `$1` for the first `?`, and so on. */
+/** Numbers the placeholders: `$1` for the first `?`, and so on. */
 function numbered(text: string, values: readonly SqlValue[]): string {
   let count = 0;
   return text.replaceAll('?', () => {
@@ -183,8 +187,8 @@ function wireValue(value: SqlValue): string | Buffer | null {
 const nowSchema = v.tuple([v.object({ now: v.number() })]);
 
 /**
- * The clock of the database: read once with the first statement, then advanced by a monotonic
- * clock, which saves round trips.
+ * The clock of the database. It is read once with the first statement and then advanced by a
+ * monotonic clock, which saves round trips.
  */
 function clockFrom(rows: unknown, clock: () => number): () => number {
   const [{ now }] = v.parse(nowSchema, rows);

@@ -1,6 +1,6 @@
 // A PostgreSQL database for journal and inbox. Transactions use no session state, such as session
-// locks and prepared statements, so poolers work. After a lost connection, the outcome of a commit
-// is looked up, not assumed.
+// locks and prepared statements, so poolers work. After a lost connection, svcpay looks the outcome
+// of a commit up instead of assuming it.
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -13,13 +13,16 @@ import { answerMs, transactionOn } from './postgres-transaction.js';
 import type { Sql, SqlDatabase, TransactionOptions } from './sql.js';
 
 export interface PostgresOptions {
-  /** With its password, if any; missing parts come from PG* variables and the password file. */
+  /**
+   * The address, with its password if there is one. Missing parts come from PG* variables and the
+   * password file.
+   */
   readonly url: string;
   /** The setting with the address, for messages. */
   readonly source: string;
   /** Monotonic milliseconds. */
   readonly clock: () => number;
-  /** Between attempts while the database is away. */
+  /** Waits between attempts while the database is away. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
@@ -32,7 +35,9 @@ export interface Postgres extends SqlDatabase {
   readonly source: string;
   /** The address without its password. */
   readonly where: string;
-  /** How often a connection was lost. Behind the next one another state may have been restored. */
+  /**
+   * The number of lost connections. A new connection may lead to a database in a restored state.
+   */
   losses(): number;
 }
 
@@ -81,7 +86,7 @@ export function postgresDatabase({
       try {
         return { done: await once(action, options, number > 1) };
       } catch (error) {
-        // Waits only once; until a connection succeeds, further transactions try once.
+        // Waits only once. Until a connection succeeds, further transactions try only once.
         if (!isConflict(error) && (!isAway(error) || gaveUp)) throw error;
         failed = error;
         return {};
@@ -111,7 +116,7 @@ export function postgresDatabase({
     transaction,
     read: (action) => transaction(action),
     close: async () => {
-      // A silent connection would never end.
+      // The end of a silent connection could take for ever.
       await Promise.race([pool.end().catch(ignore), delay(500, undefined, { ref: false })]);
       for (const socket of sockets) socket.destroy();
     },
@@ -120,11 +125,11 @@ export function postgresDatabase({
 
 const ignore = (): void => undefined;
 
-/** The role that connects, for GRANT statements. */
+/** The role that connects, named in GRANT statements. */
 const roleOf = (url: string): string =>
   new pg.Client({ connectionString: strictTls(url) }).user ?? 'ROLE';
 
-/** Whether the database threw the error, and not the action. */
+/** Whether the database threw the error, not the action. */
 const isOfDatabase = (error: unknown): boolean =>
   error instanceof Error && !(error instanceof Failure) && error.name !== 'LostClaim';
 
@@ -149,7 +154,7 @@ function openPool(url: string, source: string, sockets: Set<Socket>, onLoss: () 
       },
     });
     pool.on('error', onLoss);
-    // The next statement reports errors that occur between statements.
+    // Errors between statements are ignored here, because the next statement reports them.
     pool.on('connect', (client) => client.on('error', ignore));
     return pool;
   } catch (cause) {

@@ -1,4 +1,5 @@
-// Databases that are refused, and why: nothing is written to them, and nothing is paid from them.
+// The databases that svcpay refuses, with the reason. svcpay writes nothing to them and pays
+// nothing from them.
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from './address.js';
 import { schemaName } from './postgres-transaction.js';
@@ -73,7 +74,7 @@ export const unexpectedDatabase = (source: string, id: string, expected: string)
     },
   );
 
-/** Without an id that is kept, an empty or older database would pay everything again. */
+/** The refusal without a stored id: an empty or older database would pay everything again. */
 export const unidentifiedDatabase = (source: string, id: string): Failure =>
   new Failure(
     'usage',

@@ -1,11 +1,9 @@
-// The database interface of journal and inbox. SQLite and PostgreSQL get the same SQL, with `?` for
-// values.
+// The database interface of journal and inbox. SQLite and PostgreSQL receive the same SQL, with `?`
+// for values.
 import * as v from 'valibot';
 import { fieldOf } from '../../formats/text.js';
 
-/**
- * The time at which a statement runs, plus an offset, as a value. Saves reading the clock first.
- */
+/** A value: the time at which a statement runs, plus an offset. It saves a read of the clock. */
 export class TimeFromNow {
   constructor(readonly plusMs = 0) {}
 }
@@ -16,48 +14,51 @@ export type Statement = readonly [text: string, ...values: SqlValue[]];
 
 /** Statements of one transaction, or of one read. */
 export interface Sql {
-  /** The action is run again, and its earlier run may have been committed. */
+  /** Whether the action runs again, after an earlier run that may have been committed. */
   readonly isAgain: boolean;
   all(...statement: Statement): Promise<readonly unknown[]>;
-  /** Resolves with the number of rows that changed. */
+  /** Runs a statement. Resolves with the number of changed rows. */
   run(...statement: Statement): Promise<number>;
   /** Runs any number of statements without values. */
   script(text: string): Promise<void>;
   /**
-   * The last statements of a transaction, which travel together with its COMMIT. Nothing may
-   * follow. Resolves, once the transaction is committed, with the rows of each.
+   * Runs the last statements of a transaction, which travel together with its COMMIT. No statement
+   * may follow. Resolves with the rows of each statement once the transaction is committed.
    */
   last(...statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]>;
   /** Epoch ms by the database's clock, read once the locks are held. */
   now(): Promise<number>;
   /**
-   * Takes a further lock, and then runs the statement; every transaction takes it after those in
-   * its options.
+   * Takes a further lock, then runs the statement. Every transaction takes this lock after the
+   * locks in its options.
    */
   whileLocked(name: string, ...statement: Statement): Promise<readonly unknown[]>;
 }
 
 export interface TransactionOptions {
   /**
-   * Survives a power loss, together with everything before it; otherwise only the end of the
-   * process.
+   * Whether the commit survives a power loss, together with everything before it. Otherwise it
+   * survives only the end of the process.
    */
   readonly lasts?: boolean;
   /** Names to lock until the end of the transaction. */
   readonly locks?: readonly string[];
-  /** May fail: it does not wait for a lock that was waited for in vain before. */
+  /**
+   * Whether the transaction may fail. It does not wait for a lock after an earlier wait has failed.
+   */
   readonly isOptional?: boolean;
-  /** Has no time limit, for an operator's statements. */
+  /** Without a time limit, for an operator's statements. */
   readonly isUnlimited?: boolean;
 }
 
 export interface SqlDatabase {
   readonly kind: 'sqlite' | 'postgres';
-  /** Suffix of a SELECT whose rows will be changed. */
+  /** The suffix of a SELECT whose rows the transaction changes. */
   readonly forUpdate: string;
   /**
-   * Runs the action as one transaction, completely or not at all. If the connection and the
-   * response to the commit were lost, the action runs again and must detect its earlier effects.
+   * Runs the action as one transaction, completely or not at all. If the connection was lost
+   * together with the response to the commit, the action runs again, and must detect the effects of
+   * its earlier run.
    */
   transaction<T>(action: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
   read<T>(action: (sql: Sql) => Promise<T>): Promise<T>;
@@ -72,7 +73,7 @@ export const namedFields = v.pipe(
   ),
 );
 
-/** Reads a row of at least these columns. */
+/** Reads a row that has at least these columns. */
 export const rowOf = <E extends v.ObjectEntries>(fields: E) =>
   v.pipe(namedFields, v.object(fields));
 

@@ -22,12 +22,12 @@ import {
 } from './sql.js';
 
 /**
- * The last transaction on each file. SQLite blocks the process while it waits for a lock, which
- * would deadlock if this process held the lock.
+ * The last transaction on each file. SQLite blocks the process while it waits for a lock, so a lock
+ * held by this process would cause a deadlock.
  */
 const turns = new Map<string, Promise<unknown>>();
 
-/** For optional transactions, after a wait that was too long. */
+/** The timeout of optional transactions after a failed wait. */
 const shortTimeoutMs = 250;
 
 /** @param now the machine's clock, epoch ms */
@@ -55,7 +55,7 @@ export function sqliteDatabase(file: SqliteFile, now: () => number): SqlDatabase
   };
   const name = resolve(file.path);
   let timeoutMs = lockTimeoutMs;
-  /** Another program held the lock for longer than this one waits. */
+  /** Whether another program held the lock for longer than the timeout. */
   let isLocked = false;
   const waitAtMost = (ms: number): void => {
     if (ms !== timeoutMs) db.pragma(`busy_timeout = ${ms}`);
@@ -120,8 +120,8 @@ export async function atomically<T>(db: Database.Database, action: () => Promise
 }
 
 /**
- * Merges the write-ahead log into the file, unless another process uses it. SQLite does so only
- * after the last statement is garbage-collected.
+ * Merges the write-ahead log into the file, unless another process uses it. SQLite itself merges
+ * only after the last statement is garbage-collected.
  */
 function closeSqlite(db: Database.Database): void {
   try {

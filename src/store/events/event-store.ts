@@ -1,13 +1,13 @@
 // The interface of the inbox: the log of webhook events, and each consumer's backlog of undelivered
 // events.
 
-/** A delivery as received, and the fields of its payload (specification: Events). */
+/** A delivery as received, with the fields of its payload (specification: Events). */
 export interface ReceivedEvent {
   /** Epoch ms by this machine's clock. */
   readonly receivedAt: number;
   /** The raw body. */
   readonly body: Uint8Array;
-  /** As sent in the header. */
+  /** The signature in the header, unchanged. */
   readonly signature: string;
   /** Null if the body is not a payload of the specification. */
   readonly txnId: string | null;
@@ -15,18 +15,18 @@ export interface ReceivedEvent {
   readonly updatedAt: number | null;
 }
 
-/** How an event relates to the others of its transaction. */
+/** The relation of an event to the other events of its transaction. */
 export interface EventPlace {
-  /** Id of the first event with the same state and time. */
+  /** The id of the first event with the same state and time. */
   readonly duplicateOf: number | null;
-  /** A later state had been reported before. */
+  /** Whether an earlier event reported a later state. */
   readonly outOfOrder: boolean;
   /** States that the transaction must have passed and that no event reported. */
   readonly missing: readonly string[];
 }
 
 export interface StoredEvent extends ReceivedEvent, EventPlace {
-  /** Ascending in the order of arrival. */
+  /** Ids grow in the order of arrival. */
   readonly id: number;
 }
 
@@ -48,8 +48,8 @@ export interface WaitingEvent {
 export interface EventStore {
   /**
    * Stores events in one transaction, and adds those that are not duplicates to each consumer's
-   * backlog. They are durable when it resolves, in the order given. Several calls may run at once;
-   * they resolve in the order of the calls.
+   * backlog. When it resolves, the events are on disk in the given order. Several calls may run at
+   * once. They resolve in the order of the calls.
    */
   append(
     events: readonly ReceivedEvent[],
@@ -58,11 +58,11 @@ export interface EventStore {
   ): Promise<StoredEvent[]>;
   read(id: number): Promise<StoredEvent | undefined>;
   ofTransaction(txnId: string): Promise<readonly StoredEvent[]>;
-  /** Events received at this time (epoch ms) or later, oldest first. */
+  /** The events received at this time (epoch ms) or later, oldest first. */
   since(receivedAt: number): AsyncIterable<StoredEvent>;
   /**
    * Transactions whose latest event, received at this time (epoch ms) or later, has another state
-   * than these; newest first. Searches the last 50,000 events.
+   * than the given states, newest first. Searches the last 50,000 events.
    */
   unfinished(
     receivedAt: number,
@@ -73,11 +73,12 @@ export interface EventStore {
   backlog(): Promise<readonly Backlog[]>;
   readonly consumers: Consumers;
   readonly leases: Leases;
-  /** Rejects if nothing can be stored now. */
+  /** Rejects if the inbox cannot store anything now. */
   check(): Promise<void>;
   /**
-   * Deletes events received before this time without a waiting consumer, among the next few
-   * thousand after this id. Resolves with the id to continue from; undefined if the rest is newer.
+   * Deletes events that were received before this time and wait for no consumer, among the next few
+   * thousand after this id. Resolves with the id to continue from, or with undefined if the
+   * remaining events are newer.
    */
   prune(receivedBefore: number, after: number): Promise<number | undefined>;
   close(): Promise<void>;
@@ -87,15 +88,15 @@ export interface EventStore {
  * Shares a consumer's backlog among workers: one worker at a time gets the events of a transaction.
  */
 export interface Leases {
-  /** Leases further waiting events to this worker, of transactions that no other worker holds. */
+  /** Leases further waiting events to this worker. No other worker holds their transactions. */
   take(consumer: string, worker: string, limit: number): Promise<readonly WaitingEvent[]>;
   /**
-   * Extends the leases. False if they differ from what this worker got, because one expired or a
-   * response was lost.
+   * Extends the leases. Resolves with false if they differ from those of this worker, because a
+   * lease expired or a response was lost.
    */
   renew(consumer: string, worker: string): Promise<boolean>;
   /**
-   * Removes delivered events from the backlog, and ends the leases of finished transactions; a
+   * Removes delivered events from the backlog, and ends the leases of finished transactions. A
    * power loss may restore the last events. Resolves with whether new events of these transactions
    * have arrived.
    */
@@ -104,7 +105,7 @@ export interface Leases {
   release(consumer: string, worker: string): Promise<void>;
 }
 
-/** Duration of a lease unless renewed. */
+/** The duration of a lease, unless the worker extends it. */
 export const eventLeaseMs = 10_000;
 
 export interface EarlierTransaction {
@@ -114,35 +115,43 @@ export interface EarlierTransaction {
 
 /** The names under which events wait. All times are by the clock of the inbox. */
 export interface Consumers {
-  /** A receiver serves these now. A consumer that was never served counts as served now, too. */
+  /**
+   * Records that a receiver serves these consumers now. A consumer that no receiver has served
+   * counts as served now, too.
+   */
   serve(names: readonly string[]): Promise<void>;
-  /** By name, also those without a backlog. */
+  /** All consumers by name, including those without a backlog. */
   list(): Promise<readonly Consumer[]>;
   /**
-   * Drops its backlog, and resolves with the number of events that waited. Rejects with Failure
-   * `temporary` while a worker delivers to it.
+   * Drops the backlog of a consumer, and resolves with the number of its waiting events. Rejects
+   * with Failure `temporary` while a worker delivers to it.
    */
   remove(name: string): Promise<number>;
   /**
-   * Its backlog waits under the new name. Rejects with Failure `temporary` while a worker delivers
-   * to it, `usage` if the new name is taken.
+   * Moves the backlog of a consumer to a new name. Rejects with Failure `temporary` while a worker
+   * delivers to the consumer, and with `usage` if the new name exists.
    */
   rename(name: string, to: string): Promise<void>;
 }
 
 export interface Consumer {
   readonly consumer: string;
-  /** Events that wait. */
+  /** The number of waiting events. */
   readonly count: number;
-  /** When the oldest of them began to wait: epoch ms, and ago; null if none waits. */
+  /** When the oldest event began to wait, in epoch ms and as a time ago. Null if no event waits. */
   readonly oldest: number | null;
   readonly oldestSeconds: number | null;
-  /** How long ago a receiver last served it; null for one that no receiver was seen to serve. */
+  /**
+   * The time since a receiver last served the consumer. Null if no receiver was seen to serve it.
+   */
   readonly servedSeconds: number | null;
 }
 
 export type Backlog = Consumer & { readonly oldest: number; readonly oldestSeconds: number };
 
-/** No receiver has served it for a day: it was renamed or is no longer forwarded to. */
+/**
+ * Whether no receiver has served the consumer for a day: it was renamed, or no receiver forwards to
+ * it.
+ */
 export const isFormer = ({ servedSeconds }: Pick<Consumer, 'servedSeconds'>): boolean =>
   servedSeconds !== null && servedSeconds > 86_400;

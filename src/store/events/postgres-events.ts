@@ -1,4 +1,4 @@
-// The inbox in PostgreSQL, for many receivers: one worker, on any machine, gets a transaction's
+// The inbox in PostgreSQL, for many receivers. One worker on any machine gets a transaction's
 // events.
 import * as v from 'valibot';
 import type { Postgres } from '../database/postgres.js';
@@ -23,13 +23,13 @@ export const openPostgresEvents = (database: Postgres): EventStore =>
         txnId ?? '',
         new TimeFromNow(),
       );
-      // Locks the row so that no worker deletes it meanwhile.
+      // Locks the row, so that no worker deletes it meanwhile.
       const open = `INSERT INTO leases (consumer, txn_id, first_event) VALUES (?, ?, ?)
         ON CONFLICT (consumer, txn_id) DO UPDATE
           SET first_event = least(leases.first_event, excluded.first_event)`;
       await sql.run(open, consumer, txnId ?? '', id);
     },
-    // A commit survives a power loss.
+    // No separate sync is needed, because a commit survives a power loss.
     sync: () => Promise.resolve(),
     close: () => database.close(),
   });
@@ -41,8 +41,8 @@ const namesIn = (rows: readonly unknown[]): string[] =>
 function leasesOf(database: SqlDatabase): Leases {
   const workers = new Map<string, { readonly held: Set<string>; last: Promise<unknown> }>();
   /**
-   * Serializes the calls of a worker: on separate connections, `renew` would count leases that
-   * `take` or `settle` are changing.
+   * Runs the calls of a worker one after the other. On separate connections, `renew` would count
+   * leases that `take` or `settle` is changing.
    */
   const inTurn = <T>(
     consumer: string,
@@ -148,7 +148,7 @@ async function settleEvents(
     consumer,
     ...names,
   );
-  // Events that arrived since are free for any worker.
+  // Events that arrived since then are free for any worker.
   const more = await sql.all(
     `UPDATE leases SET worker = NULL, lease_until = 0
      WHERE ${these} AND worker = ? AND NOT EXISTS (${left} AND event_id <= leases.taken_to)

@@ -1,13 +1,16 @@
-// The tables of the inbox, for SQLite and for PostgreSQL, which a test compares, and its rows as
-// events. Each text makes the next version of the one before it, from version 1. A released text
-// never changes.
+// The tables of the inbox, for SQLite and for PostgreSQL, and their rows as events. A test compares
+// the two. Each text makes the next version from the version before it, from version 1. A released
+// text never changes.
 import * as v from 'valibot';
 import { flag, rowOf } from '../database/sql.js';
 
 /** Identifies an inbox file: the letters `svce`. */
 export const applicationId = 0x73766365;
 
-/** In a file one worker holds all waiting events of a consumer: all workers run on one machine. */
+/**
+ * In a file, one worker holds all waiting events of a consumer, because all workers run on one
+ * machine.
+ */
 export const sqliteSteps: readonly string[] = [
   `CREATE TABLE events (
     id INTEGER PRIMARY KEY,
@@ -48,9 +51,9 @@ export const sqliteSteps: readonly string[] = [
 ];
 
 /**
- * One lease per consumer and transaction with waiting events, up to the event that its worker got
- * last. Rows of backlog and leases are short-lived: vacuum follows the number of dead rows, and
- * leases are updated within their page.
+ * One lease per consumer and transaction with waiting events, up to the last event that its worker
+ * got. Rows of backlog and leases are short-lived, so vacuum follows the number of dead rows, and
+ * an update of a lease stays within its page.
  */
 export const postgresSteps: readonly string[] = [
   `CREATE TABLE events (
@@ -96,7 +99,9 @@ export const postgresSteps: readonly string[] = [
   );`,
 ];
 
-/** libsql returns buffers or their bare memory, depending on how rows are read. */
+/**
+ * Bytes from libsql, which returns buffers or their bare memory, depending on how rows are read.
+ */
 const bytes = v.pipe(
   v.union([v.instance(Uint8Array), v.instance(ArrayBuffer)]),
   v.transform((blob) =>

@@ -6,7 +6,10 @@ import type { Consumers } from './event-store.js';
 
 export type LeaseTable = 'leases' | 'workers';
 
-/** Takes a third of a second in PostgreSQL, well below the statement timeout. */
+/**
+ * The most rows in one DELETE. It takes a third of a second in PostgreSQL, well below the statement
+ * timeout.
+ */
 const droppedAtOnce = 5_000;
 
 const consumersSchema = v.array(
@@ -34,7 +37,7 @@ export function sqlConsumers(database: SqlDatabase, leaseTable: LeaseTable): Con
     const text = `SELECT 1 FROM ${leaseTable} WHERE consumer = ? AND lease_until > ? LIMIT 1`;
     if ((await sql.all(text, name, await sql.now())).length > 0) throw beingServed(name);
   };
-  /** True when none is left. */
+  /** Drops some rows. True if no row is left. */
   const dropSome = async (sql: Sql, name: string): Promise<readonly [number, boolean]> => {
     await refuseIfServed(sql, name);
     const some = `DELETE FROM backlog WHERE consumer = ? AND event_id IN

@@ -22,14 +22,20 @@ const earlierSchema = v.array(
 );
 const unfinishedSchema = v.array(rowOf({ txnId: v.string(), txnState: v.string() }));
 
-/** More states than any specified transaction has. */
+/** The most earlier events that are read. No specified transaction has as many states. */
 const earlierLimit = 32;
 const rowsAtOnce = 200;
-/** A search through millions of events would exceed the statement timeout. */
+/**
+ * The most events in one search. A search through millions of events would exceed the statement
+ * timeout.
+ */
 const searchedMost = 50_000;
-/** Takes a third of a second in PostgreSQL, well below the statement timeout. */
+/**
+ * The most events in one DELETE. It takes a third of a second in PostgreSQL, well below the
+ * statement timeout.
+ */
 const prunedAtOnce = 5_000;
-/** Rows of one INSERT: single rows take a third longer, and more rows save nothing. */
+/** The rows of one INSERT. Single rows take a third longer, and more rows save nothing. */
 const addedAtOnce = 32;
 
 export interface EventParts {
@@ -39,7 +45,7 @@ export interface EventParts {
   readonly leases: Leases;
   /** Puts an event into the backlog of a consumer. */
   readonly queue: (sql: Sql, consumer: string, event: StoredEvent) => Promise<void>;
-  /** Makes commits survive a power loss, if needed. */
+  /** Makes commits survive a power loss, if the database needs that. */
   readonly sync: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
@@ -55,7 +61,8 @@ export function openSqlEvents(parts: EventParts): EventStore {
   return {
     async append(events, consumers, placing) {
       const batch = randomUUID();
-      // Serialised per transaction, so that each event is compared with all earlier ones.
+      // Runs one transaction's appends one after the other, so that each event is compared with all
+      // earlier events.
       const locks = [...new Set(events.map(({ txnId }) => `events ${txnId ?? ''}`))];
       const stored = await database.transaction(
         async (sql) => {
@@ -111,7 +118,7 @@ export function openSqlEvents(parts: EventParts): EventStore {
       ),
     consumers,
     leases,
-    // A write without effect, which fails like any other.
+    // A write without effect. It fails if any other write would fail.
     check: () =>
       database.transaction(
         async (sql) => void (await sql.run('DELETE FROM backlog WHERE event_id = 0')),
@@ -121,7 +128,9 @@ export function openSqlEvents(parts: EventParts): EventStore {
   };
 }
 
-/** Deletes some delivered events; resolves with the last id looked at, undefined at the end. */
+/**
+ * Deletes some delivered events. Resolves with the last examined id, or with undefined at the end.
+ */
 async function prune(
   database: SqlDatabase,
   receivedBefore: number,
@@ -151,7 +160,7 @@ function byTransaction(
   return (a ?? '') < (b ?? '') ? -1 : 1;
 }
 
-/** The events of this call, if it was committed but the response was lost. */
+/** The events of this call, if an earlier run was committed and its response was lost. */
 async function earlierTry(
   sql: Sql,
   batch: string,
@@ -167,8 +176,8 @@ async function earlierTry(
 }
 
 /**
- * Splits events into parts without two events of a transaction, because an event is compared with
- * all earlier ones.
+ * Splits events into parts without two events of a transaction, because each event is compared with
+ * all earlier events.
  */
 function* unrelated(events: readonly ReceivedEvent[]): Generator<readonly ReceivedEvent[]> {
   let part: ReceivedEvent[] = [];
@@ -215,7 +224,7 @@ async function add(
       batch,
     ]),
   );
-  // Ids are assigned in the order of the rows, and may be returned in any order.
+  // PostgreSQL assigns ids in the order of the rows, and may return them in any order.
   const ids = v
     .parse(idsSchema, rows)
     .map(({ id }) => id)

@@ -10,7 +10,10 @@ import { eventLeaseMs, type EventStore, type Leases } from './event-store.js';
 import { applicationId, sqliteSteps, waitingSchema } from './schema.js';
 import { openSqlEvents } from './sql-events.js';
 
-/** Rare checkpoints, because the index of transactions changes many pages. */
+/**
+ * The pages between two checkpoints. Checkpoints are rare, because the index of transactions
+ * changes many pages.
+ */
 const checkpointPages = 8_000;
 
 /**
@@ -42,7 +45,7 @@ export function openEventStore(
     },
     sync: async () => {
       await log.sync();
-      // Data in an unlinked file is lost when the process ends.
+      // The data of an unlinked file is lost when the process ends.
       if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) throw movedOrDeleted(path);
     },
     close: async () => {
@@ -89,7 +92,7 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
     database.transaction(async (sql) => {
       const at = await sql.now();
       const holder = await holderOf(sql, consumer);
-      // An implausibly late end was written before the clock was set back.
+      // An implausibly late end was written before someone set the clock back.
       const isCurrent =
         holder !== undefined && holder.leaseUntil > at && holder.leaseUntil <= at + eventLeaseMs;
       if (isCurrent && holder.worker !== worker && isAlive(holder.worker)) return false;
@@ -138,8 +141,8 @@ function leasesOf(database: SqlDatabase, isAlive: (worker: string) => boolean): 
 }
 
 /**
- * The write-ahead log of a database. Syncing it off the main thread makes a commit
- * durable while the next deliveries are received. SQLite holds no lock on this file.
+ * The write-ahead log of a database. A sync off the main thread makes a commit durable while the
+ * process receives further deliveries. SQLite holds no lock on this file.
  */
 function openLog(path: string) {
   let file: number | undefined;
@@ -148,7 +151,7 @@ function openLog(path: string) {
     sync(): Promise<unknown> {
       file ??= openSync(`${path}-wal`, 'r');
       const both = Promise.all([before, sync(file)]);
-      // The caller of a failed sync gets its error.
+      // The caller of a failed sync receives its error.
       before = both.catch(() => undefined);
       return both;
     },

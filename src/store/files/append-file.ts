@@ -4,8 +4,8 @@ import { open, realpath, rename, rm, type FileHandle } from 'node:fs/promises';
 import { Failure } from '../../formats/failure.js';
 
 /**
- * Opens a file, or creates it with this first line. Removes an incomplete last line.
- * Throws Failure `usage` if the file begins differently or cannot be written.
+ * Opens a file, or creates it with this first line. Removes an incomplete last line. Throws Failure
+ * `usage` if the file begins with another line or cannot be written.
  */
 export async function openAppendFile(path: string, head: string) {
   const file = await open(path, 'a+', 0o600).catch((cause: unknown) => {
@@ -29,7 +29,7 @@ export async function openAppendFile(path: string, head: string) {
   return {
     /** The content of the open file, even if another process has replaced it. */
     read: (): AsyncIterable<Buffer> => file.createReadStream({ start: 0, autoClose: false }),
-    /** Replaces the file atomically, with its first line; nothing may be written afterwards. */
+    /** Replaces the file and its first line atomically. Nothing may be appended afterwards. */
     async replace(lines: AsyncIterable<string>, first = head): Promise<void> {
       await last;
       const { mode } = await file.stat();
@@ -55,7 +55,7 @@ export async function openAppendFile(path: string, head: string) {
     },
     close: async (): Promise<void> => {
       await last.catch(() => undefined);
-      // Every line is on disk already.
+      // Every line is on disk already, so an error of the close has no effect.
       closing ??= file.close().catch(() => undefined);
       await closing;
     },

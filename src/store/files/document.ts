@@ -1,5 +1,5 @@
-// A JSON document on disk: owner-readable, written atomically by conf, changed by one process at a
-// time, validated on each read. Unknown fields of newer versions are preserved.
+// A JSON document on disk. Only its owner can read it, conf writes it atomically, one process at a
+// time changes it, and each read validates it. Unknown fields of newer versions are kept.
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -10,16 +10,19 @@ import { isThere, openFolder } from './home.js';
 export interface Document<T> {
   readonly path: string;
   read(): T;
-  /** Reads, changes and writes the document under a lock. Resolves with its new content. */
+  /** Reads, changes and writes the document under a lock. Resolves with the new content. */
   update(change: (before: T) => T): Promise<T>;
 }
 
 type DocumentSchema = v.GenericSchema<unknown, Fields>;
 
 export interface DocumentOptions {
-  /** Throws Failure for unknown fields that must not be ignored. */
+  /** Throws Failure for unknown fields that svcpay must not ignore. */
   readonly check?: (raw: Fields) => void;
-  /** For replaceable data: called for an unreadable file, which then counts as empty. */
+  /**
+   * For data that svcpay can fetch again: called for an unreadable file, which then counts as
+   * empty.
+   */
   readonly onUnreadable?: (words: string) => void;
 }
 
@@ -61,7 +64,8 @@ export function openDocument<S extends DocumentSchema>(
         return locked(join(folder, 'settings.lock'), () => {
           const { raw, before } = load();
           const after = change(before);
-          // Removes files of processes that died while writing, because they may contain secrets.
+          // Removes the files of processes that died while they wrote, because the files may
+          // contain secrets.
           for (const left of readdirSync(folder))
             if (left.startsWith(`${name}.json.tmp-`)) rmSync(join(folder, left));
           const file = new Conf({
@@ -95,7 +99,7 @@ function guard<T>(path: string, action: () => T): T {
     return action();
   } catch (error) {
     if (error instanceof Failure) throw error;
-    // The text after the comma quotes the file, which may contain a secret.
+    // The text after the comma quotes the file, and may contain a secret.
     if (error instanceof SyntaxError)
       throw damaged(path, error.message.replace(/, (?:\.{3})?".*/s, ''));
     throw new Failure('usage', `The file ${path} cannot be used: ${messageOf(error)}.`, {
@@ -118,8 +122,8 @@ function damaged(path: string, reason: string | undefined): Failure {
 }
 
 /**
- * Applies the change from `before` (parsed from `raw`) to `after`. Keeps keys of `raw` that
- * `before` lacks, because they are unknown; removes keys that `after` lacks.
+ * Applies the change from `before` (parsed from `raw`) to `after`. Keeps the keys of `raw` that
+ * `before` lacks, because they are unknown. Removes the keys that `after` lacks.
  */
 function withUnknownKept(raw: Fields, before: Fields, after: Fields): Fields {
   const unknown = Object.entries(raw).filter(([name]) => !Object.hasOwn(before, name));

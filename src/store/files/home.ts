@@ -8,13 +8,12 @@ import { codeOf } from '../../formats/unknown.js';
 export interface Home {
   readonly config: string;
   readonly data: string;
-  /** Set by SVCPAY_HOME, so nothing outside it (such as a system keyring) is used. */
+  /** Set by SVCPAY_HOME: svcpay then uses nothing outside this folder, such as a system keyring. */
   readonly isolated: boolean;
 }
 
 /**
- * Throws Failure `usage` without an absolute path, so that files do not end up in the current
- * folder.
+ * Throws Failure `usage` unless the path is absolute, so that no files land in the current folder.
  */
 export function findHome(env: NodeJS.ProcessEnv): Home {
   const own = env['SVCPAY_HOME'];
@@ -44,8 +43,8 @@ export function openFolder(folder: string): string {
 }
 
 /**
- * Creates missing parents too. Node's recursive mkdir never ends in a readable folder that cannot
- * be written.
+ * Creates a folder and its missing parents. Node's recursive mkdir never ends in a readable folder
+ * that cannot be written.
  */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
@@ -76,12 +75,12 @@ export function createPrivate(path: string): boolean {
   return true;
 }
 
-/** Whether the path exists, even as a broken link. Throws if that is unknown. */
+/** Whether the path exists, even as a broken link. Throws if the system does not report that. */
 export const isThere = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 export const journalFile = (home: Home): string => join(home.data, 'journal.db');
 export const sandboxFile = (home: Home): string => join(home.data, 'sandbox.db');
 export const eventsFile = (home: Home): string => join(home.data, 'events.db');
-/** Written while `webhook listen` of this home runs: where it listens. */
+/** The file in which a running `webhook listen` of this home records its address. */
 export const receiverFile = (home: Home): string => join(home.data, 'receiver.json');

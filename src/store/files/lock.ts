@@ -1,10 +1,10 @@
-// An exclusive lock among processes, which the system releases when a process dies.
+// An exclusive lock among processes. The system releases it when a process dies.
 import Database from 'libsql';
 import { createPrivate } from './home.js';
 
 const lockTimeoutMs = 10_000;
 
-/** Runs the action under the lock of this file. Throws if the wait is too long. */
+/** Runs the action under the lock of this file. Throws if the wait exceeds the timeout. */
 export function locked<T>(path: string, action: () => T): T {
   createPrivate(path);
   const db = new Database(path, { timeout: lockTimeoutMs });
@@ -14,7 +14,7 @@ export function locked<T>(path: string, action: () => T): T {
     try {
       return action();
     } finally {
-      // Without it, the garbage collector releases the lock.
+      // This use keeps the garbage collector from releasing the lock.
       db.exec('ROLLBACK');
     }
   } finally {

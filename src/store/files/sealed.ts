@@ -1,5 +1,5 @@
 // A text file with its SHA-256 in the format of sha256sum, which reveals changes. A file that
-// follows another one also names the hash of that one's hash file, so that they form a chain.
+// follows another file also names the hash of that file's hash file, so the files form a chain.
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -22,9 +22,8 @@ function hashLines(path: string, text: string, after: string | undefined): strin
 }
 
 /**
- * Writes the hash first, so that every text has one. Throws Failure `usage` if it cannot be
- * written.
- *
+ * Writes the hash first, so that every text has a hash. Throws Failure `usage` if the file cannot
+ * be written.
  * @param after the file that it follows, in the same folder
  */
 export function writeSealed(path: string, text: string, after?: string): void {

@@ -1,10 +1,10 @@
-// Caches of data seen from the service: transaction ids for resolving shortened ids, page sizes,
-// and wallets and institutions for completion.
+// Caches of data from the service: transaction ids for resolving shortened ids, page sizes, and
+// wallets and institutions for completion.
 import * as v from 'valibot';
 import { openDocument } from './document.js';
 import type { Home } from './home.js';
 
-/** Newest last. */
+/** Ids, the newest last. */
 const ids = v.object({
   seen: v.optional(
     v.array(v.object({ scope: v.string(), txnId: v.string(), about: v.optional(v.string()) })),
@@ -24,13 +24,13 @@ const onUnreadable = (): void => undefined;
 
 const openIds = (home: Home) => openDocument(home.data, 'seen-ids', ids, { onUnreadable });
 
-/** Empty if the file cannot be read. */
+/** The stored ids, or none if the file cannot be read. */
 export function seenIds(home: Home, scope: string): readonly string[] {
   const { seen } = openIds(home).read();
   return seen.filter((each) => each.scope === scope).map(({ txnId }) => txnId);
 }
 
-/** Ids that cannot be stored must later be typed in full. */
+/** Stores ids. An id that cannot be stored must later be typed in full. */
 export async function keepSeenIds(
   home: Home,
   scope: string,
@@ -84,7 +84,10 @@ const databases = v.object({
   ),
 });
 
-/** What a database had recorded when this home last used it: one that has less was restored. */
+/**
+ * The number of submissions that a database had recorded when this home last used it. A database
+ * with fewer was restored.
+ */
 export function seenDatabase(home: Home, id: string) {
   const document = openDocument(home.data, 'seen-databases', databases, { onUnreadable });
   const load = () => document.read().databases[id];
@@ -122,7 +125,7 @@ export async function keepSeenInstitutions(
   });
 }
 
-/** Ignores errors, so that a read-only home still works. */
+/** Ignores errors, so that a read-only home works. */
 async function keep(write: () => Promise<unknown>): Promise<void> {
   await write().catch(() => undefined);
 }

@@ -1,28 +1,28 @@
-// Sorts rows on disk with SQLite, so that memory stays flat.
-// The file is unlinked and ends with the process.
+// Sorts rows on disk with SQLite, so that memory stays constant. The file is unlinked, and
+// disappears with the process.
 import Database from 'libsql';
 import * as v from 'valibot';
 
 export interface SortedRow {
-  /** Rows are read back group by group. */
+  /** Rows are read back one group after the other. */
   readonly group: string;
-  /** Within a group by this number, then by id. */
+  /** The position within a group: by this number, then by id. */
   readonly at: number;
-  /** Several groups may have a row of the same id. */
+  /** Several groups may each have a row with the same id. */
   readonly id: string;
   readonly data: string;
 }
 
 export interface SortedRows {
-  /** Replaces all rows with one of these ids, in any group. */
+  /** Replaces all rows with one of these ids in any group. */
   replace(ids: readonly string[], rows: readonly SortedRow[]): void;
-  /** Adds a row, or replaces the one with its group and id. */
+  /** Adds a row, or replaces the row with the same group and id. */
   add(row: SortedRow): void;
   has(id: string): boolean;
-  /** The `data` of a row; undefined if the group has none of this id. */
+  /** The `data` of a row, or undefined if the group has no row with this id. */
   find(group: string, id: string): string | undefined;
   groups(): readonly string[];
-  /** The `data` of a group's rows in order, from one number to another (exclusive). */
+  /** The `data` of a group's rows in order, from one number up to another (exclusive). */
   each(group: string, from?: number, to?: number): Iterable<string>;
   close(): void;
 }

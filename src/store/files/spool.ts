@@ -1,4 +1,5 @@
-// A private copy of input that is read twice, so it cannot change in between. Deleted on close.
+// A private copy of input that is read twice, so that the input cannot change in between. Deleted
+// on close.
 import { randomUUID } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,8 @@ import { Failure } from '../../formats/failure.js';
 export type Spool = Awaited<ReturnType<typeof openSpool>>;
 
 /**
- * In the temporary folder, because the home may be read-only. Throws Failure `usage` if it is full.
+ * Copies the input into the temporary folder, because the home may be read-only. Throws Failure
+ * `usage` if the disk is full.
  */
 export async function openSpool(source: AsyncIterable<Buffer>) {
   const folder = tmpdir();
@@ -16,7 +18,7 @@ export async function openSpool(source: AsyncIterable<Buffer>) {
   const file = await open(path, 'wx+', 0o600).catch((cause: unknown) => {
     throw noSpace(folder, cause);
   });
-  // Unlinked now, if the system allows it, so that a crash leaves nothing behind.
+  // Unlinked at once, if the system allows it, so that a crash leaves nothing behind.
   let named = await unlink(path).then(
     () => false,
     () => true,

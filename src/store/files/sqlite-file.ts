@@ -1,5 +1,5 @@
-// Opens SQLite files: only intact ones of svcpay, upgraded by numbered steps; all others stay
-// unchanged.
+// Opens SQLite files. It opens only intact files of svcpay, which it upgrades by numbered steps. It
+// leaves all other files unchanged.
 import {
   accessSync,
   chmodSync,
@@ -19,28 +19,27 @@ import { createPrivate, isThere, openFolder } from './home.js';
 
 export interface SqliteFile {
   readonly path: string;
-  /** Name in messages, such as `payment journal`. */
+  /** The name in messages, such as `payment journal`. */
   readonly name: string;
-  /** Distinguishes it from other SQLite files. */
+  /** The mark that distinguishes the file from other SQLite files. */
   readonly applicationId: number;
-  /** The SQL from each version to the next; the first creates version 1. */
+  /** The SQL from each version to the next. The first text creates version 1. */
   readonly steps: readonly string[];
   readonly advice: Pick<Failure, 'hint' | 'next'>;
-  /** Size of the write-ahead log at which it is merged. */
+  /** The size of the write-ahead log at which it is merged. */
   readonly checkpointPages?: number;
-  /** The file is known to exist, with content. */
+  /** Whether the settings record that the file exists, with content. */
   readonly isKnown?: boolean;
 }
 
 const inMemory = ':memory:';
 
-/** Longest wait for another program, in which this process stands still. */
+/** The longest wait for another program. This process stands still meanwhile. */
 export const lockTimeoutMs = 10_000;
 
 /**
- * Throws Failure and changes nothing if the file is damaged or lost, from a newer version, or
- * cannot be written.
- *
+ * Throws Failure and changes nothing if the file is damaged, lost, from a newer version, or cannot
+ * be written.
  * @param now with a clock (epoch ms), all pages are checked once a day, otherwise at every open
  */
 export function openSqlite(file: SqliteFile, now?: () => number): Database.Database {
@@ -72,14 +71,15 @@ function connect(path: string): Database.Database {
 }
 
 /**
- * Throws Failure `usage` if the file is known to exist and does not: nothing is created instead.
+ * Throws Failure `usage` if the settings record the file and it does not exist. Nothing is created
+ * instead.
  */
 export function checkNotLost({ name, path, isKnown, advice }: SqliteFile): void {
   if (isKnown !== true || isThere(path)) return;
   throw new Failure('usage', `The ${name} ${path} is missing: a disk may not be mounted.`, advice);
 }
 
-/** Why a file cannot be used: it is damaged or foreign. */
+/** The reason why a file cannot be used: it is damaged, or belongs to another program. */
 export class Damage extends Error {}
 
 const foreign = (): Damage => new Damage('was written by a development build or another program');
@@ -87,9 +87,9 @@ const foreign = (): Damage => new Damage('was written by a development build or 
 const headerSchema = v.object({ user_version: v.number(), application_id: v.number() });
 
 /**
- * Checks the version before the file is opened for use, which could change it. SQLite reads the
- * header itself: if this process opened and closed the file, all its locks on the file would end,
- * and another process would delete the write-ahead log that is in use here.
+ * Checks the version before the file is opened for use, because that could change the file. SQLite
+ * itself reads the header: if this process opened and closed the file, all its locks on the file
+ * would end, and another process would delete the write-ahead log that is in use here.
  */
 function checkHeader(file: SqliteFile): void {
   const { path } = file;
@@ -98,7 +98,7 @@ function checkHeader(file: SqliteFile): void {
   if (!found.isFile()) throw new Damage('is damaged (it is not a file)');
   if (found.size === 0) return checkEmpty(file);
   accessSync(path, constants.R_OK);
-  // As it is in the file itself, without its log.
+  // Reads the file itself, without its log.
   const db = new Database(`${pathToFileURL(path).href}?immutable=1`, { readonly: true });
   try {
     checkedVersion(db, file);
@@ -132,23 +132,23 @@ function checkEmpty(file: SqliteFile): void {
   const { path, isKnown } = file;
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isKnown !== true && !hasLog) return;
-  // Another process may have created it meanwhile: SQLite writes the file before the log.
+  // Another process may have created the content meanwhile. SQLite writes the file before the log.
   if (statSync(path).size > 0) checkHeader(file);
   else throw new Damage('is damaged (it was emptied)');
 }
 
 const checkSchema = v.object({ quick_check: v.string() });
 /**
- * Checking larger files would delay payments too long; SQLite still detects damage on pages that it
- * reads.
+ * The largest file that is checked whole. A check of larger files would delay payments, and SQLite
+ * detects damage on pages that it reads.
  */
 const checkedBytes = 64 * 1024 * 1024;
 
 const countSchema = v.object({ count: v.number() });
 
 /**
- * The version of a file (0 if missing) and, if it is current, the row count of a table and whether
- * a write succeeds.
+ * The version of a file (0 if missing). For a current file, also the row count of a table and
+ * whether a write succeeds.
  */
 export function inspectFile(
   file: SqliteFile,
@@ -205,13 +205,13 @@ const newer = ({ name, path }: SqliteFile): Failure =>
   });
 
 /**
- * Each step is one transaction, after a copy of the file, so the next process can continue after a
- * crash.
+ * Upgrades the file. Each step is one transaction after a copy of the file, so the next process can
+ * continue after a crash.
  */
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
   const isCurrent = (): boolean => checkedVersion(db, file) === file.steps.length;
   if (isCurrent()) return db;
-  // A rebuilt table is briefly missing for foreign keys.
+  // A rebuilt table is missing for a moment, so foreign keys are off.
   db.pragma('foreign_keys = OFF');
   while (!isCurrent()) inTransaction(db, () => takeStep(db, file));
   db.pragma('foreign_keys = ON');
@@ -234,7 +234,7 @@ function takeStep(db: Database.Database, file: SqliteFile): void {
   const { steps, path, applicationId } = file;
   const version = checkedVersion(db, file);
   if (version === steps.length) return;
-  // The write lock is held, so nothing changes between copy and step. A new file needs no copies.
+  // The write lock is held, so nothing changes between copy and step. A new file needs no copy.
   if (version > 0) keepCopy(path, version);
   const taken = version === 0 ? steps : steps.slice(version, version + 1);
   for (const step of taken) db.exec(step);
@@ -242,7 +242,7 @@ function takeStep(db: Database.Database, file: SqliteFile): void {
   db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${reached};`);
 }
 
-/** Path of the copy of an earlier version. */
+/** The path of the copy of an earlier version. */
 export const copyOf = (path: string, version: number): string => `${path}.version-${version}`;
 
 function keepCopy(path: string, version: number): void {
@@ -266,7 +266,7 @@ function closeQuietly(db: Database.Database | undefined): void {
   try {
     db?.close();
   } catch {
-    // The original error is already being reported.
+    // The caller already reports the original error.
   }
 }
 

@@ -1,4 +1,5 @@
-// The limits of accounts in a database. They apply to every home that uses it, including new ones.
+// The limits of accounts in a database. They apply to every home that uses the database, including
+// new homes.
 import * as v from 'valibot';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import { readLimits, type Limits } from '../profile/profiles.js';
@@ -14,7 +15,7 @@ const rowsSchema = v.array(
   }),
 );
 
-/** Undefined if the account has no limits in this database. */
+/** The limits, or undefined if the account has no limits in this database. */
 export const limitsOfAccount = (
   database: SqlDatabase,
   account: string,
@@ -28,7 +29,7 @@ async function read(sql: Sql, account: string): Promise<Limits | undefined> {
   return row && readLimits(row.limits);
 }
 
-/** Changes run one after the other. */
+/** Changes the limits. Concurrent changes run one after the other. */
 export const changeLimitsOfAccount = (
   database: SqlDatabase,
   account: string,

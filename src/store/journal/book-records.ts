@@ -1,15 +1,15 @@
-// What people and earlier runs recorded about the books of an account: openings and adjustments,
+// The records of people and earlier runs about the books of an account: openings and adjustments,
 // when each wallet last tied, and closed months.
 import * as v from 'valibot';
 import { rowOf, type SqlDatabase } from '../database/sql.js';
 
-/** Money that no transaction explains. Never changed: a counter-entry undoes it. */
+/** Money that no transaction explains. An entry never changes: a counter-entry undoes it. */
 export interface BookEntry {
-  /** An opening has one id for each wallet, so a wallet has one opening. */
+  /** An opening has one id for each wallet, so a wallet has at most one opening. */
   readonly id: string;
   readonly kind: 'opening' | 'adjustment';
   readonly ccy: string;
-  /** A decimal, negative for money that left. */
+  /** A decimal, negative for money that left the wallet. */
   readonly amount: string;
   /** A calendar day, `2026-11-14`, or an instant in UTC. */
   readonly dated: string;
@@ -18,7 +18,7 @@ export interface BookEntry {
   readonly recordedAt: number;
 }
 
-/** The transactions of a wallet added up to its balance. */
+/** The record that the transactions of a wallet added up to its balance. */
 export interface Tie {
   readonly ccy: string;
   /** Epoch ms by the service's clock. */
@@ -26,11 +26,10 @@ export interface Tie {
   readonly balance: string;
 }
 
-/** A file of a closed month. */
 export interface Close {
-  /** As `2026-10`. */
+  /** A month such as `2026-10`. */
   readonly month: string;
-  /** 0 for the month itself, then the number of the correction. */
+  /** 0 for the month itself, otherwise the number of the correction. */
   readonly correction: number;
   readonly zone: string;
   readonly file: string;
@@ -40,18 +39,18 @@ export interface Close {
 }
 
 export interface BookRecords {
-  /** In the order they were recorded. */
+  /** All entries in the order of their recording. */
   entries(scope: string): Promise<readonly BookEntry[]>;
-  /** False if there is an entry with its id. */
+  /** Adds an entry. False if an entry with its id exists. */
   add(scope: string, entry: BookEntry): Promise<boolean>;
-  /** The last one of each wallet. */
+  /** The last tie of each wallet. */
   ties(scope: string): Promise<readonly Tie[]>;
   keepTies(scope: string, ties: readonly Tie[]): Promise<void>;
-  /** By month and correction. */
+  /** All files by month and correction. */
   closes(scope: string): Promise<readonly Close[]>;
-  /** Replaces the one of the same month and correction. */
+  /** Adds a file, or replaces the file of the same month and correction. */
   addClose(scope: string, close: Close): Promise<void>;
-  /** Forgets all of it, for an account of a sandbox that began anew. */
+  /** Deletes all records of an account, after its sandbox was reset. */
   forget(scope: string): Promise<void>;
 }
 

@@ -1,5 +1,4 @@
-// Writes payments and their attempts. The sums of what an account spent change in the same
-// transaction.
+// Writes payments and their attempts. The same transaction changes the sums that the account spent.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import {
@@ -25,20 +24,23 @@ import {
 import { arrivalOf, attemptColumns, attemptValues, type PaymentRow } from './rows.js';
 import { addSpending, spendingOf } from './spending.js';
 
-/** A change, with what its row needs besides. */
+/** A change, with the further values that its row needs. */
 export interface Write {
   readonly change: PaymentChange;
   /** Identifies the change if the answer to its commit is lost. */
   readonly token: string;
   /** The limit clock, if the change submits the attempt. */
   readonly limitTime?: number | undefined;
-  /** Whether the submission is counted, as in a database that may be restored under its users. */
+  /**
+   * Whether the submission is counted. A database counts submissions, because it may be restored
+   * while programs use it.
+   */
   readonly isCounted?: boolean | undefined;
 }
 
 type Columns = Readonly<Record<string, SqlValue>>;
 
-/** Ends the transaction. */
+/** Inserts a payment, and ends the transaction. */
 export async function insertPayment(sql: Sql, draft: PaymentDraft): Promise<Payment> {
   const payment = opened(draft, await sql.now());
   await sql.last(
@@ -122,9 +124,9 @@ const assignments = (columns: Columns): readonly [text: string, values: SqlValue
 ];
 
 /**
- * Writes a change and ends the transaction, if the claim is valid and has seen every earlier change
- * of the payment; undefined otherwise. No other process writes under a claim, so the payment need
- * not be read again.
+ * Writes a change, and ends the transaction. Resolves with undefined unless the claim is valid and
+ * has seen every earlier change of the payment. No other process writes under a claim, so the
+ * payment need not be read again.
  */
 export async function writeChange(
   sql: Sql,
@@ -150,7 +152,7 @@ export async function writeChange(
     : { payment: { ...after, updatedAt }, fence, lastChange: write.token };
 }
 
-/** The same for a row that was read in this transaction. Rejects with LostClaim. */
+/** Writes a change to a row that this transaction has read. Rejects with LostClaim. */
 export async function writeToRow(
   sql: Sql,
   row: PaymentRow | undefined,
@@ -188,7 +190,10 @@ export async function writeImported(
 
 const writtenSchema = v.array(rowOf({ updatedAt: v.number() }));
 
-/** Resolves with when it was written, or with undefined if the condition does not hold. */
+/**
+ * Writes the rows. Resolves with the time of the write, or with undefined if the condition does not
+ * hold.
+ */
 async function writeRows(
   sql: Sql,
   before: Payment | undefined,
@@ -221,8 +226,8 @@ const countSubmission = (id: string, token: string): Statement => [
 ];
 
 /**
- * Writes the attempt of a change. What it spent before is taken back from the sums by the limit
- * time before, and what it spends now is added by the limit time now.
+ * Writes the attempt of a change. It subtracts the earlier spending from the sums by the earlier
+ * limit time, and adds the new spending by the current limit time.
  */
 function attemptStatements(
   before: Payment | undefined,
@@ -234,7 +239,7 @@ function attemptStatements(
   const spent = before === undefined || known === undefined ? [] : spendingOf(before, known);
   const spends = spendingOf(after, attempt);
   const isSame = JSON.stringify(spent) === JSON.stringify(spends);
-  // An attempt that counts as before does so in the same period.
+  // If the spending of an attempt is unchanged, it counts in the same period as before.
   const time = isSame && spent.length > 0 ? null : (limitTime ?? null);
   const id = [after.id, attempt.number] as const;
   return [

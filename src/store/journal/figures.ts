@@ -1,33 +1,37 @@
-// The number of unfinished payments of a journal, for all accounts: for monitoring. Pure.
+// Counts the unfinished payments of a journal, of all accounts, for monitoring. Pure.
 import { status, type Payment } from './payment.js';
 
 /**
- * `unattended`: submitted, and the process that drove it died, or ended before the service
- * acknowledged it. Its outcome stays unknown.
+ * `unattended` payments were submitted, and their process died or ended before the service
+ * acknowledged them. Their outcome stays unknown.
  */
 export const unfinishedStatuses = ['open', 'in-flight', 'unattended', 'unknown', 'error'] as const;
 
 export interface UnfinishedPayments {
   readonly status: (typeof unfinishedStatuses)[number];
-  /** Submitted (`open`: opened) within the last minute, 10 minutes or hour, or earlier. */
+  /**
+   * The time since the submission (`open`: the opening): within the last minute, 10 minutes or
+   * hour, or longer.
+   */
   readonly age: '1m' | '10m' | '1h' | 'older';
   readonly count: number;
-  /** When the oldest of them was submitted or opened, by the journal's clock: epoch ms, and ago. */
+  /**
+   * When the oldest payment was submitted or opened, by the journal's clock: epoch ms, and ms ago.
+   */
   readonly oldest: number;
   readonly oldestSeconds: number;
 }
 
 export interface DrivenPayment {
   readonly payment: Payment;
-  /** The process that has it, or left it without an end. */
+  /** The process that works on the payment, or that left it unfinished. */
   readonly owner: string | null;
   /** Whether that process works on it. */
   readonly isHeld: boolean;
 }
 
 /**
- * By status and age, the oldest first within a status.
- *
+ * The counts by status and age, the oldest first within a status.
  * @param now the journal's clock
  */
 export function unfinishedOf(
@@ -62,7 +66,10 @@ function statusOf({ payment, owner, isHeld }: DrivenPayment) {
   return isHeld || (isAcknowledged && owner === null) ? is : 'unattended';
 }
 
-/** The first submission of an attempt that has not ended, which a reopened payment has later. */
+/**
+ * The first submission of an attempt that has not ended. In a reopened payment it is later than the
+ * opening.
+ */
 function sinceOf({ attempts, openedAt }: Payment, is: UnfinishedPayments['status']): number {
   const isThese = (state: string): boolean =>
     is === 'unknown' || is === 'error' ? state === is : ['submitting', 'in-flight'].includes(state);

@@ -1,18 +1,19 @@
-// Journals for another program, which opens and closes them; their contents belong to svcpay.
+// Journals for other programs, which open and close them. Their contents belong to svcpay.
 import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import type { Journal as PaymentJournal } from './journal.js';
 import { isAlive, ownerOf } from './owner.js';
 
-/** Identifies this process, with all its threads, in journals. */
+/** The name of this process, with all its threads, in journals. */
 export const ownName = (): string => ownerOf(process.pid, String(performance.timeOrigin));
 const isOwnerAlive = (other: string): boolean => isAlive(other, ownName());
 
-/** A journal in memory, for tests: it ends with the process. */
+/** A journal in memory, for tests. It ends with the process. */
 export const openMemoryJournal = (): Promise<Journal> => openSqliteJournal(':memory:');
 
 /**
- * A journal in a SQLite file, which processes of one machine may share, the command line included.
+ * A journal in a SQLite file. The processes of one machine may share it, including the command
+ * line.
  */
 export async function openSqliteJournal(path: string): Promise<Journal> {
   const { openJournal } = await import('./sqlite-journal.js');
@@ -21,12 +22,12 @@ export async function openSqliteJournal(path: string): Promise<Journal> {
 
 /** Options of {@link openPostgresJournal}. */
 export interface PostgresJournalOptions {
-  /** The id of the database, which `svcpay db status` shows: another one may lack payments. */
+  /** The id of the database, which `svcpay db status` shows. Another database may lack payments. */
   readonly id: string;
 }
 
 /**
- * A journal in PostgreSQL, `postgres://…`, which machines may share, the command line included;
+ * A journal in PostgreSQL, `postgres://…`. Machines may share it, including the command line.
  * `svcpay db upgrade --new` creates its tables. Rejects with Failure `usage` for another database.
  */
 export async function openPostgresJournal(
@@ -51,7 +52,7 @@ export async function openPostgresJournal(
   }
 }
 
-/** A program in JavaScript may leave it out. */
+/** A program in JavaScript may omit the id. */
 const optionsSchema = v.object({ id: v.string() });
 
 const notExpected = (id: string): Failure =>
@@ -63,17 +64,15 @@ const notExpected = (id: string): Failure =>
     },
   );
 
-/** Where payments are stored; its contents belong to svcpay. */
+/** The store of payments. Its contents belong to svcpay. */
 export interface Journal {
-  /**
-   * Interrupts payments that are under way: they reject with `pending` once they were submitted.
-   */
+  /** Interrupts payments that are under way. A submitted payment rejects with `pending`. */
   close(): Promise<void>;
 }
 
 interface Opened {
   readonly journal: PaymentJournal;
-  /** Aborted when it is closed. */
+  /** Aborted when the journal is closed. */
   readonly closed: AbortSignal;
 }
 
@@ -91,7 +90,7 @@ function asJournal(journal: PaymentJournal): Journal {
   return handle;
 }
 
-/** Throws Failure `usage` for anything but a journal opened here. */
+/** Throws Failure `usage` for a value that is not a journal opened here. */
 export function journalOf(handle: Journal): Opened {
   const opened = all.get(handle);
   if (opened === undefined)

@@ -1,12 +1,12 @@
-// The clock by which limits count a day. In a database it is the database's clock. In a file it is
-// a clock of each account that only grows: it adds up how far the machine's clock moved between two
-// submissions, and the service's clock decides about jumps.
+// The clock by which limits count a day. A database uses its own clock. A file has a clock for each
+// account that only grows. It adds up how far the machine's clock moved between two submissions,
+// and the service's clock decides about jumps.
 import * as v from 'valibot';
 import type { Sql, SqlDatabase } from '../database/sql.js';
 import type { ServiceTime } from './journal.js';
 
 export interface LimitClock {
-  /** Epoch ms as long as no clock has jumped. */
+  /** Epoch ms, if no clock has jumped. */
   readonly time: number;
   /** The machine's clock at that time. */
   readonly machine: number;
@@ -14,17 +14,15 @@ export interface LimitClock {
   readonly service: number | null;
 }
 
-/**
- * A clock that was set further ahead than this, or back, says nothing about the time that passed.
- */
+/** A clock that was set back, or further ahead than this, does not show how much time passed. */
 const longestGapMs = 365 * 86_400_000;
-/** Two clocks that moved equally far, except for the time that answers take. */
+/** Two clocks agree if they moved equally far, except for the time that responses take. */
 const agreedMs = 60_000;
 
 /**
- * The clock at present. Clocks that disagree about the time that passed: the least plausible one
- * counts, so that no jump starts a new day early. Without a plausible one no time has passed, so
- * that the day ends 24 hours after the jump.
+ * The present time of the limit clock. If the clocks disagree about the time that passed, the
+ * shorter time counts, so that no jump starts a new day early. If no clock is plausible, no time
+ * has passed, so the day ends 24 hours after the jump.
  */
 export function advanced(
   before: LimitClock | undefined,
@@ -39,8 +37,9 @@ export function advanced(
 }
 
 /**
- * The reading from which time passes on. One without the service's clock does not replace one with
- * it: no answer has come yet in that run, and the service decides about a jump since the last one.
+ * The reading from which time continues. A reading without the service's clock does not replace a
+ * reading with it. The service has not answered in that run yet, and it decides about a jump since
+ * its last answer.
  */
 export const kept = (before: LimitClock | undefined, clock: LimitClock): LimitClock =>
   before === undefined || before.service === null || clock.service !== null ? clock : before;
@@ -59,8 +58,8 @@ const clockSchema = v.array(
 );
 
 /**
- * Reads the clock of an account within a transaction, and keeps the reading: after a jump, time
- * passes from there.
+ * Reads the clock of an account within a transaction, and stores the reading. After a jump, time
+ * continues from it.
  */
 export async function limitTime(
   sql: Sql,

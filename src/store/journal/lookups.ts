@@ -120,7 +120,7 @@ const beginningIds = `SELECT payment_id FROM attempts WHERE txn_id >= ? AND txn_
   AND (SELECT scope FROM payments WHERE id = payment_id) = ? GROUP BY payment_id LIMIT 2`;
 const startingWith = (start: string): [from: string, to: string] => [start, `${start}\u{10FFFF}`];
 
-/** Of an account, the payments with the most recently submitted attempts. */
+/** Selects the payments of an account with the most recently submitted attempts. */
 export const latestIds = `SELECT payment_id FROM attempts a
   WHERE account = ? AND limit_time IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attempts later
     WHERE later.payment_id = a.payment_id AND later.limit_time > a.limit_time)

@@ -1,4 +1,4 @@
-// Identifies this process in the journal's claims, and detects whether another one is running.
+// Identifies this process in the journal's claims, and detects whether another process is running.
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { codeOf } from '../../formats/unknown.js';
@@ -6,7 +6,9 @@ import { codeOf } from '../../formats/unknown.js';
 /** @param nonce distinguishes processes with equal numbers, as in a restarted container. */
 export const ownerOf = (pid: number, nonce: string): string => `${place()} ${pid} ${nonce}`;
 
-/** The scope of process numbers: host names are not unique, and containers count from one. */
+/**
+ * The scope of process numbers, because host names are not unique and containers count from one.
+ */
 const place = (): string =>
   [
     hostname(),
@@ -16,7 +18,7 @@ const place = (): string =>
     .map((part) => part.replaceAll(/\s/g, ''))
     .join('/');
 
-/** Empty if the system has no such file. */
+/** The content of a system file, or an empty text if the system has no such file. */
 function readOrEmpty(read: () => string): string {
   try {
     return read();
@@ -25,7 +27,7 @@ function readOrEmpty(read: () => string): string {
   }
 }
 
-/** The host and number of the process in a claim; nulls without one. */
+/** The host and number of the process in a claim, or nulls without a claim. */
 export function processOf(owner: string | null): {
   readonly host: string | null;
   readonly pid: number | null;
@@ -36,7 +38,10 @@ export function processOf(owner: string | null): {
     : { host: where.replace(/\/.*/, ''), pid: Number(pid) };
 }
 
-/** A process on another machine counts as running until its lease expires. */
+/**
+ * Whether a process is running. A process on another machine counts as running until its lease
+ * expires.
+ */
 export function isAlive(owner: string, self: string): boolean {
   const [host = '', pid = '', nonce = ''] = owner.split(' ');
   const [ownHost, ownPid, ownNonce = ''] = self.split(' ');

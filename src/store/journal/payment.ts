@@ -4,7 +4,7 @@ import { Failure } from '../../formats/failure.js';
 import { hasLapsed } from '../../formats/states.js';
 
 /**
- * What became of one attempt, which is one transaction at the service. The table of moves is {@link
+ * The state of one attempt, which is one transaction at the service. The table of moves is {@link
  * moves}.
  */
 export type AttemptState =
@@ -20,24 +20,26 @@ export type AttemptState =
 
 /** Limits on the cost of one payment. */
 export interface PaymentTerms {
-  /** Highest total fee, in the source currency or as a percentage of the amount. */
+  /** The highest total fee, in the source currency or as a percentage of the amount. */
   readonly maxFee?:
     | { readonly amount: string; readonly ccy: string }
     | { readonly percent: string }
     | undefined;
-  /** Highest loss of a conversion against the service's own rates, in percent. */
+  /** The limit on the loss of a conversion against the service's own rates, in percent. */
   readonly maxRateLoss?: string | undefined;
 }
 
-/** A run of a batch that a payment belongs to, to compare the next run with. */
+/** The batch run of a payment, for the comparison with the next run. */
 export interface BatchMark {
-  /** `2026-10-22T09:12:03.123Z payroll.csv`: its start and its name. In order of time. */
+  /**
+   * The start and the name of the run, `2026-10-22T09:12:03.123Z payroll.csv`. Runs sort by time.
+   */
   readonly run: string;
-  /** Who is paid what, as JSON of the batch. */
+  /** The payee and amount, as JSON of the batch. */
   readonly row: string;
 }
 
-/** What a person or script asked for. */
+/** A request by a person or script to pay. */
 export interface PaymentDraft {
   readonly id: string;
   /** The account that the service names, within which references are unique. */
@@ -48,23 +50,23 @@ export interface PaymentDraft {
    * The reference of the first attempt; later attempts are `R~2`, `R~3`, see {@link attemptRef}.
    */
   readonly ref: string;
-  /** What is paid for, in words: `send lightning`. */
+  /** What the payment is for: `send lightning`. */
   readonly kind: string;
   /** The body of the create request without its extRefId, as JSON. */
   readonly request: string;
-  /** Equal for equal orders: a used reference may only be run again with the same order. */
+  /** Equal for equal orders. A used reference may only run again with the same order. */
   readonly fingerprint: string;
-  /** Names what can be paid only once, such as a payment hash: unique in all scopes together. */
+  /** Identifies what can be paid only once, such as a payment hash. Unique across all scopes. */
   readonly idempotencyKey: string | null;
   readonly terms: PaymentTerms;
-  /** Undefined for a payment on its own. */
+  /** Undefined for a payment outside a batch. */
   readonly batch?: BatchMark | undefined;
 }
 
-/** A person's answer to what the service does not report: whether the money moved. */
+/** A person's answer to a question that the service leaves open: whether the money moved. */
 export interface Resolution {
   readonly moved: boolean;
-  /** Where the answer comes from, such as a ticket of the service. */
+  /** The source of the answer, such as a ticket of the service. */
   readonly note: string;
   /** Epoch ms by the clock of the machine that recorded it. */
   readonly at: number;
@@ -72,35 +74,38 @@ export interface Resolution {
 
 export interface Attempt {
   /**
-   * 1 for `R`, n for `R~n`. Numbers only grow; an imported or upgraded payment may lack the first
-   * ones.
+   * 1 for `R`, n for `R~n`. Numbers only grow. An imported or upgraded payment may lack the first
+   * numbers.
    */
   readonly number: number;
   readonly state: AttemptState;
   /** Null while the service has not answered with a transaction. */
   readonly txnId: string | null;
-  /** The last `txnState` that the service reported, to show; no decision reads it. */
+  /** The last `txnState` that the service reported, for display. No decision reads it. */
   readonly txnState: string | null;
   /** What the approved quote debits, fees included, in `spendCcy`; null before approval. */
   readonly approvedTotal: string | null;
-  /** What the approved quote delivers, where the quote states it. */
+  /** The amount that the approved quote delivers, if the quote states it. */
   readonly approvedReceives: string | null;
   readonly spendCcy: string | null;
   /**
-   * Epoch ms at which the attempt was submitted; null while no confirmation can have been sent from
-   * this journal.
+   * When the attempt was submitted, in epoch ms. Null while this journal cannot have sent a
+   * confirmation.
    */
   readonly submittedAt: number | null;
-  /** Of an `error` or `unknown` attempt. It is dropped when a read reports another state. */
+  /**
+   * The answer of a person about an `error` or `unknown` attempt. A read that reports another state
+   * drops it.
+   */
   readonly resolution: Resolution | null;
 }
 
 export interface Payment extends PaymentDraft {
-  /** At least one, by number. */
+  /** At least one attempt, by number. */
   readonly attempts: readonly Attempt[];
   /**
-   * Declined, refused or stopped before anything moved: `tx resume` leaves it alone, running the
-   * command again reopens it.
+   * The payment was declined, refused or stopped before anything moved. `tx resume` skips it. The
+   * original command reopens it.
    */
   readonly abandoned: boolean;
   readonly openedAt: number;
@@ -108,9 +113,10 @@ export interface Payment extends PaymentDraft {
 }
 
 /**
- * The status of a payment, derived from its attempts: see `status`. `unknown`: it was submitted,
- * and the service then reported it expired or cancelled, which proves nothing. `error`: it ended,
- * and the service does not report whether money moved.
+ * The status of a payment, derived from its attempts: see `status`. `unknown` means that the
+ * payment was submitted and the service then reported it expired or cancelled, which proves
+ * nothing. `error` means that the payment ended and the service does not report whether money
+ * moved.
  */
 export type PaymentStatus =
   | 'open'
@@ -121,16 +127,21 @@ export type PaymentStatus =
   | 'failed'
   | 'abandoned';
 
-/** The reference at the service: attempt 1 has the payment's own, later ones carry their number. */
+/**
+ * The reference of an attempt at the service. Attempt 1 has the payment's own reference, and later
+ * attempts add their number.
+ */
 export const attemptRef = (ref: string, number: number): string =>
   number === 1 ? ref : `${ref}~${number}`;
 
-/** Equal for references that differ in case or blanks alone, which people confuse. */
+/**
+ * Equal for references that differ only in case or blanks, because people confuse such references.
+ */
 export const alikeRef = (ref: string): string =>
   ref.normalize('NFKC').toLowerCase().replaceAll(/\s/gu, '');
 
 /**
- * The payment and attempt that a reference at the service names: `R~2` is the second attempt of
+ * The payment and the attempt that a reference at the service names: `R~2` is the second attempt of
  * `R`.
  */
 export function attemptNamed(extRefId: string): readonly [ref: string, number: number] {
@@ -138,7 +149,7 @@ export function attemptNamed(extRefId: string): readonly [ref: string, number: n
   return ref === undefined ? [extRefId, 1] : [ref, Number(number)];
 }
 
-/** The attempt that is worked on: the one with the highest number. */
+/** The current attempt, which has the highest number. */
 export function latest({ attempts, ref }: Pick<Payment, 'attempts' | 'ref'>): Attempt {
   const last = attempts.at(-1);
   if (last === undefined)
@@ -154,21 +165,21 @@ const mayHaveMovedStates: ReadonlySet<AttemptState> = new Set([
   'unknown',
 ]);
 
-/** Money left or may have left: the attempt counts against limits and blocks its invoice. */
+/** Money left or may have left, so the attempt counts against limits and blocks its invoice. */
 export const mayHaveMoved = ({ state }: Attempt): boolean => mayHaveMovedStates.has(state);
 
 /**
- * The service started it, and it was not what was asked for: only a read that shows what was asked
- * for is believed.
+ * The service started another transaction than the order. Only a read that shows the order changes
+ * the attempt.
  */
 export const differsFromOrder = ({ state, txnState }: Attempt): boolean =>
   state === 'unknown' && txnState !== null && !hasLapsed(txnState);
 
-/** Only the service, or a person who asked it, can report whether money moved. */
+/** Only the service, or a person who asked the service, can report whether money moved. */
 export const needsAnswer = ({ state }: Attempt): boolean =>
   state === 'error' || state === 'unknown';
 
-/** Some attempt may have moved money: no other payment for the same thing may start. */
+/** An attempt may have moved money, so no other payment for the same thing may start. */
 export const mayHavePaid = ({ attempts }: Pick<Payment, 'attempts'>): boolean =>
   attempts.some(mayHaveMoved);
 
@@ -204,18 +215,21 @@ export function status(payment: Pick<Payment, 'attempts' | 'abandoned' | 'ref'>)
 const resolvedState = ({ state, resolution }: Attempt): AttemptState =>
   resolution === null ? state : resolution.moved ? 'paid' : 'failed';
 
-/** Work is left: `tx pending` lists it and `tx resume` takes it up. */
+/** The payment is not over: `tx pending` lists it and `tx resume` resumes it. */
 export const isUnfinished = (payment: Payment): boolean =>
   ['open', 'in-flight', 'unknown', 'error'].includes(status(payment));
 
 export interface Move {
   readonly from: AttemptState;
   readonly to: AttemptState;
-  /** What causes it, for the diagram in docs/payments.md. */
+  /** The cause of the move, for the table in docs/payments.md. */
   readonly when: string;
 }
 
-/** Every move of an attempt: it only goes forward (design: The payment core). */
+/**
+ * Every move of an attempt. Attempts only move forward, with one exception (design: The payment
+ * core).
+ */
 export const moves: readonly Move[] = [
   {
     from: 'requested',
@@ -279,7 +293,7 @@ export const moves: readonly Move[] = [
   { from: 'error', to: 'failed', when: 'the service reports failed or rejected after all' },
 ];
 
-/** What holds for an attempt in each state; the text names what is broken. */
+/** The conditions for an attempt in each state. The text names the broken condition. */
 const invariants: readonly (readonly [text: string, holds: (attempt: Attempt) => boolean])[] = [
   [
     'a requested attempt has no transaction, every other attempt has one',
@@ -303,8 +317,8 @@ const invariants: readonly (readonly [text: string, holds: (attempt: Attempt) =>
 ];
 
 /**
- * Returns the payment. Throws Failure `unexpected` for one that cannot be: checked where it is
- * written and where it is read.
+ * Returns the payment. Throws Failure `unexpected` for an inconsistent payment. Checked at each
+ * write and each read.
  */
 export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(payment: T): T {
   latest(payment);
@@ -322,16 +336,14 @@ export function checkPayment<T extends Pick<Payment, 'attempts' | 'ref'>>(paymen
 }
 
 /**
- * A change of a payment's columns, and of one attempt, which is rewritten whole or added as the
- * latest.
+ * A change of a payment's columns, and of one attempt. The attempt is rewritten whole, or added as
+ * the latest.
  */
 export type PaymentChange = Partial<Pick<Payment, 'terms' | 'abandoned'>> & {
   readonly attempt?: Attempt | undefined;
 };
 
-/**
- * The payment after a change. Throws Failure `unexpected` for a move that the table does not have.
- */
+/** The payment after a change. Throws Failure `unexpected` for a move outside the table. */
 export function changed(before: Payment, { attempt, ...columns }: PaymentChange): Payment {
   const after = { ...before, ...columns };
   if (attempt === undefined) return checkPayment(after);
@@ -368,7 +380,7 @@ export const requested = (number: number): Attempt => ({
   resolution: null,
 });
 
-/** The payment as it is first written. */
+/** The payment as the journal first writes it. */
 export const opened = (draft: PaymentDraft, at: number): Payment => ({
   ...draft,
   attempts: [requested(1)],
@@ -379,7 +391,10 @@ export const opened = (draft: PaymentDraft, at: number): Payment => ({
 
 const neverSubmittedStates: ReadonlySet<AttemptState> = new Set(['requested', 'quoted', 'lapsed']);
 
-/** It was given up, and no attempt was ever submitted: another order may take its reference. */
+/**
+ * The payment is abandoned and no attempt was ever submitted, so another order may take its
+ * reference.
+ */
 export const isReferenceFree = (payment: Payment): boolean =>
   status(payment) === 'abandoned' &&
   payment.attempts.every(
@@ -387,8 +402,9 @@ export const isReferenceFree = (payment: Payment): boolean =>
   );
 
 /**
- * A payment whose reference is free, with the order of the draft. Its numbers continue, because the
- * service has the references of the earlier attempts; those belong to no payment any more.
+ * A payment whose reference is free, with the order of the draft. Its attempt numbers continue,
+ * because the service has the references of the earlier attempts. Those attempts then belong to no
+ * payment.
  */
 export function replaced(before: Payment, draft: PaymentDraft, at: number): Payment {
   const { number, state } = latest(before);

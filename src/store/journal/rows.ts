@@ -1,4 +1,4 @@
-// Payments and their attempts as rows of two tables: read together, one row per attempt.
+// Payments and their attempts as rows of two tables. They are read together, one row per attempt.
 import * as v from 'valibot';
 import { columnOf } from '../../formats/text.js';
 import { flag, namedFields, type Sql, type SqlDatabase, type SqlValue } from '../database/sql.js';
@@ -66,7 +66,7 @@ export const attemptValues = (attempt: Attempt): SqlValue[] =>
       : attempt[name],
   );
 
-/** @param condition on the payment, which is `p` */
+/** @param condition a condition on the payment, which is `p` */
 export const selectPayments = (
   condition: string,
 ): string => `SELECT p.*, ${attemptColumns.map((name) => `a.${name}`).join(', ')}
@@ -100,7 +100,7 @@ const batchSchema = v.object({
   batchRow: v.nullable(v.string()),
 });
 
-/** Undefined for a payment on its own. */
+/** The batch of a row, or undefined for a payment outside a batch. */
 function batchOf(fields: Record<string, unknown>): { batch?: BatchMark } {
   const { batchRun, batchRow } = v.parse(batchSchema, fields);
   return batchRun === null || batchRow === null ? {} : { batch: { run: batchRun, row: batchRow } };
@@ -145,7 +145,7 @@ const requestSchema = v.object({
   body: v.optional(v.object({ destReq: v.object({ ccy: v.string() }) })),
 });
 
-/** The received currency, and the amount if the order has it. */
+/** The received currency, and the amount if the order states it. */
 export function arrivalOf({ request }: Pick<PaymentDraft, 'request'>): {
   readonly ccy: string | null;
   readonly total: string | null;
@@ -159,7 +159,10 @@ export const rowOfPayment = async (sql: Sql, id: string): Promise<PaymentRow | u
 
 const idsSchema = v.array(v.object({ id: v.string() }));
 
-/** Waits for other writers first: the second statement sees their writes. */
+/**
+ * Reads and locks a row. The first statement waits for other writers, so the second sees their
+ * writes.
+ */
 export async function lockedRow(
   sql: Sql,
   { forUpdate }: SqlDatabase,
@@ -174,8 +177,8 @@ export async function lockedRow(
 export const refLock = ({ scope, ref }: PaymentDraft): string => `ref ${scope} ${ref}`;
 
 /**
- * Payments with equal idempotency keys are opened and submitted one after the other, whatever their
- * references.
+ * The lock for an idempotency key. Payments with equal keys are opened and submitted one after the
+ * other, whatever their references.
  */
 export const keyLock = ({ idempotencyKey }: PaymentDraft): string[] =>
   idempotencyKey === null ? [] : [`key ${idempotencyKey}`];

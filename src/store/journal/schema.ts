@@ -1,5 +1,5 @@
-// The tables of the journal, for SQLite and for PostgreSQL; a test compares them. Each text makes
-// the next version of the one before it, from version 1. A released text never changes.
+// The tables of the journal, for SQLite and for PostgreSQL. A test compares the two. Each text
+// makes the next version from the version before it, from version 1. A released text never changes.
 
 import type { Part } from '../database/postgres-schema.js';
 
@@ -118,7 +118,7 @@ export const sqliteSteps: readonly string[] = [
   ) STRICT, WITHOUT ROWID;`,
 ];
 
-/** The limit clock is the clock of the database; limits of accounts apply to all its homes. */
+/** The limit clock is the clock of the database. Limits of accounts apply to all its homes. */
 const postgresSteps: readonly string[] = [
   `CREATE TABLE payments (
     id TEXT COLLATE "C" PRIMARY KEY,
@@ -228,7 +228,10 @@ const postgresSteps: readonly string[] = [
 
 export const journalPart: Part = { name: 'journal', table: 'payments', steps: postgresSteps };
 
-/** Closes a file whose payments were moved into a database, for processes that have it open. */
+/**
+ * Closes a file after its payments were moved into a database, for processes that have the file
+ * open.
+ */
 export const closing = `
   CREATE TRIGGER IF NOT EXISTS moved_before_insert BEFORE INSERT ON payments
   BEGIN SELECT RAISE(ABORT, 'its payments were moved into a database'); END;

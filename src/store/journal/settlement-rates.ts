@@ -1,12 +1,12 @@
-// The exchange rates at which transactions settled, to the fiat currency of the profile. They
-// cannot be requested later, so a missing one stays missing.
+// The exchange rates of settled transactions to the fiat currency of the profile. The service does
+// not report past rates, so a missing rate stays missing.
 import * as v from 'valibot';
 import { placeholders, rowOf, type SqlDatabase } from '../database/sql.js';
 
 export interface KeptRate {
   /** When the rates were read, epoch ms by the service clock. */
   readonly keptAt: number;
-  /** Epoch ms by the service clock; null if nobody has seen the settlement. */
+  /** Epoch ms by the service clock. Null if no process has seen the settlement. */
   readonly settledAt: number | null;
   readonly fiat: string;
   /** The price of each currency of the transaction in `fiat`, as decimals. */
@@ -14,11 +14,12 @@ export interface KeptRate {
 }
 
 export interface SettlementRates {
-  /**
-   * The rates of the moment: those of the submission, until those of the settlement replace them.
-   */
+  /** Stores current rates: those of the submission, until those of the settlement replace them. */
   keep(scope: string, txnId: string, rate: KeptRate): Promise<void>;
-  /** The settlement was seen late: `rate` counts only if there is none of the submission. */
+  /**
+   * Stores rates of a settlement that was seen late. `rate` counts only if there is no rate of the
+   * submission.
+   */
   keepLate(scope: string, txnId: string, rate: KeptRate): Promise<void>;
   of(scope: string, txnIds: readonly string[]): Promise<ReadonlyMap<string, KeptRate>>;
 }

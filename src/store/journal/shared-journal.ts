@@ -1,5 +1,5 @@
 // The journal in a database that others share and restore. It refuses payments if the database may
-// lack earlier ones; what was submitted is still followed and entered.
+// lack earlier payments. It still follows and enters submitted payments.
 import type { Failure } from '../../formats/failure.js';
 import type { Postgres } from '../database/postgres.js';
 import { checkTables, markRestored, type Identity } from '../database/postgres-schema.js';
@@ -8,10 +8,10 @@ import type { Journal } from './journal.js';
 import { journalPart } from './schema.js';
 import { openSqlJournal } from './sql-journal.js';
 
-/** What was last known of the database: at least so many submissions, in a generation. */
+/** The last known state of the database: at least this many submissions, in a generation. */
 export type SeenDatabase = Pick<Identity, 'generation' | 'recorded'>;
 
-/** Whether payments that were recorded are missing now. */
+/** Whether recorded payments are missing now. */
 export const wentBack = (is: Identity, seen: SeenDatabase | undefined): boolean =>
   is.restored ||
   (seen !== undefined &&
@@ -21,13 +21,13 @@ export const wentBack = (is: Identity, seen: SeenDatabase | undefined): boolean 
 export interface SharedJournalOptions {
   readonly database: Postgres;
   readonly isAlive: (owner: string) => boolean;
-  /** The database as it was just read. */
+  /** The identity of the database, read just now. */
   readonly identity: Identity;
-  /** What this home knows of it from earlier commands. */
+  /** The state of the database that this home remembers from earlier commands. */
   readonly seen?: SeenDatabase | undefined;
   /** Another reason to refuse payments. */
   readonly refusal?: Failure | undefined;
-  /** Called after each submission, and when the figures were read. */
+  /** Called after each submission, and after a read of the figures. */
   readonly onSeen?: (seen: SeenDatabase) => void;
 }
 
@@ -45,7 +45,8 @@ export async function openSharedJournal({
 
   const compare = async (is: Identity, before: SeenDatabase | undefined): Promise<void> => {
     restored = wentBack(is, before);
-    // For all homes, also those that cannot notice. A role that may not write refuses alone.
+    // Marks the database for all homes, including those that cannot notice a restore. A role that
+    // may not write refuses only its own payments.
     if (restored && !is.restored) await markRestored(database).catch(() => undefined);
     known = { generation: is.generation, recorded: is.recorded };
   };
@@ -54,7 +55,7 @@ export async function openSharedJournal({
   /** Throws Failure `usage` for another database. */
   const look = async (): Promise<void> => {
     losses = database.losses();
-    // A submission of this process may be counted while the answer is on its way.
+    // A submission of this process may be counted while its response is under way.
     const before = known;
     const is = await checkTables(database, journalPart);
     if (is.id !== identity.id) throw anotherDatabase(database.source, is.id, identity.id);
@@ -81,8 +82,8 @@ export async function openSharedJournal({
       onSeen?.(known);
       return claim;
     },
-    // Receivers and timers read it every minute: they notice a restore under payers that remember
-    // nothing.
+    // Receivers and timers read the figures every minute, so they notice a restore for payers that
+    // remember nothing.
     unfinished: async () => {
       await look();
       onSeen?.(known);

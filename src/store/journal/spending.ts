@@ -1,6 +1,6 @@
-// What an account spent within the last day: a sum for each period, maintained with every change of
-// an attempt, so that its cost does not depend on the number of payments. Amounts are added as
-// integers, in groups of nine digits, because SQLite cannot add decimals exactly.
+// The amount that an account spent within the last day: a sum for each period. Every change of an
+// attempt updates the sums, so the cost does not depend on the number of payments. Amounts are
+// added as integers, in groups of nine digits, because SQLite cannot add decimals exactly.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
@@ -9,21 +9,21 @@ import type { Spend } from './journal.js';
 import { mayHaveMoved, type Attempt, type Payment } from './payment.js';
 import { arrivalOf } from './rows.js';
 
-/** A daily limit counts payments that were submitted within this time. */
+/** A limit per day counts the payments that were submitted within this time. */
 export const dayMs = 86_400_000;
-/** A day has 145 periods, and the first is added up from its attempts. */
+/** A day has 145 periods. The first period is added up from its attempts. */
 export const periodMs = 600_000;
 
 const groupDigits = 9;
 
-/** `units x 10^(9 x exponent)` of a currency. */
+/** A part of an amount: `units x 10^(9 x exponent)` of a currency. */
 export interface Group {
   readonly ccy: string;
   readonly exponent: number;
   readonly units: number;
 }
 
-/** 12.5 is 12 of exponent 0 and 500000000 of exponent -1. */
+/** The groups of an amount: 12.5 is 12 with exponent 0 and 500000000 with exponent -1. */
 export function groupsOf({ ccy, total }: Spend): Group[] {
   const amount = new Big(total);
   const [whole = '', fraction = ''] = fixed(amount.abs()).split('.');
@@ -38,14 +38,15 @@ export function groupsOf({ ccy, total }: Spend): Group[] {
 }
 
 /**
- * What an attempt debits and, if that is received elsewhere in another currency, what is received.
+ * The debit of an attempt, and the received amount if another party receives it in another
+ * currency.
  */
 function spendsOf(payment: Payment, attempt: Attempt): Spend[] {
   const { approvedTotal, approvedReceives, spendCcy, submittedAt } = attempt;
   if (!mayHaveMoved(attempt) || submittedAt === null || spendCcy === null || approvedTotal === null)
     return [];
   const debited = { ccy: spendCcy, total: approvedTotal };
-  // If the order has only the debited amount, the approved quote has the received one.
+  // If the order states only the debit, the approved quote states the received amount.
   const { ccy, total } = arrivalOf(payment);
   const received = total ?? approvedReceives;
   const isElsewhere = ccy !== null && ccy !== spendCcy && payment.kind !== 'swap';
@@ -53,8 +54,8 @@ function spendsOf(payment: Payment, attempt: Attempt): Spend[] {
 }
 
 /**
- * What an attempt adds to the sums: groups in a fixed order, so that two transactions lock the same
- * rows in the same order.
+ * The amounts that an attempt adds to the sums. Groups have a fixed order, so that two transactions
+ * lock the same rows in the same order.
  */
 export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
   spendsOf(payment, attempt)
@@ -64,9 +65,8 @@ export const spendingOf = (payment: Payment, attempt: Attempt): Group[] =>
 export const keyOf = ({ ccy, exponent }: Group): string => `${ccy} ${exponent}`;
 
 /**
- * Adds to the sum of the period in which the attempt was submitted; -1 takes it back.
- *
- * @param token the last change of the payment; without that change nothing is added
+ * Adds to the sum of the period in which the attempt was submitted. -1 subtracts.
+ * @param token the last change of the payment. Without that change nothing is added
  */
 export const addSpending = (
   [paymentId, number]: readonly [paymentId: string, attempt: number],
@@ -88,11 +88,11 @@ export const addSpending = (
   token,
 ];
 
-/** What the account spent since this time of the limit clock. */
+/** The amount that the account spent since this time of the limit clock. */
 export function spentSince(account: string, since: number): Statement {
   const first = Math.floor(since / periodMs);
   return [
-    // Of the first period, only the attempts that were submitted late enough.
+    // In the first period, only attempts that were submitted late enough count.
     `WITH late AS (
        SELECT a.spend_ccy, a.approved_total, p.kind, p.receives_ccy,
          COALESCE(p.receives_total, a.approved_receives) AS received

@@ -1,5 +1,5 @@
-// The journal in a database: safe with many processes at once, on one machine or on many. Here a
-// payment is opened, claimed by one process, and written under its claim.
+// The journal in a database, safe with many processes at once, on one machine or on many. It opens
+// a payment, lets one process claim it, and writes under that claim.
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
 import { TimeFromNow, type Sql, type SqlDatabase } from '../database/sql.js';
@@ -56,7 +56,7 @@ export function openSqlJournal(
   };
 }
 
-/** A lease that is neither extended nor ended expires. */
+/** The transaction may fail, because a lease that is neither extended nor ended expires. */
 const optional = { isOptional: true } as const;
 
 /** The row after statements that wrote it. */
@@ -82,7 +82,7 @@ async function beginIn(
     await sql.all(selectPayments(condition), draft.scope, draft.ref, draft.idempotencyKey),
   );
   const same = payments.find(({ scope, ref }) => scope === draft.scope && ref === draft.ref);
-  // The answer to a commit was lost, and this is the repetition.
+  // An earlier run of this transaction was committed, and its response was lost.
   if (same?.id === draft.id) return { payment: same, found: 'new' };
   const rival = payments.find((each) => each.id !== same?.id && mayHavePaid(each));
   if (rival !== undefined && (same === undefined || !mayHavePaid(same)))
@@ -93,7 +93,7 @@ async function beginIn(
   return payment === undefined ? { payment: same, found: 'ref' } : { payment, found: 'new' };
 }
 
-/** Gives the reference to the order of the draft, unless a process works on the earlier one. */
+/** Gives the reference to the order of the draft, unless a process works on the earlier payment. */
 async function takeReference(
   sql: Sql,
   { database, isHeld }: SqlJournalDeps,
@@ -108,13 +108,13 @@ async function takeReference(
 
 const take = 'UPDATE payments SET owner = ?, lease_until = ?, fence = fence + 1 WHERE id = ?';
 
-/** Claims a payment that no process, or this one, has claimed; undefined otherwise. */
+/** Claims a payment if no other process has a claim on it. Otherwise resolves with undefined. */
 async function claimFree(
   database: SqlDatabase,
   id: string,
   owner: string,
 ): Promise<Claim | undefined> {
-  // A second statement, to see the writes of a process that the first one waited for.
+  // A second statement sees the writes of a process for which the first statement waited.
   const [, rows = []] = await database.transaction((sql) =>
     sql.last(
       [`${take} AND (owner IS NULL OR owner = ?)`, owner, new TimeFromNow(leaseMs), id, owner],
@@ -154,7 +154,8 @@ async function write(database: SqlDatabase, claim: Claim, change: PaymentChange)
   const options = { lasts: mustLast(change) };
   const written = await database.transaction((sql) => writeChange(sql, claim, wanted), options);
   if (written !== undefined) return written;
-  // Taken over, written in a commit with a lost answer, or changed since this claim.
+  // Another process took the payment over, or the commit succeeded and its response was lost, or
+  // the payment changed since this claim.
   return database.transaction(
     async (sql) => writeToRow(sql, await rowOfPayment(sql, claim.payment.id), claim, wanted),
     options,
@@ -162,8 +163,9 @@ async function write(database: SqlDatabase, claim: Claim, change: PaymentChange)
 }
 
 /**
- * The service can restore every change except a possible submission and what a person decided. The
- * other changes survive the process and reach the disk with the next of these.
+ * Whether a change must survive a power loss: a possible submission, and a person's decision. The
+ * service can restore every other change. The others survive the process, and reach the disk with
+ * the next of these.
  */
 const mustLast = ({ attempt, abandoned }: PaymentChange): boolean =>
   attempt?.state === 'submitting' || abandoned === true || (attempt?.resolution ?? null) !== null;

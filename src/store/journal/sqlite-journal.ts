@@ -10,7 +10,10 @@ export interface SqliteJournalOptions {
   readonly path: string;
   /** Whether the process of a claim's owner is running. */
   readonly isAlive: (owner: string) => boolean;
-  /** The machine's clock, epoch ms: read after locking the file, which can take long. */
+  /**
+   * The machine's clock in epoch ms. It is read after the file is locked, because locking can take
+   * long.
+   */
   readonly now: () => number;
   /** Whether the settings record a journal at this path. */
   readonly isKnown?: boolean;
@@ -39,7 +42,6 @@ export const checkJournal = (path: string, isKnown: boolean): void =>
 /**
  * Whether a file of any version has a payment. Changes nothing. Throws Failure if the file is
  * damaged or missing.
- *
  * @param apartFrom a service whose payments do not count, because they move no real money
  */
 export function holdsPayments(path: string, apartFrom: string | undefined): boolean {

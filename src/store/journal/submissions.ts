@@ -1,5 +1,5 @@
-// Submits attempts, and enters those that the service reports: both count against the limits of the
-// account, by the limit clock.
+// Submits attempts, and enters attempts that the service reports. Both count against the limits of
+// the account, by the limit clock.
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
 import type { Sql, SqlDatabase, Statement } from '../database/sql.js';
@@ -63,7 +63,7 @@ async function submit(
       try {
         await allow(spentBefore(sql, claim.payment, rows, time));
       } catch (error) {
-        // Commits the reading of the limit clock.
+        // Returns the refusal, so that the transaction commits the reading of the limit clock.
         if (error instanceof Failure) return error;
         throw error;
       }
@@ -82,7 +82,7 @@ async function submit(
 const competing = async (sql: Sql, { id, idempotencyKey }: Payment): Promise<PaymentRow[]> =>
   readRows(await sql.all(selectPayments('p.id = ? OR p.idempotency_key = ?'), id, idempotencyKey));
 
-/** What the account did before a submission; its account is locked until the end. */
+/** The spending of an account before a submission. The account is locked until the end. */
 function spentBefore(
   sql: Sql,
   { id, account }: Payment,

@@ -9,7 +9,7 @@ import type { SecretStore } from './secrets.js';
 import type { Profile } from './profiles.js';
 
 export interface FoundDatabase {
-  /** With the password. */
+  /** The address with its password. */
   readonly url: string;
   /** The setting with the address, for messages. */
   readonly source: string;
@@ -20,7 +20,8 @@ export const databaseVariable = 'SVCPAY_DATABASE_URL';
 const secretName = (url: string): string => `database ${url}`;
 
 /**
- * Undefined if the data is in files of this home. Throws Failure `usage` for an invalid address.
+ * The database, or undefined if the data is in files of this home. Throws Failure `usage` for an
+ * invalid address.
  */
 export async function findDatabase(
   profile: Profile,

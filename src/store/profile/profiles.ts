@@ -85,13 +85,18 @@ const profileSchema = v.object({
   sender: v.optional(v.partial(partySchema)),
   codes: v.optional(codesSchema),
   limits: v.optional(limitsSchema),
-  /** Address of the database without its password; otherwise the data is in files of this home. */
+  /**
+   * The address of the database without its password. Without it, the data is in files of this
+   * home.
+   */
   databaseUrl: v.optional(v.string()),
   /** Rates in this currency are stored when a transaction settles. */
   fiat: v.optional(v.string()),
   /** A block explorer, to which addresses link. */
   explorer: v.optional(v.string()),
-  /** The id of the database that this home has paid from; another one may lack those payments. */
+  /**
+   * The id of the database from which this home has paid. Another database may lack those payments.
+   */
   databaseId: v.optional(v.string()),
 });
 
@@ -101,7 +106,7 @@ const configSchema = v.object({
   recipients: v.optional(v.record(v.string(), recipientSchema), {}),
   /** Destinations of `send` by name. */
   contacts: v.optional(v.record(v.string(), v.string()), {}),
-  /** Payments were made here, so an empty journal is damage. */
+  /** Payments were made here, so an empty journal is damaged. */
   hasJournal: v.optional(v.boolean()),
   /** The journal was moved into this database, so the file is outdated. */
   journalMovedTo: v.optional(v.string()),
@@ -121,14 +126,16 @@ export type Config = v.InferOutput<typeof configSchema>;
 
 export const defaultProfile = 'default';
 
-/** Checks limits of another program. Throws Failure `usage` for a limit that could never apply. */
+/**
+ * Checks the limits of another program. Throws Failure `usage` for a limit that could never apply.
+ */
 export function readLimits(limits: Partial<Limits>): Limits {
   const { success, output, issues } = v.safeParse(v.strictObject(limitsSchema.entries), limits);
   if (success) return output;
   throw new Failure('usage', `The limits cannot be applied: ${issues[0].message}.`);
 }
 
-/** Names with a meaning in plain objects. */
+/** Names that have a meaning in plain objects. */
 const reserved = ['__proto__', 'constructor', 'prototype'];
 
 export const openConfig = (folder: string): Document<Config> =>
@@ -140,7 +147,7 @@ const limitWord = /limit|max|budget|quota|daily|spend|(^|[^a-z])cap($|[^a-z])/i;
 const limitPeriod = /per[-_ ]?(payment|hour|day|week|month|year|tx|transaction)/i;
 const isLimitName = (name: string): boolean => limitWord.test(name) || limitPeriod.test(name);
 
-/** Refuses unknown fields that look like limits, because they would not be applied. */
+/** Refuses unknown fields that look like limits, because svcpay would not apply them. */
 function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
   const profiles = Object.entries(isFields(raw['profiles']) ? raw['profiles'] : {});
   const places: [
@@ -233,8 +240,8 @@ export async function changeContact(
 }
 
 /**
- * The saved name that a person means: the same one, otherwise the only one that is equal in any
- * letter case. Throws Failure `usage` if there are several.
+ * The saved name that a person means: the identical name, otherwise the only name that is equal in
+ * any letter case. Throws Failure `usage` if there are several.
  */
 export function savedName(
   book: Readonly<Record<string, unknown>>,

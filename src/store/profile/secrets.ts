@@ -7,7 +7,7 @@ export type SecretPlace = 'keyring' | 'file';
 
 export type SecretStore = ReturnType<typeof openSecrets>;
 
-/** The used part of a system keyring. */
+/** The part of a system keyring that svcpay uses. */
 export interface Keyring {
   get(name: string): string | null;
   set(name: string, secret: string): void;
@@ -18,7 +18,7 @@ export type OpenKeyring = () => Promise<Keyring | undefined>;
 
 const secretsSchema = v.record(v.string(), v.string());
 
-/** @param openKeyring called only to save a secret, or if it is not in the file */
+/** @param openKeyring called only to save a secret, or if the file does not have the secret */
 export function openSecrets(home: Home, openKeyring: OpenKeyring) {
   const file = openDocument(home.config, 'secrets', secretsSchema);
   const keyring = async (): Promise<Keyring | undefined> =>
@@ -55,14 +55,17 @@ export function openSecrets(home: Home, openKeyring: OpenKeyring) {
   };
 }
 
-/** Reads back: without a desktop session some keyrings take a secret and keep nothing. */
+/**
+ * Stores a secret and reads it back, because without a desktop session some keyrings accept a
+ * secret and store nothing.
+ */
 const keeps = (ring: Keyring, name: string, secret: string): boolean =>
   tryKeyring(() => {
     ring.set(name, secret);
     return ring.get(name);
   }) === secret;
 
-/** Undefined if the keyring refuses (no session, locked). */
+/** The result of the action, or undefined if the keyring refuses (no session, locked). */
 function tryKeyring<T>(action: () => T): T | true | undefined {
   try {
     return action() ?? true;

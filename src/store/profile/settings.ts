@@ -13,17 +13,16 @@ export interface SettingFlags {
 
 export type Settings = Readonly<ReturnType<typeof resolveSettings>>;
 
-/** A variable's trimmed value; undefined if empty. */
+/** The trimmed value of a variable, or undefined if it is empty. */
 export const fromEnvironment = (env: NodeJS.ProcessEnv, name: string): string | undefined =>
   env[name]?.trim() || undefined;
 
-/** The address of the embedded sandbox, which is never resolved. */
+/** The address of the embedded sandbox. No DNS lookup uses it. */
 export const embeddedUrl = 'http://sandbox.localhost';
 
 /**
  * Throws Failure `usage` for an unknown profile, because its limits would be missing.
- *
- * @param mayBeNew the command may create the profile
+ * @param mayBeNew whether the command may create the profile
  */
 export function resolveSettings(
   flags: SettingFlags,
@@ -46,24 +45,26 @@ export function resolveSettings(
   return {
     profileName,
     profile,
-    /** The embedded sandbox: no address, no credentials. */
+    /** The embedded sandbox needs no address and no credentials. */
     embedded,
     baseUrl,
     apiKey,
-    /** The secret of the environment; otherwise it is in the secret store. */
+    /** The secret from the environment. Without it, the secret store has the secret. */
     apiSecret: given('SVCPAY_API_SECRET'),
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
     maker: checkMaker(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
-    /** The webhook signature header, if it differs from the one with the maker's name. */
+    /**
+     * The webhook signature header, if it differs from the header that contains the service name.
+     */
     signatureHeader: checkHeader(given('SVCPAY_SIGNATURE_HEADER') ?? profile.signatureHeader),
     network: readNetwork(given('SVCPAY_NETWORK')) ?? profile.network ?? defaultNetwork(baseUrl),
     /**
-     * The database of journal, limits and inbox, without its password; undefined for files of this
+     * The database of journal, limits and inbox, without its password. Undefined for files of this
      * home.
      */
     databaseUrl:
       withoutPassword(given(databaseVariable) ?? profile.databaseUrl ?? '').url || undefined,
-    /** The database that payments are made from; undefined until the first one. */
+    /** The database from which payments are made. Undefined before the first payment. */
     databaseId: given(databaseIdVariable) ?? profile.databaseId,
   };
 }
@@ -79,7 +80,7 @@ function unknownProfile(name: string, { profiles }: Config): Failure {
   );
 }
 
-/** The maker's name is part of field and header names on the wire. */
+/** Checks the service name, which is part of field and header names on the wire. */
 export function checkMaker(maker: string): string {
   if (/^[a-z][a-z0-9]{0,31}$/.test(maker)) return maker;
   throw new Failure(
@@ -106,7 +107,9 @@ export function readNetwork(text: string | undefined): Network | undefined {
   return network;
 }
 
-/** A remote service uses mainnet; one on this machine is for tests and accepts every network. */
+/**
+ * A remote service uses mainnet. A service on this machine is for tests and accepts every network.
+ */
 function defaultNetwork(baseUrl: string | undefined): Network {
   return baseUrl?.startsWith('https:') === true ? 'mainnet' : 'any';
 }

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { openDocument } from '../files/document.js';
 
-/** An empty token has been deleted. */
+/** An empty token was deleted. */
 const tokenSchema = v.object({
   accessToken: v.pipe(v.string(), v.regex(/^[!-~]*$/)),
   expiresAt: v.number(),
@@ -27,7 +27,7 @@ export interface KeptTokens {
   clear(): Promise<void>;
 }
 
-/** Storage name for the secret and token of a key at a service. */
+/** The name under which the secret and token of a key at a service are stored. */
 export const credentialName = (baseUrl: string, apiKey: string): string => `${baseUrl} ${apiKey}`;
 
 /** @param log reports an unreadable file, after which the client signs in again */

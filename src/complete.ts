@@ -1,5 +1,5 @@
-// Answers a shell that asks what can stand at the cursor: apart from the program, because it must
-// load next to nothing.
+// Answers a shell that requests completions at the cursor. It is separate from the program, because
+// it must load very little code.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
@@ -17,8 +17,8 @@ const mostOffered = 20;
 type LoadModule = (name: 'libsql') => typeof Database;
 
 /**
- * @param args the shell, and the words behind the name of the program up to the cursor
- * @param load loads the database, which most completions do without
+ * @param args the shell, and the words after the name of the program up to the cursor
+ * @param load loads the database, which most completions do not need
  */
 export function answer(
   [shell = '', ...typed]: readonly string[],
@@ -36,16 +36,16 @@ export function answer(
     knownAt(() => findHome(env), load),
   );
   if (found === 'files') return ':files\n';
-  // bash replaces only what stands behind the last = or :.
+  // bash replaces only the text after the last = or :.
   const cut = shell === 'bash' ? (/^.*[=:]/.exec(words.at(-1) ?? '')?.[0].length ?? 0) : 0;
-  // Names come from the service too. One that no line can hold is not offered.
+  // Some names come from the service. A name that cannot be typed on a line is not offered.
   const typeable = found.filter(({ text }) => sanitize(text) === text);
   return typeable
     .map(({ text, about = '' }) => `${text.slice(cut)}\t${sanitize(about)}\n`)
     .join('');
 }
 
-/** bash hands over `--output=json` as three words. */
+/** bash passes `--output=json` as three words. */
 function rejoined(words: readonly string[]): string[] {
   const whole: string[] = [];
   let glued = false;
@@ -58,7 +58,7 @@ function rejoined(words: readonly string[]): string[] {
   return whole;
 }
 
-/** A word as it is typed may be quoted, and not to its end. */
+/** A typed word may have an opening quote without a closing quote. */
 const unquoted = (word: string): string => word.replace(/^['"]/, '').replaceAll(/\\(.)/g, '$1');
 
 const knownAt =
@@ -117,7 +117,7 @@ function entries(path: string, key: string): [string, unknown][] {
   return typeof part === 'object' && part !== null ? Object.entries(part) : [];
 }
 
-/** To read anything else may never end. */
+/** A read of anything but a file may never end. */
 const isFile = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
@@ -168,7 +168,7 @@ function destinationIn(request: unknown): string {
   return to.length > 24 && !to.includes('@') ? `${to.slice(0, 4)}…${to.slice(-4)}` : to;
 }
 
-/** The first rows of what is asked of a database file; none where there is no such file. */
+/** The first rows of a query on a database file, or none if the file does not exist. */
 function rowsOf(
   path: string,
   query: string,

@@ -18,7 +18,7 @@ import type { Input, InputStream, OutputStream } from './terminal/terminal.js';
 
 // Deprecation warnings of libraries would precede the error of a script.
 process.noDeprecation = true;
-// Remains if the program ends before the command: that is not a success.
+// This code remains if the program ends before the command, which must not count as success.
 process.exitCode = exitCodes.unexpected;
 void main();
 
@@ -27,7 +27,8 @@ async function main(): Promise<void> {
   const outputs = openOutputs();
   const money: MoneyState = { isSubmitted: false };
   const proc = openProcess(outputs, money);
-  // A question whose terminal is closed cannot restore it, and may throw before the signal arrives.
+  // A question on a closed terminal cannot restore the terminal, and may throw before the signal
+  // arrives.
   const isHangUp = (error: object): boolean => 'syscall' in error && error.syscall === 'setRawMode';
   process.on(
     'uncaughtException',
@@ -48,8 +49,8 @@ async function main(): Promise<void> {
     try {
       await showUnexpected(error, line, proc);
     } catch {
-      // The code that formats a failure could not be loaded, for instance because too many files
-      // are open.
+      // The code that formats a failure could not be loaded, for example because too many files are
+      // open.
       tryWrite(bareText(error, exitCode, line.has('json')));
     }
     await end(exitCode);
@@ -62,7 +63,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** An error here would be reported repeatedly. */
+/** Writes a text, and ignores errors, because a report of the error would fail again. */
 function tryWrite(text: string): void {
   try {
     writeSync(2, text);
@@ -71,7 +72,7 @@ function tryWrite(text: string): void {
   }
 }
 
-/** A system error, formatted by code that is already loaded. */
+/** The text of a system error, formatted by code that is already loaded. */
 function bareText(error: unknown, exitCode: number, isJson: boolean): string {
   const what = error instanceof Error ? error.message : String(error);
   const message =
@@ -87,14 +88,14 @@ function bareText(error: unknown, exitCode: number, isJson: boolean): string {
     : `${message}\n  ${hint}\n`;
 }
 
-/** The state of the money, for when the command cannot report it. */
+/** The state of the money, for the case that the command cannot report it. */
 interface MoneyState {
   isSubmitted: boolean;
 }
 
 /**
- * At exit Node restores the terminal's modes, and aborts if the terminal is closed: so it must not
- * be open then.
+ * Ends the process. At exit Node restores the terminal's modes, and aborts if the terminal is
+ * closed. So a closed terminal must not be open in Node then.
  */
 function leave(code: number): never {
   const isGone = (fd: number): boolean =>
@@ -103,20 +104,21 @@ function leave(code: number): never {
     try {
       if (isGone(fd)) closeSync(fd);
     } catch {
-      // Not a terminal if it cannot be examined.
+      // A descriptor that cannot be examined does not count as a terminal.
     }
   }
   process.exit(code);
 }
 
 interface Outputs extends Pick<Process, 'stdout' | 'stderr' | 'page'> {
-  /** Why stdout could not be written; undefined if the reader closed it. */
+  /** The reason why stdout could not be written. Undefined if the reader closed it. */
   whyLost(): string | undefined;
   flushed(): Promise<void>;
 }
 
 /**
- * Opened on first use. A full disk or a closed reader (`| head`) must not end a payment half-way.
+ * Opens the outputs on first use. A full disk or a closed reader (`| head`) must not end a payment
+ * half-way.
  */
 function openOutputs(): Outputs {
   const opened: { stdout?: OutputStream; stderr?: OutputStream } = {};
@@ -148,8 +150,8 @@ function openOutputs(): Outputs {
 }
 
 /**
- * Without a terminal, text is written without the stream, whose opening takes as long as the rest
- * of a help page.
+ * Writes text without a stream if there is no terminal, because opening a stream takes as long as
+ * the rest of a help page.
  */
 function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['page'] {
   const isPlain = (): boolean => !isOpen() && !fstatSync(1).isCharacterDevice();
@@ -172,7 +174,10 @@ function openPage(isOpen: () => boolean, stdout: () => OutputStream): Process['p
   };
 }
 
-/** Resolves when all is written, or has failed, which a stream reports later. */
+/**
+ * Resolves when everything is written, or when a write has failed. A stream reports the failure
+ * later.
+ */
 function flushed(stream: OutputStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.writableLength === 0 || stream.destroyed) setImmediate(resolve);
@@ -193,7 +198,8 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
         graceMs,
       );
   };
-  // A closed terminal sends SIGHUP. It cannot stay ignored for nohup: Node has already reset that.
+  // A closed terminal sends SIGHUP. It cannot stay ignored for nohup, because Node has already
+  // reset it.
   const taken = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of taken) process.on(signal, interrupt);
   return {
@@ -215,7 +221,8 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
     signal: interruption.signal,
     interrupt,
     onSubmit: () => void (money.isSubmitted = true),
-    // Added before the others are removed, because a signal without a listener ends the process.
+    // The new listener is added before the others are removed, because a signal without a listener
+    // ends the process.
     takeSignals(taker) {
       for (const signal of taken) process.on(signal, taker).off(signal, interrupt);
       return () => {
@@ -225,7 +232,7 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
     now: () => Date.now(),
     elapsed: () => performance.now(),
     random: () => Math.random(),
-    // The global `crypto` is the whole of Web Crypto.
+    // The global `crypto` would load the whole of Web Crypto.
     newId: () => process.getBuiltinModule('node:crypto').randomUUID(),
     sleep: (ms, signal) =>
       process
@@ -240,7 +247,7 @@ function openProcess(outputs: Outputs, money: MoneyState): Process {
 
 let ttyFd: number | undefined;
 
-/** The terminal of the process, whatever stdin is; -1 without one. */
+/** Opens the terminal of the process, whatever stdin is. -1 without a terminal. */
 function openTty(): number {
   try {
     return (ttyFd ??= openSync('/dev/tty', 'r+'));
@@ -249,7 +256,7 @@ function openTty(): number {
   }
 }
 
-/** Whether this process may change the terminal: the system stops a background job that tries. */
+/** Whether this process may change the terminal. The system stops a background job that tries. */
 function isForeground(): boolean {
   try {
     const [, , group, , , foreground] = readFileSync('/proc/self/stat', 'latin1')
@@ -257,7 +264,7 @@ function isForeground(): boolean {
       .split(' ');
     return group === foreground;
   } catch {
-    // Systems other than Linux mark it with a plus.
+    // Systems other than Linux mark a foreground process with a plus.
     const { stdout } = process
       .getBuiltinModule('node:child_process')
       .spawnSync('ps', ['-o', 'stat=', '-p', String(process.pid)], { encoding: 'utf8' });
@@ -265,7 +272,7 @@ function isForeground(): boolean {
   }
 }
 
-/** Reads the terminal without waiting for a key; empty where the system cannot do that. */
+/** Reads typed keys without waiting for a key. Empty if the system cannot do that. */
 function readTyped(): string {
   const buffer = Buffer.alloc(4_096);
   let typed = '';
@@ -277,7 +284,7 @@ function readTyped(): string {
       typed += buffer.toString('latin1', 0, count);
     }
   } catch {
-    // Nothing more to read, or no terminal.
+    // There is nothing more to read, or no terminal.
   }
   if (tty !== undefined) closeSync(tty);
   return typed;
@@ -301,10 +308,10 @@ function openInput(fd: () => number, open: (fd: number) => InputStream): Input {
     isForeground,
     typed: readTyped,
     get isTTY() {
-      // Not imported above, because few commands ask.
+      // Not imported at the top, because few commands ask.
       return process.getBuiltinModule('node:tty').isatty(fd());
     },
-    // A closed terminal reports an error besides its end.
+    // A closed terminal reports an error in addition to its end.
     open: () => (opened ??= open(fd()).on('error', () => undefined)),
   };
 }

@@ -17,60 +17,62 @@ import { Failure } from '../formats/failure.js';
 import type { CreateTransaction } from './creation.js';
 import { checked } from './given.js';
 
-/** What a {@link WalletClient} needs to know; the rest has a default. */
+/** The settings of a {@link WalletClient}. All optional settings have a default. */
 export interface WalletClientOptions {
-  /** `https://…`, or `http://` to this machine. A path behind it, such as `/api/v2`, is ignored. */
+  /**
+   * `https://…`, or `http://` to this machine. A path after the host, such as `/api/v2`, is
+   * ignored.
+   */
   baseUrl: string;
-  /** Issued at onboarding. */
+  /** The API key, which the operator issues at onboarding. */
   apiKey: string;
-  /** Signs the request for a token, and is never sent itself. */
+  /** The API secret. It signs the request for a token, and is never sent itself. */
   apiSecret: string;
   /**
-   * The brand on the wire: `acme` for `acmepay` and `acmepayFees`. As in the specification,
-   * `service`.
+   * The service name on the wire: `acme` for `acmepay` and `acmepayFees`. The default is that of
+   * the specification, `service`.
    */
   maker?: string | undefined;
   /**
-   * The (sub)account whose wallets and record are read; every other endpoint acts for the account
-   * of the key.
+   * The (sub)account of `wallets` and `account`. Every other endpoint acts for the account of the
+   * key.
    */
   accountId?: string | undefined;
-  /** For one request with its retries, in ms; by default 30 000. */
+  /** The time limit of one request with its retries, in ms. The default is 30 000. */
   timeout?: number | undefined;
   /**
-   * How often a read is repeated when the network or the service fails for a moment; by default 3
-   * times.
+   * How often a read is repeated if the network or the service fails for a moment. The default is
+   * 3.
    */
   maxNetworkRetries?: number | undefined;
   /**
-   * Called before each request is sent, repeated ones too, without its secrets. If it throws, the
+   * Called before each request is sent, including repetitions, without secrets. If it throws, the
    * request is not sent.
    */
   onRequest?: ((request: HttpRequest) => void | Promise<void>) | undefined;
-  /** Called with each answer before it is read, without its secrets. */
+  /** Called with each response before it is read, without secrets. */
   onResponse?: ((response: HttpResponse, request: HttpRequest) => void | Promise<void>) | undefined;
   /**
-   * Carries the requests; by default over the network, through the proxy that the environment
-   * names.
+   * Carries the requests. The default is the network, through the proxy that the environment names.
    */
   transport?: Transport | undefined;
-  /** Keeps the access token between clients; by default in the memory of this one. */
+  /** Keeps the access token between clients. The default is the memory of this client. */
   tokens?: types.TokenStore | undefined;
-  /** Precedes svcpay's own, as in `shop/1.0 svcpay/0.1.0`. */
+  /** Precedes svcpay's own name, as in `shop/1.0 svcpay/0.1.0`. */
   userAgent?: string | undefined;
-  /** Stops requests and pauses: they reject with kind `interrupted`, or with a `NoAnswer`. */
+  /** Stops requests and pauses, which then reject with kind `interrupted` or with a `NoAnswer`. */
   signal?: AbortSignal | undefined;
   /**
-   * Receives a line per exchange: method, path, status and time; never a header, a query or a body.
+   * Receives a line per exchange with method, path, status and time, but no header, query or body.
    */
   log?: ((line: string) => void) | undefined;
 }
 
-/** Options of one call, before those of the client. */
+/** Options of one call. They replace those of the client. */
 export interface RequestOptions {
-  /** Stops the request: it rejects with kind `interrupted`, or with a `NoAnswer`. */
+  /** Stops the request, which then rejects with kind `interrupted` or with a `NoAnswer`. */
   signal?: AbortSignal | undefined;
-  /** For the request with its retries, in ms. */
+  /** The time limit of the request with its retries, in ms. */
   timeout?: number | undefined;
   /** How often a read is repeated. */
   maxNetworkRetries?: number | undefined;
@@ -78,23 +80,23 @@ export interface RequestOptions {
 
 /** The last response of a successful call. */
 export interface LastResponse {
-  /** The service's name for the request, which its makers can look up. */
+  /** The service's id of the request, which its operator can look up. */
   readonly requestId: string | undefined;
   readonly status: number;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A result with its response, which JSON and loops leave out. */
+/** A result with its response. JSON and loops omit the response. */
 export type Answered<T> = T & { readonly lastResponse: LastResponse };
 
-/** Every transaction of a list, read page by page while it is looped over. */
+/** Every transaction of a list. The loop reads page by page. */
 export interface TransactionList extends AsyncGenerator<types.ListedTransaction, void, void> {
   /** The first `limit` transactions as an array. */
   autoPagingToArray(options: { limit: number }): Promise<types.ListedTransaction[]>;
 }
 
-/** A client, and what ends it. */
+/** A client, with the function that ends it. */
 interface Opened {
   readonly service: ServiceClient;
   readonly close: () => Promise<void>;
@@ -102,17 +104,16 @@ interface Opened {
 
 let read: (client: WalletClient) => ServiceClient;
 
-/** The client behind a {@link WalletClient}. Throws Failure `usage` for anything else. */
+/** The client behind a {@link WalletClient}. Throws Failure `usage` for any other value. */
 export const serviceOf = (client: WalletClient): ServiceClient => read(client);
 
 /**
- * The service, one method per endpoint of the specification. Signs in automatically, and again
- * after its token expires, and repeats reads when the network or the service fails for a moment. A
- * request that changes something is sent once.
- *
- * Every method rejects with a {@link ServiceError} when the service refuses, with a {@link
- * NoAnswer} when the outcome of the request is unknown, and with another {@link Failure} when an
- * answer cannot be read. Amounts are in whole units of the currency, times in epoch ms.
+ * The service, with one method per endpoint of the specification. The client signs in
+ * automatically, and again after its token expires. If the network or the service fails for a
+ * moment, it repeats a read. It sends a request that changes something only once. Every method
+ * rejects with a {@link ServiceError} if the service refuses, with a {@link NoAnswer} if the
+ * outcome of the request is unknown, and with another {@link Failure} if a response cannot be read.
+ * Amounts are in whole units of the currency, times in epoch ms.
  */
 export class WalletClient {
   readonly #opened: Opened;
@@ -125,14 +126,14 @@ export class WalletClient {
   }
 
   /**
-   * Throws `Failure` usage for options that cannot be: a missing key or secret, a misspelt name, a
-   * base URL of plain http to another machine.
+   * Throws `Failure` usage for invalid options: a missing key or secret, a misspelt name, a base
+   * URL of plain http to another machine.
    */
   constructor(options: WalletClientOptions);
   /** @internal */
   constructor(opened: { readonly opened: Opened });
   constructor(given: WalletClientOptions | { readonly opened: Opened }) {
-    // Programs in JavaScript pass anything.
+    // Programs in JavaScript may pass any value.
     this.#opened = isOpened(given) ? given.opened : open(checked('WalletClient', given));
   }
 
@@ -140,12 +141,14 @@ export class WalletClient {
     return this.#opened.service.baseUrl;
   }
 
-  /** The maker's name on the wire. */
+  /** The service name on the wire. */
   get maker(): string {
     return this.#opened.service.maker;
   }
 
-  /** The same client and token; its requests also stop at this signal, with kind `interrupted`. */
+  /**
+   * A client with the same token whose requests also stop at this signal, with kind `interrupted`.
+   */
   until(signal: AbortSignal): WalletClient {
     const { service, close } = this.#opened;
     return new WalletClient({ opened: { service: service.until(signal), close } });
@@ -156,12 +159,12 @@ export class WalletClient {
     return this.#within(options).authenticate();
   }
 
-  /** Endpoint 2, for the account of the options, or the key's own. */
+  /** The wallets of the account in the options, or else of the key's account (endpoint 2). */
   wallets(options?: RequestOptions): Promise<Answered<types.Wallet[]>> {
     return this.#answered(options, (service) => service.wallets());
   }
 
-  /** Endpoint 3, for the same account as {@link wallets}. */
+  /** The record of the account, chosen as in {@link wallets} (endpoint 3). */
   account(options?: RequestOptions): Promise<Answered<types.Account>> {
     return this.#answered(options, (service) => service.account());
   }
@@ -208,7 +211,7 @@ export class WalletClient {
     return this.#answered(options, (service) => service.cancelTransaction(txnId));
   }
 
-  /** Endpoint 9. */
+  /** One transaction by its id (endpoint 9). */
   transaction(txnId: string, options?: RequestOptions): Promise<Answered<types.Transaction>> {
     return this.#answered(options, (service) => service.transaction(txnId));
   }
@@ -240,7 +243,7 @@ export class WalletClient {
     });
   }
 
-  /** Same as {@link eachTransaction} in pages, which is faster. */
+  /** The pages of {@link eachTransaction}, without the cost of single rows. */
   eachTransactionPage(
     filter: types.TransactionFilter = {},
     options?: RequestOptions,
@@ -259,12 +262,15 @@ export class WalletClient {
     return this.#answered(options, (service) => service.createWebhook(webhook));
   }
 
-  /** Endpoint 12: at most one. */
+  /** The account's webhook, if there is one (endpoint 12). */
   webhooks(options?: RequestOptions): Promise<Answered<types.Webhook[]>> {
     return this.#answered(options, (service) => service.webhooks());
   }
 
-  /** Endpoint 13. Its response is not specified; read {@link webhooks} for the result. */
+  /**
+   * Changes a webhook (endpoint 13). The response is not specified: read {@link webhooks} for the
+   * result.
+   */
   updateWebhook(
     webhookId: string,
     change: { callback?: string; secret?: string },
@@ -273,7 +279,7 @@ export class WalletClient {
     return this.#within(options).updateWebhook(webhookId, change);
   }
 
-  /** Endpoint 14. */
+  /** Removes a webhook (endpoint 14). */
   removeWebhook(webhookId: string, options?: RequestOptions): Promise<void> {
     return this.#within(options).removeWebhook(webhookId);
   }
@@ -289,14 +295,14 @@ export class WalletClient {
     return this.#answered(options, (service) => service.institutions(countryCode));
   }
 
-  /** Endpoint 16, as far as it is known. */
+  /** Exchange rates (endpoint 16, which the specification only names). */
   rates(options?: RequestOptions): Promise<Answered<types.Rates>> {
     return this.#answered(options, (service) => service.rates());
   }
 
   /**
-   * Ends kept-alive connections at once. Not needed for the process to end; does nothing for a
-   * given `transport`.
+   * Ends idle connections at once. The process can end without it. It does not affect a `transport`
+   * from the options.
    */
   close(): Promise<void> {
     return this.#opened.close();
@@ -333,7 +339,7 @@ function open(options: WalletClientOptions): Opened {
     log,
     timeout: timeoutMs = 30_000,
   } = options;
-  // The caller closes a transport that the caller made.
+  // The caller closes a transport that the caller created.
   const { transport, close } =
     options.transport === undefined
       ? opening(networkTransport({ env: process.env, timeoutMs }))

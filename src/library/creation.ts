@@ -1,10 +1,11 @@
-// The body of a create request as an integrator writes it: closed methods, each with its details.
+// The body of a create request as an integrator writes it: a closed set of methods, each with its
+// details.
 import type * as types from '../api/types.js';
 
-/** Code of a payout, such as `vnd-instant` or `ke-kes-mobile` (specification: payout table). */
+/** The code of a payout, such as `vnd-instant` or `ke-kes-mobile` (specification: payout table). */
 export type PayoutCode = `${string}-${string}`;
 
-/** The account of a payout, in either set of fields of the specification. */
+/** The account of a payout, in one of the two sets of fields of the specification. */
 export interface PayoutDetails {
   institutionCode: string;
   institutionName?: string | undefined;
@@ -13,7 +14,7 @@ export interface PayoutDetails {
   bankAcctNum?: string | undefined;
 }
 
-/** Method and details of one side (specification: reqDetails by method and role). */
+/** The method and details of one side (specification: reqDetails by method and role). */
 export type CreateMethod =
   | { method: 'servicepay'; reqDetails?: Readonly<Record<string, never>> | undefined }
   | { method: 'lightning'; reqDetails?: { paymentRequest?: string | undefined } | undefined }
@@ -22,8 +23,8 @@ export type CreateMethod =
   | { method: 'mobile' | PayoutCode; reqDetails: PayoutDetails };
 
 /**
- * One side of a creation. Set `amtRequested` on one side only, and on none for a BOLT11 send
- * (endpoint 6).
+ * One side of a create request. Set `amtRequested` on one side only, and on neither side for a
+ * BOLT11 send (endpoint 6).
  */
 export type CreateSide = Omit<types.CreateSide, 'method' | 'reqDetails'> & CreateMethod;
 

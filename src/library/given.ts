@@ -1,5 +1,5 @@
-// Options of a program, checked completely before any action: a wrong type or a misspelt name must
-// not become a payment.
+// Checks the options of a program completely before any action, so that a wrong type or a misspelt
+// name never becomes a payment.
 import * as v from 'valibot';
 import { Failure } from '../formats/failure.js';
 import { nearest } from '../formats/nearest.js';
@@ -96,7 +96,7 @@ const shapes = {
   status: v.strictObject({ ...signal, ref: v.string() }),
 };
 
-/** The unchanged options. Throws Failure `usage` unless `name` accepts them. */
+/** The unchanged options. Throws Failure `usage` unless the schema `name` accepts them. */
 export function checked<T>(name: keyof typeof shapes, given: T): T {
   const shape = shapes[name];
   const { success, issues } = v.safeParse(shape, given);
@@ -122,12 +122,12 @@ function problem(
   if (type === 'non_empty') return `${option} is empty.`;
   const what = expected === null ? undefined : wanted[expected.replace(/ \| undefined$/, '')];
   if (what === undefined) return `${option}: ${message}.`;
-  // A text may be a secret, so it is not shown.
+  // The message omits a text, because it may be a secret.
   const given = received.startsWith('"') ? 'a text' : received;
   return `${option} is ${given}, and ${what} is needed.`;
 }
 
-/** What valibot expects, in words. */
+/** The expectation of valibot, in words. */
 const wanted: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a number',

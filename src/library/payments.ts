@@ -1,5 +1,5 @@
-// Payments for an integrator: the payment core of the command line, with a journal of the
-// integrator's choice.
+// Payments for an integrator: the payment core of the command line, with a journal that the
+// integrator chooses.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serviceOf, type WalletClient } from './client.js';
@@ -45,19 +45,19 @@ import { checkedInvoice } from '../wallet/receive/lightning.js';
 import { checkedOnchainRequest } from '../wallet/receive/onchain.js';
 import { requestMoney } from '../wallet/receive/request.js';
 
-/** What payments are made with. */
 export interface PaymentsOptions {
-  /** Acts in the account of its key. */
+  /** The client. Payments act in the account of its key. */
   client: WalletClient;
   /**
-   * Stores each step before its request is sent. A payment that is lost from it can be paid twice.
+   * The journal stores each step before its request is sent. A payment that is lost from the
+   * journal can be paid twice.
    */
   journal: Journal;
-  /** What may be spent; without limits, whatever is asked for. */
+  /** Limits on spending. By default there are none. */
   limits?: Partial<Limits> | undefined;
   /**
-   * Whose invoices and addresses are accepted; by default `mainnet` for a service elsewhere, `any`
-   * for one on this machine.
+   * The network of accepted invoices and addresses. The default is `mainnet` for a remote service,
+   * and `any` for a service on this machine.
    */
   network?: Network | undefined;
   /** Stops all calls, like the signal of each call. */
@@ -66,51 +66,51 @@ export interface PaymentsOptions {
   on?: ((event: PaymentEvent) => void) | undefined;
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   /**
-   * How long to wait for the end, in ms; by default 30 000. `false` stops once the service has
-   * accepted the confirmation.
+   * The longest wait for the end, in ms. The default is 30 000. `false` stops the wait once the
+   * service has accepted the confirmation.
    */
   wait?: number | 'forever' | false | undefined;
   /**
-   * Stops the call: with kind `interrupted` before money moves, with `pending` after it may have
-   * moved.
+   * Stops the call. The kind is `interrupted` before money may have moved, and `pending`
+   * afterwards.
    */
   signal?: AbortSignal | undefined;
   /**
-   * Called with each step of this call as it happens. If it throws, the payment goes on, and the
+   * Called with each step of this call as it happens. If it throws, the payment continues, and the
    * process emits a warning.
    */
   on?: ((event: PaymentEvent) => void) | undefined;
 }
 
-/** What every payment takes. */
+/** Options of every payment. */
 export interface PayOptions extends CallOptions {
   /**
-   * The caller's name for the payment: the same reference never pays twice, and continues what it
-   * began.
+   * The caller's name for the payment. The same reference never pays twice, and resumes an
+   * unfinished payment.
    */
   ref?: string | undefined;
-  /** A note for the caller; the recipient does not see it. */
+  /** A note for the caller. The recipient does not see it. */
   note?: string | undefined;
   /** The highest total fee: a percentage, or an amount in the currency of the wallet that pays. */
   maxFee?: { percent: string } | { amount: string; ccy: string } | undefined;
-  /** The most that a conversion may lose against the service's own rates, in percent. */
+  /** The limit on the loss of a conversion against the service's own rates, in percent. */
   maxRateLoss?: string | undefined;
   /**
-   * Receives the full cost before money moves, and returns yes or no. Without it the call is the
-   * yes.
+   * Receives the full cost before money moves, and returns true to approve. Without it, the call
+   * itself is the approval.
    */
   approve?: ((approval: Approval) => Promise<Answer>) | undefined;
   /**
-   * Pays although the same amount to the same destination is submitted and unfinished; without a
-   * `ref` and without an invoice that is refused.
+   * Allows a payment of the same amount to the same destination as a payment that is submitted and
+   * unfinished. Without `again`, a payment without `ref` and without an invoice is then refused.
    */
   again?: boolean | undefined;
   /**
-   * Makes another attempt after one that failed, or whose outcome is unknown: the second may be
-   * paid as well as the first.
+   * Makes a further attempt after an attempt that failed or whose outcome is unknown. Both attempts
+   * may be paid.
    */
   retry?: boolean | undefined;
 }
@@ -120,15 +120,15 @@ export interface Send extends PayOptions {
   /** An invoice, an address, an LNURL, a Lightning Address or a `bitcoin:` URI. */
   to: string;
   /**
-   * With its unit, as in `50000sat` or `25usdt`; an invoice has its own. With `from: 'BTC'` another
-   * currency is converted at the current rate: `10usd`.
+   * The amount with its unit, as in `50000sat` or `25usdt`. An invoice has its own amount. With
+   * `from: 'BTC'`, another currency is converted at the current rate: `10usd`.
    */
   amount?: string | undefined;
-  /** What leaves the wallet, instead of `amount` (USDT, LNURL). */
+  /** The amount that leaves the wallet, instead of `amount` (USDT, LNURL). */
   spend?: string | undefined;
-  /** The wallet that pays, such as `USDT`, if it is not the usual one of the destination. */
+  /** The wallet that pays, such as `USDT`. The default depends on the destination. */
   from?: string | undefined;
-  /** How a `bitcoin:` URI that offers both is paid. */
+  /** The method for a `bitcoin:` URI that offers both. */
   via?: 'lightning' | 'onchain' | undefined;
   /** Takes the fees out of the amount, so that the recipient gets less. */
   deductFees?: boolean | undefined;
@@ -136,60 +136,63 @@ export interface Send extends PayOptions {
 
 /** An exchange between two of the account's own wallets. */
 export interface Swap extends PayOptions {
-  /** With its unit or, because the wallets are named, without: `25usdt`, `25`. */
+  /** The amount, `25usdt` or `25`. The unit is optional, because the wallets are named. */
   amount: string;
   from: string;
   to: string;
-  /** `amount` is what arrives in `to`, not what leaves `from`. */
+  /** `amount` is the amount that arrives in `to`, not the amount that leaves `from`. */
   receive?: boolean | undefined;
 }
 
-/** A fiat payout: the specification's own create request body (endpoint 6, rule 7). */
+/** A fiat payout, with the create request body of the specification (endpoint 6, rule 7). */
 export interface Payout extends PayOptions {
   body: CreateTransaction;
 }
 
-/** A request to be paid. */
+/** A request for money. */
 export interface Receive extends Pick<CallOptions, 'signal' | 'on'> {
   /**
-   * As in `50000sat`; over Lightning also in another currency, converted at the current rate:
-   * `10usd`.
+   * The amount, such as `50000sat`. Over Lightning another currency is possible, converted at the
+   * current rate: `10usd`.
    */
   amount: string;
   method?: 'lightning' | 'on-chain' | undefined;
-  /** The same reference asks for the same money once. */
+  /** The caller's name for the request. The same reference requests the same money once. */
   ref?: string | undefined;
   note?: string | undefined;
 }
 
 /**
- * What a payer needs, checked: the signature, amount and network of an invoice, the network of an
- * address.
+ * The data that a payer needs, checked: the signature, amount and network of an invoice, or the
+ * network of an address.
  */
 export interface Received {
   transaction: Transaction;
   /** The invoice or the address. */
   payTo: string;
-  /** `lightning:` or `bitcoin:`, for a QR code. */
+  /** A `lightning:` or `bitcoin:` URI, for a QR code. */
   uri: string;
   /** Epoch ms by the service's clock. */
   expiresAt: number | undefined;
 }
 
-/** A quote with its full cost, to be approved before money moves. */
+/** A quote with its full cost, for approval before money moves. */
 export interface Approval {
-  /** As in `send lightning`. */
+  /** The kind of the payment, such as `send lightning`. */
   kind: string;
   destination: string;
   quote: Quote;
   transaction: Transaction;
-  /** What the wallet could spend before this quote; undefined if that is not certain. */
+  /** The amount that the wallet could spend before this quote. Undefined if that is uncertain. */
   available: Money | undefined;
-  /** An approved quote expired, and this one is worse. */
+  /** Whether this quote replaces an approved quote that expired, and is worse. */
   worse: boolean;
-  /** What a call without `approve` refuses, in words. */
+  /** Unusual costs, in words. A call without `approve` refuses them. */
   unusual: readonly string[];
-  /** The same amount went to the same destination a moment ago, or is on its way there. */
+  /**
+   * An earlier payment of the same amount to the same destination that was made a moment ago or is
+   * under way.
+   */
   earlier: PaymentReport | undefined;
 }
 
@@ -198,17 +201,17 @@ export type PaymentEvent =
   | { type: 'following' | 'submitting'; payment: PaymentReport }
   | { type: 'found' | 'state' | 'read'; transaction: Transaction }
   | { type: 'quoted'; approval: Approval }
-  /** Something went wrong that does not stop the payment. */
+  /** Reports a problem that does not stop the payment. */
   | { type: 'warning'; message: string };
 
 /** A payment in the journal. */
 export interface PaymentReport {
   ref: string;
-  /** As in `send lightning`. */
+  /** The kind of the payment, such as `send lightning`. */
   kind: string;
   status: PaymentStatus;
   txnId: string | undefined;
-  /** The last state seen. */
+  /** The last known state. */
   txnState: TxnState | undefined;
   /** Epoch ms. */
   openedAt: number;
@@ -223,25 +226,25 @@ export interface Resumed {
 }
 
 /**
- * Payments that are made once, whatever fails on the way, with the refusals of the command line.
- * Each resolves with the transaction in its last known state, and rejects with a `Failure`:
- * `payment-failed` if it ended without paying, `pending` if its outcome is unknown. `resume`, or
- * the call with its `ref`, continues it then.
+ * Payments that are made once, whatever fails meanwhile, with the checks of the command line. Each
+ * call resolves with the transaction in its last known state. It rejects with a `Failure`:
+ * `payment-failed` if the payment ended without paying, `pending` if its outcome is unknown. After
+ * `pending`, `resume`, or the same call with its `ref`, continues the payment.
  */
 export interface Payments {
   send(payment: Send): Promise<Transaction>;
   swap(swap: Swap): Promise<Transaction>;
   payout(payout: Payout): Promise<Transaction>;
-  /** Resolves once there is something to pay to; moves nothing. */
+  /** Requests money. Resolves with an invoice or an address. Moves nothing. */
   receive(request: Receive): Promise<Received>;
   /**
-   * Finishes or reports every unfinished payment, or the one of `ref`, e.g. after a crash. `wait`
-   * is for all together.
+   * Finishes or reports every unfinished payment, or the payment with `ref`, e.g. after a crash.
+   * `wait` applies to all payments together.
    */
   resume(options?: CallOptions & { ref?: string | undefined }): Promise<Resumed[]>;
   /** The unfinished payments of the journal, oldest first. */
   pending(options?: Pick<CallOptions, 'signal'>): Promise<PaymentReport[]>;
-  /** Undefined if the journal has no payment with this reference. */
+  /** The report of a payment, or undefined if the journal has no payment with this reference. */
   status(ref: string, options?: Pick<CallOptions, 'signal'>): Promise<PaymentReport | undefined>;
 }
 
@@ -255,7 +258,7 @@ export function openPayments(options: PaymentsOptions): Payments {
   const begin = callsOf(client, options, closed);
   const accountNamed = async (call: Pick<CallOptions, 'signal'>): Promise<string> =>
     accountOf(begin(call).service);
-  /** The bitcoin of an earlier payment under the reference, otherwise the rates. */
+  /** The amount in bitcoin of an earlier payment with the reference, otherwise the rates. */
   const bitcoinFor = async ({ ref, amount, ...call }: Send): Promise<Converted> => {
     const earlier = ref && (await journal.find(await accountNamed(call), ref));
     const submitted = earlier ? submittedAmount(earlier) : undefined;
@@ -320,8 +323,7 @@ type Call = Pick<CallOptions, 'signal' | 'on'>;
 type Begin = ReturnType<typeof callsOf>;
 
 /**
- * What a call works with: its requests and its pauses stop at its signal, or when the journal is
- * closed.
+ * The options of a call. Its requests and pauses stop at its signal, or when the journal is closed.
  */
 const callsOf =
   (client: ServiceClient, options: PaymentsOptions, closed: AbortSignal) =>
@@ -465,8 +467,8 @@ const sameWallet = (ccy: string): Failure =>
   new Failure('usage', `Not sent: a swap needs two different wallets, and both are ${ccy}.`);
 
 /**
- * References belong to the account that the service names, under any hostname. Throws Failure
- * `usage` if the client names another.
+ * The account that the service names. References belong to it, under any hostname. Throws Failure
+ * `usage` if the client names another account.
  */
 async function accountOf(service: ServiceClient): Promise<string> {
   const [own, chosen] = [await service.ownAccountId(), await service.accountId()];
@@ -477,7 +479,7 @@ async function accountOf(service: ServiceClient): Promise<string> {
   );
 }
 
-/** A crash came before the submission: only its own call pays it. */
+/** A crash came before the submission, so only the original call pays this payment. */
 const neverAgreed = (ref: string): Failure =>
   new Failure('declined', `Not sent: the payment ${ref} was never submitted.`, {
     hint: 'Call it again with its reference.',
@@ -511,7 +513,7 @@ const approvalOf = (
   earlier: earlier && reportOf(earlier.payment),
 });
 
-/** No person checks the call: a program that repeats it after an error would pay twice. */
+/** No person checks the call, and a program that repeats it after an error would pay twice. */
 const sameAgain = ({ payment: { ref, attempts } }: Earlier): Failure =>
   new Failure(
     'usage',

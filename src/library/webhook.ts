@@ -3,19 +3,17 @@ import { Failure } from '../formats/failure.js';
 import { readPayload, type WebhookEvent } from '../webhooks/events.js';
 import { signatureHeader, signBody, verifyBody } from '../webhooks/sign.js';
 
-/** The bytes of a delivery as they were received, not parsed and serialised again. */
+/** The bytes of a delivery as received, not parsed and serialized again. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
 /**
- * The event of a genuine delivery. It only reports that something changed, and may arrive twice or
- * late: the current state is at the service, {@link WalletClient.transaction}.
- *
- * Throws `Failure`: `authentication` for a missing signature or one of another body or secret,
- * `usage` for a genuine body that is not an event, and for a body that was parsed, a missing secret
- * or a list of signatures, with what to pass instead.
- *
+ * The event of a genuine delivery. The event only reports a change, and may arrive twice or late.
+ * {@link WalletClient.transaction} reads the current state. Throws `Failure` `authentication` for a
+ * missing signature, and for a signature of another body or secret. Throws `Failure` `usage` for a
+ * genuine body that is not an event, and for a parsed body, a missing secret or a list of
+ * signatures. The message then says what to pass instead.
  * @param signature the header {@link webhookSignatureHeader}
- * @param secret or several, while one replaces the other
+ * @param secret one secret, or several during a change of the secret
  */
 export function readWebhook(
   rawBody: RawBody,
@@ -33,10 +31,10 @@ export function readWebhook(
 }
 
 /**
- * Whether a webhook delivery is genuine: `signature` is the lower-case hex HMAC-SHA256 of exactly
- * these bytes under the webhook's secret, compared in constant time (specification: Webhook
- * authentication). A missing signature counts as wrong. Throws `Failure` usage as {@link
- * readWebhook} does.
+ * Whether a webhook delivery is genuine: `signature` must be the lower-case hex HMAC-SHA256 of
+ * exactly these bytes under the webhook's secret. The comparison takes constant time
+ * (specification: Webhook authentication). A missing signature counts as wrong. Throws `Failure`
+ * usage like {@link readWebhook}.
  */
 export function verifyWebhook(
   rawBody: RawBody,
@@ -46,25 +44,25 @@ export function verifyWebhook(
   const [body, given] = [bytesOf(rawBody), signatureOf(signature)];
   const secrets = [secret].flat();
   if (secrets.length === 0) checkSecret(undefined);
-  // Every secret is checked before one is compared.
+  // Checks every secret before the first comparison.
   return secrets.map(checkSecret).some((each) => verifyBody(body, given, each));
 }
 
 /**
- * The signature that a delivery of this body carries, to test a receiver. Throws `Failure` usage
+ * The signature that a delivery of this body has, to test a receiver. Throws `Failure` usage
  * without a secret.
  */
 export const signWebhook = (rawBody: RawBody, secret: string): string =>
   signBody(bytesOf(rawBody), checkSecret(secret));
 
 /**
- * The name of the header with the signature: `X-Servicepay-Signature`, `X-Acmepay-Signature` for
- * the maker `acme`.
+ * The name of the header with the signature: `X-Servicepay-Signature`, or `X-Acmepay-Signature` for
+ * the service name `acme`.
  */
 export const webhookSignatureHeader = (maker = 'service'): string => signatureHeader(maker);
 
 /**
- * Reads the body of a delivery without looking at its signature: see {@link readWebhook}. Throws
+ * Reads the body of a delivery without a check of its signature: see {@link readWebhook}. Throws
  * `Failure` usage for a body that is not an event.
  */
 export function parseWebhookEvent(rawBody: RawBody): WebhookEvent {
@@ -74,7 +72,7 @@ export function parseWebhookEvent(rawBody: RawBody): WebhookEvent {
   return event;
 }
 
-/** Programs in JavaScript pass anything. */
+/** Programs in JavaScript may pass any value. */
 function bytesOf(body: unknown): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body);
   if (body instanceof Uint8Array) return body;

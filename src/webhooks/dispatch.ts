@@ -1,6 +1,6 @@
 // Delivers events from the backlog to one consumer: in order per transaction, many transactions at
-// once, at least once. Each worker takes an event, delivers it, and then it is done or is tried
-// later.
+// once, at least once. A worker takes an event and delivers it. The event is then done, or is tried
+// again later.
 import { setMaxListeners } from 'node:events';
 import { policies } from '../formats/policies.js';
 import { pauseAfter, type Policy } from '../formats/poll.js';
@@ -9,9 +9,9 @@ import { createLease, createQueues, type LeaseOptions, type Queue } from './queu
 
 export type Verdict =
   | { readonly kind: 'delivered' }
-  /** Undeliverable; removed from the backlog. */
+  /** The event is undeliverable, and leaves the backlog. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** Retried: the consumer is down, or refuses only this event. */
+  /** The event is tried again: the consumer is down, or refuses only this event. */
   | { readonly kind: 'retry'; readonly scope: 'consumer' | 'transaction'; readonly reason: string };
 
 export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdict>;
@@ -19,27 +19,27 @@ export type Deliver = (event: StoredEvent, signal: AbortSignal) => Promise<Verdi
 export interface DispatchOptions extends LeaseOptions {
   readonly store: Pick<EventStore, 'leases' | 'read'>;
   readonly deliver: Deliver;
-  /** How many events are delivered at once. */
+  /** The number of events that are delivered at once. */
   readonly workers: number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly every: (ms: number, action: () => void) => () => void;
   readonly onFailed: (event: StoredEvent, reason: string) => void;
-  /** The consumer is down for this reason, or up again (`undefined`). */
+  /** Reports why the consumer is down, or `undefined` if it is up again. */
   readonly onTrouble: (reason: string | undefined) => void;
 }
 
 export type Dispatcher = ReturnType<typeof startDispatcher>;
 
-/** Most ids in memory; the rest stay on disk. */
+/** The most ids in memory. The other ids stay on disk. */
 const mostHeld = 20_000;
-/** Delivered events are removed from the backlog in groups of this size, or after this pause. */
+/** Delivered events leave the backlog in groups of this size, or after this pause. */
 const settledAtOnce = 200;
 const settleMs = 50;
-/** Interval of checks for events of other receivers or dead workers. */
+/** The interval of checks for events from other receivers or dead workers. */
 const lookMs = 1_000;
 const renewMs = eventLeaseMs / 4;
-/** A consumer may take this long to answer, and a stop waits this long for deliveries in flight. */
+/** The time that a consumer has to answer. A stop waits as long for deliveries in flight. */
 export const longestAnswerMs = 15_000;
 
 export function startDispatcher(options: DispatchOptions) {
@@ -47,11 +47,11 @@ export function startDispatcher(options: DispatchOptions) {
   const queues = createQueues();
   const lease = createLease(options, queues);
   const changes = createBell();
-  /** Nothing new is delivered. */
+  /** Aborted when no new delivery may start. */
   const stopping = new AbortController();
-  /** Deliveries in flight are aborted. */
+  /** Aborted to end deliveries in flight. */
   const cutOff = new AbortController();
-  // Every pause listens to the one signal, and every delivery in flight to the other.
+  // Every pause listens to one of these signals, and every delivery in flight to the other.
   setMaxListeners(0, stopping.signal, cutOff.signal);
   const supply = createSupply({ ...options, queues, lease, changes, stopping: stopping.signal });
   const { look } = supply;
@@ -75,7 +75,7 @@ export function startDispatcher(options: DispatchOptions) {
     }
   }
 
-  /** The next transaction with an event to deliver; undefined at the stop. */
+  /** The next transaction with an event to deliver, or undefined at the stop. */
   async function take(): Promise<Queue | undefined> {
     while (!stopping.signal.aborted) {
       // While the consumer is down, one delivery at a time probes it.
@@ -108,11 +108,12 @@ export function startDispatcher(options: DispatchOptions) {
   return {
     consumer,
     counts: outcome.counts,
-    /** There may be new events. */
+    /** Looks for new events. */
     look,
     /**
-     * Starts no further delivery, waits for those in flight as long as an answer may take, and
-     * records them, so that nothing is delivered twice. The rest stays in the backlog.
+     * Stops. It starts no further delivery, waits for deliveries in flight as long as an answer may
+     * take, and records them, so that nothing is delivered twice. The other events stay in the
+     * backlog.
      */
     async stop(): Promise<void> {
       stopping.abort();
@@ -123,7 +124,7 @@ export function startDispatcher(options: DispatchOptions) {
         () => cutOff.abort(),
         () => undefined,
       );
-      // Other workers must not take what is still in flight.
+      // Keeps the lease until deliveries in flight have ended, so that no other worker takes them.
       await Promise.all([...workers, supply.leasing()]);
       ended.abort();
       stopRenewing();
@@ -154,7 +155,7 @@ function createSupply({ workers, queues, lease, changes, stopping }: SupplyOptio
     refill();
   }
 
-  /** Leases further events if few are left that could be delivered now. */
+  /** Leases further events if few deliverable events are left. */
   function refill(): void {
     const isEnough = queues.ready() >= workers || queues.held() >= mostHeld;
     if (leasing !== undefined || !mayHaveMore || isEnough || stopping.aborted) return;
@@ -180,11 +181,11 @@ interface OutcomeOptions extends Pick<DispatchOptions, 'random' | 'sleep' | 'onF
   readonly stopping: AbortSignal;
 }
 
-/** An event is done, or is tried later. */
+/** Records the outcome of a delivery: the event is done, or is tried later. */
 function createOutcomes(options: OutcomeOptions) {
   const { queues, trouble, settler, changes } = options;
   const counts = { delivered: 0, failed: 0, retried: 0 };
-  /** Immediately at the stop. */
+  /** Runs the action after a pause, or immediately at the stop. */
   const after = (ms: number, action: () => void): void =>
     void options
       .sleep(ms, options.stopping)
@@ -225,7 +226,7 @@ function createOutcomes(options: OutcomeOptions) {
 
 type Bell = ReturnType<typeof createBell>;
 
-/** Wakes everybody who waits for a change. */
+/** Wakes all who wait for a change. */
 function createBell() {
   let waiting: (() => void)[] = [];
   return {
@@ -263,7 +264,10 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
   return {
     exists: (): boolean => failures > 0,
     isPausing: (): boolean => elapsed() < pausedUntil,
-    /** The pause from now; undefined if a later failure is already recorded. */
+    /**
+     * Records a failure. Returns the pause from now, or undefined if a later failure is already
+     * recorded.
+     */
     note(reason: string, startedAt: number): number | undefined {
       if (failures > 0 && startedAt <= lastFailure) return undefined;
       if (failures === 0) onTrouble(reason);
@@ -284,8 +288,8 @@ function createTrouble({ elapsed, random, onTrouble }: DispatchOptions) {
 }
 
 /**
- * Removes delivered events from the backlog in groups; after a crash, unremoved events are
- * delivered again.
+ * Removes delivered events from the backlog in groups. After a crash, events that were not removed
+ * are delivered again.
  */
 function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () => void) {
   let ids: number[] = [];
@@ -299,7 +303,8 @@ function createSettler({ consumer, worker, store }: DispatchOptions, onMore: () 
     try {
       if (await store.leases.settle(consumer, worker, settled)) onMore();
     } catch {
-      // Retried with the next ones. If it never succeeds, they are delivered again.
+      // These events are removed with the next group. If the removal never succeeds, they are
+      // delivered again.
       ids = [...settled, ...ids];
     }
   }

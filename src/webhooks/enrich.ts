@@ -1,22 +1,22 @@
-// Adds the current transaction to each event, read from the service: events can be late or out of
-// order.
+// Adds the current transaction to each event, because events can be late or out of order. The
+// transaction is read from the service.
 import type { Transaction } from '../api/types.js';
 import type { EarlierTransaction, EventStore } from '../store/events/event-store.js';
 import type { ReadEvent } from './events.js';
 import { finalStates } from '../formats/states.js';
 
 export interface Enriched extends ReadEvent {
-  /** The current transaction; undefined for a duplicate, or if the read failed. */
+  /** The current transaction. Undefined for a duplicate, or if the read failed. */
   readonly transaction?: Transaction | undefined;
 }
 
 type LookUp = (txnId: string) => Promise<Transaction>;
 type OnFailed = (txnId: string, error: unknown) => void;
 
-/** Requests in flight at one time. */
+/** The number of requests in flight. */
 const readsAtOnce = 8;
 
-/** Keeps the order of the events. Does not read the transactions of duplicates. */
+/** Adds transactions, and keeps the order of the events. Duplicates get no transaction. */
 export async function* enriched(
   events: AsyncIterable<ReadEvent>,
   lookUp: LookUp,
@@ -70,7 +70,7 @@ async function* ahead<T, R>(
       }
     }
   } finally {
-    // Not awaited, because the source may wait for an event forever.
+    // Not awaited, because the source may wait for an event for ever.
     void source.return?.();
   }
 }

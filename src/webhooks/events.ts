@@ -1,5 +1,5 @@
-// The payload of a webhook delivery (specification: Events), read leniently; unknown fields are
-// kept.
+// The payload of a webhook delivery (specification: Events). It is read leniently, and unknown
+// fields are kept.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isFields, jsonIn } from '../formats/unknown.js';
@@ -8,15 +8,16 @@ import type { TxnState } from '../api/types.js';
 import { instant, readInPlace, name, text, within, word } from '../api/reading/readers.js';
 
 /**
- * The payload of a webhook delivery (specification: Events). Fields that it does not name are kept.
+ * The payload of a webhook delivery (specification: Events). Fields outside the specification are
+ * kept.
  */
 export interface WebhookEvent {
   txnId: string;
-  /** The caller's reference, if it gave one. */
+  /** The caller's reference, if the caller gave one. */
   extRefId?: string | null | undefined;
-  /** Such as `completed` (specification: States and transitions). */
+  /** A state such as `completed` (specification: States and transitions). */
   txnState: TxnState;
-  /** May be empty. */
+  /** A text, which may be empty. */
   msg?: string | null | undefined;
   /** Epoch ms. */
   updatedAt?: number | null | undefined;
@@ -35,15 +36,15 @@ const table = [
 ] as const;
 
 /**
- * Equal for equal bodies alone. A number of the inbox would name another event after a restore, or
- * in another home that forwards to the same application.
+ * The id of an event, equal only for equal bodies. A number of the inbox could name another event
+ * after a restore, or in another home that forwards to the same application.
  */
 export const eventIdOf = (body: Uint8Array): string =>
   createHash('sha256').update(body).digest('hex').slice(0, 32);
 
 const utf8 = new TextDecoder();
 
-/** Undefined if the body does not name a transaction and its state. */
+/** The payload of a body, or undefined if the body does not name a transaction and its state. */
 export function readPayload(body: Uint8Array): WebhookEvent | undefined {
   const payload = within(isUtf8(body) ? jsonIn(utf8.decode(body)) : undefined, 'txnId');
   if (!isFields(payload)) return undefined;

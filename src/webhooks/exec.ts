@@ -1,5 +1,5 @@
-// Runs a command for each event: the body on its stdin, its fields in the environment, never in a
-// command line.
+// Runs a command for each event, with the body on its stdin and the fields in its environment,
+// never in a command line.
 import { spawn } from 'node:child_process';
 import type { StoredEvent } from '../store/events/event-store.js';
 import type { Deliver, Verdict } from './dispatch.js';
@@ -8,23 +8,26 @@ import { readPayload } from './events.js';
 export interface ExecOptions {
   readonly command: string;
   readonly env: NodeJS.ProcessEnv;
-  /** svcpay stops: a terminal ends its commands as well. */
+  /** Aborted when svcpay stops, because a terminal ends its commands as well. */
   readonly stopping: AbortSignal;
-  /** Its output goes to stderr: stdout belongs to the events. */
+  /** Receives the output of the command for stderr, because stdout belongs to the events. */
   readonly onOutput: (chunk: Buffer) => void;
-  /** The exit code, or the signal. */
+  /** Receives the exit code or the signal. */
   readonly onExit: (code: string) => void;
 }
 
-/** A command that exits with this code is retried (EX_TEMPFAIL of sysexits). */
+/** If a command exits with this code, the event is tried again (EX_TEMPFAIL of sysexits). */
 const retryCode = 75;
-/** A shell whose command was ended by a signal exits with 128 and the number of the signal. */
+/**
+ * If a signal ended the command of a shell, the shell exits with 128 plus the number of the signal.
+ */
 const killedFrom = 128;
 
-/** Time for an interrupted command before it is killed. */
+/** The time of an interrupted command before it is killed. */
 const killAfterMs = 1_000;
 /**
- * Time for output after its exit, because processes that it left running may hold the stream open.
+ * The time for output after the exit of a command, because its remaining processes may hold the
+ * stream open.
  */
 const lastWordsMs = 500;
 
@@ -83,7 +86,7 @@ function verdictOf(
   return { kind: 'failed', reason: killer === null ? `exit code ${code}` : `ended by ${killer}` };
 }
 
-/** Systems refuse longer variables; the whole body is on stdin. */
+/** The longest variable. Systems refuse longer ones, and stdin has the whole body. */
 const longestText = 30_000;
 
 /** svcpay's environment without secrets, plus the event. */
@@ -110,7 +113,7 @@ export function environmentOf(event: StoredEvent, env: NodeJS.ProcessEnv): NodeJ
   return { ...inherited, ...Object.fromEntries(texts) };
 }
 
-/** Secrets are not passed on; the address of a database may contain a password. */
+/** The command does not get secrets. The address of a database may contain a password. */
 const isSecret = (name: string, value: string): boolean =>
   /^(SVCPAY_.*(SECRET|TOKEN|PASSWORD)|PGPASSWORD$)/i.test(name) ||
   /^\w+:\/\/[^/@\s]*:[^/@\s]+@/.test(value);

@@ -1,21 +1,21 @@
-// Explains a wrong signature; reports only causes that reproduce the signature.
+// Explains a wrong signature. It reports only a cause that reproduces the signature.
 import { timingSafeEqual } from 'node:crypto';
 import { jsonIn, withoutMark } from '../formats/unknown.js';
 import { digestOf, isSignature, verifyBody } from './sign.js';
 
 export interface Explanation {
   readonly cause: 'encoding' | 'secret' | 'body' | 'unknown';
-  /** One sentence without a full stop, lower case. */
+  /** One sentence in lower case, without a full stop. */
   readonly reason: string;
 }
 
 export interface OtherSecret {
-  /** Such as `the API secret`. */
+  /** The name of the secret, such as `the API secret`. */
   readonly name: string;
   readonly secret: string;
 }
 
-/** Undefined if the signature is right. Never shows a secret. */
+/** The explanation, or undefined if the signature is correct. It never contains a secret. */
 export function explainSignature(
   body: Uint8Array,
   signature: string,
@@ -49,7 +49,7 @@ export function explainSignature(
   };
 }
 
-/** The 32 bytes that a text encodes in a common way, and the name of the encoding. */
+/** The 32 bytes that a text encodes in a common way, with the name of the encoding. */
 function readDigest(signature: string) {
   const bare = signature.trim();
   if (isSignature(bare))
@@ -117,7 +117,7 @@ function variantsOfBody(body: Uint8Array): { name: string; body: Uint8Array }[] 
   ];
 }
 
-/** The JSON in the formats of common serializers. */
+/** The JSON as common serializers would write it. */
 function rewritten(text: string): string[] {
   const value = jsonIn(text);
   if (typeof value !== 'object' || value === null) return [];
@@ -137,7 +137,7 @@ const asciiOnly = (json: string): string =>
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** `{"a": 1, "b": 2}`, as Python writes it. */
+/** The JSON as Python writes it: `{"a": 1, "b": 2}`. */
 function spaced(value: object): string {
   const lines = JSON.stringify(value, null, 1);
   return lines

@@ -1,4 +1,4 @@
-// Forwards an event to another address: the bytes and the signature that the service sent.
+// Forwards an event to another address, with the bytes and the signature from the service.
 import { networkTransport } from '../api/network/network.js';
 import { basicAuth } from '../formats/text.js';
 import { Failure } from '../formats/failure.js';
@@ -17,10 +17,13 @@ export interface ForwardOptions {
   readonly signatureHeader: string;
 }
 
-/** The same in every repetition of a delivery, so that an application can drop doubles. */
+/**
+ * This header has the same value in every repetition of a delivery, so that an application can drop
+ * repetitions.
+ */
 const eventIdHeader = 'Svcpay-Event-Id';
 
-/** Throws Failure `usage` if it is not an http or https address. */
+/** Throws Failure `usage` unless the text is an http or https address. */
 export function parseTarget(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
@@ -37,13 +40,13 @@ export function parseTarget(text: string): URL {
 export const nameOf = ({ origin, pathname, search }: URL): string =>
   `${origin}${pathname}${search}`;
 
-/** Sends directly, also where the environment names a proxy. */
+/** Sends directly, even if the environment names a proxy. */
 export function openForwarder({ target, signatureHeader }: ForwardOptions) {
   const { origin, pathname, search } = target;
   const send = networkTransport({ env: {}, timeoutMs: longestAnswerMs, endsSoon: true });
   const headers = { 'content-type': 'application/json', ...basicAuth(target) };
   return {
-    /** Resolves with the status; rejects without a response in time. */
+    /** Resolves with the status. Rejects if no response comes in time. */
     async post({ body, signature }: Delivery, signal?: AbortSignal): Promise<number> {
       const { status } = await send({
         method: 'POST',
@@ -58,11 +61,11 @@ export function openForwarder({ target, signatureHeader }: ForwardOptions) {
   };
 }
 
-/** Statuses about the event rather than the target: only this event waits. */
+/** Whether a status concerns the event, not the target. Only this event then waits. */
 const aboutEvent = (status: number): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-/** @param onAnswer called with the status of each answer, and the time until it came */
+/** @param onAnswer called with the status of each response, and its duration */
 export function forwardTo(
   forwarder: Forwarder,
   elapsed: () => number,
@@ -87,7 +90,7 @@ export function forwardTo(
 
 export interface Replayed {
   readonly event: StoredEvent;
-  /** Status of the response; null if there was none. */
+  /** The status of the response, or null without a response. */
   readonly status: number | null;
   /** The reason for a missing response. */
   readonly error: string | undefined;

@@ -1,26 +1,26 @@
-// Accepts or refuses a delivery by its size, by the bytes in memory, and by the number of recent
-// wrong signatures.
+// Accepts or refuses a delivery, by its size, the bytes in memory, and the number of recent wrong
+// signatures.
 
 /** Resources that unauthenticated senders may use. */
 export interface ReceiverLimits {
   /** Bytes of one body. */
   readonly bodyBytes: number;
-  /** Bytes of all bodies being received at one time. */
+  /** The bytes of all bodies that are being received. */
   readonly heldBytes: number;
   readonly connections: number;
-  /** Time to send the headers, and to send the whole request. */
+  /** The time to send the headers, and the time to send the whole request. */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** Wrong signatures in a second after which only small bodies are read. */
+  /** After this many wrong signatures in a second, only small bodies are read. */
   readonly wrongPerSecond: number;
 }
 
-/** The status to refuse with; undefined to accept. */
+/** The status of a refusal, or undefined to accept. */
 type Refusal = 413 | 429 | 503 | undefined;
 
 /**
- * Specified events have a few hundred bytes. While many signatures are wrong, larger bodies are
- * refused unread, so that strangers cannot lock out the service.
+ * The size of a small body. Specified events have a few hundred bytes. While many signatures are
+ * wrong, larger bodies are refused unread, so that unknown senders cannot lock out the service.
  */
 const smallBytes = 16 * 1024;
 
@@ -39,7 +39,10 @@ export function createIntake(limits: ReceiverLimits, elapsed: () => number) {
   };
 
   return {
-    /** Judges a delivery by its announced length; infinite if it announces none. */
+    /**
+     * Judges a delivery by its announced length. Without an announced length, the length is
+     * infinite.
+     */
     refusal(length: number): Refusal {
       if (length > limits.bodyBytes && length !== Infinity) return 413;
       if (length > smallBytes && isCrowded()) return 429;

@@ -15,16 +15,18 @@ export interface ListenReports
   extends
     Pick<ReceiverOptions, 'onWrongSignature' | 'onUnwritten'>,
     Pick<RetentionOptions, 'onUnpruned' | 'onForgotten'> {
-  /** A consumer takes nothing from now on, for this reason, or takes events again (`undefined`). */
+  /**
+   * Reports that a consumer accepts nothing, with the reason, or that it accepts events again
+   * (`undefined`).
+   */
   readonly onTrouble: (consumer: string, reason: string | undefined) => void;
   readonly onFailed: (consumer: string, event: StoredEvent, reason: string) => void;
-  /** An address answered a forwarded event. */
+  /** Reports the answer of an address to a forwarded event. */
   readonly onAnswer: (answer: Answer) => void;
   readonly onOutput: (chunk: Buffer) => void;
   readonly onLookUpFailed: (txnId: string, error: unknown) => void;
 }
 
-/** The answer of an address to a forwarded event. */
 export interface Answer {
   readonly event: StoredEvent;
   readonly target: string;
@@ -37,15 +39,18 @@ export interface ListenOptions
     Omit<ReceiverOptions, 'consumers' | `on${string}`>,
     Pick<DispatchOptions, 'worker' | 'random' | 'sleep'>,
     Pick<RetentionOptions, 'every'> {
-  /** Aborted when svcpay is asked to stop. */
+  /** Aborted when a person or the system stops svcpay. */
   readonly signal: AbortSignal;
   readonly store: EventStore;
   readonly forwardTo: readonly URL[];
-  /** Names of the targets and of the command, in this order; by default their addresses. */
+  /**
+   * The names of the targets and of the command, in this order. By default, a target's address is
+   * its name.
+   */
   readonly consumer: readonly string[];
   /** A command line to run for each event. */
   readonly exec: string | undefined;
-  /** Reads a transaction from the service, to add it to each event. */
+  /** Reads a transaction from the service, to add it to an event. */
   readonly lookUp: ((txnId: string) => Promise<Transaction>) | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly reports: ListenReports;
@@ -56,7 +61,8 @@ export type Listener = Awaited<ReturnType<typeof startListener>>;
 const forwardsAtOnce = 32;
 const commandsAtOnce = 4;
 /**
- * Most transactions checked for gaps at the end, because some services never report certain states.
+ * The most transactions that are checked for gaps at the end, because some services never report
+ * certain states.
  */
 const mostGaps = 100;
 
@@ -80,7 +86,7 @@ export async function startListener(options: ListenOptions) {
   });
   for (const outlet of outlets) dispatchers.push(dispatch(outlet, options));
   const retention = startRetention({ ...options, ...reports, consumers });
-  /** Every event from now on, in the order of arrival. Can be read once. */
+  /** Every event from now on, in the order of arrival. The stream can be read once. */
   const events: AsyncIterable<Enriched> =
     options.lookUp === undefined
       ? tail.events()
@@ -102,7 +108,7 @@ export async function startListener(options: ListenOptions) {
   };
 }
 
-/** Where events are delivered. */
+/** A destination of events. */
 interface Outlet extends Pick<DispatchOptions, 'consumer' | 'deliver' | 'workers'> {
   readonly close?: () => void;
 }
@@ -142,7 +148,7 @@ function dispatch(outlet: Outlet, options: ListenOptions): Dispatcher {
 interface Tally {
   duplicates: number;
   outOfOrder: number;
-  /** Commands by exit code. */
+  /** The number of commands by exit code. */
   readonly exits: Map<string, number>;
   readonly gapped: Set<string>;
 }
@@ -172,7 +178,7 @@ const totalsOf = (
 
 async function summaryOf(totals: Totals, store: EventStore, { gapped }: Tally) {
   const backlog = new Map((await store.backlog()).map(({ consumer, count }) => [consumer, count]));
-  // An event that came late may have closed the gap.
+  // A late event may have closed the gap.
   const gaps = await Promise.all(
     [...gapped].map(async (txnId) => ({
       txnId,
@@ -195,10 +201,13 @@ function momentsOf(events: readonly StoredEvent[]): { txnState: string; updatedA
   );
 }
 
-/** Events held in memory; of further events only the ids, by which they are read from the store. */
+/**
+ * The most events in memory. For further events, memory has only the ids, by which they are read
+ * from the store.
+ */
 const mostHeld = 1_000;
 
-/** Streams events as they are stored. For a slow reader they wait on disk, not in memory. */
+/** Streams events as they are stored. If the reader is slow, events wait on disk, not in memory. */
 export function createTail(store: Pick<EventStore, 'read'>) {
   let waiting: (ReadEvent | number)[] = [];
   let isClosed = false;
@@ -214,7 +223,7 @@ export function createTail(store: Pick<EventStore, 'read'>) {
       isClosed = true;
       wake();
     },
-    /** All pushed events until `close`. Can be read once. */
+    /** All pushed events until `close`. The stream can be read once. */
     async *events(): AsyncGenerator<ReadEvent> {
       for (;;) {
         const taken = waiting;

@@ -18,7 +18,7 @@ export interface MetricSources extends StoredSources {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Prometheus waits for 10 s. */
+/** Prometheus waits for 10 s, so the figures must be read in this time. */
 const collectMs = 5_000;
 const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
@@ -118,7 +118,7 @@ const storedNames = [
   'database_up',
 ] as const;
 
-/** The figures of the stores alone, for a file of the textfile collector. */
+/** Only the figures of the stores, for a file of the textfile collector. */
 export async function storedPage(sources: StoredSources): Promise<string> {
   const registry = new Registry();
   const metrics = defineMetrics(registry);
@@ -141,8 +141,8 @@ const timed =
   };
 
 /**
- * The figures of the stores: backlog and unfinished payments. If they cannot be read, the page
- * keeps the last ones, so that no alert about a payment resolves for want of a database.
+ * Sets the figures of the stores: backlog and unfinished payments. If they cannot be read, the page
+ * keeps the last figures, so that no alert about a payment resolves because the database is away.
  */
 async function setStored(metrics: Defined, { backlog, unfinished }: StoredSources): Promise<void> {
   const [events, payments] = await Promise.all([backlog(), unfinished()]);
@@ -192,7 +192,10 @@ function setCounts(
   for (const [code, count] of ended) exits.inc({ code }, count);
 }
 
-/** A name as given. Omits possible secrets: the path of an address, and the words of a command. */
+/**
+ * The label of a consumer. It omits possible secrets: the path of an address, and the words of a
+ * command.
+ */
 const labelOf = (consumer: string): string =>
   consumer.startsWith('exec ')
     ? 'exec'

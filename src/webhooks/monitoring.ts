@@ -1,4 +1,4 @@
-// HTTP pages for monitoring: health, readiness, and others on a separate port.
+// HTTP pages for monitoring: health, readiness, and other pages on a separate port.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 
@@ -8,10 +8,10 @@ export interface Page {
   readonly body?: string;
 }
 
-/** Resolves with undefined for an unknown path. */
+/** The page of a path, or undefined for an unknown path. */
 export type Pages = (path: string) => Promise<Page | undefined>;
 
-/** Checks the database at most once in this time, because anybody may ask. */
+/** The interval of checks of the database, because anyone may request the page. */
 const cachedMs = 1_000;
 
 /**
@@ -35,7 +35,7 @@ export function createProbes(check: () => Promise<void>, elapsed: () => number):
     path === '/healthz' ? { status: 200 } : path === '/readyz' ? readiness() : undefined;
 }
 
-/** Answers a GET of a page; `otherwise` gets every other request. */
+/** Answers a GET of a page. `otherwise` handles every other request. */
 export const serve =
   (pages: Pages, otherwise: RequestListener): RequestListener =>
   (request, response) => {
@@ -59,7 +59,7 @@ export const serve =
 
 interface ListenAddress {
   readonly host: string;
-  /** 0 for any free one. */
+  /** 0 chooses any free port. */
   readonly port: number;
 }
 

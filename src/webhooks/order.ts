@@ -1,5 +1,5 @@
-// How an event relates to the others of its transaction: a duplicate, out of order, or with a gap
-// before it.
+// The relation of an event to the other events of its transaction: a duplicate, out of order, or
+// with a gap before it.
 import { isFinal } from '../formats/states.js';
 import type { EarlierEvent, EventPlace, ReceivedEvent } from '../store/events/event-store.js';
 
@@ -17,7 +17,7 @@ const next: Readonly<Record<string, readonly string[]>> = {
 const failures: readonly string[] = ['failed', 'rejected', 'error'];
 const ranks = Object.keys(next);
 
-/** The position of a state in that order; final states come last, an unknown state has -1. */
+/** The position of a state in that order. Final states come last. An unknown state has -1. */
 const rankOf = (state: string): number => (isFinal(state) ? ranks.length : ranks.indexOf(state));
 
 const first: EventPlace = { duplicateOf: null, outOfOrder: false, missing: [] };
@@ -39,14 +39,14 @@ export function placeOf(
 
 type Moment = Pick<EarlierEvent, 'txnState' | 'updatedAt'>;
 
-/** The order of states decides; time decides only between states without an order. */
+/** The order of states decides. Time decides only if the states have no order. */
 function isAfter(a: Moment, b: Moment): boolean {
   const [rankA, rankB] = [rankOf(a.txnState), rankOf(b.txnState)];
   const decides = rankA >= 0 && rankB >= 0 && rankA !== rankB;
   return decides ? rankA > rankB : a.updatedAt > b.updatedAt;
 }
 
-/** The states on the shortest path between two; empty if no path is known. */
+/** The states on the shortest path between two states, or none if no path is known. */
 export function statesBetween(from: string, to: string): string[] {
   if (failures.includes(to)) return [];
   const ways: string[][] = [[from]];
@@ -58,7 +58,7 @@ export function statesBetween(from: string, to: string): string[] {
   return [];
 }
 
-/** States missing between the events of one transaction, in their right order. */
+/** The states missing between the events of one transaction, in their correct order. */
 export function gapsOf(events: readonly Moment[]): string[] {
   const ordered = events.toSorted((a, b) => (isAfter(a, b) ? 1 : isAfter(b, a) ? -1 : 0));
   return ordered.flatMap(({ txnState }, index) => {

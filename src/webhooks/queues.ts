@@ -1,21 +1,21 @@
-// The part of a backlog that one worker has leased: a queue per transaction, and how long no other
-// worker may take it.
+// The part of a backlog that one worker has leased: a queue for each transaction, and the end of
+// the lease.
 import { eventLeaseMs, type EventStore } from '../store/events/event-store.js';
 
 const takenAtOnce = 500;
-/** No delivery starts this close to the end of the lease. */
+/** No delivery starts in this last part of the lease. */
 const marginMs = eventLeaseMs / 4;
 
-/** The waiting events of one transaction; only the first is ever being delivered. */
+/** The waiting events of one transaction. Only the first event can be in delivery. */
 export interface Queue {
   readonly txnId: string;
   readonly ids: number[];
   failures: number;
-  /** The lease was lost: another worker delivers these events. */
+  /** The worker lost the lease, so another worker delivers these events. */
   isForgotten: boolean;
 }
 
-/** The queues in memory, and those whose first event may be delivered now. */
+/** The queues in memory, and the queues whose first event may be delivered now. */
 export function createQueues() {
   const queues = new Map<string, Queue>();
   const ready = new Set<Queue>();
@@ -45,7 +45,7 @@ export function createQueues() {
       return queue;
     },
     putBack: (queue: Queue): void => void (queue.isForgotten || ready.add(queue)),
-    /** The first event of the queue is delivered. */
+    /** Removes the first event of the queue, which was delivered. */
     advance(queue: Queue): void {
       queue.ids.shift();
       queue.failures = 0;
@@ -76,16 +76,19 @@ export function createLease(
   return {
     isSafe: (): boolean => elapsed() < leaseUntil - marginMs,
     release,
-    /** Resolves with whether there may be more. After an error the next call tries again. */
+    /**
+     * Resolves with whether the backlog may have more events. After an error, the next call tries
+     * again.
+     */
     async take(): Promise<boolean> {
       const startedAt = elapsed();
       const taken = await store.leases.take(consumer, worker, takenAtOnce).catch(() => []);
-      // With nothing held before, the lease covers only the events that were taken now.
+      // If nothing was held before, the lease covers only the events that were taken now.
       if (queues.held() === 0) leaseUntil = startedAt + eventLeaseMs;
       for (const { txnId, eventId } of taken) queues.add(txnId, eventId);
       return taken.length === takenAtOnce;
     },
-    /** After losing a lease to another worker, releases all of them. */
+    /** Extends the leases. If another worker took a lease, releases all of them. */
     async renew(): Promise<void> {
       const startedAt = elapsed();
       const isKept = await store.leases.renew(consumer, worker).catch(() => undefined);

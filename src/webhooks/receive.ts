@@ -1,5 +1,5 @@
-// Receives webhook deliveries: verifies the signature over the raw bytes, and answers 200 once the
-// event is on disk.
+// Receives webhook deliveries. It verifies the signature over the raw bytes, and answers 200 once
+// the event is on disk.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { EventStore, ReceivedEvent } from '../store/events/event-store.js';
 import { createIntake, type ReceiverLimits } from './intake.js';
@@ -30,34 +30,34 @@ export interface ReceiverCounts {
 
 export interface ReceiverOptions {
   readonly host: string;
-  /** 0 for any free one. */
+  /** 0 chooses any free port. */
   readonly port: number;
-  /** Each of them is accepted: two while a secret is changed. */
+  /** The accepted secrets: two during a change of the secret. */
   readonly secrets: readonly string[];
   /** The header that carries the signature. */
   readonly signatureHeader: string;
   readonly store: Pick<EventStore, 'append' | 'check'>;
-  /** Consumers whose backlog gets every new event. */
+  /** The consumers whose backlog gets every new event. */
   readonly consumers: readonly string[];
   readonly limits?: ReceiverLimits;
   readonly now: () => number;
   /** Monotonic milliseconds. */
   readonly elapsed: () => number;
-  /** These events are stored and acknowledged; called in the order of their ids. */
+  /** Receives events that are stored and acknowledged, in the order of their ids. */
   readonly onStored: (events: readonly ReadEvent[]) => void;
   readonly onWrongSignature: (remote: string) => void;
-  /** Events could not be stored and were answered with 503. */
+  /** Reports events that could not be stored and were answered with 503. */
   readonly onUnwritten: (error: unknown) => void;
 }
 
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Groups written concurrently; the next group collects meanwhile. */
+/** The number of groups that are written at once. The next group collects meanwhile. */
 const writesAtOnce = 2;
 
-/** How often Node looks for connections that exceed their time. */
+/** The interval at which Node looks for connections that exceed their time. */
 const checkMs = 500;
-/** How long a refused sender may continue to send its body. */
+/** The time for which a refused sender may continue to send its body. */
 const lingerMs = 500;
 /** At the end, slow senders are disconnected after this time. */
 const lastAnswersMs = 2_000;
@@ -97,7 +97,7 @@ export async function startReceiver(options: ReceiverOptions) {
   };
 }
 
-/** Some services deliver by PUT. */
+/** The accepted methods. Some services deliver by PUT. */
 const methods: readonly string[] = ['POST', 'PUT'];
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -123,7 +123,7 @@ function createHandler(
     response.writeHead(status, { 'content-length': 0, connection: 'close', ...headers });
     if (request.complete || request.headers['content-length'] === undefined)
       return void response.end();
-    // Closing while the sender still sends would lose the response.
+    // A close while the sender still sends would lose the response.
     response.flushHeaders();
     const timer = setTimeout(() => response.end(), lingerMs);
     request
@@ -155,7 +155,9 @@ function createHandler(
   };
 }
 
-/** Calls back with the body or with a refusal status; not at all if the sender disconnects. */
+/**
+ * Calls back with the body or with a refusal status. Does not call back if the sender disconnects.
+ */
 function readBody(
   request: IncomingMessage,
   intake: ReturnType<typeof createIntake>,
@@ -190,7 +192,7 @@ interface Waiting {
   readonly response: ServerResponse;
 }
 
-/** Group commit: events that arrive while others are written share the next transaction. */
+/** Writes events in groups: events that arrive during a write share the next transaction. */
 function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
   let waiting: Waiting[] = [];
   let writing = 0;
@@ -207,7 +209,7 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
       );
       counts.received += group.length;
       for (const { response } of group) response.writeHead(200, { 'content-length': 0 }).end();
-      // The store returns them in the order of the call.
+      // The store returns the events in the order of the call.
       options.onStored(stored.map((event, index) => ({ event, payload: group[index]?.payload })));
     } catch (error) {
       counts.unwritten += group.length;
@@ -220,7 +222,7 @@ function createGroupWriter(options: ReceiverOptions, counts: ReceiverCounts) {
   const schedule = (): void => {
     if (isScheduled || writing >= writesAtOnce || waiting.length === 0) return;
     isScheduled = true;
-    // Waits for all deliveries of this turn of the event loop.
+    // Waits until all deliveries of this turn of the event loop have arrived.
     setImmediate(() => {
       isScheduled = false;
       writing += 1;

@@ -1,4 +1,4 @@
-// Deletes old events, and what waits for former consumers, in small transactions: at the start, and
+// Deletes old events and the backlogs of former consumers, in small transactions: at the start,
 // then every hour.
 import type { EventStore } from '../store/events/event-store.js';
 
@@ -11,9 +11,12 @@ export interface RetentionOptions {
   readonly consumers: readonly string[];
   readonly now: () => number;
   readonly every: (ms: number, action: () => void) => () => void;
-  /** The next hour tries again. */
+  /** Reports a failed deletion. The next hour tries again. */
   readonly onUnpruned: (error: unknown) => void;
-  /** No receiver has served a consumer for as long as events are kept: its backlog is dropped. */
+  /**
+   * Reports a consumer whose backlog was dropped, because no receiver has served it for as long as
+   * events are kept.
+   */
   readonly onForgotten: (consumer: string, events: number) => void;
 }
 

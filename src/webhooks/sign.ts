@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export const signBody = (body: Uint8Array, secret: string): string =>
   digestOf(body, secret).toString('hex');
 
-/** Compares in constant time, and accepts lowercase hex only. */
+/** Compares in constant time. Accepts only lowercase hex. */
 export function verifyBody(body: Uint8Array, signature: string, secret: string): boolean {
   if (!isSignature(signature)) return false;
   return timingSafeEqual(digestOf(body, secret), Buffer.from(signature, 'hex'));
@@ -18,7 +18,9 @@ export function digestOf(body: Uint8Array, secret: string | Uint8Array): Buffer 
   return createHmac('sha256', secret).update(body).digest();
 }
 
-/** The header that carries the signature, `X-Acmepay-Signature` for the maker `acme`. */
+/**
+ * The header that carries the signature, such as `X-Acmepay-Signature` for the service name `acme`.
+ */
 export function signatureHeader(maker: string): string {
   return `X-${maker.charAt(0).toUpperCase()}${maker.slice(1)}pay-Signature`;
 }

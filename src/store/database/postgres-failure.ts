@@ -7,7 +7,7 @@ import { notAnAddress } from './address.js';
 const networkCode = /^E(CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
 /** Connection exceptions: the server shuts down or starts, or it ended an idle transaction. */
 const lostState = /^(08|57P0[123]|25P03)/;
-/** Errors of the client library without a code. */
+/** Errors of the client library that have no code. */
 const lostTexts = [
   'Connection terminated',
   'Query read timeout',

@@ -159,7 +159,7 @@ function refuseUnknownLimits(raw: Record<string, unknown>, path: string): void {
     ['', raw, configSchema.entries, isLimitName],
     ...profiles.flatMap(([name, profile]): typeof places => [
       [`profiles.${name}.`, profile, profileSchema.entries, isLimitName],
-      // Every field there is meant as a limit.
+      // In this object every field is meant as a limit.
       [
         `profiles.${name}.limits.`,
         isFields(profile) ? profile['limits'] : undefined,

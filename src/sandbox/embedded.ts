@@ -1,6 +1,5 @@
-// The sandbox without a port: requests go directly to its handler, and time passes while it is
-// open.
-// Several processes may share its file.
+// The sandbox without a port. Requests go directly to its handler, and time passes only while the
+// sandbox is open. Several processes may share its file.
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { timerMs } from '../formats/duration.js';
@@ -11,9 +10,7 @@ const embeddedUrl = 'http://sandbox.localhost';
 
 export type EmbeddedSandbox = ReturnType<typeof openSandbox>;
 
-/**
- * Opens the sandbox on its file. Actions that became due while it was closed run at once.
- */
+/** Opens the sandbox on its file. Actions that became due while the file was closed run at once. */
 export function openSandbox(options: ServiceOptions) {
   const service = openService(options, () => embeddedUrl);
   const closing = new AbortController();
@@ -33,7 +30,7 @@ export function openSandbox(options: ServiceOptions) {
         throw new Error('a fault of the sandbox cut the connection');
       return outgoing;
     },
-    /** Waits briefly for webhook posts; the rest follow after the next request. */
+    /** Waits briefly for webhook posts. The other posts follow after the next request. */
     async close(): Promise<void> {
       closing.abort();
       await ticking;

@@ -1,5 +1,5 @@
-// The sandbox as a test fixture: the whole service on a free port, with every control as a typed
-// function.
+// The sandbox as a test fixture: the whole service on a free port, with a typed function for every
+// control.
 import * as v from 'valibot';
 import {
   clockAnswer,
@@ -33,8 +33,8 @@ export interface SandboxClock {
   /** Epoch ms. */
   now(): Promise<number>;
   /**
-   * Moves the clock by a duration (`2h`) or milliseconds and carries out all that becomes due.
-   * Gives the new time.
+   * Moves the clock by a duration (`2h`) or by milliseconds, runs every action that becomes due,
+   * and resolves with the new time.
    */
   advance(by: string | number): Promise<number>;
   freeze(): Promise<number>;
@@ -44,19 +44,22 @@ export interface SandboxClock {
 /** Injected faults. */
 export interface SandboxFaults {
   /**
-   * `add({ kind: 'drop-after-commit', method: 'PUT' })` applies to the next matching request, once.
+   * Adds a fault. `add({ kind: 'drop-after-commit', method: 'PUT' })` applies once, to the next
+   * matching request.
    */
   add(fault: NewFault): Promise<Fault>;
-  /** All faults, with how often each was applied. */
+  /** All faults, each with the number of its applications. */
   list(): Fault[];
-  /** Removes one fault, or all. */
+  /** Removes one fault, or all faults. */
   clear(id?: number): Promise<void>;
 }
 
 /** A test event for the webhook. */
 export interface TestEvent {
   readonly state: State;
-  /** A transaction of the service; otherwise the event names a transaction that does not exist. */
+  /**
+   * A transaction of the service. Without it, the event names a transaction that does not exist.
+   */
   readonly txnId?: string;
   readonly extRefId?: string;
   readonly msg?: string;
@@ -65,13 +68,13 @@ export interface TestEvent {
 
 /** Deliveries to the account's webhook. */
 export interface SandboxWebhooks {
-  /** Past and pending deliveries, oldest first, each with its attempts. */
+  /** Past and pending deliveries with their attempts, oldest first. */
   deliveries(filter?: DeliveryFilter): Delivery[];
-  /** Resolves once everything that is due has been posted. */
+  /** Resolves once every due delivery has been posted. */
   settled(): Promise<void>;
   /** Posts a delivery again. */
   replay(id: number): Promise<void>;
-  /** Sends a test event and returns the delivery's id; no transaction changes. */
+  /** Sends a test event, and resolves with the delivery's id. No transaction changes. */
   trigger(event: TestEvent): Promise<number>;
 }
 
@@ -79,9 +82,7 @@ export interface SandboxWebhooks {
 export interface SandboxSnapshots {
   /** Saves money, transactions, webhooks and time under a name. */
   save(name: string): Promise<void>;
-  /**
-   * Restores a snapshot, its time included; credentials, faults and the request log are unchanged.
-   */
+  /** Restores a snapshot with its time. Credentials, faults and the request log stay. */
   load(name: string): Promise<void>;
   list(): Snapshot[];
   remove(name: string): Promise<void>;
@@ -97,33 +98,33 @@ export interface Sandbox {
   readonly clock: SandboxClock;
   status(): Promise<SandboxStatus>;
   /**
-   * Credits a wallet by a completed on-chain receive: `fund('BTC', '0.5')` in whole units, or with
-   * a unit as in `'1000sat'`.
+   * Credits a wallet by a completed on-chain receive. The amount is in whole units, `fund('BTC',
+   * '0.5')`, or has a unit, `'1000sat'`.
    */
   fund(ccy: string, amount: string, accountId?: string): Promise<void>;
   /**
-   * Pays an invoice, a transaction or an address of the service from outside; permanent addresses
-   * need an amount (`'0.5'` in whole units, or with a unit). Returns the txnId, or the deposit's id
-   * for a permanent address.
+   * Pays an invoice, a transaction or an address of the service from outside. A permanent address
+   * needs an amount (`'0.5'` in whole units, or with a unit). Resolves with the txnId, or with the
+   * deposit's id for a permanent address.
    */
   pay(target: string, amount?: string): Promise<string>;
   /** Mines blocks on every chain (default 1). */
   mine(blocks?: number): Promise<void>;
-  /** An external BOLT11 invoice to pay: `invoice('1000sat')`; bare digits are BTC. */
+  /** Creates an external BOLT11 invoice to pay: `invoice('1000sat')`. Bare digits are BTC. */
   invoice(
     amount: string,
     terms?: { description?: string; expiry?: string | number },
   ): Promise<string>;
-  /** Sets how long after its creation a payment request is paid automatically. */
+  /** Sets the time after which a new payment request is paid automatically. */
   autoPay(after: string | number | 'off'): Promise<void>;
   readonly faults: SandboxFaults;
   readonly webhooks: SandboxWebhooks;
   readonly snapshots: SandboxSnapshots;
   /**
-   * Opens a subaccount of the main account or of the given parent; null opens an unrelated account.
+   * Opens a subaccount of the main account or of the given parent. Null opens an unrelated account.
    */
   account(displayName: string, parentAccountId?: string | null): Promise<Credentials>;
-  /** The answered requests, oldest first; `path` with or without its query. */
+  /** The answered requests, oldest first. `path` may include the query. */
   requests(method?: string, path?: string): LoggedRequest[];
   /** Resets to a fresh sandbox with the same credentials. */
   reset(): Promise<void>;

@@ -1,5 +1,5 @@
-// The sandbox as an HTTP server on the loopback interface, with a timer for everything due between
-// requests.
+// The sandbox as an HTTP server on the loopback interface, with a timer for actions that become due
+// between requests.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,7 +16,9 @@ export async function startServer(options: ServiceOptions) {
   const service = openService(options, () => url);
   const stopping = new AbortController();
   const underWay = new Set<ServerResponse>();
-  /** Closes all connections, because a client may hold one on which it has sent nothing yet. */
+  /**
+   * Closes all connections, because a client may keep a connection open without sending a request.
+   */
   const hangUp = (): void => {
     if (stopping.signal.aborted && underWay.size === 0) server.closeAllConnections();
   };
@@ -38,7 +40,7 @@ export async function startServer(options: ServiceOptions) {
   if (address !== null && typeof address === 'object') url = `http://${host}:${address.port}`;
   const ticking = service.keepTime(stopping.signal);
   return {
-    /** Without a trailing slash. */
+    /** The URL without a trailing slash. */
     url,
     service,
     /** Answers requests in flight, then closes the port and the file. */
@@ -74,17 +76,17 @@ async function serve(
       stopping,
     );
   } catch {
-    // The client disconnected, or a fault or shutdown cut off the answer.
+    // The client disconnected, or a fault or a shutdown cut the response off.
     response.destroy();
   }
 }
 
 /**
- * Guards against DNS rebinding: a foreign page can point its own name at this machine and
- * would then read every answer.
+ * Guards against DNS rebinding: a foreign page can point its own name at this machine, and could
+ * then read every response.
  */
 function isMeant({ headers, socket }: IncomingMessage): boolean {
-  // A browser always sends it; HTTP/1.0 may omit it.
+  // A browser always sends this header. HTTP/1.0 may omit it.
   if (headers.host === undefined) return true;
   const [, name = '', port = '80'] = /^(.+?)(?::(\d+))?$/.exec(headers.host.toLowerCase()) ?? [];
   return isLoopback(name) && Number(port) === socket.localPort;
@@ -98,7 +100,7 @@ const misdirected = jsonAnswer(421, {
   message: 'the Host is not this machine and this port',
 });
 
-/** Sends the answer, or the part that a fault leaves of it. Throws to cut the connection. */
+/** Sends the response, or the part that a fault leaves of it. Throws to cut the connection. */
 async function send(
   response: ServerResponse,
   outgoing: Outgoing,
@@ -117,8 +119,8 @@ async function send(
 }
 
 /**
- * Reads to the end so that the client can finish sending, but keeps only what the service accepts.
- * Rejects if the client disconnects.
+ * Reads to the end, so that the client can finish sending, but keeps only as much as the service
+ * accepts. Rejects if the client disconnects.
  */
 function readAll(request: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-// The service: takes a request, runs due actions, answers after the commit.
+// The service: receives a request, runs due actions, and answers after the commit.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as v from 'valibot';
@@ -43,17 +43,17 @@ import { lnurlRoutes } from './web/lnurl-pay.js';
 import { pageRoutes } from './web/payment-page.js';
 import { otherError } from './unspecified.js';
 
-/** Port, storage and initial state of the sandbox; everything is optional. */
+/** Port, storage and initial state of the sandbox. Every option has a default. */
 export interface SandboxOptions {
-  /** 0 (the default) takes a free port. */
+  /** 0 (the default) chooses a free port. */
   readonly port?: number | undefined;
   /** SQLite file, created if missing; the default is `:memory:`. */
   readonly file?: string | undefined;
-  /** The maker's name on the wire (default `service`). */
+  /** The service name on the wire (default `service`). */
   readonly maker?: string | undefined;
-  /** The machine's time in epoch ms. The sandbox's own clock runs on top of it. */
+  /** The machine's time in epoch ms. The sandbox's own clock is relative to it. */
   readonly now?: (() => number) | undefined;
-  /** Credentials of the main account instead of those in the file. Both or neither. */
+  /** Credentials of the main account, instead of those in the file. Set both or neither. */
   readonly apiKey?: string | undefined;
   readonly apiSecret?: string | undefined;
   /**
@@ -64,12 +64,12 @@ export interface SandboxOptions {
   /** Contents of a new file (default `demo`). */
   readonly seed?: Seed | undefined;
   /**
-   * Certificate authority (PEM) that webhooks trust besides the well-known ones. Stored in the
-   * file.
+   * A certificate authority (PEM) that webhooks trust in addition to the well-known ones. Stored in
+   * the file.
    */
   readonly webhookCa?: string | undefined;
   /**
-   * Accepts webhook callbacks of plain http to this machine, for receivers without a certificate.
+   * Accepts webhook callbacks over plain http to this machine, for receivers without a certificate.
    */
   readonly allowHttpCallbacks?: boolean | undefined;
   /** Method of deliveries (default POST). Stored in the file, like the next option. */
@@ -80,14 +80,14 @@ export interface SandboxOptions {
   readonly allowSignatureReuse?: boolean | undefined;
   /** Accepts a used `extRefId`. Stored in the file as a fault, like the next option. */
   readonly allowReferenceReuse?: boolean | undefined;
-  /** Pays an external invoice repeatedly. */
+  /** Accepts a second payment of an external invoice. */
   readonly allowDoublePayment?: boolean | undefined;
   /**
    * Names of live shapes, or `all`: response formats of live services that differ from the
    * specification.
    */
   readonly liveShapes?: readonly string[] | undefined;
-  /** Called for every internal error, which is answered as 500. */
+  /** Called for every internal error. The response is then 500. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -170,9 +170,12 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
         return dated(serverError, machineTime());
       }
     },
-    /** Resolves once everything that is due has been posted. */
+    /** Resolves once every due delivery has been posted. */
     delivered: () => worker.settled(),
-    /** Runs what becomes due between requests, until the signal; keeps no process alive. */
+    /**
+     * Runs actions that become due between requests, until the signal. It does not keep the process
+     * alive.
+     */
     keepTime: (signal: AbortSignal): Promise<void> =>
       everyPause({ now: machineTime, signal, onError }, async () => {
         if (dueIn(store, machineTime()) === 0) await store.write(() => runDue(contextOn(store)));
@@ -201,7 +204,7 @@ const allRoutes = (
   ...lnurlRoutes,
 ];
 
-/** Repeats the work at least as often as the policy says, or after the ms that it asks for. */
+/** Repeats the work at least as often as the policy says, or after the ms that the work returns. */
 async function everyPause(
   {
     now,
@@ -223,7 +226,10 @@ async function everyPause(
   await poll(policies.sandboxTimer, step, { now, sleep, signal });
 }
 
-/** Milliseconds until the next action is due; infinite if none is, or the clock is frozen. */
+/**
+ * Milliseconds until the next action is due. Infinite if no action is scheduled or the clock is
+ * frozen.
+ */
 function dueIn(store: Store, machine: number): number {
   const at = nextDue(store) ?? Infinity;
   const { now, frozen } = readClock(store, machine);
@@ -232,7 +238,7 @@ function dueIn(store: Store, machine: number): number {
 
 type Answer = (ctx: Context, incoming: Incoming, readFault?: ReadFault) => Outgoing;
 
-/** Answers requests by their routes; refusals and errors are answers too. */
+/** Answers requests by their routes. Refusals and errors are responses too. */
 function answering(
   store: Store,
   onError: (error: unknown) => void,
@@ -264,7 +270,7 @@ function answering(
 
 interface Response {
   readonly outgoing: Outgoing;
-  /** The service's own answer, if no fault applied. */
+  /** The service's own response, if no fault applied. */
   readonly genuine?: Outgoing;
 }
 
@@ -308,11 +314,11 @@ function withFaults(
 
 const serverError = jsonAnswer(500, { error: otherError(500) });
 
-/** Targets that are neither logged nor subject to faults. */
+/** Targets that are not logged and to which no fault applies. */
 const apart = new RegExp(`^(?:${controlPrefix}|/openapi\\.json|/pay/)`);
 const isForClients = ({ target }: Incoming): boolean => !apart.test(target);
 
-/** Due action for a request that was answered before it is carried out. */
+/** The due action that carries out a request after its response. */
 const lateAction = 'late-effect';
 
 const keep = ({ body, ...rest }: Incoming): string =>

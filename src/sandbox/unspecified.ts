@@ -7,7 +7,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long things last, in milliseconds. */
+/** Durations in milliseconds. */
 export const durations = {
   /** Access token. "Token lifetime: not shown." */
   token: hour,
@@ -15,19 +15,19 @@ export const durations = {
   quote: minute,
   /** Lightning invoice. "Default typically 1 hour." */
   invoice: hour,
-  /** Address of an on-chain receive, from the user's confirmation. */
+  /** Address of an on-chain receive, counted from the user's confirmation. */
   address: hour,
-  /** Lightning send: from confirmation until in flight, and from there until settled. */
+  /** Lightning send: from the confirmation until in flight, and from there until settled. */
   lightningStart: 200,
   lightningSettle: 800,
-  /** Blockchain send: from confirmation until broadcast. */
+  /** Blockchain send: from the confirmation until the broadcast. */
   broadcast: 2 * second,
-  /** Payout: from confirmation until the bank or mobile-money service has it. */
+  /** Payout: from the confirmation until the bank or mobile-money service has the payment. */
   payoutStart: 5 * second,
-  /** From there until it arrives: "within minutes", and "1 to 3 business days". */
+  /** From there until the payment arrives: "within minutes", and "1 to 3 business days". */
   payoutInstant: 2 * minute,
   payoutStandard: day,
-  /** The automatic payer, from the creation of an invoice. */
+  /** The automatic payer, counted from the creation of an invoice. */
   autoPay: 3 * second,
 } as const;
 
@@ -39,8 +39,8 @@ export const blockTimes = {
 } as const;
 
 /**
- * How many confirmations a transfer needs, in or out. TRON 1 ("about 3 s"), Ethereum 6 ("about 15
- * min"), Bitcoin "typically 1 to 6", growing with the amount.
+ * The number of confirmations that a transfer needs, in or out. TRON 1 ("about 3 s"), Ethereum 6
+ * ("about 15 min"), Bitcoin "typically 1 to 6", growing with the amount.
  */
 export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big): number {
   if (chain !== 'bitcoin') return chain === 'tron' ? 1 : 6;
@@ -48,29 +48,29 @@ export function confirmationsNeeded(chain: keyof typeof blockTimes, amount: Big)
   return amount.lt('0.1') ? 3 : 6;
 }
 
-/** Fields in `reqDetails` of the blockchain side, from its broadcast on. */
+/** Fields in `reqDetails` of the blockchain side, from the broadcast on. */
 export const confirmationFields = {
   seen: 'confirmations',
   needed: 'requiredConfirmations',
 } as const;
 
 /**
- * "Which state changes trigger a delivery, and retry or time-out behaviour: not shown." All of them
- * do, the quote too. After a response other than 2xx, or none in time, the delivery is retried with
- * these pauses.
+ * "Which state changes trigger a delivery, and retry or time-out behaviour: not shown." All state
+ * changes trigger a delivery, including the quote. After a response other than 2xx, or without a
+ * response in time, the delivery is repeated after these pauses.
  */
 export const deliveries = {
   /** By the machine's clock. */
   timeout: 10 * second,
-  /** By the service's clock, so advancing it triggers the retries. */
+  /** By the service's clock, so that advancing the clock triggers the retries. */
   retries: [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day],
   /** Delay of an event that arrives out of order. */
   heldBack: 10 * second,
 } as const;
 
 /**
- * Windows of the list's `time` parameter. The specification names them; months and years are taken
- * as days.
+ * Windows of the list's `time` parameter. The specification names them. Months and years count as
+ * days.
  */
 export const timeWindows: ReadonlyMap<string, number> = new Map([
   ['1d', day],
@@ -82,14 +82,14 @@ export const timeWindows: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * "Maximum page size: not shown." Larger limits are reduced to it, and `pagination.limit` reports
- * it.
+ * "Maximum page size: not shown." Larger limits are reduced to this limit, and `pagination.limit`
+ * reports it.
  */
 export const maxPageSize = 100;
 
 /**
  * "Separator for several values: not shown." Commas, or repeated parameters, also with brackets
- * after the name. The first counts if a parameter takes only one value.
+ * after the name. If a parameter has only one value, the first counts.
  */
 export function listValues(query: URLSearchParams, name: string): string[] {
   const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
@@ -99,7 +99,7 @@ export function listValues(query: URLSearchParams, name: string): string[] {
     .filter((value) => value !== '');
 }
 
-/** Longest body that is read, in bytes, and the longest texts in it. */
+/** The longest body that is read, in bytes, and the longest texts in it. */
 export const maxBodyLength = 256 * 1024;
 export const maxTextLength = { extRefId: 255, note: 1000, callback: 2048, secret: 1000 } as const;
 
@@ -110,29 +110,30 @@ export const maxAmountUnits = 1e13;
 const serviceFee = { receive: '0', send: '0.002', swap: '0.0025', payout: '0.005' } as const;
 const lightningNetworkFee = '0.0005';
 
-/** Independent of the amount: BTC for a Bitcoin transaction, USDT on TRON. */
+/** Network fees that do not depend on the amount: BTC for a Bitcoin transaction, USDT on TRON. */
 export const chainNetworkFee = { bitcoin: new Big('0.000003'), tron: new Big(1) } as const;
 
-/** In the source currency, rounded up to its smallest unit. */
+/** The service fee in the source currency, rounded up to its smallest unit. */
 export function serviceFeeOf(kind: keyof typeof serviceFee, amount: Big, decimals: number): Big {
   return amount.times(serviceFee[kind]).round(decimals, Big.roundUp);
 }
 
-/** In the source currency, rounded up to its smallest unit. */
+/** The network fee in the source currency, rounded up to its smallest unit. */
 export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
   return amount.times(lightningNetworkFee).round(decimals, Big.roundUp);
 }
 
 /**
  * "Two further booleans. Their names: not shown." The documented flag deducts both fees from the
- * sent amount, these deduct one each; the other flag has the maker's name, see `Maker`.
+ * sent amount. Each of these flags deducts one fee. The other flag contains the service name, see
+ * `Maker`.
  */
 export const networkFeeDeduction = 'deductNetworkFees';
 
 /**
- * Destinations that cannot be reached: an address or account number of only zeroes (after the
- * country code of a mobile number), a Lightning invoice described as "no route", a Lightning
- * Address or LNURL of the user `no-route`.
+ * Unreachable destinations: an address or account number of only zeroes (after the country code of
+ * a mobile number), a Lightning invoice described as "no route", a Lightning Address or LNURL of
+ * the user `no-route`.
  */
 const unreachable = {
   address: { state: 'failed', instead: 'start', msg: 'the network refused the transfer' },
@@ -142,7 +143,7 @@ const unreachable = {
 
 type UnreachableEnding = (typeof unreachable)[keyof typeof unreachable];
 
-/** `hash` is hex; only its first 20 bytes count. */
+/** The ending for an address. `hash` is hex, and only its first 20 bytes count. */
 export const endingOfAddress = (hash: string): UnreachableEnding | undefined =>
   /^0{40}/.test(hash) ? unreachable.address : undefined;
 
@@ -158,7 +159,7 @@ export const endingOfLnurlUser = (user: string): UnreachableEnding | undefined =
 /** Limits of LNURL-pay in millisatoshis. The user name is the account id. */
 export const lnurlSendable = { min: 1_000, max: 100_000_000_000 } as const;
 
-/** The Lightning Address or LNURL of this user never resolves; all other external ones do. */
+/** The Lightning Address or LNURL of this user never resolves. All other external ones resolve. */
 export const unknownLnurlUser = 'nobody';
 
 /** Units of each currency for one US dollar, as round numbers. */
@@ -205,13 +206,14 @@ export const duplicateExtRefId = {
 export const insufficientBalance = { status: 400, error: 'insufficient balance' } as const;
 
 /**
- * Error texts of the statuses whose bodies are not shown: the words of HTTP. An unknown path or
- * method is a 404; a content type other than JSON and a body that is too long are a 400.
+ * Error texts of the statuses whose bodies the specification does not show: the words of HTTP. An
+ * unknown path or method is a 404. A content type other than JSON, or a body that is too long, is a
+ * 400.
  */
 export const otherError = (status: number): string =>
   (STATUS_CODES[status] ?? 'unknown').toLowerCase();
 
-/** Like a wrong signature, with the cause. */
+/** The error of a used signature. It equals that of a wrong signature, with the cause. */
 export const reusedSignature = {
   error: 'invalid api signature',
   message:
@@ -230,7 +232,7 @@ export function finalStateParams(txnId: string, txnState: string): Record<string
 /** "0 means pending, 2 completed. Other values: not shown." Failed transactions keep the 0. */
 export const reqStatusOf = (txnState: string): string => (txnState === 'completed' ? '2' : '0');
 
-/** Fields kept in the "reduced sourceReq and destReq" of a list item. */
+/** Fields that stay in the "reduced sourceReq and destReq" of a list item. */
 export const reducedSideFields: ReadonlySet<string> = new Set([
   'ccy',
   'method',
@@ -242,7 +244,8 @@ export const reducedSideFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Account record fields: those of other responses of the specification, and those of live services.
+ * The fields of an account record: those in other responses of the specification, and those of live
+ * services.
  */
 export function accountRecord(account: {
   id: string;
@@ -262,7 +265,7 @@ export function accountRecord(account: {
   };
 }
 
-/** The first balances of a new sandbox; their transactions are dated this long ago. */
+/** The age of the transactions that bring a new sandbox's first balances. */
 export const demoAge = 60 * day;
 export const demoBalances: Readonly<Record<string, string>> = {
   BTC: '1',

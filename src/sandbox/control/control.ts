@@ -38,7 +38,7 @@ export interface ControlOptions {
 const fundBody = v.object({ ccy: currency, amount: v.string(), accountId: v.optional(v.string()) });
 const accountBody = v.object({
   displayName: v.pipe(v.string(), v.nonEmpty(), v.maxLength(100)),
-  /** Default: the main account; null opens an unrelated account. */
+  /** The parent. The default is the main account. Null opens an unrelated account. */
   parentAccountId: v.optional(v.nullable(v.string())),
 });
 const payBody = v.object({ target: v.string(), amount: v.optional(v.string()) });
@@ -188,7 +188,7 @@ function fundWallet({ ctx, incoming }: Call): Unwritten<SandboxWallet> | undefin
   return walletsIn(ctx.store, accountId).find((wallet) => wallet.ccy === ccy);
 }
 
-/** Opens a further account with credentials of its own. */
+/** Opens a further account with its own credentials. */
 function openAccount({ ctx, incoming }: Call): Credentials {
   const { displayName, parentAccountId = requireSetting(ctx.store, 'mainAccount') } = readBody(
     incoming,

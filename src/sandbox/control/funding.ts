@@ -1,5 +1,5 @@
 // Brings money in by a transaction, so that the list explains every wallet: an on-chain receive
-// that somebody has paid and the chain has confirmed.
+// that was paid and confirmed.
 import type Big from 'big.js';
 import type { Account } from '../world/accounts.js';
 import { requireTransfer } from '../world/chain.js';

@@ -1,5 +1,5 @@
-// Seeds months of transactions: every kind and most outcomes. All money comes in by a transaction,
-// so the list adds up to the wallets.
+// Seeds months of transactions of every kind and most outcomes. All money comes in by a
+// transaction, so the list adds up to the wallets.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
@@ -14,20 +14,20 @@ import { runDueActions, type DueAction } from '../world/schedule.js';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** One transaction a day. */
+/** The days of a month, with one transaction a day. */
 const monthDays = 30;
 
 interface Activity {
   readonly note: string;
   readonly order: (ctx: Context) => object;
-  /** `paid`: the confirmed request is paid from outside. */
+  /** `paid` means that the confirmed request is paid from outside. */
   readonly ends: 'confirm' | 'paid' | 'cancel' | 'nothing';
 }
 
 const coldAddress = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
-/** Repeated in this order, one a day. */
+/** Activities, repeated in this order, one a day. */
 const activities: readonly Activity[] = [
   {
     note: 'Invoice 118, Coffee House',
@@ -66,7 +66,7 @@ const activities: readonly Activity[] = [
   { note: 'Too slow', ends: 'nothing', order: (ctx) => swap(ctx, 'USD', 'USDT', '40') },
 ];
 
-/** On the first day. A year spends some 6500 USDT. */
+/** Activities of the first day. A year spends some 6500 USDT. */
 function openingActivities(months: number): Activity[] {
   const balances = { USDT: 10_000 * Math.ceil(months / 12), USD: 5000, CAD: 5000, VND: 50_000_000 };
   return [

@@ -13,8 +13,8 @@ import { findTransaction, requireTransaction, type Transaction } from '../servic
 import { readAmount } from '../wire/values.js';
 
 /**
- * Pays a txnId, an invoice, an address or a `bitcoin:` URI. Only addresses take an amount; it is
- * optional for the address of a receive.
+ * Pays a txnId, an invoice, an address or a `bitcoin:` URI. Only an address takes an amount. The
+ * amount is optional for the address of a receive.
  */
 export function payFromOutside(
   ctx: Context,

@@ -34,7 +34,7 @@ const forgotten = [
   'used_signature',
 ];
 
-/** Fills a new file; leaves a filled file unchanged. */
+/** Fills a new file. Leaves a filled file unchanged. */
 export function seedStore(ctx: Context, seed: Seed): void {
   const { store, random } = ctx;
   if (readSetting(store, 'mainAccount') !== undefined) return;
@@ -48,8 +48,8 @@ export function seedStore(ctx: Context, seed: Seed): void {
 }
 
 /**
- * Resets: deletes all transactions, money, webhooks, faults, clock changes and further accounts.
- * The main account keeps its key. The seed is the previous one unless another is given.
+ * Resets the sandbox: deletes all transactions, money, webhooks, faults, clock changes and further
+ * accounts. The main account keeps its key. Without a given seed, the previous seed applies.
  */
 export function reset(ctx: Context, machine: number, seed?: Seed, months = 1): void {
   const { store } = ctx;

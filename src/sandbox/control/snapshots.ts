@@ -69,17 +69,17 @@ function save({ store }: Context, machine: number, name: string): Snapshot {
   return show(saved);
 }
 
-/** Restores a snapshot, its time included. The main account keeps its present credentials. */
+/** Restores a snapshot with its time. The main account keeps its present credentials. */
 function load({ store }: Context, machine: number, name: string): Snapshot {
   const snapshot = requireSnapshot(store, name);
   const { apiKey, apiSecret, accountId } = readCredentials(store);
-  // Foreign keys are checked at the commit, because rows refer to each other.
+  // SQLite checks foreign keys at the commit, because rows refer to each other.
   store.run('PRAGMA defer_foreign_keys = ON');
   for (const table of savedTables(store)) {
     store.run(`DELETE FROM ${table}`);
     store.run(`INSERT INTO ${table} SELECT * FROM ${copyOf(snapshot.id, table)} ORDER BY rowid`);
   }
-  // Invalidates the claims of couriers that are posting now.
+  // Invalidates the claims of workers that are posting now.
   store.run('UPDATE webhook SET claim = max(claim + 1, ?), claimed_until = 0', machine);
   setCredentials(store, accountId, apiKey, apiSecret);
   const shown = show(snapshot);

@@ -16,11 +16,13 @@ import {
 
 const triggerBody = v.object({
   state: v.picklist(states),
-  /** A transaction of the service; otherwise the event names a transaction that does not exist. */
+  /**
+   * A transaction of the service. Without it, the event names a transaction that does not exist.
+   */
   txnId: v.optional(v.string()),
   extRefId: v.optional(v.string()),
   msg: v.optional(v.string(), ''),
-  /** Default: the main account; ignored with a transaction. */
+  /** The account. The default is the main account. Ignored with a transaction. */
   accountId: v.optional(v.string()),
 });
 

@@ -1,4 +1,5 @@
-// Webhook deliveries: stored with the state change, due immediately, retried until they arrive.
+// Webhook deliveries. They are stored with the state change, due immediately, and repeated until
+// they arrive.
 import * as v from 'valibot';
 import {
   attemptAnswer,
@@ -33,7 +34,7 @@ export interface Event {
 
 const deliver = 'deliver';
 
-/** Marks due deliveries as ready; the courier posts them outside the transaction. */
+/** Marks due deliveries as ready. The worker posts them outside the transaction. */
 export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
   [deliver, ({ store }, subject) => setStatus(store, idOf(subject), 'sending')],
 ]);
@@ -41,7 +42,7 @@ export const deliveryActions: ReadonlyMap<string, DueAction> = new Map([
 const subjectOf = (id: number): string => `delivery:${id}`;
 const idOf = (subject: string): number => Number(subject.slice('delivery:'.length));
 
-/** Enqueues an event for the account's webhook, if it has one. */
+/** Enqueues an event for the account's webhook, if the account has one. */
 export function announce(ctx: Context, accountId: string, event: Event): void {
   if (webhookOf(ctx.store, accountId) === undefined) return;
   if (readWebhookOptions(ctx).events === 'final' && !isFinal(event.txnState)) return;
@@ -68,7 +69,7 @@ export function enqueue(ctx: Context, accountId: string, event: Event, at: numbe
   return id;
 }
 
-/** Posts a delivery again to the account's current webhook and resets its tries. */
+/** Posts a delivery again to the account's current webhook, and resets its tries. */
 export function replay(ctx: Context, id: number): void {
   const { accountId, status } = findRow(ctx.store, id);
   const webhook = webhookOf(ctx.store, accountId);
@@ -78,7 +79,7 @@ export function replay(ctx: Context, id: number): void {
   dispatch(ctx, id, ctx.now);
 }
 
-/** Stores an attempt, and whether the delivery arrived, is retried or has failed. */
+/** Stores an attempt, and whether the delivery arrived, is repeated or has failed. */
 export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void {
   const { durationMs: duration, ...facts } = attempt;
   const { at, status } = attempt;
@@ -88,7 +89,7 @@ export function recordAttempt(ctx: Context, id: number, attempt: Attempt): void 
   ctx.store.run('UPDATE delivery SET tries = tries + 1 WHERE id = ?', id);
   if (status !== null && status >= 200 && status < 300) setStatus(ctx.store, id, 'delivered');
   else if (pause === undefined) setStatus(ctx.store, id, 'failed');
-  // Counted from the due time, so that a clock advanced far ahead still runs every retry.
+  // The pause counts from the due time, so that a clock advanced far ahead still runs every retry.
   else dispatch(ctx, id, at + pause);
 }
 

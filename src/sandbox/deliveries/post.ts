@@ -10,12 +10,12 @@ export interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Certificate authority to trust besides the well-known ones, PEM. */
+  /** A certificate authority (PEM) to trust in addition to the well-known ones. */
   readonly ca: string | null;
   readonly signal: AbortSignal;
 }
 
-/** The status of the response, or the reason why there was none. */
+/** The status of the response, or the reason for a missing response. */
 export type PostResult =
   | { readonly status: number; readonly error: null }
   | { readonly status: null; readonly error: string };
@@ -49,7 +49,7 @@ export function createPoster(): Poster {
           body,
           signal,
         });
-        // The body is drained so that the connection can be reused.
+        // Reads the body to the end, so that the connection can be reused.
         response.body.on('error', () => undefined).resume();
         return { status: response.statusCode, error: null };
       } catch (error) {

@@ -21,10 +21,10 @@ export function webhookOf(store: Store, accountId: string): Webhook | undefined 
   return store.one(row, 'SELECT * FROM webhook WHERE account_id = ?', accountId);
 }
 
-/** The response of endpoints 11 to 13; never includes the secret. */
+/** The response of endpoints 11 to 13. It never includes the secret. */
 export const showWebhook = ({ id, callback, createdAt }: Webhook) => ({ id, callback, createdAt });
 
-/** The webhook of the path, if the caller may act on it. */
+/** The webhook in the path, if the caller may act on it. */
 export function reachWebhook(store: Store, caller: Account, id: string): Webhook {
   const webhook = store.one(row, 'SELECT * FROM webhook WHERE id = ?', id);
   if (webhook === undefined) throw notFound();
@@ -75,7 +75,7 @@ export function removeWebhook(store: Store, id: string): void {
   store.run(`UPDATE delivery SET status = 'canceled' WHERE ${open}`, id);
 }
 
-/** HTTPS only; http to loopback if the sandbox allows it. */
+/** Throws unless the callback is HTTPS, or http to loopback if the sandbox allows that. */
 function assertCallback(ctx: Context, callback: string): void {
   const url = URL.canParse(callback) ? new URL(callback) : undefined;
   if (url?.protocol === 'https:') return;
@@ -90,13 +90,13 @@ function assertCallback(ctx: Context, callback: string): void {
 }
 
 export const webhookMethods = ['POST', 'PUT'] as const;
-/** `final`: only final states. */
+/** `final` delivers only final states. */
 export const webhookEvents = ['every', 'final'] as const;
 
 const storedOptions = v.object({
   /** Accepts http callbacks to the loopback interface, for receivers without a certificate. */
   allowHttpLoopback: v.optional(v.boolean(), false),
-  /** Certificate authority to trust besides the well-known ones, PEM. */
+  /** A certificate authority (PEM) to trust in addition to the well-known ones. */
   ca: v.optional(v.nullable(v.string()), null),
   method: v.optional(v.picklist(webhookMethods), 'POST'),
   events: v.optional(v.picklist(webhookEvents), 'every'),
@@ -112,12 +112,12 @@ export function readWebhookOptions({ store, liveShapes }: Pick<Context, 'store' 
     method: liveShapes.has('webhook-put') ? ('PUT' as const) : kept.method,
     events: liveShapes.has('webhook-final-only') ? ('final' as const) : kept.events,
     retries: !liveShapes.has('webhook-once'),
-    /** Replaces the header of the specification. */
+    /** This header replaces that of the specification. */
     signatureHeader: liveShapes.has('webhook-signature-header') ? 'X-Signature' : undefined,
   };
 }
 
-/** Changes the given options and keeps the rest. */
+/** Changes the given options, and keeps the others. */
 export function changeWebhookOptions(
   store: Store,
   change: { [K in keyof StoredOptions]?: StoredOptions[K] | undefined },

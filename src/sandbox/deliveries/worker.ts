@@ -11,7 +11,7 @@ import { deliveries } from '../unspecified.js';
 import { readWebhookOptions } from './webhooks.js';
 
 export interface WorkerDeps {
-  /** Runs a job in a transaction; resolves after the commit. */
+  /** Runs a job in a transaction. Resolves after the commit. */
   readonly write: <T>(job: (ctx: Context) => T) => Promise<T>;
   readonly read: <T>(job: (ctx: Context) => T) => T;
   readonly machineTime: () => number;
@@ -19,7 +19,7 @@ export interface WorkerDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** After this time, another process takes over from a killed one. */
+/** After this time, another process takes the claim over from a killed process. */
 const claimMs = deliveries.timeout + 5_000;
 const atOnce = 50;
 const graceMs = 500;
@@ -29,12 +29,12 @@ const targetRow = v.object({ callback: v.string(), secret: v.string() });
 
 type Ready = v.InferOutput<typeof readyRow>;
 
-/** A claim on a webhook; its number is higher than all earlier ones. */
+/** A claim on a webhook. Its number is higher than that of all earlier claims. */
 const claimRow = v.object({ webhookId: v.string(), number: v.number() });
 type Claim = v.InferOutput<typeof claimRow>;
 
 /**
- * Deliveries of one webhook that this process has claimed until a moment of the machine's clock.
+ * The deliveries of one webhook that this process has claimed until a time on the machine's clock.
  */
 interface Batch {
   readonly claim: Claim;
@@ -42,7 +42,9 @@ interface Batch {
   readonly ready: readonly Ready[];
 }
 
-/** Posts what is ready, each webhook on its own, so that a silent receiver delays no other. */
+/**
+ * Posts ready deliveries, separately for each webhook, so that a silent receiver delays no other.
+ */
 export function createDeliveryWorker(deps: WorkerDeps) {
   const { write, read, machineTime, onError } = deps;
   const closing = new AbortController();
@@ -62,7 +64,7 @@ export function createDeliveryWorker(deps: WorkerDeps) {
     });
   }
 
-  /** Runs a piece of work, then looks for more; after an error the timer does. */
+  /** Runs a piece of work, then looks for more. After an error, the timer looks again. */
   function run(work: () => Promise<void>): void {
     const started = work()
       .finally(() => running.delete(started))
@@ -70,7 +72,7 @@ export function createDeliveryWorker(deps: WorkerDeps) {
     running.add(started);
   }
 
-  /** Resolves once nothing is ready or in flight. */
+  /** Resolves once no delivery is ready or in flight. */
   async function settled(): Promise<void> {
     for (look(); running.size > 0; look()) await Promise.all(running);
   }
@@ -87,7 +89,7 @@ export function createDeliveryWorker(deps: WorkerDeps) {
     },
     settled,
     /**
-     * Waits briefly for posts in flight, then aborts them; they stay ready for the next process.
+     * Waits briefly for posts in flight, then aborts them. They stay ready for the next process.
      */
     async close(): Promise<void> {
       await Promise.race([settled(), delay(graceMs, undefined, { ref: false })]);
@@ -114,7 +116,7 @@ async function deliverBatch(
   });
 }
 
-/** Undefined if the claim was lost or the worker is closing. */
+/** Posts a delivery. Resolves with undefined if the claim was lost or the worker is closing. */
 async function postOnce(
   { read, post }: WorkerDeps,
   { id, body, dueAt }: Ready,
@@ -144,7 +146,7 @@ async function postOnce(
   };
 }
 
-/** Unclaimed webhooks with ready deliveries, and their last claim. */
+/** Selects unclaimed webhooks with ready deliveries, and their last claim. */
 const freeWebhooks = `SELECT id AS webhook_id, claim AS number FROM webhook WHERE claimed_until <= ?
   AND EXISTS (SELECT 1 FROM delivery WHERE webhook_id = webhook.id AND status = 'sending') LIMIT ?`;
 
@@ -173,7 +175,9 @@ function claimReady(ctx: Context, machine: number): Batch[] {
     });
 }
 
-/** Callback and secret of a delivery. Undefined if the claim no longer holds it. */
+/**
+ * The callback and secret of a delivery, or undefined if the claim no longer holds the delivery.
+ */
 function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
   const target = ctx.store.one(
     targetRow,

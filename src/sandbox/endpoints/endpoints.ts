@@ -109,7 +109,7 @@ function createToken({ ctx, incoming }: Call, allowReuse: boolean): unknown {
   return token;
 }
 
-/** "Any valid JSON": the limits of other bodies do not apply. */
+/** Checks "any valid JSON". The limits of other bodies do not apply. */
 function assertJson(text: string): void {
   try {
     JSON.parse(text);
@@ -184,13 +184,13 @@ function getTransactions({ ctx, account, query, readFault, incoming }: AccountCa
   };
 }
 
-/** The transaction as a fault shows it; undefined if it does not exist yet. */
+/** The transaction as a fault shows it, or undefined if it does not exist yet. */
 function asSeen({ ctx, readFault }: AccountCall, txn: Transaction): Transaction | undefined {
   const was = readFault?.lag === undefined ? txn : findPastTransaction(ctx, txn.id, readFault.lag);
   return was && { ...was, state: readFault?.state ?? was.state };
 }
 
-/** The transaction of the path, if the caller may act on it. */
+/** The transaction in the path, if the caller may act on it. */
 function reachTransaction({ ctx, account, params }: AccountCall): Transaction {
   const txn = findTransaction(ctx.store, params['txnId'] ?? '');
   if (txn === undefined) throw notFound();

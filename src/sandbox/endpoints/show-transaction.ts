@@ -9,7 +9,7 @@ import { confirmationFields, reducedSideFields, reqStatusOf } from '../unspecifi
 type Fields = Readonly<Record<string, unknown>>;
 type ShownSide = Fields & { readonly reqDetails: Fields };
 
-/** The full shape of creation, confirmation, cancellation and lookup. */
+/** The full shape, for the responses to create, confirm, cancel and read requests. */
 export function showTransaction(ctx: Context, txn: Transaction): object {
   const confirmations = confirmationsOf(ctx, txn);
   const [source, dest] = [sourceSide(ctx, txn), destSide(ctx, txn)];
@@ -18,7 +18,9 @@ export function showTransaction(ctx: Context, txn: Transaction): object {
     : shape(txn, { ...source, reqDetails: { ...source.reqDetails, ...confirmations } }, dest);
 }
 
-/** Confirmations of a transfer on a chain; undefined before its broadcast and for other methods. */
+/**
+ * The confirmations of a transfer on a chain. Undefined before the broadcast and for other methods.
+ */
 function confirmationsOf({ store }: Context, txn: Transaction): object {
   if (!chainMethods.has(txn.sourceMethod) && !chainMethods.has(txn.destMethod)) return {};
   const transfer = findTransfer(store, txn.id);
@@ -80,12 +82,12 @@ function destSide(ctx: Context, txn: Transaction): ShownSide {
   };
 }
 
-/** For payments from outside the received amount, which may differ from the requested one. */
+/** The settled amount. For payments from outside, it may differ from the requested amount. */
 function settledSource({ maker }: Context, txn: Transaction): Big {
   return txn.sourceMethod === maker.method ? settledSourceOf(txn) : txn.charge;
 }
 
-/** Only the page's path is stored, because the base URL may change. */
+/** The database stores only the path of the page, because the base URL may change. */
 function details({ baseUrl }: Context, { reqDetails, kyc }: SideDetails): ShownSide {
   const page = reqDetails['invoicePageUrl'];
   const shown =

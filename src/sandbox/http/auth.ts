@@ -1,4 +1,4 @@
-// Authentication: signatures at the token endpoint, JWTs everywhere else.
+// Authentication: signatures at the token endpoint, JWTs at all other endpoints.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { findAccount, type Account } from '../world/accounts.js';
@@ -56,7 +56,7 @@ export function authenticate(ctx: Context, authorization: string | undefined): A
 }
 
 function newToken(ctx: Context, accountId: string) {
-  // JWT readers expect whole seconds, and the response and the token must state the same expiry.
+  // JWT readers expect whole seconds, and response and token must state the same expiry.
   const issuedAt = Math.floor(ctx.now / 1000);
   const expiredAt = issuedAt * 1000 + durations.token;
   const payload = {
@@ -70,7 +70,7 @@ function newToken(ctx: Context, accountId: string) {
   return { accessToken: `${signed}.${signature}`, expiredAt, accountId };
 }
 
-/** The claims of a token that was signed here, even if it has expired. */
+/** The claims of a token that this service signed, even if the token has expired. */
 function readToken(store: Store, token: string): v.InferOutput<typeof claims> | undefined {
   const end = token.lastIndexOf('.');
   const signed = token.slice(0, end);

@@ -1,4 +1,4 @@
-// Applies a fault to a request: another response, a late, partial or missing one.
+// Applies a fault to a request: another response, or a late, partial or missing response.
 import { STATUS_CODES } from 'node:http';
 import type { AnswerFault } from '../world/faults.js';
 import { jsonAnswer, type Outgoing } from './routing.js';
@@ -8,7 +8,7 @@ export interface FaultTarget {
   readonly respond: () => Outgoing;
   /** Processes the request this many ms after the response. */
   readonly respondLater: (after: number) => void;
-  /** Shows the transaction unchanged. */
+  /** Responds with the unchanged transaction. */
   readonly show: () => Outgoing;
 }
 

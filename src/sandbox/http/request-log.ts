@@ -10,7 +10,7 @@ const maxLoggedBody = 8_192;
 
 export interface LogFilter {
   readonly method?: string | undefined;
-  /** Exact path without the query, or with it. */
+  /** The exact path, with or without the query. */
   readonly path?: string | undefined;
   readonly limit?: number | undefined;
 }

@@ -12,9 +12,9 @@ export interface Incoming {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Undefined if it was too long to keep. */
+  /** Undefined if the body was too long to keep. */
   readonly body: Uint8Array | undefined;
 }
 
@@ -22,11 +22,11 @@ export interface Outgoing {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** For the request log. */
+  /** A note for the request log. */
   readonly note?: string | undefined;
   /** Milliseconds. */
   readonly delay?: number | undefined;
-  /** The connection is cut before or within the response, or stays silent. */
+  /** How the connection fails: it is cut before or within the response, or stays silent. */
   readonly connectionFault?: 'cut-before' | 'cut-within' | 'silence' | undefined;
 }
 
@@ -43,12 +43,14 @@ export interface AccountCall extends Call {
   readonly account: Account;
 }
 
-/** Path patterns have `:name` for a segment; a trailing slash counts. The first match wins. */
+/**
+ * A path pattern has `:name` for a segment. A trailing slash counts. The first matching route wins.
+ */
 export type Route = RoutePattern &
   (
     | { readonly access: 'open'; readonly answer: (call: Call) => unknown }
     | { readonly access: 'token'; readonly answer: (call: AccountCall) => unknown }
-    /** Outside the specification: a page or another protocol. */
+    /** A page or another protocol, outside the specification. */
     | { readonly access: 'public'; readonly answer: (call: Call) => Outgoing }
   );
 
@@ -57,7 +59,7 @@ interface RoutePattern {
   readonly path: string;
 }
 
-/** Messages may quote the request. */
+/** The longest message, because messages may quote the request. */
 const maxMessageLength = 200;
 
 /** Finds the endpoint of a request, or throws a 404. */
@@ -70,7 +72,7 @@ export function router(routes: readonly Route[]) {
   }));
   return ({ method, target }: Incoming) => {
     const [path = ''] = target.split('?', 1);
-    // For HEAD the server sends only the head of the response.
+    // For HEAD, the server sends only the head of the response.
     const asked = method === 'HEAD' ? 'GET' : method;
     for (const { route, pattern } of compiled) {
       const match = route.method === asked ? pattern.exec(path) : null;
@@ -87,7 +89,7 @@ export function router(routes: readonly Route[]) {
 
 export const controlPrefix = '/_sandbox/';
 
-/** A control endpoint, open to everyone on this machine. */
+/** A control endpoint. Everyone on this machine may use it. */
 export function control(
   method: Route['method'],
   path: string,
@@ -138,7 +140,7 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   return given === null ? undefined : Number(given);
 }
 
-/** The id in the path, or 0, which never exists. */
+/** The id in the path, or 0, which no row has. */
 export const idParam = ({ params }: Call): number =>
   /^\d{1,15}$/.test(params['id'] ?? '') ? Number(params['id']) : 0;
 
@@ -156,7 +158,7 @@ function decodeParams(groups: Readonly<Record<string, string>>): Record<string, 
   );
 }
 
-/** Undecodable text stays unchanged and is not found. */
+/** Decodes a parameter. Undecodable text stays unchanged, and finds nothing. */
 function decodeParam(value: string): string {
   try {
     return decodeURIComponent(value);

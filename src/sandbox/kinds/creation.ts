@@ -61,7 +61,10 @@ export function createTransaction(ctx: Context, account: Account, body: Creation
   });
 }
 
-/** The documented flag deducts all fees from the sent amount, the other two deduct one fee each. */
+/**
+ * The deductions. The documented flag deducts all fees from the sent amount. The other two flags
+ * deduct one fee each.
+ */
 function deductionsOf({ maker: { feeDeduction } }: Context, body: CreationBody): Deductions {
   const both = body.deductNetworkFeesFromDest;
   const ofService = body[feeDeduction] ?? false;

@@ -28,7 +28,7 @@ export function payAddress(ctx: Context, own: OwnAddress, amount: Big): string {
     : openDeposit(ctx, own, amount);
 }
 
-/** `extra` of a send over a chain: the address in its canonical spelling. */
+/** The data in `extra` of a send over a chain: the address in its canonical spelling. */
 const target = v.object({ address: v.string() });
 
 /** Credits a transfer to one of the service's own users. */
@@ -53,7 +53,10 @@ export function creditDeposit(
   credit(ctx, { subject: id, accountId, ccy, amount: fromUnits(ccy, units) });
 }
 
-/** Permanent addresses accept any amount, as do those of paid or expired receives. */
+/**
+ * Credits a deposit. A permanent address accepts any amount, and so does the address of a paid or
+ * expired receive.
+ */
 function openDeposit(ctx: Context, { address, chain }: OwnAddress, amount: Big): string {
   const id = randomId(ctx.random);
   ctx.store.insert('deposit', { id, address, amount: toUnits(chainCurrency[chain], amount) });

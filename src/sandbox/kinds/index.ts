@@ -74,8 +74,8 @@ const nextBlock: DueAction = (ctx, id) => {
 };
 
 /**
- * Mines `count` blocks on every chain: broadcasts what is waiting, confirms pending transfers, and
- * returns those transfers.
+ * Mines `count` blocks on every chain: broadcasts waiting transfers, confirms pending transfers,
+ * and returns the confirmed transfers.
  */
 export function mine(
   ctx: Context,
@@ -89,7 +89,7 @@ export function mine(
   return waiting.map(({ id }) => requireTransfer(ctx.store, id));
 }
 
-/** Returns true if the transfer has arrived. */
+/** Adds confirmations. Returns true if the transfer has arrived. */
 export function addConfirmations(ctx: Context, transfer: Transfer, count: number): boolean {
   const { id, confirmations, needed } = confirmTransfer(ctx, transfer, count);
   if (confirmations < needed) return false;

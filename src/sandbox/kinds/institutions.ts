@@ -107,7 +107,10 @@ const mobiles: Readonly<Record<string, Names>> = {
   KH: { WING: 'Wing Bank', TRUEMONEYKH: 'TrueMoney Cambodia', PIPAY: 'Pi Pay' },
 };
 
-/** `country` is ISO alpha-2 in capitals. The lists are empty without payout rails. */
+/**
+ * The institutions of a country (ISO alpha-2 in capitals). The lists are empty for a country
+ * without payout methods.
+ */
 export function institutionsOf(country: string) {
   return { banks: list('bank', banks[country]), mobiles: list('mobile', mobiles[country]) };
 }

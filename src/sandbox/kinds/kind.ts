@@ -1,4 +1,4 @@
-// The interface of a kind of transaction, and the create request as a kind sees it.
+// The interface of a kind of transaction, and the create request that a kind receives.
 import type Big from 'big.js';
 import * as v from 'valibot';
 import type { Context } from '../world/context.js';
@@ -32,29 +32,29 @@ export type RequestedSide = v.InferOutput<typeof requestedSide>;
 export interface CreationRequest {
   readonly source: RequestedSide;
   readonly dest: RequestedSide;
-  /** Which fees the recipient bears. */
+  /** The fees that the recipient bears. */
   readonly deduct: Deductions;
   readonly sourceOfFunds?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface Kind {
-  /** Stored with the transaction. */
+  /** The name, stored with the transaction. */
   readonly name: string;
   readonly flow: Flow;
   /**
-   * Whether a create request with these methods is of this kind; `wallet` is the maker's name for
-   * the internal wallet.
+   * Whether a create request with these methods is of this kind. `wallet` is the method of the
+   * internal wallet, which contains the service name.
    */
   readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
   /** Throws a `Refusal` for requests that this kind does not support. */
   readonly quote: (ctx: Context, request: CreationRequest) => Quote;
   /** Confirms a quoted transaction. */
   readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
-  /** Pays the request from outside. Refuses if the transaction awaits no payment. */
+  /** Pays the request from outside. Refuses if the transaction does not wait for a payment. */
   readonly payFromOutside?: (ctx: Context, txn: Transaction) => Transaction;
   /** Runs when the transfer has its confirmations. */
   readonly onConfirmed?: (ctx: Context, txn: Transaction) => void;
-  /** Scheduled actions by name. */
+  /** The scheduled actions by name. */
   readonly due: Readonly<Record<string, DueAction>>;
 }
 
@@ -81,7 +81,7 @@ export function requiredDetail({ dest }: CreationRequest, name: string): string 
   return value;
 }
 
-/** Stores a quote, which expires unless confirmed. Only the confirmation reserves money. */
+/** Stores a quote, which expires unless it is confirmed. Only the confirmation reserves money. */
 export function openQuote(
   ctx: Context,
   account: Account,

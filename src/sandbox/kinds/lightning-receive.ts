@@ -1,4 +1,4 @@
-// Lightning receive: an invoice at confirmation, credited when it is paid.
+// Lightning receive: the confirmation creates an invoice, and its payment credits the wallet.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
@@ -67,8 +67,8 @@ function issueInvoice(
 }
 
 /**
- * Opens and confirms a receive on behalf of a payer (LNURL). The amount is credited in whole
- * satoshis, rounded down. The automatic payer does not pay it.
+ * Opens and confirms a receive for a payer (LNURL). The amount is credited in whole satoshis,
+ * rounded down. The automatic payer does not pay it.
  */
 export function invoicePayer(
   ctx: Context,

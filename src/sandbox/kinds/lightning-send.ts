@@ -1,4 +1,4 @@
-// Lightning send: pays a BOLT11 invoice, once unless a fault allows a second payment.
+// Lightning send: pays a BOLT11 invoice once, unless a fault allows a second payment.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { btcFromMsat } from '../../formats/amount.js';
@@ -16,7 +16,7 @@ import { sending } from './sending.js';
 
 const name = 'lightning-send';
 
-/** The invoice's data in `extra`. */
+/** The data of the invoice in `extra`. */
 const payment = v.object({
   paymentHash: v.string(),
   payee: v.string(),
@@ -75,7 +75,7 @@ function readInvoice(text: string, now: number) {
 function findObstacle({ store, now }: Context, txn: Transaction): string | undefined {
   const { paymentHash, payee, invoice, invoiceExpiresAt } = v.parse(payment, txn.extra);
   const known = findInvoice(store, paymentHash);
-  // The whole invoice must match, because the payment hash alone proves nothing.
+  // The whole invoice must match, because anyone can copy a payment hash.
   if (known === undefined ? isLocalNode(store, payee) : known.invoice !== invoice)
     return 'invoice unknown to its node';
   if (known?.paidAt != null) {
@@ -96,7 +96,7 @@ function deliver(ctx: Context, txn: Transaction): void {
   const known = findInvoice(ctx.store, paymentHash);
   if (known === undefined)
     rememberPaid(ctx, { paymentHash, invoice, amountMsat, expiresAt: Number(invoiceExpiresAt) });
-  // A second payment is accepted, but changes nothing on the invoice.
+  // A fault allows the second payment, which changes nothing on the invoice.
   else if (known.paidAt !== null) return;
   else if (known.txnId === null) markPaid(ctx, paymentHash);
   else payReceive(ctx, requireTransaction(ctx.store, known.txnId));

@@ -1,4 +1,4 @@
-// Send to a Lightning Address or LNURL of one of the service's users or of an external one.
+// Send to a Lightning Address or LNURL of one of the service's users, or of an external user.
 import * as v from 'valibot';
 import { findAccount } from '../world/accounts.js';
 import { resolveLnurl } from '../world/lnurl.js';

@@ -1,4 +1,5 @@
-// On-chain receive: an address at confirmation, credited once the chain has confirmed the payment.
+// On-chain receive: the confirmation creates an address, and a payment is credited once the chain
+// has confirmed it.
 import type Big from 'big.js';
 import { formatBip21 } from '../../formats/bip21.js';
 import { issueAddress } from '../world/addresses.js';
@@ -66,8 +67,8 @@ export const onchainReceive: Kind = {
 };
 
 /**
- * Records a payment to the receive's address. The received amount counts, even if it differs from
- * the requested one.
+ * Records a payment to the address of the receive. The received amount counts, even if it differs
+ * from the requested amount.
  */
 export function detectPayment(ctx: Context, txn: Transaction, amount: Big): Transaction {
   const arrives = amount.eq(txn.charge) ? txn.destAmount : convert(amount, txn.fxRate, txn.destCcy);

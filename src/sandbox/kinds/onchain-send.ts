@@ -1,4 +1,4 @@
-// On-chain send: BTC to any Bitcoin address, complete once the chain has confirmed the transfer.
+// On-chain send: BTC to any Bitcoin address, completed once the chain has confirmed the transfer.
 import Big from 'big.js';
 import { parseBitcoinAddress } from '../../formats/address/bitcoin-address.js';
 import { broadcast } from '../world/chain.js';
@@ -11,7 +11,7 @@ import { sending } from './sending.js';
 
 const name = 'onchain-send';
 
-/** BTC. */
+/** In BTC. */
 const minimum = new Big('0.00001');
 
 export const onchainSend: Kind = {
@@ -40,7 +40,7 @@ export const onchainSend: Kind = {
   }),
 };
 
-/** The four formats of the specification, of mainnet and of testnet. */
+/** Reads the four formats of the specification, of mainnet and of testnet. */
 function readAddress(text: string) {
   const address = orRefuse(() => parseBitcoinAddress(text));
   if (address.network === 'regtest') throw badRequest('the address is of another network');

@@ -23,7 +23,7 @@ const phone = v.pipe(
   ),
 );
 
-/** The last two are "varies" in the specification, so they are optional. */
+/** The last two fields are "varies" in the specification, so they are optional. */
 const kyc = v.object({
   type: v.picklist(['individual', 'business']),
   details: v.object({
@@ -41,7 +41,7 @@ const code = v.pipe(
 );
 const sourceOfFunds = v.object({ purpose: code, source: code, relationship: code });
 
-/** The two field sets of a recipient. */
+/** The two sets of fields for a recipient. */
 const bankAccount = v.pipe(
   v.object({ bankAcctNum: text, institutionCode: text }),
   v.transform(({ bankAcctNum, institutionCode }) => ({ account: bankAcctNum, institutionCode })),
@@ -84,7 +84,7 @@ export const payout: Kind = {
   }),
 };
 
-/** The recipient's account and the rail, which follows from the institution. */
+/** The recipient's account, and the payout method that follows from the institution. */
 function readRecipient({ dest: { reqDetails } }: CreationRequest, candidates: readonly Rail[]) {
   const shape = 'bankAcctNum' in reqDetails ? bankAccount : namedAccount;
   const { account, institutionCode } = read(shape, 'destReq.reqDetails', reqDetails);

@@ -1,11 +1,11 @@
-// Payout rails: the specification's table of countries, currencies and method codes.
+// Payout methods: the specification's table of countries, currencies and method codes.
 
 export type InstitutionType = 'bank' | 'mobile';
 
 /**
- * Method code, country (ISO 3166-1 alpha-2), currency, calling code, with which mobile numbers
- * begin, kind of institution, how long it takes: minutes, or the 1 to 3 business days of a standard
- * bank transfer.
+ * For each method: code, country (ISO 3166-1 alpha-2), currency, calling code of mobile numbers,
+ * type of institution, and duration: minutes, or the 1 to 3 business days of a standard bank
+ * transfer.
  */
 const table: readonly (readonly [
   string,
@@ -49,14 +49,14 @@ const rails = table.map(([method, country, ccy, callingCode, institutionType, sp
 
 export type Rail = (typeof rails)[number];
 
-/** Any mobile-money method of the currency; the country follows from the institution. */
+/** Any mobile-money method of the currency. The institution decides the country. */
 const anyMobile = 'mobile';
 
 export const payoutMethods: readonly string[] = [...rails.map(({ method }) => method), anyMobile];
 
 export const isPayoutMethod = (method: string): boolean => payoutMethods.includes(method);
 
-/** The rails of a method in a currency; `mobile` may have several. */
+/** The entries of a method in a currency. `mobile` may have several. */
 export function findRails(method: string, ccy: string): Rail[] {
   const meant = (rail: Rail): boolean =>
     method === anyMobile ? rail.institutionType === 'mobile' : rail.method === method;

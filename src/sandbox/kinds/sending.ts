@@ -1,4 +1,5 @@
-// The course of every send: reserved at confirmation, in flight, then delivered or failed.
+// The course of every send: money is reserved at the confirmation, the send is in flight, then
+// delivered or failed.
 import type { Context } from '../world/context.js';
 import { completeSend, confirmSend, endSend, move, returnSend } from '../service/engine.js';
 import {
@@ -15,11 +16,14 @@ interface Way {
   readonly name: string;
   /** Milliseconds from the confirmation until the transfer is in flight. */
   readonly startAfter: number;
-  /** Milliseconds from there until it arrives; undefined if it awaits blockchain confirmations. */
+  /**
+   * Milliseconds from there until the transfer arrives. Undefined if it waits for blockchain
+   * confirmations.
+   */
   readonly settleAfter?: ((txn: Transaction) => number) | undefined;
-  /** The reason why it cannot start or arrive now. */
+  /** The reason why the transfer cannot start or arrive now. */
   readonly obstacle?: (ctx: Context, txn: Transaction) => string | undefined;
-  /** Runs at the start. */
+  /** Runs when the transfer starts. */
   readonly send?: (ctx: Context, txn: Transaction) => void;
   /** Credits the recipient. */
   readonly deliver?: (ctx: Context, txn: Transaction) => void;
@@ -76,5 +80,5 @@ export function sending(way: Way): Pick<Kind, 'flow' | 'confirm' | 'onConfirmed'
   };
 }
 
-/** Due action that starts a transfer. */
+/** The name of the due action that starts a transfer. */
 export const startAction = (kind: string): string => `${kind}.start`;

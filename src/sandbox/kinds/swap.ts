@@ -1,4 +1,4 @@
-// Swap between two wallets of one account; executes at confirmation.
+// Swap between two wallets of one account. The confirmation executes it.
 import { endUnpaid, executeSwap } from '../service/engine.js';
 import { plannedEndingOf } from '../service/endings.js';
 import { price } from '../service/pricing.js';

@@ -1,4 +1,4 @@
-// Applies live shapes to responses; the service itself is unchanged.
+// Applies live shapes to responses. The service itself stays unchanged.
 import { jsonAnswer, type Incoming, type Outgoing } from '../http/routing.js';
 import { readJson } from '../wire/json.js';
 import type { Maker } from '../wire/maker.js';
@@ -21,7 +21,7 @@ export function shapedEdge(
   });
   let last: Record<string, string> = {};
   return {
-    /** The rate limit's response, if the request is over the limit. */
+    /** The response of the rate limit, if the request exceeds the limit. */
     refuse(): Outgoing | undefined {
       last = names.has('rate-limit-headers') ? headers(perMinute - 1, aMinute) : {};
       if (!names.has('rate-limit')) return undefined;

@@ -6,14 +6,17 @@ import type { Maker } from '../wire/maker.js';
 type Fields = Readonly<Record<string, unknown>>;
 type Change = (value: unknown) => unknown;
 
-/** An edit of each object in a place (default: the whole answer). */
+/** An edit of each object in a place. The default place is the whole response. */
 export type Edit = { readonly in?: keyof typeof places } & (
   | { readonly drop: readonly string[] }
   | { readonly rename: Readonly<Record<string, string>> }
   | { readonly set: Fields }
-  /** Replaces values of fields: field, then old and new value. */
+  /** Replaces values of fields: field, then old value and new value. */
   | { readonly replace: Readonly<Record<string, Readonly<Record<string, string>>>> }
-  /** Converts the named fields that are present and not null; without names the object itself. */
+  /**
+   * Converts the named fields that are present and not null. Without names, converts the object
+   * itself.
+   */
   | { readonly fields?: readonly string[]; readonly as: keyof typeof conversions }
 );
 
@@ -36,7 +39,7 @@ function changeOf(edit: Edit, feeField: string): Change {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Big);
 
-/** Changes objects; other values stay. */
+/** Changes objects. Other values stay. */
 const fieldsOf =
   (change: (fields: Fields) => unknown): Change =>
   (value) =>
@@ -52,7 +55,7 @@ const withEach = (names: readonly string[], change: Change): Change =>
     [name, names.includes(name) && value !== null && value !== undefined ? change(value) : value],
   ]);
 
-/** Changes a transaction, or each in a list, if `isMeant`. */
+/** Changes a transaction, or each transaction in a list, if `isMeant`. */
 const transactionsOf =
   (isMeant: (txn: Fields) => boolean = () => true) =>
   (change: Change): Change => {
@@ -83,7 +86,7 @@ const places = {
   data: (change: Change): Change => withEach(['data'], change),
   transactions,
   sources,
-  /** Transactions and both of their sides. */
+  /** Changes transactions and both of their sides. */
   throughout: (change: Change): Change =>
     transactions((txn) => withEach(['sourceReq', 'destReq'], change)(change(txn))),
   receives: transactionsOf(isReceive),
@@ -110,7 +113,7 @@ const conversions = {
   null: () => null,
   nullIfEmpty: (value: unknown): unknown =>
     Array.isArray(value) && value.length === 0 ? null : value,
-  /** Every field null. */
+  /** Sets every field to null. */
   emptied: eachField((name) => [[name, null]]),
   ok: () => ({ message: 'OK' }),
   wrapped: fieldsOf((answer) =>
@@ -118,7 +121,7 @@ const conversions = {
   ),
   unwrapped: fieldsOf((answer) => ('data' in answer ? answer['data'] : answer)),
   oneList: fieldsOf(({ banks, mobiles }) => [banks, mobiles].flat()),
-  /** A refusal in the detailed form. */
+  /** Turns a refusal into the detailed form. */
   coded: fieldsOf(withCode),
 };
 
@@ -129,7 +132,7 @@ function bech32Of(address: string): string {
     : encodeLnurl(`https://${domain}/.well-known/lnurlp/${user}`);
 }
 
-/** The first match counts. */
+/** Codes by error text. The first match counts. */
 const codes: readonly (readonly [RegExp, string])[] = [
   [/^invalid API key/, '1001'],
   [/^invalid api signature/, '1002'],

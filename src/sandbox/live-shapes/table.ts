@@ -5,12 +5,12 @@ export interface LiveShape {
   readonly summary: string;
   /** Method and path without the version, such as `GET /rate`. */
   readonly of?: RegExp;
-  /** The first and the last of the statuses that are edited (default 200). */
+  /** The first and last status whose responses are edited (default 200). */
   readonly from?: readonly [number, number];
   readonly edits?: readonly Edit[];
   /** The new status. */
   readonly status?: number;
-  /** Not part of `all`, because it conflicts with other shapes. */
+  /** Not part of `all`, because the shape conflicts with other shapes. */
   readonly alone?: true;
 }
 
@@ -36,7 +36,10 @@ const abbreviated = [
 ] as const;
 const alone = true;
 
-/** By name, in the order of application. Shapes without edits are behaviour of the sandbox. */
+/**
+ * The shapes by name, in the order of their application. A shape without edits is a behaviour of
+ * the sandbox.
+ */
 export const liveShapes = {
   'token-expiry-iso': {
     summary: 'expiredAt of a token as ISO 8601 text',
@@ -242,7 +245,10 @@ export const shapeNames: readonly LiveShapeName[] = Object.keys(liveShapes).filt
 
 export const shapeOf = (name: LiveShapeName): LiveShape => liveShapes[name];
 
-/** `all` stands for the shapes that can be combined. Throws RangeError for an unknown name. */
+/**
+ * Reads names. `all` stands for the shapes that can be combined. Throws RangeError for an unknown
+ * name.
+ */
 export function readShapeNames(given: readonly string[]): LiveShapeName[] {
   return given.flatMap((name) => {
     if (name === 'all') return shapeNames.filter((each) => shapeOf(each).alone === undefined);

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 description of the service, with the maker's name in it.
+// The OpenAPI 3.1 description of the service, with the service name in it.
 import { base } from '../endpoints/endpoints.js';
 import { jsonAnswer, type Route } from '../http/routing.js';
 import type { Maker } from '../wire/maker.js';
@@ -57,9 +57,9 @@ function event({ signatureHeader }: Maker): Schema {
 interface More {
   readonly body?: Schema;
   readonly parameters?: readonly Schema[];
-  /** Adds 403 and 404. */
+  /** The operation may also answer 403 and 404. */
   readonly ofOne?: true;
-  /** Without an access token. */
+  /** The operation needs no access token. */
   readonly open?: true;
 }
 
@@ -252,7 +252,7 @@ function describe([method, path, id, summary, answer, more = {}]: Row): Schema {
   };
 }
 
-/** The LNURL-pay endpoints (LUD-06, LUD-16) lie outside the interface's version. */
+/** The LNURL-pay endpoints (LUD-06, LUD-16) are outside the versioned interface. */
 function lnurlOperation(
   id: string,
   summary: string,

@@ -1,4 +1,4 @@
-// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. Objects are closed: undescribed fields are
+// Helpers for JSON Schema 2020-12 in OpenAPI 3.1. Objects are closed, so undescribed fields are
 // invalid.
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export const oneOf = (...values: readonly string[]): Schema => ({ type: 'string'
 /** Null until the transaction is confirmed. */
 export const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema['type'], 'null'] });
 
-/** An object of exactly these fields; a trailing question mark makes a field optional. */
+/** An object of exactly these fields. A trailing question mark makes a field optional. */
 export function record(fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema {
   const names = Object.keys(fields);
   return {
@@ -40,7 +40,7 @@ export function record(fields: Readonly<Record<string, Schema>>, more: Schema = 
   };
 }
 
-/** Same for requests: unknown fields are ignored. */
+/** An object in a request. Unknown fields are ignored. */
 export const sent = (fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema =>
   record(fields, { additionalProperties: true, ...more });
 
@@ -49,7 +49,7 @@ export const implies = (condition: Schema, consequence: Schema, otherwise?: Sche
   // oxlint-disable-next-line unicorn/no-thenable
   ({ if: condition, then: consequence, ...(otherwise && { else: otherwise }) });
 
-/** Objects whose fields have these values. */
+/** A condition: the fields of an object have these values. */
 export const holds = (values: Readonly<Record<string, unknown>>): Schema => ({
   properties: Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, { const: value }]),

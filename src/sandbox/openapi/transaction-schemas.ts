@@ -139,7 +139,9 @@ function sideFields({ feeField }: Maker) {
   };
 }
 
-/** Of what was broadcast on a blockchain. Not in the specification. */
+/**
+ * Fields of a transfer that was broadcast on a blockchain. The specification does not have them.
+ */
 const confirmations: Readonly<Record<string, Schema>> = {
   [`${confirmationFields.seen}?`]: {
     type: 'integer',
@@ -153,7 +155,7 @@ const confirmations: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** Every method's fields, for generated clients; the rules per method follow below. */
+/** The fields of all methods, for generated clients. The rules for each method follow below. */
 const sourceDetails = sent({
   'paymentRequest?': nullable(text),
   'address?': nullable(text),
@@ -211,7 +213,7 @@ const detailsOfDest = (maker: Maker): Schema[] => [
   ),
 ];
 
-/** The settled amounts of completed and other transactions. */
+/** Conditions on the settled amounts of completed and other transactions. */
 const bothSides = (side: Schema): Schema => ({ properties: { sourceReq: side, destReq: side } });
 const settled: readonly Schema[] = [
   implies(

@@ -1,4 +1,4 @@
-// How a transaction ends: known from its quote, or injected by a fault.
+// How a transaction ends. Its quote determines the end, or a fault does.
 import Big from 'big.js';
 import * as v from 'valibot';
 import { decimalsOf } from '../../formats/amount.js';
@@ -14,16 +14,17 @@ import { number } from '../wire/values.js';
 import type { SideDetails, Transaction } from './transactions.js';
 
 const ending = v.object({
-  /** `rejected` and `error` only by fault injection. */
+  /** Only faults cause `rejected` and `error`. */
   state: v.picklist(['failed', 'rejected', 'error']),
-  /** Reported to the webhook. */
+  /** The text for the webhook. */
   msg: v.string(),
 });
 
 export type Ending = v.InferOutput<typeof ending>;
 
 /**
- * Before a transfer starts, and before the money arrives. Swaps and receives have only the second.
+ * Ends occur before a transfer starts, and before the money arrives. Swaps and receives have only
+ * the second moment.
  */
 const moments = ['start', 'settle'] as const;
 
@@ -65,7 +66,7 @@ export function plan({ store, maker }: Context, txn: Transaction): Transaction {
   });
 }
 
-/** A receive as a fault settles it. */
+/** The amounts of a receive that a fault changes. */
 export const settledOtherwise = ({ store }: Context, txn: Transaction): Transaction =>
   withOtherAmount(store, destinationOf(txn.sourceDetails), txn);
 
@@ -82,7 +83,7 @@ function withOtherAmount(store: Store, destination: string, txn: Transaction): T
 
 const settled = v.object({ settledSource: v.optional(number) });
 
-/** The source's amount as settled. */
+/** The settled amount of the source. */
 export const settledSourceOf = ({ extra, sourceAmount }: Transaction): Big =>
   v.parse(settled, extra).settledSource ?? sourceAmount;
 
@@ -99,7 +100,9 @@ function destinationOf({ reqDetails }: SideDetails): string {
   return paymentRequest ?? address ?? acctNum ?? bankAcctNum ?? '';
 }
 
-/** How the transaction ends at this moment; undefined if it continues. Called once per moment. */
+/**
+ * How the transaction ends at this moment, or undefined if it continues. Called once per moment.
+ */
 export function plannedEndingOf(
   txn: Transaction,
   moment: (typeof moments)[number],
@@ -108,7 +111,7 @@ export function plannedEndingOf(
   return planned?.instead === moment ? planned : undefined;
 }
 
-/** How and when a completed send is returned; undefined if it stays. */
+/** How and when a completed send is returned, or undefined if it stays completed. */
 export function plannedReturn(txn: Transaction): (Ending & { readonly delay: number }) | undefined {
   const back = v.parse(noted, txn.extra).returned;
   return back && { ...back, msg: 'returned by the recipient' };

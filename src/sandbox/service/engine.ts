@@ -15,15 +15,15 @@ import {
 import { nextState, type Flow, type Trigger } from '../wire/states.js';
 
 type MoveDetails = Changes & {
-  /** Reported to the webhook. */
+  /** The text for the webhook. */
   readonly msg?: string | undefined;
 };
 
 const endTriggers = { failed: 'fail', rejected: 'reject', error: 'break' } as const;
 
 /**
- * Moves a transaction and records the change. Cancels everything scheduled for it,
- * so callers schedule the next step afterwards.
+ * Moves a transaction to a state, and records the change. It cancels everything scheduled for the
+ * transaction, so callers schedule the next step afterwards.
  */
 export function move(
   ctx: Context,
@@ -57,7 +57,9 @@ export function scheduleLapse(ctx: Context, txn: Transaction): void {
   schedule(ctx, 'lapse', txn.id, txn.expiresAt);
 }
 
-/** Confirms a send: reserves the charge, or fails if the funds are gone since the quote. */
+/**
+ * Confirms a send: reserves the charge, or fails if the balance has become too low since the quote.
+ */
 export function confirmSend(ctx: Context, txn: Transaction): Transaction {
   const { accountId, sourceCcy, charge } = txn;
   const legs = [wallet(accountId, sourceCcy, charge.neg()), reserved(accountId, sourceCcy, charge)];
@@ -86,7 +88,7 @@ export function endSend(ctx: Context, txn: Transaction, { state, msg }: Ending):
   return move(ctx, 'send', txn, endTriggers[state], { msg });
 }
 
-/** Ends a completed send after all: every movement of its settlement is undone. */
+/** Ends a completed send after its completion, and undoes every movement of its settlement. */
 export function returnSend(ctx: Context, txn: Transaction, { state, msg }: Ending): Transaction {
   const settled = [
     wallet(txn.accountId, txn.sourceCcy, txn.charge.neg()),
@@ -135,7 +137,7 @@ export function credit(
   post(ctx, { subject, step: 'deposit', legs });
 }
 
-/** Executes a swap, or fails if the funds are gone since the quote. */
+/** Executes a swap, or fails if the balance has become too low since the quote. */
 export function executeSwap(ctx: Context, txn: Transaction): Transaction {
   openWallet(ctx, txn.accountId, txn.destCcy);
   const legs = [

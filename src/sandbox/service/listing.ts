@@ -12,7 +12,10 @@ const forever = Number.MAX_SAFE_INTEGER;
 
 const countRow = v.object({ count: v.number() });
 
-/** One page of the account's transactions, newest first; with a lag, as they were. */
+/**
+ * One page of the account's transactions, newest first. With a lag, the page shows an earlier
+ * state.
+ */
 export function listTransactions(
   ctx: Context,
   account: Account,
@@ -68,7 +71,7 @@ const isoTime =
 
 interface Filter {
   readonly sql: string;
-  /** JSON, so that the statement is the same for any number of values. */
+  /** JSON, so that one statement serves any number of values. */
   readonly value: string;
 }
 

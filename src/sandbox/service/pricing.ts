@@ -6,26 +6,27 @@ import type { Quote } from './transactions.js';
 import { serviceFeeOf, foreignUnitsPerDollar, rateBases, unitsPerDollar } from '../unspecified.js';
 import { isMovable } from '../wire/values.js';
 
-/** The parts of a create request that its price depends on. */
+/** The parts of a create request that decide its price. */
 interface Asked {
   readonly source: { readonly ccy: string };
   readonly dest: { readonly ccy: string };
-  /** Fees to deduct from the amount instead of adding them. */
+  /** The fees to deduct from the amount instead of adding them. */
   readonly deduct: Deductions;
 }
 
 interface Terms {
-  /** The side whose amount was requested; the other is computed. */
+  /** The side with the requested amount. The other side is computed. */
   readonly side: 'source' | 'dest';
   readonly amount: Big;
   readonly fee: Parameters<typeof serviceFeeOf>[0];
   /**
-   * Fixed, in the destination currency; or computed from the source amount, in the source currency.
+   * A fixed fee in the destination currency, or a function of the source amount that returns a fee
+   * in the source currency.
    */
   readonly networkFee?: Big | ((sourceAmount: Big, decimals: number) => Big);
 }
 
-/** Which fees the destination bears. */
+/** The fees that the destination bears. */
 export interface Deductions {
   readonly serviceFee: boolean;
   readonly networkFee: boolean;
@@ -33,7 +34,7 @@ export interface Deductions {
 
 type Price = Omit<Quote, 'sourceDetails' | 'destDetails' | 'extra'>;
 
-/** Rounds in the service's favour. Refuses amounts that cannot be moved. */
+/** Computes a quote. Rounds in the service's favour. Refuses amounts that cannot be moved. */
 export function price(
   { source, dest, deduct }: Asked,
   { side, amount, fee, networkFee: asked = new Big(0) }: Terms,
@@ -72,15 +73,15 @@ export function price(
   };
 }
 
-/** Rounds down. */
+/** Converts an amount, and rounds down. */
 export function convert(amount: Big, fxRate: Big, destCcy: string): Big {
   return amount.times(fxRate).round(decimalsOf(destCcy), Big.roundDown);
 }
 
-/** Digits of a rate; `fxRate` shows exactly the applied rate. */
+/** The number of digits of a rate. `fxRate` shows exactly the applied rate. */
 const significantDigits = 12;
 
-/** How many units of `to` one unit of `from` buys. */
+/** The number of units of `to` for one unit of `from`. */
 export function rateBetween(from: string, to: string): Big {
   if (from === to) return new Big(1);
   return perDollar(to).div(perDollar(from)).prec(significantDigits, Big.roundHalfUp);

@@ -1,4 +1,4 @@
-// Stored transactions: amounts as decimals, details as JSON.
+// Stored transactions, with amounts as decimals and details as JSON.
 import * as v from 'valibot';
 import { type Context, randomId } from '../world/context.js';
 import type { Store } from '../storage/database.js';
@@ -7,7 +7,7 @@ import { readJson, writeJson } from '../wire/json.js';
 import { states, type State } from '../wire/states.js';
 import { decimal, fields, fromUnits, toUnits } from '../wire/values.js';
 
-/** One side's `reqDetails` and `kyc` on the wire. */
+/** `reqDetails` and `kyc` of one side on the wire. */
 const details = v.object({ reqDetails: fields, kyc: v.optional(fields) });
 export type SideDetails = v.InferOutput<typeof details>;
 
@@ -31,7 +31,7 @@ const row = v.pipe(
     destMethod: v.string(),
     destAmount: v.number(),
     destDetails: json(details),
-    /** Data of the kind; `sourceOfFunds` in it is shown on the wire. */
+    /** Data of the kind. The wire shows its `sourceOfFunds`. */
     extra: json(fields),
     /** The total debit, fees included. */
     charge: v.number(),
@@ -41,12 +41,12 @@ const row = v.pipe(
     serviceFee: v.number(),
     networkFee: v.number(),
     fxRate: decimal,
-    /** Epoch ms, like the next two. */
+    /** Epoch ms, like the next two fields. */
     expiresAt: v.number(),
     createdAt: v.number(),
     updatedAt: v.number(),
   }),
-  // Stored in the smallest unit of the currency.
+  // The database stores amounts in the smallest unit of the currency.
   v.transform((inUnits) => ({
     ...inUnits,
     sourceAmount: fromUnits(inUnits.sourceCcy, inUnits.sourceAmount),
@@ -80,15 +80,15 @@ export type Quote = Pick<
 const select = `SELECT txn.*, display_name AS account_display_name
   FROM txn JOIN account ON account.id = txn.account_id`;
 
-/** A stale read: transactions as they were this many ms, or states, ago. */
+/** A stale read shows transactions in their state this many ms, or this many states, ago. */
 export interface Lag {
   readonly ago: number;
   readonly steps: number;
 }
 
 /**
- * Prefix that replaces `txn` with its past rows; takes the moment and the number of states to go
- * back.
+ * The SQL prefix that replaces `txn` with its past rows. Its values are the moment and the number
+ * of states to go back.
  */
 const withLag = `
   WITH txn AS (
@@ -126,7 +126,7 @@ export function requireTransaction(store: Store, id: string): Transaction {
   return found;
 }
 
-/** A transaction as it was; undefined if it did not exist yet. */
+/** An earlier state of a transaction, or undefined if the transaction did not exist yet. */
 export function findPastTransaction(ctx: Context, id: string, lag: Lag): Transaction | undefined {
   return readPast(ctx, lag, row, `${select} WHERE txn.id = ?`, [id])[0];
 }
@@ -151,7 +151,10 @@ export function extRefIdExists(store: Store, accountId: string, extRefId: string
   return store.one(v.object({ id: v.string() }), sql, accountId, extRefId) !== undefined;
 }
 
-/** Stores a quoted transaction. Its creation time is never earlier than that of the last one. */
+/**
+ * Stores a quoted transaction. Its creation time is never earlier than that of the previous
+ * transaction.
+ */
 export function insertTransaction(ctx: Context, txn: NewTransaction): Transaction {
   const last = ctx.store.one(
     v.object({ createdAt: v.nullable(v.number()) }),
@@ -202,7 +205,7 @@ export type Changes = Partial<
   Pick<Transaction, 'sourceDetails' | 'extra' | 'expiresAt' | 'charge' | 'arrives'>
 >;
 
-/** Stores a transaction's next state. Throws if the state has changed since it was read. */
+/** Stores the next state of a transaction. Throws if the state has changed since it was read. */
 export function updateTransaction(
   ctx: Context,
   txn: Transaction,
@@ -229,7 +232,7 @@ export function updateTransaction(
   return next;
 }
 
-/** Stores a transaction's new state with the values of that moment. */
+/** Stores the new state of a transaction with the values of that moment. */
 export function insertStateChange({ store, now }: Context, txn: Transaction, msg: string): void {
   store.insert('state_change', { txnId: txn.id, msg, at: now, ...partsOf(txn) });
 }

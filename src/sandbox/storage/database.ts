@@ -1,4 +1,4 @@
-// Opens the SQLite file and runs the work on it, each job in a transaction.
+// Opens the SQLite file, and runs each job on it in a transaction.
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'libsql';
 import * as v from 'valibot';
@@ -15,15 +15,15 @@ export interface Store {
   /** The first row, checked against `shape`, or undefined. */
   one<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T | undefined;
   all<T>(shape: Shape<T>, sql: string, ...values: readonly Value[]): T[];
-  /** Returns the number of changed rows. */
+  /** Runs a statement, and returns the number of changed rows. */
   run(sql: string, ...values: readonly Value[]): number;
-  /** Returns the row's id, if the table assigns one. */
+  /** Inserts a row, and returns its id, if the table assigns one. */
   insert(table: string, row: Row): number;
-  /** Runs `job` in a savepoint, which is rolled back if it throws. Only inside `write`. */
+  /** Runs `job` in a savepoint, which is rolled back if the job throws. Only inside `write`. */
   attempt<T>(job: () => T): T;
   /**
-   * Runs `job` in a transaction and resolves after the commit. If the job throws, it is rolled back
-   * and the promise rejects with its error. Waits while another process is writing.
+   * Runs `job` in a transaction. Resolves after the commit. If the job throws, the transaction is
+   * rolled back and the promise rejects with the error. Waits while another process writes.
    */
   write<T>(job: () => T): Promise<T>;
   close(): void;
@@ -36,17 +36,18 @@ export interface StoreOptions {
   readonly file: string;
   /** Required unless the database is in memory. */
   readonly openFile?: OpenFile | undefined;
-  /** Called before every commit; throws if the books are wrong, and the job is rolled back. */
+  /**
+   * Called before every commit. Throws if the books are inconsistent, and the job is then rolled
+   * back.
+   */
   readonly verify: (store: Store) => void;
   /** Epoch ms of the machine. */
   readonly now: () => number;
-  /** Fills a new file, in one exclusive transaction. */
+  /** Fills a new file in one exclusive transaction. */
   readonly initialise: (store: Store) => void;
 }
 
-/**
- * Short, because waiting for another process inside SQLite blocks this one. `write` tries again.
- */
+/** Short, because a wait inside SQLite blocks this process. `write` tries again. */
 const busyTimeoutMs = 500;
 const openingTimeoutMs = 30_000;
 
@@ -124,7 +125,7 @@ export function openStore(options: StoreOptions): Store {
     },
   };
 
-  /** Runs the job in the transaction that has begun, and commits it or rolls it back. */
+  /** Runs the job in the open transaction, and commits the transaction or rolls it back. */
   function finish<T>(job: () => T): T {
     try {
       const result = job();
@@ -143,7 +144,7 @@ export function openStore(options: StoreOptions): Store {
 }
 
 /**
- * Merges the write-ahead log into the file. SQLite does so only after the last statement is
+ * Merges the write-ahead log into the file. SQLite itself merges only after the last statement is
  * garbage-collected.
  */
 function leaveOneFile(db: Database.Database): void {
@@ -168,7 +169,7 @@ function inMemory(): Database.Database {
   return db;
 }
 
-/** Runs the step in an exclusive transaction, and closes the database if it fails. */
+/** Runs the step in an exclusive transaction. If the step fails, closes the database. */
 function alone(db: Database.Database, step: () => void): void {
   try {
     db.exec(`PRAGMA busy_timeout = ${openingTimeoutMs}; BEGIN IMMEDIATE`);

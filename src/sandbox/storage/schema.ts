@@ -2,25 +2,28 @@
 // dong).
 import type { Database } from 'libsql';
 
-/** Describes the sandbox's file to the function that opens it. */
+/** Describes the sandbox's file to the function that opens the file. */
 export interface DatabaseFile {
   readonly path: string;
-  /** Name of the file in messages. */
+  /** The name of the file in messages. */
   readonly name: string;
-  /** Distinguishes it from other SQLite files. */
+  /** The mark that distinguishes the file from other SQLite files. */
   readonly applicationId: number;
-  /** The SQL from each version to the next; the first creates version 1. */
+  /** The SQL from each version to the next. The first text creates version 1. */
   readonly steps: readonly string[];
   readonly advice: { readonly hint: string; readonly next: undefined };
 }
 
-/** Opens the file and upgrades its tables to the last version. Throws a Failure if it cannot. */
+/**
+ * Opens the file, and upgrades its tables to the last version. Throws a Failure if that is
+ * impossible.
+ */
 export type OpenFile = (file: DatabaseFile) => Database;
 
 /** Identifies a sandbox file: the letters `svcs`. */
 const applicationId = 0x73766373;
 
-/** Each text makes the next version of the one before it. A released text never changes. */
+/** Each text makes the next version from the version before it. A released text never changes. */
 export const sandboxSteps: readonly string[] = [
   `CREATE TABLE setting (
   key TEXT PRIMARY KEY,

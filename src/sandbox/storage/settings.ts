@@ -36,7 +36,7 @@ export function writeSetting(store: Store, key: SettingName, value: string): voi
   );
 }
 
-/** Ms until a payment request is paid automatically; undefined if it is not. */
+/** Ms until a payment request is paid automatically, or undefined if the automatic payer is off. */
 export function readAutoPay(store: Store): number | undefined {
   const value = readSetting(store, 'autoPay') ?? String(durations.autoPay);
   return value === 'off' ? undefined : Number(value);

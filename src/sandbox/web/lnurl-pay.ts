@@ -18,7 +18,7 @@ export const lnurlRoutes: readonly Route[] = [
   },
 ];
 
-/** For wallets that run in a browser. */
+/** Allows any origin, for wallets that run in a browser. */
 const anyOrigin = { 'access-control-allow-origin': '*' };
 
 /** Answers refusals in the shape of LUD-06. */

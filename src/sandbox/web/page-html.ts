@@ -1,4 +1,4 @@
-// The payment page: one HTML document whose content policy forbids everything external.
+// The payment page: one HTML document with a content policy that forbids everything external.
 import { createHash } from 'node:crypto';
 import type Big from 'big.js';
 import { formatAmount, formatSats } from '../../formats/amount.js';
@@ -12,7 +12,7 @@ export type Phase = 'unopened' | 'waiting' | 'seen' | 'paid' | 'expired' | 'clos
 
 export interface PaymentPage {
   readonly phase: Phase;
-  /** Until the request expires, by the service's clock. */
+  /** Ms until the request expires, by the service's clock. */
   readonly leftMs: number;
   readonly payee: string;
   readonly ccy: string;
@@ -22,7 +22,7 @@ export interface PaymentPage {
   readonly request?: { readonly uri: string; readonly shown: string } | undefined;
 }
 
-/** Light modules around the code, as the standard requires. */
+/** The light modules around the code that the standard requires. */
 const qrBorder = 4;
 
 const reloadSeconds = 2;
@@ -128,7 +128,7 @@ ${head}<style>${pageStyle}</style>
   };
 }
 
-/** Allows only this style, and forms to the service itself. */
+/** A policy that allows only this style, and forms to the service itself. */
 function policy(): string {
   return [
     "default-src 'none'",

@@ -1,4 +1,4 @@
-// The payment page's style: one card, light and dark, from the narrowest phone up.
+// The style of the payment page: one card, light and dark, from the narrowest phone up.
 
 export const pageStyle = `
 :root {

@@ -1,4 +1,4 @@
-// The hosted payment page of a receive: it reloads itself until the receive has ended.
+// The hosted payment page of a receive. It reloads itself until the receive has ended.
 import type { Context } from '../world/context.js';
 import type { Call, Outgoing, Route } from '../http/routing.js';
 import { kindOf } from '../kinds/index.js';
@@ -55,11 +55,11 @@ function shownOf({ sourceDetails }: Transaction, code: string): string {
   return typeof address === 'string' ? address : code;
 }
 
-/** In whole seconds, so that the last one is shown until its end. */
+/** Rounded up to whole seconds, so that the page shows the last second until its end. */
 const leftMs = ({ now }: Context, { expiresAt }: Transaction): number =>
   Math.ceil((expiresAt - now) / 1000) * 1000;
 
-/** Pays a waiting request; shows any other as it is. */
+/** Pays a waiting request. Shows any other request unchanged. */
 function payNow(call: Call): Outgoing {
   const txn = findPayable(call);
   if (txn === undefined) throw notFound();
@@ -68,7 +68,7 @@ function payNow(call: Call): Outgoing {
   return { status: 303, headers: { location: `/pay/${txn.id}` }, body: '' };
 }
 
-/** Browsers report the page that sent a form; only the payment page may pay. */
+/** Browsers report the page that sent a form. Only the payment page may pay. */
 const isFromElsewhere = ({ incoming }: Call): boolean =>
   (incoming.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 

@@ -1,5 +1,5 @@
-// JSON with exact numbers: reads every number as a decimal of the text itself, writes decimals in
-// plain notation.
+// JSON with exact numbers. It reads every number as a decimal, and writes decimals in plain
+// notation.
 import Big from 'big.js';
 
 const maxDepth = 32;
@@ -13,13 +13,13 @@ const token =
  * is nested too deeply, for half a surrogate pair, and for a number of absurd size.
  */
 export function readJson(text: string): unknown {
-  // The platform's parser validates, so the code below may assume well-formed text.
+  // The platform's parser validates the text, so the code below may assume well-formed text.
   JSON.parse(text);
   token.lastIndex = 0;
   return readValue(next(text), text, 0);
 }
 
-/** Writes JSON with decimals as numbers without an exponent; omits undefined fields. */
+/** Writes JSON with decimals as numbers without an exponent. Omits undefined fields. */
 export function writeJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (value instanceof Big) return value.eq(0) ? '0' : value.toFixed();
@@ -70,7 +70,7 @@ function readArray(text: string, depth: number): unknown[] {
   return items;
 }
 
-/** Half a surrogate pair cannot be stored or sent as UTF-8. */
+/** Refuses half a surrogate pair, which cannot be stored or sent as UTF-8. */
 function readText(literal: string): string {
   const text = String(JSON.parse(literal));
   if (/\p{Cs}/u.test(text)) throw new SyntaxError('half a character');

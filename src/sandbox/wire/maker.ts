@@ -1,20 +1,20 @@
-// Replaces the specification's `service` with the maker's name on the wire.
+// Replaces the specification's `service` with the service name on the wire.
 
 export interface Maker {
-  /** Value of `method` for the internal wallet, such as `servicepay`. */
+  /** The value of `method` for the internal wallet, such as `servicepay`. */
   readonly method: string;
-  /** Name of the fee field, such as `servicepayFees`. */
+  /** The name of the fee field, such as `servicepayFees`. */
   readonly feeField: string;
   /**
-   * Name of the flag that deducts this fee from the sent amount, such as `deductServicepayFees` (a
-   * guess).
+   * The name of the flag that deducts this fee from the sent amount, such as `deductServicepayFees`
+   * (an assumption).
    */
   readonly feeDeduction: string;
-  /** Name of the webhook signature header, such as `X-Servicepay-Signature`. */
+  /** The name of the webhook signature header, such as `X-Servicepay-Signature`. */
   readonly signatureHeader: string;
 }
 
-/** `name` is in lower-case letters and digits. */
+/** The identifiers for a service name in lower-case letters and digits. */
 export function makerNames(name: string): Maker {
   if (!/^[a-z][a-z0-9]{0,31}$/.test(name)) throw new RangeError(`"${name}" is not a maker's name.`);
   const capital = name.charAt(0).toUpperCase() + name.slice(1);

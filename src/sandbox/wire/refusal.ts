@@ -13,11 +13,11 @@ type ErrorBody =
       readonly errorMetadata: { readonly params: string };
     };
 
-/** Thrown anywhere in a request: rolls the request back and becomes its answer. */
+/** A refusal, thrown anywhere in a request. It rolls the request back and becomes the response. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
-  /** @param note for the log of requests */
+  /** @param note a note for the log of requests */
   constructor(
     readonly status: number,
     readonly body: ErrorBody,
@@ -48,7 +48,7 @@ export const alreadyFinal = (txnId: string, state: string): Refusal =>
     finalStateParams(txnId, state),
   );
 
-/** Code 3002, which some services return instead of replacing the webhook. */
+/** Code 3002. Some services return it instead of replacing the webhook. */
 export const webhookExists = (): Refusal => detailed('3002', 'a webhook exists already', {});
 
 const detailed = (code: string, error: string, params: object): Refusal =>

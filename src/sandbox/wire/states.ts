@@ -28,9 +28,9 @@ export const isFinal = (state: State): boolean => finalStates.some((each) => eac
 export type Flow = 'lightning-receive' | 'onchain-receive' | 'send' | 'swap';
 
 export type Trigger =
-  /** PUT confirm. */
+  /** The client confirmed (PUT confirm). */
   | 'confirm'
-  /** PUT cancel. */
+  /** The client cancelled (PUT cancel). */
   | 'cancel'
   /** The quote, invoice or address expired. */
   | 'lapse'
@@ -41,7 +41,7 @@ export type Trigger =
   /** The payment arrived: paid, or confirmed on-chain. */
   | 'settle'
   | 'fail'
-  /** By fault injection only. */
+  /** Only a fault causes this. */
   | 'reject'
   | 'break';
 
@@ -75,11 +75,12 @@ const transitions: readonly Transition[] = [
 
   { flows: ['swap'], from: 'quoted', trigger: 'confirm', to: 'completed' },
 
-  // "Source state of each move into `failed`: not shown." The balance may have gone between quote
-  // and confirmation.
+  // "Source state of each move into `failed`: not shown." The balance may have become too low
+  // between quote and confirmation.
   { flows: ['send', 'swap'], from: 'quoted', trigger: 'fail', to: 'failed' },
 
-  // "Transitions into `rejected` and `error`: not shown." From every state before money moves.
+  // "Transitions into `rejected` and `error`: not shown." The moves start from every state before
+  // money moves.
   { flows: ['swap'], from: 'quoted', trigger: 'reject', to: 'rejected' },
   { flows: ['swap'], from: 'quoted', trigger: 'break', to: 'error' },
   { flows: ['send', 'onchain-receive'], from: 'srccreated', trigger: 'reject', to: 'rejected' },
@@ -87,12 +88,12 @@ const transitions: readonly Transition[] = [
   { flows: ['send'], from: 'destsent', trigger: 'reject', to: 'rejected' },
   { flows: ['send'], from: 'destsent', trigger: 'break', to: 'error' },
 
-  // Final states stay. A fault injects a service that takes a completed send back.
+  // Final states stay. Only a fault makes the service return a completed send.
   { flows: ['send'], from: 'completed', trigger: 'fail', to: 'failed' },
   { flows: ['send'], from: 'completed', trigger: 'reject', to: 'rejected' },
 ];
 
-/** Throws if the table has no such move, which is a bug in the engine. */
+/** The next state. Throws if the table has no such move, which is a bug in the engine. */
 export function nextState(flow: Flow, from: State, trigger: Trigger): State {
   const found = transitions.find(
     (row) => row.from === from && row.trigger === trigger && row.flows.includes(flow),

@@ -7,13 +7,13 @@ import { parseDuration } from '../../formats/duration.js';
 import { badRequest, orRefuse } from './refusal.js';
 import { maxAmountUnits, unitsPerDollar } from '../unspecified.js';
 
-/** A JSON number as an exact decimal. */
+/** A JSON number, read as an exact decimal. */
 export const number = v.instance(Big, 'a number is needed');
 
 export const whole = (min: number, max: number) =>
   v.pipe(number, v.transform(Number), v.integer(), v.minValue(min), v.maxValue(max));
 
-/** A decimal stored as text. */
+/** A decimal that is stored as text. */
 export const decimal = v.pipe(
   v.string(),
   v.regex(/^-?\d+(\.\d+)?$/),
@@ -25,7 +25,7 @@ export const currency = v.picklist(
   'a currency of the service is needed',
 );
 
-/** Without NUL, at which the database would cut the text. */
+/** A text without NUL, because the database would cut the text there. */
 export const text = (maxLength: number) =>
   v.pipe(v.string(), v.maxLength(maxLength), v.excludes('\0', 'the character U+0000 is not taken'));
 

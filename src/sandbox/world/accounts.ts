@@ -35,7 +35,7 @@ export function createAccount(ctx: Context, displayName: string, parentId: strin
   return account;
 }
 
-/** The account of the path, if the caller may see it: itself or one of its subaccounts. */
+/** The account in the path, if the caller may see it: its own account or a subaccount. */
 export function reachAccount(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);
   const account = findAccount(store, id);
@@ -44,7 +44,10 @@ export function reachAccount(store: Store, caller: Account, id: string): Account
   return account;
 }
 
-/** Same for wallets, but a foreign and a missing account get the same answer. */
+/**
+ * The account in the path, for its wallets. A foreign account and a missing account get the same
+ * response.
+ */
 export function reachWallets(store: Store, caller: Account, id: string): Account {
   assertAccountId(id);
   const account = findAccount(store, id);
@@ -59,7 +62,7 @@ function assertAccountId(id: string): void {
 
 const anothersAccount = (): Refusal => unauthorized('you are not authorized to view this account');
 
-/** Refuses a caller that is neither the owner nor its parent. */
+/** Refuses a caller that is neither the owner nor the owner's parent. */
 export function assertReach(
   caller: Account,
   ownerId: string,
@@ -91,7 +94,7 @@ export function openWallet(ctx: Context, accountId: string, ccy: string): void {
   ctx.store.insert('wallet', { id: randomId(ctx.random), accountId, ccy, createdAt: ctx.now });
 }
 
-/** The wallets as endpoint 2 answers them. */
+/** The wallets in the response of endpoint 2. */
 export function walletsOf(store: Store, accountId: string) {
   const rows = store.all(
     walletRow,

@@ -1,4 +1,4 @@
-// The service's own blockchain addresses, derived from its key.
+// The service's own blockchain addresses, which derive from its key.
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import { encodeSegwitAddress } from '../../formats/address/bitcoin-address.js';
@@ -27,7 +27,7 @@ export function staticAddress(store: Store, accountId: string, chain: Chain): st
   return found.address;
 }
 
-/** The record of an address (canonical spelling), if it belongs to this service. */
+/** The record of an address (canonical spelling), if the address belongs to this service. */
 export function findOwnAddress(store: Store, address: string): OwnAddress | undefined {
   return store.one(addressRow, 'SELECT * FROM address WHERE address = ?', address);
 }
@@ -50,7 +50,8 @@ export function issueAddress(
 }
 
 /**
- * Bitcoin addresses are testnet addresses; the other two chains have one format for all networks.
+ * Encodes an address. Bitcoin addresses are testnet addresses. The other two chains have one format
+ * for all networks.
  */
 function encode(chain: Chain, hash: Uint8Array): string {
   switch (chain) {

@@ -15,10 +15,10 @@ export const chainCurrency: Readonly<Record<Chain, string>> = {
   ethereum: 'USDT',
 };
 
-/** Due action for the next block; its subject is the transfer. */
+/** The due action for the next block. Its subject is the transfer. */
 export const blockAction = 'chain.block';
 
-/** Starts counting confirmations. */
+/** Broadcasts a transfer, and starts counting its confirmations. */
 export function broadcast(ctx: Context, id: string, chain: Chain, amount: Big): void {
   ctx.store.insert('transfer', { id, chain, needed: confirmationsNeeded(chain, amount) });
   awaitBlock(ctx, id, chain);
@@ -46,7 +46,7 @@ export function requireTransfer(store: Store, id: string): Transfer {
   return found;
 }
 
-/** Adds confirmations, at most as many as are needed. */
+/** Adds confirmations, at most as many as the transfer needs. */
 export function confirmTransfer({ store }: Context, transfer: Transfer, count: number): Transfer {
   const confirmations = Math.min(transfer.confirmations + count, transfer.needed);
   store.run('UPDATE transfer SET confirmations = ? WHERE id = ?', confirmations, transfer.id);

@@ -1,4 +1,5 @@
-// The service's own clock: the machine's time plus an offset, or frozen. Stored in the database.
+// The service's own clock: the machine's time plus an offset, or a frozen time. The database stores
+// it.
 import * as v from 'valibot';
 import type { ClockState } from '../../formats/sandbox/answers.js';
 import type { Store } from '../storage/database.js';
@@ -6,7 +7,7 @@ import { readSetting, writeSetting } from '../storage/settings.js';
 
 const setting = v.union([v.object({ ahead: v.number() }), v.object({ standsAt: v.number() })]);
 
-/** `machine` is the machine's time in epoch ms. */
+/** Reads the clock. `machine` is the machine's time in epoch ms. */
 export function readClock(store: Store, machine: number): ClockState {
   const saved = readSetting(store, 'clock');
   if (saved === undefined) return { now: machine, frozen: false };
@@ -16,7 +17,7 @@ export function readClock(store: Store, machine: number): ClockState {
     : { now: clock.standsAt, frozen: true };
 }
 
-/** Sets the clock, backwards too, because snapshots restore their time. */
+/** Sets the clock, also backwards, because a snapshot restores its time. */
 export function setClock(store: Store, machine: number, { now, frozen }: ClockState): void {
   const clock: v.InferOutput<typeof setting> = frozen
     ? { standsAt: now }

@@ -11,11 +11,11 @@ export interface Context {
   readonly now: number;
   readonly random: Random;
   readonly maker: Maker;
-  /** Address of the service as clients see it, without a trailing slash. */
+  /** The address of the service as clients see it, without a trailing slash. */
   readonly baseUrl: string;
-  /** Names of the live shapes that are on. */
+  /** The names of the active live shapes. */
   readonly liveShapes: ReadonlySet<string>;
-  /** Webhook callbacks may be plain http to this machine. */
+  /** Whether webhook callbacks may be plain http to this machine. */
   readonly allowHttpCallbacks: boolean;
 }
 

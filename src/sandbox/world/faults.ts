@@ -1,4 +1,5 @@
-// Injected faults of requests, payments and webhooks. Kept in the database, applied by count.
+// Injected faults of requests, payments and webhooks. The database stores them and counts their
+// applications.
 import { Big } from 'big.js';
 import * as v from 'valibot';
 import type { Fault } from '../../formats/sandbox/answers.js';
@@ -11,19 +12,19 @@ import { duration, number, whole } from '../wire/values.js';
 
 const count = whole(1, 1_000_000);
 
-/** Applies from the `nth` match on, `times` times. */
+/** The count of a fault: it applies `times` times, from the `nth` match on. */
 const strikes = {
   nth: v.optional(count, new Big(1)),
   times: v.optional(v.union([v.literal('always'), count]), new Big(1)),
 };
 
-/** Matches requests. In a pattern `*` is any text without a slash, `**` any text. */
+/** Matches requests. In a pattern, `*` is any text without a slash, and `**` is any text. */
 const request = {
   ...strikes,
   method: v.optional(
     v.pipe(v.string(), v.toUpperCase(), v.regex(/^[A-Z]+$/, 'an HTTP method is needed')),
   ),
-  /** Path without the query. */
+  /** The path without the query. */
   path: v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(500))),
 };
 
@@ -34,7 +35,7 @@ const rule = <E extends v.ObjectEntries>(entries: E) =>
     return received === 'undefined' ? 'this kind of fault needs it' : message;
   });
 
-/** Whether the request still takes effect: before its answer, or this long after it. */
+/** Whether the request still takes effect: before its response, or this long after it. */
 const effect = (commit: boolean) => ({
   commit: v.optional(v.boolean(), commit),
   commitAfter: v.optional(duration),
@@ -43,10 +44,10 @@ const effect = (commit: boolean) => ({
 /** Faults that change how a request sees transactions. */
 const reads = { ...request, method: v.optional(request.method, 'GET') };
 
-/** Pattern of the paid invoice, address or account number. */
+/** A pattern of the paid invoice, address or account number. */
 const destination = v.optional(v.pipe(v.string(), v.nonEmpty(), v.maxLength(2000)), '**');
 
-/** Matches webhook events, of one state or of all. */
+/** Matches webhook events of one state, or of all states. */
 const event = { ...strikes, state: v.optional(v.picklist(states)) };
 
 export const settledSides = ['source', 'dest'] as const;
@@ -57,11 +58,11 @@ export const faultRule = v.variant('kind', [
     kind: v.literal('status'),
     ...request,
     status: whole(200, 599),
-    /** The whole body (default `{ error, message }`). */
+    /** The whole body. The default is `{ error, message }`. */
     body: v.optional(v.unknown()),
     error: v.optional(v.string()),
     message: v.optional(v.string()),
-    /** Seconds, for the `Retry-After` header. */
+    /** Seconds for the `Retry-After` header. */
     retryAfter: v.optional(whole(0, 86_400)),
     ...effect(false),
   }),
@@ -77,7 +78,7 @@ export const faultRule = v.variant('kind', [
   }),
   rule({ kind: v.literal('no-answer'), ...request, ...effect(true) }),
   /**
-   * Answers a confirmation or cancellation with the transaction as it was, and carries it out
+   * Answers a confirmation or cancellation with the unchanged transaction, and carries it out
    * later.
    */
   rule({
@@ -89,9 +90,9 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('stale'),
     ...reads,
-    /** Shows transactions as they were this long ago; newer ones are missing. */
+    /** Shows transactions in their state this long ago. Newer transactions are missing. */
     ago: v.optional(duration, new Big(0)),
-    /** Shows transactions this many states earlier, at most back to the first. */
+    /** Shows transactions in the state this many states earlier, at most the first state. */
     steps: v.optional(whole(0, 100), new Big(0)),
   }),
   rule({ kind: v.literal('false-state'), ...reads, state: v.picklist(states) }),
@@ -118,7 +119,8 @@ export const faultRule = v.variant('kind', [
     destination,
   }),
   /**
-   * A completed send is reported as failed or rejected this long after it, and its money is back.
+   * A completed send is reported as failed or rejected this long after its completion, and its
+   * money returns.
    */
   rule({
     kind: v.literal('returned'),
@@ -131,7 +133,7 @@ export const faultRule = v.variant('kind', [
   rule({
     kind: v.literal('webhook-out-of-order'),
     ...event,
-    /** How long the event is delayed. */
+    /** The delay of the event. */
     delay: v.optional(duration, new Big(deliveries.heldBack)),
   }),
 ]);
@@ -143,19 +145,19 @@ export type FaultRule = v.InferOutput<typeof faultRule>;
 /** Ms, or text such as `2s`. */
 export type FaultDelay = number | string;
 
-/** Applies from the `nth` match on (1), this many `times` (1). */
+/** Applies `times` times (1), from the `nth` match on (1). */
 export interface FaultCount {
   nth?: number | undefined;
   times?: number | 'always' | undefined;
 }
 
-/** Applies to requests; in a path `*` is any text without a slash, `**` any text. */
+/** Applies to requests. In a path, `*` is any text without a slash, and `**` is any text. */
 export interface RequestFault extends FaultCount {
   method?: string | undefined;
   path?: string | undefined;
 }
 
-/** Whether the request still takes effect: before its answer, or this long after it. */
+/** Whether the request still takes effect: before its response, or this long after it. */
 export interface FaultEffect {
   commit?: boolean | undefined;
   commitAfter?: FaultDelay | undefined;
@@ -204,7 +206,7 @@ export type NewFault =
       delay?: FaultDelay | undefined;
     });
 
-/** Faults of which at most one applies to a request. */
+/** At most one fault of these kinds applies to a request. */
 const answerKinds = [
   'status',
   'latency',
@@ -288,7 +290,10 @@ export function withoutMissingRow<T extends { readonly id: string }>(
 export const takeReferenceReuse = (store: Store): boolean =>
   takeRule(store, ['reference-reuse']) !== undefined;
 
-/** Whether a paid invoice may be paid again. With `onlyAsk` the fault is not counted as applied. */
+/**
+ * Whether a paid invoice may be paid again. With `onlyAsk`, this does not count as an application
+ * of the fault.
+ */
 export function takeDoublePayment(
   store: Store,
   invoice: string,
@@ -303,7 +308,7 @@ export function takePaymentFault(store: Store, destination: string): PaymentOutc
   return takeRule(store, ['payment'], (rule) => fits(rule.destination, destination))?.outcome;
 }
 
-/** Which side of a payment settles another amount, if a fault sets it. */
+/** The side of a payment that settles another amount, if a fault sets it. */
 export const takeSettledAmount = (
   store: Store,
   destination: string,
@@ -314,7 +319,7 @@ export const takeSettledAmount = (
 export const takeReturn = (store: Store, destination: string): Of<'returned'> | undefined =>
   takeRule(store, ['returned'], (rule) => fits(rule.destination, destination));
 
-/** How often and how late (ms) an event is delivered. */
+/** The number of deliveries of an event, and their delay in ms. */
 export function takeEventFaults(store: Store, state: string): { copies: number; delay: number } {
   const isOf = (rule: { state?: string | undefined }): boolean => (rule.state ?? state) === state;
   const twice = takeRule(store, ['webhook-duplicate'], isOf);
@@ -337,8 +342,8 @@ function concerns(
 }
 
 /**
- * The oldest matching fault of these kinds that applies now. A match counts
- * for every fault up to the applied one, so several faults on one path apply in turn.
+ * The oldest matching fault of these kinds that applies now. A match counts for every fault up to
+ * the applied fault, so several faults on one path apply in turn.
  */
 function takeRule<K extends FaultRule['kind']>(
   store: Store,

@@ -7,23 +7,23 @@ import type { Store } from '../storage/database.js';
 import { fromUnits, toUnits } from '../wire/values.js';
 
 /**
- * `available` and `reserved` form a wallet, `fees` are the service's, `desk` changes currencies,
- * `outside` is the rest of the world.
+ * The books of an owner. `available` and `reserved` form a wallet, `fees` belong to the service,
+ * `desk` changes currencies, and `outside` is the rest of the world.
  */
 type Role = 'available' | 'reserved' | 'fees' | 'desk' | 'outside';
 
 export interface Leg {
-  /** Account id, or `house` for fees, desk and outside. */
+  /** The account id, or `house` for fees, desk and outside. */
   readonly owner: string;
   readonly role: Role;
   readonly ccy: string;
-  /** Positive: the book's balance grows. */
+  /** A positive amount increases the book's balance. */
   readonly amount: Big;
 }
 
 /** One movement of money. Each step happens once per subject. */
 export interface Movement {
-  /** The transaction or the deposit. */
+  /** The id of the transaction or deposit. */
   readonly subject: string;
   readonly step: 'deposit' | 'reserve' | 'release' | 'settle' | 'return';
   readonly legs: readonly Leg[];
@@ -82,8 +82,8 @@ export function balanceOf(
 }
 
 /**
- * Throws if the books of a currency do not sum to zero or a wallet is negative. Runs before every
- * commit.
+ * Throws if the books of a currency do not sum to zero, or if a wallet is negative. Runs before
+ * every commit.
  */
 export function verifyBooks(store: Store): void {
   const wrong = store.one(
@@ -107,7 +107,7 @@ function bookOf(store: Store, { owner, role, ccy }: Pick<Leg, 'owner' | 'role' |
   );
 }
 
-/** Changes the balance of the leg's book; opens the book if it is new. */
+/** Changes the balance of the leg's book. Opens a new book if needed. */
 function applyLeg({ store, now }: Context, leg: Leg): { bookId: number; amount: number } {
   const { owner, role, ccy } = leg;
   const book = bookOf(store, leg);
@@ -121,7 +121,7 @@ function applyLeg({ store, now }: Context, leg: Leg): { bookId: number; amount: 
   return { bookId: book.id, amount };
 }
 
-/** Merges legs on the same book and drops those that cancel out. */
+/** Merges legs on the same book, and drops legs that cancel out. */
 function netted(legs: readonly Leg[]): Leg[] {
   const byBook = new Map<string, Leg>();
   for (const leg of legs) {

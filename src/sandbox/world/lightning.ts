@@ -20,12 +20,12 @@ const invoiceRow = v.object({
 export type KnownInvoice = v.InferOutput<typeof invoiceRow>;
 
 export interface InvoiceTerms {
-  /** BTC. */
+  /** In BTC. */
   readonly amount: Big;
-  /** A text, or its hash. */
+  /** A text, or the hash of a text. */
   readonly description: string | { readonly sha256: string };
   readonly expiryMs: number;
-  /** The receive; null for an invoice of the external node. */
+  /** The receive, or null for an invoice of the external node. */
   readonly txnId: string | null;
 }
 
@@ -78,7 +78,7 @@ export function createNodes({ store, random }: Context): void {
   }
 }
 
-/** Whether the public key (hex) belongs to one of these two nodes. */
+/** Whether the public key (hex) belongs to one of the two nodes. */
 export function isLocalNode(store: Store, nodeId: string): boolean {
   return (
     nodeId === requireSetting(store, 'nodeId') || nodeId === requireSetting(store, 'outsideNodeId')

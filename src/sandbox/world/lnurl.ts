@@ -1,16 +1,17 @@
-// Lightning Addresses and LNURLs. The service's own users have one each; all others are simulated.
+// Lightning Addresses and LNURLs. Each user of the service has one of each. All others are
+// simulated.
 import { decodeLnurl, parseLightningAddress } from '../../formats/lnurl.js';
 import { findAccount } from './accounts.js';
 import type { Context } from './context.js';
 import { badRequest, orRefuse } from '../wire/refusal.js';
 import { unknownLnurlUser } from '../unspecified.js';
 
-/** Path prefix of a user's LNURL-pay endpoint (LUD-16). */
+/** The path prefix of a user's LNURL-pay endpoint (LUD-16). */
 export const payPath = '/.well-known/lnurlp/';
 
 /**
- * Resolves a Lightning Address or LNURL; `account` is set for a user of this service. Refuses
- * broken ones and those whose user does not exist.
+ * Resolves a Lightning Address or LNURL. `account` is set for a user of this service. Refuses
+ * broken ones and unknown users.
  */
 export function resolveLnurl(ctx: Context, text: string) {
   const { lnurlAddress, host, user } = text.includes('@')

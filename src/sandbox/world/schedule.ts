@@ -1,9 +1,9 @@
-// Scheduled actions: dated rows, run in order by the service's clock.
+// Scheduled actions: dated rows that run in order by the service's clock.
 import * as v from 'valibot';
 import type { Context } from './context.js';
 import type { Store } from '../storage/database.js';
 
-/** Runs a due row; `ctx.now` is the moment it was due, however late it runs. */
+/** Runs a due row. `ctx.now` is the time at which the row was due, however late it runs. */
 export type DueAction = (ctx: Context, subject: string) => void;
 
 const dueRow = v.object({
@@ -31,7 +31,7 @@ export function bringForward({ store, now }: Context, actions: readonly string[]
   );
 }
 
-/** When the next row is due. */
+/** The time at which the next row is due. */
 export function nextDue(store: Store): number | undefined {
   return store.one(v.object({ at: v.number() }), 'SELECT at FROM due ORDER BY at, id LIMIT 1')?.at;
 }

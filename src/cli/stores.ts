@@ -12,7 +12,12 @@ import { seenDatabase } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
 import type { SeenDatabase } from '../store/journal/shared-journal.js';
 import type { SettlementRates } from '../store/journal/settlement-rates.js';
-import { databaseVariable, findDatabase, type FoundDatabase } from '../store/profile/database.js';
+import {
+  databaseAt,
+  databaseVariable,
+  findDatabase,
+  type FoundDatabase,
+} from '../store/profile/database.js';
 import { changeProfile, type Config } from '../store/profile/profiles.js';
 import type { SecretStore } from '../store/profile/secrets.js';
 import { embeddedUrl, fromEnvironment, type Settings } from '../store/profile/settings.js';
@@ -41,6 +46,12 @@ export interface Stores {
   books(): Promise<BookRecords>;
   /** The configured database, connected but unchecked; undefined without one. */
   database(): Promise<OpenDatabase | undefined>;
+  /**
+   * Another database, connected but unchecked.
+   *
+   * @param source what gave the address, for messages
+   */
+  otherDatabase(address: string, source: string): Promise<OpenDatabase>;
 }
 
 export interface OpenDatabase extends FoundDatabase {
@@ -51,13 +62,16 @@ export function openStores(options: StoreOptions): Stores {
   const { home, config, now, onClose } = options;
   const isAliveHere = (owner: string): boolean => isAlive(owner, options.owner());
 
-  const database = lazily(async () => {
-    const found = await findDatabase(options.settings().profile, options.env, options.secrets);
-    if (found === undefined) return undefined;
+  const connect = async (found: FoundDatabase): Promise<OpenDatabase> => {
     const { postgresDatabase } = await import('../store/database/postgres.js');
     const postgres = postgresDatabase({ ...found, clock: options.elapsed, sleep: options.sleep });
     onClose(() => postgres.close());
     return { ...found, postgres };
+  };
+
+  const database = lazily(async () => {
+    const found = await findDatabase(options.settings().profile, options.env, options.secrets);
+    return found && connect(found);
   });
 
   const fileDatabase = lazily(async (): Promise<SqlDatabase> => {
@@ -107,7 +121,15 @@ export function openStores(options: StoreOptions): Stores {
     return opened;
   });
 
-  return { journal, events, rates, books, database };
+  return {
+    journal,
+    events,
+    rates,
+    books,
+    database,
+    otherDatabase: async (address, source) =>
+      connect(await databaseAt(address, source, options.env, options.secrets)),
+  };
 }
 
 async function sharedJournal(

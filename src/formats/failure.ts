@@ -47,7 +47,8 @@ export type NextStep =
         | 'start-new-journal'
         | 'upgrade-database'
         | 'create-tables'
-        | 'import-payments';
+        | 'import-payments'
+        | 'complete-move';
     }
   /** A transaction by its id, or a payment without a transaction by its reference. */
   | {

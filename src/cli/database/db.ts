@@ -1,16 +1,18 @@
-// Shows the location of journal and inbox, upgrades the database, and moves this home's files into
-// it.
+// Shows the location of journal and inbox, upgrades the database, and moves this home's files, or an
+// account of another database, into it.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from '../../store/database/address.js';
 import { eventsFile, journalFile } from '../../store/files/home.js';
 import { isAlive } from '../../store/journal/owner.js';
+import type { Postgres } from '../../store/database/postgres.js';
 import type { Part } from '../../store/database/postgres-schema.js';
-import { databaseList, movedView } from '../../terminal/views/database-view.js';
+import { changeProfile } from '../../store/profile/profiles.js';
+import { accountMovedView, databaseList, movedView } from '../../terminal/views/database-view.js';
 import type { Context } from '../context.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
-import { choice, flag } from '../values.js';
+import { choice, flag, text } from '../values.js';
 import { databaseRows, parts, withFigures, type Found } from './figures.js';
 
 const statusFormats = ['prometheus'] as const;
@@ -89,23 +91,79 @@ function upgradeNotice({ name }: Part, version: number): string {
 /** After an interruption, run it again. */
 export const dbMove = defineCommand({
   fields: ['payments', 'events'],
+  options: {
+    from: text('URL')
+      .optional()
+      .describe(
+        'move the payments of this account from another PostgreSQL, which then refuses them ' +
+          '(default: all payments and events in the files of this home)',
+      ),
+  },
   examples: [
     ['svcpay db move', 'from the files of this home; open payments go on from the database'],
+    [
+      'svcpay db move --from postgres://svcpay@old.internal/svcpay',
+      'the payments of one account, from another database',
+    ],
   ],
-  async run(_values, context) {
-    const { home, config, out, owner } = context;
+  async run({ from }, context) {
     const { postgres } = await findDatabase(context);
     const { checkTables } = await import('../../store/database/postgres-schema.js');
-    const { moveInto } = await import('../../store/database/move.js');
-    const { journalIn } = await import('../../store/journal/sqlite-journal.js');
-    const { eventsIn } = await import('../../store/events/sqlite-events.js');
     for (const part of await parts()) await checkTables(postgres, part);
-    const files = { journal: journalIn(journalFile(home)), inbox: eventsIn(eventsFile(home)) };
-    const moved = await moveInto(postgres, files, (each) => isAlive(each, owner), context.now);
-    await config.update((before) => ({ ...before, journalMovedTo: postgres.where }));
-    await out.record(moved, movedView(moved));
+    return from === undefined
+      ? moveFiles(postgres, context)
+      : moveFromDatabase(postgres, from, context);
   },
 });
+
+async function moveFiles(postgres: Postgres, context: Context): Promise<void> {
+  const { home, config, out, owner, now } = context;
+  const { moveInto } = await import('../../store/database/move.js');
+  const { journalIn } = await import('../../store/journal/sqlite-journal.js');
+  const { eventsIn } = await import('../../store/events/sqlite-events.js');
+  const files = { journal: journalIn(journalFile(home)), inbox: eventsIn(eventsFile(home)) };
+  const moved = await moveInto(postgres, files, (each) => isAlive(each, owner), now);
+  await config.update((before) => ({ ...before, journalMovedTo: postgres.where }));
+  await out.record(moved, movedView(moved));
+}
+
+async function moveFromDatabase(
+  postgres: Postgres,
+  address: string,
+  context: Context,
+): Promise<void> {
+  const { out, owner, config, settings } = context;
+  const { moveAccount } = await import('../../store/database/move-account.js');
+  const { id: account, scope } = await context.account();
+  const [from, to] = [
+    await sideOf((await context.otherDatabase(address, '--from')).postgres),
+    await sideOf(postgres),
+  ];
+  if (from.id === to.id)
+    throw new Failure('usage', `--from leads to the same database: ${to.id}.`, {
+      hint: 'Set the new database first: svcpay config set database-url, or SVCPAY_DATABASE_URL',
+    });
+  const isRunning = (each: string): boolean => isAlive(each, owner);
+  const payments = await moveAccount({ from, to, account, scope, isAlive: isRunning });
+  if (settings.profile.databaseId === from.id)
+    await changeProfile(config, settings.profileName, (before) => ({
+      ...before,
+      databaseId: to.id,
+    }));
+  out.say(`Every program of ${account} now needs this address and ${databaseIdVariable}=${to.id}`);
+  const moved = { payments, events: 0 };
+  await out.record(moved, accountMovedView(account, moved));
+}
+
+/** Throws Failure `usage` for a database that lacks payments. */
+async function sideOf(database: Postgres): Promise<{ database: Postgres; id: string }> {
+  const { checkTables } = await import('../../store/database/postgres-schema.js');
+  const { restoredDatabase } = await import('../../store/database/refused-databases.js');
+  const { journalPart: journal } = await import('../../store/journal/schema.js');
+  const { id, restored, generation } = await checkTables(database, journal);
+  if (restored) throw restoredDatabase(database.source, generation);
+  return { database, id };
+}
 
 /** Throws Failure `usage` without a configured database. */
 async function findDatabase({ database }: Context): Promise<Found> {

@@ -6,11 +6,10 @@ import { Failure } from '../../formats/failure.js';
 import { isThere } from '../files/home.js';
 import { openSqlite, type SqliteFile } from '../files/sqlite-file.js';
 import { advanced } from '../journal/limit-clock.js';
-import { readRows, selectPayments, type PaymentRow } from '../journal/rows.js';
 import { closing } from '../journal/schema.js';
-import { addSpending, keyOf, spendingOf } from '../journal/spending.js';
+import { copyPayments, inserted, rowsAtOnce, rowsSchema, type StoredRow } from './copy-payments.js';
 import type { Postgres } from './postgres.js';
-import { placeholders, type Sql, type SqlValue, type Statement } from './sql.js';
+import { placeholders, type Sql, type SqlValue } from './sql.js';
 import { atomically } from './sqlite-database.js';
 
 export interface Moved {
@@ -18,14 +17,6 @@ export interface Moved {
   readonly events: number;
 }
 
-const rowsAtOnce = 200;
-const value = v.union([v.string(), v.number(), v.null(), v.instance(Uint8Array)]);
-const bytes = v.pipe(
-  v.instance(ArrayBuffer),
-  v.transform((memory) => new Uint8Array(memory)),
-);
-const rowsSchema = v.array(v.record(v.string(), v.union([value, bytes])));
-type FileRow = v.InferOutput<typeof rowsSchema>[number];
 const heldSchema = v.array(v.object({ owner: v.string() }));
 const idSchema = v.tuple([v.object({ id: v.number() })]);
 
@@ -149,131 +140,7 @@ async function moveTable(
     );
 }
 
-async function copyPayments(
-  sql: Sql,
-  payments: readonly FileRow[],
-  attempts: readonly FileRow[],
-  clocks: ReadonlyMap<string, number>,
-): Promise<void> {
-  const own = await withoutOthers(sql, payments, attempts);
-  const before = await lockedRows(sql, own);
-  const known = new Map(before.map(({ payment }) => [payment.id, payment.updatedAt]));
-  const later = own.filter(
-    (row) => Number(row['updated_at']) > (known.get(String(row['id'])) ?? 0),
-  );
-  if (later.length === 0) return;
-  const ids = new Set(later.map(({ id }) => String(id)));
-  const at = await sql.now();
-  const theirs = attempts
-    .filter((row) => ids.has(String(row['payment_id'])))
-    .map((row) => timedByDatabase(row, at, clocks));
-  await addAll(
-    sql,
-    before.filter(({ payment }) => ids.has(payment.id)),
-    -1,
-  );
-  await sql.run(...inserted('payments', later, `(id) DO UPDATE SET ${overwritten(later, ['id'])}`));
-  const key = ['payment_id', 'number'];
-  const conflict = `(${key.join(', ')}) DO UPDATE SET ${overwritten(theirs, key)}`;
-  await sql.run(...inserted('attempts', theirs, conflict));
-  await addAll(sql, await rowsWith(sql, [...ids]), 1);
-}
-
-/** The payments in the database, locked until the end of the transaction. */
-async function lockedRows(sql: Sql, payments: readonly FileRow[]): Promise<PaymentRow[]> {
-  const ids = payments.map(({ id }) => String(id));
-  await sql.all(
-    `SELECT 1 FROM payments WHERE id IN (${placeholders(ids.length)}) ORDER BY id FOR UPDATE`,
-    ...ids,
-  );
-  return rowsWith(sql, ids);
-}
-
-const rowsWith = async (sql: Sql, ids: readonly string[]): Promise<PaymentRow[]> =>
-  readRows(await sql.all(selectPayments(`p.id IN (${placeholders(ids.length)})`), ...ids));
-
-/**
- * An attempt in the database's time. It counts against limits for as long as it would in the file.
- */
-function timedByDatabase(row: FileRow, at: number, clocks: ReadonlyMap<string, number>): FileRow {
-  const time = row['limit_time'];
-  const ago = (clocks.get(String(row['account'])) ?? at) - Number(time);
-  return typeof time === 'number' ? { ...row, limit_time: at - ago } : row;
-}
-
-/** Adds the amounts of payments to the sums, or subtracts them. */
-async function addAll(sql: Sql, rows: readonly PaymentRow[], sign: 1 | -1): Promise<void> {
-  const groups = rows.flatMap(({ payment, lastChange }) =>
-    payment.attempts.flatMap((attempt) =>
-      spendingOf(payment, attempt).map((group) => ({
-        key: keyOf(group),
-        statement: addSpending([payment.id, attempt.number], group, sign, lastChange),
-      })),
-    ),
-  );
-  // Locks the rows of a period in the order in which payments lock them.
-  for (const { statement } of groups.toSorted((one, other) => (one.key < other.key ? -1 : 1)))
-    await sql.run(...statement);
-}
-
-const overwritten = (rows: readonly FileRow[], key: readonly string[]): string =>
-  Object.keys(rows[0] ?? {})
-    .filter((name) => !key.includes(name))
-    .map((name) => `${name} = excluded.${name}`)
-    .join(', ');
-
-function inserted(table: string, rows: readonly FileRow[], conflict: string): Statement {
-  const names = Object.keys(rows[0] ?? {});
-  const all = placeholders(rows.length, `(${placeholders(names.length)})`);
-  const values = rows.flatMap((row) => names.map((name): SqlValue => row[name] ?? null));
-  return [
-    `INSERT INTO ${table} (${names.join(', ')}) VALUES ${all} ON CONFLICT ${conflict}`,
-    ...values,
-  ];
-}
-
-const knownSchema = v.array(
-  v.object({ id: v.string(), scope: v.string(), ref: v.string(), txn_id: v.nullable(v.string()) }),
-);
-
-/** Excludes payments that another home moved, or made under the same reference. */
-async function withoutOthers(
-  sql: Sql,
-  payments: readonly FileRow[],
-  attempts: readonly FileRow[],
-): Promise<readonly FileRow[]> {
-  const values = payments.flatMap((row) => [row['scope'] ?? null, row['ref'] ?? null]);
-  const text =
-    'SELECT id, scope, ref, txn_id FROM payments JOIN attempts ON payment_id = id ' +
-    `WHERE (scope, ref) IN (${placeholders(payments.length, '(?, ?)')})`;
-  const known = v.parse(knownSchema, await sql.all(text, ...values));
-  const namesakes = (row: FileRow) =>
-    known.filter(
-      ({ id, scope, ref }) => scope === row['scope'] && ref === row['ref'] && id !== row['id'],
-    );
-  for (const row of payments) {
-    const others = namesakes(row);
-    const own = attempts.filter(
-      (attempt) => attempt['payment_id'] === row['id'] && attempt['txn_id'] !== null,
-    );
-    if (
-      others.length === 0 ||
-      own.every((attempt) => others.some(({ txn_id: id }) => id === attempt['txn_id']))
-    )
-      continue;
-    throw new Failure(
-      'usage',
-      `The database has another payment with the reference ${String(row['ref'])}: ` +
-        'nothing more was moved.',
-      {
-        hint: 'Compare both with the service before you move the rest.',
-      },
-    );
-  }
-  return payments.filter((row) => namesakes(row).length === 0);
-}
-
-/** Moves events, which get new numbers in the database. Their batch identifies moved events. */
+/** Events get new numbers in the database; a moved event is recognized by its batch. */
 async function moveEvents(database: Postgres, db: Database.Database): Promise<number> {
   const rows = db.prepare('SELECT * FROM events ORDER BY id');
   const waiting = db.prepare('SELECT consumer, txn_id AS txnId FROM backlog WHERE event_id = ?');
@@ -297,7 +164,7 @@ async function moveEvents(database: Postgres, db: Database.Database): Promise<nu
 
 async function moveEvent(
   database: Postgres,
-  row: FileRow,
+  row: StoredRow,
   consumers: readonly { consumer: string; txnId: string }[],
   duplicateOf: number | undefined,
 ): Promise<number> {

@@ -28,6 +28,11 @@ const commonTables = `
     account TEXT COLLATE "C" PRIMARY KEY,
     submissions BIGINT NOT NULL
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+  CREATE TABLE moves (
+    account TEXT COLLATE "C" PRIMARY KEY,
+    direction TEXT COLLATE "C" NOT NULL, -- 'to' another database, or not completely 'from' it
+    other TEXT COLLATE "C" NOT NULL
+  );
   CREATE TABLE parts (
     part TEXT COLLATE "C" PRIMARY KEY,
     version BIGINT NOT NULL
@@ -90,7 +95,7 @@ async function stateOf(sql: Sql, { source }: Postgres, part: Part): Promise<Part
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = '${schemaName}'`,
   );
   if (tables.length === 0) return { identity: undefined, version: 0 };
-  if (!['parts', 'identity', 'recorded'].every((name) => tables.includes(name)))
+  if (!['parts', 'identity', 'recorded', 'moves'].every((name) => tables.includes(name)))
     throw foreign(source);
   // Names the schema, so that an error names the schema that the role may not use.
   const text = `SELECT id, generation, (restored = 1 OR ${isCopy})::int AS restored,

@@ -90,3 +90,27 @@ export const restoredDatabase = (source: string, generation: number): Failure =>
       `${generation}) and lacks payments that were made since.`,
     { hint: 'Enter them from the service, for each account', next: { do: 'import-payments' } },
   );
+
+/** The state in which a trigger refuses the payments of an account that moves, or was moved. */
+export const movedState = 'SV001';
+
+/** @param other the id of the database that has the payments of the account */
+export const movedAway = (source: string, account: string, other: string): Failure =>
+  new Failure(
+    'usage',
+    `The payments of the account ${account} were moved from the database of ${source} into the ` +
+      `database ${other}.`,
+    {
+      hint: 'Set the address of that database, and accept it',
+      next: { do: 'accept-database', id: other },
+    },
+  );
+
+/** @param other the id of the database that the payments of the account come from */
+export const arriving = (source: string, account: string, other: string): Failure =>
+  new Failure(
+    'usage',
+    `The payments of the account ${account} have not all been moved from the database ${other} ` +
+      `into the database of ${source}.`,
+    { hint: 'Complete the move from that database', next: { do: 'complete-move' } },
+  );

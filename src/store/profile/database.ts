@@ -37,12 +37,19 @@ export async function findDatabase(
   }
   const { databaseUrl } = profile;
   if (databaseUrl === undefined) return undefined;
-  const source = 'the setting database-url';
-  const kept = await secrets().load(secretName(databaseUrl));
-  return {
-    url: withRootCertificate(withPassword(checkAddress(databaseUrl, source), kept?.secret), env),
-    source,
-  };
+  return databaseAt(databaseUrl, 'the setting database-url', env, secrets);
+}
+
+/** Adds the password that was kept for the address. Throws Failure `usage` for an invalid address. */
+export async function databaseAt(
+  address: string,
+  source: string,
+  env: NodeJS.ProcessEnv,
+  secrets: () => SecretStore,
+): Promise<FoundDatabase> {
+  const checked = checkAddress(address, source);
+  const kept = await secrets().load(secretName(address));
+  return { url: withRootCertificate(withPassword(checked, kept?.secret), env), source };
 }
 
 /** Stores the password with the secrets, and returns the address without it. */

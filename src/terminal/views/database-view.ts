@@ -96,3 +96,14 @@ export const movedView = ({
   columns: fieldColumns(['payments', 'events']),
   quiet: () => String(payments),
 });
+
+export const accountMovedView = (
+  account: string,
+  { payments }: { payments: number },
+): RecordView<object> => ({
+  screen: () => [
+    `Moved: ${counted(payments, 'payment')}. The old database refuses payments of ${account}.`,
+  ],
+  columns: fieldColumns(['payments', 'events']),
+  quiet: () => String(payments),
+});

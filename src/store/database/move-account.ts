@@ -1,0 +1,264 @@
+// Moves the payments of an account from one database into another. The account pays from neither
+// while it moves: the target is marked first, then the source, and the mark of the target is removed
+// when everything has arrived. The mark of the source stays. Safe to interrupt and repeat.
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import * as v from 'valibot';
+import { Failure } from '../../formats/failure.js';
+import { leaseMs } from '../journal/journal.js';
+import { copyPayments, inserted, rowsAtOnce, rowsSchema, type StoredRow } from './copy-payments.js';
+import type { Postgres } from './postgres.js';
+import { arriving, movedAway, movedState } from './refused-databases.js';
+import { placeholders, type Sql } from './sql.js';
+
+/** A database, and its id. */
+export interface Side {
+  readonly database: Postgres;
+  readonly id: string;
+}
+
+/** The account and the scope of its references. */
+export interface MovedAccount {
+  readonly account: string;
+  readonly scope: string;
+}
+
+interface Move extends MovedAccount {
+  readonly from: Side;
+  readonly to: Side;
+  /** Whether the process of a claim is running. */
+  readonly isAlive: (owner: string) => boolean;
+}
+
+/**
+ * Resolves with how many payments it moved: 0 if all were moved before. Throws Failure `temporary`
+ * while a process works on a payment of the account, `usage` if the account is elsewhere.
+ */
+export const moveAccount = (move: Move): Promise<number> =>
+  alone(move, async () => {
+    if (!(await begin(move))) return 0;
+    const payments = await movePayments(move);
+    for (const table of otherTables) await moveTable(move, table);
+    await move.from.database.transaction((sql) =>
+      sql.run('DELETE FROM spending WHERE account = ?', move.account),
+    );
+    await setMark(move.to, move, undefined);
+    return payments;
+  });
+
+const lockSchema = v.tuple([v.object({ is_free: v.boolean() })]);
+
+/** Opposite moves lock the same database. The lock ends with the connection. */
+function alone<T>({ from, to, account }: Move, action: () => Promise<T>): Promise<T> {
+  const { database } = from.id < to.id ? from : to;
+  const lock = 'SELECT pg_try_advisory_xact_lock(hashtextextended(?, 0)) AS is_free';
+  return database.transaction(
+    async (sql) => {
+      const [{ is_free: isFree }] = v.parse(lockSchema, await sql.all(lock, `move ${account}`));
+      if (!isFree)
+        throw new Failure('temporary', `Another process moves the account ${account} now.`, {
+          hint: 'Wait until it ends, then run the same command again.',
+        });
+      return action();
+    },
+    { isUnlimited: true },
+  );
+}
+
+const markSchema = v.object({ direction: v.picklist(['to', 'from']), other: v.string() });
+type Mark = v.InferOutput<typeof markSchema>;
+
+const markOf = ({ database }: Side, account: string): Promise<Mark | undefined> =>
+  database.read(async (sql) => {
+    const rows = await sql.all('SELECT direction, other FROM moves WHERE account = ?', account);
+    return v.parse(v.array(markSchema), rows)[0];
+  });
+
+/** Stops the payments of the account in both databases. False if it was moved before. */
+async function begin(move: Move): Promise<boolean> {
+  const { from, to, account } = move;
+  const [left, before] = [await markOf(from, account), await markOf(to, account)];
+  if (left?.direction === 'from') throw arriving(from.database.source, account, left.other);
+  if (left !== undefined && left.other !== to.id)
+    throw movedAway(from.database.source, account, left.other);
+  if (before?.direction === 'from' && before.other !== from.id)
+    throw arriving(to.database.source, account, before.other);
+  if (left !== undefined && before === undefined && !(await hasPayments(move))) return false;
+  if (before?.direction !== 'from')
+    await setMark(to, move, { direction: 'from', other: from.id }, true);
+  try {
+    if (left === undefined) await setMark(from, move, { direction: 'to', other: to.id }, true);
+  } catch (error) {
+    if (before?.direction !== 'from') await setMark(to, move, before).catch(() => undefined);
+    throw error;
+  }
+  return true;
+}
+
+const hasPayments = ({ from, scope }: Move): Promise<boolean> =>
+  from.database.read(
+    async (sql) =>
+      (await sql.all('SELECT 1 FROM payments WHERE scope = ? LIMIT 1', scope)).length > 0,
+  );
+
+/** What may not change while an account moves, and the column that names it. */
+const guarded = [
+  ['payments', 'scope'],
+  ['account_limits', 'account'],
+  ['book_entries', 'scope'],
+  ['book_ties', 'scope'],
+  ['book_closes', 'scope'],
+] as const;
+
+const movesSetting = 'svcpay.moves';
+const refuse = `CREATE OR REPLACE FUNCTION refuse_moved() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF current_setting('${movesSetting}', true) = TG_ARGV[0] THEN RETURN NEW; END IF;
+    RAISE EXCEPTION USING ERRCODE = '${movedState}', MESSAGE = TG_ARGV[0], DETAIL = TG_ARGV[1],
+      HINT = TG_ARGV[2];
+  END $$`;
+
+/**
+ * Sets or removes the mark of the account, with triggers that refuse its payments, whatever program
+ * makes them.
+ *
+ * @param isChecked throws Failure `temporary` while a process works on a payment of the account
+ */
+async function setMark(
+  { database }: Side,
+  move: Move,
+  mark: Mark | undefined,
+  isChecked = false,
+): Promise<void> {
+  await database
+    .transaction((sql) => markIn(sql, move, mark, isChecked))
+    .catch((error: unknown) => {
+      throw error instanceof Failure && error.kind === 'authentication' ? notOwner(error) : error;
+    });
+}
+
+async function markIn(
+  sql: Sql,
+  move: Move,
+  mark: Mark | undefined,
+  isChecked: boolean,
+): Promise<void> {
+  // Nobody opens, claims or writes a payment until the end.
+  await sql.run('LOCK TABLE payments IN SHARE ROW EXCLUSIVE MODE');
+  if (isChecked) await checkNotHeld(sql, move);
+  await sql.run('DELETE FROM moves WHERE account = ?', move.account);
+  const name = `moved_${createHash('sha256').update(move.account).digest('hex').slice(0, 32)}`;
+  const drops = guarded.map(([table]) => `DROP TRIGGER IF EXISTS ${name} ON ${table}`);
+  await sql.script(drops.join(';'));
+  if (mark === undefined) return;
+  const { direction, other } = mark;
+  await sql.run('INSERT INTO moves VALUES (?, ?, ?)', move.account, direction, other);
+  const given = [move.account, direction, other].map(literal).join(', ');
+  const creations = guarded.map(
+    ([table, column]) => `CREATE TRIGGER ${name} BEFORE INSERT OR UPDATE ON ${table} FOR EACH ROW
+        WHEN (NEW.${column} = ${literal(move[column])}) EXECUTE FUNCTION refuse_moved(${given})`,
+  );
+  await sql.script([refuse, ...creations].join(';'));
+}
+
+const notOwner = ({ kind, message, cause }: Failure): Failure =>
+  new Failure(kind, message, { hint: 'Give the address of the role that owns the tables.', cause });
+
+const literal = (text: string): string => pg.escapeLiteral(text);
+
+const heldSchema = v.array(v.object({ owner: v.string() }));
+
+async function checkNotHeld(sql: Sql, { scope, account, isAlive }: Move): Promise<void> {
+  const at = await sql.now();
+  const rows = await sql.all(
+    `SELECT owner FROM payments
+      WHERE scope = ? AND owner IS NOT NULL AND lease_until > ? AND lease_until <= ?`,
+    scope,
+    at,
+    at + leaseMs,
+  );
+  if (!v.parse(heldSchema, rows).some(({ owner }) => isAlive(owner))) return;
+  throw new Failure(
+    'temporary',
+    `Another process works on a payment of the account ${account}: nothing was moved.`,
+    { hint: 'Stop its programs, wait 30 s, then run the same command again.' },
+  );
+}
+
+/** Each piece is in the target for good before it is deleted from the source. */
+async function movePayments({ from, to, account, scope }: Move): Promise<number> {
+  for (let count = 0; ;) {
+    const { payments, attempts, now } = await from.database.read((sql) => readPayments(sql, scope));
+    if (payments.length === 0) return count;
+    await arrive(to, account, (sql) =>
+      copyPayments(sql, payments, attempts, new Map([[account, now]])),
+    );
+    const ids = payments.map(({ id }) => String(id));
+    const gone = `DELETE FROM payments WHERE id IN (${placeholders(ids.length)})`;
+    await from.database.transaction((sql) => sql.run(gone, ...ids));
+    count += payments.length;
+  }
+}
+
+async function readPayments(sql: Sql, scope: string) {
+  const text = `SELECT * FROM payments WHERE scope = ? ORDER BY ref LIMIT ${rowsAtOnce}`;
+  const payments = v.parse(rowsSchema, await sql.all(text, scope));
+  const ids = payments.map(({ id }) => String(id));
+  const theirs = `SELECT * FROM attempts WHERE payment_id IN (${placeholders(ids.length)})`;
+  const attempts = ids.length === 0 ? [] : v.parse(rowsSchema, await sql.all(theirs, ...ids));
+  return { payments, attempts, now: await sql.now() };
+}
+
+/** Writes to the target, which takes the account's rows from nobody else. */
+const arrive = (
+  { database }: Side,
+  account: string,
+  action: (sql: Sql) => Promise<unknown>,
+): Promise<unknown> =>
+  database.transaction(
+    async (sql) => {
+      await sql.all(`SELECT set_config('${movesSetting}', ?, true)`, account);
+      return action(sql);
+    },
+    { isUnlimited: true },
+  );
+
+interface OtherTable {
+  readonly table: string;
+  readonly of: 'account' | 'scope';
+  /** The rest of its primary key. */
+  readonly key: readonly string[];
+  readonly conflict: string;
+}
+
+/** The limits of the source replace those of the target; of the others any version will do. */
+const otherTables: readonly OtherTable[] = [
+  {
+    table: 'account_limits',
+    of: 'account',
+    key: [],
+    conflict: '(account) DO UPDATE SET limits = excluded.limits',
+  },
+  { table: 'settlement_rates', of: 'scope', key: ['txn_id'], conflict: 'DO NOTHING' },
+  { table: 'book_entries', of: 'scope', key: ['id'], conflict: 'DO NOTHING' },
+  { table: 'book_ties', of: 'scope', key: ['ccy'], conflict: 'DO NOTHING' },
+  { table: 'book_closes', of: 'scope', key: ['month', 'correction'], conflict: 'DO NOTHING' },
+];
+
+async function moveTable(move: Move, { table, of, key, conflict }: OtherTable): Promise<void> {
+  const columns = [of, ...key];
+  const some = `SELECT * FROM ${table} WHERE ${of} = ? LIMIT ${rowsAtOnce}`;
+  for (;;) {
+    const rows = v.parse(
+      rowsSchema,
+      await move.from.database.read((sql) => sql.all(some, move[of])),
+    );
+    if (rows.length === 0) return;
+    await arrive(move.to, move.account, (sql) => sql.run(...inserted(table, rows, conflict)));
+    const tuple = `(${placeholders(columns.length)})`;
+    const gone = `DELETE FROM ${table}
+      WHERE (${columns.join(', ')}) IN (${placeholders(rows.length, tuple)})`;
+    const keys = rows.flatMap((row: StoredRow) => columns.map((name) => row[name] ?? null));
+    await move.from.database.transaction((sql) => sql.run(gone, ...keys));
+  }
+}

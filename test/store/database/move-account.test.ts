@@ -1,0 +1,232 @@
+// Moves an account from one database into another: interrupted anywhere, no payment is lost or made
+// twice, and the next run completes it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Failure } from '../../../src/formats/failure.js';
+import { moveAccount, type Side } from '../../../src/store/database/move-account.js';
+import { moveInto } from '../../../src/store/database/move.js';
+import { postgresDatabase, type Postgres } from '../../../src/store/database/postgres.js';
+import { checkTables } from '../../../src/store/database/postgres-schema.js';
+import { inboxPart } from '../../../src/store/events/postgres-events.js';
+import { eventsIn } from '../../../src/store/events/sqlite-events.js';
+import {
+  changeLimitsOfAccount,
+  limitsOfAccount,
+} from '../../../src/store/journal/account-limits.js';
+import { bookRecords } from '../../../src/store/journal/book-records.js';
+import type { Spend } from '../../../src/store/journal/journal.js';
+import { journalPart } from '../../../src/store/journal/schema.js';
+import { openSqlJournal } from '../../../src/store/journal/sql-journal.js';
+import { journalIn } from '../../../src/store/journal/sqlite-journal.js';
+import { account, fillHome } from '../../support/filled-home.js';
+import { hasPostgres } from '../../support/postgres.js';
+import { prepareTables } from '../../support/prepared-database.js';
+import { usingPostgres } from '../../support/shared-postgres.js';
+
+const server = usingPostgres();
+const scope = account;
+const nobody = (): boolean => false;
+
+async function emptySide(): Promise<Side> {
+  const database = postgresDatabase({
+    url: server().database(),
+    source: 'the test',
+    clock: () => performance.now(),
+  });
+  onTestFinished(() => database.close());
+  for (const part of [journalPart, inboxPart]) await prepareTables(database, part);
+  return { database, id: (await checkTables(database, journalPart)).id };
+}
+
+/** A database with all that an account can have in it, and a payment of another account. */
+async function filledSide(): Promise<Side> {
+  const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  await fillHome(home);
+  const side = await emptySide();
+  const { database } = side;
+  const files = {
+    journal: journalIn(join(home, 'journal.db')),
+    inbox: eventsIn(join(home, 'events.db')),
+  };
+  await moveInto(database, files, nobody, Date.now);
+  await changeLimitsOfAccount(database, account, () => limits);
+  const books = bookRecords(database);
+  await books.add(scope, opening);
+  await books.keepTies(scope, [{ ccy: 'BTC', tiedAt: 1, balance: '1' }]);
+  await openSqlJournal(database, nobody).begin(draft('other', 'ne01-other'));
+  return side;
+}
+
+const limits = { perPayment: {}, perDay: { BTC: '1' }, destinations: [] };
+const opening = {
+  id: 'opening BTC',
+  kind: 'opening',
+  ccy: 'BTC',
+  amount: '1',
+  dated: '2026-11-14',
+  note: null,
+  recordedAt: 1,
+} as const;
+
+const draft = (ref: string, of = account) => ({
+  id: `id-${ref}`,
+  scope: of,
+  account: of,
+  ref,
+  kind: 'payout' as const,
+  request: '{}',
+  fingerprint: ref,
+  idempotencyKey: null,
+  terms: {},
+});
+
+const move = (from: Side, to: Side, isAlive = nobody): Promise<number> =>
+  moveAccount({ from, to, account, scope, isAlive });
+
+/** Whether a payment of the account can be opened; the payment is removed again. */
+async function accepts({ database }: Side): Promise<boolean> {
+  try {
+    await openSqlJournal(database, nobody).begin(draft('probe'));
+  } catch (error) {
+    expect(error).toMatchObject({ kind: 'usage' });
+    return false;
+  }
+  await database.transaction((sql) => sql.run(`DELETE FROM payments WHERE ref = 'probe'`));
+  return true;
+}
+
+const countIn = async ({ database }: Side, table: string, of: string): Promise<number> => {
+  const rows = await database.read((sql) =>
+    sql.all(`SELECT 1 FROM ${table} WHERE ${of} = ?`, scope),
+  );
+  return rows.length;
+};
+
+const sorted = (spends: readonly Spend[]): Spend[] =>
+  spends.toSorted((one, other) => (one.ccy < other.ccy ? -1 : 1));
+
+async function contentsOf({ database }: Side): Promise<object> {
+  const journal = openSqlJournal(database, nobody);
+  const books = bookRecords(database);
+  return {
+    payments: await journal.page(scope, '', 100),
+    unfinished: await journal.open(scope),
+    spent: sorted(await journal.spent(account, undefined)),
+    limits: await limitsOfAccount(database, account),
+    entries: await books.entries(scope),
+    ties: await books.ties(scope),
+  };
+}
+
+async function expectMoved(from: Side, to: Side, contents: object): Promise<void> {
+  expect(await contentsOf(to)).toEqual(contents);
+  expect([await accepts(from), await accepts(to)]).toEqual([false, true]);
+  for (const [table, of] of [
+    ['payments', 'scope'],
+    ['attempts', 'account'],
+    ['spending', 'account'],
+    ['account_limits', 'account'],
+    ['book_entries', 'scope'],
+  ] as const)
+    expect([table, await countIn(from, table, of)]).toEqual([table, 0]);
+}
+
+/** Ends before the next transaction after so many, as if killed. */
+function killed({ database, id }: Side, step: () => void): Side {
+  const stopping: Postgres = {
+    ...database,
+    read: async (action) => (step(), database.read(action)),
+    transaction: async (action, options) => (step(), database.transaction(action, options)),
+  };
+  return { database: stopping, id };
+}
+
+describe.skipIf(!hasPostgres)('moving an account to another database', () => {
+  test(
+    'neither loses nor doubles a payment wherever it is killed',
+    { timeout: 60_000 },
+    async () => {
+      let from = await filledSide();
+      const others = from;
+      const contents = await contentsOf(from);
+      for (let allowed = 0, isWhole = false; !isWhole; allowed += 1) {
+        const to = await emptySide();
+        let left = allowed;
+        const step = (): void => {
+          if ((left -= 1) < 0) throw new Error('killed');
+        };
+        isWhole = await move(killed(from, step), killed(to, step)).then(
+          () => true,
+          () => false,
+        );
+        // The new database accepts payments before the move, or when it has all of them.
+        if (await accepts(from)) expect(await countIn(to, 'payments', 'scope')).toBe(0);
+        else expect([allowed, await accepts(to)]).toEqual([allowed, isWhole]);
+        await move(from, to);
+        await expectMoved(from, to, contents);
+        expect(await move(from, to)).toBe(0);
+        from = to;
+      }
+      const rest = `SELECT ref FROM payments WHERE scope <> '${scope}'`;
+      expect(await others.database.read((sql) => sql.all(rest))).toEqual([{ ref: 'other' }]);
+    },
+  );
+
+  test('is undone by moving back', async () => {
+    const [from, to] = [await filledSide(), await emptySide()];
+    const contents = await contentsOf(from);
+    await move(from, to);
+    expect(await move(to, from)).toBe(10);
+    await expectMoved(to, from, contents);
+  });
+
+  test('by two processes at once has one result', async () => {
+    const [from, to] = [await filledSide(), await emptySide()];
+    const contents = await contentsOf(from);
+    const runs = await Promise.allSettled([move(from, to), move(from, to)]);
+    for (const run of runs)
+      if (run.status === 'rejected') expect(run.reason).toMatchObject({ kind: 'temporary' });
+    expect(runs.map((run) => run.status)).toContain('fulfilled');
+    await expectMoved(from, to, contents);
+  });
+
+  test('in both directions at once leaves it in one database', async () => {
+    const [one, other] = [await filledSide(), await emptySide()];
+    const contents = await contentsOf(one);
+    await Promise.allSettled([move(one, other), move(other, one)]);
+    const [first] = [await accepts(one), await accepts(other)];
+    await (first === true ? expectMoved(other, one, contents) : expectMoved(one, other, contents));
+  });
+
+  test('waits for a process that works on a payment, and stops nothing meanwhile', async () => {
+    const [from, to] = [await filledSide(), await emptySide()];
+    const journal = openSqlJournal(from.database, nobody);
+    const claim = await journal.claim('id-going', 'host 1 x');
+    await expect(move(from, to, () => true)).rejects.toMatchObject({ kind: 'temporary' });
+    expect([await accepts(from), await accepts(to)]).toEqual([true, true]);
+    if (claim !== undefined) await journal.release(claim);
+    expect(await move(from, to, () => true)).toBe(10);
+  });
+
+  test('names the database of its payments to whoever uses another', async () => {
+    const [from, to, third] = [await filledSide(), await emptySide(), await emptySide()];
+    await move(from, to);
+    const refusal = await openSqlJournal(from.database, nobody)
+      .begin(draft('late'))
+      .catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(Failure);
+    expect(refusal).toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining(`${account} were moved`),
+      next: { do: 'accept-database', id: to.id },
+    });
+    await expect(move(from, third)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining(to.id),
+    });
+    expect(await accepts(third)).toBe(true);
+  });
+});

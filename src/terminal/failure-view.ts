@@ -1,5 +1,5 @@
-// A failure as text: the state of the money first, then the reason, then the next command; and as
-// one JSON line for scripts.
+// A failure as text: first the state of the money, then the reason, then the next command. For
+// scripts, a failure is one JSON line.
 import type { Failure, FailureKind } from '../formats/failure.js';
 import { adviceOf } from './next-step.js';
 import { toJson } from './rows/json.js';
@@ -7,7 +7,7 @@ import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
 import { widthOf, wrap } from './text.js';
 
-/** The certain state of the money by kind; nothing is certain for other kinds. */
+/** The certain state of the money, by kind. For other kinds nothing is certain. */
 const outcomes: Partial<Record<FailureKind, string>> = {
   usage: 'Not sent',
   refused: 'Nothing moved',
@@ -21,22 +21,22 @@ const outcomes: Partial<Record<FailureKind, string>> = {
 };
 
 export interface FailureViewOptions {
-  /** Whether the command moves money: only then is the state of the money shown. */
+  /** Whether the command moves money. Only then is the state of the money shown. */
   readonly money: boolean;
-  /** Wraps to the window; without it (in a pipe) the paragraph stays on one line. */
+  /** The window to which the text wraps. Without it (in a pipe) the paragraph stays on one line. */
   readonly canvas?: Canvas | undefined;
 }
 
 export function failureLines(failure: Failure, { money, canvas }: FailureViewOptions): string[] {
   const paragraph = sanitize(money ? withOutcome(failure) : failure.message);
   const lines = canvas === undefined ? [paragraph] : marked(paragraph, failure.kind, canvas);
-  // A command or an id is never wrapped, so that it can be copied.
+  // A command or an id is never wrapped, so that people can copy it.
   if (failure.requestId !== undefined) lines.push(`  Request ${sanitize(failure.requestId)}`);
   const advice = adviceOf(failure);
   return advice === undefined ? lines : [...lines, ...adviceLines(sanitize(advice), canvas)];
 }
 
-/** On separate lines. A command that does not fit gets a line too, which the terminal breaks. */
+/** The advice on separate lines. The terminal breaks a command that does not fit. */
 function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
   if (canvas === undefined || widthOf(advice) + 2 <= canvas.columns) return [`  ${advice}`];
   const parts = advice.split(/ (?=svcpay )/);
@@ -46,8 +46,8 @@ function adviceLines(advice: string, canvas: Canvas | undefined): string[] {
 }
 
 /**
- * `✗` and the paragraph, its lines under each other; what is still on its way is no failure yet and
- * has a yellow `●`.
+ * `✗` and the paragraph, its lines below each other. A payment that is still under way is not a
+ * failure yet, and has a yellow `●`.
  */
 function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas): string[] {
   const [first = '', ...rest] = wrap(paragraph, columns - mark.length);
@@ -59,7 +59,7 @@ function marked(paragraph: string, kind: FailureKind, { columns, style }: Canvas
 
 const mark = '✗ ';
 
-/** Messages that begin or end with the state of the money. */
+/** Whether a message begins or ends with the state of the money. */
 const namesOutcome = (message: string): boolean =>
   /^(?:Not|Nothing|Paid|Sent|Outcome)\b[^.]*:/.test(message) ||
   /^(?:Not|Sent)\b[^:.]*[.,]|^You (?:left|said)\b/.test(message) ||
@@ -73,11 +73,11 @@ function withOutcome({ kind, message }: Failure): string {
   return `${outcome}: ${message.replace(firstWords, (word) => word.toLowerCase())}`;
 }
 
-/** Whether the service gave no answer, or an error. */
+/** Whether the service gave no response, or an error. */
 export const unreachedText = ({ status }: Failure): string =>
   status === undefined ? 'service not reached' : `service error (${status})`;
 
-/** The last line of stderr under `--json`, and a part of it under `--log-format json`. */
+/** The last line of stderr under `--json`, and the field `error` under `--log-format json`. */
 export const failureJson = (failure: Failure): string => toJson({ error: failureFields(failure) });
 
 export function failureFields(failure: Failure) {

@@ -1,4 +1,4 @@
-// ASCII replacements for the symbols on our screens, for terminals without unicode.
+// ASCII replacements for svcpay's symbols, for terminals without unicode.
 
 const ascii: Readonly<Record<string, string>> = {
   '─': '-',
@@ -21,6 +21,6 @@ const ascii: Readonly<Record<string, string>> = {
 
 const ours = new RegExp(`[${Object.keys(ascii).join('')}]`, 'g');
 
-/** Of equal width, so that columns stay aligned. */
+/** Replacements of equal width, so that columns stay aligned. */
 export const asciiGlyphs = (line: string): string =>
   line.replace(ours, (glyph) => ascii[glyph] ?? glyph);

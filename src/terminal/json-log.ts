@@ -36,7 +36,7 @@ export function jsonLog(stderr: OutputStream, now: () => number, run: string): L
   return Object.assign(stream, {
     entry,
     note(facts: LogFacts): void {
-      // A command with several concurrent payments has no payment common to all lines.
+      // A command with several concurrent payments has no payment that all lines share.
       isOne &&= isSame(known, facts);
       known = { ...known, ...facts };
     },

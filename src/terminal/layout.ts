@@ -1,32 +1,32 @@
-// The one rule of everything that stands in columns (tables, cards, screens, live lines): which
-// columns have room in a window, and how wide they are. The least important goes first.
+// The rule for everything in columns (tables, cards, screens, live lines): which columns fit into a
+// window, and how wide they are. The least important column leaves first.
 import { widthOf } from './text.js';
 
-/** How a column gives way in a window that is too narrow. */
+/** How a column yields in a window that is too narrow. */
 export interface GivesWay {
   /**
-   * The columns with the highest number leave first; those with 0 (the default) stay: amounts,
-   * fees, units and whom you paid.
+   * Columns with the highest number leave first. Columns with 0 (the default) stay: amounts, fees,
+   * units and the recipient.
    */
   readonly priority?: number;
-  /** Moves to a line below its row instead of leaving. */
+  /** Whether the column moves to a line below its row instead of leaving. */
   readonly below?: boolean;
 }
 
 export interface ColumnWidths extends GivesWay {
-  /** Of its widest cell. */
+  /** The width of its widest cell. */
   readonly width: number;
   /** Its width before another column leaves in its favour. */
   readonly usual?: number;
-  /** Its width before it leaves itself. */
+  /** Its width before the column itself leaves. */
   readonly least?: number;
 }
 
 const priorityOf = ({ priority = 0 }: GivesWay): number => priority;
 
 /**
- * The width of each column, undefined for those that leave or move below. Undefined as a whole if
- * there is no room for those that stay.
+ * The width of each column, or undefined for a column that leaves or moves below. Undefined as a
+ * whole if the columns that stay do not fit.
  */
 export function fit(
   columns: readonly ColumnWidths[],
@@ -51,14 +51,14 @@ export function fit(
   return undefined;
 }
 
-/** A text beside others, sanitised, possibly coloured. */
+/** A sanitized text next to other texts. It may be coloured. */
 export interface Part extends GivesWay {
   readonly text: string;
 }
 
 /**
- * Texts on one line, as far as they fit; those that move below follow, each on its own line.
- * Without room for those that stay, each text has its own line.
+ * Texts on one line, as far as they fit. Texts that move below follow, each on its own line. If the
+ * texts that stay do not fit, each text has its own line.
  */
 export function sideBySide(parts: readonly Part[], room: number, gap: string): string[] {
   const shown = parts.filter(({ text }) => text !== '');

@@ -1,4 +1,4 @@
-// The live line: one line on stderr, redrawn in place during a wait; the record stays.
+// The live line: one line on stderr, redrawn in place during a wait. The final record stays.
 import type { Ora } from 'ora';
 import { asciiGlyphs } from './glyphs.js';
 import { spinnerFrames } from './ask/theme.js';
@@ -15,23 +15,23 @@ export interface LiveOptions {
   readonly every: (ms: number, action: () => void) => () => void;
 }
 
-/** Callers sanitise text from outside. */
+/** The live line. Callers sanitize text from outside. */
 export interface Live {
   /**
-   * Shows the lines of `render` and updates them every second; its argument is the milliseconds
+   * Shows the lines of `render`, and updates them every second. Its argument is the milliseconds
    * since the start.
    */
   start(render: (elapsedMs: number) => string): void;
   /**
-   * Shows a line if nothing else is shown, and returns a function that removes it; undefined
-   * otherwise.
+   * Shows a line if nothing else is shown, and returns a function that removes the line. Otherwise
+   * returns undefined.
    */
   fill(text: string): (() => void) | undefined;
-  /** Shows a line during a wait, if it can be redrawn, and removes it. */
+  /** Shows a line during a wait, if the line can be redrawn, and removes it afterwards. */
   during<T>(line: () => string, work: () => Promise<T>): Promise<T>;
   /** Shows nothing during a question, while requests may continue. */
   silent<T>(question: () => Promise<T>): Promise<T>;
-  /** Hides until the returned function is called. */
+  /** Hides the line until the returned function is called. */
   aside(): () => void;
   /** Redraws at once after a change. */
   update(): void;
@@ -39,20 +39,20 @@ export interface Live {
   progress(done: number, total: number): void;
   /** Ends with a tick and this text. */
   succeed(text: string): void;
-  /** Ends without a trace; has no effect if already ended. */
+  /** Ends without a trace. Has no effect on an ended line. */
   stop(): void;
 }
 
 const bell = '\u0007';
 const osc = '\u001B]';
 const endOfOsc = '\u001B\\';
-/** After longer waits a bell and a desktop notification (OSC 9) announce the end. */
+/** After waits longer than this, a bell and a desktop notification (OSC 9) announce the end. */
 const longMs = 10_000;
 
 const tickMs = 1000;
 const frameMs = 80;
 const margin = '  ';
-/** Margin, frame, the space after it, and the last cell, at which some terminals wrap. */
+/** Margin, frame, the space after the frame, and the last cell, at which some terminals wrap. */
 const overhead = margin.length + 3;
 
 export function createLive(terminal: Terminal, { quiet, now, every, signal }: LiveOptions): Live {
@@ -138,7 +138,7 @@ interface Display {
   close(): void;
 }
 
-/** Without redrawing: a line per change, but not per tick of a countdown. */
+/** Without redrawing, prints a line for each change, but not for each tick of a countdown. */
 function printChanges(print: (line: string) => void, line: () => string): Display {
   let shown: readonly string[] = [];
   const update = (): void => {
@@ -179,7 +179,7 @@ function animate(terminal: Terminal, every: LiveOptions['every'], line: () => st
     const { default: ora } = await import('ora');
     if (!isOpen) return;
     const { cyan } = terminal.stderrCanvas.style;
-    // Its colours depend on the environment of the process, and its handling of stdin would
+    // ora's colours depend on the environment of the process, and its handling of stdin would
     // suppress Ctrl-C.
     spinner = ora({
       stream: steadied(stderr),
@@ -212,15 +212,15 @@ const eraseBelow = '\u001B[J';
 const eraseLine = '\u001B[K';
 
 /**
- * The stream for ora, safe for a window that becomes narrower before a redraw: long lines are
- * truncated by the terminal, and the cursor waits at the start of the line. If the terminal wraps
- * the old line, the cursor is on its first half, and erasing from there removes all of it.
+ * The stream for ora, safe for a window that becomes narrower before a redraw. The terminal
+ * truncates long lines, and the cursor waits at the start of the line. If the terminal wraps the
+ * old line, the cursor is on its first half, so erasing from there removes the whole line.
  */
 function steadied(stream: OutputStream): OutputStream {
   const itself: OutputStream = Object.create(stream);
   return Object.assign(itself, {
     write: (text: string) => stream.write(`${wrapOff}${text}${wrapOn}\r`),
-    // From the first cell of the window on, tmux would keep erased lines in its history: every
+    // If erased lines start at the first cell of the window, tmux keeps them in its history: every
     // frame of the spinner.
     clearLine: () => stream.write(` ${eraseBelow}\r${eraseLine}`),
   });

@@ -42,16 +42,16 @@ export function commandFor(step: NextStep): string {
   );
 }
 
-/** The advice for a failure: text, command, or both. */
+/** The advice for a failure: a text, a command, or both. */
 export function adviceOf({ hint, next }: Pick<Failure, 'hint' | 'next'>): string | undefined {
   if (next === undefined) return hint;
   return hint === undefined ? commandFor(next) : `${hint}: ${commandFor(next)}`;
 }
 
-/** A word quoted for bash or zsh: names from outside must not be executed. */
+/** A word quoted for bash or zsh, because names from outside must not be executed. */
 export function shellWord(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./~-]*$/.test(text)) return text;
-  // Invisible characters are written by their codes.
+  // Invisible characters are written as codes.
   return sanitize(text) === text
     ? `'${text.replaceAll("'", "'\\''")}'`
     : `$'${[...text].map(escaped).join('')}'`;
@@ -63,6 +63,6 @@ function escaped(character: string): string {
   return shown.replace(/^\\u\{(.*)\}$/, (_all, hex: string) => `\\U${hex.padStart(8, '0')}`);
 }
 
-/** A quoted argument, with `--` before it if it looks like an option. */
+/** A quoted argument, preceded by `--` if it looks like an option. */
 export const shellArgument = (text: string): string =>
   text.startsWith('-') ? `-- ${shellWord(text)}` : shellWord(text);

@@ -1,4 +1,4 @@
-// The output of results, as table, rows or JSON, independent of commands.
+// The output of results as table, rows or JSON, independent of commands.
 import type { LogFacts } from '../api/options.js';
 import { Failure } from '../formats/failure.js';
 import { factLines } from './cards/card.js';
@@ -30,11 +30,11 @@ import type {
 } from './rows/view.js';
 
 export interface OutputOptions {
-  /** `-o`; by default a table on a terminal, tsv in a pipe. */
+  /** `-o`. The default is a table on a terminal, and tsv in a pipe. */
   readonly format?: Format | undefined;
   /** `--fields a,b.c`: paths into the service's own object. */
   readonly fields?: readonly string[] | undefined;
-  /** `--raw-cells`: csv cells are not changed, even if a spreadsheet would execute them. */
+  /** `--raw-cells`: csv cells stay unchanged, even if a spreadsheet would execute them. */
   readonly rawCells?: boolean | undefined;
   readonly quiet?: boolean | undefined;
   readonly json?: boolean | undefined;
@@ -45,53 +45,56 @@ type Draw = readonly string[] | ((canvas: Canvas) => readonly string[]);
 export interface Output {
   readonly format: Format;
   readonly quiet: boolean;
-  /** True if a person reads the result: a table on a terminal, not quiet. */
+  /** Whether a person reads the result: a table on a terminal, not quiet. */
   readonly forPeople: boolean;
   /**
-   * Checks `--fields` before any action: false if only their list was requested (`help`).
-   * Throws Failure usage for an unknown name.
+   * Checks `--fields` before any action. Returns false if the command should only list its fields
+   * (`help`). Throws Failure usage for an unknown name.
    */
   offers(names: readonly string[]): boolean;
-  /** Names that are accepted whatever the result is; the result may have others. */
+  /** Accepts names for any result. The result may have further names. */
   knows(names: readonly string[]): void;
-  /** Prints rows as they arrive; resolves after the last. Stops early if stdout is closed. */
+  /** Prints rows as they arrive. Resolves after the last row. Stops early if stdout is closed. */
   list<T extends object>(rows: Rows<T>, view: ListView<T>): Promise<void>;
-  /** Prints an endless list, each row at once. Ends with the list, or with its reader. */
+  /**
+   * Prints an endless list, each row at once. Ends with the list, or when the reader closes stdout.
+   */
   stream<T extends object>(rows: AsyncIterable<T>, view: StreamView<T>): Promise<void>;
-  /** The single result of a command. */
+  /** Prints the single result of a command. */
   record<T extends object>(record: T, view: RecordView<T>): Promise<void>;
   /**
-   * For programs, the action of a command without output: one document with json and jsonl, nothing
-   * otherwise.
+   * Reports the action of a command without output to programs: one document with json and jsonl,
+   * nothing otherwise.
    */
   did(result: object): void;
   /**
-   * A state change as it happens: a line with jsonl, nothing otherwise. The columns are those of
-   * the result, if it has any.
+   * Reports a state change as it happens: a line with jsonl, nothing otherwise. The columns are
+   * those of the result, if the result has columns.
    */
   change<T extends object>(object: T, columns?: readonly Column<T>[]): void;
-  /** Our plain text on stdout, in any format, without sanitising. */
+  /** Prints svcpay's own plain text on stdout in any format, without sanitizing. */
   text(line: string): void;
   /**
-   * Text in pieces on stdout, in any format, at the pace of the reader. Stops early if it closes.
+   * Prints text in pieces on stdout in any format, at the pace of the reader. Stops early if stdout
+   * is closed.
    */
   pour(pieces: AsyncIterable<string>): Promise<void>;
-  /** Lines on stdout if a person reads it, nothing otherwise. */
+  /** Prints lines on stdout if a person reads stdout, otherwise nothing. */
   screen(draw: Draw): void;
   /**
-   * Lines that belong to a question (a quote, a warning card): stderr, on a terminal or with `-o
-   * table`; silent with -q. False if nothing was drawn.
+   * Prints lines that belong to a question (a quote, a warning card) on stderr, on a terminal or
+   * with `-o table`. Prints nothing with -q. Returns false if nothing was printed.
    */
   card(draw: (canvas: Canvas) => readonly string[]): boolean;
-  /** A remark on stderr; silent with -q. */
+  /** Prints a remark on stderr. Prints nothing with -q. */
   say(line: string, facts?: LogFacts): void;
-  /** A warning on stderr, even with -q. */
+  /** Prints a warning on stderr, even with -q. */
   warn(line: string, facts?: LogFacts): void;
 }
 
 /**
- * Throws Failure usage for flags that contradict each other: `--json` and another `-o`, `-q` and
- * any form or fields.
+ * Throws Failure usage for flags that contradict each other: `--json` and another `-o`, or `-q` and
+ * any format or fields.
  */
 export function createOutput(terminal: Terminal, options: OutputOptions): Output {
   const { fields } = options;
@@ -99,7 +102,7 @@ export function createOutput(terminal: Terminal, options: OutputOptions): Output
   const asked = askedFormat(options);
   const format = asked ?? (terminal.stdoutIsTty ? 'table' : 'tsv');
   const isJson = format === 'json' || format === 'jsonl';
-  // `-q` prints its one value, and silences the remarks.
+  // `-q` prints its one value, and silences remarks.
   const row: RowOptions = {
     terminal,
     format,
@@ -195,7 +198,7 @@ function openResults({
   const { terminal, format, fields } = row;
   const asksForNames = fields !== undefined && fields.join() === 'help';
   let offered: readonly string[] = [];
-  /** Names accepted before the action are not refused afterwards. */
+  /** Names that were accepted before the action are not refused afterwards. */
   const withOffered = <V extends { readonly fields?: readonly string[] | undefined }>(
     view: V,
   ): V => ({
@@ -255,7 +258,7 @@ function openResults({
         return void terminal.stdout.write(`${document(result, view.columns, row)}\n`);
       const writer = await rowWriter(row, view);
       const text = `${writer.open}${writer.row(result, true)}${writer.close}`;
-      // The last state change of a payment is its result: printed once.
+      // The last state change of a payment is also its result, and is printed once.
       if (text !== lastChange) terminal.stdout.write(text);
     },
     change(object, columns = []) {
@@ -266,7 +269,9 @@ function openResults({
   };
 }
 
-/** Wrapped to the window. A command stays whole, on a separate line if it does not fit. */
+/**
+ * A remark, wrapped to the window. A command stays whole, on a separate line if it does not fit.
+ */
 function remark(line: string, { columns }: Canvas): string[] {
   if (widthOf(line) <= columns) return [line];
   const indent = ' '.repeat(line.length - line.trimStart().length);

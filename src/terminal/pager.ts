@@ -1,11 +1,11 @@
-// Output through the pager of the person, such as `less`.
+// Output through the person's pager, such as `less`.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Writable } from 'node:stream';
 import type { OutputStream, Terminal } from './terminal.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The pager of a terminal; undefined without one. */
+/** The pager of a terminal, or undefined without a pager. */
 export function pagerOf(
   env: Env,
   { stdoutIsTty, isDumb }: Pick<Terminal, 'stdoutIsTty' | 'isDumb'>,
@@ -15,13 +15,18 @@ export function pagerOf(
 }
 
 export interface Pager {
-  /** In place of stdout; the pager starts with its first text, and ends it by closing. */
+  /**
+   * A stream that replaces stdout. Its first text starts the pager, and its close ends the pager.
+   */
   readonly stdout: OutputStream;
   /** Resolves when the person has left the pager. */
   end(): Promise<void>;
 }
 
-/** @param env its environment; less keeps colours, and ends at once if one screen is enough */
+/**
+ * @param env the environment of the pager. less keeps colours, and ends at once if the text fits on
+ * one screen
+ */
 export function openPager(command: string, stdout: OutputStream, env: Env): Pager {
   const { columns = 0, rows = 0 } = stdout;
   let child: ChildProcess | undefined;
@@ -32,7 +37,7 @@ export function openPager(command: string, stdout: OutputStream, env: Env): Page
       env: { LESS: 'FRX', LV: '-c', ...env },
       stdio: ['pipe', 'inherit', 'inherit'],
     });
-    // Its writes report the same.
+    // The writes report the same error.
     started.stdin?.on('error', () => undefined);
     ended = new Promise((resolve) => started.on('close', resolve).on('error', resolve));
     return started;

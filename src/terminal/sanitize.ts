@@ -1,20 +1,20 @@
-// Sanitises text from outside (the service, an invoice, a webhook) for a screen and for one line of
+// Sanitizes text from outside (the service, an invoice, a webhook) for a screen and for one line of
 // tsv.
 
-// Variation selectors of emoji are harmless; all other invisible and control characters are
-// escaped. Plain text is skipped first.
+// Variation selectors of emoji are harmless. All other invisible characters and control characters
+// are escaped. Plain text is skipped first.
 const harmful =
   /(?![ -~])(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Printable ASCII, which is most text: much faster than the classes above. */
+/** Printable ASCII, which is most text. This check is much faster than the classes above. */
 const isPlain = (text: string): boolean => !/[^ -~]/.test(text);
 
 /**
  * Shows every control, escape, bidirectional and zero-width character, and every line break, as a
- * visible escape (`\n`, `\x1b`, `\u202e`), so that the text stays on its line and has no effect on
- * the terminal.
+ * visible escape (`
+ * `, `\x1b`, `\u202e`). The text then stays on its line and has no effect on the terminal.
  */
 export const sanitize = (text: string): string =>
   isPlain(text) ? text : text.replace(harmful, visible);
@@ -28,13 +28,13 @@ function visible(character: string): string {
   );
 }
 
-/** These characters as JSON escapes: the document is equivalent, and safe on a terminal. */
+/** Writes these characters as JSON escapes. The document is equivalent, and safe on a terminal. */
 export function sanitizeJson(json: string): string {
-  // JSON has escaped all other controls of ASCII.
+  // JSON has already escaped all other controls of ASCII.
   if (Buffer.byteLength(json) === json.length && !json.includes('\x7f')) return json;
   return json.replace(harmful, (character) => {
-    // A line feed separates lines of an indented document; within a string JSON has already escaped
-    // it.
+    // A line feed separates lines of an indented document. Within a string, JSON has already
+    // escaped it.
     if (character === '\n') return character;
     return character.replace(
       /[^]/g,

@@ -1,10 +1,10 @@
-// Writes a stream in few large pieces: rows of one turn together, at the pace of the reader.
+// Writes a stream in few large pieces: the rows of one turn together, at the pace of the reader.
 import type { OutputStream } from './terminal.js';
 
 const fullAt = 65_536;
 
 export interface Sink {
-  /** Resolves when the stream has room. */
+  /** Resolves when the stream accepts more text. */
   push(text: string): Promise<void>;
   /** Resolves when everything is written. */
   end(): Promise<void>;
@@ -20,7 +20,8 @@ export function createSink(stream: OutputStream): Sink {
     scheduled = undefined;
     const text = waiting;
     waiting = '';
-    // A failed write calls back too: a closed reader ends the wait, and the terminal handles it.
+    // A failed write also calls back. If the reader closed the stream, the wait ends, and the
+    // terminal handles the error.
     if (text !== '') written = new Promise((resolve) => stream.write(text, () => resolve()));
     return written;
   };

@@ -1,34 +1,34 @@
-// All facts about the terminal: which streams are terminals, width, colours, whether questions are
-// possible.
+// The properties of the terminal: which streams are terminals, width, colours, and whether
+// questions are possible.
 import type { Readable, Writable } from 'node:stream';
 import type { LogFacts } from '../api/options.js';
 import { Chalk, type ChalkInstance } from 'chalk';
 
-/** `setRawMode(true)` hides typed input; only a terminal has it. */
+/** `setRawMode(true)` hides typed input. Only a terminal has this method. */
 export type InputStream = Readable & {
   readonly isTTY?: boolean;
   setRawMode?(isRaw: boolean): unknown;
 };
-/** Opened only for reading: opening it loads a large part of Node. */
+/** An input that is opened only for reading, because opening it loads a large part of Node. */
 export interface Input {
   readonly isTTY: boolean;
   open(): InputStream;
-  /** What was typed and not read yet; in raw mode also an unfinished line. */
+  /** Typed keys that were not read yet. In raw mode also an unfinished line. */
   typed?(): string;
-  /** Whether the terminal echoes input; either way it stays available for the next read. */
+  /** Sets whether the terminal echoes input. In both cases the next read gets the input. */
   echo?(isOn: boolean): void;
-  /** False for a background job, which is stopped if it reads keys. */
+  /** False for a background job. The system stops a background job that reads keys. */
   isForeground?(): boolean;
 }
 
-/** Accepts lines with their data; plain text is split into lines. */
+/** A stream of log lines with their data. Plain text is split into lines. */
 export type LogStream = OutputStream & {
   entry(
     level: 'debug' | 'info' | 'warning' | 'error',
     message: string,
     facts?: LogFacts & { readonly error?: object },
   ): void;
-  /** Later lines belong to this payment and request by default. */
+  /** Sets the payment and request of later lines. */
   note(facts: LogFacts): void;
 };
 
@@ -42,48 +42,57 @@ export type OutputStream = Writable & {
   _refreshSize?(): void;
 };
 
-/** The properties of the output for a view; views are pure functions of this and their data. */
+/**
+ * The properties of the output that a view needs. A view is a pure function of this canvas and its
+ * data.
+ */
 export interface Canvas {
-  /** Colours of the stream; writes no escape where colours are off. */
+  /** The colours of the stream. Without colours, no escape is written. */
   readonly style: ChalkInstance;
-  /** Width in cells; 80 if unknown. */
+  /** The width in cells, or 80 if the width is unknown. */
   readonly columns: number;
   readonly rows: number;
   /**
-   * The smallest coloured blocks that draw a QR code: false without a real terminal, and under
+   * The smallest coloured blocks that draw a QR code. False without a real terminal, and under
    * `--no-color`.
    */
   readonly blocks: false | 'half' | 'sextants';
-  /** The block explorer of address links (OSC 8); undefined without one, or without a terminal. */
+  /**
+   * The block explorer of address links (OSC 8). Undefined without an explorer or without a
+   * terminal.
+   */
   readonly explorer?: string | undefined;
 }
 
-/** As a canvas it stands for stdout. */
+/** The terminal. As a canvas it stands for stdout. */
 export interface Terminal extends Canvas {
   readonly stdin: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
-  /** The canvas of stderr: questions, the cards that belong to them, and errors. */
+  /** The canvas of stderr: questions, the cards that belong to questions, and errors. */
   readonly stderrCanvas: Canvas;
-  /** False if only ASCII is safe; `glyphs` then writes our symbols in ASCII. */
+  /** False if only ASCII is safe. `glyphs` then writes svcpay's symbols in ASCII. */
   readonly unicode: boolean;
   readonly canPrompt: boolean;
-  /** No escape sequences: questions are lines. */
+  /** Without escape sequences, so questions are lines. */
   readonly isDumb: boolean;
   /**
-   * Why a question cannot be asked, in words that fit after "no question can be asked: "; undefined
-   * when it can.
+   * The reason why a question cannot be asked, in words that fit after "no question can be asked:
+   * ". Undefined if questions can be asked.
    */
   readonly whyNoPrompt: string | undefined;
   /** Whether a line on stderr may be redrawn in place. */
   readonly canAnimate: boolean;
-  /** Shows progress in the task bar (OSC 9;4); others would take it for a notice. */
+  /**
+   * Whether the terminal shows progress in the task bar (OSC 9;4). Other terminals would show a
+   * notification.
+   */
   readonly hasTaskbar: boolean;
-  /** Reads the size of the window. The resize signal may arrive after the next key. */
+  /** Reads the size of the window, because the resize signal may arrive after the next key. */
   measure(): void;
-  /** True once the reader of stdout has closed (`| head`) or stdout cannot be written. */
+  /** True if the reader of stdout has closed it (`| head`), or if stdout cannot be written. */
   readonly stdoutClosed: () => boolean;
 }
 
@@ -112,7 +121,7 @@ export function openTerminal({
 }: TerminalSource): Terminal {
   const isTty = (stream: OutputStream): boolean => stream.isTTY === true;
   const ttys = [stdout, stderr].filter(isTty);
-  // A pseudo-terminal without a size reports 0 columns: width is then unknown, not zero.
+  // A pseudo-terminal without a size reports 0 columns. The width is then unknown, not zero.
   const widest = (side: 'columns' | 'rows', fallback: number): number =>
     ttys.map((stream) => stream[side]).find((cells) => cells !== undefined && cells > 0) ??
     fallback;
@@ -195,14 +204,17 @@ function reasonAgainstPrompt(
   return undefined;
 }
 
-/** The first set locale variable decides; without any it is a container, not an old terminal. */
+/**
+ * Whether the locale uses UTF-8. The first set locale variable decides. Without any, the process is
+ * in a container, not on an old terminal.
+ */
 function speaksUnicode(env: Env): boolean {
   if (env['TERM'] === 'linux' || env['TERM'] === 'dumb') return false;
   const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(isSet);
   return locale === undefined || /utf-?8/i.test(locale);
 }
 
-/** A closed pipe (`| head`) or a full disk ends the output, but not the command. */
+/** Notices a closed pipe (`| head`) or a full disk, which ends the output, but not the command. */
 function watchForClosedReader(stream: OutputStream): () => boolean {
   let closed = false;
   stream.on('error', () => (closed = true));

@@ -16,9 +16,9 @@ export const padLeft = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 
 /**
- * Shortens a line of ours, colours included, with an ellipsis: after a word and not within
- * parentheses; within a word only if it is the first, and a path or address after its last sign
- * that separates.
+ * Shortens a line of svcpay's own text, colours included, with an ellipsis. It cuts after a word
+ * and not within parentheses. It cuts within the first word only, and cuts a path or an address
+ * after its last separator.
  */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
@@ -36,8 +36,8 @@ export function truncate(line: string, width: number): string {
 }
 
 /**
- * Text from outside on one line of at most `width` cells: line breaks become spaces, the rest is
- * sanitised.
+ * Text from outside on one line of at most `width` cells. Line breaks become spaces, and the rest
+ * is sanitized.
  */
 export const oneLine = (text: string, width: number): string =>
   truncate(sanitize(text.trim().replace(/\s+/g, ' ')), width);
@@ -49,7 +49,8 @@ const afterFlag = / (?<=(?:^| )--?[a-z][a-z-]* )(?=[A-Z\d][A-Z\d]*(?![a-z]))/;
 const tied = new RegExp(`${inAmount.source}|${afterFlag.source}`, 'g');
 
 /**
- * Wraps between words, and within a word only if it is wider than the line; numbers are not split.
+ * Wraps between words. It wraps within a word only if the word is wider than the line. It never
+ * splits a number.
  */
 export function wrap(text: string, width: number): string[] {
   const kept = text.replace(tied, '\u00A0');

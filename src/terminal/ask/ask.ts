@@ -1,5 +1,5 @@
-// Questions to a person: asked on stderr if they can be answered, otherwise refused at once with
-// the missing flag.
+// Questions to a person. They are asked on stderr if a person can answer them, and otherwise
+// refused at once with the missing flag.
 import { Failure } from '../../formats/failure.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
@@ -18,35 +18,36 @@ export { back, type Back } from './wizard.js';
 export type { Choice, Over } from './questions.js';
 
 /**
- * Questions that may also be answered `back`: by Esc, `<` for a text, or the last choice of a list.
+ * Questions that also accept the answer `back`: by Esc, by `<` for a text, or by the last choice of
+ * a list.
  */
 interface Steps {
   text(question: TextQuestion): Promise<string | Back>;
-  /** A text that is read by a function, such as an amount. */
+  /** Asks for a text that a function reads, such as an amount. */
   parsed<T>(question: ParsedQuestion<T>): Promise<T | Back>;
   select<T>(question: SelectQuestion<T>): Promise<T | Back>;
   search<T>(question: ChoiceQuestion<T>): Promise<T | Back>;
-  /** Masked, never echoed. */
+  /** Asks for a masked text, which is never echoed. */
   secret(question: TextQuestion): Promise<string | Back>;
 }
 
 /**
- * Each throws Failure: `declined` if no question can be asked or the input has ended, `interrupted`
- * for Ctrl-C.
+ * Asks questions. Each method throws Failure: `declined` if no question can be asked or the input
+ * has ended, `interrupted` for Ctrl-C.
  */
 export interface Ask {
   /** Throws Failure `declined` with all these flags if no question can be asked. */
   demand(flags: readonly string[], hint?: string): void;
   /**
-   * No by default and for Esc; true at once under `--yes`. `note` is a dim remark after the
-   * question.
+   * Asks for yes or no. The answer is no by default and for Esc, and yes at once under `--yes`.
+   * `note` is a dim remark after the question.
    */
   confirm(message: string, note?: string): Promise<boolean>;
   /** Like `confirm`, but a no throws Failure `declined` with this message. */
   agree(message: string, otherwise: string): Promise<void>;
-  /** Like `confirm` with a time limit; `lapsed` if it passes before the answer. */
+  /** Like `confirm` with a time limit. The answer is `lapsed` if the limit passes first. */
   confirmWithin(message: string, deadline: Deadline): Promise<boolean | 'lapsed'>;
-  /** Masked, never echoed; there is no way back. */
+  /** Asks for a masked text, which is never echoed. It offers no way back. */
   secret(question: TextQuestion): Promise<string>;
   readonly steps: Steps;
 }
@@ -57,7 +58,7 @@ interface AskOptions {
   readonly signal?: AbortSignal;
   /** Runs around every question. */
   readonly around?: <T>(question: () => Promise<T>) => Promise<T>;
-  /** Called at the first key of each question, unless it is asked in lines. */
+  /** Called at the first key of each question, unless questions are lines. */
   readonly onKey?: () => void;
 }
 

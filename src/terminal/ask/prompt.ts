@@ -1,4 +1,4 @@
-// Runs one prompt on the terminal and distinguishes its ends: an answer, a step back, Ctrl-C, the
+// Runs one prompt on the terminal, and distinguishes its ends: an answer, a step back, Ctrl-C, the
 // end of input.
 import type { Key } from 'node:readline';
 import type { Input, Terminal } from '../terminal.js';
@@ -17,15 +17,15 @@ export interface PromptContext {
 /** The behaviour of a question. */
 export interface Pose {
   readonly canGoBack: boolean;
-  /** The current answer was refused: a paste replaces it. */
+  /** Whether the current answer was refused. A paste then replaces it. */
   readonly isRefused?: () => boolean;
-  /** It is erased after the answer, which is shown elsewhere. */
+  /** Whether the question is erased after the answer, because the answer is shown elsewhere. */
   readonly isWiped?: boolean;
-  /** Earlier input does not answer it. */
+  /** Whether earlier input cannot answer the question. */
   readonly isFresh?: boolean;
   /**
-   * The lines printed above it. The question, whose cursor is on its last line, is then drawn again
-   * with these lines when the window changes.
+   * The lines printed above the question. If the window changes, the question, whose cursor is on
+   * its last line, is drawn again together with these lines.
    */
   readonly above?: () => readonly string[];
 }
@@ -34,8 +34,8 @@ export interface Pose {
 const resized = Symbol('resized');
 
 /**
- * Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input; with `canGoBack` Esc
- * answers `back`.
+ * Throws Failure `interrupted` for Ctrl-C, and `declined` for the end of input. With `canGoBack`,
+ * Esc answers `back`.
  */
 export async function runPrompt<T>(
   terminal: Terminal,
@@ -73,8 +73,8 @@ async function runOnce<T>(
     context.clearPromptOnDone = true;
     aborter.abort(back);
   };
-  // Readline pauses its input permanently after Ctrl-D, and after a return from Ctrl-Z, when the
-  // question is still open.
+  // Readline pauses its input permanently after Ctrl-D, and also after a return from Ctrl-Z, while
+  // the question is still open.
   const onPause = (): void => {
     if (lastKey.ctrl !== true) return;
     if (lastKey.name === 'd') aborter.abort();
@@ -110,7 +110,7 @@ async function runOnce<T>(
   }
 }
 
-/** A paste is one line, and replaces a refused answer. */
+/** Makes a paste one line. A paste replaces a refused answer. */
 function pastesIn(isRefused: () => boolean): (piece: string) => string {
   const read = pasteReader();
   return (piece) => {
@@ -122,10 +122,12 @@ function pastesIn(isRefused: () => boolean): (piece: string) => string {
 const endOfLine = '\u0005';
 const killLine = '\u0015';
 
-/** Discards input typed during a wait. Throws Failure `interrupted` for Ctrl-C in it. */
+/**
+ * Discards input that was typed during a wait. Throws Failure `interrupted` if it contains Ctrl-C.
+ */
 function discardTyped({ open, typed }: Input): void {
   const stdin = open();
-  // Otherwise an unfinished line could not be read.
+  // Without raw mode, an unfinished line could not be read.
   stdin.setRawMode?.(true);
   const read = stdin.readableLength > 0 ? String(stdin.read()) : '';
   const isInterrupted = `${read}${typed?.() ?? ''}`.includes('\u0003');
@@ -145,12 +147,13 @@ const pasteEnd = '\u001B[201~';
 const markPastes = '\u001B[?2004h';
 const markNoPastes = '\u001B[?2004l';
 
-/** This many characters at once are pasted, not typed. */
+/** A piece of at least this many characters was pasted, not typed. */
 const leastPasted = 8;
 
 /**
- * Processes keyboard input in chunks. Line breaks within a paste become blanks: it is marked by the
- * terminal, or detected by a line break followed by more text. A final line break is the Enter key.
+ * Processes keyboard input in pieces. Line breaks within a paste become blanks. The terminal marks
+ * a paste, or a line break with more text after it shows a paste. A final line break is the Enter
+ * key.
  */
 export function pasteReader(): (piece: string) => string {
   let isOpen = false;
@@ -167,10 +170,10 @@ export function pasteReader(): (piece: string) => string {
   return read;
 }
 
-/** Arrows, deletions and other keys that no text has. */
+/** Arrows, deletions and other keys that do not occur in text. */
 const controlKeys = /[^\P{Cc}\r\n\t]/u;
 
-/** Marked as pasted, or too much at once to be typed. */
+/** Whether a piece is marked as a paste, or is too long for typed keys. */
 export const isPaste = (piece: string): boolean =>
   piece.includes(pasteStart) || (piece.length >= leastPasted && !controlKeys.test(piece));
 

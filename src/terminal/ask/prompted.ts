@@ -1,4 +1,4 @@
-// Questions as prompts, redrawn in place: for a terminal that supports escape sequences.
+// Questions as prompts that are redrawn in place, for a terminal that supports escape sequences.
 import { confirm, input, password, search, select } from '@inquirer/prompts';
 import { Failure } from '../../formats/failure.js';
 import { plainLetters } from '../../formats/text.js';
@@ -85,7 +85,10 @@ function textPrompt(
   };
 }
 
-/** Its config is made again when the window changes, with the cursor on the same choice. */
+/**
+ * A prompt with choices. If the window changes, its config is created again, with the cursor on the
+ * same choice.
+ */
 function selectPrompt<T>(terminal: Terminal, question: SelectQuestion<T>) {
   const { stderrCanvas, unicode } = terminal;
   const escape = (question.backName ?? 'Back').toLowerCase();
@@ -127,7 +130,7 @@ function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
   return {
     config: {
       message: sanitize(question.message),
-      // During a search the way back is Esc: the last choice could look like a match.
+      // During a search, Esc is the way back, because the last choice could look like a match.
       source: (typed = '') =>
         typed === '' ? [...choices, ...always, backChoice(terminal)] : found(typed),
       ...startingAt(question.default),
@@ -138,7 +141,7 @@ function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {
   };
 }
 
-/** What is typed, as a choice; or why it is none. */
+/** The typed text as a choice, or the reason why it is not a choice. */
 function readTyped<T>({ typed }: ChoiceQuestion<T>, text: string): readonly Choice<T>[] | string {
   try {
     return typed === undefined ? [] : [typed(text.trim())];
@@ -153,7 +156,7 @@ const startingAt = <T>(first: T | undefined): { default?: T } =>
 
 const escBack = 'esc back';
 
-/** Leaves room for the lines above the question. */
+/** The number of choices on the screen, below the lines above the question. */
 const pageSize = ({ stderrCanvas: { rows } }: Terminal, over?: readonly string[]): number =>
   Math.min(Math.max(rows - (over === undefined ? 10 : over.length + 7), 4), 12);
 
@@ -172,7 +175,7 @@ interface ListedChoice<T> {
 function listed<T>({ stderrCanvas }: Terminal, choices: readonly Choice<T>[]): ListedChoice<T>[] {
   return choices.map(({ value, name, description }) => ({
     value,
-    // Blanks within a line are kept, so that columns stay aligned.
+    // Blanks within a line stay, so that columns stay aligned.
     name: truncate(sanitize(name.trim().replace(/[\r\n\t]+/g, ' ')), stderrCanvas.columns - 3),
     description: oneLine(description ?? '', stderrCanvas.columns - 1),
   }));
@@ -188,7 +191,7 @@ function matching<T>(choices: readonly ListedChoice<T>[], typed: string): Listed
   return whole.length > 0 ? whole : having(hasInOrder);
 }
 
-/** `vcb` is in `Vietcombank`: every letter, in this order. */
+/** Whether a text has every letter of a word in this order: `vcb` is in `Vietcombank`. */
 function hasInOrder(text: string, word: string): boolean {
   let at = -1;
   return [...word].every((letter) => (at = text.indexOf(letter, at + 1)) >= 0);

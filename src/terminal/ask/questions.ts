@@ -1,15 +1,15 @@
-// The questions, and the interface of their two implementations: prompts, or line by line.
+// The questions, and the interface of their two implementations: prompts and lines.
 import type { Canvas } from '../terminal.js';
 import type { Deadline } from './timed-confirm.js';
 import type { Back } from './wizard.js';
 
-/** Lines above a question, erased with it if possible. */
+/** Lines above a question. They are erased with the question if possible. */
 export type Over = (canvas: Canvas) => readonly string[];
 
 export interface Question {
   readonly message: string;
   readonly over?: Over | undefined;
-  /** The flag that answers it, as typed: `--institution CODE`. */
+  /** The flag that answers the question, as typed: `--institution CODE`. */
   readonly flag: string;
 }
 
@@ -22,7 +22,10 @@ export interface TextQuestion extends Question {
   readonly default?: string | undefined;
 }
 
-/** `parse` throws a Failure for an invalid answer; its message is shown and the question stays. */
+/**
+ * A question whose answer `parse` reads. For an invalid answer `parse` throws a Failure. Its
+ * message is shown, and the question stays.
+ */
 export interface ParsedQuestion<T> extends TextQuestion {
   readonly parse: (answer: string) => T;
 }
@@ -30,32 +33,32 @@ export interface ParsedQuestion<T> extends TextQuestion {
 export interface Choice<T> {
   readonly value: T;
   readonly name: string;
-  /** A line shown while the choice is the active one. */
+  /** A line shown while the cursor is on this choice. */
   readonly description?: string | undefined;
 }
 
 /**
- * A search is narrowed to the choices that have every word typed in their name or description, or
- * else its letters in order.
+ * A question with choices. A search shows the choices whose name or description has every typed
+ * word, or else its letters in order.
  */
 export interface ChoiceQuestion<T> extends Question {
   readonly choices: readonly Choice<T>[];
   readonly default?: T | undefined;
-  /** Offered below the others, whatever is typed in a search. */
+  /** Choices below the others, offered whatever a person types in a search. */
   readonly always?: readonly Choice<T>[];
   /**
-   * Reads an answer to a search that is none of the choices, as one; throws Failure for an invalid
+   * Reads an answer to a search that matches no choice, as a choice. Throws Failure for an invalid
    * text.
    */
   readonly typed?: (text: string) => Choice<T>;
-  /** The number of choices on the screen; by default as many as fit. */
+  /** The number of choices on the screen. The default is as many as fit. */
   readonly pageSize?: number;
 }
 
 export interface SelectQuestion<T> extends ChoiceQuestion<T> {
-  /** The label of the way back; by default "Back". */
+  /** The label of the way back. The default is "Back". */
   readonly backName?: string;
-  /** Lines printed above the question beforehand, and again when the window changes. */
+  /** Lines printed above the question beforehand, and again if the window changes. */
   readonly above?: Over | undefined;
 }
 
@@ -65,8 +68,8 @@ export interface JudgedText extends TextQuestion {
 }
 
 /**
- * Asks the questions. All but a confirmation may be answered `back`, a secret only if it allows
- * that.
+ * Asks the questions. All except a confirmation may be answered `back`. A secret may be answered
+ * `back` only if the question allows that.
  */
 export interface Prompter {
   confirm(message: string, note: string | undefined): Promise<boolean>;

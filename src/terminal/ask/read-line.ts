@@ -1,4 +1,4 @@
-// One line from the keyboard. Further input stays in the stream, for the next question or command.
+// One line from the keyboard. Further input stays in the stream for the next question or command.
 import { StringDecoder } from 'node:string_decoder';
 import { Failure } from '../../formats/failure.js';
 import type { InputStream } from '../terminal.js';
@@ -10,7 +10,7 @@ export const interrupted = (): Failure => new Failure('interrupted', 'Interrupte
 export const inputEnded = (): Failure =>
   new Failure('declined', 'The input ended before the question was answered.');
 
-/** Throws Failure `interrupted` for Ctrl-C and `declined` for the end of input. */
+/** Reads a line. Throws Failure `interrupted` for Ctrl-C, and `declined` for the end of input. */
 export function readLine(stdin: InputStream, signal: AbortSignal | undefined): Promise<string> {
   return new Promise((resolve, reject) => {
     const decoder = new StringDecoder('utf8');
@@ -40,7 +40,7 @@ export function readLine(stdin: InputStream, signal: AbortSignal | undefined): P
   });
 }
 
-/** A line that is read without echo, with backspaces applied. */
+/** Reads a line without echo, and applies backspaces. */
 export async function readUnseen(
   stdin: InputStream,
   signal: AbortSignal | undefined,
@@ -55,7 +55,7 @@ export async function readUnseen(
   }
 }
 
-/** Backspace deletes a character, Ctrl-U the line. */
+/** Applies Backspace, which deletes a character, and Ctrl-U, which deletes the line. */
 function withBackspaces(typed: string): string {
   let line = '';
   for (const character of typed) {

@@ -1,12 +1,12 @@
-// The streams of one prompt: a keyboard that delivers an Enter by itself, and a screen that knows
-// what is on it.
+// The streams of one prompt: a keyboard that delivers Enter as a separate piece, and a screen that
+// records what it shows.
 import { createInterface } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { InputStream, OutputStream } from '../terminal.js';
 import { widthOf } from '../text.js';
 
-/** The time for an ESC byte to become an arrow key; readline's half second is noticeable. */
+/** The time in which an ESC byte can become an arrow key. readline's half second is noticeable. */
 const escapeMs = 60;
 
 export interface Keyboard {
@@ -22,16 +22,16 @@ export interface Keyboard {
  */
 export function openKeyboard(stdin: InputStream, change: (piece: string) => string): Keyboard {
   const input = Object.assign(new PassThrough(), {
-    // Prompts ignore the first turn of a terminal, and with it what was typed before.
+    // Prompts ignore the first turn of a terminal, and with it earlier keys.
     isTTY: true,
     setRawMode: (isRaw: boolean) => stdin.setRawMode?.(isRaw),
   });
-  // Readline keeps the escape timeout of its first use of a stream.
+  // Readline keeps the escape timeout of the first use of a stream.
   createInterface({ input, terminal: true, escapeCodeTimeout: escapeMs }).close();
   const decoder = new StringDecoder('utf8');
   let waiting = '';
   let next: NodeJS.Immediate | undefined;
-  // A search filters its list after the text, and only then an Enter may choose from it.
+  // A search filters its list after the text. Only then may an Enter choose from the list.
   const deliver = (): void => {
     const [piece = ''] = /^[^\r]+|^\r/.exec(waiting) ?? [];
     waiting = waiting.slice(piece.length);
@@ -60,8 +60,8 @@ const erased = '\u001B[2K\u001B[G';
 export interface Screen {
   readonly output: Writable;
   /**
-   * Erases the prompt, whose cursor is on its last line, and the lines above it, as the window
-   * wraps them now. What the prompt still writes is ignored.
+   * Erases the prompt, whose cursor is on its last line, and the lines above it, in their current
+   * wrapping. Later writes of the prompt are ignored.
    */
   readonly erase: (above: readonly string[]) => void;
 }
@@ -87,7 +87,7 @@ export function openScreen(stream: OutputStream): Screen {
       const rowsOf = (line: string): number =>
         Math.max(Math.ceil(widthOf(line) / (stream.columns ?? Infinity)), 1);
       const rows = [...above, ...shown.split('\n')].reduce((sum, line) => sum + rowsOf(line), -1);
-      // From the first cell of the window on, tmux would keep erased lines in its history.
+      // If erased lines start at the first cell of the window, tmux keeps them in its history.
       stream.write(`${rows > 0 ? `\u001B[${rows}A` : ''}\r \u001B[J\r\u001B[K`);
     },
   };

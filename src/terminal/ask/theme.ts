@@ -1,4 +1,4 @@
-// The style of prompts, with the colours of stderr instead of the library's, which check stdout.
+// The style of prompts. It uses the colours of stderr, because the library checks stdout.
 import type { Terminal } from '../terminal.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { widthOf, wrap } from '../text.js';
@@ -10,7 +10,7 @@ const dashes = ['-', '\\', '|', '/'];
 export const spinnerFrames = (unicode: boolean): string[] => (unicode ? [...dots] : [...dashes]);
 
 interface PromptLook {
-  /** The effect of Esc at a list, as in `back`. */
+  /** The effect of Esc at a list, such as `back`. */
   readonly escape?: string | undefined;
   /** A dim word after the open question. */
   readonly hint?: string | undefined;
@@ -21,7 +21,7 @@ interface PromptLook {
   readonly onHighlight?: (text: string) => void;
 }
 
-/** The minimum width for an answer beside its question. */
+/** The minimum width for an answer next to its question. */
 const leastRoom = 14;
 
 export function promptTheme(
@@ -45,7 +45,7 @@ export function promptTheme(
             ? style.bold(text)
             : `${style.bold(text)} ${style.dim(`(${hint})`)}`;
         const lines = wrap(hinted, columns - 3);
-        // An answer starts on a new line if the question leaves no room.
+        // An answer starts on a new line if it does not fit next to the question.
         const isFull =
           hint !== undefined &&
           status !== 'done' &&

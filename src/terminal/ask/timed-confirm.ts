@@ -1,4 +1,4 @@
-// A confirmation with a time limit: the remaining time is shown beside the question, and ends it.
+// A confirmation with a time limit. The question shows the remaining time, and ends with it.
 import {
   createPrompt,
   isEnterKey,

@@ -1,12 +1,13 @@
-// A sequence of questions with a way back: each step gets the answers so far and adds its own.
+// A sequence of questions with a way back. Each step gets the answers so far and adds its own
+// answer.
 
 /** The request for the previous question. */
 export const back = Symbol('back');
 export type Back = typeof back;
 
 /**
- * Undefined if there is nothing to ask: the answer is a flag, or does not apply. After a step back
- * `before` has the withdrawn answers, to be offered again.
+ * A step. Undefined if there is nothing to ask, because a flag has the answer or the question does
+ * not apply. After a step back, `before` has the withdrawn answers, to offer them again.
  */
 export type Step<Answers> = (
   soFar: Answers,
@@ -14,10 +15,9 @@ export type Step<Answers> = (
 ) => Promise<Answers | Back> | undefined;
 
 /**
- * Going back withdraws the last answer and asks its question again; going back from the first ends
- * with `back`.
- *
- * @param before answers of an earlier run, to be offered again
+ * Asks the steps in order. Going back withdraws the last answer and asks its question again. Going
+ * back from the first step ends with `back`.
+ * @param before answers of an earlier run, to offer them again
  */
 export async function walk<Answers>(
   start: Answers,
@@ -47,7 +47,7 @@ export async function walk<Answers>(
   return soFar;
 }
 
-/** A step for one of the answers: asks for it unless it is known, or not wanted. */
+/** A step for one of the answers. It asks only if the answer is missing and needed. */
 export const stepFor =
   <Answers extends object>() =>
   <K extends keyof Answers>(
@@ -63,7 +63,7 @@ export const stepFor =
         }))
       : undefined;
 
-/** The result of an answer; going back adds nothing. */
+/** The result of an answer. Going back adds nothing. */
 export async function taking<T, Answers>(
   answer: Promise<T | Back>,
   take: (given: T) => Answers,

@@ -19,21 +19,21 @@ export interface BatchSum {
   readonly ccy: string;
   readonly rows: number;
   readonly amount: Big;
-  /** The spendable balance; null if unknown, or without a wallet. */
+  /** The spendable balance. Null if the balance is unknown or there is no wallet. */
   readonly available: Big | null;
 }
 
 /** The output of `--json`. */
 export interface BatchSummary {
   readonly file: string;
-  /** The start of the run and its name. */
+  /** The start and the name of the run. */
   readonly run: string;
   readonly dryRun: boolean;
   readonly rows: number;
-  /** Of those: paid by an earlier run. */
+  /** Of these rows, those that an earlier run paid. */
   readonly paidBefore: number;
   readonly paid: number;
-  /** Accepted by the service, and not awaited. */
+  /** Rows that the service accepted, and whose end this run did not await. */
   readonly sent: number;
   readonly unknown: number;
   readonly failed: number;
@@ -43,16 +43,16 @@ export interface BatchSummary {
   /** The planned total at the start, without fees. */
   readonly totals: readonly BatchSum[];
   /**
-   * What leaves each wallet, quoted or estimated; null without a question and without a dry run.
+   * The debit of each wallet, quoted or estimated. Null if there was no question and no dry run.
    */
   readonly cost: readonly BatchCost[] | null;
-  /** The earlier run that this one is compared with. */
+  /** The earlier run for the comparison with this run. */
   readonly lastRun: { readonly at: number; readonly name: string; readonly rows: number } | null;
-  /** What differs from earlier runs. */
+  /** Differences from earlier runs. */
   readonly remarks: readonly BatchRemark[];
-  /** With --seal or --sealed: binds everything that is paid. */
+  /** With --seal or --sealed: the digest of everything that is paid. */
   readonly seal: string | null;
-  /** Rows that are paid or in flight, and since when. */
+  /** Rows that were already paid or in flight, and since when. */
   readonly earlier: readonly { readonly line: number; readonly at: number }[];
   /** The file with the outcome of every row. */
   readonly result: string | null;
@@ -70,7 +70,7 @@ export interface BatchRemark {
 /** The total debited from a wallet. */
 export interface BatchCost {
   readonly ccy: string;
-  /** Fees included, unless it is an estimate. */
+  /** Fees are included, unless it is an estimate. */
   readonly total: Big;
   readonly fees: Big | null;
   readonly isEstimate: boolean;
@@ -107,7 +107,7 @@ const changeOf = ({ before, now, note }: BatchRemark): string =>
     .filter((part) => part !== '')
     .join(', ');
 
-/** `Line 4: Bob Tran: account changed, 0123456789 -> 9876543210`. */
+/** The text of a remark: `Line 4: Bob Tran: account changed, 0123456789 -> 9876543210`. */
 export const remarkText = (remark: BatchRemark): string =>
   [
     remark.line === null ? '' : `Line ${remark.line}: `,
@@ -123,7 +123,7 @@ const remarkFact = (remark: BatchRemark): Fact => ({
 
 const mostRemarks = 50;
 
-/** One block above the question. */
+/** The remarks as one block above the question. */
 function remarkLines(remarks: readonly BatchRemark[], canvas: Canvas): string[] {
   if (remarks.length === 0) return [];
   const shown = remarks.slice(0, mostRemarks);
@@ -165,7 +165,7 @@ function sumFact({ from, ccy, rows, amount, available }: BatchSum): Fact {
 }
 
 export interface BatchPlan {
-  /** Undefined for a batch too long to show. */
+  /** Undefined if the batch is too long to show. */
   readonly rows?: readonly BatchRowView[] | undefined;
   readonly quoted?: QuotedCost | undefined;
 }
@@ -219,16 +219,16 @@ const daysOf = (rows: BatchSummary['earlier']): string =>
 
 export interface BatchRowView {
   readonly line: number;
-  /** Who is paid, if the row names them. */
+  /** The name of the payee, if the row has one. */
   readonly payee: string | null;
-  /** Of a payout. */
+  /** The bank of a payout. */
   readonly bank: string | null;
   readonly to: string;
   readonly amount: string;
   readonly from: string;
   readonly method: string;
   readonly ref: string;
-  /** The debit, fees included, and the fees in it; null if it was not quoted. */
+  /** The debit with fees, and the fees in it. Null if the row was not quoted. */
   readonly cost: Big | null;
   readonly fees: Big | null;
 }
@@ -262,21 +262,24 @@ export interface BatchProgress {
   readonly rows: number;
   readonly failed: number;
   readonly elapsedMs: number;
-  /** Rows finished before this run, which do not count for its speed. */
+  /** Rows that were finished before this run. They do not count for its speed. */
   readonly skipped: number;
   readonly stopping: boolean;
 }
 
 const barWidth = 20;
 
-/** `━━━━━━━━────────────  16 of 40  1 failed  about 12 s left`, as far as it fits. */
+/**
+ * The progress of a batch, as far as it fits: `━━━━━━━━────────────  16 of 40  1 failed  about 12 s
+ * left`.
+ */
 export function progressLine(progress: BatchProgress, { style, blocks, columns }: Canvas): string {
   const { done, rows, failed, stopping } = progress;
   const filled = rows === 0 ? barWidth : Math.floor((done / rows) * barWidth);
   const bar =
     style.green((blocks ? '━' : '#').repeat(filled)) +
     style.dim((blocks ? '─' : '-').repeat(barWidth - filled));
-  // While it stops, the reason for the wait is the most important.
+  // During a stop, the reason for the wait is the most important part.
   const parts = [
     { text: bar, priority: stopping ? 3 : 1 },
     { text: `${done} of ${rows}`, priority: stopping ? 1 : 0 },
@@ -288,7 +291,7 @@ export function progressLine(progress: BatchProgress, { style, blocks, columns }
   return sideBySide(parts, columns - besideLive, '  ').join('\n');
 }
 
-/** The width of the live line around it. */
+/** The width of the live line around the progress. */
 const besideLive = 5;
 
 function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string {
@@ -312,7 +315,7 @@ export interface BatchLine {
   readonly line: number;
   readonly ref: string;
   readonly to: string;
-  /** From the file. */
+  /** As in the file. */
   readonly amount: string;
   readonly outcome: 'paid' | 'sent' | 'unknown' | 'failed';
   readonly txnId: string | null;
@@ -320,14 +323,14 @@ export interface BatchLine {
   /** The debited amount, including fees. */
   readonly paid: Big | null;
   readonly paidCcy: string | null;
-  /** The kind of its failure. */
+  /** The kind of the row's failure. */
   readonly error: string | null;
   readonly message: string | null;
   /** ISO 8601. */
   readonly at: string;
-  /** Who is paid, if the row names them. */
+  /** The name of the payee, if the row has one. */
   readonly payee: string | null;
-  /** When it settled, ISO 8601. */
+  /** The time of the settlement, ISO 8601. */
   readonly settled: string | null;
 }
 
@@ -351,7 +354,7 @@ export const batchLineFields = [
 /** The columns of the result file, before those of the batch file. */
 export const resultFields = [...batchLineFields, 'fiatRate', 'fiatValue', 'fiat'] as const;
 
-/** The fields of the summary, and with jsonl those of a row. */
+/** The fields of the summary, and with jsonl the fields of a row. */
 export const batchFields: readonly string[] = [
   'file',
   'dryRun',
@@ -374,7 +377,7 @@ export const batchFields: readonly string[] = [
   ...batchLineFields.filter((name) => name !== 'paid'),
 ];
 
-/** The number of failed rows shown; all are in the result file. */
+/** The number of failed rows on the screen. The result file has all of them. */
 export const shownFailures = 10;
 
 /** @param failures the first rows that failed */

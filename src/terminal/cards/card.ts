@@ -1,5 +1,5 @@
-// The building blocks of cards: facts with a label, and lines of money with aligned numbers.
-// All values are sanitised here.
+// The building blocks of cards: labelled lines, and lines of money with aligned numbers. They
+// sanitize all values.
 import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
 import { fit, sideBySide, type Part } from '../layout.js';
@@ -13,13 +13,13 @@ const gap = '   ';
 export interface Fact {
   readonly label: string;
   readonly value: string;
-  /** Secondary, dim, after the value. */
+  /** A secondary, dim text after the value. */
   readonly note?: string | undefined;
-  /** An address, invoice or id to copy: never wrapped if it fits on a line. */
+  /** An address, invoice or id to copy. It is never wrapped if it fits on a line. */
   readonly whole?: boolean;
 }
 
-/** A fact, if it has a value. */
+/** A labelled line, if there is a value. */
 export const optionalFact = (
   label: string,
   value: string | null | undefined,
@@ -28,25 +28,27 @@ export const optionalFact = (
 
 export interface MoneyLine {
   readonly label: string;
-  /** Plain text between the amounts, such as a rate. */
+  /** A text is printed between the amounts, such as a rate. */
   readonly amount: Money | string;
-  /** After the amount, dim: a percentage, an arrival time. */
+  /** A dim text after the amount: a percentage, an arrival time. */
   readonly note?: string | undefined;
-  /** The total of the lines above, under a rule and in bold. */
+  /** Whether this is the total of the lines above, under a rule and in bold. */
   readonly total?: boolean;
-  /** Secondary: without satoshis. */
+  /** Whether the line is secondary, without satoshis. */
   readonly aside?: boolean;
-  /** The note is a warning. */
+  /** Whether the note is a warning. */
   readonly warns?: boolean;
 }
 
-/** `0.00050000 BTC (50 000 sat)`; other currencies alone. */
+/** An amount such as `0.00050000 BTC (50 000 sat)`. Other currencies have no second amount. */
 export const amountWithSats = (amount: Money): string =>
   amount.ccy === 'BTC'
     ? `${formatAmount(amount)} (${formatSats(amount.value)})`
     : formatAmount(amount);
 
-/** `≈ 74 260 USD`: an approximate value has at most cents, a large one none. */
+/**
+ * An approximate value such as `≈ 74 260 USD`. It has at most cents, and a large value has none.
+ */
 export function worthText(worth: Money | undefined): string {
   if (worth === undefined) return '';
   const { ccy, value } = worth;
@@ -59,10 +61,10 @@ export function worthText(worth: Money | undefined): string {
 export const heading = (text: string, { style, columns }: Canvas): string[] =>
   wrap(sanitize(text), columns - margin.length).map((line) => margin + style.bold(line));
 
-/** The window of a card; an explorer makes addresses links. */
+/** The window of a card. An explorer turns addresses into links. */
 type Pane = Pick<Canvas, 'style' | 'columns' | 'explorer'>;
 
-/** Facts with aligned values; a long value wraps in its column. */
+/** Labelled lines with aligned values. A long value wraps in its column. */
 export function factLines(given: readonly Fact[], canvas: Pane, labelWidth = 7): string[] {
   const { style, columns } = canvas;
   const facts = given.map(harmless);
@@ -80,7 +82,7 @@ export function factLines(given: readonly Fact[], canvas: Pane, labelWidth = 7):
   });
 }
 
-/** Values with less room than this beside their labels are put below. */
+/** A value with less space than this next to its label moves below the label. */
 const leastRoom = 16;
 
 const partsOf = ({ value, note = '', whole }: Fact, canvas: Pane): Part[] => [
@@ -88,7 +90,7 @@ const partsOf = ({ value, note = '', whole }: Fact, canvas: Pane): Part[] => [
   { text: note === '' ? '' : canvas.style.dim(note), priority: 1, below: true },
 ];
 
-/** Text wrapped by the terminal is copied whole, text wrapped by us is not. */
+/** If the terminal wraps a text, people can copy it whole. If svcpay wraps it, they cannot. */
 function stackedFact({ label, value, note = '', whole }: Fact, canvas: Pane): string[] {
   const { columns, style } = canvas;
   const indented = (text: string): string[] =>
@@ -105,7 +107,7 @@ function stackedFact({ label, value, note = '', whole }: Fact, canvas: Pane): st
 
 const bitcoinAddress = /^(?:(?:bc|tb|bcrt)1[02-9a-z]{8,87}|[123mn][1-9A-HJ-NP-Za-km-z]{25,34})$/i;
 
-/** A Bitcoin address as a link to the explorer, if there is one; other texts are unchanged. */
+/** A Bitcoin address as a link to the explorer, if there is one. Other texts stay unchanged. */
 export const linked = (text: string, { explorer }: Pick<Canvas, 'explorer'>): string =>
   explorer === undefined || !bitcoinAddress.test(text)
     ? text
@@ -119,8 +121,8 @@ const harmless = ({ label, value, note, whole }: Fact): Fact => ({
 });
 
 /**
- * Lines of money. Numbers of one currency are aligned right, those of several left. A narrow window
- * omits the satoshis first, then moves the notes to separate lines.
+ * Lines of money. Numbers of one currency are aligned right, numbers of several currencies left. A
+ * narrow window first omits the satoshis, then moves the notes to separate lines.
  */
 export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWidth = 0): string[] {
   const { style, columns } = canvas;
@@ -158,7 +160,7 @@ export function moneyLines(lines: readonly MoneyLine[], canvas: Canvas, labelWid
   });
 }
 
-/** The label, and the amount below it, so that no number is wrapped if it fits on a line. */
+/** The label with the amount below it, so that a number is never wrapped if it fits on a line. */
 function stackedMoney(
   { label, amount, note, total, warns }: Cells,
   { columns, style }: Canvas,

@@ -114,7 +114,7 @@ function invoiceFacts(invoice: Invoice, now: number): Fact[] {
   ];
 }
 
-/** How long ago, if that is clearer than the date. */
+/** The time ago, if that is clearer than the date. */
 function timeFact(label: string, at: number, now: number): Fact {
   const value = dateTime(at);
   const relative = relativeTime(at, now);
@@ -152,7 +152,7 @@ function uriFacts(
   ];
 }
 
-/** Fields shown for the URI and its address, and those of the invoice itself. */
+/** Whether a field is shown for both the URI and its address, or the invoice itself. */
 function repeats(
   label: string,
   amount: Bip21Destination['amount'],

@@ -1,17 +1,17 @@
-// A permanent deposit address with its QR code, and its accepted currency.
+// A permanent deposit address with its QR code and its accepted currency.
 import { invoiceCard } from './invoice-card.js';
 import type { RecordView } from '../rows/view.js';
 
 export interface Deposit {
   readonly ccy: string;
-  /** The common name: `TRON`. */
+  /** The common name, such as `TRON`. */
   readonly chain: string;
   readonly address: string;
   readonly code: string;
   readonly qrFile?: string | undefined;
 }
 
-/** Of the account's deposit addresses. */
+/** The fields of the account's deposit addresses. */
 export const depositFields: readonly string[] = [
   'ccy',
   'chain',
@@ -23,7 +23,7 @@ export const depositFields: readonly string[] = [
   'lightningAddress',
 ];
 
-/** How long a deposit takes (specification: endpoints 4 and 5, and Confirm transaction). */
+/** The duration of a deposit (specification: endpoints 4 and 5, and Confirm transaction). */
 const arrivals: Readonly<Record<string, string>> = {
   Lightning: 'in seconds',
   Bitcoin: 'after confirmations, 10 to 60 minutes',

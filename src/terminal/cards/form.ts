@@ -5,7 +5,7 @@ import type { Canvas } from '../terminal.js';
 import { padRight, widthOf, wrap } from '../text.js';
 
 export interface Form {
-  /** `Payout · step 4 of 6 · Sender` */
+  /** A title such as `Payout · step 4 of 6 · Sender`. */
   readonly title: string;
   /** The answers, in the order of the steps. */
   readonly known: readonly Known[];
@@ -13,7 +13,7 @@ export interface Form {
 
 interface Known {
   readonly text: string;
-  /** Its step is over. */
+  /** Whether the step is over. */
   readonly isDone: boolean;
 }
 

@@ -17,9 +17,9 @@ import { worthText } from './card.js';
 
 export interface Home extends Whereabouts {
   readonly wallets: readonly Wallet[];
-  /** Confirmed and not final, as the service lists them. */
+  /** Transactions that are confirmed and not final, as the service lists them. */
   readonly pending: readonly ListedTransaction[];
-  /** References of payments that stopped before they were confirmed. */
+  /** References of payments that stopped before their confirmation. */
   readonly unfinished: readonly string[];
   /** The latest movements, newest first. */
   readonly recent: readonly ListedTransaction[];
@@ -27,22 +27,22 @@ export interface Home extends Whereabouts {
   readonly asOf: number;
 }
 
-/** Data only for the screen. */
+/** Data that only the screen shows. */
 export interface HomeMore {
-  /** Open payments of the journal that are not in the service's list of those in flight. */
+  /** Open payments of the journal that the service does not list as in flight. */
   readonly open: readonly PendingPayment[];
   /** The number of further payments in flight besides `Home.pending`. */
   readonly morePending: number;
-  /** When the open payments were last checked, if the service did not answer for all of them. */
+  /** The time of the last check of open payments, if the service did not answer for all of them. */
   readonly notAsked: string | undefined;
-  /** Why the service did not answer: only local data is shown. */
+  /** Why the service did not answer. The screen then shows only local data. */
   readonly notReached: Failure | undefined;
-  /** The approximate value of a wallet; undefined without a rate. */
+  /** The approximate value of a wallet. Undefined without a rate. */
   readonly worth: (amount: Money) => Money | undefined;
   readonly known: Known;
 }
 
-/** More would hide the menu. */
+/** The most open payments on the screen. More would hide the menu. */
 const mostOpen = 4;
 export const mostRecent = 5;
 const margin = '  ';
@@ -83,10 +83,10 @@ export function homeLines(home: Home, more: HomeMore, canvas: Canvas): string[] 
   ];
 }
 
-/** In a wide window the age would be far from the account. */
+/** The widest head. In a wider window the age would be far from the account. */
 const widestHead = 80;
 
-/** The spendable balances, without empty wallets and those without data. */
+/** The spendable balances. Empty wallets and wallets without data are omitted. */
 export const balances = ({ wallets }: Pick<Home, 'wallets'>): Money[] =>
   wallets
     .map(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance))
@@ -103,7 +103,7 @@ function unknownLines(
   );
 }
 
-/** A wallet, and a movement beside it. */
+/** A wallet, with a movement next to it. */
 interface Row {
   readonly held: Money | undefined;
   readonly txn: ListedTransaction | undefined;
@@ -111,7 +111,7 @@ interface Row {
 }
 
 /**
- * Balances, their values, and the latest movements beside them: a narrow window omits the
+ * Balances, their values, and the latest movements next to them. A narrow window first omits the
  * movements, then the values.
  */
 function holdingsLines(
@@ -152,13 +152,13 @@ function holdingsLines(
   return createTable(columns, { ...canvas, gap: blockGap })(rows).rows.flat();
 }
 
-/** Between the columns of home and watch, which have no titles. */
+/** The gap between the columns of home and watch, which have no titles. */
 export const blockGap = 3;
 
-/** Movements leave before values do. */
+/** The priority of movements, which leave before values do. */
 const besideBalances = 2;
 
-/** Of a wallet, on home and in watch. */
+/** The columns of a wallet, on home and in watch. */
 export const balanceColumns = (worth: HomeMore['worth']): Column<Money>[] => [
   { name: 'ccy', title: '', value: ({ ccy }) => ccy },
   {

@@ -6,35 +6,34 @@ import type { Canvas } from '../terminal.js';
 import { widthOf, wrap } from '../text.js';
 
 export interface InvoiceCard {
-  /** `Receive 0.00050000 BTC (50 000 sat) over Lightning`. */
+  /** A title such as `Receive 0.00050000 BTC (50 000 sat) over Lightning`. */
   readonly title: string;
   /** The content of the QR code: an invoice, an address or a BIP21 URI. */
   readonly code: string;
   /** The text to copy. */
   readonly text: string;
-  /** The page, the expiry, the URI. */
+  /** Further lines: the page, the expiry, the URI. */
   readonly facts: readonly Fact[];
-  /** The file of the QR code. */
+  /** The file that contains the QR code. */
   readonly qrFile?: string | undefined;
-  /** Enter shows the code on the full screen. */
+  /** Whether Enter shows the code on the full screen. */
   readonly opens?: boolean;
 }
 
 const margin = '  ';
 
-/** Free rows below the card, so that the QR code stays on the screen. */
+/** The free rows below the card, so that the QR code stays on the screen. */
 const rowsBelow = 2;
 
-/** The number of rows of lines in the window, as the terminal wraps them. */
+/** The number of rows that lines take in the window after the terminal has wrapped them. */
 const rowsOf = (lines: readonly string[], columns: number): number =>
   lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
 
 /**
- * The title, the code, the text below it and the facts. In a low window the facts are above, so
- * that the code and the text stay visible; without room for the code, or without drawing, a hint
- * replaces it.
- *
- * The text is one line from the first column on: the terminal wraps it, and copies it whole.
+ * The title, the code, the text below it, and further lines. In a low window, the further lines are
+ * above, so that the code and the text stay visible. If the code does not fit or cannot be drawn, a
+ * hint replaces it. The text starts at the first column as one line. The terminal wraps it, so
+ * people can copy it whole.
  */
 export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   const { columns, rows, style } = canvas;
@@ -70,7 +69,7 @@ export function invoiceCard(card: InvoiceCard, canvas: Canvas): string[] {
   ];
 }
 
-/** Only the code, as large as the window allows, full screen. */
+/** Only the code on the full screen, as large as the window allows. */
 export function qrPage(code: string, { columns, rows, style, blocks }: Canvas): string[] {
   const drawn =
     qrLines(code, columns, rows - 1) ??

@@ -1,4 +1,5 @@
-// The quote of a payment: what it is, the received amount, its cost, the remaining balance.
+// The quote of a payment: what the payment is, the received amount, its cost, the remaining
+// balance.
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
@@ -8,7 +9,7 @@ import { wrap } from '../text.js';
 
 const significantDigits = 6;
 
-/** The price of one `base` is `value` of `quote`. */
+/** An exchange rate: one unit of `base` costs `value` units of `quote`. */
 export interface Rate {
   readonly base: string;
   readonly quote: string;
@@ -19,7 +20,7 @@ export interface QuoteCard {
   /** The description of the payment: payee, text, expiry. */
   readonly about: readonly Fact[];
   readonly gets: Money;
-  /** The label of the received amount; by default "Recipient gets". */
+  /** The label of the received amount. The default is "Recipient gets". */
   readonly getsLabel?: string | undefined;
   readonly serviceFee: Money;
   readonly networkFee: Money;
@@ -27,15 +28,15 @@ export interface QuoteCard {
   /** The total debited from the wallet, including fees. */
   readonly pays: Money;
   readonly rate?: Rate | undefined;
-  /** Available in the wallet after this payment. */
+  /** The available amount in the wallet after this payment. */
   readonly left?: Money | undefined;
   /**
-   * False if the wallet may already reserve the cost of this payment: then at least this much is
+   * False if the wallet may already reserve the cost of this payment. At least this much is then
    * left.
    */
   readonly isLeftCertain?: boolean;
   readonly validForMs?: number | undefined;
-  /** The approximate value of an amount in fiat; undefined without a rate. */
+  /** The approximate value of an amount in fiat. Undefined without a rate. */
   readonly worth?: ((amount: Money) => Money | undefined) | undefined;
 }
 
@@ -81,7 +82,7 @@ export function quoteCard(quote: QuoteCard, canvas: Canvas): string[] {
   ];
 }
 
-/** With the paid value in fiat, if known. */
+/** A note with the paid value in fiat, if the value is known. */
 const noteOf = (note: string, { worth, pays }: Pick<QuoteCard, 'worth' | 'pays'>): string =>
   [note, worthText(worth?.(pays))].filter((part) => part !== '').join('   ');
 
@@ -90,7 +91,7 @@ const expensiveFrom = 5;
 
 type Fees = Pick<QuoteCard, 'serviceFee' | 'networkFee' | 'namesFees' | 'pays'>;
 
-/** Both fees, and their share of the amount; undefined without an amount. */
+/** Both fees, and their share of the amount. Undefined without an amount. */
 function feesOf({ serviceFee, networkFee, pays }: Fees): {
   readonly fees: Big;
   readonly percent: Big | undefined;
@@ -117,7 +118,7 @@ function feeWarning(quote: Fees, { style, columns }: Canvas): string[] {
   return [...wrap(text, columns - 2).map((line) => `  ${style.yellow(line)}`), ''];
 }
 
-/** `fee 0.28 %`. */
+/** The share, such as `fee 0.28 %`. */
 function feeShare(quote: Fees): string {
   const { fees, percent } = feesOf(quote);
   if (!quote.namesFees) return 'fee not reported';
@@ -126,11 +127,11 @@ function feeShare(quote: Fees): string {
   return percent.lt('0.01') ? 'fee below 0.01 %' : `fee ${percent.toFixed(2)} %`;
 }
 
-/** `1 BTC = 70 796.85 USDT`. */
+/** A rate such as `1 BTC = 70 796.85 USDT`. */
 export const rateText = ({ base, quote, value }: Rate): string =>
   `1 ${base} = ${formatAmount(money(quote, value))}`;
 
-/** `1 USDT ≈ 0.0000141250 BTC`: rounded, and marked as such. */
+/** The inverse rate, rounded and marked as rounded: `1 USDT ≈ 0.0000141250 BTC`. */
 export const inverseText = ({ base, quote, value }: Rate): string =>
   value.lte(0)
     ? ''

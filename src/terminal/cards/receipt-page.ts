@@ -29,23 +29,23 @@ const css = `
   @media print { body { margin: 0; } }`;
 
 export interface ReceiptPageOptions extends ReceiptOptions {
-  /** What leaves and what arrives, as this home agreed to it, or as the service was asked. */
+  /** The approved amounts of both sides, or the amounts requested from the service. */
   readonly agreed?: readonly Money[];
   readonly arrived?: Money | undefined;
   readonly worth?: Worth | undefined;
 }
 
-/** The debit of a payment, or what was received, at the rate kept at its settlement. */
+/** The value of a debit or a received amount, at the rate stored at its settlement. */
 export interface Worth {
   readonly amount: Money;
   readonly fiat: string;
-  /** Of a unit, a decimal. */
+  /** The price of one unit, a decimal. */
   readonly rate: string;
   /** When the rate was read, epoch ms. */
   readonly keptAt: number;
 }
 
-/** A transaction and what its receipt shows besides. */
+/** A transaction, with further data for its receipt. */
 export interface ReceiptOf {
   readonly transaction: Transaction;
   readonly options: ReceiptPageOptions;
@@ -56,7 +56,7 @@ export function receiptPage(transaction: Transaction, options: ReceiptPageOption
   return page(heading, [`<h1>${escaped(heading)}</h1>`, ...parts, footer]);
 }
 
-/** The receipts of all that a payee was paid, under their sums. */
+/** The receipts of everything that was paid to a payee, under their sums. */
 export function remittancePage(
   payee: string,
   amounts: readonly Money[],
@@ -97,7 +97,7 @@ function sectionOf({ transaction, options }: ReceiptOf) {
   };
 }
 
-/** The legal name is the recipient. */
+/** The legal name stands for the recipient. */
 const factRow = ({ label, value }: Fact): Row => [
   label === 'Recipient' ? 'Account name' : label,
   value,
@@ -123,7 +123,7 @@ function worthRows({ worth }: ReceiptPageOptions, zone: string): Row[] {
 
 const identity = v.object({ legalFullName: v.string(), countryCode: v.optional(v.string()) });
 
-/** Legal names and countries, if they are known; the account's own name stands for its owner. */
+/** Legal names and countries, if they are known. The account's own name stands for its owner. */
 function partyRows({ sourceReq, destReq, accountDisplayName }: Transaction): Row[] {
   const party = (label: string, { kyc, method, reqDetails }: Transaction['sourceReq']): Row[] => {
     const { success, output } = v.safeParse(identity, kyc?.details);

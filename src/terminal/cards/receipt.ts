@@ -31,25 +31,27 @@ import type { RecordView } from '../rows/view.js';
 export interface ReceiptOptions {
   /** Epoch ms. */
   readonly now: number;
-  /** The time of the data, if it could not be read now: `as of 2026-11-21 14:02:11`. */
+  /**
+   * The time of the data, if the transaction could not be read now: `as of 2026-11-21 14:02:11`.
+   */
   readonly seen?: string | undefined;
   /** The debited amount, including fees. */
   readonly total?: Money | undefined;
   /**
-   * The times of states (epoch ms) seen by this home: the service reports only the first and the
-   * last.
+   * The times of states (epoch ms) that this home has seen. The service reports only the first and
+   * the last.
    */
   readonly times?: ReadonlyMap<string, number> | undefined;
-  /** Shown separately below, and not repeated: an invoice, an address. */
+  /** Texts that are shown separately below, and not repeated: an invoice, an address. */
   readonly shownBelow?: readonly string[] | undefined;
-  /** Of the Lightning invoice, hexadecimal. */
+  /** The payment hash of the Lightning invoice, hexadecimal. */
   readonly paymentHash?: string | undefined;
 }
 
-/** The label column of all parts of a receipt. */
+/** The width of the label column in all parts of a receipt. */
 const labelWidth = 11;
 
-/** The content of a receipt, on any medium. */
+/** The content of a receipt, for any medium. */
 export const receiptParts = (transaction: Transaction, options: ReceiptOptions) => ({
   title: transactionKind(transaction),
   state: stateWithReason(transaction),
@@ -82,7 +84,7 @@ export function receipt(
     .flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]));
 }
 
-/** The receipt as the result of a command; in a pipe, the row of the history. */
+/** The receipt as the result of a command. In a pipe, it is the row of the history. */
 export function receiptView(
   transaction: Transaction,
   options: ReceiptOptions,
@@ -91,7 +93,7 @@ export function receiptView(
   return { columns, fields, quiet, screen: (canvas) => receipt(transaction, options, canvas) };
 }
 
-/** A line per step, with its time if known; later steps are dim. */
+/** A line for each step, with its time if known. Later steps are dim. */
 function timeline(
   transaction: Transaction,
   known: readonly StateTime[],
@@ -137,7 +139,7 @@ const timesOf = (transaction: Transaction, { times = new Map() }: ReceiptOptions
   ...[...times].map(([state, at]) => ({ state, at })),
 ];
 
-/** The service reports the times of creation and of the last change. */
+/** The service reports only the times of the creation and of the last change. */
 function endsOf({ createdAt, sourceReq, destReq, txnState }: Transaction): StateTime[] {
   const created = createdAt ?? sourceReq.createAt;
   if (created === undefined || created === null) return [];
@@ -181,11 +183,11 @@ function amounts(transaction: Transaction, total: Money | undefined): MoneyLine[
   ];
 }
 
-/** A payment that came to nothing, or whose end is not known, has no total. */
+/** Whether a payment has a total. A payment without effect, or with an unknown end, has none. */
 const isPaying = ({ txnState }: Transaction): boolean =>
   !movedNothing(txnState) && txnState !== 'error';
 
-/** Where the money of a payment is that failed; undefined for any other transaction. */
+/** The place of the money of a failed payment. Undefined for any other transaction. */
 function placeOfMoney(transaction: Transaction, total: Money | undefined): string | undefined {
   const { sourceReq, destReq, txnState } = transaction;
   if (sourceReq.method !== 'servicepay') return undefined;
@@ -195,7 +197,8 @@ function placeOfMoney(transaction: Transaction, total: Money | undefined): strin
     return `The service may hold ${amount}: ask it, with this id.`;
   }
   if (!isRetriable(txnState)) return undefined;
-  // The slow rails take the money when they begin (endpoint 7), the quick ones when they succeed.
+  // Slow methods take the money when the payment starts (endpoint 7), quick methods when it
+  // succeeds.
   return methodFacts(destReq.method)?.pace === 'quick'
     ? `Nothing was taken from ${wallet}.`
     : `Returned to ${wallet}.`;
@@ -214,7 +217,7 @@ const detailLabels: Readonly<Record<string, string>> = {
   institutionCode: 'Code',
 };
 
-/** Shown in words elsewhere, not as fields. */
+/** Fields that are shown in words elsewhere. */
 const isShownElsewhere = (key: string): boolean =>
   /confirmation/i.test(key) || key === 'amount' || key === 'expiredAt';
 
@@ -231,7 +234,7 @@ function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[
   return [...side('From', sourceReq), ...side('To', destReq)];
 }
 
-/** A value that a service repeats under two names is shown once. */
+/** Shows a value only once, even if a service repeats it under two names. */
 const once = (facts: readonly Fact[]): Fact[] =>
   facts.filter(({ value }, i) => facts.findIndex((each) => each.value === value) === i);
 
@@ -247,7 +250,7 @@ function detail(key: string, value: unknown): Fact[] {
   ];
 }
 
-/** Quotes and unpaid requests expire, payments in flight do not. */
+/** Quotes and unpaid requests expire. Payments in flight do not. */
 const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
   ['quoted', 'srcintent', 'expired'].includes(txnState) ||
   (txnState === 'srccreated' && sourceReq.method === 'lightning');

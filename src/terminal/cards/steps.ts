@@ -1,5 +1,5 @@
-// The progress of a transaction, step by step: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled. Then
-// the final line with the outcome.
+// The progress of a transaction, step by step: ✓ quoted ── ✓ confirmed ── ● sent ── ○ settled. The
+// final line follows with the outcome.
 import type { ListedTransaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
@@ -13,7 +13,7 @@ import { sanitize } from '../sanitize.js';
 type Stepped = Pick<ListedTransaction, 'txnState' | 'sourceReq' | 'destReq'>;
 
 export interface Step {
-  /** The service's own name. */
+  /** The service's own name of the state. */
   readonly state: string;
   /** The label. */
   readonly word: string;
@@ -36,8 +36,8 @@ const words: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
 };
 
 /**
- * The steps of a transaction of this kind. An end outside of them (`failed`, `expired`) is its last
- * step, after those that it has certainly reached.
+ * The steps of a transaction of this kind. If it ended in a state outside of these steps (`failed`,
+ * `expired`), that state is its last step, after the steps that it has certainly reached.
  */
 export function stepsOf(transaction: Stepped, reached: readonly string[] = []): Step[] {
   const { txnState } = transaction;
@@ -60,7 +60,8 @@ export function stepsOf(transaction: Stepped, reached: readonly string[] = []): 
 const signs = { passed: '✓', present: '●', ahead: '○' } as const;
 
 /**
- * `✓ quoted`, `● sent`, `○ settled`: readable without colour; the final step has a tick or a cross.
+ * A step such as `✓ quoted`, `● sent`, `○ settled`, readable without colour. The final step has a
+ * tick or a cross.
  */
 export function paintStep({ state, word, at }: Step, style: Canvas['style']): string {
   const sign = at === 'present' && isFinal(state) ? (state === 'completed' ? '✓' : '✗') : signs[at];
@@ -70,8 +71,8 @@ export function paintStep({ state, word, at }: Step, style: Canvas['style']): st
 }
 
 /**
- * On one line; in a narrow window without the passed steps, then without those ahead. `reached` are
- * states that have passed.
+ * The steps on one line. A narrow window first omits the passed steps, then the future steps.
+ * `reached` are states that have passed.
  */
 export function stepsLine(
   transaction: Stepped,
@@ -94,7 +95,7 @@ export function stepsLine(
 
 const leaving = { passed: 2, ahead: 1, present: 0 } as const;
 
-/** Of the duration after the last steps. */
+/** The width before the duration after the last step. */
 const besideDuration = 5;
 
 /** The width of the rest of a live line: the margin, a spinner, the last cell. */
@@ -104,10 +105,9 @@ const beside = 5;
 const shortMs = 3_000;
 
 /**
- * `4 min · on-chain usually takes 30 min · Ctrl-C is safe: the payment goes on`, while an outgoing
- * payment is on its way; empty otherwise.
- *
- * @param usually how long it usually takes, in words
+ * The text of a wait while an outgoing payment is under way: `4 min · on-chain usually takes 30 min
+ * · Ctrl-C is safe: the payment goes on`. Otherwise empty.
+ * @param usually the usual duration, in words
  */
 export function waitingText(
   { txnState, sourceReq }: Stepped,
@@ -121,11 +121,13 @@ export function waitingText(
     .join(' · ');
 }
 
-/** How long ago the service created it; 0 if that is unknown. */
+/** The time since the service created a transaction, or 0 if it is unknown. */
 export const ageOf = ({ createdAt }: Pick<ListedTransaction, 'createdAt'>, now: number): number =>
   typeof createdAt === 'number' ? Math.max(now - createdAt, 0) : 0;
 
-/** The text after the steps, or below them, shortened, if there is no room. */
+/**
+ * Adds the text after the steps. If it does not fit there, the text is below the steps, shortened.
+ */
 export function besideSteps(
   steps: string,
   text: string,
@@ -137,7 +139,7 @@ export function besideSteps(
   return sideBySide(parts, room, '     ').join('\n');
 }
 
-/** Margin and mark of the live line. */
+/** The margin and mark of the live line. */
 const before = 4;
 
 export function recordLine(text: string, id: string, { columns, style }: Canvas): string {

@@ -1,5 +1,5 @@
-// The live screen of `svcpay watch`: balances with their last 30 days, open payments, and latest
-// events.
+// The live screen of `svcpay watch`: balances with their last 30 days, open payments, and the
+// latest events.
 import type { Big } from 'big.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
@@ -26,11 +26,13 @@ export interface SeenEvent {
 export interface WatchModel {
   readonly home: Home;
   readonly more: HomeMore;
-  /** Balances of the last 30 days by currency, a value for each day, the current one last. */
+  /**
+   * The balances of the last 30 days by currency, a value for each day, the current balance last.
+   */
   readonly past: ReadonlyMap<string, readonly Big[]>;
   /** Newest first. */
   readonly events: readonly SeenEvent[];
-  /** Of the rows that can be opened. */
+  /** The index of the chosen row among the rows that can be opened. */
   readonly chosen: number;
   /** Why the last update failed. */
   readonly problem: string | undefined;
@@ -38,8 +40,8 @@ export interface WatchModel {
 }
 
 /**
- * Transactions in the order of the screen, so that a row can be opened; null for a payment without
- * one.
+ * The transactions in the order of the screen, so that a row can be opened. Null for a payment
+ * without a transaction.
  */
 export const openable = (model: WatchModel): (string | null)[] =>
   [...openRows(model), ...latestRows(model)].map(({ txnId }) => txnId);
@@ -78,14 +80,17 @@ export function watchLines(model: WatchModel, canvas: Canvas, unicode: boolean):
 }
 
 const margin = '  ';
-/** Titles, blank lines and the foot. */
+/** The rows of titles, blank lines and the foot. */
 const besideLists = 5;
 const leastOpen = 3;
 const leastLatest = 5;
 
 type Rows = readonly (readonly string[])[];
 
-/** The rows that fit into so many lines, at least one, among them the chosen one, marked. */
+/**
+ * The rows that fit into this many lines, at least one. They include the chosen row, which is
+ * marked.
+ */
 function visible(rows: Rows, chosen: number, most: number, style: Canvas['style']): Rows {
   const marked = rows.map((lines, i) =>
     lines.map((line, n) =>
@@ -102,7 +107,7 @@ function visible(rows: Rows, chosen: number, most: number, style: Canvas['style'
   }
 }
 
-/** Older data is not current: the screen is updated every ten seconds. */
+/** Data older than this is not current, because the screen updates every ten seconds. */
 const staleMs = 15_000;
 
 function headLines({ home, problem, now }: WatchModel, canvas: Canvas): string[] {
@@ -115,7 +120,7 @@ function headLines({ home, problem, now }: WatchModel, canvas: Canvas): string[]
   ];
 }
 
-/** A narrow window omits the past, then the value, but never the amount. */
+/** The lines of balances. A narrow window omits the past, then the value, but never the amount. */
 function balanceLines(
   { home, more, past }: WatchModel,
   canvas: Canvas,
@@ -146,7 +151,10 @@ function balanceLines(
 const left = [0x00, 0x40, 0x44, 0x46, 0x47];
 const right = [0x00, 0x80, 0xa0, 0xb0, 0xb8];
 
-/** Two values per character, four dots high, scaled from the lowest to the highest. */
+/**
+ * A small graph with two values per character, four dots high, scaled from the lowest value to the
+ * highest.
+ */
 export function sparkline(values: readonly Big[]): string {
   const [first, ...others] = values;
   if (first === undefined) return '';
@@ -170,7 +178,7 @@ export function sparkline(values: readonly Big[]): string {
 const openRows = ({ home, more, now }: WatchModel): OpenLine[] =>
   openLines(home.pending, more.open, more.known, now);
 
-/** Movements, and the events of transactions that are not among them yet. */
+/** Movements, and the events of transactions that the movements lack. */
 function latestRows({ home, events }: WatchModel): ListedTransaction[] {
   const settled = new Set(home.recent.map(({ txnId }) => txnId));
   const reported = events

@@ -1,4 +1,4 @@
-// A square black-and-white picture as PNG: one bit a pixel, three chunks.
+// A square black-and-white picture as PNG: one bit per pixel, three chunks.
 import { crc32, deflateSync } from 'node:zlib';
 
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -10,8 +10,7 @@ export function encodePng(
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // One bit a pixel, greyscale; compression, filter and interlacing are 0, the only or the plain
-  // ones.
+  // One bit per pixel, greyscale. Compression, filter and interlacing are 0, their simplest values.
   header.writeUInt8(1, 8);
   const pixels = Buffer.concat(
     Array.from({ length: size }, (_, row) => scanline(size, (column) => isDark(row, column))),
@@ -24,7 +23,9 @@ export function encodePng(
   ]);
 }
 
-/** A filter byte (none), then eight pixels a byte, the leftmost in the highest bit; 1 is white. */
+/**
+ * A filter byte (none), then eight pixels per byte, the leftmost in the highest bit. 1 is white.
+ */
 function scanline(size: number, isDark: (column: number) => boolean): Buffer {
   const line = Buffer.alloc(1 + Math.ceil(size / 8));
   for (let column = 0; column < size; column++) {

@@ -1,10 +1,10 @@
-// QR codes: in half blocks for a terminal of any theme, as SVG and PNG for a file. As small as the
-// text allows.
+// QR codes, as small as the text allows: in half blocks for a terminal of any theme, as SVG and PNG
+// for a file.
 import { Failure } from '../../formats/failure.js';
 import { encodeQr, svgOf, type Bitmap } from '../../formats/qr/qr-code.js';
 import { encodePng } from './png.js';
 
-/** Light modules around the code: two are enough on a screen; the standard requires four. */
+/** The light modules around the code. Two are enough on a screen. The standard requires four. */
 const screenBorder = 2;
 const fileBorder = 4;
 const pixelsPerModule = 8;
@@ -14,7 +14,7 @@ const darkGround = '\u001B[38;5;231;48;5;16m';
 const lightGround = '\u001B[38;5;16;48;5;231m';
 const reset = '\u001B[0m';
 
-/** How modules share a cell: their columns and rows, and the sign for each bit mask. */
+/** The modules of a cell: their columns and rows, and the sign for each bit mask. */
 interface Blocks {
   readonly across: number;
   readonly down: number;
@@ -23,18 +23,24 @@ interface Blocks {
 
 const shapes = {
   half: { across: 1, down: 2, sign: (mask) => (mask === 0 ? ' ' : '▀') },
-  // Smaller, and a third higher than wide, which scanners accept; not every font has these signs.
+  // Sextants are smaller, and a third higher than wide, which scanners accept. Not every font has
+  // these signs.
   sextants: { across: 2, down: 3, sign: sextant },
 } as const satisfies Readonly<Record<string, Blocks>>;
 
-/** Unicode omits the signs that already existed: empty, left half, right half. */
+/**
+ * The sign for a bit mask. Unicode omits the signs that already existed: empty, left half, right
+ * half.
+ */
 function sextant(mask: number): string {
   if (mask === 0) return ' ';
   if (mask === 21 || mask === 42) return mask === 21 ? '▌' : '▐';
   return String.fromCodePoint(0x1_fb_00 + mask - 1 - (mask > 21 ? 1 : 0) - (mask > 42 ? 1 : 0));
 }
 
-/** Coloured lines of blocks. Undefined if the space, or any QR code, is too small for the text. */
+/**
+ * Coloured lines of blocks. Undefined if the text does not fit into the space, or into any QR code.
+ */
 export function qrLines(
   text: string,
   maxColumns: number,
@@ -53,9 +59,9 @@ export function qrLines(
 }
 
 /**
- * Rows of modules as one line. The ground of a cell is its last module, and ink is drawn only where
- * others differ: many terminals leave room between lines and fill it with the ground, never with
- * ink, and a scanner stumbles over light stripes through dark modules.
+ * Rows of modules as one line. The background of a cell is its last module, and foreground is drawn
+ * only for modules that differ. Many terminals leave space between lines and fill it with the
+ * background, never with the foreground, and light stripes through dark modules disturb scanners.
  */
 function lineOf(
   { isDark }: Bitmap,
@@ -78,10 +84,10 @@ function lineOf(
   return line + reset;
 }
 
-/** Throws Failure usage for a text above the capacity of QR codes. */
+/** The code as SVG. Throws Failure usage if the text exceeds the capacity of QR codes. */
 export const qrSvg = (text: string): string => `${svgOf(encodeForFile(text))}\n`;
 
-/** Throws Failure usage for a text above the capacity of QR codes. */
+/** The code as PNG. Throws Failure usage if the text exceeds the capacity of QR codes. */
 export function qrPng(text: string): Uint8Array {
   const { size, isDark } = encodeForFile(text);
   const module = (pixel: number): number => Math.floor(pixel / pixelsPerModule);

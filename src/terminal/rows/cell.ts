@@ -6,21 +6,21 @@ import { toJson } from './json.js';
 import { sanitize } from '../sanitize.js';
 import type { Cell, Column } from './view.js';
 
-/** Sanitised, so that a row of tsv is one line without control characters. */
+/** A cell as sanitized text, so that a row of tsv is one line without control characters. */
 export function cellText(cell: Cell): string {
   if (cell === null || cell === undefined) return '';
   if (cell instanceof Big) return fixed(cell);
   return typeof cell === 'number' ? toJson(cell) : sanitize(String(cell));
 }
 
-/** `--fields` as columns: titled by their names, an object in a cell written as JSON. */
+/** `--fields` as columns. Their titles are the names. An object in a cell is written as JSON. */
 export const fieldColumns = <T extends object>(
   names: readonly string[],
   columns: readonly Column<T>[] = [],
 ): Column<T>[] =>
   names.map((name) => ({ name, title: name, value: (row) => cellOf(valueOf(row, name, columns)) }));
 
-/** Columns of what `pick` finds in a row; without it their cells are empty. */
+/** Columns of the value that `pick` finds in a row. Without the value, their cells are empty. */
 export const columnsThrough = <Row, T>(
   columns: readonly Column<T>[],
   pick: (row: Row) => T | undefined,

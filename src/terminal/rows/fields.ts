@@ -1,9 +1,9 @@
-// `--fields a,b.c`: fields of a row by name. A name is a path into the service's
-// object, or that of a computed column, in every format.
+// `--fields a,b.c`: fields of a row by name. In every format, a name is a path into the service's
+// object, or the name of a computed column.
 import { Failure } from '../../formats/failure.js';
 import type { Column } from './view.js';
 
-/** The value at a path such as `sourceReq.ccy`; undefined without one. */
+/** The value at a path such as `sourceReq.ccy`, or undefined. */
 export function fieldAt(object: object, path: string): unknown {
   return path
     .split('.')
@@ -16,7 +16,7 @@ export function fieldAt(object: object, path: string): unknown {
     );
 }
 
-/** The value of a name in this row: its field, otherwise that of a computed column. */
+/** The value of a name in this row: its field, or else the value of a computed column. */
 export function valueOf<T extends object>(
   row: T,
   name: string,
@@ -27,8 +27,8 @@ export function valueOf<T extends object>(
 }
 
 /**
- * The names as keys, in the requested order; missing fields are null, so that every row has all of
- * them.
+ * An object with the names as keys, in the requested order. Missing fields are null, so every row
+ * has all of them.
  */
 export function pickFields<T extends object>(
   row: T,
@@ -38,10 +38,13 @@ export function pickFields<T extends object>(
   return Object.fromEntries(names.map((name) => [name, valueOf(row, name, columns) ?? null]));
 }
 
-/** Deeper than any object of the specification; an answer may be deeper than the call stack. */
+/**
+ * The deepest level of paths. No object of the specification is as deep. A response may be deeper
+ * than the call stack.
+ */
 const deepest = 10;
 
-/** Every path into an object, parents before their children; lists are values. */
+/** Every path into an object, parents before their children. A list is a value. */
 export function pathsOf(object: object, parent = '', level = 1): string[] {
   return Object.entries(object).flatMap(([key, value]) => {
     const path = `${parent}${key}`;
@@ -51,7 +54,7 @@ export function pathsOf(object: object, parent = '', level = 1): string[] {
   });
 }
 
-/** Throws Failure `usage` for the first unknown name, with the known ones. */
+/** Throws Failure `usage` for the first unknown name, with the known names. */
 export function checkNames(asked: readonly string[], known: readonly string[]): void {
   const wrong = asked.find((name) => !known.includes(name));
   if (wrong === undefined) return;

@@ -4,16 +4,15 @@ import { fixed, plainNumber, withoutExponent } from '../../formats/amount.js';
 import { sanitizeJson } from '../sanitize.js';
 
 /**
- * Like JSON.stringify, with decimals and bigints as plain numbers. Null for values that JSON cannot
- * represent.
- *
- * @param indent spaces per level; without them all is one line
+ * Like JSON.stringify, with decimals and bigints as plain numbers. Values that JSON cannot
+ * represent become null.
+ * @param indent spaces per level. Without it, the JSON is one line
  */
 export const toJson = (value: unknown, { indent = 0 }: { readonly indent?: number } = {}): string =>
   sanitizeJson(write(value, indent) ?? 'null');
 
 /**
- * Lines of received JSON, without our decimals: JSON.stringify takes a fifth of the time, and
+ * Lines of received JSON, which contain no `Big`. JSON.stringify takes a fifth of the time, and
  * only numbers with an exponent differ. Many lines are searched as one text.
  */
 export function parsedToLines(values: readonly object[]): string {
@@ -21,7 +20,7 @@ export function parsedToLines(values: readonly object[]): string {
     const lines = withoutExponents(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
     if (lines !== undefined) return sanitizeJson(lines);
   } catch {
-    // Nested too deep for it.
+    // The object is nested too deeply for JSON.stringify.
   }
   return values.map((value) => `${toJson(value)}\n`).join('');
 }
@@ -29,7 +28,7 @@ export function parsedToLines(values: readonly object[]): string {
 /** One line, without its line break. */
 export const parsedToJson = (value: object): string => parsedToLines([value]).slice(0, -1);
 
-/** Undefined if an apparent exponent may be part of a text. */
+/** The JSON without exponents. Undefined if an apparent exponent may be part of a text. */
 function withoutExponents(json: string): string | undefined {
   const exponent = /e[-+]\d+(?=[,}\]])/g;
   let plain = '';
@@ -44,13 +43,13 @@ function withoutExponents(json: string): string | undefined {
   return plain + json.slice(from);
 }
 
-/** A digit, a point or a sign. */
+/** Whether a character is a digit, a point or a sign. */
 const isOfNumber = (code: number): boolean =>
   (code >= 48 && code <= 57) || code === 46 || code === 45;
 
 /**
- * A quote after a letter ends a name or a text, and with a colon after it a name: what follows is a
- * number.
+ * Whether a number follows. A quote after a letter ends a name or a text, and with a colon after
+ * it, a name.
  */
 const isAfterName = /^\w":$/;
 
@@ -65,8 +64,8 @@ interface Open {
 }
 
 /**
- * Built by appending, for exports of a hundred thousand rows. With an explicit stack,
- * because answers may be nested deeper than the call stack. Undefined for values that JSON omits.
+ * Writes JSON by appending, for exports of a hundred thousand rows. It uses an explicit stack,
+ * because responses may be nested deeper than the call stack. Undefined for values that JSON omits.
  */
 function write(root: unknown, indent: number): string | undefined {
   const whole = asData(root);
@@ -116,7 +115,7 @@ function open(value: object, indent: number, level: number): Open {
   };
 }
 
-/** Writes the next entry, or skips one that JSON omits. */
+/** Writes the next entry, or skips an entry that JSON omits. */
 function append(to: Open, written: string | undefined, colon: string): void {
   const key = to.entries[to.next]?.[0];
   to.next += 1;

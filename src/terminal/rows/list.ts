@@ -22,16 +22,16 @@ export interface RowOptions {
   readonly terminal: Terminal;
   readonly format: Format;
   readonly fields: Fields;
-  /** CSV cells are not changed, even if a spreadsheet would execute them. */
+  /** CSV cells stay unchanged, even if a spreadsheet would execute them. */
   readonly rawCells: boolean;
-  /** Only the one value of each row (`-q`). */
+  /** Prints only the one value of each row (`-q`). */
   readonly onlyValue: boolean;
 }
 
-/** Rows drawn at a time: enough for the column widths, few enough for memory. */
+/** The rows that are drawn at once: enough for the column widths, few enough for memory. */
 const rowsAtOnce = 500;
 
-/** Yields the lines of a table as its rows arrive; returns whether there was a row. */
+/** Yields the lines of a table as its rows arrive. Returns whether there was a row. */
 export async function listTable<T extends object>(
   { terminal, fields }: RowOptions,
   rows: Rows<T>,
@@ -65,7 +65,7 @@ export async function listTable<T extends object>(
   return !isEmpty;
 }
 
-/** A dim line above or below a table; commands in it are never truncated. */
+/** A dim line above or below a table. Commands in it are never truncated. */
 export function besideTable(
   text: string | readonly [left: string, right: string],
   { style, columns }: Canvas,
@@ -79,10 +79,10 @@ export function besideTable(
     .map((line) => `  ${style.dim(line)}`);
 }
 
-/** In a wide window the right part would be far from the left one. */
+/** The widest line. In a wider window the right part would be far from the left part. */
 const widestLine = 78;
 
-/** Writes rows for machines as they arrive; returns whether there was one. */
+/** Writes rows for machines as they arrive. Returns whether there was a row. */
 export async function listRows<T extends object>(
   options: RowOptions,
   rows: Rows<T>,
@@ -94,7 +94,7 @@ export async function listRows<T extends object>(
   let isEmpty = true;
   for await (const row of checked(rows, view, options.fields)) {
     if (terminal.stdoutClosed()) break;
-    // Nothing is written before the first row: an early failure leaves stdout empty.
+    // Nothing is written before the first row, so an early failure leaves stdout empty.
     await sink.push(`${isEmpty ? writer.open : ''}${writer.row(row, isEmpty)}`);
     isEmpty = false;
   }
@@ -124,7 +124,7 @@ export function namesOf<T extends object>(
   return [...new Set([...own, ...fields, ...(row === undefined ? [] : pathsOf(row))])];
 }
 
-/** The requested names are compared with the first row before it is printed. */
+/** Compares the requested names with the first row before the row is printed. */
 async function* checked<T extends object>(
   rows: Rows<T>,
   view: Pick<RowView<T>, 'columns' | 'fields'>,

@@ -1,4 +1,4 @@
-// Rows for machines: each format as the text before, of and after the rows, for streaming.
+// Rows for machines. Each format is the text before, of and after the rows, for streaming.
 import { asPlainCell } from '../../formats/text.js';
 import { cellText, fieldColumns } from './cell.js';
 import { pickFields } from './fields.js';
@@ -6,13 +6,13 @@ import { toJson } from './json.js';
 import type { Cell, Column } from './view.js';
 
 export interface RowWriter<T> {
-  /** Before the first row. */
+  /** The text before the first row. */
   readonly open: string;
-  /** `isFirst` for separators between rows. */
+  /** The text of a row. `isFirst` decides about separators between rows. */
   readonly row: (row: T, isFirst: boolean) => string;
-  /** After the last row. */
+  /** The text after the last row. */
   readonly close: string;
-  /** The text without rows. */
+  /** The text if there are no rows. */
   readonly none: string;
 }
 
@@ -56,7 +56,7 @@ export function jsonLines<T extends object>(
   return lines(written);
 }
 
-/** Tab-separated, without a head, with the columns of the table. */
+/** Tab-separated rows without a header, with the columns of the table. */
 export function tabRows<T extends object>(
   columns: readonly Column<T>[],
   fields: Fields,
@@ -66,8 +66,8 @@ export function tabRows<T extends object>(
 }
 
 /**
- * With a head of the names that `--fields` takes. `stringify` is that of csv-stringify, loaded by
- * the caller only when it is needed.
+ * CSV rows with a header of the names that `--fields` takes. `stringify` is the function of
+ * csv-stringify. The caller loads it only when needed.
  */
 export function csvRows<T extends object>(
   columns: readonly Column<T>[],
@@ -85,14 +85,14 @@ export function csvRows<T extends object>(
   };
 }
 
-/** Keeps text as text in a spreadsheet. */
+/** A cell that a spreadsheet keeps as text. */
 export const csvCell = (cell: Cell, isRaw: boolean): string =>
   typeof cell === 'string' && !isRaw ? asPlainCell(cellText(cell)) : cellText(cell);
 
 export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> =>
   lines((row) => cellText(quiet(row)));
 
-/** Only a line per row. */
+/** A writer with only a line per row. */
 const lines = <T>(line: (row: T) => string): RowWriter<T> => ({
   open: '',
   row: (row) => `${line(row)}\n`,

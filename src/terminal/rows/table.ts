@@ -12,11 +12,17 @@ const margin = '  ';
 const narrowGap = 2;
 const wideGap = 6;
 
-/** Widths of a text that may be shortened: before other columns leave, and before it leaves. */
+/**
+ * The widths of a text that may be shortened: before other columns leave, and before the text
+ * leaves.
+ */
 const usualText = 20;
 const leastText = 10;
 
-/** Which columns are side by side, with their widths and gap, and which are below their row. */
+/**
+ * The layout of a table: which columns are side by side, their widths and gap, and which columns
+ * are below their row.
+ */
 interface Layout<T> {
   readonly beside: readonly Column<T>[];
   readonly widths: readonly number[];
@@ -25,22 +31,22 @@ interface Layout<T> {
 }
 
 interface Pane extends Pick<Canvas, 'style' | 'explorer'> {
-  /** Infinite without a window. */
+  /** Infinite if there is no window. */
   readonly columns: number;
-  /** The widest gap between columns, where there is room. */
+  /** The widest gap between columns, if the columns leave space. */
   readonly gap?: number;
 }
 
 interface Drawn {
-  /** The titles, in the first part only; none if no column has one. */
+  /** The titles, only in the first part. Empty if no column has a title. */
   readonly head: readonly string[];
   /** The lines of each row. */
   readonly rows: readonly (readonly string[])[];
 }
 
 /**
- * Draws a table in parts, so that a long one needs little memory: the first part defines the
- * columns, the following ones can only widen them. In a window too narrow for a table, each row is
+ * Draws a table in parts, so that a long table needs little memory. The first part defines the
+ * columns. The following parts can only widen them. In a window too narrow for a table, each row is
  * a card.
  */
 export function createTable<T>(
@@ -72,7 +78,7 @@ const textOf = <T>(column: Column<T>, row: T): string =>
   cellText(column.text?.(row) ?? column.value(row));
 
 /**
- * Aligns `50 000 sat` and `25.00 USDT` at the end of the whole units; other texts are unchanged.
+ * Aligns `50 000 sat` and `25.00 USDT` at the end of the whole units. Other texts stay unchanged.
  */
 export function pointsAligned(texts: readonly string[]): string[] {
   const parts = texts.map(
@@ -86,12 +92,15 @@ export function pointsAligned(texts: readonly string[]): string[] {
 const widestOf = (texts: readonly string[]): number =>
   texts.reduce((width, text) => Math.max(width, widthOf(text)), 0);
 
-/** The beginning of a number is another number. */
+/**
+ * Whether a text is an amount, which is never cut, because the beginning of a number is another
+ * number.
+ */
 const isAmount = (text: string): boolean => /^\D{0,2}\d[\d .]* [A-Za-z]+$/u.test(text);
 
 /**
- * No amount is shortened. Those with units give up the alignment of their points before a column
- * leaves; bare numbers keep it as long as possible.
+ * The widths of a column. No amount is shortened. Amounts with units give up the alignment of their
+ * points before a column leaves. Bare numbers keep the alignment as long as possible.
  */
 function widthsOf<T>({ title, align, shrinks, ...way }: Column<T>, texts: string[]): ColumnWidths {
   const natural = Math.max(widestOf(texts), widthOf(title));
@@ -140,7 +149,7 @@ function grown<T>(layout: Layout<T> | 'cards', rows: readonly T[]): Layout<T> | 
   return { ...layout, widths };
 }
 
-/** The texts of a column, with points aligned if there is room. */
+/** The texts of a column, with aligned points if they fit. */
 function cellsOf<T>(column: Column<T>, rows: readonly T[], width: number): string[] {
   const texts = rows.map((row) => textOf(column, row));
   if (column.align !== 'decimal') return texts.map((text) => truncate(text, width));
@@ -174,7 +183,7 @@ function draw<T>(
     const parts = below.map((column) => ({ text: painted(column, row, style) }));
     const indent = margin + margin;
     const room = columns - indent.length;
-    // An id is not wrapped, so that it can be copied.
+    // An id is not wrapped, so that people can copy it.
     return sideBySide(parts, room, '   ')
       .flatMap((line) => (line.includes(' ') ? wrap(line, room) : [line]))
       .map((line) => indent + line);
@@ -194,7 +203,10 @@ function card<T>(columns: readonly Column<T>[], row: T, canvas: Pane, isFirst: b
   return isFirst ? lines : ['', ...lines];
 }
 
-/** The blanks around a text stay plain, so that those at the end of a line can be removed. */
+/**
+ * Colours a text. The blanks around the text stay plain, so that blanks at the end of a line can be
+ * removed.
+ */
 function painted<T>(
   column: Column<T>,
   row: T,

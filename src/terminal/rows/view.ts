@@ -7,7 +7,7 @@ import type { Canvas } from '../terminal.js';
 export const formats = ['table', 'json', 'jsonl', 'csv', 'tsv'] as const;
 export type Format = (typeof formats)[number];
 
-/** Written in plain notation, empty for null and undefined. */
+/** A value, written in plain notation. Null and undefined are empty. */
 export type Cell = string | number | bigint | boolean | Big | null | undefined;
 
 export interface Column<T> extends GivesWay {
@@ -17,17 +17,17 @@ export interface Column<T> extends GivesWay {
    */
   readonly name: string;
   readonly title: string;
-  /** The exact value, for csv and tsv, and for the screen without `text`. */
+  /** The exact value for csv and tsv. Without `text`, also for the screen. */
   readonly value: (row: T) => Cell;
   /** The text on a screen: grouped amounts, relative times. */
   readonly text?: (row: T) => string;
   /** `decimal` aligns the points of numbers, and their units. */
   readonly align?: 'left' | 'right' | 'decimal';
-  /** A text that may be shortened, after a word. */
+  /** Whether the text may be shortened, after a word. */
   readonly shrinks?: boolean;
-  /** A column only for people or only for machines. */
+  /** Restricts the column to people or to machines. */
   readonly only?: 'screen' | 'rows';
-  /** Colour of a cell, on a screen only; never the only information. */
+  /** The colour of a cell, only on a screen. A colour is never the only information. */
   readonly style?: (cell: string, style: ChalkInstance, row: T) => string;
 }
 
@@ -36,7 +36,7 @@ export type Rows<T> = Iterable<T> | AsyncIterable<T>;
 /** The data of rows, for scripts and tables. */
 export interface RowView<T> {
   readonly columns: readonly Column<T>[];
-  /** Fields that later rows can have, even if the first one has not. */
+  /** Fields that later rows may have, even if the first row lacks them. */
   readonly fields?: readonly string[] | undefined;
   /** The one value that `-q` prints. */
   readonly quiet: (row: T) => string;
@@ -45,23 +45,23 @@ export interface RowView<T> {
 }
 
 export interface ListView<T> extends RowView<T> {
-  /** Shown on stderr without rows. */
+  /** Shown on stderr if there are no rows. */
   readonly empty: string;
-  /** A dim line above the table, on a screen only; its second part at the right end. */
+  /** A dim line above the table, only on a screen. Its second part is at the right end. */
   readonly heading?: string | readonly [left: string, right: string] | undefined;
-  /** A bold line above each run of rows with the same text, on a screen only. */
+  /** A bold line above each run of rows with equal text, only on a screen. */
   readonly group?: (row: T) => string;
-  /** A dim line below the table, on a screen only. */
+  /** A dim line below the table, only on a screen. */
   readonly footer?: string | undefined;
 }
 
-/** An endless list: each row is complete, a line of JSON even with `--json`. */
+/** An endless list. Each row is complete: a line of JSON, even with `--json`. */
 export interface StreamView<T> extends RowView<T> {
   /** A row on a screen. */
   readonly lines: (row: T, canvas: Canvas) => readonly string[];
 }
 
 export interface RecordView<T> extends RowView<T> {
-  /** The lines on a screen; none if the live line has shown everything. */
+  /** The lines on a screen, or none if the live line has shown everything. */
   readonly screen: (canvas: Canvas) => readonly string[];
 }

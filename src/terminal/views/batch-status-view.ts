@@ -1,4 +1,4 @@
-// The rows of a batch after its run: what needs work first.
+// The rows of a batch after its run. Rows that need work are first.
 import type { Big } from 'big.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
@@ -23,7 +23,7 @@ export interface StatusLine {
     | 'paid';
   readonly ref: string;
   readonly txnId: string | null;
-  /** The command to act. */
+  /** The command for the row. */
   readonly next: string | null;
 }
 
@@ -64,7 +64,7 @@ export const batchStatusList: ListView<StatusLine> = {
   empty: 'This batch has no rows.',
 };
 
-/** `payroll.csv: 15 of 18 rows paid · 2 in flight · 1 failed`. */
+/** A heading such as `payroll.csv: 15 of 18 rows paid · 2 in flight · 1 failed`. */
 export function statusHeading(
   file: string,
   lines: readonly StatusLine[],

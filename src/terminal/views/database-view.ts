@@ -1,5 +1,5 @@
-// Journal and inbox as a table: where they are, whether they are usable, and what is in them; what
-// was moved, as a record.
+// Journal and inbox as a table: their place, whether they are usable, and their content. The result
+// of a move is a record.
 import type { ListView, RecordView } from '../rows/view.js';
 import { counted } from '../../formats/text.js';
 import type { Backlog } from '../../store/events/event-store.js';
@@ -9,22 +9,25 @@ import { fieldColumns } from '../rows/cell.js';
 export interface DatabaseRow {
   readonly part: string;
   readonly place: string;
-  /** 0 if there is none yet. */
+  /** 0 if there are no tables yet. */
   readonly version: number;
   readonly needed: number;
-  /** The random id of the database; files have none. */
+  /** The random id of the database. Files have no id. */
   readonly id?: string | null;
-  /** Raised by each `reconcile --import`. */
+  /** Each `reconcile --import` raises it. */
   readonly generation?: number;
-  /** It was restored from a backup and lacks payments: none is made until it is reconciled. */
+  /**
+   * Whether the database was restored from a backup and lacks payments. svcpay then pays nothing
+   * until it is reconciled.
+   */
   readonly restored?: boolean;
-  /** Payments or events in it. */
+  /** The number of payments or events. */
   readonly rows?: number;
-  /** Whether a write was tried and succeeded. */
+  /** Whether a trial write succeeded. Missing if no write was tried. */
   readonly writable?: boolean;
   /** Payments that have not ended, by status and age. */
   readonly unfinished?: readonly UnfinishedPayments[];
-  /** Events that wait to be delivered. */
+  /** Events that wait for delivery. */
   readonly backlog?: readonly Backlog[];
 }
 

@@ -27,10 +27,10 @@ export interface EventRow extends Pick<
   readonly body?: string;
   /** The current transaction at the service. */
   readonly transaction?: Transaction;
-  /** Status of the answer to a replay; null if no answer came. */
+  /** The status of the answer to a replay. Null if no answer came. */
   readonly status?: number | null;
   readonly error?: string;
-  /** The address that gave the status, and the time it took. */
+  /** The address that answered, and the time until the answer. */
   readonly answeredBy?: { readonly target: string; readonly ms: number };
 }
 
@@ -65,7 +65,7 @@ export const eventStream: StreamView<EventRow> = {
   ],
   fields: eventFields,
   quiet: ({ txnId }) => txnId ?? '',
-  // Received JSON; only the transaction of the service has decimals.
+  // Received JSON contains no decimals, except in the transaction of the service.
   json: (row) => (row.transaction === undefined ? parsedToJson(row) : toJson(row)),
 };
 
@@ -74,8 +74,8 @@ const gap = '  ';
 const stateWidth = 'usercanceled'.length;
 
 /**
- * Parts that do not fit go on lines below the state. An id is never cut, unless the line says what
- * the transaction is.
+ * Parts that do not fit are on lines below the state. An id is never cut, unless the line also
+ * describes the transaction.
  */
 function eventLines(row: EventRow, { style, columns }: Canvas): string[] {
   const state = row.txnState ?? 'unreadable';
@@ -154,7 +154,7 @@ export interface ListenTotals {
 
 const gapsShown = 5;
 
-/** The totals, a sentence per line; zeros are left out. */
+/** The totals, a sentence per line. Zeros are omitted. */
 export function totalLines(totals: ListenTotals): string[] {
   const { received, duplicates, outOfOrder, wrongSignatures, refused, unwritten, gaps, consumers } =
     totals;

@@ -1,4 +1,5 @@
-// An object with unknown fields: a fact per field on a screen, a column per field in a row.
+// An object with unknown fields: a labelled line for each field on a screen, a column for each
+// field in a row.
 import { cellText, fieldColumns } from '../rows/cell.js';
 import { factLines, type Fact } from '../cards/card.js';
 import { fieldAt } from '../rows/fields.js';
@@ -7,7 +8,7 @@ import { oneLine } from '../text.js';
 import { dateTime } from '../time.js';
 import { entryOf } from '../../formats/unknown.js';
 
-/** `quiet` is the one value that `-q` prints. */
+/** The view of an object. `quiet` is the one value that `-q` prints. */
 export function objectView<T extends object>(object: T, quiet: string): RecordView<T> {
   return {
     columns: fieldColumns(Object.keys(object)),
@@ -18,7 +19,7 @@ export function objectView<T extends object>(object: T, quiet: string): RecordVi
 
 const longestLabel = 24;
 
-/** Fields of services, as people call them. */
+/** Fields of services, in the words of people. */
 const labels: Readonly<Record<string, string>> = {
   id: 'Account',
   accountId: 'Account',
@@ -34,8 +35,8 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /**
- * `accountDisplayName` is shown as `Name`, a field without a label in words. Omits empty fields,
- * and a label with the same value.
+ * Labelled lines: `accountDisplayName` is shown as `Name`, and a field without a label is shown in
+ * words. Omits empty fields, and a label with the same value.
  */
 function objectFacts(object: object): Fact[] {
   const facts = fieldColumns<object>(Object.keys(object)).flatMap(({ title, value }): Fact[] => {
@@ -51,7 +52,7 @@ function objectFacts(object: object): Fact[] {
   );
 }
 
-/** An instant in the local time zone. */
+/** A text, with instants in the local time zone. */
 const shownText = (text: string): string =>
   /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? dateTime(Date.parse(text)) : text;
 

@@ -9,7 +9,7 @@ export interface ListedMethod {
   readonly ccy: string;
   readonly method: string;
   readonly institutionType: string;
-  /** In words; null if the specification has none. */
+  /** The duration in words. Null if the specification has none. */
   readonly arrives: string | null;
 }
 
@@ -37,7 +37,7 @@ export const methodList: ListView<ListedMethod> = {
   empty: 'No payout methods.',
 };
 
-/** @param paysOut whether there are payouts to the country at all */
+/** @param paysOut whether the service pays out to the country */
 export function institutionList(country: string, paysOut: boolean): ListView<Institution> {
   return {
     columns: [
@@ -61,7 +61,7 @@ export function institutionList(country: string, paysOut: boolean): ListView<Ins
 /** A recipient with its name in the address book. */
 export interface ListedRecipient extends Partial<Recipient> {
   readonly name: string;
-  /** Of `send`; the others are of payouts. */
+  /** The destination of a recipient for `send`. Other recipients are for payouts. */
   readonly destination?: string;
 }
 
@@ -82,7 +82,7 @@ export const recipientFields: readonly string[] = [
   ...['purpose', 'source', 'relationship'].map((name) => `codes.${name}`),
 ];
 
-/** Personal data other than the name is not shown. */
+/** A list of recipients. It shows no personal data except the name. */
 export const recipientList: ListView<ListedRecipient> = {
   columns: [
     { name: 'name', title: 'Name', value: ({ name }) => name },

@@ -1,4 +1,4 @@
-// Payments of the journal: the unfinished ones, and the results of resuming them.
+// Payments of the journal: the unfinished payments, and the results of resuming them.
 import type { Big } from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { money } from '../../formats/amount.js';
@@ -30,14 +30,17 @@ export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt
   readonly destination: string;
   /** The recipient in readable form. */
   readonly with: string;
-  /** The requested amount: the received one if the order defines it, otherwise the debited one. */
+  /**
+   * The requested amount: the received amount if the order defines it, otherwise the debited
+   * amount.
+   */
   readonly ccy: string | null;
   readonly amount: Big | null;
-  /** Whether `tx resume` continues without a question. */
+  /** Whether `tx resume` continues without a question, because the payment was approved. */
   readonly agreed: boolean;
-  /** Epoch ms: when the service reported this state, or when it was last written here. */
+  /** Epoch ms when the service reported this state, or when this home last wrote the state. */
   readonly asOf: number;
-  /** The state just read from the service; omitted if it could not be read. */
+  /** The state just read from the service. Omitted if it could not be read. */
   readonly transaction: Transaction | undefined;
 }
 
@@ -56,11 +59,11 @@ const stepWords: Readonly<Record<AttemptState, string>> = {
 const isSubmitted = ({ step }: PendingPayment): boolean =>
   ['submitting', 'in-flight', 'unknown', 'error'].includes(step);
 
-/** Submitted, and not read from the service just now. */
+/** Whether a payment was submitted and not just read from the service. */
 export const isUnchecked = (payment: PendingPayment): boolean =>
   payment.transaction === undefined && isSubmitted(payment);
 
-/** The progress in words; a state that may have changed is marked as the last one seen. */
+/** The progress in words. A state that may have changed is marked as the last known state. */
 function progressOf(payment: PendingPayment): string {
   const { step, agreed, transaction, txnState } = payment;
   if (isUnchecked(payment))
@@ -86,15 +89,18 @@ export interface OpenLine {
   readonly amount: string;
   readonly with: string;
   readonly progress: string;
-  /** For its colour; empty if the journal alone knows the payment. */
+  /** The state, for the colour. Empty if only the journal has the payment. */
   readonly txnState: string;
   /** Epoch ms. */
   readonly since: number | null | undefined;
-  /** The count of confirmations, the time left, or the certainty of the progress. */
+  /** The number of confirmations, the time left, or the certainty of the progress. */
   readonly detail: string;
 }
 
-/** Payments checked just now first, then what else the service lists, then unchecked payments. */
+/**
+ * The lines of open payments: first the payments that were just checked, then other transactions of
+ * the service, then unchecked payments.
+ */
 export function openLines(
   listed: readonly ListedTransaction[],
   open: readonly PendingPayment[],
@@ -141,7 +147,7 @@ function paymentLine(payment: PendingPayment, now: number): OpenLine {
   };
 }
 
-/** `send onchain` as `↑ On-chain`, like the transaction that it becomes. */
+/** The kind of a payment in words: `send onchain` as `↑ On-chain`, like its later transaction. */
 const kindText = (kind: string): string =>
   lineKind({
     sourceReq: { method: 'servicepay' },
@@ -159,7 +165,7 @@ function detailOf(txn: ListedTransaction, now: number): string {
 
 const dim: NonNullable<Column<object>['style']> = (cell, style) => style.dim(cell);
 
-/** The columns of open payments, on every screen that has them. */
+/** The columns of open payments on every screen. */
 export const openColumns = (now: number): Column<OpenLine>[] => [
   { name: 'what', title: 'What', value: ({ what }) => what, priority: 4, only: 'screen' },
   {
@@ -250,7 +256,7 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
 }
 
 export interface OverduePayment extends PendingPayment {
-  /** The last process with a claim; nulls if it was released. */
+  /** The last process with a claim. Null if it released the claim. */
   readonly host: string | null;
   readonly pid: number | null;
 }
@@ -272,7 +278,7 @@ export interface ResumedPayment extends Pick<
   'ref' | 'kind' | 'txnId' | 'txnState'
 > {
   readonly exitCode: number;
-  /** Why it is unfinished. */
+  /** Why the payment is unfinished. */
   readonly message: string | null;
 }
 

@@ -5,8 +5,8 @@ import type { ListView } from '../rows/view.js';
 import { inverseText, rateText } from '../cards/quote-card.js';
 
 /**
- * One unit of `base` costs `rate` of `quote`; both are null for a pair whose name is of another
- * form.
+ * One unit of `base` costs `rate` units of `quote`. Both names are null if the name of a pair has
+ * another form.
  */
 export interface RateRow {
   readonly pair: string;

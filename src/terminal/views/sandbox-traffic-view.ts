@@ -169,7 +169,7 @@ const paymentKinds: ReadonlySet<string> = new Set([
   'returned',
 ]);
 
-/** Where a second is long, what is shorter counts too. */
+/** A duration. If a second counts as long, shorter durations are shown in ms. */
 const delayText = (ms: number): string => (ms < 1000 ? `${ms} ms` : formatDuration(ms));
 
 function whereText({ kind, method, path, destination, state }: Fault): string {

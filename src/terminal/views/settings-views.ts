@@ -103,7 +103,7 @@ export interface Login {
   readonly accountId: string;
   /** Epoch ms. */
   readonly tokenExpiresAt: number;
-  /** In words: the system keyring, or a file. */
+  /** The place of the secret in words: the system keyring, or a file. */
   readonly secretIn: string;
   readonly tokenIn: string;
 }
@@ -153,7 +153,7 @@ export interface LimitRow {
   /** Null for a destination. */
   readonly ccy: string | null;
   readonly amount: Big | null;
-  /** Of a limit per day, the amount spent in the last 24 hours; null if unknown. */
+  /** For a limit per day, the amount spent in the last 24 hours. Null if it is unknown. */
   readonly used: Big | null;
   readonly left: Big | null;
   readonly destination: string | null;
@@ -172,7 +172,7 @@ export const limitFields: readonly string[] = [
 const shown = (ccy: string | null, value: Big | null): string =>
   ccy === null || value === null ? '' : formatAmount(money(ccy, value));
 
-/** @param footer what is unlimited, or how to read the rules */
+/** @param footer what has no limit, or how to read the rules */
 export const limitList = (footer: string): ListView<LimitRow> => ({
   columns: [
     {
@@ -235,7 +235,7 @@ function checkLines({ check, state, detail, advice }: Check, { style, columns }:
   return [
     `  ${sign} ${padRight(check, labelWidth)} ${first}`,
     ...more.map((line) => indent + line),
-    // A command is never wrapped, so that it can be copied.
+    // A command is never wrapped, so that people can copy it.
     ...(advice === null ? [] : [indent + style.bold(sanitize(advice))]),
   ];
 }

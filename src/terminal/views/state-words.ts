@@ -50,26 +50,29 @@ const own: Readonly<Record<Kind, Words>> = {
   unknown: { srcintent: 'waiting', srccreated: 'in flight' },
 };
 
-/** `invoice ready`, `sent`, `done`, `2 of 6`; an unknown state is shown unchanged. */
+/**
+ * The word for a state: `invoice ready`, `sent`, `done`, `2 of 6`. An unknown state is shown
+ * unchanged.
+ */
 export const stateWord = (txn: Stated): string => confirmationsText(txn) ?? uncountedWord(txn);
 
-/** `failed · no route`: with the reason, if the service reports one. */
+/** The word for a state with the reason, if the service reports one: `failed · no route`. */
 export function stateWithReason(txn: ListedTransaction): string {
   const reason = isFinal(txn.txnState) && txn.txnState !== 'completed' && failureReasonOf(txn);
   return reason ? `${stateWord(txn)} · ${sanitize(reason)}` : stateWord(txn);
 }
 
-/** Like `stateWord`, but `sent` while confirmations are counted. */
+/** Like `stateWord`, but `sent` during confirmations. */
 export const uncountedWord = (txn: Stated): string =>
   entryOf(own[kindOf(txn)], txn.txnState) ??
   entryOf(common, txn.txnState) ??
   (sanitize(txn.txnState) || 'not recognized');
 
-/** Of a payment from this home of which only the state is known. */
+/** The word for a payment from this home of which only the state is known. */
 export const sendWord = (txnState: string): string =>
   stateWord({ txnState, sourceReq: { method: 'servicepay' }, destReq: {} });
 
-/** `2 of 6` during confirmation, if the service reports the number. */
+/** The confirmations, such as `2 of 6`, if the service reports the number. */
 export function confirmationsText({ txnState, sourceReq, destReq }: Stated): string | undefined {
   if (
     !['srccreated', 'destsent', 'srcsent', 'srcpendconfirmfill', 'destpendsent'].includes(txnState)

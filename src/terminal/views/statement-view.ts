@@ -1,5 +1,5 @@
-// A statement of the wallets as a table: opening balance, rows, closing balance; and its
-// differences in words.
+// A statement of the wallets as a table: opening balance, rows, closing balance. Its differences
+// are in words.
 import type { Big } from 'big.js';
 import { fixed, formatAmount, formatNumber, money } from '../../formats/amount.js';
 import { counted, isGenerated } from '../../formats/text.js';
@@ -14,18 +14,18 @@ import { shortened } from './transaction-view.js';
 /** A row for scripts. */
 export interface StatementLine {
   /**
-   * The calendar day in the zone of the statement; null for an opening at the beginning of all
+   * The calendar day in the zone of the statement. Null for an opening at the start of the whole
    * history.
    */
   readonly date: string | null;
-  /** Of its settlement, in UTC; null for opening and closing. */
+  /** The time of its settlement in UTC. Null for opening and closing. */
   readonly time: string | null;
-  /** In UTC; null without a transaction. */
+  /** The time of creation in UTC. Null without a transaction. */
   readonly created: string | null;
   readonly wallet: string;
   readonly kind: string;
   readonly counterparty: string | null;
-  /** Of the other side; null for a swap and for what is not a transaction. */
+  /** The method of the other side. Null for a swap, and for a row that is not a transaction. */
   readonly method: string | null;
   readonly reference: string | null;
   readonly note: string | null;
@@ -33,7 +33,7 @@ export interface StatementLine {
   readonly out: Big;
   readonly fee: Big;
   readonly balance: Big;
-  /** The value of the row at the rate stored at settlement; null without one. */
+  /** The value of the row at the rate stored at settlement. Null without a rate. */
   readonly fiatValue: Big | null;
   /** Units of `fiat` per unit of the wallet. */
   readonly fiatRate: Big | null;
@@ -63,13 +63,16 @@ const amountColumn = (name: Amount, title: string): Column<StatementLine> => ({
   align: 'right',
 });
 
-/** Not a transaction: its word stands in place of the date. */
+/** Whether a row is not a transaction. A word then replaces the date. */
 const isMark = ({ kind }: StatementLine): boolean =>
   kind === 'opening' || kind === 'closing' || kind === 'difference';
 
 const kindText = ({ kind }: StatementLine): string => entryOf(kinds, kind) ?? kind;
 
-/** `Lightning Ada`, `On-chain bc1q…f3t4`, `Swap from USDT`, `Payout Le Van A`. */
+/**
+ * The description of a row: `Lightning Ada`, `On-chain bc1q…f3t4`, `Swap from USDT`, `Payout Le Van
+ * A`.
+ */
 function whatText(row: StatementLine): string {
   const { kind, method, counterparty, note } = row;
   if (isMark(row)) return '';
@@ -157,7 +160,10 @@ interface Held {
   readonly balance: Big;
 }
 
-/** @param isOver the period, so that its closing balance differs from the present one */
+/**
+ * @param isOver whether the period is over, so that its closing balance differs from the present
+ * balance
+ */
 export function tiedText(tied: readonly Held[], isOver: boolean): string {
   const wallets = `wallet${tied.length === 1 ? '' : 's'}`;
   const amounts = tied.map(({ ccy, balance }) => formatAmount(money(ccy, balance))).join(' · ');
@@ -165,9 +171,8 @@ export function tiedText(tied: readonly Held[], isOver: boolean): string {
 }
 
 /**
- * `October 2026`, `2026`, `2026-10-01 to 2026-10-15`, `until 2026-10-15`.
- *
- * @param from the first day, such as `2026-10-01`; undefined without one
+ * The period in words: `October 2026`, `2026`, `2026-10-01 to 2026-10-15`, `until 2026-10-15`.
+ * @param from the first day, such as `2026-10-01`, or undefined without one
  */
 export function periodText(from: string | undefined, to: string | undefined): string {
   if (from === undefined) return to === undefined ? 'all of history' : `until ${to}`;
@@ -202,7 +207,10 @@ interface Differing {
   readonly lastTied: number | undefined;
 }
 
-/** `BTC: 0.01 BTC more than the transactions explain, arose after 2026-11-20 18:00, …` */
+/**
+ * The text of a difference: `BTC: 0.01 BTC more than the transactions explain, arose after
+ * 2026-11-20 18:00, …`
+ */
 export function differenceText({ ccy, difference, lastTied }: Differing): string {
   const side = difference.gt(0) ? 'more' : 'less';
   const since =
@@ -215,7 +223,7 @@ export function differenceText({ ccy, difference, lastTied }: Differing): string
   );
 }
 
-/** `BTC    opening, not explained by a transaction       1.00000000` */
+/** The lines of openings: `BTC    opening, not explained by a transaction       1.00000000` */
 export const openingLines = (
   openings: readonly { readonly entry: { readonly ccy: string }; readonly value: Big }[],
 ): string[] => {
@@ -265,7 +273,7 @@ interface Explaining {
   readonly isExact: boolean;
 }
 
-/** `ad79a67a-… is in flight (destsent), -0.1 BTC: exactly the difference` */
+/** An explanation: `ad79a67a-… is in flight (destsent), -0.1 BTC: exactly the difference` */
 export function explanationText({
   ccy,
   txnId,
@@ -285,7 +293,7 @@ interface DraftBalance {
   readonly closing: Big;
 }
 
-/** `BTC    1.20000000 at the beginning, 1.19742700 now` */
+/** The balances of a draft: `BTC    1.20000000 at the beginning, 1.19742700 now` */
 export const draftLines = (balances: readonly DraftBalance[]): string[] =>
   balances.map(({ ccy, opening, closing }) => {
     const [first, now] = [opening, closing].map((value) => formatNumber(money(ccy, value)));

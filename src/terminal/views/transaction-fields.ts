@@ -46,10 +46,10 @@ export const transactionFields: readonly string[] = [
   ...within('sourceOfFunds', ['purpose', 'source', 'relationship']),
 ];
 
-/** Of a row that shows a whole transaction as one field. */
+/** The fields of a row that shows a whole transaction as one field. */
 export const nestedTransactionFields: readonly string[] = within('transaction', transactionFields);
 
-/** Of a command that moves money, whose fields are checked before it starts. */
+/** The fields of a command that moves money. They are checked before the command starts. */
 export const paymentFields: readonly string[] = [
   ...transactionFields,
   'time',

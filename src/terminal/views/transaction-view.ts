@@ -18,7 +18,7 @@ import { transactionFields } from './transaction-fields.js';
 
 type Sides = Pick<ListedTransaction, 'sourceReq' | 'destReq'>;
 
-/** `Lightning receive`, `Swap`, `Payout`: the kind follows from the two methods. */
+/** The kind in words: `Lightning receive`, `Swap`, `Payout`. It follows from the two methods. */
 export function transactionKind({ sourceReq, destReq }: Sides): string {
   const source = sourceReq.method ?? '';
   const dest = destReq.method ?? '';
@@ -32,13 +32,13 @@ export function transactionKind({ sourceReq, destReq }: Sides): string {
   return to === undefined ? 'Payout' : `${to.label} send`;
 }
 
-/** The settled amount of a side, otherwise the requested one; undefined without both. */
+/** The settled amount of a side, otherwise the requested amount. Undefined without both. */
 export const sideAmount = (side: RequestSide): Money | undefined =>
   moneyFromWire(side.ccy, side.amtSettled ?? side.amtRequested);
 
 /**
- * `0.00100000 BTC → 70.79 USDT` if both sides are known, otherwise the received amount, otherwise
- * the debited one.
+ * The amounts: `0.00100000 BTC → 70.79 USDT` if both sides are known, otherwise the received
+ * amount, otherwise the debited amount.
  */
 export function movedText({ sourceReq, destReq }: Sides): string {
   const from = sideAmount(sourceReq);
@@ -49,7 +49,9 @@ export function movedText({ sourceReq, destReq }: Sides): string {
   return known === undefined ? '–' : formatAmount(known);
 }
 
-/** Green for completed, red for ended without success, yellow for in flight. */
+/**
+ * The colour of a state: green for completed, red for ended without success, yellow for in flight.
+ */
 export function stateStyle(state: string, style: ChalkInstance): (text: string) => string {
   if (state === 'completed') return style.green;
   if (hasLapsed(state)) return style.dim;
@@ -66,13 +68,13 @@ const rowsOnly = (
   only: 'rows',
 });
 
-/** Short, for a list: bitcoin in satoshis. */
+/** A short amount for a list, with bitcoin in satoshis. */
 export const shortAmount = (amount: Money): string =>
   amount.ccy === 'BTC' ? formatSats(amount.value) : formatAmount(amount);
 
 export const minus = '\u2212';
 
-/** The amount of a list line: `−2 507 sat`; of a swap the debited one. */
+/** The amount of a list line, such as `−2 507 sat`. For a swap, the debited amount. */
 export function lineAmount(txn: Sides): string {
   const from = sideAmount(txn.sourceReq);
   const to = sideAmount(txn.destReq);
@@ -82,7 +84,7 @@ export function lineAmount(txn: Sides): string {
   return `${txn.sourceReq.method === 'servicepay' ? minus : ''}${shortAmount(known)}`;
 }
 
-/** With its direction: `↓ Lightning` for incoming, `↑ Lightning` for outgoing. */
+/** The kind with its direction: `↓ Lightning` for incoming, `↑ Lightning` for outgoing. */
 export function lineKind(txn: Sides): string {
   if (kindOf(txn) === 'swap') return '⇄ Swap';
   const word = transactionKind(txn).replace(/ (send|receive)$/, '');
@@ -92,16 +94,16 @@ export function lineKind(txn: Sides): string {
 
 const longestWhole = 24;
 
-/** `bc1q…f3t4`: enough to recognise it, but not for copying. */
+/** A shortened text such as `bc1q…f3t4`, to recognize but not to copy. */
 export const shortened = (text: string): string =>
   text.length <= longestWhole || text.includes(' ') || text.includes('@')
     ? text
     : `${text.slice(0, 4)}…${text.slice(-4)}`;
 
-/** The fields that identify the other party, the best first. */
+/** The fields that identify the other party, the best field first. */
 const partyFields = ['acctName', 'lnurlAddress', 'address', 'acctNum', 'bankAcctNum'] as const;
 
-/** The received amount of a swap, otherwise the other party if known, otherwise the note. */
+/** The received amount of a swap. Otherwise the other party if known, otherwise the note. */
 export function partyOf(txn: ListedTransaction, known: Known): string {
   const { sourceReq, destReq } = txn;
   if (kindOf(txn) === 'swap') {
@@ -117,7 +119,10 @@ export function partyOf(txn: ListedTransaction, known: Known): string {
   return shortened(party);
 }
 
-/** `↓ Lightning 50 000 sat, Invoice 118, 2026-11-23 10:22`, for completion. */
+/**
+ * A transaction on one line, for completion: `↓ Lightning 50 000 sat, Invoice 118, 2026-11-23
+ * 10:22`.
+ */
 export const lineText = (txn: ListedTransaction, known: Known): string =>
   [
     `${lineKind(txn)} ${lineAmount(txn)}`,
@@ -131,10 +136,10 @@ export const lineText = (txn: ListedTransaction, known: Known): string =>
 const furtherNote = (txn: ListedTransaction, known: Known): string | null | undefined =>
   partyOf(txn, known) === shortened(txn.note ?? '') ? '' : txn.note;
 
-/** The recipient of a payment from this home; undefined for others. */
+/** The recipient of a payment from this home. Undefined for other transactions. */
 export type Known = (txnId: string) => string | undefined;
 
-/** Enough characters of an id to be unique; more if these ids need them. */
+/** The number of characters that make an id unique. Similar ids need more. */
 export function idLength(ids: readonly string[]): number {
   for (let length = 8; length < 36; length += 4) {
     if (new Set(ids.map((id) => id.slice(0, length))).size === new Set(ids).size) return length;
@@ -145,8 +150,8 @@ export function idLength(ids: readonly string[]): number {
 export interface TransactionListOptions {
   readonly known?: Known;
   /**
-   * The ids on one screen, which are shortened as far as they stay unique; without them ids are
-   * whole.
+   * The ids on one screen. They are shortened as far as they stay unique. Without this list, ids
+   * are whole.
    */
   readonly ids?: readonly string[];
   readonly heading?: string | undefined;
@@ -154,8 +159,8 @@ export interface TransactionListOptions {
 }
 
 /**
- * A page of the history. `now` is the current time in epoch ms, for relative times; rows for
- * scripts have exact ones.
+ * A page of the history. `now` is the current time in epoch ms, for relative times. Rows for
+ * scripts have exact times.
  */
 export function transactionList(
   now: number,
@@ -238,8 +243,7 @@ export function transactionList(
 
 /**
  * The columns of a movement on home and in watch: `1 h  ↓ received  50 000 sat  Coffee House`.
- *
- * @param time when, in words
+ * @param time the time in words
  */
 export const movementColumns = (
   time: (at: number) => string,
@@ -260,7 +264,7 @@ export const movementColumns = (
     });
 };
 
-/** `↑ sent`, `↓ received`, `⇄ swap`; empty if the direction is unknown. */
+/** The direction in words: `↑ sent`, `↓ received`, `⇄ swap`. Empty if the direction is unknown. */
 function directionWord(txn: Sides): string {
   if (kindOf(txn) === 'swap') return '⇄ swap';
   if ((txn.sourceReq.method ?? '') === '') return '';
@@ -274,7 +278,7 @@ const incoming: NonNullable<Column<ListedTransaction>['style']> = (
   { txnState, sourceReq },
 ) => (txnState === 'completed' && sourceReq.method !== 'servicepay' ? style.green(cell) : cell);
 
-/** Both fees as one amount; empty without fees, or if the service does not report them. */
+/** Both fees as one amount. Empty without fees, or if the service does not report them. */
 function feeText({ sourceReq }: ListedTransaction): string {
   const [service, network] = [
     givenFromWire(sourceReq.servicepayFees),

@@ -7,7 +7,7 @@ import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
 import { widthOf, wrap } from '../text.js';
 
-/** Undefined if the service does not report it. */
+/** Undefined if the service does not report the amount. */
 type Part = (wallet: Wallet) => Money['value'] | undefined;
 
 const available: Part = ({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance)?.value;
@@ -29,8 +29,8 @@ const shown = (ccy: string, value: Money['value'] | undefined): string =>
   value === undefined ? '?' : formatNumber(money(ccy, value));
 
 /**
- * `footer` names the account, see `whereaboutsLine`. With `-q`, the amounts of several wallets are
- * named by their currency; that of one is bare.
+ * The list of wallets. `footer` names the account, see `whereaboutsLine`. With `-q`, the amounts of
+ * several wallets have their currency. The amount of a single wallet has none.
  */
 export function walletList(footer?: string, isOne = false): ListView<Wallet> {
   return {
@@ -47,7 +47,7 @@ export function walletList(footer?: string, isOne = false): ListView<Wallet> {
   };
 }
 
-/** `This account has no XYZ wallet. It has BTC, USDT.` */
+/** A message such as `This account has no XYZ wallet. It has BTC, USDT.` */
 export const noWalletText = (ccy: string, wallets: readonly Wallet[]): string =>
   `This account has no ${ccy} wallet. ` +
   `It has ${wallets.map((wallet) => wallet.ccy).join(', ') || 'none'}.`;
@@ -63,11 +63,13 @@ export interface Whereabouts {
   readonly accountId: string;
 }
 
-/** `acme · production · ne01-7f3a`, for the foot of a table and the head of a screen. */
+/**
+ * The account, for the foot of a table and the head of a screen: `acme · production · ne01-7f3a`.
+ */
 export const whereaboutsLine = ({ profile, service, accountId }: Whereabouts): string =>
   [profile, service, accountId].join(' · ');
 
-/** The account, and at the right end the age of what the screen shows. */
+/** The account, and at the right end the age of the data. */
 export function screenHead(
   whereabouts: Whereabouts,
   age: string,

@@ -25,7 +25,7 @@ export function webhookList(now: number): ListView<Webhook> {
 const createdText = (at: Webhook['createdAt'], now: number): string =>
   at == null ? '–' : relativeTime(at, now);
 
-/** Of a change of it: the names that can be asked for before it is made. */
+/** The fields of a changed webhook. They can be requested before the change. */
 export const webhookFields: readonly string[] = [
   'id',
   'callback',
@@ -35,9 +35,9 @@ export const webhookFields: readonly string[] = [
 ];
 
 export interface WebhookChange extends Webhook {
-  /** A newly created secret: shown only once. */
+  /** A newly created secret, which is shown only once. */
   readonly secret?: string;
-  /** Where the new secret is stored, in words; undefined if the old one stays. */
+  /** The place of the new secret in words. Undefined if the old secret stays. */
   readonly secretIn?: string;
 }
 
@@ -62,7 +62,7 @@ export const webhookCard = (change: WebhookChange): RecordView<WebhookChange> =>
 
 export interface Signature {
   readonly signature: string;
-  /** The name of its header. */
+  /** The name of the signature header. */
   readonly header: string;
 }
 

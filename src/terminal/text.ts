@@ -18,11 +18,12 @@ export const padLeft = (text: string, width: number): string =>
 /**
  * Shortens a line of svcpay's own text, colours included, with an ellipsis. It cuts after a word
  * and not within parentheses. It cuts within the first word only, and cuts a path or an address
- * after its last separator.
+ * after its last separator. Of an id it keeps the beginning and the end.
  */
 export function truncate(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
   if (width < 1) return '';
+  if (width >= leastMiddle && isId(line)) return middleOut(line, width);
   let kept = '';
   for (const piece of piecesOf(line)) {
     if (widthOf(kept + piece) > width - 1) break;
@@ -33,6 +34,17 @@ export function truncate(line: string, width: number): string {
     : kept.replace(/\S\s/.test(kept) ? /(?<=\S)\s+\S*$/ : /(?<=.{8}[/?&=@])[^/?&=@]*$/, '');
   const whole = words.replace(/(\S) *\([^)]*$/, '$1').replace(/(\w)[\s,;:]+$/, '$1');
   return `${whole}${ellipsis}${whole.includes('\u001B') ? resetStyle : ''}`;
+}
+
+/** An address, an account number or an id: people compare its beginning and its end. */
+const isId = (text: string): boolean => /^(?=.*\d)[\w-]{16,}$/.test(text);
+
+/** The least width for `tb1q…jzsx`. */
+const leastMiddle = 9;
+
+function middleOut(text: string, width: number): string {
+  const end = Math.floor((width - 1) / 2);
+  return `${text.slice(0, width - 1 - end)}${ellipsis}${text.slice(-end)}`;
 }
 
 /**

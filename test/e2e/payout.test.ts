@@ -109,7 +109,7 @@ describe('svcpay payout with flags', () => {
     {
       why: 'an unknown country',
       changes: { '--country': 'FR' },
-      message: /Payout countries: CA, IN/,
+      message: /Payout countries: Canada \(CA\), India \(IN\)/,
     },
     {
       why: 'an unknown method',
@@ -372,7 +372,7 @@ describe('svcpay payout at a terminal', () => {
     await tty.shows('a person');
     folded(
       '3 of 6 · Recipient',
-      '  ✓ Vietnam · vnd-instant · within minutes',
+      '  ✓ Vietnam · bank account · within minutes',
       '  ✓ 970436 · 0123456789 · LE VAN A',
     );
     Object.assign(size, { columns: 60, rows: 20 });
@@ -382,7 +382,7 @@ describe('svcpay payout at a terminal', () => {
     tty.type(enter);
     await tty.shows(/Recipient's country[^]*❯ Vietnam/);
     const where = [
-      '  ✓ Vietnam · vnd-instant · within minutes',
+      '  ✓ Vietnam · bank account · within minutes',
       '  ✓ 970436 · 0123456789 · LE VAN A',
     ];
     folded('3 of 6 · Recipient', ...where, '  … LE VAN A');
@@ -392,7 +392,7 @@ describe('svcpay payout at a terminal', () => {
     await tty.shows("Recipient's full legal name");
     folded(
       '3 of 6 · Recipient',
-      '  ✓ Vietnam · vnd-instant · within minutes                             ✓ 970436 · 0123456789 · LE VAN A',
+      '  ✓ Vietnam · bank account · within minutes                            ✓ 970436 · 0123456789 · LE VAN A',
     );
     tty.type('\u0003');
     expect(await tty.exit).toBe(130);

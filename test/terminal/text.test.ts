@@ -79,6 +79,18 @@ describe('oneLine', () => {
   });
 });
 
+test.for([
+  ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', 9, 'tb1q…jzsx'],
+  ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', 20, 'tb1qw508d6…w7kxpjzsx'],
+  ['/api/v2/transaction/549e57ba…/confirm', 24, '/api/v2/transaction/…'],
+  ['Donaudampfschiffahrtsgesellschaft', 10, 'Donaudamp…'],
+] as const)(
+  'shortens the word %s at %d cells: of an id the middle, of a path its last parts',
+  ([text, width, shown]) => {
+    expect(oneLine(text, width)).toBe(shown);
+  },
+);
+
 test('truncation inside a colour resets the colour', () => {
   expect(truncate(red('abcdef'), 4)).toBe('\u001B[31mabc…\u001B[0m');
 });

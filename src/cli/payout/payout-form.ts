@@ -2,6 +2,7 @@
 import { formatAmount } from '../../formats/amount.js';
 import { countryName } from '../../formats/country.js';
 import type { Form } from '../../terminal/cards/form.js';
+import { accountWords } from '../../wallet/payout/methods.js';
 import { partyOf, type Draft } from './payout-draft.js';
 
 export type Part = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes' | 'Amount';
@@ -13,7 +14,10 @@ type PartText = readonly [part: Part, tell: (draft: Draft) => string];
 export type FormOf = (draft: Draft, part?: Part) => Form;
 
 const destination: readonly PartText[] = [
-  ['Where to', ({ country, method }) => listed(country?.name, method?.code, method?.arrives)],
+  [
+    'Where to',
+    ({ country, method }) => listed(country?.name, method && accountWords(method), method?.arrives),
+  ],
   [
     'Account',
     ({ institution, institutionName, acctNum, acctName }) =>

@@ -31,7 +31,8 @@ export type MethodOf = (country: PayoutCountry | undefined) => PayoutMethod | un
 
 /** A method by its code, or by its kind alone. Throws Failure `usage` for an unknown one. */
 function readMethod(text: string): MethodOf {
-  const kind = kinds.find((each) => each === text.trim().toLowerCase());
+  const name = text.trim().toLowerCase();
+  const kind = kinds.find((each) => each === name.replace(/ (?:account|wallet)$/, ''));
   if (kind !== undefined)
     return (country) => (country === undefined ? undefined : methodOfKind(kind, country));
   const method = findMethod(text);

@@ -6,7 +6,12 @@ import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.j
 import { stepFor, taking, type Step } from '../../terminal/ask/wizard.js';
 import { institutionsFor } from '../../wallet/payout/institutions.js';
 import { parseAccountNumber, parseLine } from '../../wallet/payout/order.js';
-import { methodsIn, payoutCountries, type PayoutMethod } from '../../wallet/payout/methods.js';
+import {
+  accountWords,
+  methodsIn,
+  payoutCountries,
+  type PayoutMethod,
+} from '../../wallet/payout/methods.js';
 import type { Part } from './payout-form.js';
 import { partyOf, withCountry, withMethod, type Draft } from './payout-draft.js';
 
@@ -89,8 +94,10 @@ function countryQuestion({ amount, methodOf }: Draft) {
   return { message: 'Country to pay out to', flag: '--country COUNTRY', choices };
 }
 
-const describeMethod = ({ code, arrives }: PayoutMethod): string =>
-  arrives === undefined ? code : `${code}, ${arrives}`;
+const describeMethod = (method: PayoutMethod): string =>
+  method.arrives === undefined
+    ? accountWords(method)
+    : `${accountWords(method)}, ${method.arrives}`;
 
 const methodQuestion = ({ country }: Draft) => ({
   message: 'Pay out to a',
@@ -98,7 +105,7 @@ const methodQuestion = ({ country }: Draft) => ({
   choices: methodsIn(country).map((method) => ({
     value: method,
     name: method.institutionType === 'mobile' ? 'Mobile wallet' : 'Bank account',
-    description: describeMethod(method),
+    description: [method.code, method.arrives ?? ''].filter((part) => part !== '').join(', '),
   })),
 });
 

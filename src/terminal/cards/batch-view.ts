@@ -1,6 +1,6 @@
 // A batch on the screen: its plan, its progress and its result.
 import type { Big } from 'big.js';
-import { formatAmount, money, type Money } from '../../formats/amount.js';
+import { formatAmount, formatSats, money, parseAmount, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { describeDuration } from '../../formats/duration.js';
 import { factLines, heading, type Fact } from './card.js';
@@ -11,6 +11,7 @@ import { fieldColumns } from '../rows/cell.js';
 import { createTable } from '../rows/table.js';
 import type { ListView, RecordView } from '../rows/view.js';
 import { dateTime } from '../time.js';
+import { shortened } from '../views/transaction-view.js';
 import { shellArgument } from '../next-step.js';
 
 /** The total of rows paid from one wallet in one currency, without fees. */
@@ -116,7 +117,10 @@ export const remarkText = (remark: BatchRemark): string =>
   ].join('');
 
 const remarkFact = (remark: BatchRemark): Fact => ({
-  label: remark.line === null ? remark.payee : `line ${remark.line}  ${remark.payee}`,
+  label:
+    remark.line === null
+      ? shortened(remark.payee)
+      : `line ${remark.line}  ${shortened(remark.payee)}`,
   value: remarkWords[remark.kind] ?? remark.kind,
   note: changeOf(remark),
 });
@@ -195,7 +199,7 @@ export function batchCard(
   const drawn =
     rows === undefined ? undefined : createTable(screenColumns, { ...canvas, gap: 3 })(rows);
   return [
-    ...heading(`${sanitize(file)}: ${counted(notBegun, 'row')} to pay${since}`, canvas),
+    ...heading(`${sanitize(file)} · ${counted(notBegun, 'row')} to pay${since}`, canvas),
     ...(drawn === undefined ? [] : [...drawn.head, ...drawn.rows.flat(), '']),
     ...remarkLines(remarks, canvas),
     ...factLines(
@@ -236,13 +240,26 @@ export interface BatchRowView {
 const costText = ({ cost, from }: BatchRowView): string =>
   cost === null ? '' : formatAmount(money(from, cost));
 
+/** `50 000 sat` for `50000sat`; unchanged if it is not an amount, such as `all`. */
+function amountText({ amount }: BatchRowView): string {
+  if (!/^\d+(?:\.\d+)?[a-z]+$/i.test(amount)) return amount;
+  const parsed = parseAmount(amount);
+  return /sats?$/i.test(amount) ? formatSats(parsed.value) : formatAmount(parsed);
+}
+
 export const batchRowList: ListView<BatchRowView> = {
   columns: [
     { name: 'line', title: 'Line', value: ({ line }) => line, align: 'right' },
     { name: 'payee', title: 'Payee', value: ({ payee }) => payee },
     { name: 'bank', title: 'Bank', value: ({ bank }) => bank, priority: 2 },
     { name: 'to', title: 'To', value: ({ to }) => to, shrinks: true, priority: 1 },
-    { name: 'amount', title: 'Amount', value: ({ amount }) => amount, align: 'right' },
+    {
+      name: 'amount',
+      title: 'Amount',
+      value: ({ amount }) => amount,
+      text: amountText,
+      align: 'right',
+    },
     { name: 'cost', title: 'Costs you', value: ({ cost }) => cost, text: costText, align: 'right' },
     { name: 'fees', title: 'Fee', value: ({ fees }) => fees, only: 'rows' },
     { name: 'from', title: 'From', value: ({ from }) => from, priority: 4 },

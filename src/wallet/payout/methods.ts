@@ -155,6 +155,15 @@ export function findCountry(text: string): PayoutCountry {
   );
 }
 
+/** The account that a method pays to, in words. */
+export const accountWords = ({ account }: PayoutMethod): string => accounts[account];
+
+const accounts: Readonly<Record<Account, string>> = {
+  bank: 'bank account',
+  mobile: 'mobile wallet',
+  interac: 'Interac',
+};
+
 /** A method by its code. Throws `Failure` usage for an unknown one. */
 export function findMethod(text: string): PayoutMethod {
   const found = payoutMethods.find(({ code }) => code === text.trim().toLowerCase());

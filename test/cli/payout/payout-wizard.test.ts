@@ -124,7 +124,7 @@ describe('the wizard', () => {
     const { shown } = await played([...whole, ...keepNothing]);
     expect(shown.at(-3)).toEqual([
       '  Payout · step 6 of 6 · Amount',
-      '  ✓ Vietnam · vnd-instant · within minutes',
+      '  ✓ Vietnam · bank account · within minutes',
       '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
       '  ✓ LE VAN A · Vietnam · +84912345678',
       '  ✓ sender: business · Acme Ltd · Germany · 1 High St',
@@ -137,7 +137,7 @@ describe('the wizard', () => {
       ['  Payout · step 1 of 6 · Where to', '  ✓ sender: Jane Roe · Germany (kept)'],
       [
         '  Payout · step 5 of 6 · Codes',
-        '  ✓ Vietnam · vnd-instant · within minutes',
+        '  ✓ Vietnam · bank account · within minutes',
         '  ✓ Vietcombank (970436) · 0123456789 · LE VAN A',
         '  ✓ Le Van A · Vietnam                   ✓ sender: Jane Roe · Germany (kept)',
       ],
@@ -355,7 +355,7 @@ describe('the wizard', () => {
       'does not offer vietnam: Benin',
     );
     expect(() => draftOf({ method: 'mobile', country: 'VN' })).toThrow(
-      'There is no such payout method for Vietnam: use vnd-instant.',
+      'There is no such payout method for Vietnam: use vnd-instant (bank).',
     );
   });
 

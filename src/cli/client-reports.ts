@@ -18,7 +18,7 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
   function onWait(ms: number): void {
     if (ms < shortestWaitMs) return;
     const until = now() + ms;
-    // Concurrent requests wait for the same moment.
+    // Concurrent requests wait until the same time, which is reported only once.
     if (until < reportedUntil + 1_000) return;
     reportedUntil = until;
     out.say(
@@ -46,7 +46,7 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
 
 const slowMs = 500;
 
-/** Shows the awaited host while a response is slow and nothing else is shown. */
+/** Shows the host if its response is slow and nothing else is shown. */
 export const showingSlowRequests =
   (
     transport: Transport,
@@ -71,7 +71,7 @@ const awaited = (url: string): string =>
   url.startsWith(embeddedUrl) ? 'the embedded sandbox' : new URL(url).host;
 
 /**
- * Logs at the end how long the command took, and how much of it was spent waiting for the service.
+ * Logs at the end how long the command took, and how much of that time it waited for the service.
  */
 export function timingCommand(
   transport: Transport,

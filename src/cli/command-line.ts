@@ -1,4 +1,5 @@
-// Reads a command line once: the command that it names, without loading its code, and its options.
+// Reads a command line once: the command that it names, without loading the command's code, and its
+// options.
 import { parseArgs } from 'node:util';
 import { isNamed, type Branch } from './define.js';
 import { globalOptions } from './globals.js';
@@ -7,18 +8,21 @@ import { flagName, negatedFlag, takesWord, type Value, type Values } from './val
 
 export interface CommandLine {
   readonly argv: readonly string[];
-  /** The branches that it names, outermost first. */
+  /** The branches of the command, outermost first. */
   readonly path: readonly Branch[];
-  /** The word after the name, unless an option of the command comes first. */
+  /** The word after the command's name, unless an option of the command comes first. */
   readonly nextWord: string | undefined;
-  /** The last value of a global option that takes one. */
+  /** The last value of a global option. */
   word(option: string): string | undefined;
-  /** Whether one of these options stands before `--`. */
+  /** Whether one of these options comes before `--`. */
   has(...options: readonly string[]): boolean;
-  /** For help or the version, which are printed whatever else it says. */
+  /**
+   * Whether help or the version is requested. svcpay prints them whatever else the command line
+   * contains.
+   */
   readonly asksForHelp: boolean;
   readonly movesMoney: boolean;
-  /** A word is `-`, so the command reads stdin as data. */
+  /** Whether a word is `-`, so the command reads stdin as data. */
   readonly readsStdin: boolean;
   readonly tokens: readonly Token[];
 }
@@ -47,7 +51,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   };
 }
 
-/** Options of commands are switches here, because their code is not loaded. */
+/** Options of commands are switches here, because the code of the commands is not loaded. */
 const parse = (argv: readonly string[]) =>
   parseArgs({ args: [...argv], options: globalConfig, strict: false, tokens: true });
 
@@ -63,8 +67,8 @@ const globalConfig = Object.fromEntries(
 );
 
 /**
- * The words up to the first option that is not global, or `--`. A command's own option ends its
- * name: `send --via lightning` is `send`.
+ * The words up to the first option that is not global, or up to `--`. A command's own option ends
+ * the command's name: `send --via lightning` is `send`.
  */
 function leadingWords(tokens: readonly Token[]): readonly string[] {
   const isOther = (token: Token): boolean =>
@@ -88,8 +92,8 @@ function branchesNamed(words: readonly string[]): readonly Branch[] {
 }
 
 /**
- * Inserts `--` after the command's name and its `options`, so that options after it belong to the
- * program that it runs, as in `sandbox run npm --version`.
+ * Inserts `--` after the command's name and its `options`, so that later options belong to the
+ * program that the command runs, as in `sandbox run npm --version`.
  */
 export function withRestApart(
   { argv, path, tokens }: CommandLine,

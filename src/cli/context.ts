@@ -19,19 +19,19 @@ import { openService, type Service } from './service.js';
 import { lazily, openStores, type Stores } from './stores.js';
 
 /**
- * Runs another command line in this process, with changed variables, streams or signal; resolves
+ * Runs another command line in this process, with changed variables, streams or signal. Resolves
  * with its exit code.
  */
 export type RunLine = (argv: readonly string[], changes?: Partial<Process>) => Promise<number>;
 
 export interface Line {
   readonly argv: readonly string[];
-  /** The command reads stdin as data. */
+  /** Whether the command reads stdin as data. */
   readonly readsStdin: boolean;
   readonly runLine: RunLine;
-  /** The command may create the named profile. */
+  /** Whether the command may create the named profile. */
   readonly createsProfile?: boolean;
-  /** Has open connections to the service. */
+  /** The transport with connections to the service that are already open. */
   readonly early?: OpeningTransport | undefined;
 }
 
@@ -44,11 +44,11 @@ export interface Context extends Process, Line, Stores, Service {
   readonly home: Home;
   readonly config: Document<Config>;
   readonly secrets: SecretStore;
-  /** Flags, environment and profile combined; throws Failure `usage` for an invalid value. */
+  /** Flags, environment and profile combined. Throws Failure `usage` for an invalid value. */
   readonly settings: Settings;
-  /** Owner of this process in the journal. */
+  /** The name of this process in the journal. */
   readonly owner: string;
-  /** Registers a function to call when the command ends. */
+  /** Registers a function that runs when the command ends. */
   onClose(close: () => void | Promise<void>): void;
   close(): Promise<void>;
 }
@@ -150,12 +150,12 @@ function openScreen(
 const sandboxElsewhere = (): Failure =>
   new Failure('usage', '--sandbox and --base-url exclude each other. Remove one of them.');
 
-/** Where answers come from: the terminal itself, if the command reads stdin as data. */
+/** The input for answers. It is the terminal itself, if the command reads stdin as data. */
 const keyboardOf = ({ stdin, tty }: Process, { readsStdin }: Line): Input =>
   readsStdin && !stdin.isTTY && tty?.isTTY === true ? tty : stdin;
 
 async function closeAll(closers: (() => void | Promise<void>)[], out: Output): Promise<void> {
-  // Work that ends now may open something.
+  // A function that runs at the end may itself open something.
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
     await Promise.resolve()
       .then(close)

@@ -1,25 +1,24 @@
-// Commands: arguments, options, examples and the function that runs them; and their place in the
-// tree.
+// Commands: arguments, options, examples, the function that runs them, and their place in the tree.
 import type { Context } from './context.js';
 import { readAll, type RawValues, type Values, type ValuesOf } from './values.js';
 
 export interface CommandDefinition<A extends Values = Values, O extends Values = Values> {
-  /** Positional arguments, in order; only the last may be repeated. */
+  /** Positional arguments in order. Only the last may be repeated. */
   readonly arguments?: A;
   readonly options?: O;
-  /** Command lines with their purpose. */
+  /** Command lines, each with its purpose. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
-  /** May create the named profile; other commands refuse an unknown profile. */
+  /** Whether the command may create the named profile. Other commands refuse an unknown profile. */
   readonly createsProfile?: true;
-  /** Every word from the first argument on belongs to the command, options too. */
+  /** Whether every word from the first argument on belongs to the command, including options. */
   readonly ownsRest?: true;
-  /** Extra formats of `-o`, passed to `run` as `format`. */
+  /** Further formats of `-o`, passed to `run` as `format`. */
   readonly formats?: readonly string[];
-  /** The names for `--fields`, if a wrong one must be refused before the command runs. */
+  /** The names for `--fields`, if a wrong name must be refused before the command runs. */
   readonly fields?: readonly string[];
   /**
-   * The names that `--fields` takes of a command that only reads. A response can have more, so
-   * other names are refused only then.
+   * The names for `--fields` of a command that only reads. A response may have more, so other names
+   * are refused only after the response.
    */
   readonly prints?: readonly string[];
   readonly run: (values: ValuesOf<A> & ValuesOf<O>, context: Context) => Promise<void>;
@@ -27,7 +26,7 @@ export interface CommandDefinition<A extends Values = Values, O extends Values =
 
 type Nothing = Readonly<Record<never, never>>;
 
-/** A command with its types erased; it reads its raw values itself, so no cast is needed. */
+/** A command without its types. It reads its raw values itself, so no cast is needed. */
 export interface Command extends Omit<
   CommandDefinition,
   'arguments' | 'options' | 'formats' | 'run'
@@ -62,19 +61,20 @@ export interface Branch {
   readonly name: string;
   readonly summary: string;
   readonly aliases?: readonly string[];
-  /** Heading in help. */
+  /** The heading in help. */
   readonly section?: string;
   readonly hidden?: boolean;
   /**
-   * Moves money, so its failures begin with what happened to the money. `depends`: on its words.
+   * Whether the command moves money, so its failures begin with the state of the money. `depends`
+   * means that its words decide.
    */
   readonly money?: true | 'depends';
   /**
-   * Refuses a subaccount that `--account` names, because the service acts for the account of the
-   * API key.
+   * Whether the command refuses a subaccount in `--account`, because the service acts for the
+   * account of the API key.
    */
   readonly ownAccount?: boolean;
-  /** Number of connections to open while it loads. */
+  /** The number of connections to open while the command loads. */
   readonly connections?: number;
   readonly load?: (() => Promise<Command>) | undefined;
   readonly branches?: readonly Branch[];

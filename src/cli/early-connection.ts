@@ -8,7 +8,10 @@ import { resolveSettings } from '../store/profile/settings.js';
 import type { CommandLine } from './command-line.js';
 import type { Process } from './process.js';
 
-/** Undefined without a service, or if a setting is invalid, which the command reports later. */
+/**
+ * Undefined without a service, or if a setting is invalid. The command reports an invalid setting
+ * later.
+ */
 export function connectEarly(
   line: CommandLine,
   connections: number,

@@ -12,7 +12,7 @@ export class Ended extends Error {
   }
 }
 
-/** Going back from the first question is not an error: prints one line. */
+/** Prints one line, because going back from the first question is not an error. */
 export function leftAtOnce({ out }: Context, what = 'Nothing was sent'): Ended {
   out.say(`  ${what}: you went back.`);
   return new Ended(exitCodes.declined);

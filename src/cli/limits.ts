@@ -1,4 +1,4 @@
-// Spending limits: of the account in the database, of the profile, and of the environment.
+// Spending limits of the account (in the database), of the profile, and of the environment.
 import { changeProfile, type Limits } from '../store/profile/profiles.js';
 import { limitsFrom, narrower, noLimits } from '../wallet/limits/limits.js';
 import type { Context } from './context.js';
@@ -19,8 +19,8 @@ export async function storedLimits(context: Context): Promise<Limits> {
 }
 
 /**
- * With a database, the first change moves the profile's limits into it, so they apply to every
- * home.
+ * Changes the limits. With a database, the first change moves the profile's limits into it, so they
+ * apply to every home.
  */
 export async function changeStoredLimits(
   context: Context,
@@ -45,7 +45,7 @@ async function accountLimits(context: Context) {
   const found = await context.database();
   if (found === undefined) return undefined;
   const { id, journal } = await context.account();
-  // Opening the journal checks that this is the home's database and has tables.
+  // Opening the journal checks that this is the home's database and that it has tables.
   await journal();
   const { changeLimitsOfAccount, limitsOfAccount } =
     await import('../store/journal/account-limits.js');

@@ -1,9 +1,9 @@
-// The process as commands see it, which tests replace.
+// The process as commands see it. Tests replace it.
 import type { Failure } from '../formats/failure.js';
 import type { Input, OutputStream } from '../terminal/terminal.js';
 import type { PaymentDeps } from '../wallet/payment/contract.js';
 
-/** stdout for one whole text, without loading the rest of the terminal code. */
+/** stdout for one whole text. It works without the rest of the terminal code. */
 export interface Page {
   readonly isTTY: boolean;
   readonly columns: number | undefined;
@@ -12,7 +12,7 @@ export interface Page {
 
 export interface Process {
   readonly stdin: Input;
-  /** The terminal itself, for questions while stdin is read by the command. */
+  /** The terminal itself, for questions while the command reads stdin. */
   readonly tty?: Input;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
@@ -23,14 +23,14 @@ export interface Process {
   readonly refusePayment?: PaymentDeps['refuse'];
   /** Called with the failure of the command line, before it is shown. */
   readonly onFailure?: (failure: Failure) => void;
-  /** Owner of this process in the journal; nested command lines use their parent's. */
+  /** The name of this process in the journal. Nested command lines use the name of their parent. */
   readonly owner?: string;
   readonly version: string;
   /** Aborted on Ctrl-C. */
   readonly signal: AbortSignal;
-  /** As Ctrl-C does, where the terminal hands it over as a key. */
+  /** Interrupts like Ctrl-C, if the terminal delivers Ctrl-C as a key. */
   readonly interrupt: () => void;
-  /** From now on, a forced exit cannot report that nothing moved. */
+  /** Called at the submission. From then on, a forced exit cannot report that nothing moved. */
   readonly onSubmit: () => void;
   /** Passes termination signals to `taker` until the returned function is called. */
   readonly takeSignals: (taker: (signal: NodeJS.Signals) => void) => () => void;

@@ -25,7 +25,7 @@ export interface ProgramOptions {
   /** Prints requested help. */
   readonly page: Page;
   readonly stdin: { readonly isTTY: boolean };
-  /** Prints help next to an error. */
+  /** Prints help together with an error. */
   readonly explain: (text: string) => void;
   /** Opens connections to the service while the command loads. */
   readonly connect: (connections: number) => Promise<void>;
@@ -58,8 +58,8 @@ export async function runProgram(options: ProgramOptions): Promise<void> {
 }
 
 /**
- * A subaccount that the command does not act for is refused first, whatever else the command line
- * lacks and before any question.
+ * Refuses a subaccount, if the command does not act for subaccounts. This comes before any other
+ * error and any question.
  */
 async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   if (settings.accountId === undefined) return;
@@ -68,19 +68,19 @@ async function refuseSubaccount({ settings, account }: Context): Promise<void> {
   });
 }
 
-/** commander supports only one short form of `--version`. */
+/** The words for commander, which supports only one short form of `--version`. */
 function wordsFor(command: Command | undefined, line: CommandLine): readonly string[] {
   if (isBare(line) && line.has('v', 'V')) return ['--version'];
   return command?.ownsRest === true ? withRestApart(line, command.options) : line.argv;
 }
 
-/** No command is named. */
+/** Whether the command line names no command. */
 const isBare = ({ path, nextWord }: CommandLine): boolean =>
   path.length === 0 && nextWord === undefined;
 
 /**
- * Refuses an unknown command name. In a group that takes words too, only a near miss of a name is
- * refused.
+ * Refuses an unknown command name. In a group that also takes words, it refuses only a near miss of
+ * a name.
  */
 async function refuseUnknown({ path, nextWord: word }: CommandLine): Promise<void> {
   const group = path.at(-1) ?? tree;
@@ -96,7 +96,7 @@ async function refuseUnknown({ path, nextWord: word }: CommandLine): Promise<voi
   );
 }
 
-/** `svcpay` without a command, at a terminal. */
+/** Whether `svcpay` runs without a command at a terminal. */
 const opensHome = ({ page, stdin, line }: ProgramOptions): boolean =>
   isBare(line) && !line.asksForHelp && page.isTTY && stdin.isTTY;
 
@@ -121,7 +121,7 @@ function usageFailure(error: CommanderError, path: readonly Branch[], program: C
         )
         .replace(/^missing required argument '(.*)'$/, '$1 is missing.')
         .replace(/^option '(?:-\w, )?(--[\w-]+) <(.*)>' argument missing$/, '$1 needs $2 after it.')
-        // The text after = may be a secret.
+        // Hides the text after =, because it may be a secret.
         .replace(
           /^unknown option '([^=]*?)(?:=.*)?'(?: \(Did you mean (.*)\?\))?$/,
           (_, given, meant) =>
@@ -224,7 +224,7 @@ function addCommand(
   });
 }
 
-/** The global options, and the format if `-o` names one of the command's own. */
+/** The global options, and the format if `-o` names a format of the command. */
 function globalsOf(
   target: Commander,
   { formats }: Command,
@@ -273,7 +273,7 @@ function commanderOptions(name: string, value: Value<unknown>): Option[] {
   const short = shape.short === undefined ? '' : `-${shape.short}, `;
   if (shape.kind === 'off') return [new Option(negatedFlag(name), shape.summary)];
   if (shape.kind === 'on-off') {
-    // Help shows both in one line: see optionTerm.
+    // Help shows both flags on one line: see optionTerm.
     return [new Option(flagName(name), shape.summary), new Option(negatedFlag(name)).hideHelp()];
   }
   const option = new Option(
@@ -303,7 +303,7 @@ function dress(target: Commander, options: ProgramOptions): void {
 
 const widthOf = ({ page }: ProgramOptions): number => Math.min(page.columns ?? 80, 100);
 
-/** `--wait, --no-wait` */
+/** Both flags of a pair: `--wait, --no-wait`. */
 function bothWays(option: Option, { options }: Commander): string {
   const negated = options.find(
     ({ long, negate }) => negate && long === option.long?.replace('--', '--no-'),
@@ -315,7 +315,7 @@ const globalsToo = 'Global options such as --json and --yes work here too: svcpa
 
 const wrapped = (text: string, width: number): string => new Help().boxWrap(text, width);
 
-/** Wraps only the purpose, because examples are copied. */
+/** Wraps only the purpose, because people copy the examples. */
 function examplesText(examples: Command['examples'], width: number): string {
   if (examples.length === 0) return '';
   const lines = examples.flatMap(([line, purpose]) => [

@@ -1,6 +1,6 @@
 // Stores the rates at settlement, if the profile names a fiat currency. They are read while the
-// payment is in flight, so nobody waits for them. A payment that nobody waits for keeps those of
-// its submission.
+// payment is in flight, so no one waits for them. A payment without a waiting command keeps the
+// rates of its submission.
 import type { ServiceClient } from '../api/client.js';
 import type { Rates, Transaction } from '../api/types.js';
 import { fixed } from '../formats/amount.js';
@@ -17,11 +17,11 @@ export interface RateKeeperDeps {
   readonly onClose: (close: () => Promise<void>) => void;
 }
 
-/** Rates count for a settlement within this time of it. */
+/** Rates count for a settlement within this time. */
 const validMs = 60_000;
-/** Within this time of it they are better than none. */
+/** Within this time, late rates are better than none. */
 const lateMs = 3_600_000;
-/** A process that runs for days remembers this many transactions. */
+/** The most transactions that a long-running process remembers. */
 const mostKnown = 1_000;
 
 interface Read {
@@ -30,13 +30,13 @@ interface Read {
 }
 
 export interface RateKeeper {
-  /** To call for every transaction that the service reports. */
+  /** Called for every transaction that the service reports. */
   readonly see: (txn: Transaction) => void;
-  /** Resolves when the rates of all settled ones are stored. */
+  /** Resolves when the rates of all settled transactions are stored. */
   readonly kept: () => Promise<unknown>;
 }
 
-/** Undefined without a fiat currency. After an error the rate is missing. */
+/** Undefined without a fiat currency. After an error, the rate is missing. */
 export function rateKeeper({
   fiat,
   account,
@@ -52,7 +52,7 @@ export function rateKeeper({
   const finish = (): Promise<void> => work;
   const store = lazily(async () => {
     const opened = await rates();
-    // Before what was opened for it is closed.
+    // Runs before the stores and connections are closed.
     onClose(finish);
     return opened;
   });
@@ -93,7 +93,7 @@ export function rateKeeper({
     if (!isFinal(txn.txnState)) {
       if (inFlight.has(txn.txnId)) return;
       note(inFlight, txn.txnId);
-      // What is requested has no moment of payment yet.
+      // A request for money has no time of payment yet.
       if (txn.sourceReq.method === 'servicepay') keepNext(txn);
       else if (latest === undefined) void read();
     } else if (txn.txnState === 'completed' && !settled.has(txn.txnId)) {
@@ -110,7 +110,7 @@ function note(known: Set<string>, txnId: string): void {
   if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
 }
 
-/** Rates of both currencies, if the service has them. */
+/** The rates of both currencies, if the service has them. */
 function ratesOf(
   { sourceReq, destReq }: Transaction,
   fiat: string,

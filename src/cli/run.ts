@@ -1,4 +1,4 @@
-// Runs one command line from start to exit code; shows errors once, in the requested form.
+// Runs one command line from start to exit code. Shows errors once, in the requested format.
 import type { OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
@@ -29,7 +29,7 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
       connect: async (connections) => {
         early = (await import('./early-connection.js')).connectEarly(line, connections, proc);
       },
-      // Loaded here because help does not need it.
+      // Loaded here, because help does not need it.
       openContext: async (options, { createsProfile = false }) => {
         globals = options;
         const { openContext } = await import('./context.js');
@@ -50,8 +50,8 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
 }
 
 /**
- * Makes stderr a JSON log if the command line or environment asks for it, even if the command line
- * is invalid.
+ * Makes stderr a JSON log if the command line or the environment requests that, even if the command
+ * line is invalid.
  */
 async function withLog(line: CommandLine, proc: Process): Promise<Process> {
   if ((line.word('log-format') ?? proc.env['SVCPAY_LOG_FORMAT']) !== 'json') return proc;
@@ -69,8 +69,8 @@ export async function showUnexpected(
 }
 
 /**
- * Reports that stdout cannot be written; resolves with the exit code. A payment keeps its result,
- * any other command fails.
+ * Reports that stdout cannot be written. Resolves with the exit code: a payment keeps its result,
+ * and any other command fails.
  */
 export async function showLost(
   reason: string,
@@ -85,7 +85,7 @@ export async function showLost(
   return 0;
 }
 
-/** With one of these, a command that moves money only prints. */
+/** With one of these options, a command that moves money only prints. */
 const printingOptions = ['quote-only', 'dry-run'];
 
 async function show(

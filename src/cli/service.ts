@@ -1,4 +1,4 @@
-// The service of a context: its transport, its client and the account of the key, each opened on
+// The service of a context: its transport, its client and the account of the key. Each is opened on
 // first use.
 import { ServiceClient } from '../api/client.js';
 import { networkTransport, type OpeningTransport } from '../api/network/network.js';
@@ -27,8 +27,8 @@ export interface OwnAccount {
   readonly client: ServiceClient;
   readonly id: string;
   /**
-   * References are unique within an account, under any hostname; the embedded sandbox has its own
-   * scope.
+   * References are unique within this scope: an account under any hostname, or the embedded
+   * sandbox.
    */
   readonly scope: string;
   journal(): Promise<Journal>;
@@ -36,30 +36,30 @@ export interface OwnAccount {
 
 export interface Service {
   /**
-   * The client of the chosen service. With `--account` it serves only that subaccount's wallets and
-   * record, because every other endpoint acts for the account of the API key. Throws Failure
+   * The client of the chosen service. With `--account`, it serves only that subaccount's wallets
+   * and record, because every other endpoint acts for the account of the API key. Throws Failure
    * `authentication` if no service is configured.
    */
   client(): Promise<ServiceClient>;
   /**
-   * The API key's own account, the only one for transactions, addresses and webhooks. Throws
-   * Failure `usage` when `--account` names another.
+   * The API key's own account, the only account for transactions, addresses and webhooks. Throws
+   * Failure `usage` if `--account` names another account.
    */
   account(): Promise<OwnAccount>;
-  /** A client of any service, with unsaved credentials. */
+  /** A client of any service, with credentials that are not saved. */
   clientOf(baseUrl: string, credentials: Credentials, tokens: TokenStore): Promise<ServiceClient>;
   /** The stored token of the chosen service and key. */
   tokens(): KeptTokens | undefined;
   transport(): Promise<Transport>;
   embedded(): Promise<EmbeddedService>;
-  /** Resolves when the rates of what has settled are stored. */
+  /** Resolves when the rates of settled transactions are stored. */
   ratesKept(): Promise<unknown>;
 }
 
 export interface ServiceOptions {
   readonly proc: Process;
   readonly globals: Globals;
-  /** Has open connections to the service. */
+  /** The transport with connections to the service that are already open. */
   readonly early: OpeningTransport | undefined;
   readonly home: () => Home;
   readonly settings: () => Settings;
@@ -106,7 +106,7 @@ export function openService(options: ServiceOptions): Service {
 type Log = ReturnType<typeof debugLog> | undefined;
 
 const defaultTimeoutMs = 30_000;
-/** Services count their requests by the minute. */
+/** The longest wait for a rate limit. Services count requests by the minute. */
 const defaultRateLimitWaitMs = 120_000;
 
 function openTransports(
@@ -209,7 +209,7 @@ async function findCredentials(
   return { baseUrl, credentials: { apiKey, apiSecret: secret } };
 }
 
-/** Prevents a payment meant for a subaccount from leaving the parent's wallet. */
+/** The failure that keeps a payment for a subaccount from leaving the parent's wallet. */
 function notItsOwn(accountId: string): Failure {
   return new Failure(
     'usage',

@@ -46,7 +46,7 @@ const errorOutputOf = ({ json, output, debug, color }: Globals): ErrorOutput => 
   color,
 });
 
-/** Output options of a command line that could not be parsed. */
+/** The output options of a command line that could not be parsed. */
 const requestedBy = (line: CommandLine): ErrorOutput => ({
   json: line.has('json') || /^jsonl?$/.test(line.word('output') ?? ''),
   debug: line.has('debug'),

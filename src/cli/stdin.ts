@@ -1,4 +1,4 @@
-// Reads stdin, up to a limit, and files named on the command line.
+// Reads stdin, up to a limit, and files from the command line.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../formats/failure.js';
 import type { Context } from './context.js';
@@ -8,7 +8,7 @@ const longest = 16 * 1024 * 1024;
 export const readStdin = async (context: Context): Promise<string> =>
   (await readStdinBytes(context)).toString('utf8');
 
-/** Throws Failure `usage` at a terminal instead of waiting silently. */
+/** Throws Failure `usage` at a terminal, instead of waiting silently. */
 export async function readStdinBytes({ stdin }: Context): Promise<Buffer> {
   if (stdin.isTTY)
     throw new Failure('usage', 'Nothing is piped in.', { hint: 'Pipe it: … | svcpay …' });

@@ -42,14 +42,13 @@ export interface Stores {
   events(): Promise<EventStore>;
   /** The rates at settlement, next to the journal. */
   rates(): Promise<SettlementRates>;
-  /** Openings, adjustments and checkpoints of the books. */
+  /** Openings, adjustments and closed months of the books. */
   books(): Promise<BookRecords>;
-  /** The configured database, connected but unchecked; undefined without one. */
+  /** The configured database, connected but unchecked. Undefined without a database. */
   database(): Promise<OpenDatabase | undefined>;
   /**
    * Another database, connected but unchecked.
-   *
-   * @param source what gave the address, for messages
+   * @param source the origin of the address, for messages
    */
   otherDatabase(address: string, source: string): Promise<OpenDatabase>;
 }
@@ -81,7 +80,7 @@ export function openStores(options: StoreOptions): Stores {
     const { journalIn } = await import('../store/journal/sqlite-journal.js');
     const opened = sqliteDatabase(journalIn(journalFile(home()), hasJournal === true), now);
     onClose(() => opened.close());
-    // Works without it if the settings cannot be written.
+    // The journal works even if the settings cannot be written.
     if (hasJournal !== true)
       await config()
         .update((before) => ({ ...before, hasJournal: true }))
@@ -160,7 +159,7 @@ async function sharedJournal(
   });
 }
 
-/** Throws Failure `usage` for another database than the one this home is to pay from. */
+/** Throws Failure `usage` unless this home may pay from the database. */
 async function identified(
   { postgres, source }: OpenDatabase,
   part: Part,
@@ -180,7 +179,7 @@ async function identified(
   return identity;
 }
 
-/** Keeps the id at first use. False if it is neither given nor can it be kept. */
+/** Stores the id at first use. False if no id is given and it cannot be stored. */
 async function isIdKept(
   { id }: Identity,
   { settings, env, config }: StoreOptions,
@@ -195,15 +194,15 @@ async function isIdKept(
 }
 
 /**
- * Payments only in the file could be paid again from the database, and do not count towards its
- * limits.
+ * Whether payments are only in the file. They could be paid again from the database, and do not
+ * count against its limits.
  */
 async function hasUnmoved({ config, home, settings }: StoreOptions): Promise<boolean> {
   const { hasJournal, journalMovedTo } = config().read();
   const path = journalFile(home());
   if (journalMovedTo !== undefined || (hasJournal !== true && !isThere(path))) return false;
   const { holdsPayments } = await import('../store/journal/sqlite-journal.js');
-  // Payments of the sandbox count where the sandbox is paid.
+  // Payments of the sandbox count only for the sandbox.
   return holdsPayments(path, settings().embedded ? undefined : embeddedUrl);
 }
 
@@ -225,7 +224,7 @@ const notMoved = (path: string): Failure =>
     },
   );
 
-/** Creates the value on first use, and again if a promise was rejected. */
+/** Creates the value on first use, and again after a rejected promise. */
 export function lazily<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   const forget = (): void => void (made = undefined);

@@ -7,14 +7,14 @@ type Row = readonly [path: string, summary: string, load?: () => Promise<Command
 
 const pays: Traits = { money: true, connections: 2, ownAccount: true };
 /**
- * During the create request and the read of the wallets, it reads rates or the account's own
- * deposit address.
+ * During the create request and the read of the wallets, the command also reads rates or the
+ * account's own deposit address.
  */
 const looksUp: Traits = { ...pays, connections: 3 };
 const asks: Traits = { connections: 1, ownAccount: true };
 const reads: Traits = { connections: 1 };
 
-/** A kind of payment without a command does not compile. */
+/** A rail without a command does not compile. */
 const sends: Readonly<Record<SendKind, Row>> = {
   lightning: [
     'send lightning',
@@ -42,7 +42,7 @@ const sends: Readonly<Record<SendKind, Row>> = {
   ],
 };
 
-/** By headings of help. */
+/** The rows by headings of help. */
 const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = [
   [
     'Money in',
@@ -604,7 +604,7 @@ export const firstExamples: Command['examples'] = [
   ['svcpay help scripting', 'further pages: amounts, environment, exit-codes, fields, scripting'],
 ];
 
-/** The tree of commands, without loading any. */
+/** The tree of commands. It loads no command. */
 export const tree: Branch = {
   name: 'svcpay',
   summary: 'A wallet for Lightning, on-chain Bitcoin, USDT and local fiat.',

@@ -1,11 +1,11 @@
-// Values of arguments and options: how each is written, read and described. Parsing, help and
+// Values of arguments and options: how to write, read and describe each. Parsing, help and
 // completion use them.
 import { Failure } from '../formats/failure.js';
 import { entryOf } from '../formats/unknown.js';
 import { parseAmount, type Money } from '../formats/amount.js';
 import { parseDuration } from '../formats/duration.js';
 
-/** The parsed value of one name: nothing, a switch, one word or several. */
+/** The raw value of one name: nothing, a switch, one word or several words. */
 export type Raw = string | readonly string[] | boolean | undefined;
 
 type Kind = 'word' | 'words' | 'switch' | 'on-off' | 'off';
@@ -29,11 +29,11 @@ export interface Shape {
   readonly summary: string;
   readonly required: boolean;
   readonly choices: readonly string[];
-  /** What completion offers, if not all choices. */
+  /** The words that completion offers, if they are not all choices. */
   readonly offers?: readonly string[];
   readonly short: string | undefined;
   readonly suggests?: Suggested;
-  /** Limits of a whole number. */
+  /** The limits of a whole number. */
   readonly range?: readonly [min: number, max: number];
 }
 
@@ -86,7 +86,7 @@ export class Value<T> {
   }
 }
 
-/** An unchanged word. */
+/** A word that stays unchanged. */
 export function literal<T>(
   placeholder: string,
   parse: (text: string) => T,
@@ -131,14 +131,14 @@ export function phrase(placeholder: string): Value<string | undefined> {
   });
 }
 
-/** A text whose white space matters: a body, a command. */
+/** A text whose white space matters, such as a body or a command. */
 export const verbatim = (placeholder: string): Value<string> =>
   literal(placeholder, (given) => given);
 
 export const file = (placeholder = 'FILE'): Value<string> =>
   verbatim(placeholder).suggesting('file');
 
-/** An id or the beginning of a shown id, trimmed; or an exact reference. */
+/** A trimmed id, the beginning of a shown id, or an exact reference. */
 export const transaction = (): Value<string> =>
   literal('ID', (given) =>
     /^\s*[0-9a-f-]{36}\s*$/i.test(given) ? given.trim() : given,
@@ -147,7 +147,7 @@ export const transaction = (): Value<string> =>
 export const amount = (placeholder = 'AMOUNT'): Value<Money> =>
   word(placeholder, (given) => parseAmount(given));
 
-/** A currency code, upper-cased. */
+/** A currency code, converted to upper case. */
 export const currency = (placeholder = 'CCY'): Value<string> =>
   word(placeholder, (given) => {
     if (/^sats?$/i.test(given))
@@ -164,7 +164,7 @@ export const currency = (placeholder = 'CCY'): Value<string> =>
 export const duration = (placeholder = 'DURATION'): Value<number> =>
   word(placeholder, (given) => parseDuration(given));
 
-/** @param aliases names that a menu shows; they stand in place of the choices on screens */
+/** @param aliases names that a menu shows. On screens, they replace the choices */
 export function choice<const C extends string>(
   choices: readonly C[],
   placeholder?: string,
@@ -205,7 +205,7 @@ const wordless = <T>(kind: Kind, read: (raw: Raw) => T): Value<T> =>
 /** A switch, off by default. */
 export const flag = (): Value<boolean> => wordless('switch', (raw) => raw === true);
 
-/** A pair of flags, `--name` and `--no-name`; undefined if neither was given. */
+/** A pair of flags, `--name` and `--no-name`. Undefined if neither was given. */
 export const onOff = (): Value<boolean | undefined> =>
   wordless('on-off', (raw) => (typeof raw === 'boolean' ? raw : undefined));
 
@@ -227,11 +227,11 @@ export function readAll<V extends Values>(values: V | undefined, raw: RawValues)
   return read as ValuesOf<V>;
 }
 
-/** `maxFee` -> `--max-fee`. */
+/** The flag of a name: `--max-fee` for `maxFee`. */
 export const flagName = (name: string): string =>
   `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** `--no-wait` for the off side of a pair. */
+/** The flag for the off side of a pair, such as `--no-wait`. */
 export const negatedFlag = (name: string): string => flagName(name).replace('--', '--no-');
 
 export const takesWord = (value: Value<unknown>): boolean =>
@@ -246,7 +246,7 @@ export interface ValueSchema {
   readonly items?: { readonly type: 'string'; readonly enum?: readonly string[] };
 }
 
-/** Longer lists, such as all countries, are omitted. */
+/** The longest list of choices in help. Longer lists, such as all countries, are omitted. */
 const mostChoices = 40;
 
 /** The value as JSON Schema. */

@@ -1,4 +1,4 @@
-// Waits a limited time for a result; undefined if it takes longer.
+// Waits a limited time for a result. Undefined if the result takes longer.
 import type { Process } from './process.js';
 
 export async function within<T>(

@@ -1,5 +1,4 @@
-// Answers that are more than what the command prints: the total of a quote, the sums of a
-// statement.
+// Answers with more than the output of a command: the total of a quote, the sums of a statement.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { Failure } from '../../formats/failure.js';
@@ -15,7 +14,7 @@ const quoteSchema = v.object({
   }),
 });
 
-/** What leaves the wallet: models add decimals badly. */
+/** Adds the total debit, because models add decimals badly. */
 export function withTotal(content: Given, { deductFees }: Given): Given {
   const read = v.safeParse(quoteSchema, content);
   if (!read.success) return content;
@@ -41,7 +40,10 @@ interface Sum {
 
 const moves: ReadonlySet<string> = new Set(['receive', 'send', 'swap']);
 
-/** The movements of a statement per currency and kind. @param failure if it does not tie */
+/**
+ * The movements of a statement per currency and kind.
+ * @param failure the failure of a statement that does not tie
+ */
 export function spendingOf(statement: Given, failure: Failure | undefined): Given {
   const sums = new Map<string, Sum>();
   for (const row of v.parse(statementRows, statement['spending'])) {

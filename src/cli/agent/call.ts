@@ -1,5 +1,4 @@
-// A tool call as the command line that does it: JSON in, the same command, its JSON or its failure
-// out.
+// Runs a tool call as a command line: JSON in, the same command, its JSON or its failure out.
 import { Readable, Writable } from 'node:stream';
 import * as v from 'valibot';
 import type { Failure } from '../../formats/failure.js';
@@ -12,7 +11,7 @@ import type { Given } from './inputs.js';
 import { rowsName } from './output-schemas.js';
 import type { ToolRow } from './tools.js';
 
-/** What a command line came to. */
+/** The result of a command line. */
 export interface Ran {
   readonly stdout: string;
   readonly stderr: string;
@@ -20,10 +19,9 @@ export interface Ran {
 }
 
 /**
- * The command line of a call. What an agent gives is the value of an option or stands behind `--`,
- * so it is never an option itself.
- *
- * @param given by the names of the command's arguments and options
+ * The command line of a call. Each word from an agent is the value of an option or comes after
+ * `--`, so it is never an option itself.
+ * @param given the inputs by the names of the command's arguments and options
  */
 export function commandLine(
   { command: path, always = [] }: Pick<ToolRow, 'command' | 'always'>,
@@ -48,7 +46,7 @@ export function commandLine(
 }
 
 /**
- * Runs a command line in this process under the server's global options, and keeps what it prints.
+ * Runs a command line in this process under the server's global options, and captures its output.
  */
 export async function run(
   argv: readonly string[],
@@ -92,11 +90,13 @@ function collected(): { readonly stream: Writable; text(): string } {
 export interface Result {
   readonly content: Given;
   readonly isError: boolean;
-  /** What the command wrote to stderr, next to its result. */
+  /** The text that the command wrote to stderr besides its result. */
   readonly warnings: string;
 }
 
-/** What a command line came to, as a tool gives it. A payment that is on its way has not failed. */
+/**
+ * The result of a command line as a tool returns it. A payment that is under way has not failed.
+ */
 export function resultOf(
   row: ToolRow,
   { failure, stdout, stderr }: Ran,

@@ -1,4 +1,4 @@
-// A failure in the words of an agent: its tools and inputs instead of commands and flags, and no
+// A failure in the words of an agent: its tools and inputs instead of commands and flags, without
 // advice that only a person can follow.
 import type { Failure, NextStep } from '../../formats/failure.js';
 import { commandFor } from '../../terminal/next-step.js';
@@ -10,7 +10,7 @@ interface Call {
   readonly arguments: Readonly<Record<string, string>>;
 }
 
-/** The failure as a tool returns it. */
+/** A failure as a tool returns it. */
 export interface ToolError {
   readonly kind: string;
   readonly message: string;
@@ -38,14 +38,14 @@ export function errorFor(row: ToolRow, failure: Failure, offered: readonly strin
   };
 }
 
-/** Names flags by their inputs. */
+/** Replaces flags by the names of the inputs. */
 const inInputs = ({ takes }: ToolRow, words: string): string =>
   Object.keys(takes).reduce(
     (text, name) => text.replaceAll(new RegExp(`${flagName(name)}(?![a-z-])`, 'g'), name),
     words,
   );
 
-/** Commands, flags, terminals and settings are a person's. */
+/** Words for commands, flags, terminals and settings, which only a person can use. */
 const forPeople =
   /svcpay |SVCPAY_|--[a-z]|[Tt]erminal|[Pp]rofile|command|Allow a higher|highest loss|standing yes/;
 
@@ -68,7 +68,7 @@ function hintFor(
   return tool === undefined ? words : `${words}: call ${tool}`;
 }
 
-/** The tool for each next step; undefined for what a person does. */
+/** The tool for each next step. Undefined for a step that only a person can take. */
 function callFor(step: NextStep): Call | undefined {
   switch (step.do) {
     case 'see-wallets':

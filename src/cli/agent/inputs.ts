@@ -1,4 +1,4 @@
-// The inputs of the tools: what an agent may give, in its own words, and what is wrong with it.
+// The inputs of the tools: the words that an agent may use, and the errors of an input.
 import { parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
@@ -8,7 +8,7 @@ import type { RawValues, Value } from '../values.js';
 
 export type Given = Readonly<Record<string, unknown>>;
 
-/** One input, as JSON Schema. */
+/** An input as JSON Schema. */
 export interface Input {
   readonly type: 'string' | 'integer' | 'boolean' | 'array';
   readonly description?: string;
@@ -41,7 +41,7 @@ export const whole = (minimum: number, maximum: number, description?: string): I
 });
 export const yesNo = (description: string): Input => ({ type: 'boolean', description });
 
-/** Names that agents use for the same thing. */
+/** Other names that agents use for an input. */
 const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   ref: ['reference', 'extRefId'],
   id: ['txnId', 'ref', 'reference', 'extRefId', 'ids'],
@@ -50,7 +50,7 @@ const alsoCalled: Readonly<Record<string, readonly string[]>> = {
   txnId: ['id', 'quoteId'],
 };
 
-/** What a tool takes, and what it cannot do without. */
+/** The inputs of a tool, and its required inputs. */
 export interface Taking {
   readonly name: string;
   readonly takes: Inputs;
@@ -58,8 +58,8 @@ export interface Taking {
 }
 
 /**
- * The inputs under their own names. Throws Failure `usage` that names everything that is wrong: the
- * input, what was given and what is allowed.
+ * The inputs under their own names. Throws Failure `usage` that names every error: the input, the
+ * given value and the allowed values.
  */
 export function readGiven({ name, takes, needs = [] }: Taking, given: Given): Given {
   const problems: string[] = [];
@@ -84,7 +84,10 @@ export function readGiven({ name, takes, needs = [] }: Taking, given: Given): Gi
   return Object.fromEntries(read);
 }
 
-/** In the letter case of a choice; one text where a list is taken is a list of one. */
+/**
+ * An input in the form of its schema: in the letter case of a choice, and a single text as a list
+ * of one.
+ */
 function inForm({ type, enum: choices }: Input, value: unknown): unknown {
   if (type === 'array') return [value].flat();
   return choices?.find((each) => isChoice(each, value)) ?? value;
@@ -131,7 +134,7 @@ function problemOf(name: string, input: Input, value: unknown): string | undefin
 
 const amounts: ReadonlySet<string> = new Set(['amount', 'spend']);
 
-/** The reason, behind the name of the input. */
+/** The reason, preceded by the name of the input. */
 function whyUnreadable(name: string, read: () => unknown): string | undefined {
   try {
     read();
@@ -143,11 +146,10 @@ function whyUnreadable(name: string, read: () => unknown): string | undefined {
 }
 
 /**
- * Reads each value as the command does, before anything is asked for. Throws Failure `usage` that
- * names the inputs.
- *
- * @param given by the names of the command
- * @param inputs by the names of the tool, which the failure has
+ * Reads each value as the command does, before any request. Throws Failure `usage` that names the
+ * inputs.
+ * @param given values by the names of the command
+ * @param inputs the inputs by the names of the tool, which the failure uses
  */
 export function readValues(
   { arguments: words, options }: Pick<Command, 'arguments' | 'options'>,
@@ -167,7 +169,7 @@ export function readValues(
   );
 }
 
-/** Numbers are words on a command line. */
+/** The inputs as words of a command line, on which a number is a word. */
 export const rawOf = (given: Given): RawValues =>
   Object.fromEntries(
     Object.entries(given).map(([name, value]) => [

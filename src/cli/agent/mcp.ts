@@ -1,4 +1,4 @@
-// A Model Context Protocol server on stdio over the same wallet, for agents that look and, where a
+// A Model Context Protocol server on stdio for the same wallet, for agents that read and, if a
 // person allows it, pay.
 import Big from 'big.js';
 import * as v from 'valibot';
@@ -75,10 +75,10 @@ async function commandOf(path: string, tree: Branch): Promise<Command> {
   return loaded;
 }
 
-/** The server's own options, the same for every call. */
+/** The server's own options, equal for every call. */
 interface Serving {
   readonly maxFee: string;
-  /** Names of the tools that are offered. */
+  /** The names of the offered tools. */
   readonly offered: readonly string[];
   readonly tree: Branch;
 }
@@ -120,7 +120,7 @@ async function callTool(
   }
 }
 
-/** `pay` confirms the quote that it names, or makes a new one for its destination. */
+/** `pay` confirms the quote that it names, or requests a new quote for its destination. */
 function payCall(row: ToolRow, { txnId, ...given }: Given): ToolRow {
   if (txnId === undefined) {
     readGiven({ ...row, needs: ['destination', 'ref'] }, given);
@@ -139,16 +139,16 @@ function payCall(row: ToolRow, { txnId, ...given }: Given): ToolRow {
 const definedOnly = (given: Given): Given =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 
-/** A tool call does not wait for the end of a slow payment. */
+/** Keeps a tool call from waiting for the end of a slow payment. */
 const withoutWait = (row: ToolRow, asked: Asked | undefined): ToolRow =>
   asked?.slow === true
     ? { ...row, always: row.always?.map((each) => (each === shortWait ? '--no-wait' : each)) }
     : row;
 
 /**
- * What holds for an agent beyond what holds for everybody: the wallet has a limit per day, the fee
- * stays below what the server was started with, and nothing is paid again under a new reference.
- * Gives the fee to keep to.
+ * Checks the additional rules for an agent: the wallet has a limit per day, the fee stays below the
+ * server's limit, and nothing is paid again under a new reference. Returns the fee limit of the
+ * payment.
  */
 async function checkPayment(
   asked: Asked,
@@ -182,7 +182,7 @@ const limitRows = v.array(
   v.looseObject({ rule: v.optional(v.string()), ccy: v.nullish(v.string()) }),
 );
 
-/** The currencies that have a limit per day, as they are now. */
+/** The currencies that have a limit per day now. */
 async function dailyLimits(
   signal: AbortSignal,
   context: Context,
@@ -196,8 +196,8 @@ async function dailyLimits(
 }
 
 /**
- * The lower of both. Throws Failure `usage` for an input that cannot be compared, `limit` if the
- * server's own is in another currency.
+ * The lower of the two fee limits. Throws Failure `usage` for an input that cannot be compared, and
+ * `limit` if the server's limit is in another currency.
  */
 function lowerFee(most: string, given: unknown, ccy: string): string {
   const own = feeIn(most, ccy);
@@ -220,7 +220,7 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
   );
 }
 
-/** Undefined if it is in another currency. */
+/** The fee limit in this currency. Undefined if it is in another currency. */
 function feeIn(maxFee: string, ccy: string): MaxFee | undefined {
   try {
     return parseMaxFee(maxFee)(ccy);

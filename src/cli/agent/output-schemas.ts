@@ -1,5 +1,6 @@
-// What the tools give, as JSON Schema. Services leave fields out and add others, so only what every
-// answer has is required. Every client reads all of it: a transaction is explained once.
+// The results of the tools, as JSON Schema. Services omit fields and add others, so the schema
+// requires only the fields that every response has. Every client reads the whole schema, so it
+// explains a transaction only once.
 
 export interface OutputSchema {
   readonly type: 'object';
@@ -7,7 +8,7 @@ export interface OutputSchema {
   readonly required?: readonly string[];
 }
 
-/** A name that ends in `!` is always there. */
+/** An object. A field whose name ends in `!` is always present. */
 export const object = (fields: Readonly<Record<string, object>>): OutputSchema => {
   const required = Object.keys(fields)
     .filter((name) => name.endsWith('!'))
@@ -21,15 +22,15 @@ export const object = (fields: Readonly<Record<string, object>>): OutputSchema =
   };
 };
 
-/** What a command prints as an array is an object with one name here. */
+/** A command's array, as an object with one name. */
 export const list = (name: string, items: OutputSchema): OutputSchema =>
   object({ [`${name}!`]: { type: 'array', items } });
 
-/** The name of the rows; undefined for an answer without rows. */
+/** The name of the rows. Undefined for a result without rows. */
 export const rowsName = ({ properties = {} }: OutputSchema): string | undefined =>
   Object.keys(properties).find((name) => 'items' in (properties[name] ?? {}));
 
-/** What a tool returns: earlier clients check errors against it too. */
+/** The result of a tool, or its error. Older clients check errors against the schema too. */
 export const orError = ({ type, properties, required = [] }: OutputSchema) => ({
   type,
   properties: {
@@ -43,12 +44,12 @@ const described = (schema: object, description: string | undefined): object =>
   description === undefined ? schema : { ...schema, description };
 const text = (description?: string): object => described({ type: ['string', 'null'] }, description);
 const word = (description?: string): object => described({ type: 'string' }, description);
-/** A number that does not fit a JSON number is a text. */
+/** An amount. A number that does not fit into a JSON number is a text. */
 const amount = (description?: string): object =>
   described({ type: ['number', 'string', 'null'] }, description);
 const any = (description?: string): object => described({}, description);
 
-/** A record whose fields the service chooses. */
+/** A record with fields that the service chooses. */
 export const record: OutputSchema = { type: 'object' };
 
 export const wallet = object({
@@ -57,7 +58,7 @@ export const wallet = object({
   availableBalance: amount('spendable now'),
 });
 
-/** A transaction, or of a payment whose end is not known yet `outcome`. */
+/** A transaction. For a payment whose end is not known yet, it has `outcome`. */
 export const transaction = object({
   txnId: word(),
   txnState: word(),

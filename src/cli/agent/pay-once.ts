@@ -1,5 +1,5 @@
-// Agents pay twice by asking again under another reference: the journal shows that the same was
-// paid, or is being paid, a short time ago.
+// Agents pay twice by repeating a request under another reference. The journal shows whether the
+// same payment was made a short time ago, or is under way.
 import { Failure } from '../../formats/failure.js';
 import { latest, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../../wallet/order/order-record.js';
@@ -8,15 +8,15 @@ import { sameAgain, targetOf, type Target } from '../../wallet/payment/same-agai
 import type { Context } from '../context.js';
 
 const paidWithinMs = 24 * 60 * 60 * 1000;
-/** So many payments are looked at. */
+/** The most payments that are compared. */
 const mostLooked = 1_000;
 
 /**
  * Throws Failure `usage` with the earlier transaction's id if the same amount went to the same
- * destination under another reference within 24 hours, and the call does not name the last such
- * transaction as a different payment.
- *
- * @param ref the reference of the call: the payment that has it is no other
+ * destination under another reference within 24 hours. The call may name the last such transaction
+ * to declare a different payment.
+ * @param ref the reference of the call. The payment with this reference does not count as another
+ * payment
  */
 export async function refuseRepeat(
   target: Target | undefined,
@@ -35,8 +35,8 @@ export async function refuseRepeat(
 }
 
 /**
- * The same at the moment of submission: another server of this home may have submitted an equal
- * payment since.
+ * Repeats the check at the submission, because another server of this home may have submitted an
+ * equal payment since.
  */
 export const refuseRepeatAtSubmission =
   (differentFrom: string, now: () => number): NonNullable<PaymentDeps['refuse']> =>

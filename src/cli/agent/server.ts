@@ -1,5 +1,5 @@
-// The Model Context Protocol server: offers the tools of the table and a few resources. Transport
-// and schemas are the official library's.
+// The Model Context Protocol server. It offers the tools of the table and a few resources. The
+// official library provides transport and schemas.
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { Readable, Writable } from 'node:stream';
@@ -30,7 +30,7 @@ export interface ResourceRow {
   readonly name: string;
   readonly uri: string;
   readonly description: string;
-  /** The JSON of it. */
+  /** The JSON of the resource. */
   readonly read: (signal: AbortSignal) => Promise<string>;
 }
 
@@ -44,10 +44,7 @@ export interface ServerDeps {
   readonly stdout: Writable;
 }
 
-/**
- * Serves clients of both eras of the protocol. Resolves when stdin has ended and no tool runs any
- * more.
- */
+/** Serves clients of both protocol generations. Resolves when stdin has ended and no tool runs. */
 export async function serveMcp({
   tools,
   resources,
@@ -107,7 +104,7 @@ export async function serveMcp({
   await handle.close();
 }
 
-/** Quotes and payments run one after the other, so that none stands in the way of the next. */
+/** Runs quotes and payments one after the other, so that none blocks the next. */
 function createTurns() {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {
@@ -117,7 +114,10 @@ function createTurns() {
   };
 }
 
-/** Listed as it is, but checked by the call, whose errors name the input and what is allowed. */
+/**
+ * A schema that is listed unchanged. The call itself checks the input, because its errors name the
+ * input and the allowed values.
+ */
 function checkedLater(schema: object): ReturnType<typeof fromJsonSchema<Given>> {
   const listed = fromJsonSchema<Given>(schema);
   return {
@@ -138,7 +138,7 @@ const toolResult = ({ content, isError, warnings }: Result): CallToolResult => (
   isError,
 });
 
-/** Hints for the person who is asked to allow a call. */
+/** Hints for the person who allows or denies a call. */
 const annotations = (effect: Effect) =>
   effect === 'reads'
     ? { readOnlyHint: true, destructiveHint: false }

@@ -1,5 +1,5 @@
-// What a paying tool is asked to pay, before anything is sent: which wallet pays, and where the
-// money goes.
+// The target of a tool that moves money, before any request: which wallet pays, and where the money
+// goes.
 import { Failure } from '../../formats/failure.js';
 import { methodFacts } from '../../formats/rails.js';
 import { attemptNamed } from '../../store/journal/payment.js';
@@ -17,9 +17,9 @@ import { readAll, type RawValues } from '../values.js';
 export interface Asked {
   /** The wallet that pays. */
   readonly from: string;
-  /** Undefined if nothing else can be the same payment, or only at its submission. */
+  /** Undefined if no other payment can be the same, or if only the submission can show that. */
   readonly target: Target | undefined;
-  /** It settles within hours or days: nobody waits for its end. */
+  /** Whether the payment settles within hours or days, so the call does not wait for its end. */
   readonly slow: boolean;
 }
 
@@ -72,7 +72,7 @@ const readPayout: ReadAsked = async (given, context) => {
   return { from, target, slow: true };
 };
 
-/** The same payment again is found when it is submitted: the quote is in the journal then. */
+/** The submission finds a repeated payment, because the quote is then in the journal. */
 const readQuote: ReadAsked = async (given, context) => {
   const { client } = await context.account();
   const txn = await client.transaction(String(given['id']));
@@ -90,7 +90,10 @@ const readQuote: ReadAsked = async (given, context) => {
   return { from: sourceReq.ccy ?? '', target: undefined, slow };
 };
 
-/** By the command of the tool. Throws Failure `usage` for what is not a payment. */
+/**
+ * The target by the command of the tool. Throws Failure `usage` if the inputs do not describe a
+ * payment.
+ */
 export const askedBy: Readonly<Record<string, ReadAsked>> = {
   send: readSend,
   swap: async ({ words, receive }) => ({

@@ -1,5 +1,5 @@
-// The one table of what an agent may do: each tool is a command of the command line, with what it
-// takes, gives and does to money.
+// The only table of the tools for an agent. Each tool is a command of the command line, with its
+// inputs, its result and its effect on money.
 import { currencyOf } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { highestCode } from '../../wallet/payout/order.js';
@@ -9,8 +9,8 @@ import * as out from './output-schemas.js';
 import { list, type OutputSchema } from './output-schemas.js';
 
 /**
- * `reads`: changes nothing. `asks`: makes a quote or a request to be paid, which moves nothing.
- * `pays`: may move money.
+ * `reads` changes nothing. `asks` creates a quote or a request for money, which moves nothing.
+ * `pays` may move money.
  */
 export type Effect = 'reads' | 'asks' | 'pays';
 
@@ -20,16 +20,16 @@ export interface ToolRow {
   readonly effect: Effect;
   readonly about: string;
   readonly takes: Inputs;
-  /** Inputs that it cannot do without. */
+  /** The required inputs. */
   readonly needs?: readonly string[];
-  /** The command that does it. */
+  /** The command of the tool. */
   readonly command: string;
-  /** Options that it always has. */
+  /** Options that the command always gets. */
   readonly always?: readonly string[] | undefined;
-  /** The command's words from the inputs, where their names or forms differ. */
+  /** Turns the inputs into the words of the command, if names or forms differ. */
   readonly as?: (given: Given) => Given;
   readonly gives: OutputSchema;
-  /** The answer, where it is more than what the command prints. */
+  /** The result, if it is more than the output of the command. */
   readonly answer?: (content: Given, given: Given, failure: Failure | undefined) => Given;
 }
 
@@ -82,7 +82,7 @@ const payout: Inputs = {
   ref,
 };
 
-/** The same inputs, which another tool explains. */
+/** The same inputs without descriptions, which another tool has. */
 const unexplained = (inputs: Inputs): Inputs =>
   Object.fromEntries(
     Object.entries(inputs).map(([name, { description: _elsewhere, ...input }]) => [name, input]),
@@ -93,7 +93,7 @@ const onLine = {
     ...given,
     ...(via !== undefined && { via: via === 'on-chain' ? 'onchain' : via }),
   }),
-  /** The side of the amount follows from its currency. */
+  /** The currency of the amount decides its side. */
   swap({ amount, from, to, ...given }: Given): Given {
     const ccy = currencyOf(String(amount));
     const [debited, received] = [String(from).toUpperCase(), String(to).toUpperCase()];

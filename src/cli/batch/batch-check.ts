@@ -30,15 +30,15 @@ import { batchColumns, planRow, type PlanDeps } from './batch-row.js';
 /** A file without problems. */
 export interface CheckedFile {
   readonly check: BatchCheck;
-  /** The checked copy, read again. */
+  /** Reads the rows again from the checked copy. */
   readonly rows: () => AsyncGenerator<PlannedRow>;
-  /** The run that its payments belong to: a new one, or the one that is continued. */
+  /** The run of the payments: a new run, or the run that continues. */
   readonly run: string;
 }
 
 /**
- * Throws Failure: `usage` or `limit` with the problems on stderr, also if rows without a reference
- * were paid long ago and nobody can be asked about them.
+ * Throws Failure `usage` or `limit`, with the problems on stderr. It also throws if rows without a
+ * reference were paid long ago and svcpay cannot ask about them.
  */
 export async function openFile(
   file: string,
@@ -75,11 +75,11 @@ export async function openFile(
 interface Asked {
   readonly file: string;
   readonly needsYes: boolean;
-  /** The name of the run whose rows are paid; empty without one. */
+  /** The name of the run whose rows are paid. Empty without a name. */
   readonly name: string;
 }
 
-/** A name under which the rows are paid again; undefined to leave them. */
+/** A name under which the rows are paid again. Undefined to skip the rows. */
 async function nameFor(
   stale: readonly SettledRow[],
   { rows, settled }: BatchCheck,
@@ -90,7 +90,7 @@ async function nameFor(
   const what =
     `${counted(stale.length, 'row')} without a reference ${stale.length === 1 ? 'was' : 'were'} ` +
     `already paid on ${dayAndMonth(at, now())}`;
-  // A day, because a month can have the runs of several weeks.
+  // The name is a day, because a month may have several weekly runs.
   const suggested = new Date(now()).toISOString().slice(0, 10);
   if (!needsYes) {
     const command = `svcpay batch ${file === '-' ? '-' : shellArgument(file)} --name ${suggested}`;
@@ -193,7 +193,7 @@ async function checkRows(
   );
 }
 
-/** Lists the problems on stderr, also under -q and --json. */
+/** Lists the problems on stderr, even with -q and --json. */
 function refusalOf({ problems, rows }: BatchCheck, { terminal }: Context): Failure {
   const lines = problems.map(
     ({ line, column, message }) =>

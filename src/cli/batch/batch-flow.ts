@@ -55,7 +55,7 @@ export async function runBatchFile(
     check.totals.filter(({ from }) => available.isReported(from)),
     available.of,
   );
-  // Connects before the first payment needs it.
+  // Connects before the first payment needs a connection.
   context.early?.open(context.settings.baseUrl ?? '', flags.concurrency);
   const payment = await openPayments(check, flags.concurrency, context);
   const needsYes = !globals.yes && !flags.dryRun;
@@ -111,7 +111,7 @@ async function compare(
   return compareRuns(check.payees, past, factor);
 }
 
-/** Throws Failure `usage` for changes that only a person or --accept-changes can accept. */
+/** Throws Failure `usage` for changes that need a person or --accept-changes. */
 function refuseChanges({ remarks }: Comparison): void {
   const serious = remarks.filter(needsAcceptance);
   const [first] = serious;
@@ -125,7 +125,7 @@ function refuseChanges({ remarks }: Comparison): void {
 
 interface Balances {
   readonly of: (ccy: string) => Money | undefined;
-  /** The service lists no such wallet, or reports its balance. */
+  /** Whether the service lists such a wallet and reports its balance. */
   readonly isReported: (ccy: string) => boolean;
 }
 
@@ -139,7 +139,7 @@ async function balances(context: Context): Promise<Balances> {
   };
 }
 
-/** The plan above the question; the remarks also where nobody is asked. */
+/** Shows the plan above the question. Without a question, shows only the remarks. */
 function showPlan(
   summary: BatchSummary,
   { quotable }: BatchCheck,
@@ -152,7 +152,7 @@ function showPlan(
   if (!isDrawn) for (const each of remarks) out.say(`${remarkText(each)}.`);
 }
 
-/** Lists the rows of a dry run; under `--json` they are part of the summary. */
+/** Lists the rows of a dry run. Under `--json`, the rows are part of the summary. */
 async function listRows(
   rows: AsyncIterable<PlannedRow>,
   summary: BatchSummary,
@@ -215,7 +215,7 @@ function costOf(
   );
 }
 
-/** A batch too long for quotes; without rates there is no estimate. */
+/** The estimate for a batch that is too long for quotes. Without rates there is no estimate. */
 async function estimated({ totals }: BatchCheck, context: Context): Promise<readonly Cost[]> {
   const { client } = await context.account();
   const rates = totals.every(({ from, ccy }) => from === ccy)
@@ -224,7 +224,7 @@ async function estimated({ totals }: BatchCheck, context: Context): Promise<read
   return rates === undefined ? [] : estimateCost(totals, rates);
 }
 
-/** A batch too long for quotes is approved as its amounts plus a highest fee per row. */
+/** A batch that is too long for quotes is approved as its amounts plus a highest fee per row. */
 async function withMaxFee(
   flags: BatchFlags,
   totals: readonly BatchTotal[],
@@ -301,7 +301,7 @@ async function agree(
   { ask, settings, out }: Context,
 ): Promise<void> {
   if (rows === settled) return out.say('Every row is already paid or in flight.');
-  // If the service refused every row there is nothing to approve, and the result gives the reasons.
+  // If the service refused every row, there is nothing to approve, and the result has the reasons.
   if (cost?.costs.length === 0) return;
   const place = settings.embedded ? 'sandbox' : settings.profileName;
   const sums =

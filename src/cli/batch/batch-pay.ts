@@ -48,7 +48,7 @@ import {
   type ValuesOf,
 } from '../values.js';
 
-/** The dependencies of all rows, with one client. */
+/** The dependencies of all rows, which share a client. */
 export async function openPayments(
   { rows, settled }: BatchCheck,
   concurrency: number,
@@ -64,8 +64,8 @@ export async function openPayments(
 }
 
 /**
- * What a row would cost. The quote has a reference of its own and is cancelled, so that the row can
- * still be changed under its own reference.
+ * Quotes a row under a temporary reference and cancels the quote, so that the row can still change
+ * under its own reference.
  */
 export async function quoteRow(
   row: PlannedRow,
@@ -83,16 +83,16 @@ export async function quoteRow(
     },
   });
   if (quoted === undefined) throw new Failure('unexpected', 'The service returned no quote.');
-  // Otherwise it expires.
+  // A quote that cannot be cancelled expires.
   await ifAvailable(payment.service.cancelTransaction(quoted.txnId));
   const { total, serviceFee, networkFee } = quoted;
   return { total, fees: money(total.ccy, serviceFee.value.plus(networkFee.value)) };
 }
 
 /**
- * Resolves with the summary, the first failed rows, and the failure that ends the batch, if any.
- *
- * @param before the summary of the checked file, with nothing paid yet
+ * Resolves with the summary, the first failed rows, and the failure that ends the batch, if there
+ * is one.
+ * @param before the summary of the checked file before any payment
  * @param approved undefined if every cost within the terms is approved
  */
 export async function payBatch(
@@ -161,7 +161,7 @@ export async function payBatch(
   }
 }
 
-/** Rows whose payment failed are retried only with --retry. */
+/** With --retry, allows another attempt of a failed row. */
 function withRetry(
   failure: Failure,
   { kinds }: Tally,
@@ -201,7 +201,7 @@ function recorder(rows: number, file: ResultFile | undefined, drain: Drain, cont
       return tally;
     },
     failures,
-    /** The error that stopped writing the result file. */
+    /** The error after which the result file is no longer written. */
     get lost() {
       return lost;
     },
@@ -264,7 +264,7 @@ function parseSeal(text: string): string {
 
 const noWorth: Worth = { fiatRate: null, fiatValue: null, fiat: null };
 
-/** What a settled debit was worth in the fiat currency of the profile. */
+/** The value of a settled debit in the fiat currency of the profile. */
 function openWorth({ account, rates, ratesKept, settings }: Context) {
   const opened = lazily(async () => ({ scope: (await account()).scope, rates: await rates() }));
   return async ({ txnId, outcome, paid, paidCcy }: BatchLine): Promise<Worth> => {

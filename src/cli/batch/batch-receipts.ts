@@ -1,4 +1,5 @@
-// Writes a remittance advice for each payee of a batch: the receipts of what was paid to them.
+// Writes a remittance advice for each payee of a batch: the receipts of everything that was paid to
+// the payee.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Big from 'big.js';
@@ -67,7 +68,7 @@ function byPayee(rows: readonly KnownRow[]): Map<string, KnownRow[]> {
   return payees;
 }
 
-/** Different ones, also where letter case does not count. */
+/** Distinct file names, even on file systems that ignore letter case. */
 function fileNames(payees: readonly (string | undefined)[]): string[] {
   const used = new Map<string, number>();
   return payees.map((payee = '') => {

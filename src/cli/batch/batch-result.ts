@@ -1,5 +1,4 @@
-// The result file of a batch: the rows of the file with what became of them, continued by the next
-// run.
+// The result file of a batch: the rows of the file with their outcomes. The next run continues it.
 import { createReadStream } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
 import Big from 'big.js';
@@ -14,7 +13,7 @@ import { resultColumns } from './batch-row.js';
 
 type Cells = BatchRow['cells'];
 
-/** What a debit was worth when it settled. */
+/** The value of a debit at its settlement. */
 export interface Worth {
   readonly fiatRate: Big | null;
   readonly fiatValue: Big | null;
@@ -22,14 +21,14 @@ export interface Worth {
 }
 
 export interface ResultFile {
-  /** Resolves when the line is on disk; immediately if the file has it. */
+  /** Resolves when the line is on disk, or immediately if the file already has it. */
   write(line: BatchLine, cells: Cells): Promise<void>;
   /** Keeps only the last line of each row. */
   close(): Promise<void>;
 }
 
 export interface ResultOptions {
-  /** Columns of the batch file, which the result has too, so that it can be paid again. */
+  /** The columns of the batch file. The result has them too, so that it can be paid again. */
   readonly columns: readonly string[];
   readonly rawCells: boolean;
   readonly worthOf: (line: BatchLine) => Promise<Worth>;
@@ -67,7 +66,7 @@ export async function openResult(path: string, options: ResultOptions): Promise<
     },
     async close() {
       await writing;
-      // The old file stays if it has foreign lines or cannot be replaced; the last line about a row
+      // The old file stays if it has foreign lines or cannot be replaced. The last line about a row
       // counts.
       if (hasRepeated)
         await file.replace(lastLines(file.read, fields, rawCells)).catch(() => undefined);
@@ -80,7 +79,7 @@ export async function openResult(path: string, options: ResultOptions): Promise<
 const cellOf = (value: unknown): Cell =>
   typeof value === 'string' || typeof value === 'number' || value instanceof Big ? value : null;
 
-/** An existing file gets the columns that it lacks. */
+/** Adds the missing columns to an existing file. */
 async function openWithColumns(path: string, { columns, rawCells }: ResultOptions) {
   const found = await columnsOf(path);
   const before = found ?? [...resultFields, ...columns.filter((name) => !own.has(name))];
@@ -92,7 +91,7 @@ async function openWithColumns(path: string, { columns, rawCells }: ResultOption
   return { file: await openAppendFile(path, fields.join(',')), fields };
 }
 
-/** The columns of an existing result file; undefined for a new or another file. */
+/** The columns of an existing result file. Undefined for a new file or another type of file. */
 async function columnsOf(path: string): Promise<string[] | undefined> {
   const source = createReadStream(path, { end: longestHead }).on('error', () => undefined);
   let text = '';

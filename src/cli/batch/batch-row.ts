@@ -21,7 +21,7 @@ import { currency, readAll, type RawValues } from '../values.js';
 
 const common = ['ref', 'to', 'amount', 'currency', 'note', 'from'];
 
-/** The answers of a payout as columns; a payout may also name a recipient of the address book. */
+/** The answers of a payout as columns. A payout may also name a recipient of the address book. */
 const payoutColumns = new Map(
   ['recipient', ...Object.keys(answerOptions).filter((name) => name !== 'amount')].map((name) => [
     columnOf(name),
@@ -32,10 +32,10 @@ const payoutColumns = new Map(
 const names: ReadonlySet<string> = new Set([...common, ...payoutColumns.keys()]);
 const ofResult: ReadonlySet<string> = new Set(resultFields.map((name) => name.toLowerCase()));
 
-/** The columns of a batch file; a result file has more, which are ignored. */
+/** The columns of a batch file. Further columns of a result file are ignored. */
 export const batchColumns = (ignoreOthers: boolean): Columns => ({ names, ofResult, ignoreOthers });
 
-/** The columns of a result file, which also has those of its batch file. */
+/** The columns of a result file, together with those of its batch file. */
 export const resultColumns: Columns = {
   names: new Set([...ofResult, ...names]),
   ofResult,
@@ -43,7 +43,7 @@ export const resultColumns: Columns = {
 };
 
 export interface PlanDeps extends PlanEnvironment {
-  /** Distinguishes batches whose rows without a reference are otherwise the same. */
+  /** Distinguishes batches whose rows have no reference and are otherwise equal. */
   readonly name: string;
   /** The default wallet. */
   readonly from: string | undefined;
@@ -94,16 +94,19 @@ export async function planRow(
   };
 }
 
-/** Undefined also for a reference that an earlier run derived, in its result file. */
+/**
+ * The reference of a row. Undefined also for a reference that an earlier run generated, in its
+ * result file.
+ */
 function ownReference({ ref }: BatchRow['cells']): string | undefined {
   if (ref === undefined || /^batch-[0-9a-f]{32}$/.test(ref)) return undefined;
-  // Nobody sees a blank in a cell, and with it the row would be another payment.
+  // A blank in a cell is invisible, and would make the row another payment.
   if (ref.trim() !== ref)
     throw usageIn('ref', `The reference "${ref}" begins or ends with a blank: remove it.`);
   return inColumn('ref', () => reference().read(ref));
 }
 
-/** What is wrong with the amount names it; all else is about the destination. */
+/** An error of the amount names the amount. Every other error concerns the destination. */
 function planSendRow(
   words: { readonly to: string; readonly from: string | undefined },
   cells: BatchRow['cells'],
@@ -121,8 +124,8 @@ function planSendRow(
 }
 
 /**
- * Replaces a saved name, in `to` or in `recipient`, with the destination or the recipient that it
- * names. Throws Failure `usage` for a name with several meanings.
+ * Replaces a saved name in `to` or `recipient` with its destination or recipient. Throws Failure
+ * `usage` for a name with several meanings.
  */
 function named(
   { cells }: BatchRow,
@@ -149,7 +152,7 @@ function named(
   return { cells: payee === undefined ? cells : { ...others, recipient: payee } };
 }
 
-/** Of a saved name; an invoice is longer. */
+/** The longest saved name. An invoice is longer. */
 const longestName = 64;
 
 function isDestination(text: string): boolean {
@@ -163,7 +166,7 @@ function isDestination(text: string): boolean {
 
 type Paid = Pick<PlannedRow, 'order' | 'slow'> & Partial<Pick<PlannedRow, 'to'>>;
 
-/** The order of an invoice has the node as its destination; the row shows the invoice. */
+/** The destination of an invoice's order is the node, so the row shows the invoice instead. */
 const sendRow = ({ order, slow, pays }: SendPlan): Paid => ({ order, slow, to: pays.text });
 
 /** The amount in the destination, such as an invoice. */
@@ -205,11 +208,14 @@ async function planPayout(
 const usageIn = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
 
-/** Answers that contradict each other concern the account, or the recipient that replaces it. */
+/**
+ * The column to name if answers contradict each other: the account, or the recipient that replaces
+ * it.
+ */
 const columnOfPayout = (cells: BatchRow['cells']): string =>
   cells['recipient'] === undefined ? 'acct_num' : 'recipient';
 
-/** `acctNum` for `--acct-num NUMBER`. */
+/** The name of a flag: `acctNum` for `--acct-num NUMBER`. */
 const camel = (flag: string): string =>
   (flag.split(' ')[0] ?? '')
     .replace(/^--/, '')

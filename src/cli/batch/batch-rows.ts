@@ -1,4 +1,4 @@
-// The rows of a batch after its run: of a file, or of a run by its name.
+// The rows of a batch after its run, from a file or from the name of a run.
 import { createReadStream, existsSync } from 'node:fs';
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
@@ -12,18 +12,20 @@ import { planner } from './batch-check.js';
 import type { BatchFlags } from './batch-pay.js';
 import { batchColumns } from './batch-row.js';
 
-/** A row with its payment, if it was opened. */
+/** A row with its payment, if a payment was opened. */
 export interface KnownRow {
   readonly ref: string;
   readonly paid: PaidRow;
   readonly payment: Payment | undefined;
-  /** What the service lists now; undefined if it could not be read. */
+  /** The transaction in the service's list. Undefined if the list could not be read. */
   readonly txn: ListedTransaction | undefined;
 }
 
 export type RowFlags = Pick<BatchFlags, 'name' | 'from' | 'ignoreColumns'>;
 
-/** Throws Failure: `usage` for a file with a bad row, `not-found` if there is no such run. */
+/**
+ * Throws Failure `usage` for a file with an invalid row, and `not-found` if there is no such run.
+ */
 export async function knownRows(
   named: string,
   flags: RowFlags,
@@ -81,7 +83,7 @@ async function rowsOfRun(named: string, context: Context): Promise<Row[]> {
   });
 }
 
-/** The transactions of the rows as the service lists them now; empty if it cannot be read. */
+/** The transactions of the rows in the service's list. Empty if the list cannot be read. */
 async function listed(
   rows: readonly Row[],
   { account, live, out }: Context,
@@ -111,5 +113,5 @@ async function listed(
   return found;
 }
 
-/** The clocks of this machine and of the service can differ by so much. */
+/** The largest difference between the clocks of this machine and the service. */
 const marginMs = 3_600_000;

@@ -1,4 +1,5 @@
-// The seal of a batch on this machine: kept when it is made, compared before anything is paid.
+// The seal of a batch on this machine. It is stored when it is made, and compared before anything
+// is paid.
 import { join } from 'node:path';
 import { Failure } from '../../formats/failure.js';
 import { openDocument } from '../../store/files/document.js';
@@ -10,8 +11,8 @@ import type { CheckedFile } from './batch-check.js';
 import type { BatchFlags } from './batch-pay.js';
 
 /**
- * The seal of the file; undefined if neither --seal nor --sealed is given. Throws Failure `usage`
- * for a file that is not the sealed one.
+ * The seal of the file. Undefined if neither --seal nor --sealed is given. Throws Failure `usage`
+ * if the file differs from the sealed file.
  */
 export async function checkSeal(
   { check }: CheckedFile,
@@ -36,7 +37,7 @@ export async function checkSeal(
 const sealAt = (seal: string, { home }: Pick<Context, 'home'>) =>
   openDocument(join(home.data, 'seals'), seal, sealedSchema);
 
-/** Lists what differs on stderr, if the seal was made in this home. */
+/** Lists the differences on stderr, if the seal was made in this home. */
 function notSealed(now: Sealed, seal: string, context: Context): Failure {
   const kept = sealAt(seal, context).read();
   const [first, ...others] = unsealed(now, kept.rows.length === 0 ? undefined : kept);

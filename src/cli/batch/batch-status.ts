@@ -1,4 +1,4 @@
-// What became of the rows of a batch, as a work list.
+// The outcomes of the rows of a batch, as a work list.
 import Big from 'big.js';
 import { latest } from '../../store/journal/payment.js';
 import { shellArgument } from '../../terminal/next-step.js';
@@ -54,7 +54,7 @@ function lineOf(file: string, { ref, paid, payment, txn }: KnownRow): StatusLine
   };
 }
 
-/** The command to act; null if there is nothing to do. */
+/** The command for a row. Null if there is nothing to do. */
 function nextOf(state: RowState, file: string, ref: string, txnId: string | null): string | null {
   const id = shellArgument(txnId ?? ref);
   switch (state) {

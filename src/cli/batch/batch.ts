@@ -1,5 +1,5 @@
-// Pays the rows of a CSV file: checks all first, asks once, pays several at a time, resumes on the
-// next run.
+// Pays the rows of a CSV file: checks all rows first, asks once, pays several at a time, and
+// resumes on the next run.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { runBatchFile } from './batch-flow.js';

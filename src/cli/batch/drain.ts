@@ -1,4 +1,4 @@
-// Ctrl-C with several payments in flight: starts no new payment and lets the others finish.
+// Ctrl-C with several payments in flight starts no new payment, and lets the others finish.
 import { openContext, type Context } from '../context.js';
 import type { Process } from '../process.js';
 
@@ -6,11 +6,11 @@ const graceMs = 10_000;
 
 export interface Drain {
   readonly stop: AbortSignal;
-  /** Aborted at once if nothing is in flight; otherwise after the grace period. */
+  /** Aborted at once if nothing is in flight, otherwise after the grace period. */
   readonly cut: AbortSignal;
-  /** Payments are in flight from now on. */
+  /** Called when payments are in flight. */
   begin(): void;
-  /** No payment is in flight. */
+  /** Called when no payment is in flight. */
   end(): void;
 }
 
@@ -39,7 +39,7 @@ export function openDrain({ signal, sleep }: Pick<Process, 'signal' | 'sleep'>):
   };
 }
 
-/** The context with another interrupt signal; closed together with the original. */
+/** The context with another interrupt signal. It closes together with the original. */
 export function contextUnder(signal: AbortSignal, context: Context): Context {
   const { globals, argv, readsStdin, runLine } = context;
   const under = openContext({ ...context, signal }, globals, { argv, readsStdin, runLine });

@@ -1,4 +1,4 @@
-// Closed months: their files, with corrections, as the journal or database lists them.
+// Closed months: their files and corrections, as the journal or the database lists them.
 import { basename, dirname, join } from 'node:path';
 import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
@@ -18,8 +18,7 @@ export async function closesOf(context: Context): Promise<readonly Close[]> {
 /**
  * The rows of a closed month with its corrections. Throws Failure `books-differ` if a file was
  * changed or is missing.
- *
- * @param folder where its files are, if not where they were written
+ * @param folder the folder of its files, if they were moved
  */
 export function closedRows(closes: readonly Close[], folder?: string): readonly Cells[] {
   let rows: readonly Cells[] = [];
@@ -33,7 +32,7 @@ export function closedRows(closes: readonly Close[], folder?: string): readonly 
   return rows;
 }
 
-/** Writes a file, and enters it as the close or the next correction of its month. */
+/** Writes a file, and records it as the close of its month or as the next correction. */
 export async function writeClose(
   path: string,
   { lines, columns }: { readonly lines: readonly Cells[]; readonly columns: readonly string[] },
@@ -50,7 +49,10 @@ export async function writeClose(
   return written;
 }
 
-/** The transactions of closed months, because the list may have lost one. Empty without files. */
+/**
+ * The transactions of closed months, because the list may have lost a transaction. Empty without
+ * files.
+ */
 export async function closedHere(context: Context): Promise<readonly Candidate[]> {
   try {
     const closes = await closesOf(context);

@@ -1,4 +1,4 @@
-// What the sources of this home know of payments: the journal, and result files of batches.
+// The payments in the sources of this home: the journal, and result files of batches.
 import Big from 'big.js';
 import { createReadStream } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
@@ -19,13 +19,12 @@ import type { Context } from '../context.js';
 
 const paymentsAtOnce = 500;
 
-/** An attempt with its payment. */
 interface Attempted {
   readonly payment: Payment;
   readonly attempt: Attempt;
 }
 
-/** All attempts of an account that have a transaction, some payments at a time. */
+/** All attempts of an account that have a transaction, read in portions. */
 export async function* attemptsHere(journal: Journal, scope: string): AsyncGenerator<Attempted> {
   let last = '';
   for (;;) {
@@ -39,7 +38,8 @@ export async function* attemptsHere(journal: Journal, scope: string): AsyncGener
 }
 
 /**
- * Payments that this home submitted; empty if the journal cannot be read, because it only explains.
+ * The payments that this home submitted. Empty if the journal cannot be read, because they only
+ * explain a difference.
  */
 export async function submittedHere(context: Context): Promise<readonly Candidate[]> {
   try {
@@ -75,7 +75,7 @@ const outcomesOfStates: Readonly<Record<AttemptState, Known['outcome']>> = {
   unknown: 'unknown',
 };
 
-/** The attempts of the journal since then, epoch ms. */
+/** The attempts of the journal since a time in epoch ms. */
 export async function* knownPayments(
   journal: Journal,
   scope: string,
@@ -105,7 +105,7 @@ const outcomesInFile: Readonly<Record<string, Known['outcome']>> = {
   failed: 'nothing moved',
 };
 
-/** The rows of a result file. Throws Failure `usage` for a file that is not one. */
+/** The rows of a result file. Throws Failure `usage` for another type of file. */
 export async function* resultRows(path: string): AsyncGenerator<Known> {
   const wrong = (what: string): Failure =>
     new Failure('usage', `${path} is not a batch result: ${what}`);

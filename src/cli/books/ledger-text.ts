@@ -1,5 +1,5 @@
-// A statement for a ledger program: entries and what each wallet must hold; or of one fiat wallet
-// in OFX.
+// A statement for a ledger program: entries, and the balance that each wallet must have. For one
+// fiat wallet also OFX.
 import * as v from 'valibot';
 import { figure } from '../../wallet/history/moved-amounts.js';
 import { sanitize } from '../../terminal/sanitize.js';
@@ -18,7 +18,9 @@ import type { ListedTransaction } from '../../api/types.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import type { LookUps, Wanted } from './statement-lines.js';
 
-/** As JSON, with its names, because a file declares only what earlier files did not. */
+/**
+ * The texts with their names as JSON, because a file declares only names that earlier files lack.
+ */
 export function ledgerTexts(
   writer: LedgerWriter,
   day: Wanted['day'],
@@ -72,7 +74,7 @@ function* written(books: Books, first: number, end: number): Generator<Written, 
     if (text !== '') yield v.parse(writtenText, JSON.parse(text));
 }
 
-/** Only the file in which the history begins has openings: later files continue it. */
+/** Only the file in which the history begins has openings, because later files continue it. */
 export async function* ledgerText(
   writer: LedgerWriter,
   books: Books,
@@ -94,8 +96,8 @@ export async function* ledgerText(
 }
 
 /**
- * Asserts what the service reports, so that a statement that does not tie fails. A difference
- * belongs to the periods that end after the wallet last tied.
+ * Asserts the balance that the service reports, so that a statement that does not tie fails. A
+ * difference belongs to the periods that end after the wallet last tied.
  */
 function closingOf(
   ccy: string,

@@ -1,4 +1,4 @@
-// The books of an account: reads every transaction once, with progress.
+// The books of an account. Every transaction is read once, with progress.
 import type { ListedTransaction } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import {
@@ -35,8 +35,8 @@ export const date = () => word('DATE', parseDate);
 export const zoneOf = (tz: string | undefined): string => tz ?? ownZone();
 
 /**
- * From the first to the last day inclusive. Throws Failure `usage` for a period that ends before it
- * begins.
+ * The period from the first to the last day inclusive. Throws Failure `usage` for a period that
+ * ends before it begins.
  */
 export function periodOf(
   from: CalendarDate | undefined,
@@ -50,9 +50,9 @@ export function periodOf(
 }
 
 export interface BooksWanted {
-  /** Of the calendar days. */
+  /** The time zone of the calendar days. */
   readonly zone: string;
-  /** Rows near its ends are read for their time of settlement. */
+  /** The period. Rows near its ends are read for their time of settlement. */
   readonly period: Span;
   /** Openings for this run alone. */
   readonly openings?: readonly Movement[];
@@ -60,7 +60,7 @@ export interface BooksWanted {
   readonly onPage?: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
 
-/** Reads the books and passes them to `use`; then deletes the sorted copy. */
+/** Reads the books, passes them to `use`, then deletes the sorted copy. */
 export async function withBooks<T>(
   { zone, period, openings = [], ledger, onPage }: BooksWanted,
   use: (books: Books) => Promise<T>,
@@ -103,7 +103,7 @@ export async function withBooks<T>(
   }
 }
 
-/** Returns the function to call with the number of further transactions. */
+/** Returns a function that counts further transactions. */
 export function showProgress(what: string, { live, terminal }: Context): (more: number) => void {
   let count = 0;
   if (terminal.canAnimate) live.start(() => `${what}: ${counted(count, 'transaction')}`);
@@ -113,7 +113,7 @@ export function showProgress(what: string, { live, terminal }: Context): (more: 
   };
 }
 
-/** Payments of the journal, and transactions of closed months that the journal does not have. */
+/** The payments of the journal, and the transactions of closed months that the journal lacks. */
 async function knownHere(context: Context): Promise<readonly Candidate[]> {
   const submitted = await submittedHere(context);
   const known = new Set(submitted.map(({ txnId }) => txnId));
@@ -121,7 +121,7 @@ async function knownHere(context: Context): Promise<readonly Candidate[]> {
   return [...submitted, ...closed.filter(({ txnId }) => !known.has(txnId))];
 }
 
-/** From the webhook inbox, or from what was kept at the settlement. */
+/** The time of a settlement, from the webhook inbox or from the rates stored at the settlement. */
 async function settledHere(txnId: string, context: Context): Promise<number | undefined> {
   const events = await eventsOf(txnId, context);
   const { updatedAt } = events.find(({ txnState }) => txnState === 'completed') ?? {};
@@ -130,7 +130,7 @@ async function settledHere(txnId: string, context: Context): Promise<number | un
   return kept.get(txnId)?.settledAt ?? undefined;
 }
 
-/** A statement that ties stays true if this cannot be written. */
+/** Records that wallets tied. The statement is correct even if this record cannot be written. */
 async function keepTies(
   { at, tied }: Books,
   records: BookRecords,

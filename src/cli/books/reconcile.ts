@@ -1,5 +1,5 @@
-// Compares the service's list with journal, inbox and batch results, and lists the differences;
-// with --import it adds payments that are missing in a journal restored from a backup.
+// Compares the service's list with journal, inbox and batch results, and lists the differences.
+// With --import, it adds payments that are missing in a journal restored from a backup.
 import Big from 'big.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { formatAmount, money } from '../../formats/amount.js';
@@ -64,7 +64,10 @@ export const reconcile = defineCommand({
   },
 });
 
-/** A quote lasts an hour at most, so earlier ones may have been submitted later. */
+/**
+ * A quote lasts an hour at most, so an attempt created up to an hour earlier may have been
+ * submitted later.
+ */
 const overlapMs = 3_600_000;
 
 async function compare(since: number, files: readonly string[], context: Context): Promise<void> {
@@ -119,7 +122,7 @@ interface Totals {
   readonly text: string;
 }
 
-/** Keeps the list for the comparison; all of it gives the totals of the wallets, too. */
+/** Stores the list for the comparison. The whole list also gives the totals of the wallets. */
 async function putAll(
   since: number,
   rows: SortedRows,
@@ -175,8 +178,8 @@ function totalsOf({ openings, differences: differing, tied }: Books): Totals {
 }
 
 /**
- * Records what the service now reports of attempts that need an answer, or that got one. Returns
- * those that a person has to close, however old they are.
+ * Records the service's present report of attempts that need an answer, or that got one. Returns
+ * the attempts that a person must close, however old they are.
  */
 async function readUnanswered(context: Context): Promise<FoundDifference[]> {
   const { client, scope, journal } = await context.account();
@@ -216,7 +219,7 @@ async function* eventsOf({ events }: Context): AsyncGenerator<KnownEvent, void, 
   }
 }
 
-/** A database that was restored from a backup is whole again for this account. */
+/** Allows payments for this account again, after its database was restored and completed. */
 async function allowPayments({ database }: Context): Promise<void> {
   const found = await database();
   if (found === undefined) return;

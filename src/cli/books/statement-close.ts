@@ -1,5 +1,5 @@
-// Closes a month: writes its statement with a hash. A later run writes what has changed since as a
-// numbered correction.
+// Closes a month: writes its statement with a hash. A later run writes changes as a numbered
+// correction.
 import { basename, dirname, join } from 'node:path';
 import {
   dayWriter,
@@ -78,11 +78,11 @@ export const statementClose = defineCommand({
 });
 
 interface Month {
-  /** As `2026-10`. */
+  /** A month such as `2026-10`. */
   readonly name: string;
   readonly zone: string;
   readonly period: Span;
-  /** Why it changed. */
+  /** The reason of the change. */
   readonly note: string | undefined;
   readonly folder: string | undefined;
 }
@@ -93,7 +93,7 @@ function nameOf({ year, month, day }: CalendarDate): string {
   return `${year}-${String(month).padStart(2, '0')}`;
 }
 
-/** Throws Failure `usage` for a gap, a month before the first close, and another zone. */
+/** Throws Failure `usage` for a gap, a month before the first close, and another time zone. */
 function checkNext(name: string, zone: string, closes: readonly Close[]): void {
   const [first, last] = [closes[0], closes.at(-1)];
   if (first === undefined || last === undefined) return;
@@ -136,7 +136,10 @@ async function closeFirst(
   await context.out.record(result, closedView(result));
 }
 
-/** Throws Failure `books-differ` if a wallet does not open with what the last month closed with. */
+/**
+ * Throws Failure `books-differ` if the opening balance of a wallet differs from the closing balance
+ * of the last closed month.
+ */
 function checkContinues(
   lines: readonly Cells[],
   last: Close,
@@ -206,7 +209,7 @@ const shown = ({ before, after, ...change }: Change) => ({
   after: after && Object.values(after).join(','),
 });
 
-/** What would stop the month from being closed, besides that it is not over. */
+/** The reasons that block the close, other than that the month is not over. */
 function blockedBy(books: Books, { name, zone, period }: Month, context: Context) {
   const differs = notTied(books.currencies, books, zone, context);
   if (differs !== undefined) return differs;
@@ -226,7 +229,7 @@ const inFlightIn = ({ currencies, candidates }: Books, { first, end }: Span): Ca
     .flatMap((ccy) => candidates(ccy))
     .filter(({ reason, at }) => reason === 'in flight' && at >= first && at < end);
 
-/** Prints a draft: the balances until now, and what would block the close. */
+/** Prints a draft: the balances until now, and the reasons that would block the close. */
 function notOver(books: Books, month: Month, context: Context): Failure {
   const { name, period } = month;
   const balances = walletsIn(books, period).map((ccy) => ({
@@ -247,7 +250,7 @@ function notOver(books: Books, month: Month, context: Context): Failure {
 const walletsIn = (books: Books, { end }: Span): string[] =>
   books.currencies.filter((ccy) => [...firstOf(books.movements(ccy))].some(({ at }) => at < end));
 
-/** Without names from the journal. */
+/** The rows without names from the journal. */
 async function rowsOf(
   books: Books,
   { period, zone }: Month,
@@ -274,8 +277,8 @@ function* firstOf<T>(all: Iterable<T>): Generator<T, void, void> {
 const longestName = 64;
 
 /**
- * Safe in a file name, because the id comes from the service, and different for different texts:
- * two accounts must not share a file.
+ * A text for a file name. It is safe, because the id comes from the service, and differs for
+ * different texts, because two accounts must not share a file.
  */
 export function fileNameOf(text: string): string {
   const safe = text.replaceAll(

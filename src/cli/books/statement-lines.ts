@@ -28,7 +28,7 @@ export interface LookUps {
   readonly rates: (txnIds: readonly string[]) => Promise<ReadonlyMap<string, KeptRate>>;
 }
 
-/** Optional lookups, empty if the journal cannot be read. */
+/** Optional lookups. They are empty if the journal cannot be read. */
 export function lookUpsOf(context: Context): LookUps {
   const opened = context.account().then(async ({ scope }) => {
     return { scope, rates: await context.rates() };
@@ -42,8 +42,8 @@ export function lookUpsOf(context: Context): LookUps {
 }
 
 /**
- * Wallet by wallet. A difference from the service's balance is a separate row after today's closing
- * balance.
+ * The lines, wallet by wallet. A difference from the service's balance is a separate row after
+ * today's closing balance.
  */
 export async function* statementLines(
   books: Books,

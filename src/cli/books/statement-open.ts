@@ -1,4 +1,4 @@
-// Records, once for each wallet, what it held before its first transaction.
+// Records once for each wallet what the wallet held before its first transaction.
 import { formatAmount, money } from '../../formats/amount.js';
 import { always, dayWriter, ownZone } from '../../formats/calendar.js';
 import { entryList, type RecordedEntry } from '../../terminal/views/statement-view.js';
@@ -30,7 +30,7 @@ export const statementOpen = defineCommand({
   },
 });
 
-/** Undefined if the answer is no, or another process recorded it. */
+/** Undefined if the person declined, or if another process recorded it. */
 async function record(
   { entry, value, at }: Opening,
   day: (at: number) => string,

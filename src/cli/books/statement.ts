@@ -1,5 +1,5 @@
 // A statement of the wallets: opening balance, movements with running balances, closing balance,
-// and whether the sum matches the service's balance.
+// and whether the sum equals the service's balance.
 import { Failure } from '../../formats/failure.js';
 import { always, dayWriter, spanOf, type CalendarDate, type Span } from '../../formats/calendar.js';
 import { besideTable, namesOf } from '../../terminal/rows/list.js';
@@ -103,7 +103,7 @@ export const statement = defineCommand({
   },
 });
 
-/** `BTC · October 2026 · UTC`, and at the right the account. */
+/** The heading, such as `BTC · October 2026 · UTC`, with the account at the right end. */
 async function headingOf(
   wallets: readonly string[],
   { first, end }: Span,
@@ -169,8 +169,8 @@ const bankAccount = async (ccy: string, { account, settings }: Context) => ({
 });
 
 /**
- * A failure that names what no transaction explains, and the command that records it; undefined if
- * the wallets tie. Prints transactions that could explain a difference.
+ * A failure that names the amount that no transaction explains, and the command that records it.
+ * Undefined if the wallets tie. Prints transactions that could explain a difference.
  */
 export function notTied(
   wallets: readonly string[],

@@ -1,5 +1,5 @@
-// Shows the location of journal and inbox, upgrades the database, and moves this home's files, or an
-// account of another database, into it.
+// Shows the place of journal and inbox, upgrades the database, and moves the files of this home, or
+// an account of another database, into it.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { databaseIdVariable } from '../../store/database/address.js';
@@ -88,7 +88,10 @@ function upgradeNotice({ name }: Part, version: number): string {
   return `Upgrading the ${name} from version ${version} to ${version + 1}: ${stops} meanwhile.`;
 }
 
-/** After an interruption, run it again. */
+/**
+ * Moves the data of this home into the database. After an interruption, a second run completes the
+ * move.
+ */
 export const dbMove = defineCommand({
   fields: ['payments', 'events'],
   options: {

@@ -1,4 +1,4 @@
-// Journal and inbox in a database or in files: location, size, and whether they accept writes.
+// Journal and inbox in a database or in files: place, size, and whether they accept writes.
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { Part } from '../../store/database/postgres-schema.js';
 import { seenDatabase } from '../../store/files/seen.js';
@@ -9,7 +9,7 @@ import type { Context } from '../context.js';
 export type Found = NonNullable<Awaited<ReturnType<Context['database']>>>;
 
 /**
- * Adds the numbers of unfinished payments and undelivered events. Skips tables of another version
+ * Adds the numbers of unfinished payments and undelivered events. Skips tables of another version,
  * and creates none.
  */
 export const withFigures = (

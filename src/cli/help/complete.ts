@@ -9,10 +9,12 @@ export interface Candidate {
 
 export type Known = (kind: Suggested) => readonly Candidate[];
 
-/** `files` leaves completion to the shell. */
+/** `files` lets the shell complete file names. */
 export type Completion = 'files' | readonly Candidate[];
 
-/** @param words the words after the program's name; the last, perhaps empty, is completed */
+/**
+ * @param words the words after the program's name. The last word, which may be empty, is completed
+ */
 export function complete(
   words: readonly string[],
   pages: readonly Page[],
@@ -38,11 +40,11 @@ export function complete(
 
 interface CursorContext {
   readonly page: Page;
-  /** Complete arguments. */
+  /** The complete arguments. */
   readonly given: readonly string[];
   /** The option whose value follows. */
   readonly pending: Flag | undefined;
-  /** After `--` no word is an option. */
+  /** Whether `--` came before, after which no word is an option. */
   readonly isOver: boolean;
 }
 
@@ -118,7 +120,7 @@ function valuesOf(
   known: Known,
 ): Completion {
   if (flag?.value === undefined) return [];
-  // Completes after the last comma of a list.
+  // Completes the text after the last comma of a list.
   if (flag.names.includes('--fields'))
     return fields.map((name) => ({ text: current.replace(/[^,]*$/, name) }));
   const values = slotValues(flag.value, known);
@@ -155,7 +157,7 @@ function fillArgument(
   return values === 'files' ? values : matching([...commands, ...values], current);
 }
 
-/** For `help`: command names, and topics as the first word. */
+/** Words for `help`: command names, and topics as the first word. */
 function commandWords(
   given: readonly string[],
   { choices }: Slot,

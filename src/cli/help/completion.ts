@@ -1,5 +1,5 @@
-// Prints a shell's completion script, which passes the words to `svcpay __complete` and shows each
-// line of the result.
+// Prints a shell's completion script. The script passes the words to `svcpay __complete` and shows
+// each line of the result.
 import { defineCommand } from '../define.js';
 import { choice } from '../values.js';
 

@@ -30,7 +30,7 @@ export interface Named {
 }
 
 export interface Page extends Named {
-  /** Such as `send lightning`; empty for the program. */
+  /** The path, such as `send lightning`. Empty for the program. */
   readonly path: string;
   readonly aliases: readonly string[];
   readonly section?: string | undefined;
@@ -39,7 +39,7 @@ export interface Page extends Named {
   readonly commands: readonly Named[];
   readonly arguments: readonly Slot[];
   readonly flags: readonly Flag[];
-  /** Extra formats of `-o`. */
+  /** Further formats of `-o`. */
   readonly formats: readonly string[];
   readonly fields: readonly string[];
   readonly examples: CommandDefinition['examples'];

@@ -20,9 +20,9 @@ interface Option extends ValueSchema {
 interface CommandSchema {
   readonly command: string;
   readonly summary: string;
-  /** `depends` on the arguments and options. */
+  /** `depends` means that the arguments and options decide. */
   readonly money: 'moves' | 'none' | 'depends';
-  /** In order. */
+  /** The arguments in order. */
   readonly arguments: readonly (ValueSchema & {
     readonly name: string;
     readonly required: boolean;

@@ -1,17 +1,17 @@
-// Refuses an unknown command and suggests the closest name.
+// Refuses an unknown command, and suggests the most similar name.
 import { Failure } from '../../formats/failure.js';
 import { nearest } from '../../formats/nearest.js';
 import { isNamed, type Branch } from '../define.js';
 import { clip } from '../../formats/text.js';
 
-/** Whether the word is close to the name of a command in the group. */
+/** Whether the word is similar to the name of a command in the group. */
 export const isNearMiss = (word: string, { branches = [] }: Branch): boolean =>
   nearest(
     word,
     branches.map(({ name }) => name),
   ) !== undefined;
 
-/** @param path the words before the wrong one */
+/** @param path the words before the wrong word */
 export function unknownCommand(
   word: string,
   path: readonly string[],
@@ -33,8 +33,8 @@ export function unknownCommand(
 }
 
 /**
- * Throws Failure `usage` with a suggestion for an unknown name. @param more further candidates for
- * the first word
+ * Throws Failure `usage` with a suggestion for an unknown name.
+ * @param more further candidates for the first word
  */
 export function branchNamed(
   words: readonly string[],

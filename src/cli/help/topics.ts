@@ -122,7 +122,7 @@ export const topicNames: readonly string[] = [
 
 const margin = '  ';
 
-/** @param columns width of the window */
+/** @param columns the width of the window */
 export function topicText({ parts }: Topic, columns: number): string {
   const width = columns - margin.length;
   const blocks = parts.map((part) => {

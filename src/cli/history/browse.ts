@@ -28,7 +28,7 @@ import { runPayment } from '../payment/payment-flow.js';
 import { swapPresentation } from '../payment/payment-model.js';
 import { paymentOptions } from '../payment/payment-options.js';
 
-/** Lines for question, help, description and earlier output. */
+/** The lines for question, help, description and earlier output. */
 const besideRows = 6;
 const beforeRow = 4;
 
@@ -49,7 +49,7 @@ export async function browse(context: Context): Promise<number> {
   }
 }
 
-/** Offers to pay again below a receipt; resolves with the exit code if that was chosen. */
+/** Offers to pay again below a receipt. Resolves with the exit code if the person pays again. */
 async function offerAgain(txnId: string, context: Context): Promise<number | undefined> {
   const { ask, out } = context;
   const order = await orderAgain(txnId, context);
@@ -152,7 +152,7 @@ async function rowChoices(
   return rows.map((txn, i) => ({
     value: { open: txn.txnId },
     name: lines[i] ?? txn.txnId,
-    // Also what a narrow window leaves out, so that a search finds it.
+    // Includes the columns that a narrow window omits, so that a search finds them.
     description: [lineKind(txn), createdText(txn), txn.txnId].join(' · '),
   }));
 }
@@ -161,7 +161,8 @@ const createdText = ({ createdAt }: ListedTransaction): string =>
   typeof createdAt === 'number' ? dateTime(createdAt) : '–';
 
 /**
- * The order of a payment of this home; undefined if it cannot be made again, or is not known here.
+ * The order of a payment of this home. Undefined if the payment is unknown here or cannot be
+ * repeated.
  */
 export async function orderAgain(txnId: string, context: Context): Promise<Order | undefined> {
   if (context.settings.accountId !== undefined) return undefined;

@@ -1,5 +1,5 @@
-// Why a transaction failed: from the transaction itself, otherwise from the webhook event that
-// reported it.
+// The reason of a failed transaction: from the transaction itself, otherwise from the webhook event
+// that reported it.
 import type { ListedTransaction } from '../../api/types.js';
 import { failureReasonOf } from '../../api/unspecified.js';
 import { Failure } from '../../formats/failure.js';
@@ -8,7 +8,10 @@ import { readPayload } from '../../webhooks/events.js';
 import type { Context } from '../context.js';
 import { eventsOf, hasInbox } from '../payment/inbox.js';
 
-/** The transaction with the `msg` of its event, if that reports a reason that it lacks. */
+/**
+ * The transaction with the `msg` of its event, if the event has a reason that the transaction
+ * lacks.
+ */
 export async function explained<T extends ListedTransaction>(txn: T, context: Context): Promise<T> {
   if (!hasFailed(txn) || failureReasonOf(txn) !== undefined) return txn;
   const events = await eventsOf(txn.txnId, context);
@@ -30,7 +33,10 @@ export async function allExplained<T extends ListedTransaction>(
 const hasFailed = ({ txnState }: ListedTransaction): boolean =>
   isFinal(txnState) && txnState !== 'completed';
 
-/** Adds the reason to the failure of a payment; the failure stands if the reason cannot be read. */
+/**
+ * Adds the reason to the failure of a payment. If the reason cannot be read, the failure stays
+ * unchanged.
+ */
 export async function withReason(error: unknown, context: Context): Promise<unknown> {
   if (!(error instanceof Failure) || error.kind !== 'payment-failed' || error.txnId === undefined)
     return error;

@@ -18,7 +18,7 @@ export const instant = () => word('TIME', parseInstant).optional();
 
 const knownMethods = [...methodNames, 'mobile'];
 
-/** The words that screens show, for methods with other names. */
+/** The words on screens for methods with other names. */
 const methodWords: Readonly<Record<string, string>> = {
   wallet: 'servicepay',
   ethereum: 'eth',
@@ -29,7 +29,7 @@ const shownMethods = ['wallet', 'lightning', 'lnurl', 'on-chain', 'tron', 'ether
 
 const payoutMethod = /^(?:[a-z]{2}-)?[a-z]{3}-[a-z]{3,12}$/;
 
-/** The own wallet under the maker's name, such as `acmepay`. */
+/** The account's own wallet, whose method contains the service name, such as `acmepay`. */
 const ownWallet = /^[a-z][a-z0-9]*pay$/;
 
 const notMethod = (given: string): Failure =>
@@ -58,7 +58,7 @@ const methods = () =>
     .offering(shownMethods)
     .repeated();
 
-/** The words that lists show, for states with other names. */
+/** The words in lists for states with other names. */
 const stateWords: Readonly<Record<string, string>> = {
   waiting: 'srcintent',
   confirmed: 'srccreated',
@@ -73,7 +73,8 @@ const stateNames = [...Object.keys(stateWords), ...knownStates];
 const shownStates = ['quoted', ...Object.keys(stateWords), 'failed', 'expired', 'error'];
 
 /**
- * Services have states of their own, so any word is accepted, except a near miss of a known state.
+ * A state. Services have states of their own, so any word is accepted, except a near miss of a
+ * known state.
  */
 const states = () =>
   word(
@@ -109,8 +110,8 @@ export const historyOptions = {
 type HistoryFlags = ValuesOf<typeof historyOptions>;
 
 /**
- * The service's filter. Without a period it covers all of history, whereas the service's default is
- * a week. Throws Failure `usage` for contradictory periods.
+ * The service's filter. Without a period it covers the whole history, because the service's default
+ * is a week. Throws Failure `usage` for contradictory periods.
  */
 export async function historyFilter(
   flags: HistoryFlags,
@@ -152,7 +153,7 @@ async function period(
   return { time: 'other', startTime: isoTime(start), endTime: isoTime(end) } as const;
 }
 
-/** Epoch ms; 0 by default. */
+/** The start of the period in epoch ms. The default is 0. */
 export const beginningOf = async (
   since: Instant | undefined,
   service: ServiceClient,
@@ -168,7 +169,7 @@ async function timeOf(service: ServiceClient): Promise<number> {
   return service.serviceNow();
 }
 
-/** Explains a refusal if a requested state is not one that svcpay knows. */
+/** Explains a refusal if a requested state is unknown to svcpay. */
 export function withStates(error: unknown, { state }: Pick<HistoryFlags, 'state'>): never {
   const unknown = state.find((each) => !knownStates.includes(each));
   if (!(error instanceof Failure) || error.kind !== 'refused' || unknown === undefined) throw error;
@@ -179,7 +180,7 @@ const notState = (given: string): string =>
   `"${given}" is not a state. Write one of ${shownStates.join(', ')}, ` +
   'or another state of the service.';
 
-/** For the heading of a list. */
+/** The period for the heading of a list. */
 export function periodText({
   time,
   since,

@@ -1,5 +1,5 @@
-// This home's payments from the journal, in the form of the service's list, for when the service is
-// unreachable.
+// This home's payments from the journal, in the form of the service's list, for times when the
+// service is unreachable.
 import Big from 'big.js';
 import type { CreateSide, ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, readDecimal } from '../../formats/amount.js';
@@ -59,13 +59,13 @@ function sideOf(
   };
 }
 
-/** `last checked 2026-11-21 14:02:11`, the oldest time. */
+/** The text `last checked 2026-11-21 14:02:11`, with the oldest time. */
 export function lastCheckedText(payments: readonly Payment[]): string {
   const open = payments.filter(isUnfinished);
   const checked = (open.length === 0 ? payments : open).map(({ updatedAt }) => updatedAt);
   return `last checked ${dateTime(Math.min(...checked))}`;
 }
 
-/** Whether the service was not reached. */
+/** Whether the service could not be reached. */
 export const isNotReached = (error: unknown): error is Failure =>
   error instanceof Failure && error.kind === 'temporary';

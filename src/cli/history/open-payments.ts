@@ -19,30 +19,33 @@ import { partyOf } from './parties.js';
 /** The service's states of confirmed, unfinished transactions. */
 export const openStates = ['srcintent', 'srccreated', 'destsent'];
 
-/** Oldest first. */
+/** Open payments, oldest first. */
 export async function openPayments(context: Context): Promise<readonly Payment[]> {
   const { scope, journal } = await context.account();
   return (await journal()).open(scope);
 }
 
-/** A payment and its current transaction; undefined if it has none or the read failed. */
+/**
+ * A payment and its current transaction. Undefined if the payment has no transaction or the read
+ * failed.
+ */
 export interface OpenPayment {
   readonly payment: Payment;
   readonly txn: Transaction | undefined;
 }
 
 export interface Refreshed {
-  /** Still open, oldest first. */
+  /** Payments that are still open, oldest first. */
   readonly open: readonly OpenPayment[];
-  /** Ended since the last check, and recorded in the journal. */
+  /** Transactions that ended since the last check. The journal has their ends. */
   readonly ended: readonly Transaction[];
-  /** Why a read failed; undefined if all succeeded. */
+  /** Why a read failed. Undefined if all reads succeeded. */
   readonly failure: Failure | undefined;
   /** The service's clock, epoch ms. */
   readonly asOf: number;
 }
 
-/** Limits of the refresh, because the result is only for display. */
+/** The limits of a refresh, which only serves the display. */
 const atOnce = 4;
 const atMost = 24;
 const refreshTimeoutMs = 5_000;
@@ -53,7 +56,7 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   const payments = await openPayments(context);
   const outcomes = new Map<string, ListedTransaction | Failure>();
   const submitted = payments.filter(hasTransaction);
-  // Single reads show more than the list, and a few take no longer.
+  // Single reads show more than the list, and a few single reads take no longer.
   if (submitted.length > atOnce)
     await within(
       refreshTimeoutMs,
@@ -126,8 +129,8 @@ export async function readListed(
 }
 
 /**
- * Expiry or cancellation of a submitted payment does not count as its end: the outcome is unknown.
- * Neither does `error`, until a person closes it.
+ * Whether a payment has ended. The expiry or cancellation of a submitted payment is not an end,
+ * because the outcome is unknown. `error` is not an end either, until a person closes the payment.
  */
 const isOver = ({ payment, txn }: OpenPayment): boolean =>
   txn !== undefined &&
@@ -140,7 +143,7 @@ const notAsked = (): Failure => new Failure('temporary', 'The service did not an
 const failureOf = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('unexpected', messageOf(error), { cause: error });
 
-/** Reads the current transaction and records it. */
+/** Reads the current transaction, and records it. */
 export async function readLatest(payment: Payment, context: Context): Promise<Transaction> {
   const { client, journal } = await context.account();
   const txn = await readTransaction(client, latest(payment).txnId ?? '');
@@ -173,7 +176,10 @@ export function pendingPayment({ payment, txn }: OpenPayment, asOf: number): Pen
   };
 }
 
-/** `as of 14:02:11`, or the last check if the service did not answer for all. */
+/**
+ * The text `as of 14:02:11`, or the time of the last check if the service did not answer for all
+ * payments.
+ */
 export function asOfText({ open, failure, asOf }: Refreshed): string {
   if (failure === undefined) return `as of ${clockTime(asOf)}`;
   return lastCheckedText(

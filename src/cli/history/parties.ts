@@ -18,7 +18,7 @@ export const knownParties = (
     context,
   );
 
-/** An optional lookup, empty if the journal cannot be read. */
+/** An optional lookup. It is empty if the journal cannot be read. */
 export async function partiesOf(txnIds: readonly string[], context: Context): Promise<Known> {
   if (txnIds.length === 0) return () => undefined;
   try {
@@ -35,7 +35,9 @@ export async function partiesOf(txnIds: readonly string[], context: Context): Pr
   }
 }
 
-/** The invoice's description, the name on the account, or the destination. */
+/**
+ * The recipient in words: the invoice's description, the name on the account, or the destination.
+ */
 export function partyOf(payment: Payment): string {
   const { body, destination, kind } = decodeOrder(payment.request);
   if (kind === 'swap') return `${destination} wallet`;

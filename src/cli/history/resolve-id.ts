@@ -10,7 +10,7 @@ import { listedUnder } from '../../wallet/payment/find.js';
 import type { Context } from '../context.js';
 import { showSearching } from '../payment/payment-screen.js';
 
-/** Remembers shown transactions: their ids can be named by their beginning, and completed. */
+/** Remembers shown transactions, so that their ids can be shortened and completed. */
 export async function rememberIds(
   shown: readonly ListedTransaction[],
   context: Context,
@@ -22,9 +22,9 @@ export async function rememberIds(
 }
 
 /**
- * The id of the named transaction. A name that is not an id here or at the service is looked up
- * among the service's references, then as the beginning of an id in its list. Throws Failure
- * `usage` for a beginning that several ids share, `not-found` for an unknown name.
+ * The id of the named transaction. If the name is not an id here or at the service, it is looked up
+ * among the service's references, then as the beginning of an id in the service's list. Throws
+ * Failure `usage` for a beginning that several ids share, and `not-found` for an unknown name.
  */
 export async function resolveId(name: string, context: Context): Promise<string> {
   const known = await resolveLocally(name, context);
@@ -48,7 +48,7 @@ export async function resolveId(name: string, context: Context): Promise<string>
 
 const isThere = (): boolean => true;
 
-/** A service may refuse a malformed id instead. */
+/** Whether the service does not have an id. A service may refuse a malformed id instead. */
 function notThere(error: unknown): boolean {
   if (error instanceof Failure && (error.kind === 'not-found' || error.kind === 'refused'))
     return false;
@@ -92,7 +92,7 @@ function onlyOne(name: string, among: readonly string[]): string | undefined {
   );
 }
 
-/** The payment of an id or reference; `R~2` is an attempt of the payment `R`. */
+/** The payment of an id or reference. `R~2` is an attempt of the payment `R`. */
 export const paymentNamed = async (
   name: string,
   scope: string,
@@ -100,6 +100,6 @@ export const paymentNamed = async (
 ): Promise<Payment | undefined> =>
   (await journal.find(scope, name)) ?? journal.find(scope, attemptNamed(name)[0]);
 
-/** A complete id, which is sent to the service unchanged. */
+/** Whether a name is a complete id, which is sent to the service unchanged. */
 const isWhole = (name: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(name);

@@ -1,12 +1,12 @@
-// Searches the history by text: in payee, note, reference, id, and what the service shows of either
-// side. Services have no such search, so the whole list is read.
+// Searches the history by text: in payee, note, reference, id, and the details of both sides.
+// Services have no such search, so svcpay reads the whole list.
 import type { ListedTransaction } from '../../api/types.js';
 import { plainLetters } from '../../formats/text.js';
 import type { Known } from '../../terminal/views/transaction-view.js';
 import type { Context } from '../context.js';
 import { knownParties } from './parties.js';
 
-/** Whether a transaction has every word, whatever the case and the accents. */
+/** Whether a transaction has every word, in any letter case and with or without accents. */
 export function matcher(text: string): (txn: ListedTransaction, known: Known) => boolean {
   const words = plainLetters(text)
     .split(/\s+/)
@@ -26,7 +26,7 @@ const textsOf = (txn: ListedTransaction, known: Known): string[] =>
     ...[txn.sourceReq, txn.destReq].flatMap(({ reqDetails }) => Object.values(reqDetails ?? {})),
   ].filter((value) => typeof value === 'string');
 
-/** Yields the matches in the order of the service; a line shows how far it is. */
+/** Yields the matches in the order of the service. A live line shows the progress. */
 export async function* searched(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   isMatch: ReturnType<typeof matcher>,

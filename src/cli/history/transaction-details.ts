@@ -1,4 +1,4 @@
-// Transaction details: the current state or, if the service is unreachable, the last seen state.
+// Transaction details: the current state or, if the service is unreachable, the last known state.
 import type { Transaction } from '../../api/types.js';
 import { money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -17,9 +17,8 @@ import { asTransaction, isNotReached, lastCheckedText } from './offline-list.js'
 import { resolveId } from './resolve-id.js';
 
 /**
- * Reads the named transaction and records its state. Throws Failure `temporary` with the last seen
- * state if the service does not answer.
- *
+ * Reads the named transaction, and records its state. If the service does not answer, throws
+ * Failure `temporary` with the last known state.
  * @param submitted the kind of that failure for a payment submitted here, whose outcome is unknown
  */
 export async function readDetails(
@@ -47,8 +46,7 @@ export async function recordState(txn: Transaction, context: Context): Promise<v
 }
 
 /**
- * The outcome of a payment that was submitted here and is reported as expired or cancelled is
- * unknown.
+ * The outcome is unknown if a payment was submitted here and is reported as expired or cancelled.
  */
 export async function unresolvedFailure(
   txn: Transaction,
@@ -103,7 +101,7 @@ export async function stateTimes(
   ]);
 }
 
-/** What a receipt to hand in shows besides the transaction itself. */
+/** The further data of a receipt, besides the transaction itself. */
 export async function receiptFacts(
   txn: Transaction,
   context: Context,
@@ -134,7 +132,7 @@ export async function receiptFacts(
   };
 }
 
-/** Undefined with `--account`: the journal belongs to the key's own account. */
+/** Undefined with `--account`, because the journal belongs to the key's own account. */
 async function paymentOf(txnId: string, context: Context): Promise<Payment | undefined> {
   if (context.settings.accountId !== undefined) return undefined;
   const { scope, journal } = await context.account();

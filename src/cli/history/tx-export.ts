@@ -64,7 +64,7 @@ export const txExport = defineCommand({
     const leftOut = ({ txnState }: ListedTransaction): void =>
       void (left[txnState === 'completed' ? 'unclear' : 'unmoved'] += 1);
     const listed = service.eachTransactionPage(filter);
-    // JSONL is the service's list; the other formats need the fees, too.
+    // JSONL is the service's list. The other formats also need the fees.
     const history =
       format === 'jsonl' ? listed : withFigures(listed, (txnId) => service.transaction(txnId));
     const lines = (pages: Pages): AsyncIterable<string> =>
@@ -108,7 +108,7 @@ function walletOf(format: (typeof exportFormats)[number], wallet: string | undef
   );
 }
 
-/** Payees for accountants, rates for the formats that have a place for them. */
+/** Payees for accountants, and rates for the formats that can hold them. */
 function factsFor(
   format: (typeof exportFormats)[number],
   context: Context,
@@ -127,7 +127,7 @@ type Pages = AsyncIterable<readonly ListedTransaction[]>;
 
 /**
  * Shows progress. An interrupted export fails with the number of written transactions and the last
- * one.
+ * transaction.
  */
 async function pourCounted(
   pages: Pages,

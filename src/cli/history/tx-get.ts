@@ -84,7 +84,8 @@ export const txGet = defineCommand({
 });
 
 /**
- * An open request, checked like a new one; a failed check is reported and the request not shown.
+ * An open request, checked like a new request. If the check fails, svcpay reports that and does not
+ * show the request.
  */
 function openRequest(
   txn: Transaction,
@@ -114,7 +115,7 @@ function openRequest(
   return undefined;
 }
 
-/** The payment hash of a Lightning transaction; undefined without a readable invoice. */
+/** The payment hash of a Lightning transaction. Undefined without a readable invoice. */
 function paymentHashOf({ sourceReq, destReq }: Transaction): string | undefined {
   const invoice =
     sourceReq.reqDetails?.['paymentRequest'] ?? destReq.reqDetails?.['paymentRequest'];

@@ -1,4 +1,4 @@
-// Lists transactions, a page at a time or all of them. Specification: endpoint 10.
+// Lists transactions, one page or all. Specification: endpoint 10.
 import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, TransactionFilter, TransactionPage } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -103,7 +103,7 @@ export const txList = defineCommand({
   },
 });
 
-/** Runs the command line again with the pager in place of stdout. */
+/** Runs the command line again with the pager instead of stdout. */
 async function throughPager(
   command: string,
   isStreamed: boolean,
@@ -113,8 +113,7 @@ async function throughPager(
     Object.entries(env).filter(([name]) => !name.startsWith('SVCPAY_')),
   );
   const pager = openPager(command, stdout, own);
-  // The pager decides what Ctrl-C means. While it shows rows, a line drawn beside it would spoil
-  // it.
+  // The pager handles Ctrl-C. A live line next to its rows would spoil the screen.
   const releaseSignals = takeSignals(() => undefined);
   const plain: OutputStream = Object.assign(Object.create(stderr, { isTTY: { value: false } }), {
     write: (text: string) => stderr.write(text),
@@ -143,7 +142,10 @@ async function* firstOf(
   }
 }
 
-/** For people newest last, when all are known; for machines each as it is found. */
+/**
+ * Shows matches. For people, they are sorted newest last at the end. For machines, each is printed
+ * when it is found.
+ */
 async function showFound(
   matches: AsyncIterable<ListedTransaction>,
   search: string,
@@ -161,14 +163,17 @@ async function showFound(
   await showRows(found, { heading, footer: [], empty }, now, context);
 }
 
-/** An unconfirmed quote that expired; services may still report it as a quote. */
+/**
+ * Whether a transaction is an unconfirmed quote that expired. Services may still report it as a
+ * quote.
+ */
 export const isExpiredQuote = ({ txnState, sourceReq }: ListedTransaction, now: number): boolean =>
   sourceReq.method === 'servicepay' &&
   (txnState === 'expired' ||
     (isQuoted(txnState) && typeof sourceReq.expiresAt === 'number' && sourceReq.expiresAt < now));
 
 const usualPage = 20;
-/** Lines for heading, titles, footer and the next prompt. */
+/** The lines for heading, titles, footer and the next prompt. */
 const besideRows = 4;
 
 /** At most as many rows as the window shows. */
@@ -177,17 +182,16 @@ const pageSize = ({ out, terminal }: Context): number =>
     ? Math.max(Math.min(usualPage, terminal.rows - besideRows), 3)
     : usualPage;
 
-/** A page of the history. */
 interface HistoryPage {
-  /** Newest first. */
+  /** Transactions, newest first. */
   readonly transactions: readonly ListedTransaction[];
   readonly page: number;
-  /** All matches; null if the service does not count. */
+  /** The number of all matches. Null if the service does not report it. */
   readonly total: number | null;
   readonly more: boolean;
 }
 
-/** Exactly the rows of the service's page, so that a full page is never mistaken for the last. */
+/** Exactly the rows of the service's page, so that a full page never looks like the last page. */
 async function readPage(
   service: ServiceClient,
   filter: TransactionFilter,
@@ -200,14 +204,14 @@ async function readPage(
   return { transactions: data, page, total, more };
 }
 
-/** The page of a screen: without the hidden rows, and the first page filled up with the next. */
+/** The page of a screen, without hidden rows. The next page fills up the first page. */
 interface ScreenPage extends HistoryPage {
   readonly hidden: number;
-  /** The last page of the service in it. */
+  /** The last page of the service that it contains. */
   readonly last: number;
 }
 
-/** Pages read to find visible rows. */
+/** The most pages that are read to find visible rows. */
 const mostPages = 10;
 
 async function filledPage(
@@ -233,7 +237,10 @@ async function filledPage(
   }
 }
 
-/** Without a count, a full page means that there may be more. */
+/**
+ * Whether more pages follow. If the service reports no count, a full page means that there may be
+ * more.
+ */
 export function hasMorePages(
   { data, pagination }: TransactionPage,
   page: number,
@@ -257,8 +264,8 @@ const noPage = (page: number, total: number | null, limit: number): string =>
     : `There is no page ${page}: the last is ${Math.max(Math.ceil(total / limit), 1)}.`;
 
 /**
- * For machines: lines of text have the newest last, as on a screen; JSON and CSV have the service's
- * order.
+ * Prints a page for machines. Lines of text have the newest row last, as on a screen. JSON and CSV
+ * have the service's order.
  */
 async function printPage(
   found: HistoryPage,
@@ -279,7 +286,7 @@ async function printPage(
   else if (page > 1 && transactions.length > 0) out.say(`${where}${order}.`);
 }
 
-/** For people: newest last, with short unique ids. */
+/** Prints a page for people: newest last, with short unique ids. */
 async function show(
   found: ScreenPage,
   { limit, period }: { readonly limit: number; readonly period: string },
@@ -305,7 +312,7 @@ async function show(
   await showRows(shown, { heading, footer }, now, context);
 }
 
-/** With short unique ids, and the command for the newest row. */
+/** Prints rows with short unique ids, and the command for the newest row. */
 async function showRows(
   shown: readonly ListedTransaction[],
   { heading, footer, empty }: { heading: string; footer: readonly string[]; empty?: string },
@@ -335,7 +342,7 @@ const isEverything = (flags: object): boolean =>
     (value) => value === undefined || (Array.isArray(value) && value.length === 0),
   );
 
-/** Shows this home's payments and when they were last checked. */
+/** Shows this home's payments, and when they were last checked. */
 async function showJournalled(why: Failure, atMost: number, context: Context): Promise<void> {
   const intents = await offlineList(atMost, context);
   if (intents.length === 0) return;

@@ -58,8 +58,8 @@ export const txPending = defineCommand({
 const mostShown = 5;
 
 /**
- * Lists payments of all accounts that are open for longer, from the journal alone. @param fails
- * throw Failure `pending` if there are any
+ * Lists payments of all accounts that are open for longer, only from the journal.
+ * @param fails whether to throw Failure `pending` if there are any
  */
 async function listOverdue(olderThanMs: number, fails: boolean, context: Context): Promise<void> {
   const { out, now } = context;

@@ -1,4 +1,4 @@
-// Records what the service says, outside of its interface, about an error or an unknown outcome.
+// Records the service's answer, given outside its interface, about an error or an unknown outcome.
 import { Failure } from '../../formats/failure.js';
 import type { Attempt, Payment } from '../../store/journal/payment.js';
 import { back } from '../../terminal/ask/ask.js';
@@ -68,7 +68,10 @@ export const txResolve = defineCommand({
   },
 });
 
-/** A read may know better. Without one the person's answer is all there is. */
+/**
+ * Reads the transaction again, because a read may be more exact than a person's answer. Without a
+ * read, the answer alone counts.
+ */
 async function readAgain(payment: Payment, txnId: string, context: Context): Promise<Payment> {
   const { client, journal } = await context.account();
   const kept = await journal();

@@ -71,7 +71,7 @@ async function startNewJournal({ home, now, config, out }: Context): Promise<voi
   out.say('Enter earlier payments from the service first: svcpay reconcile --import');
 }
 
-/** Longest wait for all payments together: a job in cron has to end. */
+/** The longest wait for all payments together, because a cron job must end. */
 const openWaitMs = 30_000;
 
 async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
@@ -89,7 +89,7 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
     live.stop();
     const { journal } = await context.account();
     const { read } = await journal();
-    // Reads again, because payments have changed since they were listed.
+    // Reads again, because payments may have changed since they were listed.
     const known = await Promise.all(
       resumed.map(({ payment }) => read(payment.id).catch(() => undefined)),
     );
@@ -104,18 +104,18 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   }
 }
 
-/** A few payments are read one by one, which shows more. */
+/** The most payments that are read separately, which shows more than the list. */
 const mostReadSingly = 4;
 
 /**
- * The submitted payments that ended according to the service's list, which is read once: a thousand
- * single reads would take minutes.
+ * The submitted payments that have ended according to the service's list. The list is read once,
+ * because a thousand single reads would take minutes.
  */
 async function endedInList(payments: readonly Payment[], context: Context): Promise<Resumed[]> {
   const submitted = payments.filter(mayHavePaid);
   if (submitted.length <= mostReadSingly) return [];
   const listed = new Map<string, ListedTransaction | Failure>();
-  // What the list does not show, or cannot show now, is read by its id.
+  // Payments that the list does not show, or cannot show now, are read by id.
   await ifAvailable(readListed(submitted, listed, context));
   const journal = await context.journal();
   const found = submitted.filter(({ id }) => listed.has(id));
@@ -133,15 +133,17 @@ async function endedInList(payments: readonly Payment[], context: Context): Prom
   });
 }
 
-/** Several machines that resume at once begin at different payments. */
+/**
+ * Rotates the payments, so that several machines that resume at once begin at different payments.
+ */
 function startingAnywhere<T>(items: readonly T[], { random }: Context): readonly T[] {
   const at = Math.floor(random() * items.length);
   return [...items.slice(at), ...items.slice(0, at)];
 }
 
 /**
- * The open payments. Those that were not submitted are named and left alone if no question can be
- * asked: a process was killed, or is suspended, before its cost was approved.
+ * The open payments. If no question can be asked, svcpay names and skips payments that were not
+ * submitted: their process was killed or suspended before the cost was approved.
  */
 async function agreedPayments(context: Context): Promise<readonly Payment[]> {
   const { globals, out, terminal } = context;
@@ -160,7 +162,7 @@ async function depsFor(payment: Payment, context: Context): ReturnType<typeof pa
   );
 }
 
-/** Fails before a quote that could not be approved. */
+/** Fails before a quote that no one could approve. */
 function askForYes(payment: Payment, { ask, globals }: Context): void {
   if (!mayHavePaid(payment) && !globals.yes) ask.demand(['--yes']);
 }
@@ -207,7 +209,7 @@ async function resumeOne(
   await showPayment(presentationOf(payment), (deps) => resume(payment, options, deps), context);
 }
 
-/** Follows a transaction of another home, or an abandoned one; never confirms it. */
+/** Follows a transaction of another home, or of an abandoned payment. Never confirms it. */
 async function followElsewhere(txnId: string, waiting: Wait, context: Context): Promise<void> {
   const { client: service } = await context.account();
   const txn = await service.transaction(txnId);

@@ -1,4 +1,4 @@
-// Follows transactions until each is final. Exit code 6 if one did not complete.
+// Follows transactions until each is final. The exit code is 6 if one of them did not complete.
 import { paymentFields } from '../../terminal/views/transaction-fields.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -76,13 +76,13 @@ export const txWatch = defineCommand({
   },
 });
 
-/** Between reads of several transactions, to stay below rate limits. */
+/** The pause between reads of several transactions, which keeps below rate limits. */
 const readsApartMs = 1_000;
 
-/** Free rows below: the cursor's, and one spare while the window shrinks. */
+/** The free rows below: one for the cursor, and one spare while the window shrinks. */
 const rowsBelow = 2;
 
-/** A line for each transaction, or only for open ones if the window is too low. */
+/** A line for each transaction, or only for open transactions if the window is too low. */
 function watchLines(
   all: readonly Transaction[],
   reached: ReadonlyMap<string, readonly string[]>,
@@ -110,7 +110,7 @@ async function printEnded(
   now: number,
   { out }: Context,
 ): Promise<void> {
-  // jsonl has printed every change already.
+  // jsonl has already printed every change.
   if (out.format === 'jsonl') return;
   const view = transactionList(now, out.forPeople ? { ids: ended.map(({ txnId }) => txnId) } : {});
   const [only] = ended;
@@ -119,7 +119,7 @@ async function printEnded(
   else await out.list(ended, view);
 }
 
-/** Unknown outcomes first. */
+/** The failures, unknown outcomes first. */
 async function unpaid(
   ended: readonly Transaction[],
   context: Context,

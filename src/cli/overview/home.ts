@@ -1,4 +1,4 @@
-// Home, `svcpay` alone at a terminal: balances, unfinished payments and a menu.
+// The home screen, `svcpay` alone at a terminal: balances, unfinished payments and a menu.
 import { exitCodes, Failure } from '../../formats/failure.js';
 import { back, type Ask, type Back, type Over } from '../../terminal/ask/ask.js';
 import {
@@ -47,7 +47,7 @@ export const home = defineCommand({
       if (words === back) return;
       if (words === again) continue;
       const code = words === history ? await browse(context) : await follow(words, context);
-      // Ctrl-C in a command leaves home too.
+      // Ctrl-C in a command also leaves the home screen.
       if (code === exitCodes.interrupted || signal.aborted) throw new Ended(code);
     }
   },
@@ -84,13 +84,13 @@ async function welcome(context: Context): Promise<void> {
   if (chosen !== back) throw new Ended(await follow(chosen, context));
 }
 
-/** Runs a command with the global options of this one. */
+/** Runs a command with the global options of this command line. */
 async function follow(words: Words, { argv, runLine, out }: Context): Promise<number> {
   out.say(`  svcpay ${words.join(' ')}`);
   return runLine([...argv, ...words]);
 }
 
-/** The data of home and `watch`. */
+/** The data of the home screen and `watch`. */
 export interface Look {
   readonly overview: Home;
   readonly more: HomeMore;
@@ -115,7 +115,7 @@ export async function look(context: Context): Promise<Look> {
   };
 }
 
-/** Without the service, shows this home's data. Rethrows other errors. */
+/** Shows this home's data if the service does not answer. Rethrows other errors. */
 async function lookHere(reason: unknown, context: Context): Promise<Look> {
   if (!isNotReached(reason) || !context.out.forPeople) throw reason;
   const payments = await offlineList(mostKnown, context);
@@ -137,7 +137,7 @@ async function lookHere(reason: unknown, context: Context): Promise<Look> {
   };
 }
 
-/** Enough to find recent payments among abandoned ones. */
+/** Enough payments to find recent ones among abandoned ones. */
 const mostKnown = 50;
 
 type Movements = Pick<Home, 'pending' | 'unfinished' | 'recent'> &
@@ -198,15 +198,15 @@ type Words = readonly string[];
 
 const history: Words = ['tx', 'list'];
 
-/** Reloads home. */
+/** Reloads the home screen. */
 const again: Words = [];
 
 interface MenuDeps {
   readonly ask: Ask['steps'];
   readonly above: Over;
-  /** If false, the menu begins with "Try again". */
+  /** Whether the service was reached. If not, the menu begins with "Try again". */
   readonly isReached: boolean;
-  /** Something can be resumed. */
+  /** Whether a payment can be resumed. */
   readonly isPending: boolean;
 }
 
@@ -223,7 +223,7 @@ const entries: readonly {
   { name: 'Resume unfinished payments', words: ['tx', 'resume'], onlyPending: true },
 ];
 
-/** Resolves with the chosen command line, or `back`. */
+/** Resolves with the chosen command line, or with `back`. */
 export function askWhatNext({ ask, isPending, isReached, above }: MenuDeps): Promise<Words | Back> {
   const offered = entries.filter(({ onlyPending }) => onlyPending !== true || isPending);
   const choices = [...(isReached ? [] : [{ name: 'Try again', words: again }]), ...offered].map(

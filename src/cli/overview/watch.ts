@@ -57,7 +57,7 @@ interface Opened {
   readonly times: ReadonlyMap<string, number> | undefined;
 }
 
-/** What a key asks for besides another view. */
+/** The request of a key, other than for another view. */
 type Wish = 'leave' | 'open' | undefined;
 
 export function pressed({ name, ctrl, sequence }: Key, view: View): readonly [View, Wish] {
@@ -77,7 +77,7 @@ const choosing = (chosen: number, model: WatchModel): WatchModel => ({
   chosen: Math.max(Math.min(chosen, openable(model).length - 1), 0),
 });
 
-/** Resolves with a summary when the person leaves, also while a request hangs. */
+/** Resolves with a summary when the person leaves, even while a request hangs. */
 async function showScreen({ overview, more }: Look, context: Context): Promise<string> {
   const { terminal, live, every, now, signal } = context;
   const { client } = await context.account();
@@ -90,13 +90,13 @@ async function showScreen({ overview, more }: Look, context: Context): Promise<s
     opened: undefined,
   };
   const lines = (): string[] => linesOf(client.serviceNow(), view, context);
-  // The age of the data shows a slow service.
+  // The age of the data shows that the service is slow.
   const resume = live.aside();
   const { draw, close } = openFullScreen(terminal, lines);
   const change = (changes: Partial<WatchModel>): void => {
     const model = choosing(view.model.chosen, { ...view.model, ...changes });
     view = { ...view, model };
-    // A late answer must not draw on the screen of the shell.
+    // A late response must not draw on the screen of the shell.
     if (!ended.signal.aborted) draw();
   };
   const open = async (): Promise<void> => {
@@ -149,7 +149,7 @@ const tickMs = 1_000;
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 
-/** A step of a loop that ends only on a signal, and whose first turn has been made. */
+/** A step of a loop that ends only at a signal, after its first turn. */
 const again =
   (work: () => Promise<void>) =>
   async ({ number }: Turn): Promise<Next<void>> => {
@@ -157,7 +157,7 @@ const again =
     return {};
   };
 
-/** Other errors are not of the service, and end the screen. */
+/** The reason of a failure of the service. Other errors end the screen. */
 function problemOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
   throw error;
@@ -207,7 +207,7 @@ function linesOf(now: number, { model, opened }: View, { terminal }: Context): s
             terminal,
           ),
         ];
-  // An invoice is shown whole, to be copied.
+  // An invoice is shown whole, so that people can copy it.
   const lines = drawn.flatMap((line) =>
     widthOf(line) < columns ? [line] : wrap(line.trim(), columns - 3).map((part) => `  ${part}`),
   );
@@ -219,7 +219,7 @@ function linesOf(now: number, { model, opened }: View, { terminal }: Context): s
   ];
 }
 
-/** Balances of the last days, computed back from the present ones. */
+/** The balances of the last days, computed backwards from the present balances. */
 async function readPast(
   wallets: readonly Wallet[],
   context: Context,
@@ -261,7 +261,10 @@ async function readPast(
   return past;
 }
 
-/** `Watched for 12:04, last updated at 10:22:53: 1.24500000 BTC (+0.00018000 BTC).` */
+/**
+ * The summary, such as `Watched for 12:04, last updated at 10:22:53: 1.24500000 BTC (+0.00018000
+ * BTC).`
+ */
 function summaryOf(before: readonly Wallet[], { home }: WatchModel, ms: number): string {
   const changes = home.wallets.flatMap(({ ccy, amount }) => {
     const earlier = before.find((wallet) => wallet.ccy === ccy)?.amount;

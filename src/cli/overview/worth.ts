@@ -1,17 +1,17 @@
-// The approximate worth of bitcoin in USD: an optional lookup of the service's rates.
+// The approximate value of bitcoin in USD: an optional lookup of the service's rates.
 import type { Rates } from '../../api/types.js';
 import { money, type Money } from '../../formats/amount.js';
 import { findRate } from '../../wallet/quote/rates.js';
 import type { Context } from '../context.js';
 import { within } from '../within.js';
 
-/** Undefined for other currencies and without a rate. */
+/** Undefined for other currencies, and without a rate. */
 export type Worth = (amount: Money) => Money | undefined;
 
 const fiat = 'USD';
 const ratesTimeoutMs = 1_500;
 
-/** Every worth is undefined if the rates do not arrive soon. */
+/** Reads rates. If they do not arrive soon, every value is undefined. */
 export async function readWorth({ client, sleep }: Context): Promise<Worth> {
   const rates = client().then((service) => service.rates());
   const known = await within(ratesTimeoutMs, rates, { sleep }).catch(() => undefined);

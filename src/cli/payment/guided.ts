@@ -1,4 +1,4 @@
-// Guided flows: after a refusal they show the reason and ask what to change, instead of ending.
+// Guided flows. After a refusal, they show the reason and ask what to change, instead of ending.
 // Also forms and choices for them.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { back, type Back, type Choice, type Ask, type Over } from '../../terminal/ask/ask.js';
@@ -8,22 +8,25 @@ import { leftAtOnce } from '../exit-with.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
 import { formLines, type Form } from '../../terminal/cards/form.js';
 
-/** Answers to give again. */
+/** The answers that the person gives again. */
 interface Change<A> {
   readonly name: string;
   readonly forget: (answers: A) => A;
 }
 
 export interface Flow<A> {
-  /** Asks for missing answers; offers the earlier ones. */
+  /** Asks for missing answers, and offers the earlier answers. */
   readonly ask: (answers: A, before?: A) => Promise<A | Back>;
   readonly run: (answers: A) => Promise<void>;
   readonly changes: readonly Change<A>[];
-  /** No money leaves, so a refusal does not mention it. */
+  /** Whether no money leaves, so a refusal does not mention money. */
   readonly paysNobody?: true;
 }
 
-/** Nothing has moved, and other answers may succeed; a no may mean other answers. */
+/**
+ * After these failures nothing has moved, and other answers may succeed. A declined quote may mean
+ * other answers.
+ */
 const retryable: ReadonlySet<FailureKind> = new Set([
   'usage',
   'limit',
@@ -33,7 +36,7 @@ const retryable: ReadonlySet<FailureKind> = new Set([
   'declined',
 ]);
 
-/** Runs a flow; going back from its first question leaves the command. */
+/** Runs a flow. Going back from its first question leaves the command. */
 export async function runGuided<A>(
   start: A,
   flow: Flow<A>,
@@ -44,9 +47,9 @@ export async function runGuided<A>(
 }
 
 /**
- * Asks and runs until it succeeds or the person leaves; `back` from the first question.
- *
- * @param ref with a reference the payment cannot be changed, so a refusal ends the flow
+ * Asks and runs until the flow succeeds or the person leaves. Resolves with `back` from the first
+ * question.
+ * @param ref with a reference the payment cannot change, so a refusal ends the flow
  */
 export async function guide<A>(
   start: A,
@@ -85,7 +88,7 @@ async function askChange<A>(
   const again =
     error.kind === 'declined' ? [] : [{ name: 'Try again', value: (same: A): A => same }];
   const changed = changes.map(({ name, forget }) => ({ name, value: forget }));
-  // Only a temporary failure may end otherwise with the same answers.
+  // Only a temporary failure may end differently with the same answers.
   const choices = error.kind === 'temporary' ? [...again, ...changed] : [...changed, ...again];
   while (choices.length > 0) {
     const question = { message: 'What now?', flag: '--yes', choices, backName: 'Leave it' };
@@ -99,7 +102,7 @@ async function askChange<A>(
 
 export interface WalletChoice extends Choice<string> {
   readonly isEmpty: boolean;
-  /** Undefined if the service does not report it. */
+  /** Undefined if the service does not report the balance. */
   readonly held: Money | undefined;
 }
 
@@ -117,8 +120,8 @@ export async function walletChoices({ account }: Context): Promise<WalletChoice[
 }
 
 /**
- * Shows questions below a form with the answers so far. @param formOf the form at the time of a
- * question
+ * Shows questions below a form with the answers so far.
+ * @param formOf the form at the time of a question
  */
 export function askingUnder(formOf: () => Form | undefined, ask: Ask['steps']): Ask['steps'] {
   const over: Over = (canvas) => {

@@ -1,10 +1,10 @@
-// The inbox of webhook events, as far as payments look into it.
+// The part of the webhook inbox that payments read.
 import { existsSync } from 'node:fs';
 import type { StoredEvent } from '../../store/events/event-store.js';
 import { eventsFile } from '../../store/files/home.js';
 import type { Context } from '../context.js';
 
-/** Webhook events of a transaction; empty without a readable inbox. */
+/** The webhook events of a transaction. Empty without a readable inbox. */
 export async function eventsOf(txnId: string, context: Context): Promise<readonly StoredEvent[]> {
   if (!(await hasInbox(context))) return [];
   return context

@@ -1,4 +1,4 @@
-// Whom this home can pay again: its address book, and the destinations of its payments.
+// Recipients that this home can pay again: its address book, and the destinations of its payments.
 import type { Money } from '../../formats/amount.js';
 import { status, type Payment } from '../../store/journal/payment.js';
 import type { Choice } from '../../terminal/ask/ask.js';
@@ -11,29 +11,29 @@ import { decodeOrder } from '../../wallet/order/order-record.js';
 import type { Context } from '../context.js';
 import type { Order } from '../../wallet/order/orders.js';
 
-/** A party that was paid, or is in the address book. */
+/** A party that was paid, or that is in the address book. */
 export interface Known<T> {
-  /** The same for payments to the same destination. */
+  /** Equal for payments to the same destination. */
   readonly key: string;
-  /** In the address book, or on the account. */
+  /** The name in the address book, or on the account. */
   readonly name: string;
   readonly destination: string;
   readonly value: T;
-  /** Epoch ms of the last payment; undefined before the first. */
+  /** The time of the last payment in epoch ms. Undefined before the first payment. */
   readonly lastAt?: number;
   readonly lastAmount?: Money | undefined;
 }
 
-/** The order of a payment that can be made again; undefined for one that pays an invoice. */
+/** The order of a payment that can be repeated. Undefined for a payment of an invoice. */
 export function repeatable(payment: Payment): Order | undefined {
   const order = decodeOrder(payment.request);
   return order.idempotencyKey === null && order.isImported !== true ? order : undefined;
 }
 
 /**
- * The last payment to each destination, newest first, then those of the book that were never paid.
- *
- * @param describe whom an order pays; undefined for another kind of payment
+ * The last payment to each destination, newest first, then the entries of the address book without
+ * a payment.
+ * @param describe the recipient of an order, or undefined for another kind of payment
  */
 export function knownDestinations<T>(
   book: readonly Known<T>[],
@@ -60,10 +60,10 @@ export async function latestPayments({ account }: Context): Promise<readonly Pay
   return (await journal()).latest(id, mostRead);
 }
 
-/** The cursor, and the last cell. */
+/** The width of the cursor and the last cell. */
 const besideChoice = 4;
 
-/** Each on one line: name, destination, last amount, when. */
+/** Each destination on one line: name, destination, last amount, time. */
 export function knownChoices<T>(
   known: readonly Known<T>[],
   { now, terminal }: Pick<Context, 'now' | 'terminal'>,
@@ -73,7 +73,7 @@ export function knownChoices<T>(
   return known.map(({ value, name, destination }, i) => ({
     value,
     name: lines[i] ?? name,
-    // Also what a narrow window leaves out, so that a search finds it.
+    // Includes the columns that a narrow window omits, so that a search finds them.
     description: [name, destination].filter((text) => text !== '').join(' · '),
   }));
 }

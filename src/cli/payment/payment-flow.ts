@@ -29,8 +29,8 @@ import { mayHavePaid } from '../../store/journal/payment.js';
 import { unreadable } from '../../wallet/payment/outcomes.js';
 
 /**
- * Runs one payment and prints its transaction. Asks before money moves; without a terminal `--yes`
- * is needed.
+ * Runs one payment, and prints its transaction. Asks before money moves. Without a terminal, it
+ * needs `--yes`.
  */
 export async function runPayment(
   order: Order,
@@ -41,7 +41,8 @@ export async function runPayment(
   const { globals } = context;
   const options = optionsOf(flags);
   demandAnswers([], flags, context);
-  // One each for the create request, the wallets, the rates and the own address.
+  // One connection each for the create request, the wallets, the rates and the account's own
+  // address.
   const requests = 2 + Number(isConverted(order)) + Number(mayBeOwn(order));
   context.early?.open(context.settings.baseUrl ?? '', requests);
   const noted =
@@ -63,7 +64,7 @@ export async function runPayment(
   );
 }
 
-/** Explains a refusal if the account does not have the wallet that the order names. */
+/** Explains a refusal if the account does not have the wallet in the order. */
 async function withWallets(error: unknown, { body }: Order, { client }: Context): Promise<never> {
   if (!(error instanceof Failure) || error.kind !== 'refused') throw error;
   const { sourceReq, destReq } = body;
@@ -75,7 +76,7 @@ async function withWallets(error: unknown, { body }: Order, { client }: Context)
   throw new Failure('refused', message, { ...error, hint: undefined, cause: error });
 }
 
-/** `--again` makes the same payment once more without a question. */
+/** `--again` repeats the payment without a question. */
 async function depsUnder(
   { quoteOnly, again }: PaymentFlags,
   deps: PaymentDeps,
@@ -85,7 +86,7 @@ async function depsUnder(
   return again ? { ...deps, again: async () => 'another' } : deps;
 }
 
-/** Shows limits that would stop the payment as warnings, because a quote moves no money. */
+/** Shows exceeded limits as warnings, because a quote moves no money. */
 async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<PaymentDeps> {
   const { limits } = deps;
   const spent = Object.keys(limits.perDay).length === 0 ? [] : await spentToday(context);
@@ -111,7 +112,9 @@ async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<Pay
   return { ...deps, limits: noLimits, on };
 }
 
-/** Throws Failure `declined` with every missing answer, `--yes` included, without a terminal. */
+/**
+ * Throws Failure `declined` with every missing answer, including `--yes`, if there is no terminal.
+ */
 export function demandAnswers(
   missing: readonly string[],
   { quoteOnly }: Pick<PaymentFlags, 'quoteOnly'>,
@@ -143,7 +146,9 @@ export async function showPayment(
   }
 }
 
-/** How far to drive a payment. Throws Failure `usage` if the flags contradict each other. */
+/**
+ * The step at which to stop the payment. Throws Failure `usage` if the flags contradict each other.
+ */
 export const optionsOf = (
   flags: Pick<PaymentFlags, 'wait' | 'waitTimeout' | 'retry' | 'quoteOnly'>,
 ): PaymentOptions => ({
@@ -194,7 +199,7 @@ export function paidView({ now }: Context): RecordView<Transaction> {
   return { columns, fields, quiet, screen: () => [] };
 }
 
-/** Ends that report that nothing moved, without a look at the payment. */
+/** Failures that report "nothing moved" without a check of the payment. */
 const endsBeforePayment: ReadonlySet<FailureKind> = new Set([
   'temporary',
   'authentication',
@@ -202,11 +207,10 @@ const endsBeforePayment: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /**
- * A run under a reference that ends early, such as at its sign-in, reports what the journal knows
- * of the reference: an attempt that may have moved money is never "nothing moved".
- *
- * @param ref as given, or derived from the invoice; the account is not known without a sign-in, so
- * that the reference counts in every account of this journal
+ * A run that ends early, such as at its sign-in, reports the journal's state of its reference. If
+ * an attempt may have moved money, the run never reports "nothing moved".
+ * @param ref the given reference, or the reference derived from the invoice. Without a sign-in the
+ * account is unknown, so the reference counts in every account of this journal
  */
 export async function journalFirst<T>(
   ref: string | undefined,

@@ -1,4 +1,4 @@
-// What a payment shows, as a reducer: each event of the payment changes the model and asks for
+// What a payment shows, as a reducer: each event of the payment changes the model, and returns
 // drawings. Pure.
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, moneyFromWire, type Money } from '../../formats/amount.js';
@@ -15,29 +15,29 @@ export interface Presentation {
   readonly about: readonly Fact[];
   /** Epoch ms. */
   readonly expiresAt?: number | undefined;
-  /** Default: "Recipient gets". */
+  /** The default is "Recipient gets". */
   readonly getsLabel?: string;
-  /** A question with a countdown follows the quote. */
+  /** Whether a question with a countdown follows the quote. */
   readonly isAsked?: boolean;
   /** Called when the confirmation is sent. */
   readonly onSubmitted?: (() => void) | undefined;
-  /** Describes the result by what arrived instead of by the cost. */
+  /** Describes the result by the received amount instead of the cost. */
   readonly ended?: (gets: Money) => string;
 }
 
-/** A swap shows what it brought. */
+/** A swap shows the received amount. */
 export const swapPresentation = {
   getsLabel: 'You get',
   ended: (gets: Money): string => `You got ${amountWithSats(gets)}`,
 };
 
 export interface PaymentModel {
-  /** The quote that was shown last. */
+  /** The last quote on the screen. */
   readonly approval: Approval | undefined;
   readonly txn: Transaction | undefined;
-  /** States in the order in which they were reported. */
+  /** The states in the order of their reports. */
   readonly reached: readonly string[];
-  /** Epoch ms at which the wait began, by this machine's clock; undefined before. */
+  /** When the wait began, in epoch ms by this machine's clock. Undefined before the wait. */
   readonly waitingSince: number | undefined;
 }
 
@@ -48,13 +48,13 @@ export const nothingShown: PaymentModel = {
   waitingSince: undefined,
 };
 
-/** The events of a payment, and the person's yes. */
+/** The events of a payment, and the person's approval. */
 export type ScreenEvent = PaymentEvent | { readonly type: 'approved' };
 
 export type Drawing =
   | { readonly draw: 'say' | 'warning'; readonly text: string }
   | { readonly draw: 'searching'; readonly count: number }
-  /** `isKnown`: the card of an equal quote is on the screen. */
+  /** `isKnown` means that the card of an equal quote is on the screen. */
   | { readonly draw: 'quote'; readonly approval: Approval; readonly isKnown: boolean }
   | { readonly draw: 'change'; readonly txn: Transaction }
   | { readonly draw: 'wait' | 'submitted' };
@@ -64,7 +64,7 @@ type Step = readonly [PaymentModel, readonly Drawing[]];
 const say = (text: string): Drawing => ({ draw: 'say', text });
 const warning = (text: string): Drawing => ({ draw: 'warning', text });
 
-/** @param now epoch ms, by this machine's clock */
+/** @param now epoch ms by this machine's clock */
 export function step(model: PaymentModel, event: ScreenEvent, now: number): Step {
   switch (event.type) {
     case 'following':
@@ -147,7 +147,7 @@ function renewedText(before: Quote, after: Quote): string {
   return `The quote expired; ${news}.`;
 }
 
-/** @param now epoch ms, by the service's clock */
+/** @param now epoch ms by the service's clock */
 export function cardOf(
   { quote, available, left: leftAtLeast }: Approval,
   { about, getsLabel, expiresAt }: Presentation,
@@ -191,7 +191,7 @@ export function cardOf(
 }
 
 /**
- * The result: what arrived or what was paid, from the approved quote or from the settled
+ * The result: the received or the paid amount, from the approved quote or from the settled
  * transaction.
  */
 export function endedText(

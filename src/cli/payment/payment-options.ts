@@ -7,12 +7,12 @@ import { duration, flag, literal, onOff, text, word, type ValuesOf } from '../va
 
 export type MaxFee = NonNullable<PaymentTerms['maxFee']>;
 
-/** The highest fee for a paying wallet; a bare number is in its currency. */
+/** The highest fee for a paying wallet. A bare number is in the wallet's currency. */
 export type MaxFeeOf = (ccy: string) => MaxFee;
 
 /**
- * `1%` of the amount, or an amount such as `100sat`. The returned function throws Failure `usage`
- * for a wallet in another currency.
+ * Reads `1%` of the amount, or an amount such as `100sat`. The returned function throws Failure
+ * `usage` for a wallet in another currency.
  */
 export function parseMaxFee(given: string): MaxFeeOf {
   const percent = /^(\d{1,3}(?:\.\d{1,6})?)\s?%$/.exec(given)?.[1];
@@ -37,7 +37,7 @@ function otherCurrency(given: string, named: string, ccy: string): Failure {
   );
 }
 
-/** `5%` or `5`. */
+/** Reads `5%` or `5`. */
 function parseRateLoss(given: string): string {
   const percent = /^(\d{1,2}(?:\.\d{1,6})?|100)\s?%?$/.exec(given)?.[1];
   if (percent !== undefined) return percent;
@@ -87,7 +87,7 @@ export const paymentOptions = {
 };
 
 /**
- * How long to wait for the settlement. Throws Failure `usage` if the flags contradict each other.
+ * The longest wait for the settlement. Throws Failure `usage` if the flags contradict each other.
  */
 export function waitOf({
   wait,

@@ -9,9 +9,9 @@ export interface Swap {
   readonly from: string;
   readonly to: string;
   readonly amount: Money;
-  /** The amount is received, not paid. */
+  /** Whether the amount is received, not paid. */
   readonly receive: boolean;
-  /** The amount is the whole balance, and the fees come out of it. */
+  /** Whether the amount is the whole balance, with the fees taken out of it. */
   readonly all?: boolean;
 }
 
@@ -28,7 +28,9 @@ const amountAndUnit = '(?<digits>[\\d.]+(?: [\\d.]+)*)(?<gap> ?)(?<first>[a-z]+)
 const pattern = new RegExp(`^${amountAndUnit}${wallets}`, 'i');
 const isSats = (name: string): boolean => /^sats?$/i.test(name);
 
-/** `AMOUNT FROM TO`, or `AMOUNTfrom TO` with the wallet as the unit; any part may be missing. */
+/**
+ * Reads `AMOUNT FROM TO`, or `AMOUNTfrom TO` with the wallet as the unit. Any part may be missing.
+ */
 export function readSwapWords(given: string, receive: boolean): SwapWords {
   const text = given.trim().replaceAll(/ +/g, ' ');
   if (text === '') return { amount: undefined, from: undefined, to: undefined };
@@ -69,7 +71,6 @@ function wallet(name: string | undefined): string | undefined {
 
 /**
  * Throws Failure `usage` for equal wallets and invalid amounts.
- *
  * @param held the balance of the paying wallet, for the amount `all`
  */
 export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held?: Money): Swap {
@@ -84,13 +85,13 @@ export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held
   return { ...swap, amount: held, all: true };
 }
 
-/** Names of the missing parts, as in help. */
+/** The names of the missing parts, as in help. */
 export const missingOf = ({ amount, from, to }: SwapWords): string[] =>
   Object.entries({ AMOUNT: amount, FROM: from, TO: to }).flatMap(([name, word]) =>
     word === undefined ? [name] : [],
   );
 
-/** A complete example with the known parts. */
+/** A complete example with the given parts. */
 export function swapExample({ amount = '25', from, to }: SwapWords, receive: boolean): string {
   const known = (receive ? to : from) ?? from ?? to ?? 'USDT';
   const other = known === 'BTC' ? 'USDT' : 'BTC';

@@ -1,4 +1,4 @@
-// Asks before the same is paid again, or refuses it where nobody can be asked.
+// Asks before the same payment is repeated. If svcpay cannot ask, it refuses the payment.
 import { Failure } from '../../formats/failure.js';
 import { latest } from '../../store/journal/payment.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
@@ -10,8 +10,8 @@ import type { Earlier } from '../../wallet/payment/same-again.js';
 import type { Context } from '../context.js';
 
 /**
- * Throws Failure: `usage` for an unfinished one under `--yes`, because the reflex of a script pays
- * twice; `declined` if the person makes no payment.
+ * Throws Failure `usage` for an unfinished payment under `--yes`, because a script that repeats
+ * itself would pay twice. Throws `declined` if the person declines.
  */
 export async function askAgain(
   earlier: Earlier,

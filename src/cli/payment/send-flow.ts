@@ -1,4 +1,4 @@
-// A send from the command line to the payment; asks for missing parts at a terminal.
+// A send from the command line to the payment. At a terminal, it asks for missing parts.
 import type { Rates } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -87,7 +87,7 @@ async function planAndPay(
   await runGuided(words, flow, flags.ref, context);
 }
 
-/** Names of the missing parts, as in help. */
+/** The names of the missing parts, as in help. */
 function missingWords(
   { kind, amount, spend }: SendWords,
   missing: Missing,
@@ -127,7 +127,10 @@ function withContact(words: SendWords, { config }: Context): SendWords {
   return name === undefined ? words : { ...words, to: contacts[name] };
 }
 
-/** Rates, if an amount has to be converted, or one in another currency may still be typed. */
+/**
+ * The rates, if an amount must be converted, or if the person may still type an amount in another
+ * currency.
+ */
 export async function ratesFor(
   words: SendWords,
   { client, terminal }: Context,
@@ -174,7 +177,7 @@ async function paySend(
   await runPayment(order, flags, { about, expiresAt: order.expiresAt }, context);
 }
 
-/** Refuses an invalid answer at its question. */
+/** Asks for missing parts. Refuses an invalid answer at its question. */
 async function askSend(
   start: SendWords,
   environment: PlanEnvironment,
@@ -233,7 +236,9 @@ async function askSend(
   );
 }
 
-/** A search among those whom this home knows; for a new home, a plain question. */
+/**
+ * Asks for the destination: a search among known destinations, or a plain question in a new home.
+ */
 async function askDestination(
   soFar: SendWords,
   before: SendWords | undefined,
@@ -293,7 +298,10 @@ function readable(read: () => unknown): boolean {
 const exampleOf = (kind: SendKind | undefined): string =>
   kind === undefined ? 'an invoice, an address, a Lightning Address' : railOf(kind).destination;
 
-/** With the balance of the paying wallet beside it; where any wallet may pay, of the first two. */
+/**
+ * The amount question, with the balance of the paying wallet next to it. If any wallet may pay,
+ * with the first two balances.
+ */
 function amountQuestion(ccy: string | undefined, from: string | undefined, balances: Money[]) {
   const payer = from ?? ccy;
   const shown = balances.filter((held) => payer === undefined || held.ccy === payer);

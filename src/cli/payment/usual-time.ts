@@ -1,4 +1,5 @@
-// How long payments of a rail usually take: from this home's own payments, otherwise from the rail.
+// How long payments by a method usually take: from this home's own payments, otherwise from the
+// method's data.
 import type { Transaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { methodFacts } from '../../formats/rails.js';
@@ -10,8 +11,8 @@ import { latestPayments } from './known-destinations.js';
 const leastKnown = 3;
 
 /**
- * Undefined without enough payments. A payment is recorded as paid when somebody looks, which can
- * be long after its settlement: the quicker quarter is nearest to the truth.
+ * Undefined without enough payments. The journal records a payment as paid when a command sees
+ * that, which can be long after its settlement. So the quicker quarter is the best estimate.
  */
 export function usualMs(payments: readonly Payment[], method: string): number | undefined {
   const took = payments
@@ -26,7 +27,7 @@ export function usualMs(payments: readonly Payment[], method: string): number | 
   return took.length < leastKnown ? undefined : took[Math.floor(took.length / 4)];
 }
 
-/** `on-chain usually takes 30 min`; undefined where nothing is known. */
+/** The text `on-chain usually takes 30 min`. Undefined if the time is unknown. */
 export function usualText(method: string, own: number | undefined): string | undefined {
   const facts = methodFacts(method);
   const ms = own ?? facts?.usualMs;
@@ -35,7 +36,7 @@ export function usualText(method: string, own: number | undefined): string | und
     : `${facts?.named ?? 'a payout like this'} usually takes ${roughDuration(ms)}`;
 }
 
-/** Starts an optional look into the journal; until it is done, the rail's own time counts. */
+/** Starts an optional read of the journal. Until it ends, the method's own time counts. */
 export function readUsual(context: Context): (txn: Transaction) => string | undefined {
   let known: readonly Payment[] = [];
   void latestPayments(context).then(

@@ -1,4 +1,4 @@
-// The balances beside an amount question, and the balance that `all` stands for.
+// The balances next to an amount question, and the balance that `all` stands for.
 import { money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
 import { decodeOrder } from '../../wallet/order/order-record.js';
@@ -7,7 +7,7 @@ import type { Context } from '../context.js';
 import { paymentNamed } from '../history/resolve-id.js';
 
 /**
- * The balance of a wallet; under a reference that was used, the amount of its payment, because that
+ * The balance of a wallet. Under a used reference, the amount of its payment, because that payment
  * has changed the balance. Throws Failure `limit` for an empty wallet.
  */
 export async function wholeBalance(
@@ -24,7 +24,7 @@ export async function wholeBalance(
   });
 }
 
-/** What the payment under a reference debits, or delivers where its order defines that. */
+/** The debit of the payment under a reference, or its received amount if its order defines that. */
 async function debitUnder(ref: string, context: Context): Promise<Money | undefined> {
   const { scope, journal } = await context.account();
   const payment = await paymentNamed(ref, scope, await journal());
@@ -40,6 +40,6 @@ export async function readBalances({ account }: Context): Promise<Money[]> {
   return wallets.flatMap(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance) ?? []);
 }
 
-/** Empty if they cannot be read: the payment itself reads them again. */
+/** Empty if the balances cannot be read, because the payment reads them again. */
 export const shownBalances = async (context: Context): Promise<Money[]> =>
   (await ifAvailable(readBalances(context))) ?? [];

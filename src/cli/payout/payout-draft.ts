@@ -1,4 +1,5 @@
-// The known parts of a payout, from flags, address book and profile; the wizard asks for the rest.
+// The known parts of a payout, from flags, address book and profile. The wizard asks for the other
+// parts.
 import type { CreateTransaction } from '../../api/types.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { knownDestinations, type Known } from '../payment/known-destinations.js';
@@ -30,16 +31,16 @@ import {
 } from './payout-options.js';
 import { clip } from '../../formats/text.js';
 
-/** Undefined answers are unknown, or omitted if optional. */
+/** An undefined answer is unknown, or an omitted optional answer. */
 export interface Draft
   extends Destination, Partial<Omit<ValuesOf<typeof answerOptions>, 'amount' | 'method'>> {
   readonly amount?: Money | undefined;
-  /** The paying wallet (default BTC). */
+  /** The paying wallet. The default is BTC. */
   readonly from?: string | undefined;
-  /** Name in the address book; empty for a new recipient. */
+  /** The name in the address book. Empty for a new recipient. */
   readonly chosen?: string | undefined;
   readonly keepSender?: boolean | undefined;
-  /** Name to save the recipient under; empty to skip. */
+  /** The name under which to save the recipient. Empty to skip. */
   readonly keepAs?: string | undefined;
 }
 
@@ -96,7 +97,7 @@ export function readDraft(
   const known = chosen === undefined ? readDestination(flags) : fromBook(flags, recipients[chosen]);
   const amount = flags.amount === undefined ? undefined : readAmount(flags.amount, known.country);
   const { method: _read, ...others } = flags;
-  // A recipient keeps the code numbers of the last payout.
+  // The address book keeps the code numbers of a recipient's last payout.
   const codes = recipients[chosen ?? '']?.codes;
   const { purpose = codes?.purpose, source = codes?.source } = flags;
   const { relationship = codes?.relationship } = flags;
@@ -112,7 +113,7 @@ export function readDraft(
   };
 }
 
-/** The currency comes from the country or else from the amount. */
+/** The currency comes from the country, or else from the amount. */
 function readAmount(text: string, country: PayoutCountry | undefined): Money {
   if (country !== undefined) return parseAmount(text, country.ccy);
   const bare = /^\d+(\.\d+)?$/.test(text);
@@ -162,7 +163,7 @@ export function answersOf(kept: Recipient): Destination {
   };
 }
 
-/** A party that can be paid: under a name of the address book, or without one. */
+/** A party that can be paid, with or without a name in the address book. */
 export interface Payee {
   readonly chosen: string;
   readonly kept?: Recipient;
@@ -186,7 +187,9 @@ export function knownPayees(
   });
 }
 
-/** The recipient of a payout as the address book keeps one; undefined for another payment. */
+/**
+ * The recipient of a payout, as the address book stores it. Undefined for another kind of payment.
+ */
 function recipientOf(body: CreateTransaction): Recipient | undefined {
   const { method, kyc } = body.destReq;
   const known = methodsIn().find(({ code }) => code === method);
@@ -247,7 +250,7 @@ const change = (name: string, forgotten: readonly (keyof Draft)[], others: Draft
 
 const somebodyNew: Draft = { chosen: '' };
 
-/** Answers that can be changed after a no or a refusal. */
+/** Answers that the person can change after a refusal or after declining. */
 export const payoutChanges = [
   change('Change the amount', ['amount']),
   change('Pay from another wallet', ['from']),

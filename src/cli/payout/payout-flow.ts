@@ -33,7 +33,7 @@ export async function institutionsOf(
   return found;
 }
 
-/** Looks up institutions once per country; if a lookup fails, codes are not checked. */
+/** Looks up institutions once per country. If a lookup fails, codes are not checked. */
 export async function openLookUp(context: Context): Promise<LookUp> {
   const { live, out } = context;
   await context.client();
@@ -58,8 +58,8 @@ export async function openLookUp(context: Context): Promise<LookUp> {
 }
 
 /**
- * Checks the institution and the currency. Throws Failure `usage` for what the service would
- * refuse.
+ * Checks the institution and the currency. Throws Failure `usage` for answers that the service
+ * would refuse.
  */
 export async function completePayout(draft: Draft, lookUp: LookUp): Promise<Payout> {
   const { amount, from = 'BTC', purpose, source, relationship } = draft;
@@ -121,7 +121,7 @@ export const recipientRecord = ({
   party: recipient,
 });
 
-/** Pays, and saves the answers as requested as soon as the payment is submitted. */
+/** Pays, and saves the requested answers as soon as the payment is submitted. */
 export async function runPayout(
   payout: Payout,
   draft: Draft,
@@ -139,7 +139,7 @@ export async function runPayout(
   const onSubmitted = (): void => void (saved ??= saveAnswers(payout, draft, context));
   try {
     await runPayoutOrder(payoutOrder(payout), payout.method, flags, context, onSubmitted);
-    // For a payment submitted by an earlier run.
+    // An earlier run submitted the payment.
     onSubmitted();
   } finally {
     await saved;
@@ -148,7 +148,7 @@ export async function runPayout(
   }
 }
 
-/** Saves the recipient and the code numbers; a failure is only reported. */
+/** Saves the recipient and the code numbers. A failure is only reported. */
 async function saveAnswers(
   payout: Payout,
   { keepAs, chosen }: Draft,
@@ -177,7 +177,7 @@ async function saveAnswers(
   }
 }
 
-/** By default, does not wait for methods that take days. */
+/** Runs the payment. By default, it does not wait for methods that take days. */
 export async function runPayoutOrder(
   order: Order,
   method: PayoutMethod,

@@ -1,4 +1,4 @@
-// The form of a payout: one line for each known part, shown above the questions.
+// The form of a payout: one line for each known part, above the questions.
 import { formatAmount } from '../../formats/amount.js';
 import { countryName } from '../../formats/country.js';
 import type { Form } from '../../terminal/cards/form.js';
@@ -10,7 +10,7 @@ export type Part = 'Where to' | 'Account' | 'Recipient' | 'Sender' | 'Codes' | '
 /** A part and its summary. */
 type PartText = readonly [part: Part, tell: (draft: Draft) => string];
 
-/** The form while a part is asked; without a part, when all is answered. */
+/** The form while a part is asked. Without a part, the form when all parts are answered. */
 export type FormOf = (draft: Draft, part?: Part) => Form;
 
 const destination: readonly PartText[] = [

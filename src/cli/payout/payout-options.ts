@@ -26,10 +26,12 @@ const line = () => word('TEXT', parseLine);
 
 const kinds = ['mobile', 'bank'] as const;
 
-/** The method in a country; undefined if the country is unknown or has no such method. */
+/** The method in a country. Undefined if the country is unknown or has no such method. */
 export type MethodOf = (country: PayoutCountry | undefined) => PayoutMethod | undefined;
 
-/** A method by its code, or by its kind alone. Throws Failure `usage` for an unknown one. */
+/**
+ * Reads a method by its code, or only by its type. Throws Failure `usage` for an unknown method.
+ */
 function readMethod(text: string): MethodOf {
   const name = text.trim().toLowerCase();
   const kind = kinds.find((each) => each === name.replace(/ (?:account|wallet)$/, ''));
@@ -115,10 +117,10 @@ export type PayoutFlags = ValuesOf<typeof payoutOptions>;
 export type PayoutAnswers = Pick<PayoutFlags, 'recipient' | keyof typeof answerOptions>;
 export type DestinationFlags = ValuesOf<typeof destinationOptions>;
 
-/** The destination answers with the resolved method; undefined means unknown. */
+/** The destination answers with the resolved method. Undefined answers are unknown. */
 export interface Destination extends Partial<Omit<DestinationFlags, 'method'>> {
   readonly method?: PayoutMethod | undefined;
-  /** The given method, before the country was known. */
+  /** The given method, while the country is unknown. */
   readonly methodOf?: MethodOf | undefined;
 }
 
@@ -143,7 +145,7 @@ const optional: ReadonlySet<AnswerName> = new Set([
   'senderAddress',
 ]);
 
-/** The answers that are missing for a run without questions. */
+/** The missing answers of a run without questions. */
 export function missingAnswers(known: Answers, among: object = answerOptions): AnswerName[] {
   const needed = (name: AnswerName): boolean =>
     !optional.has(name) || (name === 'country' && known.method === undefined);

@@ -159,7 +159,7 @@ const optionally =
   (text: string): string | undefined =>
     text === '' ? undefined : parse(text);
 
-/** KYC questions about a party. Optional answers are asked only along with required ones. */
+/** KYC questions about a party. Optional answers are asked only together with required answers. */
 export function partySteps(
   party: 'recipient' | 'sender',
   start: Draft,

@@ -1,4 +1,5 @@
-// The payout wizard: asks for the unknown answers in order; each can be taken back.
+// The payout wizard. It asks for the unknown answers in order. The person can take back each
+// answer.
 import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { parseRecipientName, type Codes, type Recipient } from '../../store/profile/profiles.js';
 import type { Back, Choice } from '../../terminal/ask/ask.js';
@@ -22,18 +23,18 @@ import { whole } from '../values.js';
 
 export interface WizardDeps extends Asking {
   readonly recipients: Readonly<Record<string, Recipient>>;
-  /** The address book, and those who were paid before. */
+  /** The address book, and earlier recipients. */
   readonly known: readonly Choice<Payee>[];
-  /** Labels and last used code numbers of the profile. */
+  /** The labels and the last used code numbers of the profile. */
   readonly codes: Codes;
   readonly takesAnyCode: boolean;
-  /** Wallets with money; empty until known. */
+  /** The wallets with money. Empty until they are known. */
   readonly wallets: () => readonly Choice<string>[];
-  /** Offer to save typed answers. */
+  /** Whether to offer to save typed answers. */
   readonly mayKeep: boolean;
 }
 
-/** `back` if the person goes back from the first question. */
+/** Resolves with `back` if the person goes back from the first question. */
 export function askPayout(start: Draft, deps: WizardDeps, before?: Draft): Promise<Draft | Back> {
   const { asking, standing } = underForm(payoutForm(start), deps);
   const steps: PartSteps[] = [
@@ -52,7 +53,7 @@ export function askRecipient(start: Draft, deps: Asking): Promise<Draft | Back> 
   return walk(start, destinationSteps(start, asking).flatMap(standing));
 }
 
-/** Shows the questions below the form; `standing` updates the form before each step. */
+/** Shows the questions below the form. `standing` updates the form before each step. */
 function underForm<D extends Asking>(formOf: FormOf, deps: D) {
   let form: Form | undefined;
   return {
@@ -94,7 +95,7 @@ const readCode = whole(0, highestCode).read;
 
 const another = -1;
 
-/** Code numbers with the profile's labels; suggests the last used number. */
+/** Code numbers with the profile's labels. The step suggests the last used number. */
 function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): DraftStep[] {
   const code = (name: keyof Codes, message: string): DraftStep =>
     step(name, async ({ chosen }, before) => {
@@ -138,7 +139,7 @@ function fundsSteps({ ask, recipients, codes, takesAnyCode }: WizardDeps): Draft
   ];
 }
 
-/** Not asked if only one wallet has money. */
+/** Skipped if only one wallet has money. */
 const walletStep =
   ({ ask, wallets }: WizardDeps): DraftStep =>
   (soFar, before) => {
@@ -166,7 +167,7 @@ const amountStep = ({ ask }: WizardDeps): DraftStep =>
     });
   });
 
-/** Only for typed answers. */
+/** Asked only for typed answers. */
 function keepSteps(start: Draft, { ask, mayKeep }: WizardDeps): DraftStep[] {
   const typedSender = mayKeep && partyOf(start, 'sender') === undefined;
   const typedRecipient =

@@ -1,4 +1,4 @@
-// Pays out fiat to a bank account or mobile wallet: from flags, from a file, or with questions.
+// Pays out fiat to a bank account or mobile wallet, from flags, from a file, or with questions.
 import { demandAnswers, journalFirst } from '../payment/payment-flow.js';
 import { Failure } from '../../formats/failure.js';
 import { paymentFields } from '../../terminal/views/transaction-fields.js';

@@ -121,7 +121,7 @@ async function askName(context: Context): Promise<string> {
   return name;
 }
 
-/** A destination of `send`; undefined for a recipient of payouts. */
+/** A destination of `send`. Undefined for a recipient of payouts. */
 async function askContact(context: Context): Promise<string | undefined> {
   const { steps } = context.ask;
   const choices = [
@@ -163,7 +163,7 @@ async function askContact(context: Context): Promise<string | undefined> {
   return asked.to;
 }
 
-/** Refuses destinations that can be paid only once. */
+/** Adds a contact. Refuses a destination that can be paid only once. */
 async function addContact(
   name: string,
   destination: string,
@@ -206,7 +206,7 @@ function isDestination(text: string): boolean {
   }
 }
 
-/** Changes the given fields of an entry; another method resets institution and account. */
+/** Changes the given fields of an entry. Another method resets institution and account. */
 function changed(kept: Destination, flags: DestinationFlags): Destination {
   const given = Object.fromEntries(
     Object.entries(flags).filter(([, value]) => value !== undefined),

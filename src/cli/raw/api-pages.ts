@@ -6,9 +6,8 @@ import { isFields } from '../../formats/unknown.js';
 import { toJson } from '../../terminal/rows/json.js';
 
 /**
- * Yields each item once, see {@link eachRow}. Throws Failure: `usage` if the response is not a
- * list, `temporary` if the pages do not go on.
- *
+ * Yields each item once, see {@link eachRow}. Throws Failure `usage` if the response is not a list,
+ * and `temporary` if the pages do not advance.
  * @param get reads the JSON of a path
  */
 export function eachItem(
@@ -28,7 +27,7 @@ export function eachItem(
   return eachRow({ fetch, idOf, from: { page, size } });
 }
 
-/** The item's id or, without one, its whole content. */
+/** The id of an item, or else its whole content. */
 const idOf = (item: object): string =>
   (isFields(item) ? (text.read(item['txnId']) ?? text.read(item['id'])) : undefined) ??
   toJson(item);

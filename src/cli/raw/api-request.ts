@@ -8,8 +8,8 @@ import { readGivenFile, readStdin } from '../stdin.js';
 export const accountPlaceholder = '{accountId}';
 
 /**
- * A path as in the specification, below `/api/v2/` without a leading slash. Throws Failure `usage`
- * for a URL, because the token must not leave the service.
+ * Reads a path of the specification, below `/api/v2/` if it has no leading slash. Throws Failure
+ * `usage` for a URL, because the token must not leave the service.
  */
 export function parsePath(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || /\s/.test(text) || text === '') {
@@ -31,11 +31,11 @@ export async function fillIn(path: string, client: ServiceClient): Promise<strin
   return path.replaceAll(accountPlaceholder, encodeURIComponent(await client.accountId()));
 }
 
-/** The body from the command line, `@FILE` or `-`; must be JSON and is sent verbatim. */
+/** The body from the command line, `@FILE` or `-`. It must be JSON, and is sent verbatim. */
 export const readBody = async (given: string, context: Context): Promise<string> =>
   checkedBody(await textOf(given, context));
 
-/** What is piped in; undefined for nothing. */
+/** The piped input, or undefined if there is none. */
 export async function readPipedBody(context: Context): Promise<string | undefined> {
   const text = await readStdin(context);
   return text.trim() === '' ? undefined : checkedBody(text);

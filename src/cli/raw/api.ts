@@ -74,7 +74,7 @@ export const api = defineCommand({
   },
 });
 
-/** Without `--data`, a POST takes what is piped in. */
+/** The body of a request. Without `--data`, a POST takes the piped input. */
 async function bodyOf(
   method: string,
   data: string | undefined,
@@ -105,7 +105,7 @@ function checkFlags({ method, data, include, paginate }: Asked, { globals }: Con
   }
 }
 
-/** A raw payment request bypasses journal and limits, so it needs approval. */
+/** Asks for approval, because a raw payment request bypasses journal and limits. */
 async function agree(method: string, path: string, { ask, out, globals }: Context): Promise<void> {
   if (effectOf(method, path).effect !== 'payment') return;
   if (!globals.yes) ask.demand(['--yes']);
@@ -113,7 +113,7 @@ async function agree(method: string, path: string, { ask, out, globals }: Contex
   await ask.agree('Send it?', 'Not sent.');
 }
 
-/** Throws Failure unless the request succeeds; prints the body of the error response on stderr. */
+/** Throws Failure unless the request succeeds. Prints the body of an error response on stderr. */
 async function request(
   method: string,
   path: string,

@@ -77,7 +77,7 @@ interface Asked {
 
 const step = stepFor<Asked>();
 
-/** No default chain: money sent over the wrong chain is lost. */
+/** Asks for a chain without a default, because money sent over the wrong chain is lost. */
 async function askPermanent(start: Asked, ask: Ask['steps']): Promise<Permanent | Back> {
   const asked = await walk<Asked>(start, [
     step('ccy', (_soFar, before) => ask.select({ ...currencyQuestion, default: before?.ccy })),
@@ -134,7 +134,7 @@ async function usdtDeposit(named: Chain | undefined, context: Context): Promise<
   };
 }
 
-/** The QR code has the LNURL of the Lightning Address (LUD-16), which more wallets support. */
+/** The QR code contains the LNURL of the Lightning Address (LUD-16), which more wallets support. */
 async function lightningDeposit({ client }: Context): Promise<CheckedDeposit> {
   const service = await client();
   const known = lightningAddressOf(await service.account(await service.accountId()));

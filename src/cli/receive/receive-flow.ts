@@ -55,7 +55,7 @@ export interface PaymentRequest {
   readonly amount: Money;
   /** Text of the QR code. */
   readonly code: string;
-  /** For copying, and for `-q`. */
+  /** The text to copy, also for `-q`. */
   readonly text: string;
   readonly facts: readonly Fact[];
   /** Epoch ms by the service's clock. */
@@ -65,8 +65,8 @@ export interface PaymentRequest {
 export type ReceiveMethod = 'lightning' | 'on-chain';
 
 /**
- * Creates a payment request, shows it and waits for the money; asks for a missing amount. Resolves
- * with `back` from that question.
+ * Creates a payment request, shows it and waits for the money. Asks for a missing amount, and
+ * resolves with `back` from that question.
  */
 export async function runReceive(
   method: ReceiveMethod,
@@ -121,10 +121,10 @@ async function receiveAmount(
   await showRequest(txn, { ...request, facts: [...worth, ...request.facts] }, flags, context);
 }
 
-/** Longest wait for the rates after the request. */
+/** The longest wait for the rates after the request. */
 const decorationMs = 300;
 
-/** The checked request; a paid invoice is not checked again. */
+/** The checked request. A paid invoice is not checked again. */
 function requestOf(
   method: ReceiveMethod,
   txn: Transaction,
@@ -161,7 +161,7 @@ function requestOf(
   };
 }
 
-/** The requested amount in another currency, or the approximate worth. */
+/** The requested amount in another currency, or the approximate value. */
 function worthFacts({ amount, worth }: Asked, worthOf: Worth | undefined): Fact[] {
   if (worth === undefined) {
     const roughly = worthText(worthOf?.(amount));
@@ -203,7 +203,7 @@ async function showRequest(
   if (!out.quiet) await out.record(final, view);
 }
 
-/** Without the time left if the live line shows it. */
+/** Omits the time left if the live line shows it. */
 function showCard(
   request: PaymentRequest,
   wait: boolean,
@@ -225,7 +225,7 @@ function showCard(
   ]);
 }
 
-/** The hosted payment page; a browser cannot reach that of the embedded sandbox. */
+/** The hosted payment page. A browser cannot reach the page of the embedded sandbox. */
 export function pageFact({ sourceReq }: Transaction, { embedded }: Context['settings']): Fact[] {
   if (embedded) return [];
   const page = sourceReq.reqDetails?.['invoicePageUrl'];
@@ -284,7 +284,7 @@ const receivedBy = ({ destReq }: Transaction, { amount }: PaymentRequest): Money
 
 type ServiceClock = Pick<ServiceClient, 'serviceNow'>;
 
-/** Ending the wait changes nothing: the request stays payable until it expires. */
+/** Ends the wait. The request stays payable until it expires. */
 function stopped(
   error: unknown,
   txn: Transaction,
@@ -305,7 +305,7 @@ function stopped(
   });
 }
 
-/** A blockchain transfer was seen. */
+/** Whether a blockchain transfer was seen. */
 const isSeen = ({ txnState, sourceReq }: Transaction): boolean =>
   txnState === 'srccreated' && sourceReq.method === 'on-chain';
 

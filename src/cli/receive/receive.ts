@@ -1,4 +1,4 @@
-// Requests a payment over Lightning, on-chain or at a permanent address; asks for a missing method.
+// Requests a payment over Lightning, on-chain or at a permanent address. Asks for a missing method.
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';

@@ -10,14 +10,14 @@ interface Shown {
   readonly text: string;
 }
 
-/** Whether keys can be pressed during the live line. */
+/** Whether the live line accepts keys. */
 export const takesKeys = ({ terminal, out }: Context): boolean =>
   terminal.canPrompt &&
   terminal.canAnimate &&
   out.forPeople &&
   terminal.stdin.isForeground?.() !== false;
 
-/** `hint` names the keys below the live line, `release` gives the keyboard back. */
+/** `hint` names the keys below the live line. `release` gives the keyboard back. */
 export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
   const { terminal, live, interrupt } = context;
   if (!takesKeys(context)) return { hint: () => '', release: () => undefined };
@@ -42,7 +42,7 @@ export function takeWaitKeys({ noun, code, text }: Shown, context: Context) {
     else if (close !== undefined) close();
     else if (name === 'return' && blocks) open();
     else if (sequence === 'c') {
-      // OSC 52; no terminal answers it.
+      // OSC 52. No terminal answers it.
       stderr.write(`\u001B]52;c;${Buffer.from(text).toString('base64')}\u0007`);
       isCopied = true;
       live.update();

@@ -47,7 +47,7 @@ export async function controlAt<T>(
   return read.output;
 }
 
-/** The chosen sandbox on this machine; otherwise the embedded one. */
+/** The chosen sandbox on this machine, otherwise the embedded sandbox. */
 async function findTarget(context: Context): Promise<SandboxTarget> {
   const { baseUrl } = context.settings;
   if (meansEmbedded(context.settings) || baseUrl === undefined) {
@@ -56,11 +56,11 @@ async function findTarget(context: Context): Promise<SandboxTarget> {
   return { url: parseBaseUrl(baseUrl), transport: await context.transport() };
 }
 
-/** Without a sandbox server, the embedded sandbox is meant. */
+/** Whether the command means the embedded sandbox, because there is no sandbox server. */
 const meansEmbedded = ({ embedded, baseUrl }: Settings): boolean =>
   embedded || baseUrl === undefined || isRealService({ baseUrl });
 
-/** Only a sandbox on this machine has no TLS. */
+/** Whether the address is that of a real service. Only a sandbox on this machine has no TLS. */
 export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =>
   baseUrl !== undefined && parseBaseUrl(baseUrl).startsWith('https:');
 
@@ -68,7 +68,7 @@ export const isRealService = ({ baseUrl }: Pick<Settings, 'baseUrl'>): boolean =
 export const accountOf = ({ settings }: Context): string | undefined =>
   isRealService(settings) ? undefined : settings.accountId;
 
-/** The query with its `?`; omits undefined fields. */
+/** The query with its `?`. Omits undefined fields. */
 export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields))

@@ -26,7 +26,7 @@ export async function openEmbedded(
     openFile: openSqlite,
     maker,
     liveShapes: chosenShapes(env),
-    // Its receivers are on this machine, such as webhook listen.
+    // Receivers of the sandbox are on this machine, such as webhook listen.
     allowHttpCallbacks: true,
   });
   const { apiKey, apiSecret } = service;
@@ -38,7 +38,7 @@ export async function openEmbedded(
   };
 }
 
-/** Default timeout of a request. */
+/** The default timeout of a request. */
 const longestMs = 30_000;
 
 function embeddedTransport(service: EmbeddedSandbox): Transport {

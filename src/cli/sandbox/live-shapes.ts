@@ -5,7 +5,7 @@ import type { Output } from '../../terminal/output.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Prints the list for `--live-shapes help`; resolves with whether it did. */
+/** Prints the list for `--live-shapes help`. Resolves with whether it printed the list. */
 export async function listedLiveShapes(
   names: readonly string[] | undefined,
   { out }: { readonly out: Output },
@@ -31,7 +31,10 @@ export async function listedLiveShapes(
   return true;
 }
 
-/** Names of the flag, or of `SVCPAY_LIVE_SHAPES`. Throws Failure `usage` for an unknown name. */
+/**
+ * The names from the flag, or from `SVCPAY_LIVE_SHAPES`. Throws Failure `usage` for an unknown
+ * name.
+ */
 export function chosenShapes(env: Environment, flag?: readonly string[]): readonly string[] {
   const names = flag ?? env['SVCPAY_LIVE_SHAPES']?.split(',') ?? [];
   try {

@@ -1,4 +1,4 @@
-// Runs a command with a temporary sandbox: free port, environment set.
+// Runs a command with a temporary sandbox, on a free port and with the environment set.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { codeOf } from '../../formats/unknown.js';
@@ -36,7 +36,7 @@ export const sandboxRun = defineCommand({
     const server = await startServer({ ...(await readServerOptions(flags, context)), file });
     context.onClose(() => server.stop());
     const { apiKey, apiSecret } = server.service.credentials;
-    // The account belongs to another service.
+    // The inherited account belongs to another service.
     const { SVCPAY_ACCOUNT: _account, ...inherited } = context.env;
     const exitCode = await runChild(
       command,
@@ -52,11 +52,11 @@ export const sandboxRun = defineCommand({
   },
 });
 
-/** A shell's exit code for a program ended by a signal is this plus the signal's number. */
+/** A shell's exit code for a program ended by a signal is this number plus the signal's number. */
 const endedBySignal = 128;
 
 /**
- * Passes signals on; resolves with the exit code. Throws Failure `usage` if the program cannot be
+ * Passes signals on. Resolves with the exit code. Throws Failure `usage` if the program cannot be
  * started.
  */
 function runChild(

@@ -39,7 +39,7 @@ export const sandboxStatus = defineCommand({
   },
 });
 
-/** Keeps the credentials. */
+/** Resets the sandbox. Keeps the credentials. */
 export const sandboxReset = defineCommand({
   fields: [],
   options: {
@@ -69,7 +69,10 @@ export const sandboxReset = defineCommand({
   },
 });
 
-/** What was recorded about the earlier money would never tie with the new. */
+/**
+ * Deletes the recorded books, because records of the earlier money would never tie with the new
+ * money.
+ */
 async function forgetBooks({ account, books }: Context): Promise<void> {
   const own = await ifAvailable(account());
   if (own !== undefined) await (await books()).forget(own.scope);

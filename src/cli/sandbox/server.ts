@@ -1,4 +1,4 @@
-// Shared by the commands that run a sandbox: server options, and waiting for the end.
+// Shared code of the commands that run a sandbox: server options, and the wait for the end.
 import { Failure } from '../../formats/failure.js';
 import { parseDuration } from '../../formats/duration.js';
 import { seeds } from '../../sandbox/control/seed.js';

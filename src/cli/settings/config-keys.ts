@@ -1,4 +1,4 @@
-// The settings of a profile that can be read and changed by name; none is a secret.
+// The settings of a profile that can be read and changed by name. None is a secret.
 import { parseBaseUrl } from '../../api/base-url.js';
 import { isFiat } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
@@ -22,23 +22,23 @@ import { clip } from '../../formats/text.js';
 
 export interface ConfigKey {
   readonly name: string;
-  /** Description next to the name in a list. */
+  /** The description next to the name in a list. */
   readonly about: string;
   /** All values, if there are few. */
   readonly choices?: readonly string[];
   readonly inProfile: (profile: Profile) => string | undefined;
   /**
-   * Returns the changed profile; undefined removes the value. Throws Failure `usage` for an invalid
+   * Returns the changed profile. Undefined removes the value. Throws Failure `usage` for an invalid
    * value.
    */
   readonly change: (profile: Profile, text: string | undefined) => Profile;
-  /** Stores the secret part elsewhere and returns the rest. */
+  /** Stores the secret part elsewhere, and returns the rest. */
   readonly keep?: (text: string, secrets: SecretStore) => Promise<string>;
   /** The value in force, if flags or environment can override the profile. */
   readonly effective?: (settings: Settings) => string | undefined;
-  /** Environment variable that overrides the profile. */
+  /** The environment variable that overrides the profile. */
   readonly variable?: string;
-  /** Global option that overrides both. */
+  /** The global option that overrides both. */
   readonly flag?: keyof Globals;
 }
 
@@ -143,7 +143,7 @@ const profileKey = <K extends keyof Stored>(
 export const configKeys: readonly ConfigKey[] = [
   profileKey('base-url', 'baseUrl', parseBaseUrl, {
     about: 'address of the service',
-    // Hides a password, which is refused on use.
+    // Hides a password. svcpay refuses a password in this setting on use.
     effective: ({ baseUrl }) => baseUrl?.replace(/\/\/[^/]*@/, '//'),
     variable: 'SVCPAY_BASE_URL',
     flag: 'baseUrl',
@@ -218,7 +218,7 @@ export function findKey(text: string): ConfigKey {
 export interface ConfigEntry {
   readonly key: string;
   readonly value: string | null;
-  /** The source of the value; null if not set. */
+  /** The source of the value. Null if the setting is not set. */
   readonly from: 'flag' | 'environment' | 'profile' | 'default' | null;
 }
 

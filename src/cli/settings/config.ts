@@ -84,7 +84,7 @@ interface Answers {
   readonly value: string | undefined;
 }
 
-/** Asks for what is missing of a setting and its new value. */
+/** Asks for a missing name or value of a setting. */
 async function askSetting(
   start: Answers,
   unset: boolean,

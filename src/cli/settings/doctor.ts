@@ -1,5 +1,5 @@
-// Checks Node, file modes, settings, journal, limits, service, clocks and token, with advice; exit
-// 1 for a problem.
+// Checks Node, file modes, settings, journal, limits, service, clocks and token, with advice. The
+// exit code is 1 if there is a problem.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { platform, versions } from 'node:process';
@@ -39,9 +39,9 @@ export const doctor = defineCommand({
   },
 });
 
-/** Facts of the machine, which tests replace. */
+/** The properties of the machine. Tests replace them. */
 export interface Machine {
-  /** Such as `20.19.0`. */
+  /** A version such as `20.19.0`. */
   readonly nodeVersion: string;
   /** Whether files have an owner and a mode. */
   readonly hasModes: boolean;
@@ -60,11 +60,11 @@ const problem = (detail: string, advice: string | null): Finding => ({
   advice,
 });
 
-/** Skips checks that an earlier problem makes impossible. */
+/** Runs the checks. Skips checks that an earlier problem makes impossible. */
 async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Check, void, void> {
   const { home } = context;
   yield await found('Node', () => checkNode(machine));
-  // Files first, because opening them fixes the mode of their folder.
+  // Files are first, because opening them fixes the mode of their folder.
   if (machine.hasModes) yield await found('Files', () => checkModes(home));
   const settings = await found('Settings', () => checkSettings(context));
   yield settings;
@@ -89,7 +89,7 @@ async function* checkUp(machine: Machine, context: Context): AsyncGenerator<Chec
   if (token.state === 'ok' && isReadable) yield await found('Payments', () => checkOpen(context));
 }
 
-/** Turns an error of a check into its finding. */
+/** Turns the error of a check into its finding. */
 async function found(check: string, look: () => Finding | Promise<Finding>): Promise<Check> {
   try {
     return { check, ...(await look()) };
@@ -114,7 +114,7 @@ function checkNode({ nodeVersion }: Machine): Finding {
 const beyondOwner = 0o077;
 const keptFiles = /^(?:config|secrets|tokens|seen-\w+)\.json$|^(?:journal|events)\.db/;
 
-/** Secrets, tokens and payments are private; the sandbox has no real money. */
+/** Secrets, tokens and payments are private. The sandbox has no real money. */
 function checkModes({ config, data }: Home): Finding {
   const folders = [...new Set([config, data])].filter((folder) => isThere(folder));
   const files = folders.flatMap((folder) =>
@@ -140,7 +140,7 @@ function checkSettings({ settings }: Context): Finding {
 }
 
 /**
- * Reads every page of a journal file, which other commands do once a day; opening a database checks
+ * Reads every page of a journal file, which other commands do once a day. Opening a database checks
  * its tables.
  */
 async function findJournal(context: Context): Promise<Finding> {
@@ -220,7 +220,7 @@ interface Asked {
 
 const probeTimeoutMs = 10_000;
 
-/** Probes with an invalid token; a 401 shows that the service answers. */
+/** Probes with an invalid token. A 401 shows that the service answers. */
 async function ask({ settings, transport, now, signal, version }: Context): Promise<Asked> {
   const baseUrl = parseBaseUrl(settings.baseUrl ?? '');
   const sentAt = now();
@@ -243,7 +243,7 @@ async function ask({ settings, transport, now, signal, version }: Context): Prom
     const advice = status >= 500 ? 'Try again later.' : 'Check the base URL.';
     return { finding: problem(`${baseUrl} answers ${status} instead of 401`, advice), answer, at };
   } catch (error) {
-    // Such as an invalid proxy address.
+    // Any other failure, such as an invalid proxy address.
     if (error instanceof Failure && !signal.aborted)
       return { finding: problem(error.message, adviceOf(error) ?? null), at: now() };
     if (!(error instanceof NetworkError)) throw error;
@@ -256,8 +256,8 @@ const allowedSkewMs = 30_000;
 
 /**
  * @param date the service's `Date` header
- * @param at the machine's clock when it came, epoch ms
- * @param isSandbox a sandbox's clock may differ
+ * @param at the machine's clock at its arrival, epoch ms
+ * @param isSandbox whether the service is a sandbox, whose clock may differ
  */
 export function compareClocks(date: string | undefined, at: number, isSandbox: boolean): Finding {
   const theirs = Date.parse(date ?? '');

@@ -1,4 +1,4 @@
-// The local spending limits; each command shows them with the used amounts.
+// The local spending limits. Each command shows them with the used amounts.
 import { Big } from 'big.js';
 import {
   fixed,
@@ -30,7 +30,7 @@ export const limitsList = defineCommand({
   run: (_values, context) => showLimits(context),
 });
 
-/** Replaces limits of the given currencies. */
+/** Replaces the limits of the given currencies. */
 export const limitsSet = defineCommand({
   fields: limitFields,
   options: {
@@ -77,7 +77,7 @@ export const limitsSet = defineCommand({
   },
 });
 
-/** The first entry stops payments to all other destinations. */
+/** Adds a destination. The first entry stops payments to all other destinations. */
 export const limitsAllow = defineCommand({
   fields: limitFields,
   arguments: {
@@ -106,7 +106,7 @@ export const limitsAllow = defineCommand({
   },
 });
 
-/** Removing the last entry allows every destination. */
+/** Removes a destination. Without the last entry, every destination is allowed. */
 export const limitsDisallow = defineCommand({
   fields: limitFields,
   arguments: { destination: text('DESTINATION').describe('as shown by svcpay limits list') },
@@ -164,7 +164,7 @@ const limitedBy = async ({ database, settings }: Context): Promise<string> =>
 
 const unchanged = 'The limits are unchanged.';
 
-/** Raising a limit requires typing the amount, to prevent a hasty yes. */
+/** Raising a limit requires typing the amount, to prevent a hasty approval. */
 async function agreeToRaise(
   rule: string,
   before: Readonly<Record<string, string>>,
@@ -218,7 +218,7 @@ async function showLimits(context: Context): Promise<void> {
   );
 }
 
-/** Undefined if the account is unknown: not logged in, or no answer from the service. */
+/** Undefined if the account is unknown, because there is no login or the service did not answer. */
 async function spentInWindow(context: Context): Promise<readonly Spend[] | undefined> {
   try {
     return await spentToday(context);
@@ -257,7 +257,7 @@ function rowsOf(limits: Limits, spent: readonly Spend[] | undefined): LimitRow[]
   ];
 }
 
-/** States what the limits do not cover. */
+/** The payments that the limits do not cover. */
 function footerOf({ perPayment, perDay, destinations }: Limits, { settings }: Context): string {
   const limited = [...new Set([...Object.keys(perPayment), ...Object.keys(perDay)])];
   const amounts =

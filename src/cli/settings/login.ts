@@ -1,5 +1,4 @@
-// Login: asks for or reads the credentials, signs in, then saves them. Also logout
-// and whoami.
+// Login: asks for the credentials or reads them, signs in, then saves them. Also logout and whoami.
 import { parseBaseUrl } from '../../api/base-url.js';
 import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -50,7 +49,7 @@ export const login = defineCommand({
   },
 });
 
-/** Keeps the profile, so the next login asks for less. */
+/** Logs out. Keeps the profile, so that the next login asks for less. */
 export const logout = defineCommand({
   fields: [],
   examples: [
@@ -108,7 +107,7 @@ async function loginToSandbox(context: Context): Promise<Login> {
 
 async function loginToService(answers: Answers, context: Context): Promise<Login> {
   const { settings } = context;
-  // A profile of the embedded sandbox becomes a service profile; the sandbox's address is not kept.
+  // A profile of the embedded sandbox becomes a service profile, and loses the sandbox's address.
   const known = settings.embedded ? undefined : settings.baseUrl;
   const start: Access = {
     baseUrl: known === undefined ? undefined : parseBaseUrl(known),
@@ -139,7 +138,7 @@ const flags: Readonly<Record<keyof Access, string>> = {
 
 const step = stepFor<Access>();
 
-/** Asks for missing answers, and again if a typed key is refused. */
+/** Asks for missing answers, and asks again if a typed key is refused. */
 async function signIn(start: Access, context: Context) {
   const isTyped = start.apiKey === undefined || start.apiSecret === undefined;
   for (let [known, before]: [Access, Access | undefined] = [start, undefined]; ;) {
@@ -160,7 +159,7 @@ async function signIn(start: Access, context: Context) {
   }
 }
 
-/** Checks a typed address before a key is typed for it. */
+/** Checks a typed address before the person types a key for it. */
 async function askAddress(before: string | undefined, context: Context): Promise<string | Back> {
   const question = {
     message: 'Address of the service',
@@ -239,7 +238,7 @@ async function knownSecret(
   return secret;
 }
 
-/** Asks before replacing a profile of another service or key. */
+/** Asks before it replaces a profile of another service or key. */
 async function agreeToReplace(
   next: Profile,
   { config, settings: { profileName, profile }, ask }: Context,

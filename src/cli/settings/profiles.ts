@@ -44,7 +44,7 @@ export const profilesUse = defineCommand({
   },
 });
 
-/** Also removes the profile's secret, unless another profile uses it. */
+/** Also removes the profile's secret, unless another profile uses the secret. */
 export const profilesRemove = defineCommand({
   fields: [],
   arguments: { name },

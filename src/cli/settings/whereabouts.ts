@@ -13,7 +13,7 @@ export async function whereaboutsOf({ settings, client }: Context): Promise<Wher
   };
 }
 
-/** Describes the place of the API secret; undefined without an API secret. */
+/** Describes the place of the API secret. Undefined without an API secret. */
 export async function secretPlace({ settings, secrets }: Context): Promise<string | undefined> {
   const { embedded, apiSecret, baseUrl, apiKey } = settings;
   if (embedded) return 'the sandbox itself';
@@ -22,7 +22,7 @@ export async function secretPlace({ settings, secrets }: Context): Promise<strin
   return kept === undefined ? undefined : secrets.where(kept.place);
 }
 
-/** The token store of the chosen service and key; undefined if they are unknown. */
+/** The token store of the chosen service and key. Undefined if they are unknown. */
 export const tokenStore = async ({
   settings,
   embedded,

@@ -1,5 +1,5 @@
-// The webhook of `webhook listen`: registered by itself with a sandbox, after a question with a
-// real service, and removed when it ends.
+// The webhook of `webhook listen`. It is registered automatically with a sandbox, and after a
+// question with a real service. It is removed when `listen` ends.
 import type { ServiceClient } from '../../api/client.js';
 import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -9,15 +9,15 @@ import { isRealService } from '../sandbox/control.js';
 import { checkCallback } from './webhook-registration.js';
 
 export interface Registration {
-  /** For the greeting, such as `registered with the embedded sandbox until you leave`. */
+  /** A text for the greeting, such as `registered with the embedded sandbox until you leave`. */
   readonly text: string;
-  /** Works after Ctrl-C too. */
+  /** Removes the webhook, even after Ctrl-C. */
   readonly remove: () => Promise<void>;
 }
 
 /**
- * Undefined if events go elsewhere: the reason is reported. Listening goes on without a
- * registration, because another program may deliver.
+ * Registers the webhook. Undefined if events stay with another webhook, and the reason is reported.
+ * Without a registration `listen` continues, because another program may deliver.
  */
 export async function register(
   listening: string,
@@ -62,7 +62,7 @@ async function registerSandbox(
 const isAt = (callback: string, listening: string): boolean =>
   URL.canParse(callback) && new URL(callback).origin === new URL(listening).origin;
 
-/** A webhook of a run that was killed, or of another receiver. */
+/** Whether to replace a webhook of a killed run, or of another receiver. */
 async function replaces(
   { callback }: Webhook,
   listening: string,
@@ -79,7 +79,9 @@ async function replaces(
   return yes;
 }
 
-/** A real service needs an address from outside, such as that of a tunnel. */
+/**
+ * Registers with a real service, which needs an external address, such as the address of a tunnel.
+ */
 async function registerReal(
   listening: string,
   secret: string,
@@ -113,7 +115,7 @@ async function registered(
   };
 }
 
-/** Another command replaced or removed it meanwhile. */
+/** Another command replaced or removed the webhook meanwhile. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Failure) || error.kind !== 'not-found') throw error;
 }

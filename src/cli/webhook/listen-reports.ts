@@ -1,4 +1,4 @@
-// Reports of `webhook listen` on stderr; frequent ones are summarized.
+// Reports of `webhook listen` on stderr. Frequent reports are summarized.
 import type { StoredEvent } from '../../store/events/event-store.js';
 import type { Context } from '../context.js';
 import { counted } from '../../formats/text.js';
@@ -60,7 +60,9 @@ export function listenReports(context: Context, onAnswer: (answer: Answer) => vo
   };
 }
 
-/** Reports the first occurrence immediately, and the number of others every few seconds. */
+/**
+ * Reports the first occurrence immediately, and the number of later occurrences every few seconds.
+ */
 function calmly({ every }: Context, say: (count: number) => void) {
   let count = 0;
   let stop: (() => void) | undefined;

@@ -1,4 +1,4 @@
-// Shared by the webhook commands: defaults, and stored events as rows.
+// Shared code of the webhook commands: defaults, and stored events as rows.
 import type { Settings } from '../../store/profile/settings.js';
 import { signatureHeader } from '../../webhooks/sign.js';
 import type { Transaction } from '../../api/types.js';
@@ -9,7 +9,7 @@ import { readPayload, type WebhookEvent } from '../../webhooks/events.js';
 export const defaultListenPort = 4712;
 export const defaultListenUrl = `http://127.0.0.1:${defaultListenPort}`;
 
-/** The configured header, or the header with the maker's name. */
+/** The configured header, or the header that contains the service name. */
 export const headerOf = (settings: Pick<Settings, 'signatureHeader' | 'maker'>): string =>
   settings.signatureHeader ?? signatureHeader(settings.maker);
 

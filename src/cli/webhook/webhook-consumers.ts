@@ -1,4 +1,4 @@
-// Lists, renames and removes the consumers of the inbox: the names under which events wait for the
+// Lists, renames and removes the consumers of the inbox, the names under which events wait for the
 // targets of `webhook listen`.
 import { Failure } from '../../formats/failure.js';
 import { formatDuration } from '../../formats/duration.js';
@@ -11,7 +11,7 @@ import { sanitize } from '../../terminal/sanitize.js';
 import { defineCommand } from '../define.js';
 import { text, word } from '../values.js';
 
-/** A name that is a label in metrics as it stands. */
+/** A name that can be a label in metrics unchanged. */
 export const consumerName = () =>
   word('NAME', (given) => {
     if (/^[a-z0-9][\w.-]{0,62}$/i.test(given)) return given;

@@ -110,7 +110,7 @@ export const listenWebhook = defineCommand({
   },
 });
 
-/** Each target and the command have a name of their own, or none has one. */
+/** Either each target and the command have a name, or none of them has one. */
 function checkNames({ consumer: names, forwardTo, exec }: Flags): void {
   const targets = forwardTo.length + (exec === undefined ? 0 : 1);
   if (names.length === 0) return;
@@ -133,7 +133,8 @@ async function listen(
   const describe = await describer(flags, context);
   const reports = listenReports(context, answerPrinter(describe, out));
   const client = flags.enrich ? (await context.account()).client : undefined;
-  // Time passes in the embedded sandbox, and it delivers, only while a process has it open.
+  // The clock of the embedded sandbox runs, and the sandbox delivers events, only while a process
+  // has it open.
   if (context.settings.embedded) await context.embedded();
   const metrics =
     flags.metrics === undefined
@@ -155,7 +156,7 @@ async function listen(
   });
   let stopping: ReturnType<Listener['stop']> | undefined;
   const stop = (): ReturnType<Listener['stop']> => (stopping ??= listener.stop());
-  // Errors are reported below, where the end is awaited.
+  // The code that awaits the end reports errors.
   const begin = (): void => void stop().catch(() => undefined);
   signal.addEventListener('abort', begin);
   if (signal.aborted) begin();
@@ -183,7 +184,7 @@ async function listen(
         );
       }
     }
-    // A person sees a forwarded event with its answer.
+    // A person sees a forwarded event together with its answer.
     const isAnswered = out.forPeople && flags.forwardTo.length > 0;
     const keepRate = settlementReader(context);
     await out.stream(rows(listener.events, isAnswered, describe, keepRate), eventStream);
@@ -236,8 +237,8 @@ async function* rows(
 const mostSettlements = 1_000;
 
 /**
- * Reads what has settled, because the client keeps the rates of what it reads. One at a time;
- * beyond a thousand, events go without.
+ * Reads settled transactions, because the client stores the rates of each read. It reads one at a
+ * time. Beyond a thousand waiting events, further events get no rates.
  */
 function settlementReader({ settings, account }: Context): (event: StoredEvent) => void {
   if (settings.profile.fiat === undefined) return () => undefined;
@@ -254,11 +255,12 @@ function settlementReader({ settings, account }: Context): (event: StoredEvent) 
   };
 }
 
-/** The transaction of an event, to show what it is; undefined if unknown. */
+/** The transaction of an event, for its description. Undefined if it is unknown. */
 type Describe = (event: StoredEvent) => Promise<Transaction | undefined>;
 
 /**
- * For a person the transactions of a sandbox are read, which costs nothing; others with --enrich.
+ * Reads transactions for descriptions: for a person with a sandbox, where reads cost nothing,
+ * otherwise with --enrich.
  */
 async function describer({ enrich }: Flags, context: Context): Promise<Describe> {
   const { settings, out } = context;
@@ -272,7 +274,7 @@ async function describer({ enrich }: Flags, context: Context): Promise<Describe>
         account?.client.transaction(txnId).catch(() => undefined);
 }
 
-/** Draws each answer once: an address that refuses an event is asked again and again. */
+/** Draws each answer once, because an address that refuses an event gets it again and again. */
 function answerPrinter(describe: Describe, out: Context['out']): (answer: Answer) => void {
   const last = new Map<string, number>();
   const print = async ({ event, target, status, ms }: Answer): Promise<void> => {
@@ -296,7 +298,7 @@ async function greet(
   { home, out, pid }: Context,
 ): Promise<() => Promise<void>> {
   const ready = { ...urls, pid };
-  // `webhook replay` finds it there; without the file it takes the usual port.
+  // `webhook replay` finds the listener by this file. Without the file it uses the usual port.
   openFolder(home.data);
   const forget = await announceReady(receiverFile(home), ready);
   const removeReady =
@@ -324,8 +326,8 @@ interface Ready {
 }
 
 /**
- * Writes the file atomically for a waiting script. The returned function removes it, so that it
- * never names a listener that has ended.
+ * Writes the file atomically for a waiting script. The returned function removes the file, so that
+ * it never names a listener that has ended.
  */
 async function announceReady(file: string, ready: Ready): Promise<() => Promise<void>> {
   const unfinished = `${file}.${ready.pid}.tmp`;

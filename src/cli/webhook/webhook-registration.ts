@@ -19,7 +19,7 @@ import {
 
 const id = text('ID').describe('id of the webhook, as listed');
 
-/** A callback URL; {@link checkScheme} checks its scheme. */
+/** A callback URL. {@link checkScheme} checks its scheme. */
 const callbackUrl = () => word('URL', parseCallback);
 
 function parseCallback(given: string): URL {
@@ -121,7 +121,7 @@ export const updateWebhook = defineCommand({
   },
 });
 
-/** Also removes its secret. */
+/** Also removes the secret of the webhook. */
 export const removeWebhook = defineCommand({
   fields: ['id', 'removed'],
   arguments: { id },
@@ -147,7 +147,7 @@ export const removeWebhook = defineCommand({
   },
 });
 
-/** A typed callback. Throws Failure `usage` if the service cannot call it. */
+/** Checks a typed callback. Throws Failure `usage` if the service cannot call it. */
 export function checkCallback(given: string, baseUrl: string | undefined): URL {
   const url = parseCallback(given);
   checkScheme(url, baseUrl);
@@ -155,8 +155,8 @@ export function checkCallback(given: string, baseUrl: string | undefined): URL {
 }
 
 /**
- * Throws Failure `usage` unless it is https. A sandbox on this machine may call this machine over
- * http.
+ * Throws Failure `usage` unless the URL is https. A sandbox on this machine may call this machine
+ * over http.
  */
 function checkScheme({ protocol, hostname }: URL, baseUrl: string | undefined): void {
   if (protocol === 'https:') return;
@@ -166,7 +166,7 @@ function checkScheme({ protocol, hostname }: URL, baseUrl: string | undefined): 
   });
 }
 
-/** The service does not replace a webhook itself: code 3002. */
+/** Whether the service refused to replace a webhook: code 3002. */
 const isTaken = (error: unknown): error is Failure =>
   error instanceof Failure && error.code === '3002';
 
@@ -190,7 +190,9 @@ async function updateExisting(
   );
 }
 
-/** An account has one webhook: the previous callback gets no more events. */
+/**
+ * Asks, because an account has only one webhook, and the previous callback gets no further events.
+ */
 async function agreeToReplace(before: Webhook, url: URL, { ask, out }: Context): Promise<void> {
   out.say(
     `The account has a webhook: ${before.callback} (${before.id}). It will get no more events.`,

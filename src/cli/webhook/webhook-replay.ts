@@ -77,7 +77,7 @@ export const replayWebhook = defineCommand({
 
 const receiver = v.object({ url: v.pipe(v.string(), v.url()) });
 
-/** Where `webhook listen` of this home listens; undefined while none runs. */
+/** The address of this home's `webhook listen`. Undefined if none runs. */
 async function receiverOf(home: Home): Promise<URL | undefined> {
   const text = await readFile(receiverFile(home), 'utf8').catch(() => '');
   const read = v.safeParse(receiver, jsonIn(text));
@@ -85,7 +85,7 @@ async function receiverOf(home: Home): Promise<URL | undefined> {
 }
 
 /**
- * In the order of arrival, without repetition. Throws Failure `not-found` for a name without
+ * Events in the order of arrival, without repetition. Throws Failure `not-found` for a name without
  * events.
  */
 async function eventsOf(
@@ -107,7 +107,7 @@ async function eventsOf(
   return [...found.values()].toSorted((a, b) => a.id - b.id);
 }
 
-/** By transaction id, or by a reference in the journal. */
+/** Events by transaction id, or by a reference in the journal. */
 async function eventsNamed(
   name: string,
   store: EventStore,

@@ -1,4 +1,4 @@
-// The webhook secret: from stdin, environment, secret store or a masked question; never from an
+// The webhook secret: from stdin, environment, secret store or a masked question, never from an
 // argument.
 import { randomBytes } from 'node:crypto';
 import { Failure } from '../../formats/failure.js';
@@ -24,8 +24,8 @@ export const findWebhookSecret = async (secretStdin: boolean, context: Context):
   context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
 
 /**
- * At a terminal, and with a sandbox, a missing secret is generated and saved. It is shown unless
- * `listen` registers it itself.
+ * The secret for `listen`. At a terminal and with a sandbox, a missing secret is generated and
+ * saved. It is shown unless `listen` registers it automatically.
  */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;
@@ -73,26 +73,26 @@ async function givenSecret(secretStdin: boolean, context: Context): Promise<stri
   return secret;
 }
 
-/** The newest first: two while a secret is changed, `new,old`. */
+/** The secrets, the newest first. There are two during a change: `new,old`. */
 const secretsInEnvironment = ({ env }: Context): string[] =>
   withoutLineEnd(env[variable] ?? '')
     .split(',')
     .filter((secret) => secret.trim() !== '');
 
-/** Secrets that deliveries may still be signed with, next to the one in use. */
+/** Older secrets with which deliveries may still be signed. */
 export const olderSecrets = (secretStdin: boolean, context: Context): readonly string[] =>
   secretStdin ? [] : secretsInEnvironment(context).slice(1);
 
 const withoutLineEnd = (text: string): string => text.replace(/\r?\n$|\r$/, '');
 
-/** Saves the secret for `webhook listen`; resolves with a description of its place. */
+/** Saves the secret for `webhook listen`. Resolves with a description of its place. */
 export const keepWebhookSecret = async (secret: string, context: Context): Promise<string> =>
   context.secrets.where(await context.secrets.save(secretName(context), secret));
 
 export const forgetWebhookSecret = (context: Context): Promise<void> =>
   context.secrets.remove(secretName(context));
 
-/** Each account has one webhook and one secret. */
+/** The name of the secret. Each account has one webhook and one secret. */
 function secretName({ settings }: Context): string {
   const { baseUrl = '', apiKey = '', accountId = '', embedded } = settings;
   return ['webhook', baseUrl, embedded ? '' : apiKey, accountId]

@@ -1,5 +1,5 @@
-// Signs a body like the service, and verifies a signature, with the cause if it is wrong.
-// Specification: Webhook authentication.
+// Signs a body like the service, and verifies a signature, with the cause if the signature is
+// wrong. Specification: Webhook authentication.
 import { Failure } from '../../formats/failure.js';
 import { credentialName } from '../../store/profile/tokens.js';
 import { signatureView, verifiedView } from '../../terminal/views/webhook-view.js';
@@ -29,7 +29,7 @@ export const signWebhook = defineCommand({
   },
 });
 
-/** Exit code 3 for a wrong signature. */
+/** Exits with 3 for a wrong signature. */
 export const verifyWebhook = defineCommand({
   prints: ['valid', 'bytes'],
   arguments: { file: body },
@@ -60,7 +60,7 @@ export const verifyWebhook = defineCommand({
   },
 });
 
-/** The API secret is easily confused with the webhook secret. */
+/** People easily confuse the API secret with the webhook secret. */
 async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret[]> {
   const { baseUrl, apiKey, apiSecret } = settings;
   if (apiKey === undefined) return [];
@@ -74,7 +74,7 @@ async function otherSecrets({ settings, secrets }: Context): Promise<OtherSecret
     : [{ name: 'the API secret instead of the webhook secret', secret }];
 }
 
-/** `-` or nothing means stdin, which cannot provide the secret too. */
+/** The bytes of a file. `-` or nothing means stdin, which cannot also provide the secret. */
 async function inputBytes(
   file: string | undefined,
   secretStdin: boolean,

@@ -67,7 +67,7 @@ export const triggerWebhook = defineCommand({
   },
 });
 
-/** Resolves a local reference to its transaction; other text is unchanged. */
+/** Resolves a local reference to its transaction. Other text stays unchanged. */
 const idOf = async (txn: string | undefined, context: Context): Promise<string | undefined> =>
   txn === undefined
     ? undefined

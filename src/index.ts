@@ -86,7 +86,7 @@ export type {
   Resumed,
   Send,
   Swap,
-} from './library/payments.js';
+} from './library/contract.js';
 export type { PaymentStatus } from './store/journal/payment.js';
 export type { Limits, Network } from './store/profile/profiles.js';
 export type { Answer } from './wallet/payment/contract.js';

@@ -96,8 +96,15 @@ const shapes = {
   status: v.strictObject({ ...signal, ref: v.string() }),
 };
 
+type NamesOf<Name extends keyof typeof shapes> = keyof (typeof shapes)[Name]['entries'];
+/** Lets the compiler refuse options whose names differ from those that are checked. */
+type WithNames<T, Names> = [keyof T, Names] extends [Names, keyof T] ? unknown : never;
+
 /** The unchanged options. Throws Failure `usage` unless the schema `name` accepts them. */
-export function checked<T>(name: keyof typeof shapes, given: T): T {
+export function checked<Name extends keyof typeof shapes, T>(
+  name: Name,
+  given: T & WithNames<T, NamesOf<Name>>,
+): T {
   const shape = shapes[name];
   const { success, issues } = v.safeParse(shape, given);
   if (success) return given;

@@ -66,7 +66,7 @@ export async function withBooks<T>(
   use: (books: Books) => Promise<T>,
   context: Context,
 ): Promise<T> {
-  const { live, out, signal, sleep } = context;
+  const { live, now, out, signal, sleep } = context;
   const { client: service, scope } = await context.account();
   const records = await context.books();
   const recorded = (await records.entries(scope)).map((entry) => movementOf(entry, zone));
@@ -77,6 +77,7 @@ export async function withBooks<T>(
     const books = await gather({
       service,
       rows,
+      now,
       signal,
       sleep,
       onPage: (page) => {

@@ -2,8 +2,11 @@
 // ones until the sums match the wallets, or nothing changes.
 import type Big from 'big.js';
 import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
+import { interrupted } from '../../api/request/retry.js';
 import { givenFromWire } from '../../formats/amount.js';
 import type { Span } from '../../formats/calendar.js';
+import { policies } from '../../formats/policies.js';
+import { poll, type Next } from '../../formats/poll.js';
 import type { SortedRow, SortedRows } from '../../store/files/sorted-rows.js';
 import { withFigures } from '../history/missing-amounts.js';
 import { spanFilter } from '../payment/find.js';
@@ -24,6 +27,7 @@ export interface GatherDeps {
   readonly service: BooksService;
   readonly rows: SortedRows;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly now: () => number;
   readonly signal: AbortSignal;
   /** Openings and adjustments. */
   readonly recorded: readonly Movement[];
@@ -75,9 +79,6 @@ export interface Books {
   readonly unreported: readonly string[];
 }
 
-/** Pauses (ms) before the list is read again, because it may lag behind the wallets. */
-const pauses = [0, 2_000, 6_000] as const;
-
 /** Transactions created shortly before a round may change during it. */
 const overlapMs = 3_600_000;
 
@@ -127,14 +128,12 @@ async function readUntilTied({
   edges,
   settled,
   onPage,
-  sleep,
-  signal,
+  ...clock
 }: GatherDeps): Promise<Compared & { readonly wallets: readonly Wallet[] }> {
   let since = 0;
   let wallets = await service.wallets();
   let compared: Compared = { differences: [], tied: [], unreported: [] };
-  for (const pause of pauses) {
-    if (pause > 0) await sleep(pause, signal);
+  const read = async (): Promise<Next<Compared>> => {
     const startedAt = service.serviceNow();
     let oldestOpen = startedAt;
     const pages = withFigures(
@@ -156,9 +155,12 @@ async function readUntilTied({
       compared.differences.length === 0 ||
       (isSame(earlier, totalsOf(wallets)) && isSettled(wallets, startedAt))
     )
-      break;
+      return { done: compared };
     since = Math.min(oldestOpen, startedAt - overlapMs);
-  }
+    return {};
+  };
+  const end = await poll(policies.laggingList, read, clock);
+  if ('over' in end && end.over === 'interrupted') throw interrupted();
   return { ...compared, wallets };
 }
 

@@ -14,7 +14,7 @@ import { noQuote, refused } from '../payment/outcomes.js';
 import { referenceUse, refusesConfirmation } from '../payment/refusals.js';
 import { pauseBefore, waitUntilFinal } from '../transaction/wait.js';
 import { directionOf } from '../transaction/direction.js';
-import { readTransaction, withKnown } from '../transaction/read-transaction.js';
+import { readTransaction, rereadWhileStale, withKnown } from '../transaction/read-transaction.js';
 
 export interface ReceiveDeps {
   readonly service: Pick<
@@ -107,13 +107,20 @@ async function findEarlier(
   refusal: Failure,
   mayExist: boolean,
   isOwnReference: boolean,
-  { service, account, onRead }: ReceiveDeps,
+  { service, account, onRead, ...clock }: ReceiveDeps,
 ): Promise<Found> {
   const use = referenceUse(refusal, mayExist, isOwnReference);
   if (use === undefined) throw refused('quote', refusal);
-  const search = { since: 0, depth: use.depth, onRead };
-  const listed = await listedUnder(extRefId, search, service);
-  const own = listed.find(({ row }) => isOfAccount(row, account));
+  const search = async () =>
+    (await listedUnder(extRefId, { since: 0, depth: use.depth, onRead }, service)).find(({ row }) =>
+      isOfAccount(row, account),
+    );
+  const own = await rereadWhileStale(
+    await search(),
+    search,
+    (found) => use.isCertain && found === undefined,
+    clock,
+  );
   if (own === undefined) throw refused('quote', refusal);
   return { txn: await service.transaction(own.row.txnId), isEarlier: true };
 }

@@ -88,6 +88,7 @@ async function booksOf({
     ties: new Map(tied === undefined ? [] : [['BTC', tied]]),
     submitted: () => Promise.resolve(submitted),
     sleep: async (ms) => void pauses.push(ms),
+    now: () => now,
     signal,
     onPage,
   });

@@ -5,7 +5,15 @@ import { createHash } from 'node:crypto';
 import { isFields, jsonIn } from '../formats/unknown.js';
 import type { StoredEvent } from '../store/events/event-store.js';
 import type { TxnState } from '../api/types.js';
-import { instant, readInPlace, name, text, within, word } from '../api/reading/readers.js';
+import {
+  instant,
+  readInPlace,
+  name,
+  text,
+  within,
+  word,
+  type FieldsOf,
+} from '../api/reading/readers.js';
 
 /**
  * The payload of a webhook delivery (specification: Events). Fields outside the specification are
@@ -29,11 +37,13 @@ export interface ReadEvent {
   readonly payload: WebhookEvent | undefined;
 }
 
-const table = [
-  ['extRefId', text],
-  ['msg', text],
-  ['updatedAt', instant],
-] as const;
+export const payloadFields = {
+  txnId: name,
+  extRefId: text,
+  txnState: word,
+  msg: text,
+  updatedAt: instant,
+} satisfies FieldsOf<WebhookEvent>;
 
 /**
  * The id of an event, equal only for equal bodies. A number of the inbox could name another event
@@ -50,6 +60,6 @@ export function readPayload(body: Uint8Array): WebhookEvent | undefined {
   if (!isFields(payload)) return undefined;
   const [txnId, txnState] = [name.read(payload['txnId']), word.read(payload['txnState'])];
   if (txnId === undefined || txnState === undefined) return undefined;
-  readInPlace(payload, table, () => undefined);
+  readInPlace(payload, payloadFields, () => undefined);
   return Object.assign(payload, { txnId, txnState });
 }

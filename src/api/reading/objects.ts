@@ -6,6 +6,7 @@ import type * as types from '../types.js';
 import {
   currency,
   decimal,
+  fields,
   instant,
   readInPlace,
   Misread,
@@ -18,6 +19,7 @@ import {
   unwrapped,
   within,
   word,
+  type FieldsOf,
   type OnUnrecognized,
 } from './readers.js';
 
@@ -60,14 +62,15 @@ function claimsOf(token: string): Fields {
   return isFields(claims) ? claims : {};
 }
 
-const walletTable = [
-  ['id', text],
-  ['amount', decimal],
-  ['availableBalance', decimal],
-  ['accountId', text],
-  ['createdAt', text],
-  ['updatedAt', text],
-] as const;
+export const walletFields = {
+  ccy: currency,
+  id: text,
+  amount: decimal,
+  availableBalance: decimal,
+  accountId: text,
+  createdAt: text,
+  updatedAt: text,
+} satisfies FieldsOf<types.Wallet>;
 
 export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): types.Wallet[] =>
   readRows(
@@ -75,11 +78,29 @@ export const readWallets = (answer: unknown, unrecognized: OnUnrecognized): type
     'wallet',
     (row) => {
       const ccy = required(row, 'ccy', currency);
-      readInPlace(row, walletTable, unrecognized, `${ccy} wallet: `);
+      readInPlace(row, walletFields, unrecognized, `${ccy} wallet: `);
       return Object.assign(row, { ccy });
     },
     unrecognized,
   );
+
+/** Names that live services use; their values are not read. */
+export const accountFields = {
+  id: text,
+  accountId: text,
+  displayName: text,
+  accountDisplayName: text,
+  status: text,
+  accountStatus: text,
+  country: text,
+  countryCode: text,
+  timezone: text,
+  extId: text,
+  parentAccountId: text,
+  lightningAddress: text,
+  kyc: fields,
+  createdAt: text,
+} satisfies FieldsOf<types.Account>;
 
 /** The account record without its wrapper, otherwise unchanged. */
 export function readAccount(answer: unknown): types.Account {
@@ -106,23 +127,28 @@ function readAddress(answer: unknown): Fields & types.BitcoinAddress {
 
 export const readBitcoinAddress = (answer: unknown): types.BitcoinAddress => readAddress(answer);
 
+export const usdtAddressFields = {
+  staticOnchainAddress: name,
+  walletCcy: text,
+  chainId: text,
+  accountId: text,
+} satisfies FieldsOf<types.UsdtAddress>;
+
 export function readUsdtAddress(answer: unknown, unrecognized: OnUnrecognized): types.UsdtAddress {
   const row = readAddress(answer);
-  readInPlace(
-    row,
-    [
-      ['walletCcy', text],
-      ['chainId', text],
-      ['accountId', text],
-    ],
-    unrecognized,
-  );
+  readInPlace(row, usdtAddressFields, unrecognized);
   return row;
 }
 
+export const webhookFields = {
+  id: name,
+  callback: name,
+  createdAt: instant,
+} satisfies FieldsOf<types.Webhook>;
+
 function webhookOf(row: Fields, unrecognized: OnUnrecognized): types.Webhook {
   const [id, callback] = [required(row, 'id', name), required(row, 'callback', name)];
-  readInPlace(row, [['createdAt', instant]], unrecognized);
+  readInPlace(row, webhookFields, unrecognized);
   return Object.assign(row, { id, callback });
 }
 
@@ -156,6 +182,12 @@ export function readInstitutions(
   ];
 }
 
+export const institutionFields = {
+  institutionCode: name,
+  institutionType: word,
+  institutionName: text,
+} satisfies FieldsOf<types.Institution>;
+
 const institutionRows = (
   list: unknown,
   type: string | undefined,
@@ -166,14 +198,7 @@ const institutionRows = (
     'institution',
     (row) => {
       const institutionCode = required(row, 'institutionCode', name);
-      readInPlace(
-        row,
-        [
-          ['institutionType', word],
-          ['institutionName', text],
-        ],
-        unrecognized,
-      );
+      readInPlace(row, institutionFields, unrecognized);
       return Object.assign(row, {
         institutionCode,
         institutionType: word.read(row['institutionType']) ?? type,

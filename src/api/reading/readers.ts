@@ -1,6 +1,7 @@
 // Reads the values that live services send: numbers, instants, texts, wrappers and lists in every
 // form seen so far. The readers convert them in place to the form of the specification, and report
 // unrecognized values.
+import type { Big } from 'big.js';
 import { readDecimal, type WireNumber } from '../../formats/amount.js';
 import { clip } from '../../formats/text.js';
 import { isFields, type Fields } from '../../formats/unknown.js';
@@ -16,15 +17,37 @@ export class Misread extends Error {
   override readonly name = 'Misread';
 }
 
+export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'object';
+
 /** Reads one value; undefined if it is unrecognized. Returns a specified value unchanged. */
 export interface Reader<T> {
   readonly expected: string;
+  readonly types: readonly JsonType[];
   readonly read: (value: unknown) => T | undefined;
 }
+
+/**
+ * The fields of an answer, each with the reader of its value. `--fields` takes their names, and the
+ * tools of an agent describe their types.
+ */
+export type FieldsOf<T> = { readonly [Name in keyof T & string]-?: Reader<ReadAs<T[Name]>> };
+
+type ReadAs<T> = unknown extends T ? unknown : Known<NonNullable<T>>;
+
+type Known<T> = T extends Big
+  ? WireNumber
+  : T extends string
+    ? string
+    : T extends object
+      ? object
+      : T;
+
+export type Readers = Readonly<Record<string, Reader<unknown>>>;
 
 /** Reads a text. Also reads an exact number. */
 export const text: Reader<string> = {
   expected: 'a text',
+  types: ['string'],
   read: (value) =>
     typeof value === 'string'
       ? value
@@ -36,18 +59,21 @@ export const text: Reader<string> = {
 /** Reads a text that is not empty. */
 export const name: Reader<string> = {
   expected: 'a text',
+  types: ['string'],
   read: (value) => text.read(value) || undefined,
 };
 
 /** Reads a word such as a state, and returns it in lower case. */
 export const word: Reader<string> = {
   expected: 'a text',
+  types: ['string'],
   read: (value) => name.read(value)?.trim().toLowerCase() || undefined,
 };
 
 /** Reads a currency code, and returns it in upper case. */
 export const currency: Reader<string> = {
   expected: 'a text',
+  types: ['string'],
   read: (value) => name.read(value)?.trim().toUpperCase() || undefined,
 };
 
@@ -60,11 +86,13 @@ const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 
 export const flag: Reader<boolean> = {
   expected: 'true or false',
+  types: ['boolean'],
   read: (value) => flags.get(typeof value === 'string' ? value.toLowerCase() : value),
 };
 
 export const decimal: Reader<WireNumber> = {
   expected: 'a number',
+  types: ['number', 'string'],
   read: (value) =>
     typeof value === 'number'
       ? Number.isFinite(value)
@@ -77,6 +105,7 @@ export const decimal: Reader<WireNumber> = {
 
 export const count: Reader<number> = {
   expected: 'a whole number',
+  types: ['integer'],
   read(value) {
     const number = decimal.read(value);
     return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
@@ -88,6 +117,7 @@ export const count: Reader<number> = {
 /** Reads a status that services send as a number or a text. */
 export const textOrNumber: Reader<string | number> = {
   expected: 'a text',
+  types: ['string', 'number'],
   read: (value) =>
     typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value))
       ? value
@@ -96,6 +126,7 @@ export const textOrNumber: Reader<string | number> = {
 
 export const fields: Reader<Fields> = {
   expected: 'an object',
+  types: ['object'],
   read: (value) => (isFields(value) ? value : undefined),
 };
 
@@ -111,6 +142,7 @@ const latestMs = 253_402_300_799_999;
  */
 export const instant: Reader<number> = {
   expected: 'a time',
+  types: ['integer'],
   read(value) {
     if (typeof value === 'string' && !/^\s*-?[\d.]+\s*$/.test(value)) return isoInstant(value);
     const number = decimal.read(value);
@@ -135,11 +167,11 @@ function isoInstant(value: string): number | undefined {
 /** Reads fields in place. An unrecognized value becomes null and is reported. */
 export function readInPlace(
   of: Fields,
-  readers: readonly (readonly [string, Reader<unknown>])[],
+  readers: Readers,
   unrecognized: OnUnrecognized,
   where = '',
 ): void {
-  for (const [field, reader] of readers) {
+  for (const [field, reader] of Object.entries(readers)) {
     const value = of[field];
     if (value === undefined || value === null) continue;
     const read = reader.read(value);

@@ -2,7 +2,9 @@
 import { isFields, type Fields } from '../../formats/unknown.js';
 import {
   misread,
+  type DetailName,
   type ListedTransaction,
+  type Pagination,
   type RequestSide,
   type Transaction,
   type TransactionPage,
@@ -24,27 +26,47 @@ import {
   unwrapped,
   within,
   word,
+  type FieldsOf,
   type OnUnrecognized,
   type Reader,
+  type Readers,
 } from './readers.js';
 
-type Table = readonly (readonly [string, Reader<unknown>])[];
-
 /** Fields of a side, each with its reader; `--fields` takes their names. */
-export const sideTable = [
-  ['ccy', currency],
-  ['method', text],
-  ['amtRequested', decimal],
-  ['amtSettled', decimal],
-  ['reqDetails', fields],
-  ['kyc', fields],
-  ['servicepayFees', decimal],
-  ['networkFees', decimal],
-  ['reqStatus', textOrNumber],
-  ['expiresAt', instant],
-  ['createAt', instant],
-  ['updatedAt', instant],
-] as const satisfies readonly (readonly [keyof RequestSide, Reader<unknown>])[];
+export const sideFields = {
+  ccy: currency,
+  method: text,
+  amtRequested: decimal,
+  amtSettled: decimal,
+  reqDetails: fields,
+  kyc: fields,
+  servicepayFees: decimal,
+  networkFees: decimal,
+  reqStatus: textOrNumber,
+  expiresAt: instant,
+  createAt: instant,
+  updatedAt: instant,
+} satisfies FieldsOf<RequestSide>;
+
+/** The names within `reqDetails`; their values are not read. */
+export const detailFields = {
+  paymentRequest: text,
+  invoicePageUrl: text,
+  address: text,
+  amount: decimal,
+  invoice: text,
+  expiredAt: instant,
+  lnurlAddress: text,
+  lnurl: text,
+  acctName: text,
+  acctNum: text,
+  bankAcctNum: text,
+  accountNumber: text,
+  institutionCode: text,
+  institutionName: text,
+  confirmations: count,
+  requiredConfirmations: count,
+} satisfies FieldsOf<Record<DetailName, unknown>>;
 
 /** Flags that deduct fees from the destination. */
 export const deductions = [
@@ -53,67 +75,56 @@ export const deductions = [
   'deductNetworkFees',
 ] as const;
 
-/** Fields of a transaction besides its id, state and sides. */
-export const transactionTable = [
-  ['accountId', text],
-  ['accountDisplayName', text],
-  ['extRefId', text],
-  ['note', text],
-  ['sourceOfFunds', fields],
-  ['fxRate', decimal],
-  ['createdAt', instant],
-  ...deductions.map((field) => [field, flag] as const),
-] as const satisfies readonly (readonly [keyof Transaction, Reader<unknown>])[];
+const names = { txnId: name, txnState: word };
+const optional = {
+  accountId: text,
+  accountDisplayName: text,
+  extRefId: text,
+  note: text,
+  sourceOfFunds: fields,
+  fxRate: decimal,
+  createdAt: instant,
+  deductNetworkFeesFromDest: flag,
+  deductServicepayFees: flag,
+  deductNetworkFees: flag,
+};
 
-const isText = (value: unknown): boolean =>
-  typeof value === 'string' || value === null || value === undefined;
-const isNumber = (value: unknown): boolean =>
-  value === null || value === undefined || decimal.read(value) === value;
-const isInstant = (value: unknown): boolean =>
-  value === null || value === undefined || instant.read(value) === value;
-const isCurrency = (value: unknown): boolean =>
-  value === null || value === undefined || currency.read(value) === value;
-const isObject = (value: unknown): boolean =>
-  value === null || value === undefined || isFields(value);
+export const transactionFields = {
+  ...names,
+  ...optional,
+  sourceReq: fields,
+  destReq: fields,
+} satisfies FieldsOf<Transaction>;
 
-const isSpecifiedSide = (side: unknown): boolean =>
-  isFields(side) &&
-  isCurrency(side['ccy']) &&
-  isText(side['method']) &&
-  isNumber(side['amtRequested']) &&
-  isNumber(side['amtSettled']) &&
-  isNumber(side['servicepayFees']) &&
-  isNumber(side['networkFees']) &&
-  isObject(side['reqDetails']) &&
-  isObject(side['kyc']) &&
-  isText(side['reqStatus']) &&
-  isInstant(side['expiresAt']) &&
-  isInstant(side['createAt']) &&
-  isInstant(side['updatedAt']);
+type Named = readonly { readonly field: string; readonly read: Reader<unknown>['read'] }[];
+
+const named = (readers: Readers): Named =>
+  Object.entries(readers).map(([field, { read }]) => ({ field, read }));
+
+const ofNames = named(names);
+const ofOptional = named(optional);
+const ofSide = named(sideFields);
+
+/** Whether every value is in the form of the specification. */
+function isInForm(of: Fields, named: Named): boolean {
+  for (const { field, read } of named) {
+    const value = of[field];
+    if (value !== undefined && value !== null && read(value) !== value) return false;
+  }
+  return true;
+}
+
+const isSide = (side: unknown): boolean => isFields(side) && isInForm(side, ofSide);
 
 /** A fast check for the common case, because histories are long. */
 const isSpecified = (row: Fields): row is Fields & Transaction =>
-  isTransaction(row) &&
-  isSpecifiedSide(row['sourceReq']) &&
-  isSpecifiedSide(row['destReq']) &&
-  isText(row['accountId']) &&
-  isText(row['accountDisplayName']) &&
-  isText(row['extRefId']) &&
-  isText(row['note']) &&
-  isObject(row['sourceOfFunds']) &&
-  isNumber(row['fxRate']) &&
-  isInstant(row['createdAt']) &&
-  deductions.every((field) => row[field] === undefined || typeof row[field] === 'boolean');
-
-const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
-
-/** Whether a row has ids and sides. */
-const isTransaction = (row: Fields): row is Fields & Transaction =>
-  isName(row['txnId']) &&
-  isName(row['txnState']) &&
-  word.read(row['txnState']) === row['txnState'] &&
-  isFields(row['sourceReq']) &&
-  isFields(row['destReq']);
+  /** Whether a row has ids and sides. */
+  typeof row['txnId'] === 'string' &&
+  typeof row['txnState'] === 'string' &&
+  isInForm(row, ofNames) &&
+  isSide(row['sourceReq']) &&
+  isSide(row['destReq']) &&
+  isInForm(row, ofOptional);
 
 /** Reads a transaction. Requires id and state, and reports other unrecognized fields. */
 export function readTransaction(answer: unknown, unrecognized: OnUnrecognized): Transaction {
@@ -145,15 +156,11 @@ export function readTransactionPage(
   const around = isFields(answer) ? answer : {};
   const pagination = isFields(around['pagination']) ? around['pagination'] : undefined;
   if (pagination !== undefined)
-    readInPlace(pagination, paginationTable, unrecognized, 'pagination.');
+    readInPlace(pagination, paginationFields, unrecognized, 'pagination.');
   return { ...around, data, pagination };
 }
 
-const paginationTable: Table = [
-  ['page', count],
-  ['limit', count],
-  ['total', count],
-];
+const paginationFields = { page: count, limit: count, total: count } satisfies FieldsOf<Pagination>;
 
 function readRow(row: unknown, index: number, unrecognized: OnUnrecognized): ListedTransaction {
   if (isFields(row) && isSpecified(row)) return row;
@@ -175,7 +182,7 @@ function withSides(
 ): Transaction {
   if (isSpecified(row)) return row;
   const unrecognizedFields: string[] = [];
-  readInPlace(row, transactionTable, (words) => unrecognizedFields.push(words));
+  readInPlace(row, optional, (words) => unrecognizedFields.push(words));
   const sourceReq = side(row, 'sourceReq', (words) => unrecognizedFields.push(words));
   const destReq = side(row, 'destReq', (words) => unrecognizedFields.push(words));
   const txn = Object.assign(row, { txnId, txnState, sourceReq, destReq });
@@ -191,6 +198,6 @@ function side(row: Fields, which: string, unrecognized: OnUnrecognized): Request
     if (value !== undefined && value !== null) unrecognized(misreading(which, value, 'an object'));
     return {};
   }
-  readInPlace(value, sideTable, unrecognized, `${which}.`);
+  readInPlace(value, sideFields, unrecognized, `${which}.`);
   return value;
 }

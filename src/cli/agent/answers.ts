@@ -29,7 +29,8 @@ const statementRows = v.array(
   v.object({ wallet: v.string(), kind: v.string(), in: amount, out: amount, fee: amount }),
 );
 
-interface Sum {
+/** Of the movements of one kind in one currency. */
+export interface Sum {
   readonly ccy: string;
   readonly kind: string;
   readonly count: number;

@@ -1,6 +1,23 @@
 // The results of the tools, as JSON Schema. Services omit fields and add others, so the schema
 // requires only the fields that every response has. Every client reads the whole schema, so it
 // explains a transaction only once.
+import { institutionFields, usdtAddressFields, walletFields } from '../../api/reading/objects.js';
+import {
+  count,
+  decimal,
+  fields,
+  flag,
+  text,
+  type FieldsOf,
+  type Reader,
+  type Readers,
+} from '../../api/reading/readers.js';
+import { transactionFields } from '../../api/reading/transaction.js';
+import { methodFields } from '../../terminal/views/payout-lists.js';
+import { pendingFields } from '../../terminal/views/pending-view.js';
+import { rateFields } from '../../terminal/views/rate-view.js';
+import { limitFields } from '../../terminal/views/settings-views.js';
+import type { Sum } from './answers.js';
 
 export interface OutputSchema {
   readonly type: 'object';
@@ -40,28 +57,43 @@ export const orError = ({ type, properties, required = [] }: OutputSchema) => ({
   ...(required.length > 0 && { anyOf: [{ required }, { required: ['error'] }] }),
 });
 
-const described = (schema: object, description: string | undefined): object =>
-  description === undefined ? schema : { ...schema, description };
-const text = (description?: string): object => described({ type: ['string', 'null'] }, description);
-const word = (description?: string): object => described({ type: 'string' }, description);
-/** An amount. A number that does not fit into a JSON number is a text. */
-const amount = (description?: string): object =>
-  described({ type: ['number', 'string', 'null'] }, description);
-const any = (description?: string): object => described({}, description);
+/** @param isAlways the field is never null */
+const field = (
+  { types }: Pick<Reader<unknown>, 'types'>,
+  description = '',
+  isAlways = false,
+): object => ({
+  type: isAlways && types.length === 1 ? types[0] : [...types, ...(isAlways ? [] : ['null'])],
+  ...(description !== '' && { description }),
+});
+
+/** The fields of an answer that a model needs, each with its meaning; `!` as in {@link object}. */
+const from = <F extends Readers>(
+  fields: F,
+  meanings: { readonly [Name in keyof F & string as Name | `${Name}!`]?: string },
+): OutputSchema =>
+  object(
+    Object.fromEntries(
+      Object.entries<string | undefined>(meanings).flatMap(([name, meaning]) => {
+        const reader = fields[name.replace('!', '')];
+        return reader === undefined ? [] : [[name, field(reader, meaning, name.endsWith('!'))]];
+      }),
+    ),
+  );
 
 /** A record with fields that the service chooses. */
 export const record: OutputSchema = { type: 'object' };
 
-export const wallet = object({
-  'ccy!': word(),
-  amount: amount('total, with what is reserved'),
-  availableBalance: amount('spendable now'),
+export const wallet = from(walletFields, {
+  'ccy!': '',
+  amount: 'total, with what is reserved',
+  availableBalance: 'spendable now',
 });
 
 /** A transaction. For a payment whose end is not known yet, it has `outcome`. */
 export const transaction = object({
-  txnId: word(),
-  txnState: word(),
+  txnId: field(text, '', true),
+  txnState: field(text, '', true),
   outcome: { enum: ['pending'] },
 });
 
@@ -71,71 +103,84 @@ const side =
 
 export const fullTransaction = object({
   ...transaction.properties,
-  txnState: word(
+  txnState: field(
+    text,
     'quoted; srcintent, srccreated, destsent: on the way; completed: paid; failed, rejected, ' +
       'error, expired, usercanceled: not paid',
+    true,
   ),
-  extRefId: text('the ref'),
-  note: text(),
-  sourceReq: { type: 'object', description: `where the money comes from: ${side}` },
-  destReq: { type: 'object', description: 'where it goes, alike' },
-  fxRate: amount('destination units for one of the source'),
-  createdAt: amount('epoch ms'),
+  ...from(transactionFields, {
+    extRefId: 'the ref',
+    note: '',
+    fxRate: 'destination units for one of the source',
+    createdAt: 'epoch ms',
+  }).properties,
+  sourceReq: field(fields, `where the money comes from: ${side}`, true),
+  destReq: field(fields, 'where it goes, alike', true),
 });
 
 export const page = object({
   'transactions!': { type: 'array', items: { type: 'object' } },
-  'page!': { type: 'integer' },
-  total: { type: ['integer', 'null'] },
-  'more!': { type: 'boolean' },
+  'page!': field(count, '', true),
+  total: field(count),
+  'more!': field(flag, '', true),
 });
+
+const sum = {
+  ccy: text,
+  kind: text,
+  count,
+  in: decimal,
+  out: decimal,
+  fee: decimal,
+} satisfies FieldsOf<Sum>;
 
 export const spending = object({
   'spending!': {
     type: 'array',
-    items: object({
-      'ccy!': word(),
-      'kind!': { enum: ['receive', 'send', 'swap'] },
-      count: { type: 'integer' },
-      in: amount(),
-      out: amount('without fees'),
-      fee: amount(),
-    }),
+    items: from(sum, { 'ccy!': '', 'kind!': '', count: '', in: '', out: 'without fees', fee: '' }),
   },
-  'ties!': { type: 'boolean', description: 'false: sums and balances differ, see message' },
+  'ties!': field(flag, 'false: sums and balances differ, see message', true),
 });
 
 export const quote = object({
   ...transaction.properties,
-  total: amount('leaves the wallet, fees included, in sourceReq.ccy'),
+  total: field(decimal, 'leaves the wallet, fees included, in sourceReq.ccy'),
 });
 
-export const rate = object({ 'pair!': word(), base: text(), quote: text(), rate: amount() });
+export const rate = from(rateFields, { 'pair!': '', base: '', quote: '', rate: '' });
 export const decoded = object({
-  'kind!': word('bolt11, bitcoin-address, tron-address, lnurl, lightning-address, bip21 …'),
+  'kind!': field(
+    text,
+    'bolt11, bitcoin-address, tron-address, lnurl, lightning-address, bip21 …',
+    true,
+  ),
 });
-export const depositAddress = object({ staticOnchainAddress: text(), lightningAddress: text() });
-export const institution = object({
-  'institutionCode!': word(),
-  institutionType: text('bank or mobile'),
-  institutionName: text(),
+export const depositAddress = object({
+  ...from(usdtAddressFields, { staticOnchainAddress: '' }).properties,
+  lightningAddress: field(text),
 });
-export const payoutMethod = object({
-  'country!': word(),
-  'method!': word(),
-  ccy: text(),
-  institutionType: text(),
+export const institution = from(institutionFields, {
+  'institutionCode!': '',
+  institutionType: 'bank or mobile',
+  institutionName: '',
 });
-export const limit = object({
-  rule: text('per payment, per day or destination'),
-  ccy: text(),
-  amount: amount(),
-  left: amount(),
+export const payoutMethod = from(methodFields, {
+  'country!': '',
+  'method!': '',
+  ccy: '',
+  institutionType: '',
 });
-export const pendingPayment = object({
-  'ref!': word(),
-  txnId: text(),
-  txnState: text(),
-  ccy: text(),
-  amount: any(),
+export const limit = from(limitFields, {
+  rule: 'per payment, per day or destination',
+  ccy: '',
+  amount: '',
+  left: '',
+});
+export const pendingPayment = from(pendingFields, {
+  'ref!': '',
+  txnId: '',
+  txnState: '',
+  ccy: '',
+  amount: '',
 });

@@ -164,7 +164,7 @@ const createdText = ({ createdAt }: ListedTransaction): string =>
  * The order of a payment of this home. Undefined if the payment is unknown here or cannot be
  * repeated.
  */
-export async function orderAgain(txnId: string, context: Context): Promise<Order | undefined> {
+async function orderAgain(txnId: string, context: Context): Promise<Order | undefined> {
   if (context.settings.accountId !== undefined) return undefined;
   const { scope, journal } = await context.account();
   const payment = await (await journal()).find(scope, txnId);

@@ -1,26 +1,11 @@
 // Shows the account record. Specification: endpoint 3.
-import type { Account } from '../../api/types.js';
+import { accountFields } from '../../api/reading/objects.js';
 import { objectView } from '../../terminal/views/object-view.js';
 import { defineCommand } from '../define.js';
 import { text } from '../values.js';
 
-const accountFields = [
-  'id',
-  'accountId',
-  'displayName',
-  'accountDisplayName',
-  'status',
-  'accountStatus',
-  'country',
-  'countryCode',
-  'timezone',
-  'extId',
-  'parentAccountId',
-  'createdAt',
-] as const;
-
 export const account = defineCommand({
-  prints: accountFields satisfies readonly (keyof Account)[],
+  prints: Object.keys(accountFields),
   arguments: {
     id: text('ID').optional().describe('account or subaccount id (default: the current one)'),
   },

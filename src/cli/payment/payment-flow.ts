@@ -194,7 +194,7 @@ export async function spentToday(context: Context): Promise<readonly Spend[]> {
 }
 
 /** Empty on a screen, because the live line shows the result. */
-export function paidView({ now }: Context): RecordView<Transaction> {
+function paidView({ now }: Context): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(now());
   return { columns, fields, quiet, screen: () => [] };
 }

@@ -35,7 +35,7 @@ async function debitUnder(ref: string, context: Context): Promise<Money | undefi
 }
 
 /** The spendable balances, as far as the service reports them. */
-export async function readBalances({ account }: Context): Promise<Money[]> {
+async function readBalances({ account }: Context): Promise<Money[]> {
   const wallets = await (await account()).client.wallets();
   return wallets.flatMap(({ ccy, availableBalance }) => moneyFromWire(ccy, availableBalance) ?? []);
 }

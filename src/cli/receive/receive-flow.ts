@@ -226,7 +226,7 @@ function showCard(
 }
 
 /** The hosted payment page. A browser cannot reach the page of the embedded sandbox. */
-export function pageFact({ sourceReq }: Transaction, { embedded }: Context['settings']): Fact[] {
+function pageFact({ sourceReq }: Transaction, { embedded }: Context['settings']): Fact[] {
   if (embedded) return [];
   const page = sourceReq.reqDetails?.['invoicePageUrl'];
   return typeof page === 'string' ? [{ label: 'Page', value: page, whole: true }] : [];

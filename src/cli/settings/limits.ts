@@ -12,7 +12,7 @@ import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Spend } from '../../store/journal/journal.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { back } from '../../terminal/ask/ask.js';
-import { limitFields, limitList, type LimitRow } from '../../terminal/views/settings-views.js';
+import { limitNames, limitList, type LimitRow } from '../../terminal/views/settings-views.js';
 import { readAllowed } from '../../wallet/limits/allowed-destinations.js';
 import { noLimits, sumOf } from '../../wallet/limits/limits.js';
 import type { Context } from '../context.js';
@@ -22,7 +22,7 @@ import { spentToday } from '../payment/payment-flow.js';
 import { amount, currency, text } from '../values.js';
 
 export const limitsList = defineCommand({
-  fields: limitFields,
+  fields: limitNames,
   examples: [
     ['svcpay limits list', 'every limit and how much is used'],
     ['svcpay limits list --json', 'for a script'],
@@ -32,7 +32,7 @@ export const limitsList = defineCommand({
 
 /** Replaces the limits of the given currencies. */
 export const limitsSet = defineCommand({
-  fields: limitFields,
+  fields: limitNames,
   options: {
     perPayment: amount()
       .repeated()
@@ -79,7 +79,7 @@ export const limitsSet = defineCommand({
 
 /** Adds a destination. The first entry stops payments to all other destinations. */
 export const limitsAllow = defineCommand({
-  fields: limitFields,
+  fields: limitNames,
   arguments: {
     destination: text('DESTINATION').describe(
       'an address, Lightning Address, LNURL, node key, an invoice (for its node), ' +
@@ -108,7 +108,7 @@ export const limitsAllow = defineCommand({
 
 /** Removes a destination. Without the last entry, every destination is allowed. */
 export const limitsDisallow = defineCommand({
-  fields: limitFields,
+  fields: limitNames,
   arguments: { destination: text('DESTINATION').describe('as shown by svcpay limits list') },
   examples: [
     [
@@ -138,7 +138,7 @@ export const limitsDisallow = defineCommand({
 });
 
 export const limitsClear = defineCommand({
-  fields: limitFields,
+  fields: limitNames,
   arguments: { ccy: currency().optional().describe('only the limits in this currency') },
   examples: [
     ['svcpay limits clear', 'no limits, and any destination; asks first'],

@@ -5,7 +5,7 @@ import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import { webhookCard, webhookFields, webhookList } from '../../terminal/views/webhook-view.js';
+import { webhookCard, webhookNames, webhookList } from '../../terminal/views/webhook-view.js';
 import type { Context } from '../context.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
@@ -50,7 +50,7 @@ export const listWebhooks = defineCommand({
 
 /** Replaces the webhook of the account. */
 export const setWebhook = defineCommand({
-  fields: webhookFields,
+  fields: webhookNames,
   arguments: { url: callbackUrl().describe('https address for the service to call') },
   options: newSecret,
   examples: [
@@ -78,7 +78,7 @@ export const setWebhook = defineCommand({
 });
 
 export const updateWebhook = defineCommand({
-  fields: webhookFields,
+  fields: webhookNames,
   arguments: { id },
   options: { callback: callbackUrl().optional().describe('new https address'), ...newSecret },
   examples: [

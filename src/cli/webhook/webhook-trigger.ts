@@ -4,6 +4,7 @@ import { deliveryAnswer, fieldNames } from '../../formats/sandbox/answers.js';
 import { messageOf } from '../../formats/unknown.js';
 import { transactionStates } from '../../formats/states.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
+import { payloadFields } from '../../webhooks/events.js';
 import { nameOf, openForwarder, parseTarget } from '../../webhooks/forward.js';
 import { signBody } from '../../webhooks/sign.js';
 import type { Context } from '../context.js';
@@ -32,7 +33,7 @@ const options = {
 const delivered = fieldNames(deliveryAnswer);
 
 export const triggerWebhook = defineCommand({
-  fields: [...new Set(['txnId', 'extRefId', 'txnState', 'msg', 'updatedAt', ...delivered])],
+  fields: [...new Set([...Object.keys(payloadFields), ...delivered])],
   arguments: {
     state: choice(transactionStates, 'STATE').describe('the txnState that the event reports'),
   },

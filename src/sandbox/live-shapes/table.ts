@@ -240,7 +240,7 @@ export const liveShapes = {
 
 export type LiveShapeName = keyof typeof liveShapes;
 
-export const isLiveShape = (name: string): name is LiveShapeName => Object.hasOwn(liveShapes, name);
+const isLiveShape = (name: string): name is LiveShapeName => Object.hasOwn(liveShapes, name);
 export const shapeNames: readonly LiveShapeName[] = Object.keys(liveShapes).filter(isLiveShape);
 
 export const shapeOf = (name: LiveShapeName): LiveShape => liveShapes[name];

@@ -13,7 +13,7 @@ export const openApiRoute: Route = {
   answer: ({ ctx }) => jsonAnswer(200, openApiDocument(ctx.maker)),
 };
 
-export function openApiDocument(maker: Maker): Schema {
+function openApiDocument(maker: Maker): Schema {
   return {
     openapi: '3.1.1',
     info: {

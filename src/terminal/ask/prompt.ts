@@ -174,7 +174,7 @@ export function pasteReader(): (piece: string) => string {
 const controlKeys = /[^\P{Cc}\r\n\t]/u;
 
 /** Whether a piece is marked as a paste, or is too long for typed keys. */
-export const isPaste = (piece: string): boolean =>
+const isPaste = (piece: string): boolean =>
   piece.includes(pasteStart) || (piece.length >= leastPasted && !controlKeys.test(piece));
 
 const onOneLine = (text: string): string => text.replace(/[\r\n\t]+ */g, ' ');

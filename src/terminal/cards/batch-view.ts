@@ -351,7 +351,7 @@ export interface BatchLine {
   readonly settled: string | null;
 }
 
-export const batchLineFields = [
+const batchLineFields = [
   'line',
   'ref',
   'to',

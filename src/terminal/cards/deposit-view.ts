@@ -1,4 +1,5 @@
 // A permanent deposit address with its QR code and its accepted currency.
+import { usdtAddressFields } from '../../api/reading/objects.js';
 import { invoiceCard } from './invoice-card.js';
 import type { RecordView } from '../rows/view.js';
 
@@ -16,10 +17,7 @@ export const depositFields: readonly string[] = [
   'ccy',
   'chain',
   'address',
-  'staticOnchainAddress',
-  'walletCcy',
-  'chainId',
-  'accountId',
+  ...Object.keys(usdtAddressFields),
   'lightningAddress',
 ];
 

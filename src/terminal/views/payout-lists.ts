@@ -1,4 +1,5 @@
 // Payout destinations as tables: methods, institutions and the address book.
+import { text, type FieldsOf } from '../../api/reading/readers.js';
 import type { Institution } from '../../api/types.js';
 import type { Recipient } from '../../store/profile/profiles.js';
 import type { ListView } from '../rows/view.js';
@@ -12,6 +13,15 @@ export interface ListedMethod {
   /** The duration in words. Null if the specification has none. */
   readonly arrives: string | null;
 }
+
+export const methodFields = {
+  country: text,
+  countryName: text,
+  ccy: text,
+  method: text,
+  institutionType: text,
+  arrives: text,
+} satisfies FieldsOf<ListedMethod>;
 
 export const methodList: ListView<ListedMethod> = {
   columns: [

@@ -1,5 +1,14 @@
 // Payments of the journal: the unfinished payments, and the results of resuming them.
 import type { Big } from 'big.js';
+import {
+  count,
+  decimal,
+  fields,
+  flag,
+  instant,
+  text,
+  type FieldsOf,
+} from '../../api/reading/readers.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { money } from '../../formats/amount.js';
 import { formatDuration } from '../../formats/duration.js';
@@ -43,6 +52,24 @@ export interface PendingPayment extends Pick<Payment, 'ref' | 'kind' | 'openedAt
   /** The state just read from the service. Omitted if it could not be read. */
   readonly transaction: Transaction | undefined;
 }
+
+export const pendingFields = {
+  ref: text,
+  kind: text,
+  step: text,
+  attempt: count,
+  txnId: text,
+  txnState: text,
+  destination: text,
+  with: text,
+  ccy: text,
+  amount: decimal,
+  agreed: flag,
+  openedAt: instant,
+  updatedAt: instant,
+  asOf: instant,
+  transaction: fields,
+} satisfies FieldsOf<PendingPayment>;
 
 const stepWords: Readonly<Record<AttemptState, string>> = {
   requested: 'not quoted yet',
@@ -238,17 +265,7 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
       { name: 'txnId', title: 'Transaction', value: ({ txnId }) => txnId, only: 'rows' },
       { name: 'txnState', title: 'State', value: ({ txnState }) => txnState, only: 'rows' },
     ],
-    fields: [
-      'destination',
-      'with',
-      'amount',
-      'ccy',
-      'attempt',
-      'openedAt',
-      'updatedAt',
-      'asOf',
-      ...nestedTransactionFields,
-    ],
+    fields: [...Object.keys(pendingFields), ...nestedTransactionFields],
     quiet: ({ ref }) => ref,
     empty: 'No unfinished payments. All payments: svcpay tx list',
     footer,

@@ -1,5 +1,6 @@
 // Exchange rates: a pair, its price, and the inverse.
 import type { Big } from 'big.js';
+import { decimal, text, type FieldsOf } from '../../api/reading/readers.js';
 import { fixed } from '../../formats/amount.js';
 import type { ListView } from '../rows/view.js';
 import { inverseText, rateText } from '../cards/quote-card.js';
@@ -15,6 +16,13 @@ export interface RateRow {
   readonly rate: Big;
 }
 
+export const rateFields = {
+  pair: text,
+  base: text,
+  quote: text,
+  rate: decimal,
+} satisfies FieldsOf<RateRow>;
+
 export const rateList: ListView<RateRow> = {
   columns: [
     { name: 'pair', title: 'Pair', value: ({ pair }) => pair, priority: 1 },
@@ -29,7 +37,7 @@ export const rateList: ListView<RateRow> = {
       priority: 2,
     },
   ],
-  fields: ['base', 'quote'],
+  fields: Object.keys(rateFields),
   quiet: ({ rate }) => fixed(rate),
   empty: 'The service lists no rates.',
 };

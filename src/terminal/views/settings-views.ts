@@ -1,5 +1,6 @@
 // Settings, profiles, logins, limits and the findings of `doctor`, as tables and records.
 import type { Big } from 'big.js';
+import { decimal, text, type FieldsOf } from '../../api/reading/readers.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { factLines, type Fact } from '../cards/card.js';
@@ -108,15 +109,9 @@ export interface Login {
   readonly tokenIn: string;
 }
 
-export const loginFields: readonly string[] = [
-  'profile',
-  'baseUrl',
-  'accountId',
-  'tokenExpires',
-  'tokenExpiresAt',
-  'secretIn',
-  'tokenIn',
-];
+const loginColumns = ['profile', 'baseUrl', 'accountId', 'tokenExpires', 'secretIn', 'tokenIn'];
+
+export const loginFields: readonly string[] = [...loginColumns, 'tokenExpiresAt'];
 
 function facts(login: Login): Fact[] {
   return [
@@ -134,16 +129,13 @@ function facts(login: Login): Fact[] {
 
 export const loginView = (login: Login): RecordView<Login> => ({
   screen: (canvas) => factLines(facts(login), canvas),
-  columns: fieldColumns(
-    ['profile', 'baseUrl', 'accountId', 'tokenExpires', 'secretIn', 'tokenIn'],
-    [
-      {
-        name: 'tokenExpires',
-        title: '',
-        value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString(),
-      },
-    ],
-  ),
+  columns: fieldColumns(loginColumns, [
+    {
+      name: 'tokenExpires',
+      title: '',
+      value: ({ tokenExpiresAt }) => new Date(tokenExpiresAt).toISOString(),
+    },
+  ]),
   quiet: ({ accountId }) => accountId,
 });
 
@@ -159,15 +151,17 @@ export interface LimitRow {
   readonly destination: string | null;
 }
 
-export const limitFields: readonly string[] = [
-  'rule',
-  'ccy',
-  'amount',
-  'limit',
-  'used',
-  'left',
-  'destination',
-];
+export const limitFields = {
+  rule: text,
+  ccy: text,
+  amount: decimal,
+  used: decimal,
+  left: decimal,
+  destination: text,
+} satisfies FieldsOf<LimitRow>;
+
+/** With the column of an amount or a destination. */
+export const limitNames: readonly string[] = [...Object.keys(limitFields), 'limit'];
 
 const shown = (ccy: string | null, value: Big | null): string =>
   ccy === null || value === null ? '' : formatAmount(money(ccy, value));

@@ -1,5 +1,10 @@
 // The `--fields` of a transaction: all names of the specification.
-import { sideTable, transactionTable } from '../../api/reading/transaction.js';
+import {
+  detailFields,
+  sideFields,
+  transactionFields as wireFields,
+} from '../../api/reading/transaction.js';
+import type { SourceOfFunds } from '../../api/types.js';
 
 const party = [
   'type',
@@ -10,41 +15,28 @@ const party = [
   'details.address1',
 ];
 
-const details = [
-  'paymentRequest',
-  'invoicePageUrl',
-  'address',
-  'amount',
-  'invoice',
-  'expiredAt',
-  'lnurlAddress',
-  'acctName',
-  'acctNum',
-  'bankAcctNum',
-  'institutionCode',
-  'institutionName',
-  'confirmations',
-  'requiredConfirmations',
-];
+const codes = ['purpose', 'source', 'relationship'] satisfies (keyof SourceOfFunds)[];
 
 const within = (parent: string, names: readonly string[]): string[] => [
   parent,
   ...names.map((name) => `${parent}.${name}`),
 ];
 
-const side = sideTable.flatMap(([name]) => {
-  if (name === 'reqDetails') return within(name, details);
-  return name === 'kyc' ? within(name, party) : [name];
-});
+/** The inner fields of an object that is not specified further. */
+const inner: Readonly<Record<string, readonly string[]>> = {
+  reqDetails: Object.keys(detailFields),
+  kyc: party,
+  sourceOfFunds: codes,
+};
 
-export const transactionFields: readonly string[] = [
-  'txnId',
-  'txnState',
-  ...transactionTable.map(([name]) => name).filter((name) => name !== 'sourceOfFunds'),
-  ...within('sourceReq', side),
-  ...within('destReq', side),
-  ...within('sourceOfFunds', ['purpose', 'source', 'relationship']),
-];
+const namesOf = (fields: object): string[] =>
+  Object.keys(fields).flatMap((name) => within(name, inner[name] ?? []));
+
+const side = namesOf(sideFields);
+
+export const transactionFields: readonly string[] = namesOf(wireFields).flatMap((name) =>
+  name === 'sourceReq' || name === 'destReq' ? within(name, side) : name,
+);
 
 /** The fields of a row that shows a whole transaction as one field. */
 export const nestedTransactionFields: readonly string[] = within('transaction', transactionFields);

@@ -1,5 +1,6 @@
 // The wallets of an account as a table: available, reserved and total per currency.
 import { formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
+import { walletFields } from '../../api/reading/objects.js';
 import type { Wallet } from '../../api/types.js';
 import { sideBySide } from '../layout.js';
 import type { Column, ListView } from '../rows/view.js';
@@ -40,7 +41,7 @@ export function walletList(footer?: string, isOne = false): ListView<Wallet> {
       { ...amountColumn('reserved', 'Reserved', reserved), priority: 2, style: dimZero(reserved) },
       { ...amountColumn('amount', 'Total', total), priority: 1 },
     ],
-    fields: ['id', 'accountId', 'createdAt', 'updatedAt'],
+    fields: Object.keys(walletFields),
     quiet: (wallet) => `${isOne ? '' : `${wallet.ccy} `}${available(wallet)?.toFixed() ?? ''}`,
     empty: 'This account has no wallets yet.',
     footer,

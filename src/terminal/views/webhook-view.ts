@@ -1,4 +1,5 @@
 // Webhooks of an account and their signatures, for people and for scripts.
+import { webhookFields } from '../../api/reading/objects.js';
 import type { Webhook } from '../../api/types.js';
 import { factLines } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
@@ -26,10 +27,8 @@ const createdText = (at: Webhook['createdAt'], now: number): string =>
   at == null ? '–' : relativeTime(at, now);
 
 /** The fields of a changed webhook. They can be requested before the change. */
-export const webhookFields: readonly string[] = [
-  'id',
-  'callback',
-  'createdAt',
+export const webhookNames: readonly string[] = [
+  ...Object.keys(webhookFields),
   'secret',
   'secretIn',
 ];

@@ -7,7 +7,7 @@ import { fromWire } from '../../formats/amount.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
 import { movedAmounts, type MovedAmounts } from '../history/moved-amounts.js';
 
-export const differenceKinds = [
+const differenceKinds = [
   'unknown here',
   'unknown there',
   'unresolved',

@@ -128,7 +128,7 @@ const amountText = (movement: Moved): string =>
 const words = { receive: 'Received', send: 'Sent', swap: 'Swapped' } as const;
 
 /** `Sent tron: Supplier in Lagos`. */
-export const descriptionOf = ({ kind, other, note }: Moved, payee = other): string =>
+const descriptionOf = ({ kind, other, note }: Moved, payee = other): string =>
   `${words[kind]} ${payee}${note === null ? '' : `: ${note}`}`;
 
 export const accountingFormats = ['koinly', 'xero', 'quickbooks'] as const;

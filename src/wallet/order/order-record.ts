@@ -65,7 +65,7 @@ export const recordOf = (
 });
 
 /** Throws unless the text is read back as an equal order: a crash must not change a payment. */
-export function encodeOrder(order: Order): string {
+function encodeOrder(order: Order): string {
   const text = JSON.stringify(plain(order));
   if (JSON.stringify(plain(decodeOrder(text))) !== text)
     throw new Error('An order cannot be kept in the journal.');

@@ -383,7 +383,7 @@ function openAttempt(situation: Situation): Step {
  * True if no attempt can have moved money, or if a person accepted the risk of attempts up to
  * `retryUpTo`.
  */
-export function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: Wish): boolean {
+function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: Wish): boolean {
   return attempts.every(
     ({ number, state }) =>
       state === 'lapsed' ||

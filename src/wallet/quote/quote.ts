@@ -72,7 +72,7 @@ const feesOf = ({ sourceReq }: Transaction): [service: Big, network: Big] => [
 /**
  * Checks that the figures of a transaction are possible and consistent. Throws Failure `refused`.
  */
-export function checkAgreement(order: Order, txn: Transaction): void {
+function checkAgreement(order: Order, txn: Transaction): void {
   checkSigns(txn);
   const [serviceFee, networkFee] = feesOf(txn);
   checkRate(order, txn, exchangeRate(txn), serviceFee.plus(networkFee));

@@ -35,52 +35,59 @@ export interface BatchCheck {
   /** Rows that an earlier run paid or submitted. */
   readonly settled: number;
   readonly earlier: readonly SettledRow[];
-  /** The latest run with rows of this file, which this run continues. */
+  /** The latest run with rows of this file. This run continues it. */
   readonly run: string | undefined;
   readonly payees: readonly PayeeRow[];
-  /** The columns that rows have. */
+  /** The columns that the rows have. */
   readonly columns: readonly string[];
   readonly problems: readonly Problem[];
   /** Totals of the unpaid rows, without fees. */
   readonly totals: readonly BatchTotal[];
-  /** The unpaid rows, if they are few enough to be quoted. */
+  /** The unpaid rows, if they are few enough for quotes. */
   readonly quotable: readonly PlannedRow[] | undefined;
 }
 
 /** A row that an earlier run paid or submitted. */
 export interface SettledRow {
   readonly line: number;
-  /** The reference is derived from what is paid, so that the same row next month has it too. */
+  /**
+   * Whether svcpay derived the reference from the payment, so that an equal row next month has the
+   * same reference.
+   */
   readonly isDerived: boolean;
-  /** When it was submitted, epoch ms. */
+  /** When the row was submitted, epoch ms. */
   readonly at: number;
 }
 
 /**
- * Rows without references are paid once under one name; after this time they may be meant again.
+ * Equal rows without references are paid once under one name. After this time, they may be meant as
+ * a new payment.
  */
 const sameRunMs = 7 * 86_400_000;
 
-/** Rows without a reference that were paid so long ago that they may be meant for a new run. */
+/** Rows without a reference that were paid long ago, so they may be meant for a new run. */
 export const staleRows = ({ earlier }: BatchCheck, now: number): SettledRow[] =>
   earlier.filter(({ isDerived, at }) => isDerived && at < now - sameRunMs);
 
 export interface CheckDeps {
   readonly plan: (row: BatchRow) => Promise<PlannedRow>;
   /**
-   * Throws Failure for a destination that must not be paid, such as the own address. Called for
-   * unpaid rows.
+   * Throws Failure for a destination that must not be paid, such as the account's own address.
+   * Called for unpaid rows.
    */
   readonly vet: (row: PlannedRow) => Promise<void>;
-  /** The payments whose reference is this one but for case and blanks. */
+  /** The payments whose reference differs from this reference at most in case and blanks. */
   readonly alike: (ref: string) => Promise<readonly Payment[]>;
-  /** The spending that counts towards daily limits. */
+  /** The spending that counts towards limits per day. */
   readonly spent: () => Promise<readonly Spend[]>;
   readonly limits: Limits;
   readonly now: () => number;
 }
 
-/** Never throws for a bad row: `problems` lists all of them in line order. */
+/**
+ * Checks the whole batch. It never throws for an invalid row: `problems` lists all problems in line
+ * order.
+ */
 export async function checkBatch(
   rows: AsyncIterable<BatchRow | Problem>,
   deps: CheckDeps,
@@ -156,12 +163,12 @@ const paidAt = ({ attempts, openedAt }: Payment): number =>
   Math.max(...attempts.map(({ submittedAt }) => submittedAt ?? openedAt));
 
 interface Seen {
-  /** By the reference without case and blanks. */
+  /** Lines by their reference without case and blanks. */
   readonly lineOfRef: Map<string, Pick<PlannedRow, 'line' | 'ref'>>;
   readonly lineOfInvoice: Map<string, number>;
 }
 
-/** Throws Failure `usage` for a row that repeats an earlier one. */
+/** Throws Failure `usage` for a row that repeats an earlier row. */
 function checkNew(
   { line, ref, named, order }: PlannedRow,
   { lineOfRef, lineOfInvoice }: Seen,
@@ -191,7 +198,8 @@ const usage = (column: string, message: string): Failure =>
   new CellFailure(column, new Failure('usage', message));
 
 /**
- * Whether an earlier run has paid or submitted it. Throws Failure for a row that cannot be paid.
+ * Whether an earlier run has paid or submitted the row. Throws Failure for a row that cannot be
+ * paid.
  */
 async function stateOf(
   row: PlannedRow,
@@ -221,7 +229,8 @@ function isSettled({ ref, order }: PlannedRow, payment: Payment): boolean {
 }
 
 /**
- * After its invoice has expired, a bitcoin: URI is planned on-chain, although the invoice was paid.
+ * Whether a row pays the same invoice as a payment. After its invoice has expired, a bitcoin: URI
+ * is planned on-chain, although the invoice was paid.
  */
 const paysSameInvoice = ({ idempotencyKey }: PlannedRow['order'], payment: Payment): boolean =>
   idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
@@ -251,7 +260,7 @@ function add(totals: Map<string, BatchTotal>, row: PlannedRow): void {
   totals.set(key, { ...before, rows: before.rows + 1, amount: before.amount.plus(value) });
 }
 
-/** Checks the sum of all rows against the rest of the daily limit. */
+/** Checks the sum of all rows against the rest of the limit per day. */
 async function problemsOfDay(
   totals: readonly BatchTotal[],
   { limits, spent }: CheckDeps,

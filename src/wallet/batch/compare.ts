@@ -4,9 +4,9 @@ import Big from 'big.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { accountKey, payeeKey, payeeName, type PaidRow, type PayeeRow } from './payee.js';
 
-/** A run of a batch with the rows that it paid. */
+/** A run of a batch, with the rows that it paid. */
 export interface PastRun {
-  /** See `BatchMark`. */
+  /** The name of the run, see `BatchMark`. */
   readonly run: string;
   readonly rows: readonly PaidRow[];
 }
@@ -23,16 +23,16 @@ export type RemarkKind =
 
 export interface Remark {
   readonly kind: RemarkKind;
-  /** Null for a payee who has no line. */
+  /** Null for a payee without a line. */
   readonly line: number | null;
   readonly payee: string;
   readonly before: string | null;
   readonly now: string | null;
-  /** In words, such as `ten times as much`. */
+  /** A note in words, such as `ten times as much`. */
   readonly note: string | null;
 }
 
-/** Under `--yes` a person has to accept these. */
+/** Whether a person must accept the remark if the run has `--yes`. */
 export const needsAcceptance = ({ kind }: Remark): boolean =>
   kind === 'account-changed' || kind === 'institution-changed' || kind === 'row-twice';
 
@@ -44,7 +44,7 @@ export interface Comparison {
 
 /**
  * @param runs newest first
- * @param factor an amount that differs by more than this is remarked
+ * @param factor a larger ratio of two amounts causes a remark
  */
 export function compareRuns(
   rows: readonly PayeeRow[],
@@ -63,7 +63,7 @@ export function compareRuns(
   };
 }
 
-/** A new payee with several rows is remarked on the first. */
+/** Keeps one remark for a new payee with several rows, on the first row. */
 function onceNew(remarks: readonly Remark[]): Remark[] {
   const seen = new Set<string>();
   return remarks.filter(({ kind, payee }) => {
@@ -74,7 +74,7 @@ function onceNew(remarks: readonly Remark[]): Remark[] {
   });
 }
 
-/** A payee or an account has changed its words alone if one of the two is equal. */
+/** Keys of a row. If only one of payee and account is equal, the other one has changed. */
 const keysOf = (row: PaidRow): string[] =>
   [payeeKey(row), accountKey(row)].flatMap((key) => key ?? []);
 
@@ -88,7 +88,7 @@ function lastRun(rows: readonly PayeeRow[], runs: readonly PastRun[]): PastRun |
 }
 
 interface Known {
-  /** The rows of each payee in the latest run that paid them. */
+  /** The rows of each payee in the latest run that paid the payee. */
   readonly byPayee: ReadonlyMap<string, readonly PaidRow[]>;
   readonly byAccount: ReadonlyMap<string, readonly PaidRow[]>;
 }
@@ -175,7 +175,7 @@ const bank = ({ institution, institutionName }: PaidRow): string =>
 const place = (row: PaidRow): string =>
   [row.account ?? '', bank(row)].filter((part) => part !== '').join(' · ');
 
-/** Compared with the closest amount to the payee, if possible to the same account. */
+/** Compares with the closest earlier amount to the payee, if possible to the same account. */
 function amountChange(row: PayeeRow, earlier: readonly PaidRow[], factor: Big): Remark[] {
   const same = earlier.filter((each) => accountKey(each) === accountKey(row));
   const among = same.length > 0 ? same : earlier;
@@ -195,7 +195,7 @@ function amountChange(row: PayeeRow, earlier: readonly PaidRow[], factor: Big): 
 
 const amountOf = ({ ccy, amount }: PaidRow): string => formatAmount(money(ccy, amount));
 
-/** At least 1. */
+/** The ratio of two amounts, at least 1. */
 function ratio({ amount: one }: PaidRow, { amount: other }: PaidRow): Big {
   const [a, b] = [new Big(one), new Big(other)];
   if (a.eq(0) || b.eq(0)) return new Big(a.eq(b) ? 1 : Number.MAX_SAFE_INTEGER);
@@ -211,7 +211,7 @@ function timesText(times: Big, isMore: boolean): string {
   return isMore ? `${text} times as much` : `${text} times less`;
 }
 
-/** Rows that differ in their references alone, and accounts under two names. */
+/** Remarks on rows that differ only in their references, and on accounts under two names. */
 function within(rows: readonly PayeeRow[]): Remark[] {
   const firstOf = new Map<string, PayeeRow>();
   const namedFirst = new Map<string, PayeeRow>();

@@ -1,27 +1,28 @@
-// The first line of a batch file: which column is which, whatever program wrote it.
+// The first line of a batch file, which names the columns. It accepts the names that other programs
+// write.
 import { clip } from '../../formats/text.js';
 
 export interface Columns {
   /** The names allowed in the header, in any order and letter case. */
   readonly names: ReadonlySet<string>;
-  /** Columns of a result file that say what became of a row. */
+  /** Columns of a result file with the outcome of a row. */
   readonly ofResult: ReadonlySet<string>;
-  /** Unknown columns are ignored. */
+  /** Whether unknown columns are ignored. */
   readonly ignoreOthers: boolean;
 }
 
 export interface Head {
-  /** By position; undefined for a column that is ignored. */
+  /** The names by position. Undefined for an ignored column. */
   readonly names: readonly (string | undefined)[];
-  /** A result file: its cells were made safe for spreadsheets. */
+  /** Whether it is a result file, whose cells were made safe for spreadsheets. */
   readonly isResult: boolean;
-  /** A result file that is read as a batch file. */
+  /** Whether it is a result file that is read as a batch file. */
   readonly isInput: boolean;
-  /** The cells that a row has at least: without nameless columns at the end. */
+  /** The least number of cells in a row, without nameless columns at the end. */
   readonly size: number;
 }
 
-/** A head without mistakes, or the first mistake in words. */
+/** A valid header, or its first problem in words. */
 export function readHead(record: readonly string[], columns: Columns): Head | string {
   const head = record.map((name) => name.trim().toLowerCase());
   const size = head.findLastIndex((name) => name !== '') + 1;
@@ -66,7 +67,7 @@ function mistakeIn(
     : `The column "to" is missing. There are: ${known}.`;
 }
 
-/** Names that other programs give to our columns. */
+/** Names that other programs give to these columns. */
 const otherNames: Readonly<Record<string, string>> = {
   reference: 'ref',
   id: 'ref',
@@ -81,7 +82,7 @@ const otherNames: Readonly<Record<string, string>> = {
   bank: 'institution',
 };
 
-/** The column that a misspelled or other name means: never ignored. */
+/** The column that a misspelled or foreign name means. Such a column is never ignored. */
 function meant(name: string, { names }: Columns): string | undefined {
   const plain = name.replaceAll(/[\s-]+/g, '_');
   if (names.has(plain)) return plain;
@@ -90,7 +91,7 @@ function meant(name: string, { names }: Columns): string | undefined {
   return plain.length < 4 ? undefined : [...names].find((each) => isOneEditAway(plain, each));
 }
 
-/** One letter more, less, other, or two swapped. */
+/** Whether two words differ by one edit: a letter more, less or different, or two swapped. */
 function isOneEditAway(one: string, other: string): boolean {
   if (Math.abs(one.length - other.length) > 1) return false;
   let at = 0;

@@ -3,17 +3,17 @@ import type { Journal } from '../../store/journal/journal.js';
 import type { PastRun } from './compare.js';
 import { readPaidRow } from './payee.js';
 
-/** So many earlier runs are compared: those of a year, if one is paid each month. */
+/** The number of earlier runs that are compared: a year of monthly runs. */
 const runsCompared = 12;
 
-/** A run is found by its name among so many. */
+/** The number of runs that are searched for a name. */
 export const runsKept = 1_000;
 
 /** The name of a run: its start, by which runs are sorted, and the name of the batch. */
 export const runName = (startedAt: number, name: string): string =>
   `${new Date(startedAt).toISOString()} ${name}`;
 
-/** When a run started, epoch ms, and the name of its batch. */
+/** The start of a run in epoch ms, and the name of its batch. */
 export const readRunName = (
   run: string,
 ): { readonly startedAt: number; readonly name: string } => ({
@@ -25,8 +25,7 @@ const isoLength = '2026-10-22T09:12:03.123Z'.length;
 
 /**
  * Earlier runs, newest first.
- *
- * @param except the run that is continued now
+ * @param except the run that continues now
  */
 export async function pastRuns(
   journal: Pick<Journal, 'runs' | 'paidInRun'>,

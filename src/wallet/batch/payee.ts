@@ -1,5 +1,4 @@
-// Who a row pays: the payee, the account and the amount, to compare with earlier runs and to keep
-// in the journal.
+// The payee, account and amount of a row, for the comparison with earlier runs and for the journal.
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
@@ -12,9 +11,9 @@ import type { PlannedRow } from './plan.js';
 
 const paidSchema = v.object({
   line: v.number(),
-  /** As in the file or the address book. */
+  /** The name in the file or the address book. */
   name: v.nullable(v.string()),
-  /** Null for what can be paid once, such as an invoice. */
+  /** Null for a destination that can be paid only once, such as an invoice. */
   account: v.nullable(v.string()),
   institution: v.nullable(v.string()),
   institutionName: v.nullable(v.string()),
@@ -22,7 +21,7 @@ const paidSchema = v.object({
   amount: v.string(),
 });
 
-/** A row as the journal keeps it. */
+/** A row as the journal stores it. */
 export type PaidRow = v.InferOutput<typeof paidSchema>;
 
 /** A row of the file. */
@@ -30,9 +29,9 @@ export interface PayeeRow extends PaidRow {
   readonly ref: string;
   /** The paying wallet. */
   readonly from: string;
-  /** Equal for rows that pay the same, whatever their references. */
+  /** Equal for rows with the same payment, whatever their references. */
   readonly content: string;
-  /** Paid or in flight already. */
+  /** Whether the row is already paid or in flight. */
   readonly settled: boolean;
 }
 
@@ -56,13 +55,13 @@ export function payeeRow(row: PlannedRow, settled: boolean): PayeeRow {
   };
 }
 
-/** All that is paid and noted, as a digest. */
+/** A digest of the payment and its note. */
 const contentOf = ({ order }: PlannedRow): string =>
   createHash('sha256')
     .update(JSON.stringify([fingerprint(order), order.body.note ?? '']))
     .digest('base64url');
 
-/** The payment's mark in the journal. */
+/** The mark of the payment in the journal. */
 export const markOf = (run: string, row: PlannedRow): BatchMark => {
   const {
     ref: _ref,
@@ -82,11 +81,11 @@ export function readPaidRow(text: string): PaidRow | undefined {
   return read.success ? read.output : undefined;
 }
 
-/** Equal for rows to one account. */
+/** Equal for rows to the same account. */
 export const accountKey = ({ account, institution }: PaidRow): string | undefined =>
   account === null ? undefined : `${institution?.toUpperCase() ?? ''}:${account}`;
 
-/** Equal for rows of one payee: by the name if there is one, otherwise by the account. */
+/** Equal for rows of the same payee: by the name if there is one, otherwise by the account. */
 export const payeeKey = (row: PaidRow): string | undefined => {
   const account = accountKey(row);
   if (row.name !== null) return `name ${folded(row.name)}`;

@@ -1,4 +1,4 @@
-// A row of a batch as a payment, and the reference that makes it once.
+// A row of a batch as a payment, with the reference that makes it only once.
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
@@ -10,25 +10,26 @@ import { payoutDestination } from '../payout/order.js';
 export interface PlannedRow {
   readonly line: number;
   readonly ref: string;
-  /** Whether the file has the reference, or it was derived from the payment. */
+  /** Whether the file has the reference. Otherwise svcpay derived it from the payment. */
   readonly named: boolean;
   readonly order: Order;
-  /** Who is paid, if the file or the address book names them. */
+  /** The name of the payee, if the file or the address book has one. */
   readonly name?: string | undefined;
   /** The cells of its line, for the result file. */
   readonly cells?: Readonly<Record<string, string>> | undefined;
   /** As in the file. */
   readonly to: string;
   readonly amount: string;
-  /** It settles within hours or days, so svcpay does not wait. */
+  /** Whether the payment settles within hours or days, so svcpay does not wait for its end. */
   readonly slow: boolean;
 }
 
 /**
- * The reference of a row without one: from destination, amount and the name of the batch. It does
- * not depend on the file, its path or the order of its rows, so a file that was moved, sorted,
- * fixed or piped in again pays nothing twice. Neither the note, the paying wallet nor the spelling
- * of the amount matters. A destination that can be paid only once has its usual reference.
+ * The reference of a row without one. It is derived from destination, amount and the name of the
+ * batch. It does not depend on the file, its path or the order of its rows, so a file that was
+ * moved, sorted, fixed or piped in again pays nothing twice. The note, the paying wallet and the
+ * spelling of the amount do not matter. A destination that can be paid only once has its usual
+ * reference.
  */
 export function derivedRef(order: Order, name: string): string {
   if (order.idempotencyKey !== null) return invoiceReference(order.idempotencyKey);

@@ -1,4 +1,5 @@
-// A batch file as rows with their line numbers: read as a stream, one row in memory at a time.
+// A batch file as rows with their line numbers. It is read as a stream, with one row in memory at a
+// time.
 import { once } from 'node:events';
 import { parse } from 'csv-parse';
 import { Failure } from '../../formats/failure.js';
@@ -6,13 +7,13 @@ import { errorOf } from '../../formats/unknown.js';
 import { clip, fromPlainCell } from '../../formats/text.js';
 import { readHead, type Columns, type Head } from './head.js';
 
-/** The cells of a line by column, without empty ones. */
+/** The cells of a line by column, without empty cells. */
 export interface BatchRow {
   readonly line: number;
   readonly cells: Readonly<Record<string, string>>;
 }
 
-/** A problem of a line; line 0 is the whole batch. */
+/** A problem of a line. Line 0 is the whole batch. */
 export interface Problem {
   readonly line: number;
   readonly column?: string | undefined;
@@ -36,7 +37,7 @@ const longestRow = 65_536;
 
 interface Read {
   readonly record: readonly string[];
-  /** The first of its lines. */
+  /** The number of its first line. */
   readonly line: number;
 }
 
@@ -106,7 +107,7 @@ async function feed(
 const breaksWithin = (record: readonly string[]): number =>
   record.reduce((sum, cell) => sum + (cell.match(/\r\n|[\r\n]/g)?.length ?? 0), 0);
 
-/** Empty cells after the last column are those of a comma at the end. */
+/** Reads a row. Empty cells after the last column come from a comma at the end. */
 function readRow(
   line: number,
   record: readonly string[],
@@ -124,7 +125,7 @@ function readRow(
     return { line, kind: 'usage', message: `${names[broken] ?? ''} is not UTF-8 text.` };
   const cells = names.flatMap((name, index): [string, string][] => {
     const cell = isResult ? fromPlainCell(record[index] ?? '') : (record[index] ?? '');
-    // A reference is exact.
+    // A reference is compared exactly, so it is not trimmed.
     return name === undefined || cell.trim() === ''
       ? []
       : [[name, name === 'ref' ? cell : cell.trim()]];
@@ -132,7 +133,9 @@ function readRow(
   return { line, cells: isInput ? asInput(Object.fromEntries(cells)) : Object.fromEntries(cells) };
 }
 
-/** In a result file `to` is the account of a payout too. */
+/**
+ * The cells of a result file as those of a batch file. There, `to` is also the account of a payout.
+ */
 function asInput({ to, ...cells }: BatchRow['cells']): BatchRow['cells'] {
   const isPayout = cells['acct_num'] !== undefined || cells['recipient'] !== undefined;
   return to === undefined || isPayout ? cells : { ...cells, to };
@@ -146,7 +149,7 @@ const reasons: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: 'It is too long to be a row.',
 };
 
-/** An error of csv-parse, after which nothing can be read. */
+/** The problem for an error of csv-parse, after which nothing can be read. */
 function unreadable(error: unknown): Problem {
   if (!(error instanceof Error) || !('code' in error) || !('lines' in error)) throw error;
   const reason = reasons[String(error.code)] ?? clip(error.message, 200);
@@ -157,7 +160,7 @@ function unreadable(error: unknown): Problem {
   };
 }
 
-/** Turns a refusal into a problem; rethrows other errors. */
+/** Turns a refusal into a problem. Rethrows other errors. */
 export function problemOf(line: number, error: unknown): Problem {
   if (!(error instanceof Failure) || (error.kind !== 'usage' && error.kind !== 'limit'))
     throw error;
@@ -173,7 +176,7 @@ export function problemOf(line: number, error: unknown): Problem {
   };
 }
 
-/** Names the column of a refusal. */
+/** Adds the name of the column to a refusal. */
 export function inColumn<T>(column: string, read: () => T): T {
   try {
     return read();
@@ -193,10 +196,9 @@ interface Separated {
 const separators = [',', ';', '\t'] as const;
 
 /**
- * Finds the separator of a CSV file: the one that a first line `sep=;` names, or the one that the
- * head has most of.
- *
- * @param longest so many bytes of the first lines are looked at
+ * Finds the separator of a CSV file: the separator named by a first line `sep=;`, or the most
+ * frequent separator in the header.
+ * @param longest the most bytes of the first lines to examine
  */
 async function openSeparated(source: AsyncIterable<Buffer>, longest: number): Promise<Separated> {
   const chunks = source[Symbol.asyncIterator]();
@@ -221,13 +223,13 @@ async function openSeparated(source: AsyncIterable<Buffer>, longest: number): Pr
   return { bytes: bytes(), separator, firstLine: named === null ? 1 : 2 };
 }
 
-/** Two lines, because the first can be that of the separator. */
+/** Whether two lines are complete, because the first may name the separator. */
 function hasHead(start: Buffer): boolean {
   const whole = start.toString('latin1').split('\n').slice(0, -1);
   return whole.filter((line) => line.trim() !== '').length >= 2;
 }
 
-/** Separators within quotes do not count. */
+/** The most likely separator. Separators within quotes do not count. */
 function likeliest(text: string): string {
   const [head = ''] = text.split(/\r\n|[\r\n]/).filter((line) => line.trim() !== '');
   const bare = head.replaceAll(/"[^"]*"/g, '');

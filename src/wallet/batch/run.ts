@@ -1,4 +1,4 @@
-// The second pass over a batch: pays several rows at a time, each under its own reference.
+// The second pass over a batch. It pays several rows at a time, each under its own reference.
 import Big from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
@@ -13,63 +13,66 @@ import { markOf } from './payee.js';
 import type { PlannedRow } from './plan.js';
 
 /**
- * The outcome of a row: `paid`; `sent`, accepted by the service but not awaited; `unknown`,
- * submitted without a known outcome; `failed`.
+ * The outcome of a row. `paid`: settled. `sent`: accepted by the service, but not awaited.
+ * `unknown`: submitted without a known outcome. `failed`: not paid.
  */
 export type RowResult = 'paid' | 'sent' | 'unknown' | 'failed';
 
 export interface RowOutcome {
   readonly row: PlannedRow;
   readonly result: RowResult;
-  /** Paid by an earlier run. */
+  /** Whether an earlier run paid the row. */
   readonly before: boolean;
   readonly txnId: string | null;
   readonly txnState: string | null;
-  /** When it settled, epoch ms; null if it has not, or the service does not report it. */
+  /**
+   * When the row settled, epoch ms. Null if it has not settled, or the service does not report the
+   * time.
+   */
   readonly settledAt: number | null;
-  /** The debit, fees included; undefined if unknown. */
+  /** The debit, fees included. Undefined if it is unknown. */
   readonly total: Money | undefined;
   readonly failure: Failure | undefined;
-  /** The row would have exceeded the approved total. */
+  /** Whether the row would have exceeded the approved total. */
   readonly exceeded?: boolean;
 }
 
 export interface BatchOptions {
   readonly concurrency: number;
-  /** Starts no row after a failure. */
+  /** Whether no further row starts after a failure. */
   readonly stopOnError: boolean;
-  /** Undefined: waits only for methods that settle in seconds. */
+  /** If undefined, svcpay waits only for methods that settle in seconds. */
   readonly wait: boolean | undefined;
-  /** Longest wait for the settlement of a row, in ms. */
+  /** The longest wait for the settlement of a row, in ms. */
   readonly waitTimeout: number;
   readonly retry: boolean;
-  /** The terms of a row, by the wallet that pays it. */
+  /** The terms of a row, by its paying wallet. */
   readonly terms: (ccy: string) => PaymentTerms;
-  /** The run that the payments belong to. */
+  /** The run of the payments. */
   readonly run: string;
-  /** The approved total; undefined if every cost within the terms is approved. */
+  /** The approved total. Undefined if every cost within the terms is approved. */
   readonly ceiling?: Ceiling | undefined;
 }
 
 export interface BatchDeps {
   readonly payment: Omit<PaymentDeps, 'approve' | 'on'>;
-  /** Aborted to start no further row; rows in flight continue. */
+  /** Aborted to start no further row. Rows in flight continue. */
   readonly stop: AbortSignal;
   readonly on: (outcome: RowOutcome) => void;
-  /** A row is about to be submitted. */
+  /** Called just before a row is submitted. */
   readonly onSubmit: () => void;
   readonly warn: (failure: Failure) => void;
 }
 
 /**
- * Rows also wait between their requests, so more rows than requests run at a time: `concurrency`
+ * Rows also wait between their requests, so more rows than requests run at a time. `concurrency`
  * limits the requests that create and confirm payments.
  */
 const rowsPerRequest = 2;
 
 /**
- * Resolves once no row is in flight, with whether the end of the file was reached. Then rejects if
- * the rows cannot be read, or after an error that is not a row's failure.
+ * Pays the rows. Resolves once no row is in flight, with whether the end of the file was reached.
+ * Rejects at that time if the rows cannot be read, or after an error that is not a row's failure.
  */
 export async function runBatch(
   rows: AsyncIterable<PlannedRow>,
@@ -145,7 +148,7 @@ async function payRow(
     const earlier = await paidBefore(row, deps);
     if (earlier !== undefined) return earlier;
     const txn = await pay(request, waitFor(row, options), payment);
-    // Another process may have paid and recorded it meanwhile.
+    // Another process may have paid and recorded the row meanwhile.
     total ??= await approvedTotal(row, deps).catch(() => undefined);
     return outcomeOf(row, txn, isSubmitted, total);
   } catch (error) {
@@ -163,7 +166,7 @@ async function payRow(
   }
 }
 
-/** A row that this run did not submit was paid, or is being paid, by another run. */
+/** The outcome of a row that another run paid or is paying. */
 function outcomeOf(
   row: PlannedRow,
   { txnId, txnState, sourceReq, destReq }: Transaction,
@@ -246,7 +249,7 @@ function waitFor(row: PlannedRow, { wait, waitTimeout, retry }: BatchOptions): P
   return { wait: waits ? waitTimeout : false, retry };
 }
 
-/** The outcome of a row that is paid in the journal, without a request. */
+/** The outcome of a row that the journal has as paid. It needs no request. */
 async function paidBefore(
   row: PlannedRow,
   { payment }: BatchDeps,
@@ -272,7 +275,7 @@ async function paidBefore(
   };
 }
 
-/** What was approved for the attempt of another run that this one follows. */
+/** The approved total of another run's attempt that this run follows. */
 async function approvedTotal(
   row: PlannedRow,
   { payment: { journal, scope } }: BatchDeps,

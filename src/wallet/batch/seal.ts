@@ -1,14 +1,14 @@
-// The seal of a batch: a digest that binds everything that is paid, so that one person can check a
-// file and another can pay it. Pure.
+// The seal of a batch: a digest that covers the whole payment, so that one person can check a file
+// and another person can pay it. Pure.
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
 import type { PayeeRow } from './payee.js';
 
-/** What was sealed, to name the row that differs. */
+/** The sealed content, to name the row that differs. */
 export const sealedSchema = v.object({
-  /** Whose money pays, and the highest fee and loss per row, as text. */
+  /** The paying account, and the highest fee and loss per row, as text. */
   terms: v.optional(v.record(v.string(), v.string()), {}),
   totals: v.optional(v.record(v.string(), v.string()), {}),
   rows: v.optional(
@@ -31,7 +31,7 @@ function totalsOf(rows: readonly PayeeRow[]): Record<string, string> {
   return Object.fromEntries([...sums].map(([ccy, sum]) => [ccy, fixed(sum)]));
 }
 
-/** Neither the order of the rows nor how the file is written matters. */
+/** The digest. It does not depend on the order of the rows or on the format of the file. */
 export function sealOf({ rows, terms, totals }: Sealed): string {
   const canonical = [
     'seal 1',
@@ -45,7 +45,7 @@ export function sealOf({ rows, terms, totals }: Sealed): string {
 
 const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
-/** What differs from the sealed rows, with the lines; empty if that cannot be said. */
+/** The differences from the sealed rows, with their lines. Empty if they cannot be determined. */
 export function unsealed(now: Sealed, sealed: Sealed | undefined): string[] {
   if (sealed === undefined) return [];
   const before = new Map(sealed.rows.map((row) => [row.ref, row]));

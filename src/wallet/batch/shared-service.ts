@@ -7,10 +7,10 @@ import type { PaymentService } from '../payment/contract.js';
 const freshMs = 2_000;
 
 /**
- * A balance from some seconds ago suffices: it only avoids hopeless requests, and the service
- * itself decides about the funds. Only the first caller waits for the response.
- *
- * @param concurrency most create requests and confirmations in flight
+ * Shares a recent balance. A balance from some seconds ago suffices, because it only avoids
+ * requests that must fail, and the service itself decides about the funds. Only the first caller
+ * waits for the response.
+ * @param concurrency the most create requests and confirmations in flight
  */
 export function sharedService(
   service: PaymentService,

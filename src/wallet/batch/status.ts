@@ -1,4 +1,4 @@
-// What became of the rows of a batch after its run, from the journal and the service's list. Pure.
+// The outcomes of the rows of a batch after its run, from the journal and the service's list. Pure.
 import type { ListedTransaction } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
 import { isFinal, movedNothing } from '../../formats/states.js';
@@ -6,8 +6,8 @@ import { status, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/order-record.js';
 
 /**
- * `returned`: it was paid, and the service later reports that it failed; `underpaid`: less arrived
- * than was ordered; `ended`: the service does not report whether money moved.
+ * States of a row. `returned`: it was paid, and the service later reports a failure. `underpaid`:
+ * less arrived than ordered. `ended`: the service does not report whether money moved.
  */
 export const rowStates = [
   'returned',
@@ -22,7 +22,7 @@ export const rowStates = [
 
 export type RowState = (typeof rowStates)[number];
 
-/** @param txn what the service lists now; undefined if it was not read */
+/** @param txn the transaction in the service's list. Undefined if the list was not read */
 export function rowState(
   payment: Payment | undefined,
   txn: Pick<ListedTransaction, 'txnState' | 'destReq'> | undefined,
@@ -36,7 +36,8 @@ export function rowState(
   if (known === 'open' || known === 'abandoned') return 'not-started';
   if (known === 'error' || txn?.txnState === 'error') return 'ended';
   if (known === 'failed') return 'failed';
-  // The service may be further than the journal. An expired one proves nothing after submission.
+  // The service may be ahead of the journal. An expired transaction proves nothing after
+  // submission.
   if (txn?.txnState === 'completed') return isUnderpaid(payment, txn) ? 'underpaid' : 'paid';
   return known === 'in-flight' && txn !== undefined && isFinal(txn.txnState)
     ? endedState(txn.txnState)
@@ -46,7 +47,7 @@ export function rowState(
 const endedState = (txnState: string): RowState =>
   txnState === 'failed' || txnState === 'rejected' ? 'failed' : 'unknown';
 
-/** Less settled than ordered, although no fees were to be deducted. */
+/** Whether less settled than ordered, although no fees were deducted from the amount. */
 function isUnderpaid(
   { request }: Payment,
   txn: Pick<ListedTransaction, 'destReq'> | undefined,

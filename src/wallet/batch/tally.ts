@@ -7,11 +7,11 @@ import type { RowResult, RowOutcome } from './run.js';
 
 export interface Tally {
   readonly results: Readonly<Record<RowResult, number>>;
-  /** Rows among the paid ones that an earlier run had paid. */
+  /** The paid rows that an earlier run paid. */
   readonly before: number;
-  /** Debits of this run by currency, fees included. */
+  /** The debits of this run by currency, fees included. */
   readonly spent: ReadonlyMap<string, Big>;
-  /** Why rows failed. */
+  /** The reasons of failed rows. */
   readonly kinds: ReadonlySet<FailureKind>;
 }
 
@@ -46,12 +46,11 @@ export const hasMoved = ({ results, before }: Tally): boolean =>
 const again = { hint: 'Run the same command again: it continues and pays no row twice.' };
 
 /**
- * The failure of an incomplete batch: `pending` if an outcome is unknown, or the batch was
- * interrupted halfway; `interrupted` if nothing had moved; otherwise the reason that all failed
- * rows share, or `payment-failed`. Once money was sent, reasons that promise the opposite are
+ * The failure of an incomplete batch. `pending` if an outcome is unknown, or the batch was
+ * interrupted halfway. `interrupted` if nothing had moved. Otherwise the reason that all failed
+ * rows share, or `payment-failed`. After money was sent, reasons that promise the opposite are
  * replaced.
- *
- * @param complete the end of the file was reached
+ * @param complete whether the end of the file was reached
  */
 export function failureOf(
   tally: Tally,
@@ -90,7 +89,7 @@ export function failureOf(
   );
 }
 
-/** Reasons that promise that nothing was sent, and their replacements. */
+/** Reasons that promise that nothing was sent, with their replacements. */
 const partly: Readonly<Partial<Record<FailureKind, FailureKind>>> = {
   usage: 'payment-failed',
   interrupted: 'payment-failed',

@@ -1,17 +1,17 @@
-// A closed month and what changed since: the rows as text, their differences, and corrections.
+// A closed month and its changes since: the rows as text, their differences, and corrections.
 
 /** The cells of a line of a statement by column. */
 export type Cells = Readonly<Record<string, string>>;
 
 export interface Change {
   readonly change: 'added' | 'removed' | 'changed';
-  /** Wallet, and transaction, recorded entry or kind: unique in a statement. */
+  /** The wallet, with the transaction, the recorded entry or the kind. Unique in a statement. */
   readonly row: string;
   readonly before: Cells | null;
   readonly after: Cells | null;
 }
 
-/** A month as `2026-10`. */
+/** The month after a month such as `2026-10`. */
 export function monthAfter(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7);
@@ -20,14 +20,17 @@ export function monthAfter(month: string): string {
 export const keyOf = ({ wallet, txnId, reference, kind }: Cells): string =>
   `${wallet} ${txnId || (kind === 'opening' || kind === 'closing' ? kind : reference)}`;
 
-/** The balance after a row follows from the rows before it, except at the ends. */
+/**
+ * The cells that are compared. The balance after a row follows from the rows before it, except at
+ * the ends.
+ */
 const factsOf = (cells: Cells): string =>
   JSON.stringify({
     ...cells,
     balance: cells['kind'] === 'opening' || cells['kind'] === 'closing' ? cells['balance'] : '',
   });
 
-/** In the order of the present statement; removed rows come last. */
+/** The changes in the order of the present statement. Removed rows come last. */
 export function changesBetween(before: readonly Cells[], after: readonly Cells[]): Change[] {
   const old = new Map(before.map((cells) => [keyOf(cells), cells]));
   const present = new Set(after.map(keyOf));
@@ -56,7 +59,10 @@ const reasons = {
   changed: 'reported otherwise when the month was closed',
 } as const;
 
-/** A line of a correction: a changed row has one of before and one of after. */
+/**
+ * The lines of a correction. A changed row has one line with the old values and one with the new
+ * values.
+ */
 export function correctionLines(changes: readonly Change[], note: string | undefined): Cells[] {
   return changes.flatMap(({ change, before, after }) => {
     const recorded = after?.['kind'] === 'adjustment' || after?.['kind'] === 'opening entry';

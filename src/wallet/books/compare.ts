@@ -1,5 +1,6 @@
-// Compares the service's list with the journal, the webhook inbox and batch results: what became of
-// each payment, its amounts, currencies and reference. Reads each source once, with flat memory.
+// Compares the service's list with the journal, the webhook inbox and batch results: the outcome of
+// each payment, its amounts, currencies and reference. It reads each source once, with constant
+// memory.
 import type { Big } from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
@@ -30,7 +31,7 @@ type Found = AsyncGenerator<FoundDifference, void, void>;
 
 export interface Sources {
   readonly journal: AsyncIterable<Known>;
-  /** Oldest first; undefined without an inbox. */
+  /** Events, oldest first. Undefined without an inbox. */
   readonly inbox: AsyncIterable<KnownEvent> | undefined;
   readonly files: readonly { readonly name: string; readonly rows: AsyncIterable<Known> }[];
 }
@@ -45,7 +46,7 @@ export interface CompareDeps {
 const put = (rows: SortedRows, group: string, id: string, data: unknown): void =>
   rows.add({ group, at: 0, id, data: JSON.stringify(data) });
 
-/** Keeps a page of the service's list for the comparison. */
+/** Stores a page of the service's list for the comparison. */
 export function putListed(page: readonly ListedTransaction[], rows: SortedRows): void {
   const kept = page.flatMap((txn) => {
     const data = serviceText(txn);
@@ -57,7 +58,7 @@ export function putListed(page: readonly ListedTransaction[], rows: SortedRows):
   rows.replace([], kept);
 }
 
-/** After every page of the list was kept. */
+/** The differences, after every page of the list was stored. */
 export async function* differences({ journal, inbox, files }: Sources, deps: CompareDeps): Found {
   const { rows, since } = deps;
   for await (const known of journal) {
@@ -82,7 +83,9 @@ export async function* differences({ journal, inbox, files }: Sources, deps: Com
   yield* eventDifferences(deps);
 }
 
-/** Compares a payment of a source with the service, by id if the list does not show it. */
+/**
+ * Compares a payment of a source with the service. If the list does not show it, it is read by id.
+ */
 async function* checked(
   known: Known,
   source: string,
@@ -143,7 +146,7 @@ function* differing(
     ccy: null,
     there: null,
   };
-  // An imported payment without a reference has its id in place of one.
+  // An imported payment without a reference has its id as reference.
   const isNamed = known.reference !== null && known.reference !== there.txnId;
   if (isNamed && known.reference !== there.reference)
     yield {
@@ -193,7 +196,9 @@ function* amounts(
     };
 }
 
-/** What a transaction of the service shows by itself, and whether the journal has it. */
+/**
+ * The differences within a transaction of the service, and whether the journal has the transaction.
+ */
 function* ownDifferences(
   row: ServiceRow,
   rows: SortedRows,
@@ -222,7 +227,10 @@ function* ownDifferences(
     };
 }
 
-/** The last row about a payment counts. A payment that the file has twice is doubled. */
+/**
+ * The differences of a file. The last row about a payment counts. A payment that the file has twice
+ * is doubled.
+ */
 async function* fileDifferences(
   { name, rows: fileRows }: Sources['files'][number],
   deps: CompareDeps,
@@ -269,7 +277,7 @@ async function* fileDifferences(
     }
 }
 
-/** Any `completed` counts, whatever came after it. */
+/** Records an event. Any `completed` counts, whatever event follows. */
 function noteEvent({ txnId, txnState }: KnownEvent, rows: SortedRows): void {
   const event = { txnId, txnState };
   put(rows, 'event', txnId, event);
@@ -303,7 +311,7 @@ const readState = (text: string): string => v.parse(eventText, JSON.parse(text))
 
 const outcomeOfEvent = (completed: boolean): Known['outcome'] => (completed ? 'paid' : 'in flight');
 
-/** An event names no amounts. */
+/** An event contains no amounts. */
 const unknownPayment = {
   reference: null,
   ccy: null,

@@ -1,5 +1,5 @@
-// What a reconciliation compares: a payment as a source of this home has it, and a transaction as
-// the service shows it; and the differences it finds.
+// The data of a reconciliation: a payment as a source of this home has it, a transaction as the
+// service shows it, and the differences.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
@@ -32,7 +32,7 @@ export interface FoundDifference {
   readonly txnId: string | null;
   readonly reference: string | null;
   readonly ccy: string | null;
-  /** The amounts that differ: in the source and at the service. */
+  /** The two amounts that differ: in the source and at the service. */
   readonly here: Big | null;
   readonly there: Big | null;
   readonly detail: string;
@@ -43,11 +43,11 @@ const decimal = v.pipe(
   v.transform((text) => new Big(text)),
 );
 
-/** `unknown`: submitted, and then reported as expired or cancelled, which proves nothing. */
+/** `unknown` means submitted and then reported as expired or cancelled, which proves nothing. */
 const outcome = v.picklist(['nothing moved', 'in flight', 'paid', 'error', 'unknown']);
 
 const knownText = v.object({
-  /** Null if only its reference is known. */
+  /** Null if only the reference is known. */
   txnId: v.nullable(v.string()),
   reference: v.nullable(v.string()),
   outcome,
@@ -57,7 +57,7 @@ const knownText = v.object({
   /** The debit, fees included. */
   total: v.nullable(decimal),
   receivesCcy: v.nullable(v.string()),
-  /** What was agreed to arrive. */
+  /** The approved arriving amount. */
   receives: v.nullable(decimal),
   /** The run of the batch that paid it. */
   run: v.nullable(v.string()),
@@ -78,7 +78,7 @@ const serviceRow = v.object({
   total: v.nullable(decimal),
   arrivedCcy: v.nullable(v.string()),
   arrived: v.nullable(decimal),
-  /** What was requested of an outside payer, if another amount arrived. */
+  /** The amount requested from an external payer, if another amount arrived. */
   requested: v.nullable(decimal),
   contradiction: v.nullable(v.string()),
 });
@@ -87,7 +87,7 @@ export type ServiceRow = Readonly<v.InferOutput<typeof serviceRow>>;
 
 export const readServiceRow = (text: string): ServiceRow => v.parse(serviceRow, JSON.parse(text));
 
-/** As text, for sorting on disk. */
+/** The transaction as text, for sorting on disk. */
 export function serviceText(txn: ListedTransaction): string {
   const { txnId, extRefId, txnState, createdAt, sourceReq } = txn;
   const moved = movedAmounts(txn);
@@ -111,7 +111,7 @@ export function serviceText(txn: ListedTransaction): string {
 const feesOf = ({ serviceFee, networkFee }: MovedAmounts): Big =>
   serviceFee.value.plus(networkFee.value);
 
-/** The fees may have been taken from what arrived. */
+/** The requested amount, if another amount arrived. A difference may be the fees. */
 function requestedOtherwise({ destReq }: ListedTransaction, moved: MovedAmounts): Big | null {
   if (destReq.amtRequested == null) return null;
   const requested = fromWire(destReq.amtRequested);
@@ -119,7 +119,10 @@ function requestedOtherwise({ destReq }: ListedTransaction, moved: MovedAmounts)
   return value.eq(requested) || value.eq(requested.minus(feesOf(moved))) ? null : requested;
 }
 
-/** Within one currency the source's own figure is what arrived, or that and the fees. */
+/**
+ * Within one currency, the source's own amount must equal the arriving amount, or the arriving
+ * amount plus the fees.
+ */
 function contradictionIn(
   { sourceReq, destReq }: ListedTransaction,
   moved: MovedAmounts,

@@ -5,7 +5,10 @@ import { parseDate, spanOf } from '../../formats/calendar.js';
 import type { BookEntry } from '../../store/journal/book-records.js';
 import type { Movement } from './movement.js';
 
-/** An adjustment counts from the beginning of its day, in the zone of the statement. */
+/**
+ * The movement of an entry. An adjustment counts from the beginning of its day, in the zone of the
+ * statement.
+ */
 export function movementOf(entry: Omit<BookEntry, 'recordedAt'>, zone: string): Movement {
   const { id, kind, ccy, dated, note } = entry;
   const amount = new Big(entry.amount);
@@ -26,7 +29,10 @@ export function movementOf(entry: Omit<BookEntry, 'recordedAt'>, zone: string): 
 
 const zero = new Big(0);
 
-/** The opening of a wallet, as it is recorded. @param at epoch ms */
+/**
+ * The opening of a wallet, as the journal records it.
+ * @param at epoch ms
+ */
 export const openingEntry = (
   ccy: string,
   amount: Big,

@@ -1,5 +1,5 @@
-// Reads all transactions of an account once, with their movements sorted on disk; then reads new
-// ones until the sums match the wallets, or nothing changes.
+// Reads all transactions of an account once, with their movements sorted on disk. Then it reads new
+// transactions until the sums match the wallets, or nothing changes.
 import type Big from 'big.js';
 import type { ListedTransaction, TransactionFilter, Wallet } from '../../api/types.js';
 import { interrupted } from '../../api/request/retry.js';
@@ -31,20 +31,22 @@ export interface GatherDeps {
   readonly signal: AbortSignal;
   /** Openings and adjustments. */
   readonly recorded: readonly Movement[];
-  /** When each wallet last tied, epoch ms. */
+  /** The time when each wallet last tied, epoch ms. */
   readonly ties: ReadonlyMap<string, number>;
-  /** Transactions that this home knows and the list may lack; read if a wallet does not tie. */
+  /** Transactions of this home that the list may lack. They are read if a wallet does not tie. */
   readonly submitted: () => Promise<readonly Candidate[]>;
   readonly ledger?: LedgerText | undefined;
-  /** Where periods begin and end (epoch ms): a row counts on the side on which it settled. */
+  /**
+   * The start and end times of periods (epoch ms). A row counts on the side on which it settled.
+   */
   readonly edges: readonly number[];
-  /** When a transaction settled, as far as this home knows. */
+  /** The time at which a transaction settled, if this home knows it. */
   readonly settled: (txnId: string) => Promise<number | undefined>;
   /** Called with each page, before it is formatted. */
   readonly onPage: (page: readonly ListedTransaction[]) => void | Promise<void>;
 }
 
-/** Formats what moved money for a ledger program; empty for a transaction that moved nothing. */
+/** Formats movements for a ledger program. Empty for a transaction that moved nothing. */
 export interface LedgerText {
   readonly transaction: (txn: ListedTransaction) => string;
   readonly recorded: (movement: Movement) => string;
@@ -58,22 +60,23 @@ export interface Opening {
 }
 
 export interface Books {
-  /** When they were gathered, epoch ms by the service's clock. */
+  /** The time of the read, in epoch ms by the service's clock. */
   readonly at: number;
   /** Every currency with a wallet or a movement, sorted. */
   readonly currencies: readonly string[];
-  /** Oldest first. Can be read repeatedly. */
+  /** Movements, oldest first. They can be read repeatedly. */
   movements(ccy: string): Iterable<Movement>;
   candidates(ccy: string): readonly Candidate[];
-  /** What `LedgerText` wrote for a period, oldest first. */
+  /** The text of `LedgerText` for a period, oldest first. */
   entries(period: Span): Iterable<string>;
-  /** Whether the list contains it. */
+  /** Whether the list contains the transaction. */
   has(txnId: string): boolean;
-  /** Openings of wallets that never tied, not recorded yet; the movements include them. */
+  /** The unrecorded openings of wallets that never tied. The movements include them. */
   readonly openings: readonly Opening[];
   readonly tied: readonly { readonly ccy: string; readonly balance: Big }[];
   /**
-   * Wallets whose sum differs from the service's total; without a total they are in `unreported`.
+   * Wallets whose sum differs from the service's total. Wallets without a total are in
+   * `unreported`.
    */
   readonly differences: readonly Difference[];
   readonly unreported: readonly string[];
@@ -119,7 +122,7 @@ export async function gather(deps: GatherDeps): Promise<Books> {
   };
 }
 
-/** Reads the list, and the latest part of it again while it may lag behind the wallets. */
+/** Reads the list, then reads its latest part again while the list may lag behind the wallets. */
 async function readUntilTied({
   service,
   rows,
@@ -171,7 +174,10 @@ function addRecorded(movement: Movement, rows: SortedRows, ledger?: LedgerText):
   if (ledger !== undefined) rows.add({ group: seenGroup, at, id, data: ledger.recorded(movement) });
 }
 
-/** Money that came before the first statement, unless a transaction is exactly the difference. */
+/**
+ * Whether a difference is money from before the first statement. It is not if a transaction
+ * explains it exactly.
+ */
 const isOpening = (
   { ccy, difference, lastTied }: Difference,
   candidates: readonly Candidate[],
@@ -182,7 +188,7 @@ const isOpening = (
   !recorded.some((each) => each.ccy === ccy && each.kind === 'opening entry') &&
   !explanations({ difference }, candidates).some(({ isExact }) => isExact);
 
-/** Dated just before the first movement; now without one. */
+/** The opening, dated just before the first movement, or now without a movement. */
 function openingOf({ ccy, difference }: Difference, rows: SortedRows, now: number): Opening {
   const [first] = movementsIn(ccy, rows);
   const at = first === undefined ? now : first.at - 1;
@@ -239,7 +245,7 @@ const isSame = (a: Totals, b: Totals): boolean =>
     total === undefined ? b.get(ccy) === undefined : b.get(ccy)?.eq(total) === true,
   );
 
-/** Whether the list is up to date with the latest change of a wallet. */
+/** Whether the list includes the latest change of a wallet. */
 const isSettled = (wallets: readonly Wallet[], now: number): boolean =>
   wallets.every(({ updatedAt }) => !(Date.parse(updatedAt ?? '') > now - longestLagMs));
 

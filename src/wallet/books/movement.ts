@@ -1,4 +1,5 @@
-// The effects of a transaction on each wallet; and the possible effects of one that is not booked.
+// The effects of a transaction on each wallet, and the possible effects of a transaction that is
+// not booked.
 import Big from 'big.js';
 import * as v from 'valibot';
 import type { ListedTransaction } from '../../api/types.js';
@@ -12,7 +13,7 @@ const exact = v.pipe(
   v.transform((text) => new Big(text)),
 );
 
-/** As text, for sorting on disk. */
+/** A movement as text, for sorting on disk. */
 const movementText = v.object({
   ccy: v.string(),
   at: v.number(),
@@ -30,7 +31,7 @@ const movementText = v.object({
 /**
  * One line of a wallet's statement. `at` is the time of settlement, or of creation if nothing
  * reports the settlement (epoch ms). `other` is the method on the other side, or the other wallet.
- * `out` excludes fees. A recorded entry has no transaction: its id is the reference.
+ * `out` excludes fees. A recorded entry has no transaction, and its id is the reference.
  */
 export type Movement = Readonly<v.InferOutput<typeof movementText>>;
 
@@ -45,7 +46,7 @@ const candidateText = v.object({
   ccy: v.string(),
   at: v.number(),
   txnId: v.string(),
-  /** The reason why it could explain a difference. */
+  /** The reason why the transaction could explain a difference. */
   reason: v.picklist([
     'reserved',
     'in flight',
@@ -56,7 +57,7 @@ const candidateText = v.object({
     'no longer in the list',
   ]),
   txnState: v.string(),
-  /** Its effect on the wallet if the service had counted it; null if unknown. */
+  /** The effect on the wallet if the service counted the transaction. Null if it is unknown. */
   effect: v.nullable(exact),
 });
 
@@ -71,7 +72,7 @@ export interface Booked {
   readonly candidates: readonly Candidate[];
 }
 
-/** The service may reserve money for a quote until it expires, an hour at most. */
+/** The longest validity of a quote. The service may reserve money for a quote until it expires. */
 const quoteMs = 3_600_000;
 
 /** @param now the service's clock, epoch ms */
@@ -122,7 +123,7 @@ export function booked(txn: ListedTransaction, now: number): Booked {
 
 const nothing: Booked = { movements: [], candidates: [] };
 
-/** The change of the wallet; negative for a debit. */
+/** The change of the wallet, negative for a debit. */
 export const changeOf = (movement: Pick<Movement, 'in' | 'out' | 'fee'>): Big =>
   movement.in.minus(movement.out).minus(movement.fee);
 
@@ -134,13 +135,13 @@ function effectIn(
   return effect === undefined ? null : changeOf(effect);
 }
 
-/** The currencies of the affected own wallets. */
+/** The currencies of the affected wallets of the account. */
 const walletsOf = ({ sourceReq, destReq }: ListedTransaction): string[] =>
   [sourceReq, destReq].flatMap(({ method, ccy }) =>
     method === 'servicepay' && ccy != null ? ccy.toUpperCase() : [],
   );
 
-/** From the settled amounts, before settlement from the requested ones. */
+/** The effects by the settled amounts. Before the settlement, by the requested amounts. */
 function effectsOf(txn: ListedTransaction): Omit<Moved, 'at' | 'created'>[] | undefined {
   const { sourceReq, destReq, txnId, extRefId, note } = txn;
   const amounts = movedAmounts(txn);
@@ -183,7 +184,10 @@ const zero = new Big(0);
 const otherSide = ({ method, ccy }: ListedTransaction['sourceReq']): string =>
   method === 'servicepay' ? `${ccy ?? ''} wallet` : (method ?? 'unknown');
 
-/** Own sides that settled with another amount than requested, and the difference. */
+/**
+ * The sides in the account's wallets that settled with another amount than requested, with the
+ * difference.
+ */
 function otherThanRequested({
   sourceReq,
   destReq,

@@ -9,7 +9,7 @@ import type { StatementRow } from './statement.js';
 
 export interface BankAccount {
   readonly ccy: string;
-  /** At the service, which acts as the bank. */
+  /** The account at the service, which has the role of the bank. */
   readonly accountId: string;
   readonly bank: string;
 }
@@ -17,7 +17,7 @@ export interface BankAccount {
 const checking = '<ACCTTYPE>CHECKING</ACCTTYPE>';
 const success = '<STATUS><CODE>0</CODE><SEVERITY>INFO</SEVERITY></STATUS>';
 
-/** @param now time of writing, epoch ms */
+/** @param now the time of writing, epoch ms */
 export const ofxHead = (
   { ccy, accountId, bank }: BankAccount,
   { first, end }: Span,
@@ -60,7 +60,10 @@ const amount = (value: Big, ccy: string): string => value.toFixed(decimalsOf(ccy
 
 const longestAccount = 22;
 
-/** The currency comes first, and a hash stands for a long id: no two wallets share a name. */
+/**
+ * The account name: the currency first, and a hash instead of a long id, so that each wallet has
+ * its own name.
+ */
 function accountName(accountId: string, ccy: string): string {
   const name = `${ccy}-${accountId}`;
   if (name.length <= longestAccount) return name;
@@ -68,10 +71,10 @@ function accountName(accountId: string, ccy: string): string {
   return `${ccy}-${hash}`.slice(0, longestAccount);
 }
 
-/** `20261031235959.999[0:GMT]` */
+/** A time such as `20261031235959.999[0:GMT]`. */
 const time = (at: number): string =>
   `${new Date(at).toISOString().replaceAll(/[-:TZ]/g, '')}[0:GMT]`;
 
-/** Shortened to the field's length. */
+/** A text, shortened to the field's length. */
 const text = (value: string, longest: number): string =>
   escapeMarkup([...value].slice(0, longest).join(''));

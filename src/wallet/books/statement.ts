@@ -1,4 +1,4 @@
-// The arithmetic of a statement: opening balance, movements, closing balance; and transactions that
+// The arithmetic of a statement: opening balance, movements, closing balance, and transactions that
 // could explain a difference from the service's balance.
 import Big from 'big.js';
 import type { Span } from '../../formats/calendar.js';
@@ -6,7 +6,7 @@ import { changeOf, type Candidate, type Movement } from './movement.js';
 
 export interface StatementRow extends Omit<Movement, 'kind' | 'at' | 'other'> {
   readonly kind: Movement['kind'] | 'opening' | 'closing' | 'difference';
-  /** Epoch ms; null for an opening before all history. */
+  /** Epoch ms. Null for an opening before the whole history. */
   readonly at: number | null;
   readonly other: string | null;
   /** The wallet's balance after this row. */
@@ -16,10 +16,10 @@ export interface StatementRow extends Omit<Movement, 'kind' | 'at' | 'other'> {
 const zero = new Big(0);
 
 /**
- * The opening balance, the movements of the period with running balances, the closing balance.
- *
- * @param movements of one wallet, oldest first, including those before and after the period
- * @param now epoch ms: the end of an unfinished period
+ * The opening balance, the movements of the period with running balances, and the closing balance.
+ * @param movements movements of one wallet, oldest first, including those before and after the
+ * period
+ * @param now epoch ms, the end of an unfinished period
  */
 export function* statementRows(
   ccy: string,
@@ -57,7 +57,7 @@ export function* statementRows(
   yield mark('closing', Math.min(period.end - 1, now));
 }
 
-/** The balance after all movements, or after those before `end` (epoch ms). */
+/** The balance after all movements, or after the movements before `end` (epoch ms). */
 export function balanceAfter(movements: Iterable<Movement>, end = Infinity): Big {
   let balance = zero;
   for (const movement of movements) {
@@ -74,18 +74,18 @@ export interface Difference {
   readonly reported: Big;
   /** The service's balance minus the sum. */
   readonly difference: Big;
-  /** Epoch ms; undefined if it never tied. */
+  /** Epoch ms. Undefined if the wallet never tied. */
   readonly lastTied: number | undefined;
 }
 
 export interface Explanation extends Candidate {
-  /** Equals the difference, alone or together with others of the same reason. */
+  /** Whether it equals the difference, alone or together with others of the same reason. */
   readonly isExact: boolean;
 }
 
 const mostExplanations = 20;
 
-/** Exact explanations first, then the newest. */
+/** Possible explanations, exact ones first, then the newest. */
 export function explanations(
   { difference }: Pick<Difference, 'difference'>,
   candidates: readonly Candidate[],
@@ -103,7 +103,7 @@ export function explanations(
     .slice(0, mostExplanations);
 }
 
-/** Undefined if one effect is unknown. */
+/** The sum of effects. Undefined if one effect is unknown. */
 function sumOf(candidates: readonly Candidate[]): Big | undefined {
   let sum = zero;
   for (const { effect } of candidates) {

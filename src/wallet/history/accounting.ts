@@ -1,20 +1,20 @@
 // Rows for tax and accounting programs in their documented columns. Koinly has one row per
-// transaction, also for swaps; Xero and QuickBooks have the movements of one account in one fiat
+// transaction, also for a swap. Xero and QuickBooks have the movements of one account in one fiat
 // currency.
 import { decimalsOf, fixed } from '../../formats/amount.js';
 import type { ListedTransaction } from '../../api/types.js';
 import type { KeptRate } from '../../store/journal/settlement-rates.js';
 import { booked, changeOf, type Moved } from '../books/movement.js';
 
-/** The cells of a row, and its creation time (epoch ms). */
+/** The cells of a row, with its creation time (epoch ms). */
 export interface AccountingRow {
   readonly at: number;
   readonly cells: readonly string[];
 }
 
-/** What this home knows of a transaction. */
+/** This home's own data about a transaction. */
 export interface OwnFacts {
-  /** Whom it paid. */
+  /** The recipient. */
   readonly payee: string | undefined;
   /** The rates at its settlement. */
   readonly kept: Pick<KeptRate, 'fiat' | 'rates'> | undefined;
@@ -22,13 +22,13 @@ export interface OwnFacts {
 
 export interface AccountingFormat {
   readonly head: readonly string[];
-  /** Undefined for a transaction that does not fit the format. */
+  /** The row of a transaction. Undefined for a transaction that does not fit the format. */
   readonly row: (
     txn: ListedTransaction,
     day: (at: number) => string,
     facts: OwnFacts,
   ) => AccountingRow | undefined;
-  /** The program's maximum of rows per file. */
+  /** The most rows per file that the program accepts. */
   readonly atMost: number;
 }
 
@@ -79,7 +79,7 @@ const koinly: AccountingFormat = {
   },
 };
 
-/** What left, or what came, in the fiat currency. */
+/** The value in the fiat currency of the amount that left or arrived. */
 function netWorth(moved: Moved, kept: OwnFacts['kept']): string[] {
   const rate = kept?.rates[moved.ccy];
   if (kept === undefined || rate === undefined) return ['', ''];
@@ -133,7 +133,7 @@ const descriptionOf = ({ kind, other, note }: Moved, payee = other): string =>
 
 export const accountingFormats = ['koinly', 'xero', 'quickbooks'] as const;
 
-/** @param ccy the fiat currency of the account, if the format needs one */
+/** @param ccy the fiat currency of the account, if the format needs it */
 export const accountingFormat = (
   name: (typeof accountingFormats)[number],
   ccy: string,

@@ -1,4 +1,4 @@
-// Entries in beancount's format: accounts are opened before use, texts are quoted.
+// Entries in beancount's format. Accounts are opened before use, and texts are quoted.
 import { decimalsOf, type Money } from '../../formats/amount.js';
 import { nextDay } from '../../formats/calendar.js';
 import {
@@ -11,7 +11,10 @@ import {
   type LedgerWriter,
 } from './ledger-entry.js';
 
-/** Before every transaction, because beancount refuses accounts used before their opening. */
+/**
+ * A date before every transaction, because beancount refuses the use of an account before its
+ * opening.
+ */
 const opened = '1970-01-01';
 
 export const beancountWriter = (zone = 'UTC'): LedgerWriter => ({
@@ -25,7 +28,8 @@ export const beancountWriter = (zone = 'UTC'): LedgerWriter => ({
 });
 
 /**
- * beancount checks a balance at the start of its day. Without "~ 0" it tolerates the last digit.
+ * The assertion of a balance. beancount checks a balance at the start of its day. Without "~ 0", it
+ * tolerates the last digit.
  */
 const closing = (day: string, { ccy, value }: Money): string =>
   `\n${nextDay(day)} balance ${walletAccount(ccy)}  ${value.toFixed(decimalsOf(ccy))} ~ 0 ${ccy}\n`;

@@ -1,4 +1,5 @@
-// Exports the history: CSV and JSONL with every transaction, journals with those that moved money.
+// Exports the history: CSV and JSONL with every transaction, journals with transactions that moved
+// money.
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { plainNumber, type WireNumber } from '../../formats/amount.js';
 import { dayWriter } from '../../formats/calendar.js';
@@ -29,7 +30,7 @@ interface Writer {
   readonly write: (page: readonly ListedTransaction[], facts: FactsOf) => string;
 }
 
-/** What this home knows of a transaction of the page. */
+/** This home's own data about a transaction of the page. */
 type FactsOf = (txnId: string) => OwnFacts;
 
 export interface ExportOptions {
@@ -38,18 +39,18 @@ export interface ExportOptions {
   readonly jsonLines: (values: readonly object[]) => string;
   /** Sanitizes external text to one line. */
   readonly clean: (text: string) => string;
-  /** Keeps cells that a spreadsheet would run as formulas. */
+  /** Whether cells stay unchanged that a spreadsheet would run as formulas. */
   readonly rawCells: boolean;
   /** The time zone of the calendar days. */
   readonly zone: string;
-  /** The fiat currency of the account, if the format needs one. */
+  /** The fiat currency of the account, if the format needs it. */
   readonly ccy: string;
   /** Called for every transaction that does not fit the format. */
   readonly leftOut: (txn: ListedTransaction) => void;
   readonly facts: (page: readonly ListedTransaction[]) => Promise<FactsOf>;
 }
 
-/** Yields text in large pieces, the first one after the first page. */
+/** Yields text in large pieces, the first piece after the first page. */
 export async function* exportLines(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   options: ExportOptions,
@@ -71,7 +72,7 @@ export async function* exportLines(
   yield gathered;
 }
 
-/** Large pieces are twice as fast as one per transaction. */
+/** Large pieces are twice as fast as a piece per transaction. */
 const pieceLength = 524_288;
 
 function writerOf({
@@ -169,7 +170,7 @@ const csvHead =
   'fiat,sourceFiatRate,destFiatRate\n';
 
 /**
- * Both fees are in the source currency. Builds the row as one text, because an export writes a
+ * Both fees are in the source currency. The row is built as one text, because an export writes a
  * million rows.
  */
 function csvRow(
@@ -198,11 +199,11 @@ function csvRow(
 const number = (value: WireNumber | null | undefined): string =>
   value == null ? '' : plainNumber(value);
 
-/** Text that needs neither quotes nor sanitizing; a fast test for most texts. */
+/** Matches text that needs neither quotes nor sanitizing. This fast test accepts most texts. */
 const isHarmless = /^(?:[A-Za-z0-9][\w .:/;()~-]*)?$/;
 
 const needsQuotes = /[",\r\n]/;
 
-/** RFC 4180, but with the line break of the other formats. */
+/** A quoted cell by RFC 4180, but with the line break of the other formats. */
 const quoted = (cell: string): string =>
   needsQuotes.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

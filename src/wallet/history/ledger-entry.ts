@@ -1,5 +1,5 @@
-// A transaction as double entry: postings that sum to zero, separate fees, exchanged amounts with
-// their price.
+// A transaction as double entry: postings that sum to zero, separate fees, and exchanged amounts
+// with their price.
 import Big from 'big.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, type Money } from '../../formats/amount.js';
@@ -9,15 +9,15 @@ import { figure, movedAmounts, type Figure, type MovedAmounts } from './moved-am
 import { settledAt } from './settled-at.js';
 
 export interface Posting {
-  /** In the format of hledger and beancount: `Assets:Svcpay:BTC`. */
+  /** The account in the format of hledger and beancount: `Assets:Svcpay:BTC`. */
   readonly account: string;
   readonly amount: Figure;
-  /** The total cost, if exchanged for another currency. */
+  /** The total cost, if the amount was exchanged for another currency. */
   readonly cost?: Figure | undefined;
 }
 
 export interface Entry {
-  /** In UTC, as in `2026-03-01T14:02:31.000Z`. */
+  /** The time in UTC, as in `2026-03-01T14:02:31.000Z`. */
   readonly time: string;
   /** The calendar day, as in `2026-03-01`. */
   readonly day: string;
@@ -26,10 +26,12 @@ export interface Entry {
   /** Undefined for an opening or an adjustment. */
   readonly txnId: string | undefined;
   readonly reference: string | undefined;
-  /** Units of the destination currency for one of the source; undefined within one currency. */
+  /**
+   * Units of the destination currency for one unit of the source. Undefined within one currency.
+   */
   readonly rate: string | undefined;
   readonly postings: readonly Posting[];
-  /** Of a unit of each currency, at settlement. */
+  /** The price of a unit of each currency, at the settlement. */
   readonly prices: readonly Price[];
 }
 
@@ -39,7 +41,7 @@ export interface Price {
   readonly price: Money;
 }
 
-/** A text, and the accounts and currencies in it. */
+/** A text, with the accounts and currencies in it. */
 export interface Written {
   readonly names: readonly string[];
   readonly text: string;
@@ -51,7 +53,7 @@ export interface LedgerWriter {
   readonly write: (entry: Entry) => Written;
   /** Asserts the balance at the end of the day. */
   readonly closing: (day: string, balance: Money) => Written;
-  /** Declares the names that were not declared before. */
+  /** Declares the names that are not declared yet. */
   readonly declare: (names: Iterable<string>) => string;
 }
 
@@ -69,12 +71,12 @@ export function declarations(line: (name: string) => string): LedgerWriter['decl
   };
 }
 
-/** How a format writes the parts of an entry. */
+/** The parts of an entry in a format. */
 export interface EntryStyle {
   readonly indent: string;
   readonly head: (title: string, note: string | undefined) => string;
   readonly tag: (name: string, value: string) => string;
-  /** @param price as in `70000 USD` */
+  /** @param price a price such as `70000 USD` */
   readonly price: (day: string, ccy: string, price: string) => string;
 }
 
@@ -102,8 +104,8 @@ export const namesIn = ({ postings, prices }: Entry): string[] => [
 ];
 
 /**
- * Undefined for a transaction that moved nothing, and if the service reports no amounts or an
- * invalid currency. Texts are on one line without control characters.
+ * The entry of a transaction. Undefined for a transaction that moved nothing, and if the service
+ * reports no amounts or an invalid currency. Texts are on one line without control characters.
  */
 export function ledgerEntryOf(
   txn: ListedTransaction,
@@ -117,7 +119,7 @@ export function ledgerEntryOf(
   if (txnState !== 'completed' || at == null) return undefined;
   const figures = movedAmounts(txn);
   if (figures === undefined) return undefined;
-  // One test accepts most texts.
+  // This test accepts most texts.
   const line = (text: string): string => (isPlain.test(text) ? text : clean(plainLine(text)));
   const rate = exchangeRate(txn);
   return {
@@ -139,7 +141,7 @@ function pricesOf({ fiat, rates }: Pick<KeptRate, 'fiat' | 'rates'>): Price[] {
   );
 }
 
-/** The debit of a completed payment, fees included; undefined if the service does not report it. */
+/** The debit of a completed payment, fees included. Undefined if the service does not report it. */
 export const spentBy = (txn: ListedTransaction): Money | undefined =>
   txn.txnState === 'completed' ? movedAmounts(txn)?.left : undefined;
 
@@ -163,7 +165,7 @@ const isZero = ({ value }: Money): boolean => value.eq(zero);
 
 const zero = new Big(0);
 
-/** The account's own wallet, or the outside source or destination. */
+/** The account's own wallet, or the external source or destination. */
 function accountOf({ method, ccy }: RequestSide, outside: 'Income' | 'Expenses'): string {
   if (method === 'servicepay') return walletAccount(ccy ?? '');
   return `${outside}:Svcpay:${named(method ?? 'unknown')}`;
@@ -171,7 +173,7 @@ function accountOf({ method, ccy }: RequestSide, outside: 'Income' | 'Expenses')
 
 export const walletAccount = (ccy: string): string => `Assets:Svcpay:${named(ccy)}`;
 
-/** A part of an account's name: letters, digits and dashes, beginning with a capital or digit. */
+/** A part of an account's name: letters, digits and dashes, starting with a capital or digit. */
 function named(name: string): string {
   const plain = isPartOfName.test(name)
     ? name
@@ -186,20 +188,20 @@ function titleOf(source: string, dest: string): string {
   return dest === 'servicepay' ? 'Swap' : `Send ${dest}`;
 }
 
-/** Printable ASCII. */
+/** Matches printable ASCII. */
 const isPlain = /^[ -~]*$/;
 
-/** One line without control characters. */
+/** A text on one line without control characters. */
 const plainLine = (text: string): string =>
   controls.test(text) ? text.replaceAll(new RegExp(controls, 'g'), ' ').trim() : text;
 
-/** Control characters and line breaks. */
+/** Matches control characters and line breaks. */
 const controls = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/;
 
-/** `-0.00002507 BTC`, as in both programs. */
+/** An amount such as `-0.00002507 BTC`, as in both programs. */
 const amountText = ({ ccy, text }: Figure): string => `${text} ${ccy}`;
 
-/** The amount, and its cost if it was exchanged: `0.00025 BTC @@ 25 USDT`. */
+/** The amount, with its cost if it was exchanged: `0.00025 BTC @@ 25 USDT`. */
 const costText = ({ amount, cost }: Posting): string =>
   cost === undefined ? amountText(amount) : `${amountText(amount)} @@ ${amountText(cost)}`;
 
@@ -207,8 +209,8 @@ const dayMs = 86_400_000;
 const padded = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
 
 /**
- * Writes epoch ms as `2026-03-01T14:02:31.000Z`, like `toISOString`. It remembers the day, as those
- * of a history lie close together: an eighth of the time for each.
+ * Writes epoch ms as `2026-03-01T14:02:31.000Z`, like `toISOString`. It caches the day, because the
+ * instants of a history are close together. This takes an eighth of the time.
  */
 export function utcWriter(): (at: number) => string {
   let begin = NaN;

@@ -1,5 +1,5 @@
-// Completes listed transactions that lack amounts, fees, currencies, methods or a time, by reading
-// each of them.
+// Completes listed transactions that lack amounts, fees, currencies, methods or a time, with a read
+// of each.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { withKnown } from '../transaction/read-transaction.js';
@@ -7,9 +7,9 @@ import { withKnown } from '../transaction/read-transaction.js';
 const width = 8;
 
 /**
- * Yields the history in order, completed transactions with amounts and fees. The specification does
- * not say which fields the reduced sides of a listed transaction lack: `read` fetches a transaction
- * that lacks a figure, or something else that the caller needs.
+ * Yields the history in order, with amounts and fees for completed transactions. The specification
+ * does not say which fields a listed transaction lacks. `read` fetches a transaction that lacks an
+ * amount, or another field that the caller needs.
  */
 export async function* withFigures(
   pages: AsyncIterable<readonly ListedTransaction[]>,

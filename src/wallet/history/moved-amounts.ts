@@ -3,7 +3,7 @@ import type { Big } from 'big.js';
 import type { ListedTransaction, RequestSide } from '../../api/types.js';
 import { fixed, fromWire, plainNumber, type Money, type WireNumber } from '../../formats/amount.js';
 
-/** An amount with its digits, which are the service's own if reported. */
+/** An amount with its digits, which are the service's own if the service reports them. */
 export interface Figure extends Money {
   readonly text: string;
 }
@@ -14,14 +14,15 @@ export interface MovedAmounts {
   /** The part of `left` that was exchanged for `arrived`. */
   readonly exchanged: Figure;
   readonly arrived: Figure;
-  /** In the currency of the source; zero if the service reports none. */
+  /** In the currency of the source. Zero if the service reports no fee. */
   readonly serviceFee: Figure;
   readonly networkFee: Figure;
 }
 
 /**
- * Undefined if the service reports no amounts, or an invalid currency. Fees are in the source
- * currency, and on top of the amount unless they were deducted from what arrived.
+ * The amounts. Undefined if the service reports no amounts, or an invalid currency. Fees are in the
+ * source currency. They are added to the amount, unless they were deducted from the arriving
+ * amount.
  */
 export function movedAmounts({ sourceReq, destReq }: ListedTransaction): MovedAmounts | undefined {
   const [sent, gets] = [reportedAmount(sourceReq, destReq), reportedAmount(destReq, sourceReq)];
@@ -59,14 +60,14 @@ const figureOf = ({ ccy, reported }: Reported): Figure => ({
   text: plainNumber(reported),
 });
 
-/** Fees were deducted from the arriving amount: less settled than requested. */
+/** Whether fees were deducted from the arriving amount, so less settled than requested. */
 const arrivesLess = ({ amtRequested, amtSettled }: RequestSide): boolean =>
   amtRequested != null &&
   amtSettled != null &&
   amtSettled !== amtRequested &&
   fromWire(amtSettled).lt(fromWire(amtRequested));
 
-/** Within one currency, each side can report the amount of the other. */
+/** The amount of a side. Within one currency, the service may report it on the other side. */
 function reportedAmount(side: RequestSide, other: RequestSide): Reported | undefined {
   const own = side.amtSettled ?? side.amtRequested;
   const reported =

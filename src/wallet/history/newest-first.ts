@@ -2,8 +2,8 @@
 import type { ListedTransaction } from '../../api/types.js';
 
 /**
- * Omits rows created before `since`. In a list with the newest first, reading ends at the first
- * page with only such rows, so a long history is not read.
+ * Omits rows created before `since`. In a list with the newest row first, it stops at the first
+ * page that contains only such rows, so it does not read a long history.
  */
 export async function* createdSince(
   pages: AsyncIterable<readonly ListedTransaction[]>,

@@ -1,5 +1,5 @@
-// Updates a journal restored from a backup from the service: imports payments submitted since,
-// with their references, idempotency keys and spending.
+// Updates a restored journal from the service: imports payments that were submitted since the
+// backup, with their references, idempotency keys and spending.
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
 import { fixed } from '../../formats/amount.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
@@ -35,30 +35,30 @@ export interface ReconcileDeps {
   readonly account: string;
   readonly now: () => number;
   readonly newId: () => string;
-  /** Called after each page with its number of transactions. */
+  /** Called after each page with the number of its transactions. */
   readonly onRead: (count: number) => void;
 }
 
 export interface Reconciled {
   /** Number of listed transactions. */
   readonly read: number;
-  /** Payments that the journal did not have, or not as submitted. */
+  /** The payments that the journal lacked, or did not have as submitted. */
   readonly entered: number;
-  /** Ids of imported transactions without a reported cost, which limits do not count. */
+  /** The ids of imported transactions without a reported cost. Limits do not count them. */
   readonly uncounted: readonly string[];
-  /** Ids of transactions that may be submitted payments, but lack what an import needs. */
+  /** The ids of transactions that may be submitted payments, but lack data for an import. */
   readonly unclear: readonly string[];
 }
 
 /**
- * A quote lasts an hour at most, so one from before the backup may have been submitted after it.
+ * A quote lasts an hour at most, so a quote from before the backup may have been submitted after
+ * it.
  */
 const overlapMs = 3_600_000;
 
 /**
- * Can be interrupted and repeated, also while others pay.
- *
- * @param since time of the backup, epoch ms by the service's clock
+ * Imports payments. It can be interrupted and repeated, even while other processes pay.
+ * @param since the time of the backup, epoch ms by the service's clock
  */
 export async function reconcile(since: number, deps: ReconcileDeps): Promise<Reconciled> {
   let [read, entered] = [0, 0];
@@ -83,8 +83,8 @@ export async function reconcile(since: number, deps: ReconcileDeps): Promise<Rec
 }
 
 /**
- * svcpay's payments always have a reference. Quotes count too, because a list may lag behind
- * submissions. What an abbreviated row lacks is read by id.
+ * Whether a transaction may be svcpay's. Its payments always have a reference. Quotes count too,
+ * because a list may lag behind submissions. Missing fields of an abbreviated row are read by id.
  */
 function mayBeOurs(row: ListedTransaction, account: string): boolean {
   const { txnId, txnState, extRefId, sourceReq, destReq } = row;
@@ -98,7 +98,7 @@ function mayBeOurs(row: ListedTransaction, account: string): boolean {
   );
 }
 
-/** Undefined if a method is missing or not recognized. */
+/** The direction. Undefined if a method is missing or not recognized. */
 function directionNamed(txn: ListedTransaction): 'payment' | 'receive' | undefined {
   try {
     return directionOf(txn);
@@ -138,7 +138,7 @@ async function account(
   return imported.approvedTotal === null ? 'uncounted' : 'entered';
 }
 
-/** Undefined if the service lists a transaction and does not find it by its id. */
+/** Undefined if the service lists a transaction but does not find it by its id. */
 async function listedTransaction(
   service: ReadService,
   txnId: string,
@@ -151,7 +151,7 @@ async function listedTransaction(
   }
 }
 
-/** Whether the journal's payment under the reference is this transaction. */
+/** Whether the journal's payment with the reference has this transaction. */
 function isPlaceOf(there: Payment, txn: Transaction, account: string): boolean {
   if (there.attempts.some(({ txnId }) => txnId === txn.txnId)) return true;
   return !mayHavePaid(there) && echoes(decodeOrder(there.request), txn, account);
@@ -170,7 +170,10 @@ const draftOf = (
   terms: {},
 });
 
-/** An invoice contains the whole order. Undefined if the transaction lacks a currency. */
+/**
+ * The order of an imported transaction. An invoice contains the whole order. Undefined if the
+ * transaction lacks a currency.
+ */
 function importedOrder(txn: Transaction): Order | undefined {
   try {
     const order = orderOf(txn);
@@ -208,7 +211,8 @@ function importedAttempt(
 }
 
 /**
- * The latest possible confirmation: the expiry of the quote, at most an hour after its creation.
+ * The latest possible time of the confirmation: the expiry of the quote, at most an hour after its
+ * creation.
  */
 function submittedAt({ createdAt, sourceReq: { expiresAt } }: Transaction, now: number): number {
   if (createdAt == null) return now;

@@ -1,10 +1,10 @@
-// When a transaction settled, and on which side of the edge of a period.
+// The time at which a transaction settled, and the side of a period's edge on which it lies.
 import type { ListedTransaction } from '../../api/types.js';
 import { methodFacts } from '../../formats/rails.js';
 
 /**
- * Epoch ms, from the last update of a completed transaction; undefined if it does not report one,
- * as in most lists.
+ * Epoch ms, from the last update of a completed transaction. Undefined if the transaction does not
+ * report one, as in most lists.
  */
 export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): number | undefined {
   if (txnState !== 'completed') return undefined;
@@ -13,8 +13,8 @@ export function settledAt({ txnState, sourceReq, destReq }: ListedTransaction): 
 }
 
 /**
- * Whether its time of settlement is missing, and an edge (epoch ms) lies between its creation and
- * the latest time at which its kind settles.
+ * Whether the time of settlement is missing, and an edge (epoch ms) lies between the creation and
+ * the latest time at which this kind of transaction settles.
  */
 export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[]): boolean => {
   const { txnState, createdAt } = txn;
@@ -26,8 +26,8 @@ export const mayHaveCrossed = (txn: ListedTransaction, edges: readonly number[])
 const hourMs = 3_600_000;
 
 /**
- * A quote lasts an hour and an invoice a day. Transfers on chains and to banks take days, three
- * business days among holidays at most.
+ * The longest time until a settlement. A quote lasts an hour and an invoice a day. Transfers on
+ * chains and to banks take days: at most three business days between holidays.
  */
 function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   const isQuick = [sourceReq, destReq].every(({ method }) => methodFacts(method)?.pace === 'quick');
@@ -35,7 +35,7 @@ function longestMs({ sourceReq, destReq }: ListedTransaction): number {
   return sourceReq.method === 'servicepay' ? 2 * hourMs : 25 * hourMs;
 }
 
-/** Adds the times of settlement that this home knows where they matter. */
+/** Adds the times of settlement that this home knows, if they matter. */
 export async function* withKnownTimes(
   pages: AsyncIterable<readonly ListedTransaction[]>,
   edges: readonly number[],

@@ -7,9 +7,9 @@ const accountAtInstitution = /^([!-9;-~]+):([!-9;-~]+)$/;
 const uriScheme = /^(lightning|bitcoin|lnurlp|https?):/i;
 
 /**
- * Reads a destination: an invoice (meaning its node), a node key, an address, an LNURL, a Lightning
- * Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store; a bitcoin: URI can
- * have two. Throws Failure `usage` for anything else.
+ * Reads a destination: an invoice (which stands for its node), a node key, an address, an LNURL, a
+ * Lightning Address, or `INSTITUTION:ACCOUNT` for payouts. Returns the names to store. A bitcoin:
+ * URI can have two. Throws Failure `usage` for any other text.
  */
 export function readAllowed(text: string): string[] {
   const name = text.trim();
@@ -38,7 +38,9 @@ function namesOf(found: Destination): string[] {
 export const isAllowed = (destination: string, names: readonly string[]): boolean =>
   names.some((name) => isSame(destination, name) || isSame(allowedName(destination), name));
 
-/** The stored name of a destination; a payout's `method:institution:account` loses its method. */
+/**
+ * The stored name of a destination. For a payout, `method:institution:account` loses its method.
+ */
 export function allowedName(destination: string): string {
   const [, institution, account, ...more] = destination.split(':');
   return institution === undefined || account === undefined || more.length > 0
@@ -46,7 +48,7 @@ export function allowedName(destination: string): string {
     : `${institution}:${account}`;
 }
 
-/** Letter case matters only in base58. */
+/** Whether two names are equal. Letter case matters only in base58. */
 const isSame = (one: string, other: string): boolean =>
   one === other || (!isBase58(one) && one.toLowerCase() === other.toLowerCase());
 

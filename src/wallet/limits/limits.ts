@@ -1,5 +1,5 @@
 // The local spending limits: per payment, per day, and by destination. Limits of several sources
-// are combined: each can only narrow the others.
+// are combined, and each can only narrow the others.
 import { Big } from 'big.js';
 import {
   fixed,
@@ -18,11 +18,12 @@ import type { Quote } from '../quote/quote.js';
 
 export const noLimits: Limits = { perPayment: {}, perDay: {}, destinations: [] };
 
-/** Internal swaps are exempt from the allow-list. */
+/** Whether an order is an internal swap, which is exempt from the allow-list. */
 const staysHere = ({ body }: Order): boolean => body.destReq.method === 'servicepay';
 
 /**
- * Throws Failure `limit` for a destination that is not on the allow-list; an empty list allows all.
+ * Throws Failure `limit` for a destination that is not on the allow-list. An empty list allows all
+ * destinations.
  */
 export function checkDestination({ destinations }: Limits, order: Order): void {
   if (destinations.length === 0 || staysHere(order) || isAllowed(order.destination, destinations))
@@ -37,8 +38,8 @@ export function checkDestination({ destinations }: Limits, order: Order): void {
 }
 
 /**
- * The spending of an order before its quote: the amount without fees, in the currency of the debit
- * and, if different, in the arriving currency.
+ * The spending of an order before its quote: the amount without fees, in the currency of the debit,
+ * and in the arriving currency if it differs.
  */
 export function knownAmounts(order: Order): Money[] {
   const { sourceReq } = order.body;
@@ -64,8 +65,7 @@ const inEachCurrency = (amounts: readonly Money[]): Money[] =>
 /**
  * Throws Failure `limit` if this payment exceeds a limit, alone or together with the last day's
  * payments.
- *
- * @param spent the last day's spending; called only for a daily limit
+ * @param spent the last day's spending, called only if there is a limit per day
  */
 export function checkSpend(
   limits: Limits,
@@ -121,7 +121,7 @@ function lower(
   return { ...a, ...Object.fromEntries(kept) };
 }
 
-/** Matches no destination, whereas an empty list would allow all. */
+/** Matches no destination. An empty list would allow all destinations. */
 const nowhere = 'no destination';
 
 function common(a: readonly string[], b: readonly string[]): string[] {
@@ -135,7 +135,10 @@ const variables = {
   perDay: 'SVCPAY_LIMIT_PER_DAY',
 } as const;
 
-/** Throws Failure `usage` for an invalid list of amounts instead of ignoring it. */
+/**
+ * Reads limits from the environment. Throws Failure `usage` for an invalid list of amounts instead
+ * of ignoring it.
+ */
 export function limitsFrom(env: Readonly<Record<string, string | undefined>>): Limits {
   return {
     ...noLimits,

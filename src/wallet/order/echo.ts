@@ -1,6 +1,6 @@
-// Whether the service's answer matches the order. Pure: an order and the answer in, a refusal or
-// nothing out. Compared are currencies, methods, amounts, the destination and everything resolved
-// from it, and the parties.
+// Whether a response of the service matches the order. Pure: an order and the response in, a
+// refusal or nothing out. It compares currencies, methods, amounts, the destination with everything
+// resolved from it, and the parties.
 import Big from 'big.js';
 import { deductions } from '../../api/reading/transaction.js';
 import { misread, type RequestSide, type Transaction } from '../../api/types.js';
@@ -13,10 +13,9 @@ import type { Fields } from '../../formats/unknown.js';
 import type { Order } from './orders.js';
 
 /**
- * Compares the transaction in an answer with the order, whatever its state. Throws Failure
+ * Compares the transaction in a response with the order, whatever its state. Throws Failure
  * `refused` if they differ.
- *
- * @param account the account that the transaction must belong to, if the answer has one
+ * @param account the account to which the transaction must belong, if the response has one
  */
 export function checkEcho(order: Order, txn: Transaction, account?: string): void {
   const difference =
@@ -31,7 +30,7 @@ export function checkEcho(order: Order, txn: Transaction, account?: string): voi
   if (difference !== undefined) throw notObeyed(difference, txn.txnId);
 }
 
-/** Whether the transaction is one for this order, of this account. */
+/** Whether the transaction is for this order and of this account. */
 export function echoes(order: Order, txn: Transaction, account: string): boolean {
   try {
     checkEcho(order, txn, account);
@@ -42,7 +41,7 @@ export function echoes(order: Order, txn: Transaction, account: string): boolean
   }
 }
 
-/** Unreadable fields of an answer are ignored, except those that decide about money. */
+/** Fields that decide about money. Other unreadable fields of a response are ignored. */
 const deciding = [
   'accountId',
   'ccy',
@@ -77,7 +76,10 @@ const accountDifference = (
     ? undefined
     : different('the account', accountId, account);
 
-/** A list may show the transactions of subaccounts as well. */
+/**
+ * Whether a transaction belongs to the account. A list may also show the transactions of
+ * subaccounts.
+ */
 export const isOfAccount = (
   { accountId }: Pick<Transaction, 'accountId'>,
   account: string,
@@ -113,7 +115,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   const answered: Fields = given.reqDetails ?? {};
   for (const [field, wanted] of Object.entries(asked.reqDetails ?? {})) {
     const got = answered[field];
-    // The code decides where the money goes; another home may not have imported the name.
+    // The code decides the recipient. Another home may not have imported the name.
     if (field === 'institutionName' && got == null) continue;
     if (!sameText(got, wanted)) return different(field, got, wanted);
     const resolved = (otherNames[field] ?? []).find(
@@ -124,7 +126,7 @@ function detailDifference(asked: AskedSide, given: RequestSide): string | undefi
   return undefined;
 }
 
-/** Details that decide where money goes. */
+/** Details that decide the recipient of the money. */
 const targets = [
   'paymentRequest',
   'address',
@@ -138,8 +140,8 @@ const targets = [
 ] as const;
 
 /**
- * A second destination besides the requested one. After the confirmation, a service may show the
- * invoice of an LNURL.
+ * A second destination besides the requested destination. After the confirmation, a service may
+ * show the invoice of an LNURL.
  */
 function unaskedTarget(
   { method, reqDetails = {} }: AskedSide,
@@ -172,7 +174,10 @@ const shown = (value: unknown): string =>
 const different = (field: string, got: unknown, wanted: unknown): string =>
   `${field} is ${got === undefined || got === null ? 'missing' : shown(got)}, not ${shown(wanted)}`;
 
-/** Bech32 and invoices are case-insensitive; everything else must be identical. */
+/**
+ * Whether two texts are equal. Bech32 and invoices ignore letter case. Every other text must be
+ * identical.
+ */
 function sameText(got: unknown, wanted: unknown): boolean {
   if (typeof got !== 'string' || typeof wanted !== 'string') return got === wanted;
   if (got === wanted) return true;
@@ -180,7 +185,9 @@ function sameText(got: unknown, wanted: unknown): boolean {
   return caseless && got.toLowerCase() === wanted.toLowerCase();
 }
 
-/** Every returned name of the target must be the requested destination. */
+/**
+ * The difference of an LNURL. Every returned name of the target must be the requested destination.
+ */
 function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const wanted = asked.reqDetails?.['address'];
   const { address, lnurlAddress, lnurl } = given.reqDetails ?? {};
@@ -195,7 +202,7 @@ function lnurlDifference(asked: AskedSide, given: RequestSide): string | undefin
 const targetOf = (value: unknown): unknown =>
   typeof value === 'string' ? lnurlTarget(value) : value;
 
-/** The payer and the payee, if the answer has them. */
+/** The difference of the payer and the payee, if the response has them. */
 function kycDifference(asked: AskedSide, given: RequestSide): string | undefined {
   const { type, details: got } = given.kyc ?? {};
   if (asked.kyc === undefined) return undefined;
@@ -214,8 +221,8 @@ function kycDifference(asked: AskedSide, given: RequestSide): string | undefined
 }
 
 /**
- * Amounts that the order defines, but that rule 1 allows on one side only: the amount of an
- * invoice, and its other side.
+ * The difference of amounts. The order defines them, but rule 1 allows them on one side only: the
+ * amount of an invoice, and the amount of its other side.
  */
 function amountDifference(order: Order, { sourceReq, destReq }: Transaction): string | undefined {
   const { receives } = order;
@@ -226,7 +233,7 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   }
   const sent = givenFromWire(sourceReq.amtRequested);
   if (sourceReq.ccy !== receives.ccy || sent === undefined) return undefined;
-  // The specification does not define whether the computed side of an answer includes the fees.
+  // The specification does not define whether the computed side of a response includes the fees.
   const fees = (givenFromWire(sourceReq.servicepayFees) ?? new Big(0)).plus(
     givenFromWire(sourceReq.networkFees) ?? 0,
   );
@@ -240,7 +247,7 @@ function amountDifference(order: Order, { sourceReq, destReq }: Transaction): st
   return `${fixed(sent)} ${sourceReq.ccy} would leave the wallet for ${fixed(receives.value)}`;
 }
 
-/** Who pays the fees, if the answer has that. */
+/** The difference in who pays the fees, if the response has that. */
 function deductionDifference({ body }: Order, txn: Transaction): string | undefined {
   for (const field of deductions) {
     const answered = txn[field];

@@ -8,7 +8,8 @@ import { notObeyed } from './echo.js';
 import type { Order } from './orders.js';
 
 /**
- * The order of a quote. Answers have both amounts: only the one that its method requires is used.
+ * The order of a quote. Responses have both amounts. Only the amount that its method requires is
+ * used.
  */
 export function orderOf(txn: Transaction): Order {
   const { note, deductNetworkFeesFromDest } = txn;
@@ -40,7 +41,8 @@ export function orderOf(txn: Transaction): Order {
 }
 
 /**
- * A side with currency and method. Throws Failure `refused`: an incomplete quote is not confirmed.
+ * A side with currency and method. Throws Failure `refused`, because an incomplete quote must not
+ * be confirmed.
  */
 function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Transaction) {
   if (typeof ccy === 'string' && typeof method === 'string') return { ...side, ccy, method };
@@ -48,7 +50,7 @@ function named({ ccy, method, ...side }: Transaction['sourceReq'], { txnId }: Tr
 }
 
 /**
- * By destination method, whether the source and the destination have the amount (endpoint 6, rules
+ * By destination method: whether the source and the destination have the amount (endpoint 6, rules
  * 2 to 8).
  */
 const amountSides: Readonly<Record<string, readonly [source: boolean, dest: boolean]>> = {

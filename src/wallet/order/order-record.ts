@@ -89,7 +89,7 @@ export function decodeOrder(text: string): Order {
   }
 }
 
-/** Journals of versions 1 to 3 have earlier names. */
+/** Renames fields of journals of versions 1 to 3. */
 function withPresentNames(record: unknown): unknown {
   if (!isFields(record)) return record;
   const { onceKey, told, ...order } = record;
@@ -100,15 +100,15 @@ function withPresentNames(record: unknown): unknown {
   };
 }
 
-/** Equal for equivalent orders; a note does not matter. */
+/** Equal for equivalent orders. A note does not matter. */
 export const fingerprint = ({ body }: Order): string =>
   JSON.stringify(
     plain({ ...body, destReq: asAsked(body.destReq), note: undefined, extRefId: undefined }),
   );
 
 /**
- * Without data from the service's list of institutions, which may be unavailable or different the
- * next time.
+ * A side without data from the service's list of institutions, which may be unavailable or
+ * different the next time.
  */
 export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
   const { institutionName: _name, institutionCode: code, ...details } = reqDetails;
@@ -122,7 +122,7 @@ export function asAsked({ reqDetails = {}, ...side }: CreateSide): CreateSide {
 }
 
 /**
- * Whether the journal's payment matches the order; a record of an earlier version may have more
+ * Whether the journal's payment matches the order. A record of an earlier version may have more
  * fields.
  */
 export function isForOrder(
@@ -133,7 +133,7 @@ export function isForOrder(
   return payment.fingerprint === asked || fingerprint(decodeOrder(payment.request)) === asked;
 }
 
-/** Decimals as fixed text, keys in order: equal orders give equal text. */
+/** A value with decimals as fixed text and keys in order, so that equal orders give equal text. */
 function plain(value: unknown): unknown {
   if (value instanceof Big) return fixed(value);
   if (Array.isArray(value)) return value.map(plain);

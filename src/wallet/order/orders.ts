@@ -10,28 +10,31 @@ import { railOf, type SendKind } from '../../formats/rails.js';
 
 /** A requested payment, before the service has quoted it. */
 export interface Order {
-  /** In words, as in `send lightning`. */
+  /** The kind in words, such as `send lightning`. */
   readonly kind: string;
   readonly body: CreateTransaction;
   /** Identifies a single-use destination: a payment hash. */
   readonly idempotencyKey: string | null;
-  /** The destination, for limits on destinations. */
+  /** The destination, for the allow-list. */
   readonly destination: string;
-  /** Another way to the same payment: the address of the URI that has the invoice. */
+  /** Another destination of the same payment: the address of the URI that contains the invoice. */
   readonly alsoPays?: string | undefined;
-  /** Epoch ms of the earliest possible payment: the creation of an invoice. */
+  /** The earliest possible time of the payment in epoch ms: the creation of an invoice. */
   readonly notBefore?: number | undefined;
-  /** Epoch ms after which it cannot be paid. */
+  /** The latest possible time of the payment in epoch ms. */
   readonly expiresAt?: number | undefined;
   /** The exact amount that the recipient must get, if the order defines it. */
   readonly receives: Money | undefined;
-  /** Derived from an imported payment, possibly incomplete: nothing is created from it. */
+  /**
+   * Whether the order comes from an imported payment and may be incomplete. Nothing is created from
+   * it.
+   */
   readonly isImported?: boolean | undefined;
 }
 
 const servicepay = 'servicepay';
 
-/** Rule 2: no amount on either side, the invoice has it. */
+/** Rule 2: no amount on either side, because the invoice has it. */
 export function lightningOrder(invoice: Invoice, from: string): Order {
   return {
     kind: 'send lightning',
@@ -75,7 +78,7 @@ export const usdtOrder = (address: string, amount: Money, from: string): Order =
 export const usdtSpendOrder = (address: string, amount: Money): Order =>
   spendOrder('usdt', 'USDT', address, amount);
 
-/** The amount is debited from the wallet; within one currency the received amount is equal. */
+/** The amount is debited from the wallet. Within one currency, the received amount is equal. */
 function spendOrder(kind: SendKind, ccy: string, address: string, spent: Money): Order {
   return {
     kind: `send ${kind}`,
@@ -142,7 +145,7 @@ export function receiveBody(method: 'lightning' | 'on-chain', amount: Money): Cr
 
 const onSide = (amtRequested: Big): { amtRequested: Big } => ({ amtRequested });
 
-/** Throws Failure `usage` for an invoice that can no longer be paid. */
+/** Throws Failure `usage` for an invoice that has expired. */
 export function checkNotExpired({ expiresAt }: Order, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return;
   throw new Failure(

@@ -13,7 +13,7 @@ import { highestCode, orderOf, parseAccountNumber, parseLine, payeeOf } from './
 import { methodsIn, type PayoutMethod } from './methods.js';
 import { clip } from '../../formats/text.js';
 
-/** Text parsed by a function; its error describes the field's problem. */
+/** A text that a function parses. Its error describes the field's problem. */
 const readableBy = (parse: (text: string) => unknown) =>
   v.pipe(
     v.string(),
@@ -58,7 +58,7 @@ const namedAccountSchema = v.strictObject({
 });
 const bankAccountSchema = v.strictObject({ bankAcctNum: v.string(), institutionCode: word });
 
-/** The two field sets of an account. */
+/** The two sets of fields for an account. */
 const accountSchema = v.lazy((input) =>
   typeof input === 'object' && input !== null && 'bankAcctNum' in input
     ? bankAccountSchema
@@ -81,7 +81,7 @@ const bodySchema = v.strictObject({
   }),
   extRefId: v.exactOptional(v.string()),
   note: v.exactOptional(v.string()),
-  /** A payout's amount is what arrives, so fees cannot be deducted from it. */
+  /** A payout's amount is the arriving amount, so fees cannot be deducted from it. */
   deductNetworkFeesFromDest: v.exactOptional(v.literal(false)),
   sourceOfFunds: v.exactOptional(
     v.strictObject({ purpose: code, source: code, relationship: code }),
@@ -100,8 +100,8 @@ export interface PayoutFile {
 /**
  * Throws Failure `usage` with the field's name for an incomplete payout, a field that would not be
  * sent, or a number that JSON cannot represent exactly.
- *
- * @param maker its identifiers are accepted as well as those of the specification
+ * @param maker the service name, whose identifiers are accepted as well as those of the
+ * specification
  */
 export function readPayoutFile(text: string, maker: string): PayoutFile {
   const parsed = v.safeParse(bodySchema, fromMaker(parseExactly(text), maker));
@@ -122,7 +122,8 @@ export function readPayoutFile(text: string, maker: string): PayoutFile {
 }
 
 /**
- * For the method `mobile`, as in an example of the specification, the country is the recipient's.
+ * The method of a payout. For `mobile`, as in an example of the specification, the recipient's
+ * country decides.
  */
 function methodOf({ destReq }: Body): PayoutMethod {
   const { method, ccy, kyc } = destReq;
@@ -143,7 +144,7 @@ function checkFunds({ sourceReq, sourceOfFunds }: Body, { country }: PayoutMetho
   throw wrong('sourceOfFunds', 'It is missing, and international payouts need it.');
 }
 
-/** Parses JSON and refuses a number that would lose digits. */
+/** Parses JSON. Refuses a number that would lose digits. */
 function parseExactly(text: string): unknown {
   const value = jsonIn(text);
   // Omits Node's reason, because it quotes the text.

@@ -6,19 +6,19 @@ import { clip } from '../../formats/text.js';
 
 export interface PayoutInstitution {
   readonly code: string;
-  /** Undefined only if the service lists none for the country. */
+  /** Undefined only if the service lists no institutions for the country. */
   readonly name: string | undefined;
 }
 
-/** Institutions that a method pays to. */
+/** Institutions to which a method pays. */
 export const institutionsFor = (method: PayoutMethod, all: readonly Institution[]): Institution[] =>
   all.filter(
     ({ institutionType }) => (institutionType ?? method.institutionType) === method.institutionType,
   );
 
 /**
- * The institution of a code among those that the service lists for the country; if it lists
- * none, the code is accepted unchecked. Throws Failure `usage` for an unknown code.
+ * The institution with a code in the service's list for the country. If the list is empty, the code
+ * is accepted unchecked. Throws Failure `usage` for an unknown code.
  */
 export function findInstitution(
   code: string,
@@ -42,7 +42,9 @@ export function findInstitution(
   throw new Failure('usage', why, { next: { do: 'see-institutions', country: country.code } });
 }
 
-/** A spreadsheet reads a code as a number, without its zeros. */
+/**
+ * The institution of a code without leading zeros, because a spreadsheet reads a code as a number.
+ */
 function withZeros(code: string, all: readonly Institution[]): string {
   const zeroless = (text: string): string => text.replace(/^0+/, '').toLowerCase();
   const whole = all.find(({ institutionCode }) => zeroless(institutionCode) === zeroless(code));

@@ -1,5 +1,5 @@
 // Payout countries and methods as data (specification: Supported fiat payout destinations). A new
-// method is one line in the table of methods, a new country one in that of countries.
+// method is one line in the table of methods. A new country is one line in the table of countries.
 import { Failure } from '../../formats/failure.js';
 import { clip } from '../../formats/text.js';
 
@@ -8,7 +8,7 @@ export interface PayoutCountry {
   readonly code: string;
   readonly name: string;
   readonly ccy: string;
-  /** E.164 country code, with which mobile accounts begin. */
+  /** The E.164 country code, with which mobile accounts begin. */
   readonly callingCode: string;
 }
 
@@ -39,7 +39,7 @@ type Account = 'bank' | 'mobile' | 'interac';
 interface AccountFormat {
   readonly pattern: RegExp;
   readonly words: string;
-  /** All numbers have so many digits. */
+  /** The number of digits of every account number. */
   readonly length?: number;
 }
 
@@ -59,7 +59,7 @@ const interac: AccountFormat = {
   words: 'an e-mail address or a number',
 };
 
-/** Arrival times; unspecified for other methods. */
+/** Arrival times. Unspecified for other methods. */
 const arrivals = {
   instant: 'within minutes',
   standard: '1 to 3 business days',
@@ -105,15 +105,15 @@ const table: readonly Row[] = [
 ];
 
 export interface PayoutMethod {
-  /** Such as `vnd-instant`. */
+  /** The code, such as `vnd-instant`. */
   readonly code: string;
   readonly country: PayoutCountry;
   readonly account: Account;
   readonly format: AccountFormat;
-  /** The required kind of institution. */
+  /** The required type of institution. */
   readonly institutionType: 'bank' | 'mobile';
   readonly takesDays: boolean;
-  /** Arrival time; undefined if unspecified. */
+  /** The arrival time. Undefined if unspecified. */
   readonly arrives: string | undefined;
 }
 
@@ -129,14 +129,14 @@ const payoutMethods: readonly PayoutMethod[] = table.map(
   }),
 );
 
-/** The methods of one country, or of all. */
+/** The methods of one country, or of all countries. */
 export const methodsIn = (country?: PayoutCountry): readonly PayoutMethod[] =>
   country === undefined
     ? payoutMethods
     : payoutMethods.filter((method) => method.country === country);
 
 /**
- * A country by its code or name, in any letter case. Throws `Failure` usage for one without
+ * A country by its code or name, in any letter case. Throws `Failure` usage for a country without
  * payouts.
  */
 export function findCountry(text: string): PayoutCountry {
@@ -155,7 +155,7 @@ export function findCountry(text: string): PayoutCountry {
   );
 }
 
-/** The account that a method pays to, in words. */
+/** The type of account to which a method pays, in words. */
 export const accountWords = ({ account }: PayoutMethod): string => accounts[account];
 
 const accounts: Readonly<Record<Account, string>> = {
@@ -164,7 +164,7 @@ const accounts: Readonly<Record<Account, string>> = {
   interac: 'Interac',
 };
 
-/** A method by its code. Throws `Failure` usage for an unknown one. */
+/** A method by its code. Throws `Failure` usage for an unknown code. */
 export function findMethod(text: string): PayoutMethod {
   const found = payoutMethods.find(({ code }) => code === text.trim().toLowerCase());
   if (found !== undefined) return found;
@@ -173,7 +173,7 @@ export function findMethod(text: string): PayoutMethod {
   });
 }
 
-/** The method of a kind in a country. */
+/** The method of a type in a country. */
 export const methodOfKind = (
   account: 'bank' | 'mobile',
   country: PayoutCountry,

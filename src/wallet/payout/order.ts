@@ -1,4 +1,4 @@
-// A fiat payout as an order: both parties, the account, the codes of the funds. Specification:
+// A fiat payout as an order: both parties, the account, and the codes of the funds. Specification:
 // endpoint 6, rule 7.
 import type {
   CreateTransaction,
@@ -25,9 +25,9 @@ export interface Payout {
   readonly recipient: Party;
   readonly sender: Party;
   readonly sourceOfFunds: SourceOfFunds;
-  /** What the recipient gets, in the currency of the method. */
+  /** The amount that the recipient gets, in the currency of the method. */
   readonly amount: Money;
-  /** The wallet that pays. */
+  /** The paying wallet. */
   readonly from: string;
 }
 
@@ -65,7 +65,7 @@ export function orderOf(body: CreateTransaction, amount: Money): Order {
   };
 }
 
-/** `method:institution:account`. */
+/** The destination as `method:institution:account`. */
 export function payoutDestination({ method, reqDetails }: AccountSide): string {
   const detail = detailsOf(reqDetails);
   const account = detail('acctNum') ?? detail('bankAcctNum') ?? '';
@@ -88,7 +88,7 @@ export interface Payee {
   readonly institutionName: string | undefined;
 }
 
-/** The recipient of a payout, from either field set of the specification. */
+/** The recipient of a payout, from either set of fields of the specification. */
 export function payeeOf({ destReq }: CreateTransaction): Payee {
   const detail = detailsOf(destReq.reqDetails);
   return {
@@ -112,9 +112,9 @@ function kycOf({ type, legalFullName, countryCode, contactNumber, address1 }: Pa
 }
 
 /**
- * An account number in the method's format, without spaces and, if the format has none, without
- * dashes; for a mobile wallet the phone number with its country code. Throws Failure `usage` for an
- * invalid number.
+ * Reads an account number in the method's format, without spaces and, if the format has none,
+ * without dashes. For a mobile wallet, it is the phone number with its country code. Throws Failure
+ * `usage` for an invalid number.
  */
 export function parseAccountNumber(
   text: string,
@@ -136,7 +136,7 @@ export function parseAccountNumber(
   );
 }
 
-/** A spreadsheet reads an account number as a number, without its zeros. */
+/** The hint about a lost zero, because a spreadsheet reads an account number as a number. */
 function lostZero(digits: string, length = 0): string {
   const whole = digits.padStart(length, '0');
   if (!/^\d+$/.test(digits) || digits.length >= length || digits.length < length - 3) return '';
@@ -145,7 +145,7 @@ function lostZero(digits: string, length = 0): string {
 
 const longestText = 140;
 
-/** A name or an address: one line with letters. Throws Failure `usage` for anything else. */
+/** Reads a name or an address: one line with letters. Throws Failure `usage` for any other text. */
 export function parseLine(text: string): string {
   const line = text.trim().replace(/ {2,}/g, ' ');
   if (
@@ -161,5 +161,5 @@ export function parseLine(text: string): string {
   );
 }
 
-/** Highest accepted code number. */
+/** The highest accepted code number. */
 export const highestCode = 999_999;

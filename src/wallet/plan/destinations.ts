@@ -15,8 +15,7 @@ export const isOnNetwork = (actual: BitcoinNetwork, wanted: Network): boolean =>
 
 /**
  * Throws Failure `usage` for a destination on another network, where the money would be lost.
- *
- * @param noun such as `invoice`
+ * @param noun a noun such as `invoice`
  */
 function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): void {
   if (isOnNetwork(actual, wanted)) return;
@@ -29,7 +28,7 @@ function checkNetwork(noun: string, actual: BitcoinNetwork, wanted: Network): vo
   );
 }
 
-/** BTC. Specification: Limits, minimum on-chain send. */
+/** In BTC. Specification: Limits, minimum on-chain send. */
 const smallestOnchain = new Big('0.00001');
 
 /** Throws Failure `usage` for an invoice of another network or without an amount. */
@@ -45,7 +44,7 @@ export function checkInvoice(invoice: Invoice, wanted: Network): void {
   );
 }
 
-/** Throws Failure `usage` for another network and for an unsupported kind of address. */
+/** Throws Failure `usage` for another network, and for an unsupported type of address. */
 export function checkBitcoinAddress({ network, type }: BitcoinAddress, wanted: Network): void {
   checkNetwork('address', network, wanted);
   if (type !== 'witness') return;
@@ -83,12 +82,12 @@ export interface OwnAddresses {
   usdtAddress(chain: 'TRON'): Promise<{ readonly staticOnchainAddress: string }>;
 }
 
-/** Whether the destination is of a kind of which the account has a permanent address. */
+/** Whether the account has a permanent address of the same type as the destination. */
 export const mayBeOwn = ({ body }: Pick<Order, 'body'>): boolean =>
   body.destReq.method === 'on-chain' || body.destReq.method === 'tron';
 
 /**
- * Refuses orders that pay to the account's own permanent addresses; `say` reports if they are
+ * Refuses orders that pay to the account's own permanent addresses. `say` reports if they are
  * unknown.
  */
 export function ownAddressGuard(
@@ -111,8 +110,8 @@ export function ownAddressGuard(
 }
 
 /**
- * Throws Failure `usage` for the account's own deposit address, from which the money would come
- * back less the fees. Refuses nothing if the service has no such address, or does not return it.
+ * Throws Failure `usage` for the account's own deposit address, from which the money would return
+ * minus the fees. Refuses nothing if the service has no such address, or does not return it.
  */
 export async function refuseOwnAddress(
   address: string,

@@ -41,20 +41,20 @@ import Big from 'big.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/order-record.js';
 
-/** Ways to pay a bitcoin: URI. */
+/** The ways to pay a bitcoin: URI. */
 export const ways = ['lightning', 'onchain'] as const;
 export type Way = (typeof ways)[number];
 
-/** A requested payment, in the given words. */
+/** A requested payment, in the words of the person. */
 export interface SendWords {
-  /** The named kind; undefined to detect it. */
+  /** The named rail. Undefined to detect it. */
   readonly kind?: SendKind | undefined;
   readonly to?: string | undefined;
-  /** The arriving amount; for a Lightning Address or an LNURL the debit. */
+  /** The arriving amount. For a Lightning Address or an LNURL, the debit. */
   readonly amount?: string | undefined;
-  /** The debit, if fixed instead of the arriving amount. */
+  /** The debit, if it is fixed instead of the arriving amount. */
   readonly spend?: string | undefined;
-  /** The paying wallet, if not the default. */
+  /** The paying wallet, if it is not the default. */
   readonly from?: string | undefined;
   readonly via?: Way | undefined;
   readonly deductFees?: boolean | undefined;
@@ -68,9 +68,9 @@ export interface SendPlan {
   readonly pays: Payable;
   /** Label and message of the URI. */
   readonly uriTexts: readonly string[];
-  /** The amount before conversion. */
+  /** The amount before its conversion. */
   readonly worth?: Asked['worth'];
-  /** It settles within hours or days, so svcpay waits only on request. */
+  /** Whether the payment settles within hours or days, so svcpay waits only on request. */
   readonly slow: boolean;
 }
 
@@ -81,23 +81,23 @@ export type Planned =
   | { readonly missing?: undefined; readonly plan: SendPlan }
   | {
       readonly missing: Missing;
-      /** The currency of the amount; undefined if any wallet may pay. */
+      /** The currency of the amount. Undefined if any wallet may pay. */
       readonly ccy?: string | undefined;
     }
-  /** The amount is `all`: the balance of this wallet must be read. */
+  /** The amount is `all`, so the balance of this wallet must be read. */
   | { readonly missing: 'balance'; readonly ccy: string };
 
 export interface PlanEnvironment {
   readonly network: Network;
   /** Epoch ms. */
   readonly now: number;
-  /** Needed for amounts in another currency than the bitcoin wallet's. */
+  /** Needed for amounts in another currency than that of the bitcoin wallet. */
   readonly rates?: Rates | undefined;
   /** The balance of the paying wallet, for the amount `all`. */
   readonly held?: Money | undefined;
 }
 
-/** Throws Failure `usage` for an invalid or impossible payment. */
+/** Plans a payment. Throws Failure `usage` for an invalid or impossible payment. */
 export function planSend(words: SendWords, environment: PlanEnvironment): Planned {
   if (words.to === undefined) return { missing: 'destination' };
   const found = detectDestination(words.to);
@@ -107,7 +107,9 @@ export function planSend(words: SendWords, environment: PlanEnvironment): Planne
   return planFound(found, words, environment);
 }
 
-/** Same without prompts: a missing answer is refused, and of two ways Lightning is used. */
+/**
+ * Plans a payment without prompts. A missing answer is refused, and of two ways Lightning is used.
+ */
 export function planSendNow(words: SendWords, environment: PlanEnvironment): SendPlan {
   const planned = planSend(words, environment);
   if (planned.missing === undefined) return planned.plan;
@@ -164,7 +166,7 @@ const otherKind = (found: Destination, kind: SendKind): Failure =>
     'Without the kind of payment, it is detected.',
   );
 
-/** The invoice fixes the amount (rule 2). */
+/** Plans an invoice, which fixes the amount (rule 2). */
 function planInvoice(
   pays: Payable & { kind: 'bolt11' },
   words: SendWords,
@@ -181,7 +183,10 @@ function planInvoice(
   return planned({ order: lightningOrder(invoice, words.from ?? 'BTC'), pays });
 }
 
-/** The amount is the debit (rule 3), so its currency names the wallet. */
+/**
+ * Plans a payment to an LNURL. The amount is the debit (rule 3), so its currency decides the
+ * wallet.
+ */
 function planLnurl(
   pays: Payable & { kind: 'lnurl' | 'lightning-address' },
   words: SendWords,
@@ -197,7 +202,7 @@ function planLnurl(
   return planned({ order: lessFees(lnurlOrder(pays.text, amount), deductFees), pays, worth });
 }
 
-/** The amount is what arrives (rule 5). */
+/** Plans an on-chain payment. The amount is the arriving amount (rule 5). */
 function planOnchain(
   pays: Payable & { kind: 'bitcoin-address' },
   words: SendWords,
@@ -223,7 +228,7 @@ function planOnchain(
   });
 }
 
-/** The whole balance is the debit, and the fees come out of it. */
+/** Plans a payment of the whole balance, with the fees taken out of it. */
 function planAll(
   ccy: string,
   pays: Payable,
@@ -246,7 +251,9 @@ const readIn = (text: string, ccy: string, { rates }: PlanEnvironment): Asked =>
     ? inBtc(text, rates)
     : { amount: parseAmount(text, ccy) };
 
-/** Either the arriving USDT amount, or with `spend` the debit of any wallet. */
+/**
+ * Plans a USDT payment, by the arriving USDT amount, or with `spend` by the debit of any wallet.
+ */
 function planUsdt(
   pays: Payable & { kind: 'tron-address' },
   words: SendWords,
@@ -266,7 +273,7 @@ function planUsdt(
   return planned({ order: lessFees(order, deductFees), pays });
 }
 
-/** An amount in another currency may be meant as the debit. */
+/** Reads a USDT amount. An amount in another currency may be meant as the debit. */
 function usdtAmount(text: string): Money {
   try {
     return parseAmount(text, 'USDT');
@@ -279,7 +286,7 @@ function usdtAmount(text: string): Money {
   }
 }
 
-/** Offers only ways that the flags allow. */
+/** Plans a URI. Offers only ways that the flags allow. */
 function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const { bitcoin, invoice } = uri;
   const { kind, via } = words;
@@ -314,7 +321,10 @@ function planUriOnchain(
   return planOnchain(pays, { ...words, amount: formatAmount(named) }, environment);
 }
 
-/** The service pays only invoices with an amount; for an expired invoice the address remains. */
+/**
+ * The only possible way. The service pays only invoices with an amount. For an expired invoice the
+ * address remains.
+ */
 function onlyWay(
   bitcoin: BitcoinAddress | null,
   invoice: Invoice | null,
@@ -330,14 +340,14 @@ function onlyWay(
   return isPayable && deductFees !== true ? undefined : 'onchain';
 }
 
-/** The payment names the other way, so that both count as the same. */
+/** Adds the other way to the payment, so that both count as the same payment. */
 function alsoPaying(bitcoin: BitcoinAddress | null, planned: Planned): Planned {
   if (planned.missing !== undefined || bitcoin === null) return planned;
   const { plan } = planned;
   return { plan: { ...plan, order: { ...plan.order, alsoPays: bitcoin.address } } };
 }
 
-/** Both ways have the invoice's idempotency key, so only one of them is paid. */
+/** Gives both ways the invoice's idempotency key, so that only one of them is paid. */
 function oncePaid(invoice: Invoice | null, planned: Planned): Planned {
   if (planned.missing !== undefined || invoice === null) return planned;
   const { plan } = planned;
@@ -363,7 +373,7 @@ const planned = (plan: Pick<SendPlan, 'order' | 'pays'> & Partial<SendPlan>): Pl
 const lessFees = (order: Order, deductFees: boolean | undefined): Order =>
   deductFees === true ? deducting(order) : order;
 
-/** Throws Failure `usage` if the given amount differs from the destination's. */
+/** Throws Failure `usage` if the given amount differs from the destination's amount. */
 function checkSameAmount(given: string | undefined, named: Money, where: string): void {
   if (given === undefined) return;
   if (!isAll(given) && parseAmount(given, named.ccy).value.eq(named.value)) return;
@@ -385,11 +395,11 @@ export const notYetAvailable = (): Failure =>
 const refused = (why: string, hint?: string): Failure =>
   new Failure('usage', `Not sent: ${why}`, { hint });
 
-/** Whether its amount is converted to bitcoin, which takes the service's rates. */
+/** Whether the amount is converted to bitcoin, which needs the service's rates. */
 export const isConverted = ({ amount, from }: Pick<SendWords, 'amount' | 'from'>): boolean =>
   from === 'BTC' && amount !== undefined && isForeign(amount);
 
-/** The amount of an earlier payment in bitcoin; undefined if it was not paid in bitcoin. */
+/** The amount of an earlier payment in bitcoin. Undefined if it was not paid in bitcoin. */
 export function submittedAmount({ request }: Payment): string | undefined {
   const { sourceReq, destReq } = decodeOrder(request).body;
   const side = sourceReq.amtRequested === undefined ? destReq : sourceReq;

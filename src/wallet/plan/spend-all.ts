@@ -1,4 +1,4 @@
-// `all` as an amount: the whole balance leaves the wallet, fees inside. Pure.
+// `all` as an amount: the whole balance leaves the wallet, fees included. Pure.
 import Big from 'big.js';
 import { decimalsOf, formatAmount, money, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
@@ -8,7 +8,7 @@ export const isAll = (amount: string | undefined): boolean =>
   amount?.trim().toLowerCase() === 'all';
 
 /**
- * The balance as an amount, without a rest that is smaller than the currency's unit. Throws Failure
+ * The balance as an amount, without a remainder below the currency's smallest unit. Throws Failure
  * `limit` if nothing is left.
  */
 export function wholeOf({ ccy, value }: Money): Money {
@@ -19,13 +19,13 @@ export function wholeOf({ ccy, value }: Money): Money {
   });
 }
 
-/** Throws Failure `usage` for more than the balance that is on the screen. */
+/** Throws Failure `usage` for more than the balance on the screen. */
 export function checkHeld({ ccy, value }: Money, held: Money | undefined): void {
   if (held === undefined || held.ccy !== ccy || held.value.gte(value)) return;
   throw new Failure('usage', `You have ${formatAmount(held)}. Write less, or all.`);
 }
 
-/** The same for what an order debits, as far as it says that itself. */
+/** Checks the debit of an order, if the order states it, against the balance on the screen. */
 export function checkWithin({ body }: Order, balances: readonly Money[]): void {
   const { sourceReq, destReq } = body;
   const [side] = [sourceReq, destReq].filter(

@@ -1,5 +1,5 @@
-// The cost of a quote. Pure: an order and the service's answer in, figures out; impossible figures
-// are refused.
+// The cost of a quote. Pure: an order and the service's response in, amounts out. Impossible
+// amounts are refused.
 import { Big } from 'big.js';
 import type { Transaction } from '../../api/types.js';
 import {
@@ -15,30 +15,34 @@ import { exchangeRate } from '../../formats/exchange-rate.js';
 import { notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 
-/** The cost of a quote. */
 export interface Quote {
   readonly txnId: string;
   /** The amount debited from the wallet, including all fees. */
   readonly total: Money;
   readonly serviceFee: Money;
   readonly networkFee: Money;
-  /** False if the service reports neither fee, not even zero: both count as zero. */
+  /** Whether the service reports a fee, even zero. Without a report both fees count as zero. */
   readonly namesFees: boolean;
-  /** The received amount; undefined if neither order nor service has it. */
+  /** The received amount. Undefined if neither order nor service has it. */
   readonly receives: Money | undefined;
-  /** Units of the destination currency for one of the source; undefined within one currency. */
+  /**
+   * Units of the destination currency for one unit of the source. Undefined within one currency.
+   */
   readonly rate: Big | undefined;
-  /** A figure was computed from the rate, because the service reported only the other side. */
+  /**
+   * Whether an amount was computed from the rate, because the service reported only the other side.
+   */
   readonly derived: boolean;
   /** Epoch ms by the service's clock. */
   readonly expiresAt: number | undefined;
 }
 
 /**
- * Total = amount + both fees, unless the fees are taken out of the received amount (endpoint 6).
+ * Reads a quote. Total = amount + both fees, unless the fees are taken out of the received amount
+ * (endpoint 6).
  */
 export function readQuote(order: Order, txn: Transaction): Quote {
-  // The answer has already been compared with the order.
+  // The response has already been compared with the order.
   const { ccy } = order.body.sourceReq;
   const toCcy = order.body.destReq.ccy;
   const { sourceReq } = txn;
@@ -70,7 +74,7 @@ const feesOf = ({ sourceReq }: Transaction): [service: Big, network: Big] => [
 ];
 
 /**
- * Checks that the figures of a transaction are possible and consistent. Throws Failure `refused`.
+ * Checks that the amounts of a transaction are possible and consistent. Throws Failure `refused`.
  */
 function checkAgreement(order: Order, txn: Transaction): void {
   checkSigns(txn);
@@ -78,7 +82,7 @@ function checkAgreement(order: Order, txn: Transaction): void {
   checkRate(order, txn, exchangeRate(txn), serviceFee.plus(networkFee));
 }
 
-/** No figure of a quote is negative. */
+/** Refuses a negative amount in a quote. */
 function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
   const figures = {
     servicepayFees: sourceReq.servicepayFees,
@@ -97,7 +101,7 @@ function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {
 /** The rounding tolerance of a rate, relative to the amounts. */
 const rateTolerance = new Big('0.01');
 
-/** Amounts and rate must agree; within one currency nothing is exchanged. */
+/** Checks that amounts and rate agree. Within one currency nothing is exchanged. */
 function checkRate(
   { body }: Order,
   { txnId, fxRate, sourceReq, destReq }: Transaction,
@@ -116,7 +120,7 @@ function checkRate(
   if (rate === undefined || sent === undefined || gets === undefined) return;
   const rounding = unitOf(toCcy).plus(unitOf(ccy).times(rate));
   const tolerance = gets.times(rateTolerance).plus(rounding);
-  // Whether the debited amount includes the fees is not specified.
+  // The specification does not say whether the debited amount includes the fees.
   const agrees = [sent, sent.minus(fees), sent.plus(fees)].some((each) =>
     each.times(rate).minus(gets).abs().lte(tolerance),
   );
@@ -129,7 +133,7 @@ function checkRate(
 
 const unitOf = (ccy: string): Big => new Big(10).pow(-decimalsOf(ccy));
 
-/** Fees are in the source currency; their amount in the destination currency is rounded up. */
+/** The fees in the destination currency, rounded up. They are reported in the source currency. */
 const atRate = (fees: Big, ccy: string, rate: Big | undefined): Big =>
   rate === undefined ? fees : fees.times(rate).round(decimalsOf(ccy), Big.roundUp);
 
@@ -174,7 +178,7 @@ function bothSides(
 
 const roundDown = (value: Big, ccy: string): Big => value.round(decimalsOf(ccy), Big.roundDown);
 
-/** Whether a new quote costs more, or credits less, than the approved one. */
+/** Whether a new quote costs more, or credits less, than the approved quote. */
 export function isWorse(
   quote: Quote,
   agreed: { readonly total: Big; readonly receives: Big | undefined },

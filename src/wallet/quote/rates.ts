@@ -8,21 +8,21 @@ export interface PairRate {
   readonly pair: string;
   readonly base: string | null;
   readonly quote: string | null;
-  /** Units of `quote` per unit of `base`. */
+  /** Units of `quote` for one unit of `base`. */
   readonly rate: Big;
-  /** The pair from which this one was computed. */
+  /** The pair from which the rate was computed. */
   readonly from?: string;
 }
 
-/** Digits of an inverted rate. */
+/** The number of digits of an inverted rate. */
 const significantDigits = 12;
 
 export const allRates = (rates: Rates): PairRate[] =>
   Object.entries(rates).map(([pair, rate]) => ({ pair, ...sidesOf(pair), rate: fromWire(rate) }));
 
 /**
- * Reads `BTCUSD`, `btc/usd`, `BTC-USD`. Throws Failure: `usage` for an invalid pair, `not-found`
- * for one without a rate.
+ * Reads `BTCUSD`, `btc/usd`, `BTC-USD`. Throws Failure `usage` for an invalid pair, and `not-found`
+ * for a pair without a rate.
  */
 export function findRate(rates: Rates, given: string): PairRate {
   const pair = given.toUpperCase().replace(/[/\-_: ]/, '');
@@ -52,8 +52,8 @@ export function findRate(rates: Rates, given: string): PairRate {
 }
 
 /**
- * Four-letter currencies are dollar and euro tokens such as USDT and USDC; the second currency may
- * be any.
+ * The two currencies of a pair. Four-letter currencies are dollar and euro tokens such as USDT and
+ * USDC. The second currency may be any.
  */
 function sidesOf(pair: string): { readonly base: string | null; readonly quote: string | null } {
   const [, base = null, quote = null] = /^((?:USD|EUR)[CT]|[A-Z]{3})([A-Z]{3,4})$/.exec(pair) ?? [];

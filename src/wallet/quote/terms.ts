@@ -1,5 +1,5 @@
-// The acceptable cost of a quote: the agreed highest fee and worst rate, and costs that only a
-// person can approve.
+// The acceptable cost of a quote: the approved highest fee and limit on the loss, and costs that
+// only a person can approve.
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { formatAmount, money, type Money } from '../../formats/amount.js';
@@ -9,7 +9,7 @@ import type { Order } from '../order/orders.js';
 import { findRate } from './rates.js';
 import type { Quote } from './quote.js';
 
-/** Throws Failure `limit` if the fees exceed the agreed maximum, or are missing. */
+/** Throws Failure `limit` if the fees exceed the approved maximum, or are missing. */
 export function checkMaxFee({ maxFee }: PaymentTerms, quote: Quote): void {
   if (maxFee === undefined) return;
   if (!quote.namesFees) {
@@ -52,29 +52,29 @@ function feeLimitIn(maxFee: { readonly amount: string; readonly ccy: string }, c
   return new Big(maxFee.amount);
 }
 
-/** The default maximum loss of a conversion against the service's own rates, in percent. */
+/** The default limit on the loss of a conversion against the service's own rates, in percent. */
 const usualRateLoss = '5';
 
-/** Below this, in BTC, a fee may exceed the amount of a tiny payment. */
+/** Below this fee, in BTC, the fee of a tiny payment may exceed its amount. */
 const smallFee = new Big('0.00001');
 
 /** The comparison of a quote with the service's own rates. */
 export interface Market {
   readonly rates?: Rates | undefined;
-  /** Units of the destination currency per unit of the source currency. */
+  /** Units of the destination currency for one unit of the source currency. */
   readonly rate?: Big | undefined;
   /** The reason why the loss of a conversion was not checked. */
   readonly unchecked?: string | undefined;
 }
 
-/** Conversions are compared with the rates. */
+/** Whether an order converts, so its quote is compared with the rates. */
 export const isConverted = ({ body }: Order): boolean => body.sourceReq.ccy !== body.destReq.ccy;
 
 /**
- * Reads the rates if they matter, and checks the loss of a conversion. A maximum loss from a person
- * is a bound: throws Failure if the loss exceeds the bound (`limit`), or if no rate can be read to
- * check it (`temporary` if a later attempt may read one, otherwise `limit`). Without a bound the
- * payment continues unchecked.
+ * Reads the rates if they matter, and checks the loss of a conversion. A limit from a person is
+ * binding: throws Failure `limit` if the loss exceeds it. If no rate can be read to check it,
+ * throws `temporary` if a later attempt may read a rate, otherwise `limit`. Without such a limit,
+ * the payment continues unchecked.
  */
 export async function checkMarket(
   terms: PaymentTerms,
@@ -143,7 +143,7 @@ function rateBetween(from: string, to: string, rates: Rates): Big | undefined {
   }
 }
 
-/** The loss of value in the conversion, in percent, without fees; negative for a gain. */
+/** The loss of value in the conversion, in percent, without fees. Negative for a gain. */
 function rateLoss({ total, receives, serviceFee, networkFee }: Quote, market: Big): Big {
   const converted = total.value.minus(serviceFee.value).minus(networkFee.value).times(market);
   if (converted.lte(0)) return new Big(0);
@@ -167,7 +167,7 @@ function checkRateLoss({ maxRateLoss }: PaymentTerms, quote: Quote, market: Big)
 const lossText = (loss: Big): string =>
   `the rate loses ${loss.round(1, Big.roundUp).toFixed()} % against the service's own rates`;
 
-/** Costs that `--yes` does not cover, in words: a person has to approve them. */
+/** Costs that `--yes` does not cover, in words. A person must approve them. */
 export function unusualOf(
   { maxRateLoss }: PaymentTerms,
   quote: Quote,
@@ -189,14 +189,14 @@ export function unusualOf(
   return found;
 }
 
-/** The value of a small fee in a currency; zero if the service has no rate for it. */
+/** The value of a small fee in a currency. Zero if the service has no rate for the currency. */
 function smallFeeIn(ccy: string, rates: Rates | undefined): Big {
   if (ccy === 'BTC') return smallFee;
   const rate = rates === undefined ? undefined : rateBetween('BTC', ccy, rates);
   return rate === undefined ? new Big(0) : smallFee.times(rate);
 }
 
-/** Throws Failure `limit`: no person can approve it. */
+/** Throws Failure `limit`, because no person can approve the cost. */
 export function refuseUnusual(unusual: readonly string[], { txnId }: Quote): void {
   const [first] = unusual;
   if (first === undefined) return;

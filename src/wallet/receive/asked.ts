@@ -1,4 +1,4 @@
-// The requested amount in bitcoin; other currencies are converted at the service's rate.
+// The requested amount in bitcoin. Other currencies are converted at the service's rate.
 import Big from 'big.js';
 import type { Rates } from '../../api/types.js';
 import { currencyOf, decimalsOf, parseAmount, type Money } from '../../formats/amount.js';
@@ -7,11 +7,11 @@ import { findRate } from '../quote/rates.js';
 export interface Asked {
   /** The requested amount, in BTC. */
   readonly amount: Money;
-  /** The amount before conversion, and the price of one bitcoin. */
+  /** The amount before its conversion, and the price of one bitcoin. */
   readonly worth?: { readonly given: Money; readonly rate: Big };
 }
 
-/** Throws Failure: `usage` for an invalid amount, `not-found` for a currency without a rate. */
+/** Throws Failure `usage` for an invalid amount, and `not-found` for a currency without a rate. */
 export async function readAsked(text: string, rates: () => Promise<Rates>): Promise<Asked> {
   return isForeign(text) ? inBtc(text, await rates()) : { amount: parseAmount(text, 'BTC') };
 }
@@ -22,7 +22,7 @@ export function isForeign(text: string): boolean {
   return named !== undefined && named !== 'BTC';
 }
 
-/** Rounds up, so that the bitcoin amount is worth at least the given one. */
+/** Rounds up, so that the bitcoin amount is worth at least the given amount. */
 export function inBtc(text: string, rates: Rates): Asked {
   const given = parseAmount(text);
   const { rate } = findRate(rates, `BTC${given.ccy}`);

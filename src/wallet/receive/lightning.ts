@@ -8,9 +8,8 @@ import type { Network } from '../../store/profile/profiles.js';
 import { isOnNetwork } from '../plan/destinations.js';
 
 /**
- * Checks signature, network, amount and expiry.
- * Throws Failure `refused` for an invoice that must not be shown to a payer.
- *
+ * Checks signature, network, amount and expiry. Throws Failure `refused` for an invoice that must
+ * not be shown to a payer.
  * @param now epoch ms by the service's clock
  */
 export function checkedInvoice(
@@ -28,7 +27,7 @@ export function checkedInvoice(
   return invoice;
 }
 
-/** The service's invoice. Throws Failure `refused` if there is none. */
+/** The service's invoice. Throws Failure `refused` if it is missing. */
 export function invoiceText(txn: Transaction): string {
   const text = txn.sourceReq.reqDetails?.['paymentRequest'];
   if (typeof text !== 'string') throw unusable(txn, 'there is no invoice.');

@@ -19,7 +19,7 @@ import { isOnNetwork } from '../plan/destinations.js';
 
 export interface OnchainRequest {
   readonly address: string;
-  /** BIP21 URI with this address and amount, and no other way to pay. */
+  /** A BIP21 URI with this address and amount, without another way to pay. */
   readonly uri: string;
   /** Epoch ms by the service's clock. */
   readonly expiresAt: number | undefined;
@@ -28,7 +28,6 @@ export interface OnchainRequest {
 /**
  * Checks checksum and network of the address, and that the BIP21 URI has the same address and
  * amount. Throws Failure `refused` for a request that must not be shown to a payer.
- *
  * @param now epoch ms by the service's clock
  */
 export function checkedOnchainRequest(
@@ -88,7 +87,7 @@ export function checkedUsdtDeposit(
   own: string | undefined,
 ): string {
   const { staticOnchainAddress: given, walletCcy, chainId, accountId } = answer;
-  // Without these fields, only the address format is checked.
+  // Without these fields, only the format of the address is checked.
   if ((walletCcy ?? 'USDT') !== 'USDT' || (chainId ?? chain).toUpperCase() !== chain) {
     throw notUsable(`it is for ${walletCcy ?? 'USDT'} on ${chainId ?? chain}`);
   }
@@ -107,7 +106,7 @@ function checkedAddress(given: string, wanted: Network, txnId?: string): string 
   return address;
 }
 
-/** Turns a parse error of a service's text into a refusal. */
+/** Turns a parse error of a text from the service into a refusal. */
 function attempt<T>(parse: () => T, txnId?: string): T {
   try {
     return parse();

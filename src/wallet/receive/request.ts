@@ -21,7 +21,7 @@ export interface ReceiveDeps {
     PaymentService,
     'createTransaction' | 'confirmTransaction' | 'transaction' | 'transactions' | 'eachTransaction'
   >;
-  /** The account that is paid. */
+  /** The account that receives the money. */
   readonly account: string;
   /** Called with the number of searched transactions during a reference lookup. */
   readonly onRead: (count: number) => void;
@@ -38,11 +38,10 @@ export interface Requested {
 }
 
 /**
- * Creates and confirms a receive transaction, or returns the earlier transaction of a used
- * reference. Throws Failure `refused` if the reference belongs to another amount or method.
- *
- * @param isConverted the amount was converted, so an earlier amount may differ by a change of the
- * rate
+ * Creates and confirms a receive, or returns the earlier transaction of a used reference. Throws
+ * Failure `refused` if the reference belongs to another amount or method.
+ * @param isConverted whether the amount was converted, so an earlier amount may differ because the
+ * rate changed
  */
 export async function requestMoney(
   body: CreateTransaction,
@@ -59,7 +58,7 @@ export async function requestMoney(
   return { txn: await waitUntilFinal(withKnown(quoted, confirmed), made, deps), amount };
 }
 
-/** Longest wait for the invoice or address, which may follow the confirmation. */
+/** The longest wait for the invoice or address, which may come after the confirmation. */
 const longestMakingMs = 60_000;
 
 /** Whether the invoice or address exists. */
@@ -94,14 +93,17 @@ async function createOrFind(
   throw noQuote(error);
 }
 
-/** The policy's pause, or the one that the service asks for; throws if that is too long. */
+/** The pause of the policy, or the pause that the service requests. Throws if that is too long. */
 function pauseOrThrow<T>(number: number, error: unknown, otherwise: () => unknown): Next<T> {
   const afterMs = pauseBefore(number, error);
   if (afterMs === undefined) throw otherwise();
   return { afterMs };
 }
 
-/** Throws the refusal if it is not about the reference, or if the list does not show it. */
+/**
+ * Throws the refusal if it does not concern the reference, or if the list does not show the
+ * reference.
+ */
 async function findEarlier(
   { extRefId = '' }: CreateTransaction,
   refusal: Failure,
@@ -126,9 +128,9 @@ async function findEarlier(
 }
 
 /**
- * Confirming a receive moves nothing, so after an unanswered confirmation the transaction is read
- * and, if still quoted, confirmed again. Throws Failure `refused` for what is not provably a
- * receive.
+ * Confirms a receive, which moves nothing. After an unanswered confirmation, the transaction is
+ * read and, if it is still quoted, confirmed again. Throws Failure `refused` unless the transaction
+ * is provably a receive.
  */
 export async function confirmReceive(
   quote: Transaction,
@@ -160,7 +162,7 @@ export async function confirmReceive(
   throw error;
 }
 
-/** Largest plausible change of a rate while an invoice is valid, as a fraction. */
+/** The largest plausible change of a rate while an invoice is valid, as a fraction. */
 const rateMoves = new Big('0.1');
 
 function checkedAmount(

@@ -1,4 +1,5 @@
-// Reads a transaction, refuses an answer about another one, and repeats a read that may be stale.
+// Reads a transaction, refuses a response about another transaction, and repeats a read that may be
+// stale.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { policies } from '../../formats/policies.js';
@@ -8,7 +9,7 @@ export interface ReadService {
   transaction(txnId: string): Promise<Transaction>;
 }
 
-/** Fields missing from a later, abbreviated answer keep their values. */
+/** Fields that a later, abbreviated response lacks keep their values. */
 export function withKnown(known: Transaction, txn: Transaction): Transaction {
   const isWhole = txn.sourceReq.method != null && txn.destReq.method != null;
   if (isWhole || known.txnId !== txn.txnId) return txn;
@@ -16,7 +17,7 @@ export function withKnown(known: Transaction, txn: Transaction): Transaction {
   return { ...known, ...txn, sourceReq: side('sourceReq'), destReq: side('destReq') };
 }
 
-/** Throws Failure `refused` if the service answers with another transaction. */
+/** Throws Failure `refused` if the service responds with another transaction. */
 export async function readTransaction(service: ReadService, txnId: string): Promise<Transaction> {
   const txn = await service.transaction(txnId);
   if (txn.txnId === txnId) return txn;
@@ -30,8 +31,7 @@ export async function readTransaction(service: ReadService, txnId: string): Prom
 /**
  * Repeats a read over 8 s while its result may be stale, and resolves with the last result.
  * Resolves early on interruption.
- *
- * @param latest the result so far, read by the caller; the first repetition comes after a pause
+ * @param latest the caller's latest result. The first repetition comes after a pause
  */
 export async function rereadWhileStale<T>(
   latest: T,

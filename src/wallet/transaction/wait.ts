@@ -1,5 +1,5 @@
-// Waits: for the final state of a transaction, polling at intervals that grow with the time waited,
-// and before a create request or a confirmation is repeated.
+// Waits for the final state of a transaction, with pauses that grow with the time waited, and waits
+// before the repetition of a create request or a confirmation.
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
@@ -17,27 +17,30 @@ export interface WaitDeps {
 }
 
 export interface WaitOptions {
-  /** The wait ends after this many ms with Failure `pending`; undefined: no limit. */
+  /** After this many ms the wait ends with Failure `pending`. Undefined means no limit. */
   readonly atMostMs: number | undefined;
   /** Called for every change of state, but not for the initial state. */
   readonly onChange: (txn: Transaction) => void | Promise<void>;
-  /** Called for every read, even without a change of state: confirmations may have changed. */
+  /**
+   * Called for every read, even without a change of state, because the number of confirmations may
+   * have changed.
+   */
   readonly onRead?: (txn: Transaction) => void;
-  /** The next step after an unfinished wait; by default `watch`. */
+  /** The next step after an unfinished wait. The default is `watch`. */
   readonly goOn?: 'watch' | 'resume';
   /** Ends the wait before a final state. */
   readonly enough?: (txn: Transaction) => boolean;
 }
 
-/** By the external method of the transaction. */
+/** The pace, by the external method of the transaction. */
 export function paceOf({ sourceReq, destReq }: Transaction): Pace {
   const outside = sourceReq.method === 'servicepay' ? destReq.method : sourceReq.method;
   return methodFacts(outside)?.pace ?? 'steady';
 }
 
 /**
- * Resolves with the transaction in its final state. An unanswered read is repeated, since the
- * payment continues; the third unreadable answer in a row ends the wait.
+ * Resolves with the transaction in its final state. A read without an answer is repeated, because
+ * the payment continues. The third unreadable response in a row ends the wait.
  */
 export async function waitUntilFinal(
   txn: Transaction,
@@ -68,7 +71,10 @@ const mostUnread = 3;
 /** Undefined after a temporary failure. */
 type Read = { readonly txn: Transaction | undefined } | { readonly unread: Failure };
 
-/** @param isNew reads may lag: a missing transaction is not final. */
+/**
+ * @param isNew whether the transaction is new. Reads may lag, so a missing transaction is not final
+ * then
+ */
 async function readAgain(
   latest: Transaction,
   isNew: boolean,
@@ -93,7 +99,7 @@ async function readAgain(
 const gotNoAnswer = (error: Failure): boolean =>
   error instanceof NoAnswer || (error instanceof ServiceError && error.kind === 'temporary');
 
-/** Permanent: the key is refused, or the transaction does not exist. */
+/** Whether a failure is permanent: the key is refused, or the transaction does not exist. */
 const isLastWord = (error: Failure): boolean =>
   (error.kind === 'authentication' || error.kind === 'not-found') &&
   !(error instanceof ServiceError && !error.isOwnRefusal);
@@ -108,7 +114,7 @@ function stillGoing(txn: Transaction, { goOn = 'watch' }: WaitOptions, cause?: F
   });
 }
 
-/** What a wait leaves behind, without the service's word for its state. */
+/** The state that an unfinished wait reports, without the service's word for it. */
 function standing({ txnState, sourceReq }: Transaction): string {
   if (isQuoted(txnState)) return 'Not confirmed yet: it is a quote.';
   if (sourceReq.method == null) return 'Not settled yet.';
@@ -131,7 +137,7 @@ export function takingTurns(
 }
 
 /**
- * Milliseconds before repetition `attempt`, or undefined if the service requests too long a wait.
+ * The pause in ms before repetition `attempt`. Undefined if the service requests too long a pause.
  */
 export function pauseBefore(attempt: number, error: unknown): number | undefined {
   const answer = error instanceof NoAnswer ? error.cause : error;

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { signBody } from '../../src/webhooks/sign.js';
+import { forwardTo, startFarService } from '../support/far-service.js';
 import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test } from '../support/svcpay.js';
 import { until } from '../support/until.js';
@@ -103,6 +104,38 @@ describe('svcpay webhook listen', () => {
     }
     expect(secrets[0]).toMatch(/^whsec_/);
     expect(secrets[1]).toBe(secrets[0]);
+  });
+
+  test('asks for a public address to register with a real service, and removes its registration', async ({
+    home,
+    sandbox,
+  }) => {
+    const far = await startFarService(forwardTo(sandbox.url), 0);
+    onTestFinished(far.stop);
+    const env = { NODE_EXTRA_CA_CERTS: far.certificate };
+    const around = { home, sandbox: { ...sandbox, url: far.url }, env };
+    const listen = async () => {
+      const tty = svcpayTty(['webhook', 'listen', '--port', '0'], around);
+      await tty.waitFor(/Public https address of http:\/\/127\.0\.0\.1:\d+/);
+      return tty;
+    };
+    const callback = 'https://hooks.example/a';
+    const first = await listen();
+    first.type('http://hooks.example\r');
+    await first.waitFor(/must be an https URL/);
+    first.type('\u001B');
+    await first.waitFor(/No webhook is set at https:[^]*--print-secret[^]*Listening on/);
+    first.type('\u0003');
+    expect(await first.ended).toBe(0);
+    const second = await listen();
+    second.type(`${callback}\r`);
+    await second.waitFor(/registered as https:\/\/hooks\.example\/a\s+until you leave/);
+    const webhooks = async (): Promise<unknown> =>
+      (await svcpay(['webhook', 'list', '--json'], { home, sandbox })).json();
+    expect(await webhooks()).toMatchObject([{ callback }]);
+    second.type('\u0003');
+    expect(await second.ended).toBe(0);
+    expect(await webhooks()).toEqual([]);
   });
 
   test('leaves the webhook of another receiver unless --yes replaces it', async ({ home }) => {

@@ -7,6 +7,7 @@ import { back } from '../../terminal/ask/ask.js';
 import type { Context } from '../context.js';
 import { isRealService } from '../sandbox/control.js';
 import { checkCallback } from './webhook-registration.js';
+import { registerAdvice } from './webhook-secret.js';
 
 export interface Registration {
   /** A text for the greeting, such as `registered with the embedded sandbox until you leave`. */
@@ -89,17 +90,19 @@ async function registerReal(
   client: ServiceClient,
   { ask, out, settings }: Context,
 ): Promise<Registration | undefined> {
-  if (before !== undefined) {
-    out.say(`Events of ${client.baseUrl} go to ${before.callback}.`);
+  const notHere = (why: string): undefined => {
+    out.say(why);
+    out.say(registerAdvice);
     return undefined;
-  }
+  };
+  if (before !== undefined)
+    return notHere(`Events of ${client.baseUrl} go to ${before.callback}, not here.`);
   const callback = await ask.steps.parsed({
-    message: `Register an https address that leads to ${listening}? Esc leaves it`,
-    example: 'e.g. that of your tunnel',
+    message: `Public https address of ${listening}, such as that of your tunnel`,
     flag: 'a webhook: svcpay webhook set URL',
     parse: (text) => checkCallback(text, settings.baseUrl),
   });
-  if (callback === back) return undefined;
+  if (callback === back) return notHere(`No webhook is set at ${client.baseUrl}.`);
   return registered({ callback: callback.href, secret }, `registered as ${callback.href}`, client);
 }
 

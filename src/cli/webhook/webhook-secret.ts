@@ -23,9 +23,13 @@ export const findWebhookSecret = async (secretStdin: boolean, context: Context):
   (await knownSecret(secretStdin, context)) ??
   context.ask.secret({ message: 'Webhook secret', flag: `--secret-stdin or ${variable}` });
 
+/** Registers a listener by hand, with the saved secret. */
+export const registerAdvice =
+  'Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin';
+
 /**
- * The secret for `listen`. At a terminal and with a sandbox, a missing secret is generated and
- * saved. It is shown unless `listen` registers it automatically.
+ * At a terminal, and with a sandbox, a missing secret is generated and saved. It is shown unless
+ * `listen` has an account to register it with.
  */
 export async function secretToListenWith(secretStdin: boolean, context: Context): Promise<string> {
   const { settings, terminal, out } = context;
@@ -36,11 +40,9 @@ export async function secretToListenWith(secretStdin: boolean, context: Context)
   const secret = makeSecret();
   const place = await keepWebhookSecret(secret, context);
   out.say(`Made a webhook secret and saved it in ${place}.`);
-  if (isSandbox) return secret;
+  if (isSandbox || settings.apiKey !== undefined) return secret;
   out.say(`  ${secret}`);
-  out.say(
-    'Register it: svcpay webhook listen --print-secret | svcpay webhook set URL --secret-stdin',
-  );
+  out.say(registerAdvice);
   return secret;
 }
 

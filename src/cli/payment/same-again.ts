@@ -26,7 +26,7 @@ export async function askAgain(
       next: { do: 'resume', id: latest(earlier.payment).txnId ?? earlier.payment.ref },
     });
   }
-  out.say(sentence);
+  out.say(`  ${sentence}`);
   const answer = await ask.steps.select<'follow' | 'another' | Back>({
     message: 'What now?',
     flag: '--again',

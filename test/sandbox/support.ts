@@ -180,12 +180,13 @@ export async function fresh(options: SandboxOptions = {}): Promise<Fresh> {
   const sandbox = openSandbox({ autoPay: 'off', openFile: openSqlite, ...options });
   const url = 'http://sandbox.localhost';
   const send = sendTo(sandbox);
-  const client = await connect(send, url, sandbox);
+  const check = await checkFor(url, send, options.maker);
+  const client = await connect(send, url, sandbox, check);
   await client.control('POST', 'clock/freeze');
   return {
     ...client,
     send,
-    login: (credentials) => connect(send, url, credentials),
+    login: (credentials) => connect(send, url, credentials, check),
     advance: async (by) => (await client.control('POST', 'clock/advance', { by })).body.now,
     invoice: async (amount, terms) =>
       (await client.control('POST', 'invoice', { amount, ...terms })).body.invoice,
@@ -205,7 +206,8 @@ export async function serve(
   options: SandboxOptions = {},
 ): Promise<{ sandbox: Sandbox; client: Client }> {
   const sandbox = await startCheckedSandbox({ autoPay: 'off', ...options });
-  return { sandbox, client: await connect(fetch, sandbox.url, sandbox) };
+  const check = await checkFor(sandbox.url, fetch, options.maker);
+  return { sandbox, client: await connect(fetch, sandbox.url, sandbox, check) };
 }
 
 export function lightningReceive(amount: number, more: object = {}): object {

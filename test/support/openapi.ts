@@ -117,13 +117,24 @@ const braces = (path: string): number => path.split('{').length;
 const schemaOf = (described: v.InferOutput<typeof content>): object =>
   described.content['application/json'].schema;
 
-/** The check for the service at `url`, by its own description. */
+const checks = new Map<string, Promise<Check>>();
+
+/**
+ * The check for the service at `url`, by its own description, which differs by maker alone: the
+ * first service of a maker is asked for it.
+ */
 export async function checkFor(
   url: string,
   send: (request: Request) => Promise<Response> = fetch,
+  maker = 'service',
 ): Promise<Check> {
-  const response = await send(new Request(`${url}/openapi.json`));
-  return openApiCheck(await response.text());
+  const known = checks.get(maker);
+  if (known !== undefined) return known;
+  const check = send(new Request(`${url}/openapi.json`)).then(async (response) =>
+    openApiCheck(await response.text()),
+  );
+  checks.set(maker, check);
+  return check;
 }
 
 /** The one refusal that is a behaviour of a live shape, and so in no description. */
@@ -148,7 +159,7 @@ export async function startCheckedSandbox(options: SandboxOptions = {}): Promise
       }
     },
   });
-  checks.push(await checkFor(sandbox.url));
+  checks.push(await checkFor(sandbox.url, fetch, options.maker));
   return {
     ...sandbox,
     async stop() {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { quickTime, svcpay } from '../support/in-process.js';
-import { svcpay as runProcess, test as base } from '../support/svcpay.js';
+import { test as base } from '../support/svcpay.js';
 
 const apiSecret = 'sk+live/9f2c"7 d1';
 const token = 'opaque-token-4f1d8c77aa02';
@@ -202,7 +202,7 @@ describe('an address of a database', () => {
       'wallets --debug',
       'db status',
     ]) {
-      const run = await runProcess(line.split(' '), {
+      const run = await svcpay(line.split(' '), {
         ...around,
         env: { SVCPAY_DATABASE_URL: address },
       });

@@ -5,8 +5,9 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect } from 'vitest';
+import { svcpay } from '../support/in-process.js';
 import { lnurl, test } from '../support/strict.js';
-import { environment, svcpay } from '../support/svcpay.js';
+import { environment } from '../support/svcpay.js';
 
 const program = resolve(import.meta.dirname, '../../bin/svcpay.js');
 

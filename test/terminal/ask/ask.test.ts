@@ -1,11 +1,21 @@
-// Questions on a real pseudo-terminal, and the refusal to ask without one.
+// Questions on a terminal, and the refusal to ask without one. A pseudo-terminal is there where the
+// system has a part in it: signals, the echo, the size of the window, jobs of a shell.
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { PassThrough, Readable } from 'node:stream';
 import { back, createAsk } from '../../../src/terminal/ask/ask.js';
 import { openTerminal, type Canvas } from '../../../src/terminal/terminal.js';
-import { bundled, startInPty, type PtyOptions, type PtyProcess } from '../../support/pty.js';
+import {
+  bundled,
+  openScreen as openEmulator,
+  startInPty,
+  type PtyOptions,
+  type PtyProcess,
+  type PtyRun,
+} from '../../support/pty.js';
+import { openTerminalHere } from '../../support/terminal-here.js';
+import { askQuestion } from '../fixtures/questions.js';
 import { memoryStream, openScreen } from '../support.js';
 
 const enter = '\r';
@@ -25,7 +35,7 @@ beforeAll(async () => {
 
 afterEach(() => run?.kill());
 
-async function asked(
+async function askedInPty(
   question: string,
   shown: string,
   options: PtyOptions = {},
@@ -33,6 +43,29 @@ async function asked(
   run = startInPty(process.execPath, [program, question], options);
   await run.shows(shown);
   return run;
+}
+
+/** On a terminal in the process of the test. */
+async function asked(
+  question: string,
+  shown: string,
+  { columns = 80, rows = 24, env = {} }: PtyOptions = {},
+): Promise<PtyRun> {
+  const screen = openEmulator(columns, rows);
+  const interrupt = (): void => undefined;
+  const { type, resize, ...streams } = openTerminalHere({
+    columns,
+    rows,
+    show: screen.write,
+    interrupt,
+  });
+  const here = { TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env };
+  const exit = askQuestion(question, { ...streams, env: here }).then(async (exitCode) => {
+    await screen.drawn();
+    return exitCode;
+  });
+  await screen.shows(shown);
+  return { ...screen, type, resize, exit };
 }
 
 const prompts = {
@@ -155,7 +188,7 @@ describe('on a terminal', () => {
   });
 
   test('a secret is never echoed', async () => {
-    const { type, shows, written } = await asked('secret', 'API secret');
+    const { type, shows, written } = await askedInPty('secret', 'API secret');
     type('s3cr3t');
     await shows('API secret ******');
     type(enter);
@@ -210,7 +243,7 @@ describe('on a terminal', () => {
   });
 
   test.each(Object.entries(prompts))('Ctrl-C at %s ends with 130', async (question, shown) => {
-    const { type, shows, exit, isCursorHidden } = await asked(question, shown);
+    const { type, shows, exit, isCursorHidden } = await askedInPty(question, shown);
     type(ctrlC);
     await shows('FAILURE interrupted');
     expect(await exit).toBe(130);
@@ -263,7 +296,7 @@ describe('on a terminal', () => {
   });
 
   test('a list is drawn again when the window changes, with the lines above it and its choice', async () => {
-    const { type, shows, resize, screen } = await asked('below', '❯ Vietnam');
+    const { type, shows, resize, screen } = await askedInPty('below', '❯ Vietnam');
     type(down);
     await shows('❯ Kenya');
     for (const columns of [40, 100, 30]) {

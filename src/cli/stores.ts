@@ -15,12 +15,14 @@ import type { SettlementRates } from '../store/journal/settlement-rates.js';
 import {
   databaseAt,
   databaseVariable,
+  embeddedUrl,
   findDatabase,
+  fromEnvironment,
   type FoundDatabase,
-} from '../store/profile/database.js';
+  type Settings,
+} from '../store/profile/settings.js';
 import { changeProfile, type Config } from '../store/profile/profiles.js';
 import type { SecretStore } from '../store/profile/secrets.js';
-import { embeddedUrl, fromEnvironment, type Settings } from '../store/profile/settings.js';
 import { isAlive } from '../store/journal/owner.js';
 
 export interface StoreOptions {

@@ -1,6 +1,6 @@
 // The clock of the service, put together from Date headers of whole seconds.
 import { expect, test } from 'vitest';
-import { createServiceClock } from '../../src/api/request/send.js';
+import { createServiceClock } from '../../src/api/request/service.js';
 
 const noon = Date.UTC(2025, 0, 15, 12);
 const date = (ms: number): string => new Date(ms).toUTCString();

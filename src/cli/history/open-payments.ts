@@ -10,7 +10,7 @@ import { clockTime } from '../../terminal/time.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
 import { decodeOrder } from '../../wallet/order/order-record.js';
 import { recordRead } from '../../wallet/payment/record-read.js';
-import { readTransaction } from '../../wallet/transaction/read-transaction.js';
+import { readTransaction } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { within } from '../within.js';
 import { lastCheckedText } from './offline-list.js';

@@ -1,6 +1,6 @@
 // Cancels an unconfirmed quote. Specification: endpoint 8, without details.
 import { receiptView } from '../../terminal/cards/receipt.js';
-import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { cancelQuote } from '../../wallet/payment/cancel-quote.js';
 import { defineCommand } from '../define.js';
 import { pickId } from './browse.js';

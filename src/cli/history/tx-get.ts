@@ -13,7 +13,7 @@ import { checkedOnchainRequest } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import { explained } from './failure-reason.js';
 import { pickId } from './browse.js';
-import { transactionFields } from '../../terminal/views/transaction-fields.js';
+import { transactionFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
 import { qrFile, writeQr } from '../receive/qr-file.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';

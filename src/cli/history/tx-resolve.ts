@@ -8,7 +8,7 @@ import { sanitize } from '../../terminal/sanitize.js';
 import { resolutionText } from '../../wallet/payment/outcomes.js';
 import { recordRead } from '../../wallet/payment/record-read.js';
 import { attemptToResolve, recordResolution } from '../../wallet/payment/resolve.js';
-import { readTransaction } from '../../wallet/transaction/read-transaction.js';
+import { readTransaction } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, text, transaction, type ValuesOf } from '../values.js';

@@ -1,11 +1,10 @@
 // Follows transactions until each is final. The exit code is 6 if one of them did not complete.
-import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import { idLength, paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { ageOf, besideSteps, stepsLine, waitingText } from '../../terminal/cards/steps.js';
-import { idLength, transactionList } from '../../terminal/views/transaction-view.js';
 import { isFinal } from '../../formats/states.js';
-import { takingTurns, waitUntilFinal } from '../../wallet/transaction/wait.js';
+import { takingTurns, waitUntilFinal } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { readUsual } from '../payment/usual-time.js';

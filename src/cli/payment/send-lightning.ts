@@ -1,5 +1,5 @@
 // Pays a BOLT11 invoice.
-import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
 import { currency, text } from '../values.js';
 import { paymentOptions } from './payment-options.js';

@@ -1,7 +1,7 @@
 // Pays any destination. Each rail also has its own command. Specification: endpoint 6, rules 3, 5
 // and 6.
 import { notYetAvailable, ways } from '../../wallet/plan/send.js';
-import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { defineCommand } from '../define.js';
 import { choice, currency, phrase, text } from '../values.js';
 import { deductFees, paymentOptions, spend } from './payment-options.js';

@@ -3,7 +3,7 @@ import { formatAmount, parseAmount } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import type { Ask, Back } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
-import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { checkHeld, isAll } from '../../wallet/plan/spend-all.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';

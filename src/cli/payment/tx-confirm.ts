@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import type { Fact } from '../../terminal/cards/card.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
 import { transactionKind } from '../../terminal/views/transaction-view.js';
-import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { directionOf } from '../../wallet/transaction/direction.js';
 import { confirmReceive } from '../../wallet/receive/request.js';
 import { confirmQuote } from '../../wallet/payment/confirm-quote.js';

@@ -1,7 +1,7 @@
 // Pays out fiat to a bank account or mobile wallet, from flags, from a file, or with questions.
 import { demandAnswers, journalFirst } from '../payment/payment-flow.js';
 import { Failure } from '../../formats/failure.js';
-import { paymentFields } from '../../terminal/views/transaction-fields.js';
+import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/order.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';

@@ -5,15 +5,16 @@ import { parseCountryCode } from '../../formats/country.js';
 import { Failure } from '../../formats/failure.js';
 import { parsePhone } from '../../formats/phone.js';
 import { databaseIdVariable } from '../../store/database/address.js';
-import { databaseVariable, keepDatabase } from '../../store/profile/database.js';
-import { networks, type Codes, type Profile } from '../../store/profile/profiles.js';
-import type { SecretStore } from '../../store/profile/secrets.js';
 import {
   checkHeader,
   checkMaker,
+  databaseVariable,
+  keepDatabase,
   readNetwork,
   type Settings,
 } from '../../store/profile/settings.js';
+import { networks, type Codes, type Profile } from '../../store/profile/profiles.js';
+import type { SecretStore } from '../../store/profile/secrets.js';
 import { parseLine } from '../../wallet/payout/order.js';
 import type { Globals } from '../globals.js';
 import { partyTypes } from '../payout/payout-options.js';

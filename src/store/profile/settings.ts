@@ -1,8 +1,15 @@
-// Resolves service, account and network of a command: flag, environment, profile, default.
+// Resolves service, account, network and database of a command: flag, environment, profile,
+// default.
 import { Failure } from '../../formats/failure.js';
-import { databaseIdVariable, withoutPassword } from '../database/address.js';
-import { databaseVariable } from './database.js';
+import {
+  checkAddress,
+  databaseIdVariable,
+  withoutPassword,
+  withPassword,
+  withRootCertificate,
+} from '../database/address.js';
 import { defaultProfile, networks, type Config, type Network, type Profile } from './profiles.js';
+import type { SecretStore } from './secrets.js';
 
 export interface SettingFlags {
   readonly profile?: string | undefined;
@@ -112,4 +119,56 @@ export function readNetwork(text: string | undefined): Network | undefined {
  */
 function defaultNetwork(baseUrl: string | undefined): Network {
   return baseUrl?.startsWith('https:') === true ? 'mainnet' : 'any';
+}
+
+export interface FoundDatabase {
+  /** The address with its password. */
+  readonly url: string;
+  /** The setting with the address, for messages. */
+  readonly source: string;
+}
+
+export const databaseVariable = 'SVCPAY_DATABASE_URL';
+
+const secretName = (url: string): string => `database ${url}`;
+
+/**
+ * The database, or undefined if the data is in files of this home. Throws Failure `usage` for an
+ * invalid address.
+ */
+export async function findDatabase(
+  profile: Profile,
+  env: NodeJS.ProcessEnv,
+  secrets: () => SecretStore,
+): Promise<FoundDatabase | undefined> {
+  const given = env[databaseVariable];
+  if (given !== undefined && given !== '') {
+    return {
+      url: withRootCertificate(checkAddress(given, databaseVariable), env),
+      source: databaseVariable,
+    };
+  }
+  const { databaseUrl } = profile;
+  if (databaseUrl === undefined) return undefined;
+  return databaseAt(databaseUrl, 'the setting database-url', env, secrets);
+}
+
+/** Adds the password that was kept for the address. Throws Failure `usage` for an invalid address. */
+export async function databaseAt(
+  address: string,
+  source: string,
+  env: NodeJS.ProcessEnv,
+  secrets: () => SecretStore,
+): Promise<FoundDatabase> {
+  const checked = checkAddress(address, source);
+  const kept = await secrets().load(secretName(address));
+  return { url: withRootCertificate(withPassword(checked, kept?.secret), env), source };
+}
+
+/** Stores the password with the secrets, and returns the address without it. */
+export async function keepDatabase(text: string, secrets: SecretStore): Promise<string> {
+  const { url, password } = withoutPassword(checkAddress(text, 'This'));
+  if (password === undefined) await secrets.remove(secretName(url));
+  else await secrets.save(secretName(url), decodeURIComponent(password));
+  return url;
 }

@@ -9,8 +9,12 @@ import type { StreamView } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
 import { widthOf } from '../text.js';
 import { clockTime } from '../time.js';
-import { nestedTransactionFields } from './transaction-fields.js';
-import { lineAmount, stateStyle, transactionKind } from './transaction-view.js';
+import {
+  lineAmount,
+  nestedTransactionFields,
+  stateStyle,
+  transactionKind,
+} from './transaction-view.js';
 
 /** The payload under the names of the specification, and the fields of the inbox. */
 export interface EventRow extends Pick<

@@ -19,11 +19,11 @@ import { columnsThrough } from '../rows/cell.js';
 import type { Column, ListView } from '../rows/view.js';
 import { shortTime } from '../time.js';
 import { confirmationsText, sendWord, uncountedWord } from './state-words.js';
-import { nestedTransactionFields } from './transaction-fields.js';
 import {
   lineAmount,
   lineKind,
   minus,
+  nestedTransactionFields,
   partyOf,
   shortAmount,
   stateStyle,

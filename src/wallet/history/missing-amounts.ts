@@ -2,7 +2,7 @@
 // of each.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
-import { withKnown } from '../transaction/read-transaction.js';
+import { withKnown } from '../transaction/read.js';
 
 const width = 8;
 

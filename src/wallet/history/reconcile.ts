@@ -19,7 +19,7 @@ import { spanFilter } from '../payment/find.js';
 import { decodeOrder, recordOf } from '../order/order-record.js';
 import { lightningOrder, type Order } from '../order/orders.js';
 import { directionOf } from '../transaction/direction.js';
-import { readTransaction, type ReadService } from '../transaction/read-transaction.js';
+import { readTransaction, type ReadService } from '../transaction/read.js';
 import { echoes, isOfAccount } from '../order/echo.js';
 import { movedAmounts } from './moved-amounts.js';
 import { createdSince } from './newest-first.js';

@@ -10,7 +10,7 @@ import {
   type Payment,
   type PaymentChange,
 } from '../../store/journal/payment.js';
-import { withKnown } from '../transaction/read-transaction.js';
+import { withKnown } from '../transaction/read.js';
 import {
   inPhaseOf,
   nothingKnown,

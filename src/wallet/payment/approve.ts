@@ -6,10 +6,10 @@ import { checkDestination, checkSpend, quotedAmounts } from '../limits/limits.js
 import { checkEcho, notObeyed } from '../order/echo.js';
 import { isWorse, readQuote, type Quote } from '../quote/quote.js';
 import { checkMarket, checkMaxFee, refuseUnusual, unusualOf } from '../quote/terms.js';
-import { formatAmount, money } from '../../formats/amount.js';
-import { availableBefore, notEnough, readFunds } from './balance.js';
+import { formatAmount, money, type Money } from '../../formats/amount.js';
+import { readFunds } from './create.js';
 import type { Approval, PaymentDeps } from './contract.js';
-import { txnOf, type FactBody, type Run, type Wish } from './model.js';
+import { txnOf, type FactBody, type Funds, type Run, type Wish } from './model.js';
 
 /** Throws Failure for a quote that must not be approved. */
 export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<FactBody> {
@@ -98,5 +98,25 @@ export function approvedQuote(run: Run): Quote {
     `it takes ${formatAmount(quote.total)} now, and took ${formatAmount(agreed.total)} when ` +
       'it was approved',
     txn.txnId,
+  );
+}
+
+/**
+ * What could be spent before the quote; undefined if the figure may include what the quote of this
+ * total reserves.
+ */
+function availableBefore(funds: Funds | undefined, total: Money): Money | undefined {
+  if (funds === undefined) return undefined;
+  return funds.isBefore === true || funds.reserved.value.lt(total.value)
+    ? funds.available
+    : undefined;
+}
+
+function notEnough(needed: Money, available: Money): Failure {
+  const have = available.value.eq(0) ? `no ${needed.ccy}` : formatAmount(available);
+  return new Failure(
+    'limit',
+    `Not sent: ${formatAmount(needed)} is needed, and you have ${have}.`,
+    { next: { do: 'see-wallets' } },
   );
 }

@@ -1,15 +1,15 @@
 // Requests a quote. Limits and the invoice are checked before, and the wallet is read during the
 // create request.
 import { NoAnswer } from '../../api/errors.js';
-import type { CreateTransaction, Transaction } from '../../api/types.js';
-import { Failure } from '../../formats/failure.js';
+import type { CreateTransaction, Transaction, Wallet } from '../../api/types.js';
+import { money, moneyFromWire } from '../../formats/amount.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import { attemptRef } from '../../store/journal/payment.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
 import { checkNotExpired } from '../order/orders.js';
 import { isConverted } from '../quote/terms.js';
-import { readFunds, type Funds } from './balance.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
-import type { FactBody, Run } from './model.js';
+import type { FactBody, Funds, Run } from './model.js';
 import { checkReference, hasStarted, spentLastDay, started } from './started.js';
 
 /**
@@ -75,4 +75,24 @@ export async function requestQuote(
 function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   throw error;
+}
+
+/**
+ * An account without a wallet in the currency has no funds. Undefined if the service does not
+ * return it: the service decides.
+ */
+export async function readFunds(
+  ccy: string,
+  service: { wallets(): Promise<Wallet[]> },
+): Promise<Funds | undefined> {
+  const wallets = await ifAvailable(service.wallets());
+  const wallet = wallets?.find((each) => each.ccy === ccy);
+  if (wallets !== undefined && wallet === undefined)
+    return { available: money(ccy, 0), reserved: money(ccy, 0) };
+  const [available, total] = [
+    moneyFromWire(ccy, wallet?.availableBalance),
+    moneyFromWire(ccy, wallet?.amount),
+  ];
+  if (available === undefined) return undefined;
+  return { available, reserved: { ccy, value: (total ?? available).value.minus(available.value) } };
 }

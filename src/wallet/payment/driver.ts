@@ -17,7 +17,7 @@ import {
 } from '../../store/journal/payment.js';
 import { checkSpend, quotedAmounts } from '../limits/limits.js';
 import { decodeOrder } from '../order/order-record.js';
-import { readTransaction } from '../transaction/read-transaction.js';
+import { readTransaction } from '../transaction/read.js';
 import { approve, approvedQuote } from './approve.js';
 import { apply, unwritten, withPayment, type Applied } from './apply.js';
 import type { PaymentDeps } from './contract.js';

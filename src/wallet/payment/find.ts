@@ -5,7 +5,7 @@ import { Failure } from '../../formats/failure.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
 import { attemptNamed, attemptRef } from '../../store/journal/payment.js';
 import { echoes, isOfAccount } from '../order/echo.js';
-import { readTransaction, rereadWhileStale } from '../transaction/read-transaction.js';
+import { readTransaction, rereadWhileStale } from '../transaction/read.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
 import type { FactBody, Run, Wish } from './model.js';
 import { differentPayment, invoiceReference, paidElsewhere } from './outcomes.js';

@@ -1,12 +1,12 @@
 // The words of the payment core: what a run wants, what it knows, the steps it can take and the
 // facts that come back.
 import type { Rates, Transaction } from '../../api/types.js';
+import type { Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
 import { hasLapsed, isFinal, isQuoted, isRetriable } from '../../formats/states.js';
 import type { Attempt, AttemptState, Payment, PaymentTerms } from '../../store/journal/payment.js';
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
-import type { Funds } from './balance.js';
 
 /** What a run should achieve. */
 export interface Wish {
@@ -64,6 +64,14 @@ export interface Reads {
   readonly atMs: number;
   readonly count: number;
   readonly error?: Failure | undefined;
+}
+
+export interface Funds {
+  readonly available: Money;
+  /** What pending transactions reserve. */
+  readonly reserved: Money;
+  /** Read before the quote was requested, so that nothing of the quote is in it. */
+  readonly isBefore?: boolean;
 }
 
 /** Kept in every phase. */

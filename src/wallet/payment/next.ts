@@ -6,7 +6,7 @@ import { policies, staleForMs, stalePause } from '../../formats/policies.js';
 import { pauseAfter } from '../../formats/poll.js';
 import { knownStates } from '../../formats/states.js';
 import { mayHaveMoved, type Attempt, type Payment } from '../../store/journal/payment.js';
-import { paceOf, pauseBefore } from '../transaction/wait.js';
+import { paceOf, pauseBefore } from '../transaction/read.js';
 import {
   readsOf,
   resultOf,

@@ -12,9 +12,14 @@ import { requestQuote } from '../payment/create.js';
 import { listedUnder } from '../payment/find.js';
 import { noQuote, refused } from '../payment/outcomes.js';
 import { referenceUse, refusesConfirmation } from '../payment/refusals.js';
-import { pauseBefore, waitUntilFinal } from '../transaction/wait.js';
+import {
+  pauseBefore,
+  readTransaction,
+  rereadWhileStale,
+  waitUntilFinal,
+  withKnown,
+} from '../transaction/read.js';
 import { directionOf } from '../transaction/direction.js';
-import { readTransaction, rereadWhileStale, withKnown } from '../transaction/read-transaction.js';
 
 export interface ReceiveDeps {
   readonly service: Pick<

@@ -1,6 +1,6 @@
 // Reads that may be stale are repeated.
 import { describe, expect, test } from 'vitest';
-import { rereadWhileStale } from '../../../src/wallet/transaction/read-transaction.js';
+import { rereadWhileStale } from '../../../src/wallet/transaction/read.js';
 
 describe('rereadWhileStale', () => {
   const world = (answers: readonly string[]) => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { Transaction } from '../../../src/api/types.js';
 import { Failure } from '../../../src/formats/failure.js';
-import { takingTurns, waitUntilFinal } from '../../../src/wallet/transaction/wait.js';
+import { takingTurns, waitUntilFinal } from '../../../src/wallet/transaction/read.js';
 
 const transaction = (
   destMethod: string,

@@ -1,13 +1,57 @@
-// Waits for the final state of a transaction, with pauses that grow with the time waited, and waits
-// before the repetition of a create request or a confirmation.
-import { NoAnswer, ServiceError } from '../../api/errors.js';
+// Reads a transaction: once, repeatedly while a read may be stale, or until its final state, at
+// intervals that grow with the time waited. Refuses an answer about another transaction.
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { longestPauseAskedForMs, policies, staleForMs } from '../../formats/policies.js';
-import { pauseAfter, poll, type Next, type Turn } from '../../formats/poll.js';
+import { pauseAfter, poll, type Next, type PollDeps, type Turn } from '../../formats/poll.js';
+import { NoAnswer, ServiceError } from '../../api/errors.js';
 import { methodFacts, type Pace } from '../../formats/rails.js';
-import { readTransaction, withKnown, type ReadService } from './read-transaction.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
+
+export interface ReadService {
+  transaction(txnId: string): Promise<Transaction>;
+}
+
+/** Fields that a later, abbreviated response lacks keep their values. */
+export function withKnown(known: Transaction, txn: Transaction): Transaction {
+  const isWhole = txn.sourceReq.method != null && txn.destReq.method != null;
+  if (isWhole || known.txnId !== txn.txnId) return txn;
+  const side = (which: 'sourceReq' | 'destReq') => ({ ...known[which], ...txn[which] });
+  return { ...known, ...txn, sourceReq: side('sourceReq'), destReq: side('destReq') };
+}
+
+/** Throws Failure `refused` if the service responds with another transaction. */
+export async function readTransaction(service: ReadService, txnId: string): Promise<Transaction> {
+  const txn = await service.transaction(txnId);
+  if (txn.txnId === txnId) return txn;
+  throw new Failure(
+    'refused',
+    `The service was asked for transaction ${txnId} and answered with ${txn.txnId}.`,
+    { txnId },
+  );
+}
+
+/**
+ * Repeats a read over 8 s while its result may be stale, and resolves with the last result.
+ * Resolves early on interruption.
+ * @param latest the caller's latest result. The first repetition comes after a pause
+ */
+export async function rereadWhileStale<T>(
+  latest: T,
+  read: () => Promise<T>,
+  mayBeStale: (value: T) => boolean,
+  deps: PollDeps,
+): Promise<T> {
+  const end = await poll<T>(
+    policies.staleRead,
+    async ({ number }): Promise<Next<T>> => {
+      if (number > 1) latest = await read();
+      return mayBeStale(latest) ? {} : { done: latest };
+    },
+    deps,
+  );
+  return 'done' in end ? end.done : latest;
+}
 
 export interface WaitDeps {
   readonly service: ReadService;

@@ -9,9 +9,13 @@ import { Failure } from '../formats/failure.js';
 import type { Home } from '../store/files/home.js';
 import { seenPageSize } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
-import type { SecretStore } from '../store/profile/secrets.js';
+import {
+  credentialName,
+  openTokens,
+  type KeptTokens,
+  type SecretStore,
+} from '../store/profile/secrets.js';
 import { embeddedUrl, type Settings } from '../store/profile/settings.js';
-import { credentialName, openTokens, type KeptTokens } from '../store/profile/tokens.js';
 import { shellWord } from '../terminal/next-step.js';
 import type { Live } from '../terminal/live.js';
 import type { Output } from '../terminal/output.js';

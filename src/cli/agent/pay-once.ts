@@ -2,7 +2,7 @@
 // same payment was made a short time ago, or is under way.
 import { Failure } from '../../formats/failure.js';
 import { latest, type Payment } from '../../store/journal/payment.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import type { PaymentDeps } from '../../wallet/payment/contract.js';
 import { sameAgain, targetOf, type Target } from '../../wallet/payment/same-again.js';
 import type { Context } from '../context.js';

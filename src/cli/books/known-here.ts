@@ -14,7 +14,7 @@ import { resultColumns } from '../batch/batch-row.js';
 import { isProblem, readRows } from '../../wallet/batch/rows.js';
 import type { Known } from '../../wallet/books/compared.js';
 import type { Candidate } from '../../wallet/books/movement.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
 const paymentsAtOnce = 500;

@@ -6,7 +6,7 @@ import { fixed, readDecimal } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
 import { isUnfinished, latest, type Payment } from '../../store/journal/payment.js';
 import { dateTime } from '../../terminal/time.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
 /** Payments with a transaction, newest first. Empty if the journal cannot be read. */

@@ -8,7 +8,7 @@ import { latest, mayHaveMoved, mayHavePaid, type Payment } from '../../store/jou
 import type { PendingPayment } from '../../terminal/views/pending-view.js';
 import { clockTime } from '../../terminal/time.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import { recordRead } from '../../wallet/payment/record-read.js';
 import { readTransaction } from '../../wallet/transaction/read.js';
 import type { Context } from '../context.js';

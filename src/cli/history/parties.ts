@@ -3,7 +3,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { decodeInvoice } from '../../formats/bolt11/decode.js';
 import type { Payment } from '../../store/journal/payment.js';
 import { shortened, type Known } from '../../terminal/views/transaction-view.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 
 /** The recipients of the sends among these transactions. */

@@ -7,7 +7,7 @@ import { latest, mayHavePaid, status, type Payment } from '../../store/journal/p
 import { resumedList, type ResumedPayment } from '../../terminal/views/pending-view.js';
 import { paymentFields, transactionList } from '../../terminal/views/transaction-view.js';
 import { receiptView } from '../../terminal/cards/receipt.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import type { PaymentOptions } from '../../wallet/payment/contract.js';
 import { ended } from '../../wallet/payment/outcomes.js';
 import { resume } from '../../wallet/payment/payment.js';

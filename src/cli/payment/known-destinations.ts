@@ -7,9 +7,8 @@ import type { Column } from '../../terminal/rows/view.js';
 import { shortTime } from '../../terminal/time.js';
 import { shortAmount, shortened } from '../../terminal/views/transaction-view.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { decodeOrder, type Order } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
-import type { Order } from '../../wallet/order/orders.js';
 
 /** A party that was paid, or that is in the address book. */
 export interface Known<T> {

@@ -5,7 +5,7 @@ import { back, type Back } from '../../terminal/ask/ask.js';
 import { relativeTime } from '../../terminal/time.js';
 import { shortAmount } from '../../terminal/views/transaction-view.js';
 import { knownAmounts } from '../../wallet/limits/limits.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Earlier } from '../../wallet/payment/same-again.js';
 import type { Context } from '../context.js';
 

@@ -4,7 +4,7 @@ import type { Transaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { methodFacts } from '../../formats/rails.js';
 import type { Payment } from '../../store/journal/payment.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import type { Context } from '../context.js';
 import { latestPayments } from './known-destinations.js';
 

@@ -1,7 +1,7 @@
 // The balances next to an amount question, and the balance that `all` stands for.
 import { money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
-import { decodeOrder } from '../../wallet/order/order-record.js';
+import { decodeOrder } from '../../wallet/order/orders.js';
 import { wholeOf } from '../../wallet/plan/spend-all.js';
 import type { Context } from '../context.js';
 import { paymentNamed } from '../history/resolve-id.js';

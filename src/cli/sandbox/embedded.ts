@@ -7,7 +7,7 @@ import { sandboxFile, type Home } from '../../store/files/home.js';
 import { openSqlite } from '../../store/files/sqlite-file.js';
 import { embeddedUrl } from '../../store/profile/settings.js';
 import { chosenShapes } from './live-shapes.js';
-import { credentialName, openTokens, type KeptTokens } from '../../store/profile/tokens.js';
+import { credentialName, openTokens, type KeptTokens } from '../../store/profile/secrets.js';
 
 export interface EmbeddedService {
   readonly credentials: Credentials;

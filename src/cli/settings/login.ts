@@ -4,7 +4,7 @@ import type { Token } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { changeProfile, networks, type Profile } from '../../store/profile/profiles.js';
 import { embeddedUrl, fromEnvironment } from '../../store/profile/settings.js';
-import { credentialName, openTokens } from '../../store/profile/tokens.js';
+import { credentialName, openTokens } from '../../store/profile/secrets.js';
 import { failureLines } from '../../terminal/failure-view.js';
 import { loginView, type Login, loginFields } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';

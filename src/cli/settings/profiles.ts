@@ -1,6 +1,6 @@
 // Lists, selects and removes profiles.
 import { findProfile, type Profile } from '../../store/profile/profiles.js';
-import { credentialName, openTokens } from '../../store/profile/tokens.js';
+import { credentialName, openTokens } from '../../store/profile/secrets.js';
 import { profileList } from '../../terminal/views/settings-views.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';

@@ -1,6 +1,6 @@
 // The profile, service and account of a command, and the places of its secret and token.
 import { ifAvailable } from '../../formats/failure.js';
-import { credentialName, type KeptTokens } from '../../store/profile/tokens.js';
+import { credentialName, type KeptTokens } from '../../store/profile/secrets.js';
 import type { Whereabouts } from '../../terminal/views/wallet-view.js';
 import type { Context } from '../context.js';
 

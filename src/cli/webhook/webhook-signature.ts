@@ -1,7 +1,7 @@
 // Signs a body like the service, and verifies a signature, with the cause if the signature is
 // wrong. Specification: Webhook authentication.
 import { Failure } from '../../formats/failure.js';
-import { credentialName } from '../../store/profile/tokens.js';
+import { credentialName } from '../../store/profile/secrets.js';
 import { signatureView, verifiedView } from '../../terminal/views/webhook-view.js';
 import { explainSignature, type OtherSecret } from '../../webhooks/explain.js';
 import { signBody, verifyBody } from '../../webhooks/sign.js';

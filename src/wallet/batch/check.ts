@@ -15,8 +15,7 @@ import {
 } from '../../store/journal/payment.js';
 import type { Limits } from '../../store/profile/profiles.js';
 import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js';
-import { decodeOrder, isForOrder } from '../order/order-record.js';
-import { checkNotExpired } from '../order/orders.js';
+import { checkNotExpired, decodeOrder, isForOrder } from '../order/orders.js';
 import { differentPayment } from '../payment/outcomes.js';
 import { mostQuoted, rowAmount, type BatchTotal } from './cost.js';
 import { payeeRow, type PayeeRow } from './payee.js';

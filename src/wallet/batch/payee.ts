@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { fixed } from '../../formats/amount.js';
 import { folded } from '../../formats/text.js';
 import type { BatchMark } from '../../store/journal/payment.js';
-import { fingerprint } from '../order/order-record.js';
+import { fingerprint } from '../order/orders.js';
 import { payeeOf } from '../payout/order.js';
 import { rowAmount } from './cost.js';
 import type { PlannedRow } from './plan.js';

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
-import { asAsked } from '../order/order-record.js';
-import type { Order } from '../order/orders.js';
+import { asAsked, type Order } from '../order/orders.js';
 import { invoiceReference } from '../payment/outcomes.js';
 import { payoutDestination } from '../payout/order.js';
 

@@ -6,7 +6,7 @@ import { Failure } from '../../formats/failure.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
 import { mayHaveMoved, type Attempt, type PaymentTerms } from '../../store/journal/payment.js';
 import type { Approval, PaymentDeps, PaymentOptions } from '../payment/contract.js';
-import { isForOrder } from '../order/order-record.js';
+import { isForOrder } from '../order/orders.js';
 import { pay } from '../payment/payment.js';
 import type { Ceiling } from './cost.js';
 import { markOf } from './payee.js';

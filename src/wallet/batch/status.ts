@@ -3,7 +3,7 @@ import type { ListedTransaction } from '../../api/types.js';
 import { fromWire } from '../../formats/amount.js';
 import { isFinal, movedNothing } from '../../formats/states.js';
 import { status, type Payment } from '../../store/journal/payment.js';
-import { decodeOrder } from '../order/order-record.js';
+import { decodeOrder } from '../order/orders.js';
 
 /**
  * States of a row. `returned`: it was paid, and the service later reports a failure. `underpaid`:

@@ -16,8 +16,7 @@ import {
 } from '../../store/journal/payment.js';
 import { orderOf } from '../order/order-of-quote.js';
 import { spanFilter } from '../payment/find.js';
-import { decodeOrder, recordOf } from '../order/order-record.js';
-import { lightningOrder, type Order } from '../order/orders.js';
+import { decodeOrder, lightningOrder, recordOf, type Order } from '../order/orders.js';
 import { directionOf } from '../transaction/direction.js';
 import { readTransaction, type ReadService } from '../transaction/read.js';
 import { echoes, isOfAccount } from '../order/echo.js';

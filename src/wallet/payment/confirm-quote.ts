@@ -12,8 +12,7 @@ import {
 } from '../../store/journal/payment.js';
 import { echoes } from '../order/echo.js';
 import { orderOf } from '../order/order-of-quote.js';
-import { decodeOrder, recordOf } from '../order/order-record.js';
-import type { Order } from '../order/orders.js';
+import { decodeOrder, recordOf, type Order } from '../order/orders.js';
 import type { PaymentDeps, PaymentOptions, PaymentRequest } from './contract.js';
 import { alreadyPaid, differentPayment } from './outcomes.js';
 import { payThisQuote } from './payment.js';

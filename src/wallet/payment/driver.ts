@@ -16,7 +16,7 @@ import {
   type Payment,
 } from '../../store/journal/payment.js';
 import { checkSpend, quotedAmounts } from '../limits/limits.js';
-import { decodeOrder } from '../order/order-record.js';
+import { decodeOrder } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
 import { approve, approvedQuote } from './approve.js';
 import { apply, unwritten, withPayment, type Applied } from './apply.js';

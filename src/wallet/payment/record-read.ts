@@ -2,7 +2,7 @@
 import type { Transaction } from '../../api/types.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';
 import { differsFromOrder, latest, type Payment } from '../../store/journal/payment.js';
-import { decodeOrder } from '../order/order-record.js';
+import { decodeOrder } from '../order/orders.js';
 import { apply } from './apply.js';
 import { nothingKnown, resultOf } from './model.js';
 

@@ -4,8 +4,7 @@ import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
 import { mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
-import { decodeOrder } from '../order/order-record.js';
-import type { Order } from '../order/orders.js';
+import { decodeOrder, type Order } from '../order/orders.js';
 
 /** The destination of a payment, under all its known names, and the amount. */
 export interface Target {

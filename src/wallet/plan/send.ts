@@ -22,6 +22,7 @@ import type { Network } from '../../store/profile/profiles.js';
 import { inBtc, isForeign, type Asked } from '../receive/asked.js';
 import { isAll } from './spend-all.js';
 import {
+  decodeOrder,
   deducting,
   lightningOrder,
   lnurlOrder,
@@ -39,7 +40,6 @@ import {
 } from './destinations.js';
 import Big from 'big.js';
 import type { Payment } from '../../store/journal/payment.js';
-import { decodeOrder } from '../order/order-record.js';
 
 /** The ways to pay a bitcoin: URI. */
 export const ways = ['lightning', 'onchain'] as const;

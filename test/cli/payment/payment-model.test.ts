@@ -12,8 +12,7 @@ import {
 import { money } from '../../../src/formats/amount.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { opened, type Payment } from '../../../src/store/journal/payment.js';
-import { recordOf } from '../../../src/wallet/order/order-record.js';
-import { swapOrder } from '../../../src/wallet/order/orders.js';
+import { recordOf, swapOrder } from '../../../src/wallet/order/orders.js';
 import type { Approval } from '../../../src/wallet/payment/contract.js';
 
 const txn = (txnState: string, txnId = 't1'): Transaction => ({

@@ -2,11 +2,14 @@
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
-import type { Attempt, Payment } from '../../../src/store/journal/payment.js';
-import { opened, requested } from '../../../src/store/journal/payment.js';
+import {
+  opened,
+  requested,
+  type Attempt,
+  type Payment,
+} from '../../../src/store/journal/payment.js';
 import { rowState } from '../../../src/wallet/batch/status.js';
-import { recordOf } from '../../../src/wallet/order/order-record.js';
-import { deducting, onchainOrder } from '../../../src/wallet/order/orders.js';
+import { deducting, onchainOrder, recordOf } from '../../../src/wallet/order/orders.js';
 
 const order = onchainOrder('bc1qx', parseAmount('1000sat'), 'BTC');
 

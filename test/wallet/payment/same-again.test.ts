@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { money } from '../../../src/formats/amount.js';
 import { opened, requested, type AttemptState } from '../../../src/store/journal/payment.js';
-import { recordOf } from '../../../src/wallet/order/order-record.js';
 import {
   lnurlOrder,
   onchainOrder,
+  recordOf,
   swapOrder,
   type Order,
 } from '../../../src/wallet/order/orders.js';

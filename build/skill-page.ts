@@ -27,8 +27,9 @@ Written from the table of commands by \`npm run generate\`.
 
 \`\`\`sh
 svcpay --sandbox send satoshi@example.com 1000sat --quote-only --json
-svcpay --sandbox send satoshi@example.com 1000sat --ref order-118 --max-fee 1% --yes --json
-svcpay --sandbox tx get order-118 --json --fields txnState
+svcpay --sandbox send satoshi@example.com 1000sat --ref coffee-2026-11-23 --max-fee 1% --yes --json
+svcpay --sandbox tx get coffee-2026-11-23 --json --fields txnState
+# again: reports the same payment
 \`\`\`
 `;
 

@@ -7,7 +7,12 @@ const root = resolve(import.meta.dirname, '..');
 const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter(
   (name) => name.endsWith('.md'),
 );
-const documents = ['README.md', 'CONTRIBUTING.md', ...inDocs.map((name) => join('docs', name))];
+const documents = [
+  'README.md',
+  'SKILL.md',
+  'CONTRIBUTING.md',
+  ...inDocs.map((name) => join('docs', name)),
+];
 
 const textOf = (document: string): string => readFileSync(join(root, document), 'utf8');
 

@@ -1,20 +1,21 @@
 // What the README and docs/ tell a reader to type is typed here: every sh block runs, on a
-// terminal, against the embedded sandbox, one after the other; the programs of docs/library.md have
-// a test of their own. Links lead to something.
+// terminal, against the embedded sandbox, one page after the other in one home, and twice if the
+// block says what happens then. The programs of docs/library.md have a test of their own.
 import {
   chmodSync,
-  copyFileSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn } from '@lydell/node-pty';
-import { describe, expect } from 'vitest';
-import { test } from './support/svcpay.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..');
 const pages = [
@@ -64,6 +65,9 @@ const runnable = pages
   }))
   .filter(({ blocks }) => blocks.length > 0);
 
+/** The remark of a block that can be pasted once more. */
+const again = /#.*\bagain: /;
+
 function prepared(home: string): { cwd: string; env: Record<string, string> } {
   const [bin, cwd] = [join(home, 'bin'), join(home, 'work')];
   mkdirSync(bin, { recursive: true });
@@ -73,9 +77,8 @@ function prepared(home: string): { cwd: string; env: Record<string, string> } {
     `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin/svcpay.js')}' "$@"\n`,
   );
   chmodSync(join(bin, 'svcpay'), 0o755);
-  copyFileSync(join(root, 'examples/payroll/payroll.csv'), join(cwd, 'payroll.csv'));
   const PATH = `${bin}:${process.env['PATH'] ?? ''}`;
-  return { cwd, env: { PATH, HOME: home, SVCPAY_HOME: home, LANG: 'C.UTF-8' } };
+  return { cwd, env: { PATH, HOME: home, SVCPAY_HOME: home, TMPDIR: home, LANG: 'C.UTF-8' } };
 }
 
 /** The end of the script. It waits for input, because output right before the exit can be lost. */
@@ -120,17 +123,32 @@ const promised: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/sandbox.md': [/\ncompleted\r?\n/, /drop-after-commit.*1 of 1/],
 };
 
-describe.concurrent('the commands of', () => {
-  test.for(runnable)(
-    '$page run unchanged',
+describe('in one home, the commands of', () => {
+  let home: string;
+  beforeAll(() => void (home = mkdtempSync(join(tmpdir(), 'svcpay-pages-'))));
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  // The README last: limits and faults of the other pages must not stop it.
+  test.for(runnable.toReversed())(
+    '$page run unchanged after the other pages',
     { timeout: 120_000 },
-    async ({ page, blocks }, { home, expect }) => {
-      const lines = [...(page === 'README.md' ? [] : ['svcpay login --sandbox']), ...blocks];
+    async ({ page, blocks }) => {
+      const twice = blocks.flatMap((code) => (again.test(code) ? [code, code] : [code]));
+      const lines = [...(page === 'README.md' ? [] : ['svcpay login --sandbox']), ...twice];
       const { exitCode, screen } = await typed(lines.join('\n'), home);
       expect(exitCode, screen).toBe(0);
       for (const words of promised[page] ?? []) expect(screen).toMatch(words);
     },
   );
+});
+
+test('a block that pays under a fixed reference says what happens if it is pasted again', () => {
+  const silent = runnable.flatMap(({ page, blocks }) =>
+    blocks
+      .filter((code) => /--ref [\w-]|^svcpay batch .*--no-wait/m.test(code) && !again.test(code))
+      .map((code) => `${page}: ${code}`),
+  );
+  expect(silent).toEqual([]);
 });
 
 test('README blocks end with the command that asks, so that a pasted block loses no line', () => {

@@ -7,6 +7,7 @@ const flags = process.versions.node.startsWith('20.') ? ['--interrupt-budget=500
 
 /** The longest files start first, so that none of them runs alone at the end. */
 const longest = [
+  'readme',
   'simulation/payments',
   'faults/strange-answers',
   'wallet/payment/enumeration',
@@ -15,7 +16,6 @@ const longest = [
   'faults/receivers',
   'faults/machines',
   'e2e/',
-  'readme',
   'examples/',
   'sandbox/processes',
   'faults/',

@@ -3,7 +3,7 @@ import { formatBip21 } from '../../formats/bip21.js';
 import { Failure } from '../../formats/failure.js';
 import { encodeLnurl, payUrl } from '../../formats/lnurl.js';
 import { depositView, type Deposit, depositFields } from '../../terminal/cards/deposit-view.js';
-import { lightningAddressOf } from '../../wallet/receive/lightning-address.js';
+import { lightningAddressOf } from '../../wallet/receive/lightning.js';
 import { checkedBitcoinDeposit, checkedUsdtDeposit } from '../../wallet/receive/onchain.js';
 import type { Context } from '../context.js';
 import { back, type Ask, type Back, type Choice } from '../../terminal/ask/ask.js';

@@ -1,11 +1,13 @@
-// Checks the invoice of a Lightning receive before it is shown.
+// Receives over Lightning: checks an invoice before it is shown, and finds the Lightning Address of
+// an account.
 import { msatOf, type Money } from '../../formats/amount.js';
 import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
-import { messageOf } from '../../formats/unknown.js';
+import { messageOf, type Fields } from '../../formats/unknown.js';
 import type { Transaction } from '../../api/types.js';
 import type { Network } from '../../store/profile/profiles.js';
 import { isOnNetwork } from '../plan/destinations.js';
+import { parseLightningAddress, type LightningAddress } from '../../formats/lnurl.js';
 
 /**
  * Checks signature, network, amount and expiry. Throws Failure `refused` for an invoice that must
@@ -46,5 +48,21 @@ function unusable({ txnId }: Transaction, why: string): Failure {
   return new Failure('refused', `Not usable: the service returned a different invoice: ${why}`, {
     next: { do: 'show', id: txnId },
     txnId,
+  });
+}
+
+const addressNames = /^(ln|lightning|lnurl)_?(pay)?_?(address|identifier)$/i;
+
+/**
+ * The Lightning Address of an account. The specification does not define the fields of account
+ * records, so it is found by field name and value. Throws Failure `not-found` if the record has none.
+ */
+export function lightningAddressOf(account: Fields): LightningAddress {
+  const found = Object.entries(account).find(
+    ([name, value]) => addressNames.test(name) && typeof value === 'string' && value !== '',
+  );
+  if (typeof found?.[1] === 'string') return parseLightningAddress(found[1]);
+  throw new Failure('not-found', 'The account record has no Lightning Address.', {
+    hint: 'Ask the service for one.',
   });
 }

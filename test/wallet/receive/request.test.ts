@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { receiveBody } from '../../../src/wallet/order/orders.js';
-import { lightningAddressOf } from '../../../src/wallet/receive/lightning-address.js';
+import { lightningAddressOf } from '../../../src/wallet/receive/lightning.js';
 import { requestMoney } from '../../../src/wallet/receive/request.js';
 
 const unused = (): never => {

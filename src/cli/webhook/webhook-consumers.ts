@@ -46,7 +46,7 @@ const consumerList: ListView<Consumer> = {
   empty: 'No consumers yet. Make one: svcpay webhook listen --forward-to URL --consumer NAME',
 };
 
-export const listConsumers = defineCommand({
+export const webhookConsumersList = defineCommand({
   prints: namesOf(undefined, consumerList),
   examples: [
     ['svcpay webhook consumers list --json', 'what waits for whom, and when each was served last'],
@@ -58,7 +58,7 @@ export const listConsumers = defineCommand({
 
 const name = text('NAME').describe('name of the consumer, as listed');
 
-export const removeConsumer = defineCommand({
+export const webhookConsumersRemove = defineCommand({
   fields: ['consumer', 'dropped'],
   arguments: { name },
   examples: [['svcpay webhook consumers remove old-app', 'drops what waits for it; asks before']],
@@ -78,7 +78,7 @@ export const removeConsumer = defineCommand({
   },
 });
 
-export const renameConsumer = defineCommand({
+export const webhookConsumersRename = defineCommand({
   fields: ['consumer', 'count'],
   arguments: { name, to: consumerName().describe('the new name, for --consumer') },
   examples: [

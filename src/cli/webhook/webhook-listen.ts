@@ -75,7 +75,7 @@ const options = {
 
 type Flags = ValuesOf<typeof options>;
 
-export const listenWebhook = defineCommand({
+export const webhookListen = defineCommand({
   fields: eventFields,
   options,
   examples: [

@@ -5,7 +5,7 @@ import type { Webhook } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { fieldColumns } from '../../terminal/rows/cell.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import { webhookCard, webhookNames, webhookList } from '../../terminal/views/webhook-view.js';
+import { webhookCard, webhookNames, webhookRows } from '../../terminal/views/webhook-view.js';
 import type { Context } from '../context.js';
 import { namesOf } from '../../terminal/rows/list.js';
 import { defineCommand } from '../define.js';
@@ -38,18 +38,18 @@ function parseCallback(given: string): URL {
   return url;
 }
 
-export const listWebhooks = defineCommand({
-  prints: namesOf(undefined, webhookList(0)),
+export const webhookList = defineCommand({
+  prints: namesOf(undefined, webhookRows(0)),
   examples: [
     ['svcpay webhook list --json', 'id, callback and time of creation; the secret is never shown'],
   ],
   async run(_values, { account, out, now }) {
-    await out.list(await (await account()).client.webhooks(), webhookList(now()));
+    await out.list(await (await account()).client.webhooks(), webhookRows(now()));
   },
 });
 
 /** Replaces the webhook of the account. */
-export const setWebhook = defineCommand({
+export const webhookSet = defineCommand({
   fields: webhookNames,
   arguments: { url: callbackUrl().describe('https address for the service to call') },
   options: newSecret,
@@ -77,7 +77,7 @@ export const setWebhook = defineCommand({
   },
 });
 
-export const updateWebhook = defineCommand({
+export const webhookUpdate = defineCommand({
   fields: webhookNames,
   arguments: { id },
   options: { callback: callbackUrl().optional().describe('new https address'), ...newSecret },
@@ -122,7 +122,7 @@ export const updateWebhook = defineCommand({
 });
 
 /** Also removes the secret of the webhook. */
-export const removeWebhook = defineCommand({
+export const webhookRemove = defineCommand({
   fields: ['id', 'removed'],
   arguments: { id },
   examples: [['svcpay webhook remove ID', 'stops all deliveries; asks first']],

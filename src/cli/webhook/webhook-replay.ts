@@ -19,7 +19,7 @@ import { resolveLocally } from '../history/resolve-id.js';
 import { eventRow, defaultListenUrl, headerOf } from './receiving.js';
 import { duration, text, word } from '../values.js';
 
-export const replayWebhook = defineCommand({
+export const webhookReplay = defineCommand({
   fields: eventFields,
   arguments: {
     ids: text('ID')

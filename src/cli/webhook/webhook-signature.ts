@@ -14,7 +14,7 @@ import { findWebhookSecret, olderSecrets, secretFromStdin } from './webhook-secr
 
 const body = file().optional().describe('the raw body; - or nothing reads it from stdin');
 
-export const signWebhook = defineCommand({
+export const webhookSign = defineCommand({
   prints: ['signature', 'header'],
   arguments: { file: body },
   options: secretFromStdin,
@@ -30,7 +30,7 @@ export const signWebhook = defineCommand({
 });
 
 /** Exits with 3 for a wrong signature. */
-export const verifyWebhook = defineCommand({
+export const webhookVerify = defineCommand({
   prints: ['valid', 'bytes'],
   arguments: { file: body },
   options: {

@@ -32,7 +32,7 @@ const options = {
 /** The sandbox answers with its delivery. */
 const delivered = fieldNames(deliveryAnswer);
 
-export const triggerWebhook = defineCommand({
+export const webhookTrigger = defineCommand({
   fields: [...new Set([...Object.keys(payloadFields), ...delivered])],
   arguments: {
     state: choice(transactionStates, 'STATE').describe('the txnState that the event reports'),

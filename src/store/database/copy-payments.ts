@@ -75,8 +75,8 @@ const rowsWith = async (sql: Sql, ids: readonly string[]): Promise<PaymentRow[]>
   readRows(await sql.all(selectPayments(`p.id IN (${placeholders(ids.length)})`), ...ids));
 
 /**
- * An attempt in the database's time. It counts against limits for as long as it would where it comes
- * from.
+ * An attempt in the database's time. It counts against limits for as long as it would in its old
+ * place.
  */
 function timedByDatabase(
   row: StoredRow,

@@ -1,6 +1,6 @@
 // Moves the payments of an account from one database into another. The account pays from neither
-// while it moves: the target is marked first, then the source, and the mark of the target is removed
-// when everything has arrived. The mark of the source stays. Safe to interrupt and repeat.
+// while it moves: the target is marked first, then the source, and the mark of the target is
+// removed when everything has arrived. The mark of the source stays. Safe to interrupt and repeat.
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import * as v from 'valibot';

@@ -153,7 +153,7 @@ export async function findDatabase(
   return databaseAt(databaseUrl, 'the setting database-url', env, secrets);
 }
 
-/** Adds the password that was kept for the address. Throws Failure `usage` for an invalid address. */
+/** Adds the stored password of the address. Throws Failure `usage` for an invalid address. */
 export async function databaseAt(
   address: string,
   source: string,

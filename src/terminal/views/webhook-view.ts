@@ -6,7 +6,7 @@ import { fieldColumns } from '../rows/cell.js';
 import type { ListView, RecordView } from '../rows/view.js';
 import { relativeTime } from '../time.js';
 
-export function webhookList(now: number): ListView<Webhook> {
+export function webhookRows(now: number): ListView<Webhook> {
   return {
     columns: [
       { name: 'id', title: 'ID', value: ({ id }) => id, priority: 9, below: true },

@@ -55,7 +55,8 @@ const addressNames = /^(ln|lightning|lnurl)_?(pay)?_?(address|identifier)$/i;
 
 /**
  * The Lightning Address of an account. The specification does not define the fields of account
- * records, so it is found by field name and value. Throws Failure `not-found` if the record has none.
+ * records, so it is found by field name and value. Throws Failure `not-found` if the record has no
+ * such address.
  */
 export function lightningAddressOf(account: Fields): LightningAddress {
   const found = Object.entries(account).find(

@@ -3,10 +3,10 @@
 import { formatAmount, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { Failure, ifAvailable } from '../../formats/failure.js';
+import { batchView } from '../../terminal/cards/batch-progress.js';
 import {
   batchCard,
   batchRowList,
-  batchView,
   dryRunLines,
   remarkText,
   type BatchRowView,

@@ -8,8 +8,8 @@ import {
   rowLine,
   shownFailures,
   type BatchLine,
-  type BatchSummary,
-} from '../../terminal/cards/batch-view.js';
+} from '../../terminal/cards/batch-progress.js';
+import type { BatchSummary } from '../../terminal/cards/batch-view.js';
 import { shellArgument } from '../../terminal/next-step.js';
 import type { BatchCheck } from '../../wallet/batch/check.js';
 import { sharedService } from '../../wallet/batch/shared-service.js';

@@ -6,7 +6,7 @@ import { openAppendFile } from '../../store/files/append-file.js';
 import { Failure } from '../../formats/failure.js';
 import { csvCell } from '../../terminal/rows/rows.js';
 import type { Cell } from '../../terminal/rows/view.js';
-import { resultFields, type BatchLine } from '../../terminal/cards/batch-view.js';
+import { resultFields, type BatchLine } from '../../terminal/cards/batch-progress.js';
 import type { BatchRow } from '../../wallet/batch/rows.js';
 import { isProblem, readRows } from '../../wallet/batch/rows.js';
 import { resultColumns } from './batch-row.js';

@@ -7,7 +7,7 @@ import type { Profile, Recipient } from '../../store/profile/profiles.js';
 import { detectDestination } from '../../formats/destination.js';
 import { savedName } from '../../store/profile/profiles.js';
 import { derivedRef, type PlannedRow } from '../../wallet/batch/plan.js';
-import { resultFields } from '../../terminal/cards/batch-view.js';
+import { resultFields } from '../../terminal/cards/batch-progress.js';
 import type { Columns } from '../../wallet/batch/head.js';
 import { CellFailure, inColumn, type BatchRow } from '../../wallet/batch/rows.js';
 import type { Order } from '../../wallet/order/orders.js';

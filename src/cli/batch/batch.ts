@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
 import { runBatchFile } from './batch-flow.js';
 import { batchOptions } from './batch-pay.js';
-import { batchFields } from '../../terminal/cards/batch-view.js';
+import { batchFields } from '../../terminal/cards/batch-progress.js';
 import type { Context } from '../context.js';
 import { back, type Back } from '../../terminal/ask/ask.js';
 import { defineCommand } from '../define.js';

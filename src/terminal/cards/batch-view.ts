@@ -1,15 +1,12 @@
-// A batch on the screen: its plan, its progress and its result.
+// A batch before it runs, on the screen: its rows, costs and differences from earlier runs.
 import type { Big } from 'big.js';
 import { formatAmount, formatSats, money, parseAmount, type Money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
-import { describeDuration } from '../../formats/duration.js';
 import { factLines, heading, type Fact } from './card.js';
-import { sideBySide } from '../layout.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { fieldColumns } from '../rows/cell.js';
 import { createTable } from '../rows/table.js';
-import type { ListView, RecordView } from '../rows/view.js';
+import type { ListView } from '../rows/view.js';
 import { dateTime } from '../time.js';
 import { shortened } from '../views/transaction-view.js';
 import { shellArgument } from '../next-step.js';
@@ -274,142 +271,6 @@ const screenColumns = batchRowList.columns.filter(
   ({ name, only }) => only !== 'rows' && name !== 'ref' && name !== 'from',
 );
 
-export interface BatchProgress {
-  readonly done: number;
-  readonly rows: number;
-  readonly failed: number;
-  readonly elapsedMs: number;
-  /** Rows that were finished before this run. They do not count for its speed. */
-  readonly skipped: number;
-  readonly stopping: boolean;
-}
-
-const barWidth = 20;
-
-/**
- * The progress of a batch, as far as it fits: `━━━━━━━━────────────  16 of 40  1 failed  about 12 s
- * left`.
- */
-export function progressLine(progress: BatchProgress, { style, blocks, columns }: Canvas): string {
-  const { done, rows, failed, stopping } = progress;
-  const filled = rows === 0 ? barWidth : Math.floor((done / rows) * barWidth);
-  const bar =
-    style.green((blocks ? '━' : '#').repeat(filled)) +
-    style.dim((blocks ? '─' : '-').repeat(barWidth - filled));
-  // During a stop, the reason for the wait is the most important part.
-  const parts = [
-    { text: bar, priority: stopping ? 3 : 1 },
-    { text: `${done} of ${rows}`, priority: stopping ? 1 : 0 },
-    { text: failed === 0 ? '' : style.red(`${failed} failed`), priority: stopping ? 2 : 0 },
-    stopping
-      ? { text: style.yellow('finishing rows in flight') }
-      : { text: leftText(progress), priority: 2 },
-  ];
-  return sideBySide(parts, columns - besideLive, '  ').join('\n');
-}
-
-/** The width of the live line around the progress. */
-const besideLive = 5;
-
-function leftText({ done, rows, skipped, elapsedMs }: BatchProgress): string {
-  const paid = done - skipped;
-  if (paid < 1 || done >= rows) return '';
-  return `about ${describeDuration((elapsedMs / paid) * (rows - done))} left`;
-}
-
-/** A finished row as a log line: `12/40  paid  order-118  0.00001003 BTC  c1d2e3f4-…`. */
-export function rowLine(row: BatchLine, done: number, rows: number): string {
-  const paid =
-    row.paid === null || row.paidCcy === null ? '' : formatAmount(money(row.paidCcy, row.paid));
-  const parts = [row.outcome, row.ref, paid, row.txnId ?? '', row.message ?? ''].filter(
-    (part) => part !== '',
-  );
-  return `${done}/${rows}  ${parts.join('  ')}`;
-}
-
-/** A row of the result file and a line of jsonl. */
-export interface BatchLine {
-  readonly line: number;
-  readonly ref: string;
-  readonly to: string;
-  /** As in the file. */
-  readonly amount: string;
-  readonly outcome: 'paid' | 'sent' | 'unknown' | 'failed';
-  readonly txnId: string | null;
-  readonly txnState: string | null;
-  /** The debited amount, including fees. */
-  readonly paid: Big | null;
-  readonly paidCcy: string | null;
-  /** The kind of the row's failure. */
-  readonly error: string | null;
-  readonly message: string | null;
-  /** ISO 8601. */
-  readonly at: string;
-  /** The name of the payee, if the row has one. */
-  readonly payee: string | null;
-  /** The time of the settlement, ISO 8601. */
-  readonly settled: string | null;
-}
-
-const batchLineFields = [
-  'line',
-  'ref',
-  'to',
-  'amount',
-  'outcome',
-  'txnId',
-  'txnState',
-  'paid',
-  'paidCcy',
-  'error',
-  'message',
-  'at',
-  'payee',
-  'settled',
-] as const satisfies readonly (keyof BatchLine)[];
-
-/** The columns of the result file, before those of the batch file. */
-export const resultFields = [...batchLineFields, 'fiatRate', 'fiatValue', 'fiat'] as const;
-
-/** The fields of the summary, and with jsonl the fields of a row. */
-export const batchFields: readonly string[] = [
-  'file',
-  'dryRun',
-  'rows',
-  'paidBefore',
-  'paid',
-  'sent',
-  'unknown',
-  'failed',
-  'notBegun',
-  'spent',
-  'totals',
-  'cost',
-  'run',
-  'lastRun',
-  'remarks',
-  'earlier',
-  'seal',
-  'result',
-  ...batchLineFields.filter((name) => name !== 'paid'),
-];
-
-/** The number of failed rows on the screen. The result file has all of them. */
-export const shownFailures = 10;
-
-/** @param failures the first rows that failed */
-export function batchView(
-  summary: BatchSummary,
-  failures: readonly BatchLine[],
-): RecordView<BatchSummary> {
-  return {
-    fields: batchFields,
-    columns: fieldColumns(['rows', 'paid', 'sent', 'unknown', 'failed', 'notBegun', 'result']),
-    quiet: ({ paid }) => String(paid),
-    screen: (canvas) => summaryLines(summary, failures, canvas),
-  };
-}
-
 export const dryRunLines = (
   summary: BatchSummary,
   quoted: QuotedCost | undefined,
@@ -424,41 +285,3 @@ const sealFacts = (file: string, seal: string): Fact[] => [
   { label: 'Seal', value: seal, whole: true },
   { label: 'To pay', value: `svcpay batch ${shellArgument(file)} --sealed ${seal}`, whole: true },
 ];
-
-function summaryLines(
-  summary: BatchSummary,
-  failures: readonly BatchLine[],
-  canvas: Canvas,
-): string[] {
-  const { rows, paid, paidBefore, sent, unknown, failed, notBegun, spent, result } = summary;
-  const { style } = canvas;
-  const counts: [count: number, text: string][] = [
-    [sent, 'in flight'],
-    [unknown, 'not known yet'],
-    [failed, 'not paid'],
-    [notBegun, 'not started'],
-  ];
-  const others = counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);
-  const before =
-    paidBefore === 0 ? '' : ` (${paidBefore === paid ? 'all' : paidBefore} in an earlier run)`;
-  const more = failed + unknown - failures.length;
-  return [
-    ...heading([`${paid} of ${counted(rows, 'row')} paid${before}`, ...others].join(' · '), canvas),
-    ...factLines(
-      [
-        ...spent.map(({ ccy, amount }) => ({
-          label: 'Spent',
-          value: formatAmount(money(ccy, amount)),
-          note: 'fees included',
-        })),
-        ...(result === null ? [] : [{ label: 'Result', value: result, whole: true }]),
-        ...failures.map(({ line, ref, message }) => ({
-          label: `✗ Line ${line}`,
-          value: `${ref}: ${message ?? ''}`,
-        })),
-      ],
-      canvas,
-    ),
-    ...(more > 0 ? [`  ${style.dim(`and ${more} more`)}`] : []),
-  ];
-}

@@ -3,13 +3,12 @@ import { Big } from 'big.js';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
 import {
-  batchCard,
   batchView,
   progressLine,
   rowLine,
   type BatchLine,
-  type BatchSummary,
-} from '../../../src/terminal/cards/batch-view.js';
+} from '../../../src/terminal/cards/batch-progress.js';
+import { batchCard, type BatchSummary } from '../../../src/terminal/cards/batch-view.js';
 
 const canvas = (columns: number) => ({
   style: new Chalk({ level: 0 }),

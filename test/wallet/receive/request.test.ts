@@ -1,5 +1,6 @@
 // Payment requests with a slow service and with a large account record.
 import { expect, test } from 'vitest';
+import { ServiceError } from '../../../src/api/errors.js';
 import type { Transaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { receiveBody } from '../../../src/wallet/order/orders.js';
@@ -43,6 +44,40 @@ test('a confirmed receive without an invoice is read again until it has one', as
     deps,
   );
   expect(txn.sourceReq.reqDetails).toMatchObject({ paymentRequest: 'lntb1' });
+});
+
+test('a request whose reference is used is found once the list shows it, which may lag', async () => {
+  const side = { ccy: 'BTC', amtRequested: 0.0005 };
+  const earlier: Transaction = {
+    txnId: 't1',
+    txnState: 'srccreated',
+    extRefId: 'r1',
+    sourceReq: { ...side, method: 'lightning', reqDetails: { paymentRequest: 'lntb1' } },
+    destReq: { ...side, method: 'servicepay' },
+  };
+  const used = { status: 409, reason: 'extRefId was used before', isOwnRefusal: true };
+  const pauses: number[] = [];
+  const service = {
+    createTransaction: () => Promise.reject(new ServiceError('refused', 'used', used)),
+    confirmTransaction: unused,
+    transaction: async () => earlier,
+    transactions: unused,
+    async *eachTransaction() {
+      if (pauses.length === 2) yield earlier;
+    },
+  };
+  const deps = {
+    service,
+    account: 'a',
+    onRead: unused,
+    sleep: async (ms: number) => void pauses.push(ms),
+    newId: unused,
+    now: () => 0,
+    signal: new AbortController().signal,
+  };
+  const body = receiveBody('lightning', parseAmount('50000sat'));
+  expect(await requestMoney(body, 'r1', false, deps)).toMatchObject({ txn: { txnId: 't1' } });
+  expect(pauses).toEqual([500, 1_000]);
 });
 
 test.for([

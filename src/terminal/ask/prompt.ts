@@ -28,6 +28,8 @@ export interface Pose {
    * its last line, is drawn again together with these lines.
    */
   readonly above?: () => readonly string[];
+  /** Ctrl-Z was pressed. To inquirer it is a letter, which moves the cursor of a list. */
+  readonly onSuspend?: () => void;
 }
 
 /** The reason for a new drawing. */
@@ -54,7 +56,7 @@ export async function runPrompt<T>(
 async function runOnce<T>(
   { stdin, stderr }: Terminal,
   prompt: (context: PromptContext) => Promise<T>,
-  { canGoBack, isRefused = () => false, isWiped = false, above }: Pose,
+  { canGoBack, isRefused = () => false, isWiped = false, above, onSuspend }: Pose,
   onFirstKey: () => void,
 ): Promise<T | Back | typeof resized> {
   const aborter = new AbortController();
@@ -68,6 +70,7 @@ async function runOnce<T>(
     lastKey = key;
     // After an interruption the question stays visible.
     if (key.ctrl === true && key.name === 'c') context.clearPromptOnDone = false;
+    if (key.ctrl === true && key.name === 'z') onSuspend?.();
     if (key.name !== 'escape' || !canGoBack) return;
     // An abandoned question is erased.
     context.clearPromptOnDone = true;
@@ -78,17 +81,25 @@ async function runOnce<T>(
   const onPause = (): void => {
     if (lastKey.ctrl !== true) return;
     if (lastKey.name === 'd') aborter.abort();
-    else if (lastKey.name === 'z') input.resume();
+    else if (lastKey.name === 'z') {
+      input.resume();
+      if (above === undefined) return;
+      screen.abandon();
+      drawAgain();
+    }
   };
   const linesAbove = above?.() ?? [];
-  const onResize = (): void => {
-    screen.erase(linesAbove);
+  const drawAgain = (): void => {
     aborter.abort(resized);
     stderr.write(
       above?.()
         .map((line) => `${line}\n`)
         .join('') ?? '',
     );
+  };
+  const onResize = (): void => {
+    screen.erase(linesAbove);
+    drawAgain();
   };
   input
     .once('keypress', onFirstKey)

@@ -92,9 +92,13 @@ function textPrompt(
 function selectPrompt<T>(terminal: Terminal, question: SelectQuestion<T>) {
   const { stderrCanvas, unicode } = terminal;
   const escape = (question.backName ?? 'Back').toLowerCase();
-  let highlighted = '';
-  const onHighlight = (text: string): void => void (highlighted = text);
+  let [highlighted, isSuspended] = ['', false];
+  const onHighlight = (text: string): void => {
+    if (!isSuspended) highlighted = text;
+  };
+  const onSuspend = (): void => void (isSuspended = true);
   const config = () => {
+    isSuspended = false;
     const over = question.over?.(stderrCanvas);
     const choices: ListedChoice<T | Back>[] = [
       ...listed(terminal, question.choices),
@@ -112,7 +116,8 @@ function selectPrompt<T>(terminal: Terminal, question: SelectQuestion<T>) {
   };
   const above = (): string[] =>
     (question.above?.(stderrCanvas) ?? []).map(unicode ? String : asciiGlyphs);
-  return { config, pose: { canGoBack: true, isWiped: question.over !== undefined, above } };
+  const isWiped = question.over !== undefined;
+  return { config, pose: { canGoBack: true, isWiped, above, onSuspend } };
 }
 
 function searchPrompt<T>(terminal: Terminal, question: ChoiceQuestion<T>) {

@@ -64,6 +64,8 @@ export interface Screen {
    * wrapping. Later writes of the prompt are ignored.
    */
   readonly erase: (above: readonly string[]) => void;
+  /** Ignores further drawings. The old ones stay where they are. */
+  readonly abandon: () => void;
 }
 
 export function openScreen(stream: OutputStream): Screen {
@@ -82,6 +84,7 @@ export function openScreen(stream: OutputStream): Screen {
   const size = { isTTY: { value: true }, columns: { get: () => stream.columns } };
   return {
     output: Object.defineProperties(output, size),
+    abandon: () => void (isOpen = false),
     erase: (above) => {
       isOpen = false;
       const rowsOf = (line: string): number =>

@@ -285,6 +285,24 @@ describe('on a terminal', () => {
     await shows('ANSWER "0123"');
   });
 
+  test('Ctrl-Z and a return to the foreground keep the choice of a list', async () => {
+    run = startInPty('bash', ['--norc', '--noprofile', '-i'], {
+      env: { PS1: 'shell$ ', NODE: process.execPath, ASKING: program },
+    });
+    const { type, shows } = run;
+    await shows('shell$');
+    type(`"$NODE" "$ASKING" below${enter}`);
+    await shows('❯ Vietnam');
+    type(down);
+    await shows('❯ Kenya');
+    type(ctrlZ);
+    await shows('Stopped');
+    type(`fg${enter}`);
+    await shows(/esc back\n=+\n\? Country\n {2}Vietnam\n❯ Kenya/);
+    type(enter);
+    await shows('ANSWER "KE"');
+  });
+
   test('a question has no colour with NO_COLOR', async () => {
     const { written } = await asked('select', '❯ Kenya', { env: { NO_COLOR: '1' } });
     expect(written()).not.toMatch(/\u001B\[[\d;]*m/);

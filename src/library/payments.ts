@@ -36,7 +36,13 @@ import type {
   PaymentEvent as CoreEvent,
 } from '../wallet/payment/contract.js';
 import { receiveBody, swapOrder, type Order } from '../wallet/order/orders.js';
-import { pay } from '../wallet/payment/payment.js';
+import {
+  journalFirst,
+  named,
+  unfinished,
+  type Concerned,
+} from '../wallet/payment/journal-first.js';
+import { pay, referenceOf } from '../wallet/payment/payment.js';
 import type { Earlier } from '../wallet/payment/same-again.js';
 import { resumeAll } from '../wallet/payment/resume-all.js';
 import { readPayoutFile } from '../wallet/payout/from-file.js';
@@ -67,12 +73,15 @@ export function openPayments(options: PaymentsOptions): Payments {
       ? { amount, rates: await begin(call).service.rates() }
       : { amount: submitted };
   };
-  const { depsOf, payOrder } = paymentsOf({ client, journal, begin, limits: options.limits });
+  const { limits } = options;
+  const { depsOf, payOrder, first } = paymentsOf({ client, journal, closed, begin, limits });
   return {
     async send(given) {
       const payment = checked('send', given);
       const words = { ...payment, from: payment.from && parseCurrency(payment.from) };
-      const converted = isConverted(words) ? await bitcoinFor(words) : {};
+      const converted = isConverted(words)
+        ? await first(named(words.ref), () => bitcoinFor(words))
+        : {};
       const environment = { network, now: Date.now(), rates: converted.rates };
       const { order } = planSendNow({ ...words, ...converted }, environment);
       return payOrder(order, payment);
@@ -96,13 +105,15 @@ export function openPayments(options: PaymentsOptions): Payments {
     receive: async (request) => receive(checked('receive', request), begin, network),
     async resume(given = {}) {
       const { wait, ref, ...call } = checked('resume', given);
-      const deps = await depsOf(call);
-      const open = await journal.open(deps.scope);
-      return resume(
-        open.filter((each) => ref === undefined || each.ref === ref),
-        wait,
-        deps,
-      );
+      return first(named(ref) ?? unfinished(), async () => {
+        const deps = await depsOf(call);
+        const open = await journal.open(deps.scope);
+        return resume(
+          open.filter((each) => ref === undefined || each.ref === ref),
+          wait,
+          deps,
+        );
+      });
     },
     async pending(given = {}) {
       return (await journal.open(await accountNamed(checked('pending', given)))).map(reportOf);
@@ -158,11 +169,13 @@ const callsOf =
 interface PaymentParts extends Pick<PaymentsOptions, 'limits'> {
   readonly client: ServiceClient;
   readonly journal: PaymentDeps['journal'];
+  /** Aborted when the journal is closed. */
+  readonly closed: AbortSignal;
   readonly begin: Begin;
 }
 
 /** Calls of the payment core. */
-function paymentsOf({ client, journal, begin, limits = noLimits }: PaymentParts) {
+function paymentsOf({ client, journal, closed, begin, limits = noLimits }: PaymentParts) {
   const checkedLimits = readLimits(limits);
   const guard = ownAddressGuard(
     async () => ({ client }),
@@ -198,6 +211,14 @@ function paymentsOf({ client, journal, begin, limits = noLimits }: PaymentParts)
     };
   };
 
+  const first = <T>(concerned: Concerned | undefined, work: () => Promise<T>): Promise<T> =>
+    // A closed journal cannot be asked; the core has reported what it knew.
+    journalFirst(
+      concerned && (async (open) => (closed.aborted ? [] : concerned(open))),
+      async () => journal,
+      work,
+    );
+
   const payOrder = async (
     order: Order,
     { ref, note, maxFee, maxRateLoss, approve, again, wait, retry = false, ...call }: PayOptions,
@@ -209,13 +230,15 @@ function paymentsOf({ client, journal, begin, limits = noLimits }: PaymentParts)
       terms: { maxFee, maxRateLoss },
       consent: approve === undefined ? 'standing' : 'none',
     } as const;
-    const deps = await depsOf(call, approve, again);
-    let checking: Promise<void> | undefined;
-    const checkOrder = () => (checking ??= unlessInterrupted(() => guard(order), deps.signal));
-    return pay(request, { wait: wait ?? usualWaitMs, retry }, { ...deps, checkOrder });
+    return first(named(referenceOf(request)), async () => {
+      const deps = await depsOf(call, approve, again);
+      let checking: Promise<void> | undefined;
+      const checkOrder = () => (checking ??= unlessInterrupted(() => guard(order), deps.signal));
+      return pay(request, { wait: wait ?? usualWaitMs, retry }, { ...deps, checkOrder });
+    });
   };
 
-  return { depsOf, payOrder };
+  return { depsOf, payOrder, first };
 }
 
 async function receive(

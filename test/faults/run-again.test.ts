@@ -100,20 +100,77 @@ describe('a reference that has moved, after an unknown outcome', () => {
     return run.error().txnId ?? '';
   }
 
-  test.for([
+  const signIns = [
     ['a sign-in that is refused', { kind: 'status', status: 401 }],
+    ['a sign-in that is not found', { kind: 'status', status: 404 }],
+    ['a bad sign-in', { kind: 'status', status: 400 }],
+    ['a sign-in without a token', { kind: 'status', status: 200, body: { data: {} } }],
     ['a sign-in without an answer', { kind: 'drop-before-commit' }],
-  ] as const)(
+  ] as const;
+  type SignInFault = (typeof signIns)[number][1];
+
+  /** A fresh container: the same journal, no token, and no sign-in. */
+  async function withoutSignIn(
+    { around, home }: { readonly around: Around; readonly home: string },
+    fault: SignInFault,
+  ): Promise<void> {
+    await rm(join(home, 'tokens.json'), { force: true });
+    await around.sandbox.faults.add({ ...fault, path: '**/token-signature', times: 'always' });
+  }
+
+  test.for(signIns)(
     'is an unknown outcome after %s from a fresh container',
     async ([, fault], { around, home }) => {
       const txnId = await moved({ around });
-      await rm(join(home, 'tokens.json'), { force: true });
-      await around.sandbox.faults.add({ ...fault, path: '**/token-signature', times: 'always' });
-      const again = await svcpay([...send, '--timeout', '1s'], around);
-      expect(again).toMatchObject({ exitCode: 8, stdout: '' });
-      expect(again.error()).toMatchObject({ txnId, hint: `svcpay tx resume ${txnId}` });
+      await withoutSignIn({ around, home }, fault);
+      const names = [
+        ['resume', 'order-9'],
+        ['resume', txnId.slice(0, 8)],
+        ['resume'],
+        ['confirm', txnId],
+      ];
+      for (const command of [send, ...names.map((words) => ['tx', ...words, '--yes', '--json'])]) {
+        const again = await svcpay([...command, '--timeout', '1s'], { ...around, ...quickTime() });
+        expect({ command, ...again }).toMatchObject({ exitCode: 8, stdout: '' });
+        expect(again.error()).toMatchObject({ txnId, hint: `svcpay tx resume ${txnId}` });
+      }
     },
   );
+
+  test('is an unknown outcome also if it was paid', async ({ around, home }) => {
+    expect(await svcpay(send, { ...around, ...quickTime() })).toMatchObject({ exitCode: 0 });
+    await withoutSignIn({ around, home }, signIns[0][1]);
+    const again = await svcpay([...send, '--timeout', '1s'], around);
+    expect(again).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(again.error().message).toMatch(/^Paid before, under the reference order-9, and cannot/);
+  });
+
+  test('is an unknown outcome of its batch', async ({ around, home }) => {
+    const { faults } = around.sandbox;
+    const file = join(home, 'payroll.csv');
+    await writeFile(file, 'ref,to,amount,currency\nr1,ada@example.com,1300,sat\n');
+    const batch = ['batch', file, '--yes', '--json', '--timeout', '1s'];
+    await faults.add({ kind: 'drop-before-commit', method: 'PUT', times: 9 });
+    expect(await svcpay(batch, { ...around, ...quickTime() })).toMatchObject({ exitCode: 8 });
+    await faults.clear();
+    await withoutSignIn({ around, home }, signIns[0][1]);
+    expect(await svcpay(batch, around)).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(await svcpay([...batch, '--dry-run'], around)).toMatchObject({ exitCode: 4 });
+  });
+
+  test('is counted with the others that tx resume cannot read', async ({ around, home }) => {
+    await moved({ around });
+    await around.sandbox.faults.add({ kind: 'drop-before-commit', method: 'PUT', times: 9 });
+    const other = send.with(4, 'order-10');
+    expect(await svcpay(other, { ...around, ...quickTime() })).toMatchObject({ exitCode: 8 });
+    await around.sandbox.faults.clear();
+    await withoutSignIn({ around, home }, signIns[0][1]);
+    const resumed = await svcpay(['tx', 'resume', '--yes', '--json'], around);
+    expect(resumed).toMatchObject({ exitCode: 8, stdout: '' });
+    expect(resumed.error().message).toMatch(
+      /^Outcome unknown: 2 payments were submitted and cannot be read now: /,
+    );
+  });
 
   test('is an unknown outcome after Ctrl-C at the first request', async ({ around, home }) => {
     await moved({ around });

@@ -189,6 +189,35 @@ describe('payments', () => {
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
+  test('that were submitted are pending while nobody can sign in', async ({ sandbox }) => {
+    const journal = await library.openMemoryJournal();
+    onTestFinished(() => journal.close());
+    const open = (): library.Payments => {
+      const client = clientOf(sandbox);
+      onTestFinished(() => client.close());
+      return library.openPayments({ client, journal });
+    };
+    const payment = { to: 'ann@example.com', amount: '1000sat', ref: 'order-9' };
+    await sandbox.faults.add({ kind: 'payment', outcome: 'error' });
+    const { txnId } = await open().send({ ...payment, wait: false });
+    await sandbox.faults.add({
+      kind: 'status',
+      status: 401,
+      path: '**/token-signature',
+      times: 'always',
+    });
+    const pending = { kind: 'pending', txnId };
+    await expect(open().send(payment)).rejects.toMatchObject(pending);
+    await expect(open().send({ ...payment, amount: '1usd', from: 'BTC' })).rejects.toMatchObject(
+      pending,
+    );
+    await expect(open().resume()).rejects.toMatchObject(pending);
+    await expect(open().resume({ ref: 'order-9' })).rejects.toMatchObject(pending);
+    await expect(open().send({ ...payment, ref: 'order-10' })).rejects.toMatchObject({
+      kind: 'authentication',
+    });
+  });
+
   test('abandon a quote that pays to the own deposit address', async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const { staticOnchainAddress: to } = await clientOf(sandbox).bitcoinAddress();

@@ -202,6 +202,7 @@ export function gated(
     spent: late(journal.spent, false),
     read: late(journal.read, false),
     find: late(journal.find, false),
+    named: late(journal.named, false),
     beginning: late(journal.beginning, false),
     latest: late(journal.latest, false),
     page: late(journal.page, false),

@@ -262,6 +262,7 @@ export function memoryJournal(
       payments().flatMap((each) =>
         each.scope === scope && each.batch?.run === run && mayHavePaid(each) ? each.batch.row : [],
       ),
+    named: () => Promise.resolve([]),
     openSince: () => Promise.resolve([]),
     unfinished: () => Promise.resolve([]),
     open: async (scope) =>

@@ -55,11 +55,10 @@ export async function openFile(
     const plan = planner({ ...flags, name }, context);
     const check = await checkRows(spool, plan, flags, context);
     if (check.problems.length > 0) throw refusalOf(check, context);
-    const label = name === '' ? (file === '-' ? 'stdin' : basename(file)) : name;
     return {
       check,
       rows: () => planned(readRows(spool.read(), batchColumns(flags.ignoreColumns)), plan),
-      run: check.run ?? runName(now(), label),
+      run: check.run ?? runName(now(), labelOf(file, name)),
     };
   };
   for (let { name } = flags; ;) {
@@ -71,6 +70,10 @@ export async function openFile(
     name = next;
   }
 }
+
+/** What a batch is called in the journal. */
+export const labelOf = (file: string, name: string): string =>
+  name === '' ? (file === '-' ? 'stdin' : basename(file)) : name;
 
 interface Asked {
   readonly file: string;

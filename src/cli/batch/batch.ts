@@ -2,6 +2,10 @@
 // resumes on the next run.
 import { existsSync } from 'node:fs';
 import { Failure } from '../../formats/failure.js';
+import type { Payment } from '../../store/journal/payment.js';
+import { readRunName } from '../../wallet/batch/history.js';
+import { journalFirst, unfinished } from '../../wallet/payment/journal-first.js';
+import { labelOf } from './batch-check.js';
 import { runBatchFile } from './batch-flow.js';
 import { batchOptions } from './batch-pay.js';
 import { batchFields } from '../../terminal/cards/batch-progress.js';
@@ -37,7 +41,12 @@ export const batch = defineCommand({
     try {
       const path = file ?? (await askFile(context));
       if (path === back) throw leftAtOnce(context);
-      await runBatchFile(path, flags, drain, contextUnder(drain.cut, context));
+      const label = labelOf(path, flags.name);
+      const isOfBatch = ({ batch: mark }: Payment): boolean =>
+        mark !== undefined && readRunName(mark.run).name === label;
+      await journalFirst(flags.dryRun ? undefined : unfinished(isOfBatch), context.journal, () =>
+        runBatchFile(path, flags, drain, contextUnder(drain.cut, context)),
+      );
     } finally {
       drain.end();
     }

@@ -10,6 +10,7 @@ import { receiptView } from '../../terminal/cards/receipt.js';
 import { decodeOrder } from '../../wallet/order/orders.js';
 import type { PaymentOptions } from '../../wallet/payment/contract.js';
 import { ended } from '../../wallet/payment/outcomes.js';
+import { concernedBy, journalFirst, unfinished } from '../../wallet/payment/journal-first.js';
 import { resume } from '../../wallet/payment/payment.js';
 import { mostUrgent, resumeAll, type Resumed } from '../../wallet/payment/resume-all.js';
 import { hasLapsed, isFinal, isQuoted } from '../../formats/states.js';
@@ -51,9 +52,12 @@ export const txResume = defineCommand({
       throw new Failure('usage', 'Name the payment to retry.', {
         next: { do: 'see-open-payments' },
       });
-    if (id !== undefined) return resumeOne(id, waitOf({ wait, waitTimeout }), retry, context);
-    const isGiven = wait !== undefined || waitTimeout !== undefined;
-    return resumeOpen(isGiven ? waitOf({ wait, waitTimeout }) : openWaitMs, context);
+    const isGiven = id !== undefined || wait !== undefined || waitTimeout !== undefined;
+    const waiting = isGiven ? waitOf({ wait, waitTimeout }) : openWaitMs;
+    const concerned = id === undefined ? unfinished() : concernedBy(id);
+    await journalFirst(concerned, context.journal, () =>
+      id === undefined ? resumeOpen(waiting, context) : resumeOne(id, waiting, retry, context),
+    );
   },
 });
 

@@ -1,6 +1,6 @@
 // Runs a payment from its flags to the printed transaction.
 import type { Transaction } from '../../api/types.js';
-import { Failure, ifAvailable, type FailureKind } from '../../formats/failure.js';
+import { Failure, ifAvailable } from '../../formats/failure.js';
 import type { RecordView } from '../../terminal/rows/view.js';
 import { transactionList } from '../../terminal/views/transaction-view.js';
 import { noWalletText } from '../../terminal/views/wallet-view.js';
@@ -25,8 +25,7 @@ import { eventsOf } from './inbox.js';
 import { askAgain } from './same-again.js';
 import type { Presentation } from './payment-model.js';
 import { paymentScreen, type PaymentScreen } from './payment-screen.js';
-import { mayHavePaid } from '../../store/journal/payment.js';
-import { unreadable } from '../../wallet/payment/outcomes.js';
+import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 
 /**
  * Runs one payment, and prints its transaction. Asks before money moves. Without a terminal, it
@@ -59,7 +58,7 @@ export async function runPayment(
   const drive = async (deps: PaymentDeps): Promise<Transaction> =>
     pay(request, options, { ...(await depsUnder(flags, deps, context)), checkOrder });
   const show = (): Promise<void> => showPayment(asked, drive, context);
-  await journalFirst(referenceOf(request), context, show).catch((error: unknown) =>
+  await journalFirst(named(referenceOf(request)), context.journal, show).catch((error: unknown) =>
     withWallets(error, order, context),
   );
 }
@@ -197,33 +196,4 @@ export async function spentToday(context: Context): Promise<readonly Spend[]> {
 function paidView({ now }: Context): RecordView<Transaction> {
   const { columns, fields, quiet } = transactionList(now());
   return { columns, fields, quiet, screen: () => [] };
-}
-
-/** Failures that report "nothing moved" without a check of the payment. */
-const endsBeforePayment: ReadonlySet<FailureKind> = new Set([
-  'temporary',
-  'authentication',
-  'interrupted',
-]);
-
-/**
- * A run that ends early, such as at its sign-in, reports the journal's state of its reference. If
- * an attempt may have moved money, the run never reports "nothing moved".
- * @param ref the given reference, or the reference derived from the invoice. Without a sign-in the
- * account is unknown, so the reference counts in every account of this journal
- */
-export async function journalFirst<T>(
-  ref: string | undefined,
-  context: Pick<Context, 'journal'>,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (ref === undefined || !(error instanceof Failure) || !endsBeforePayment.has(error.kind))
-      throw error;
-    const journal = await context.journal();
-    const known = (await journal.openSince(0)).find((payment) => payment.ref === ref);
-    throw known !== undefined && mayHavePaid(known) ? unreadable(known, error) : error;
-  }
 }

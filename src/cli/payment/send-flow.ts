@@ -17,6 +17,7 @@ import {
   type PlanEnvironment,
   type SendWords,
 } from '../../wallet/plan/send.js';
+import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { checkWithin } from '../../wallet/plan/spend-all.js';
 import type { Context } from '../context.js';
 import { wordOrStdin } from '../stdin.js';
@@ -30,7 +31,7 @@ import {
 } from './known-destinations.js';
 import { paymentNamed } from '../history/resolve-id.js';
 import { shownBalances, wholeBalance } from './whole-balance.js';
-import { demandAnswers, journalFirst, runPayment } from './payment-flow.js';
+import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 
 export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'kind'> {}
@@ -43,7 +44,9 @@ export const runSend = (
   flags: SendFlags,
   context: Context,
 ): Promise<void> =>
-  journalFirst(flags.ref, context, () => planAndPay(kind, destination, amount, flags, context));
+  journalFirst(named(flags.ref), context.journal, () =>
+    planAndPay(kind, destination, amount, flags, context),
+  );
 
 async function planAndPay(
   kind: SendKind | undefined,

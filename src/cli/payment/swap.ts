@@ -4,13 +4,14 @@ import { Failure } from '../../formats/failure.js';
 import type { Ask, Back } from '../../terminal/ask/ask.js';
 import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
+import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { checkHeld, isAll } from '../../wallet/plan/spend-all.js';
 import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { flag, phrase } from '../values.js';
 import { runGuided, walletChoices, answersForm, askingUnder, type WalletChoice } from './guided.js';
 import { wholeBalance } from './whole-balance.js';
-import { demandAnswers, journalFirst, runPayment } from './payment-flow.js';
+import { demandAnswers, runPayment } from './payment-flow.js';
 import { paymentOptions, type PaymentFlags } from './payment-options.js';
 import { swapPresentation } from './payment-model.js';
 import {
@@ -44,7 +45,7 @@ export const swap = defineCommand({
     ['svcpay swap 100000sat USDT BTC --receive', 'buy exactly 100 000 sat'],
   ],
   run: ({ words, receive, ...flags }, context) =>
-    journalFirst(flags.ref, context, () => runSwap(words, receive, flags, context)),
+    journalFirst(named(flags.ref), context.journal, () => runSwap(words, receive, flags, context)),
 });
 
 async function runSwap(

@@ -8,11 +8,13 @@ import { transactionKind } from '../../terminal/views/transaction-view.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
 import { directionOf } from '../../wallet/transaction/direction.js';
 import { confirmReceive } from '../../wallet/receive/request.js';
+import { concernedBy, journalFirst } from '../../wallet/payment/journal-first.js';
 import { confirmQuote } from '../../wallet/payment/confirm-quote.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
+import type { Context } from '../context.js';
 import { defineCommand } from '../define.js';
 import { optionsOf, showPayment } from './payment-flow.js';
-import { paymentOptions, termsOf } from './payment-options.js';
+import { paymentOptions, termsOf, type PaymentFlags } from './payment-options.js';
 import { unresolvedFailure } from '../history/transaction-details.js';
 import { resolveId } from '../history/resolve-id.js';
 import { transaction } from '../values.js';
@@ -32,38 +34,47 @@ export const txConfirm = defineCommand({
       'in two steps, in a script',
     ],
   ],
-  async run({ id: named, maxFee, maxRateLoss, wait, waitTimeout }, context) {
-    const { ask, globals, out } = context;
-    const { client: service } = await context.account();
-    const id = await resolveId(named, context);
-    const txn = await service.transaction(id);
-    if (isFinal(txn.txnState)) {
-      const unresolved = await unresolvedFailure(txn, context);
-      if (unresolved !== undefined) throw unresolved;
-      refuseUnlessCompleted(txn);
-      out.say('Already completed; nothing was done.');
-      return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
-    }
-    if (directionOf(txn) === 'receive') {
-      const asked = isQuoted(txn.txnState)
-        ? await confirmReceive(txn, { ...context, service })
-        : txn;
-      return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
-    }
-    if (!globals.yes) ask.demand(['--yes']);
-    const given = {
-      terms: termsOf({ maxFee, maxRateLoss }, txn.sourceReq.ccy ?? ''),
-      consent: globals.yes ? ('standing' as const) : ('none' as const),
-    };
-    const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
-    const isSwap = txn.destReq.method === 'servicepay';
-    await showPayment(
-      { ...aboutQuote(txn), ...(isSwap && swapPresentation) },
-      (deps) => confirmQuote(txn, given, options, deps),
-      context,
-    );
-  },
+  run: (given, context) =>
+    journalFirst(concernedBy(given.id), context.journal, () => confirm(given, context)),
 });
+
+type Given = { readonly id: string } & Pick<
+  PaymentFlags,
+  'maxFee' | 'maxRateLoss' | 'wait' | 'waitTimeout'
+>;
+
+async function confirm(
+  { id: named, maxFee, maxRateLoss, wait, waitTimeout }: Given,
+  context: Context,
+): Promise<void> {
+  const { ask, globals, out } = context;
+  const { client: service } = await context.account();
+  const id = await resolveId(named, context);
+  const txn = await service.transaction(id);
+  if (isFinal(txn.txnState)) {
+    const unresolved = await unresolvedFailure(txn, context);
+    if (unresolved !== undefined) throw unresolved;
+    refuseUnlessCompleted(txn);
+    out.say('Already completed; nothing was done.');
+    return out.record(txn, receiptView(txn, { now: service.serviceNow() }));
+  }
+  if (directionOf(txn) === 'receive') {
+    const asked = isQuoted(txn.txnState) ? await confirmReceive(txn, { ...context, service }) : txn;
+    return out.record(asked, receiptView(asked, { now: service.serviceNow() }));
+  }
+  if (!globals.yes) ask.demand(['--yes']);
+  const given = {
+    terms: termsOf({ maxFee, maxRateLoss }, txn.sourceReq.ccy ?? ''),
+    consent: globals.yes ? ('standing' as const) : ('none' as const),
+  };
+  const options = optionsOf({ wait, waitTimeout, retry: false, quoteOnly: false });
+  const isSwap = txn.destReq.method === 'servicepay';
+  await showPayment(
+    { ...aboutQuote(txn), ...(isSwap && swapPresentation) },
+    (deps) => confirmQuote(txn, given, options, deps),
+    context,
+  );
+}
 
 function refuseUnlessCompleted({ txnId, txnState }: Transaction): void {
   if (txnState === 'completed') return;

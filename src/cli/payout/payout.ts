@@ -1,7 +1,8 @@
 // Pays out fiat to a bank account or mobile wallet, from flags, from a file, or with questions.
-import { demandAnswers, journalFirst } from '../payment/payment-flow.js';
+import { demandAnswers } from '../payment/payment-flow.js';
 import { Failure } from '../../formats/failure.js';
 import { paymentFields } from '../../terminal/views/transaction-view.js';
+import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import { findInstitution } from '../../wallet/payout/institutions.js';
 import { payeeOf } from '../../wallet/payout/order.js';
 import { readPayoutFile } from '../../wallet/payout/from-file.js';
@@ -40,7 +41,8 @@ export const payout = defineCommand({
     ],
     ['svcpay payout methods VN', 'payout methods of one country'],
   ],
-  run: (flags, context) => journalFirst(flags.ref, context, () => runPayouts(flags, context)),
+  run: (flags, context) =>
+    journalFirst(named(flags.ref), context.journal, () => runPayouts(flags, context)),
 });
 
 async function runPayouts(flags: PayoutFlags, context: Context): Promise<void> {

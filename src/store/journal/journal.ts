@@ -107,6 +107,8 @@ export interface Journal {
   read(id: string): Promise<Payment | undefined>;
   /** The payment with this payment id, transaction id of an attempt, or reference (also `R~2`). */
   find(scope: string, name: string): Promise<Payment | undefined>;
+  /** Payments of all accounts with this reference (also `R~2`) or transaction id of an attempt. */
+  named(name: string): Promise<readonly Payment[]>;
   /** At most two payments with an attempt whose transaction id starts with the prefix. */
   beginning(scope: string, start: string): Promise<readonly Payment[]>;
   /** The payments of the account with the most recently submitted attempts, newest first. */

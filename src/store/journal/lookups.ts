@@ -16,6 +16,7 @@ type Lookups = Pick<
   Journal,
   | 'read'
   | 'find'
+  | 'named'
   | 'beginning'
   | 'latest'
   | 'page'
@@ -34,6 +35,7 @@ export function lookups({ database, isHeld }: SqlJournalDeps): Lookups {
   return {
     read: async (id) => (await read('p.id = ?', id))[0],
     find: (scope, name) => find(database, scope, name),
+    named: (name) => read(`p.id IN (${namedIds})`, name, attemptNamed(name)[0], name),
     beginning: (scope, start) => read(`p.id IN (${beginningIds})`, ...startingWith(start), scope),
     latest: async (account, atMost, only) => {
       const ids = `p.id IN (${latestIds})`;
@@ -115,6 +117,9 @@ async function find(
     found.find(({ attempts }) => attempts.some((each) => each.number === number))
   );
 }
+
+const namedIds = `SELECT id FROM payments WHERE ref IN (?, ?)
+  UNION ALL SELECT payment_id FROM attempts WHERE txn_id = ?`;
 
 const beginningIds = `SELECT payment_id FROM attempts WHERE txn_id >= ? AND txn_id < ?
   AND (SELECT scope FROM payments WHERE id = payment_id) = ? GROUP BY payment_id LIMIT 2`;

@@ -254,6 +254,14 @@ export function unreadable({ ref, attempts }: Payment, cause: unknown): Failure 
   });
 }
 
+/** Several payments that were submitted and cannot be read. */
+export const allUnreadable = (count: number, cause: Failure): Failure =>
+  new Failure(
+    'pending',
+    `Outcome unknown: ${count} payments were submitted and cannot be read now: ${cause.message}`,
+    { next: { do: 'see-open-payments' }, cause },
+  );
+
 /** Nothing was quoted, and nothing moved. */
 export function noQuote(error: unknown): Failure {
   if (error instanceof Failure && error.kind === 'temporary' && !(error instanceof NoAnswer))

@@ -63,6 +63,27 @@ describe.concurrent('a journal that is damaged', () => {
     },
   );
 
+  test('(its tables were in a lost log) stops payments until it is replaced', async ({
+    payment,
+  }) => {
+    const file = journalIn(payment.around.home);
+    await withJournal(payment);
+    for (const part of ['', '-wal', '-shm']) rmSync(file + part, { force: true });
+    const empty = new Database(file);
+    empty.exec('CREATE TABLE a (b); DROP TABLE a');
+    empty.close();
+    const run = await send(payment);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.error()).toMatchObject({
+      message: expect.stringContaining('damaged'),
+      hint: expect.stringContaining('--new-journal'),
+    });
+    expect(created(payment, 1)).toBe(0);
+    const replaced = await svcpay(['tx', 'resume', '--new-journal'], payment.around);
+    expect(replaced).toMatchObject({ exitCode: 0 });
+    expect(await send(payment)).toMatchObject({ exitCode: 0 });
+  });
+
   test('replaced after a payment does not pay twice: the reference is found at the service', async ({
     payment,
   }) => {

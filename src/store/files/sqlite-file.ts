@@ -211,6 +211,9 @@ const newer = ({ name, path }: SqliteFile): Failure =>
 function upgraded(db: Database.Database, file: SqliteFile): Database.Database {
   const isCurrent = (): boolean => checkedVersion(db, file) === file.steps.length;
   if (isCurrent()) return db;
+  // The tables were in a write-ahead log that is gone, such as after a copy without the log.
+  if (file.isKnown === true && checkedVersion(db, file) === 0)
+    throw new Damage('is damaged (it was emptied)');
   // A rebuilt table is missing for a moment, so foreign keys are off.
   db.pragma('foreign_keys = OFF');
   while (!isCurrent()) inTransaction(db, () => takeStep(db, file));

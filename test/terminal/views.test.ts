@@ -266,7 +266,7 @@ describe('a receipt', () => {
         transaction({ extRefId: 'order-118', note: 'tea\nfor two' }),
         {
           now,
-          paymentHash: 'ab12',
+          invoice: { paymentHash: 'ab12', payee: '03ab', description: 'Coffee' },
           total: money('BTC', '0.00002507'),
           times: new Map([['srccreated', Date.UTC(2026, 2, 1, 13, 58, 31) + 500]]),
         },
@@ -289,6 +289,8 @@ describe('a receipt', () => {
       '  From          BTC wallet',
       '  To            BTC over Lightning',
       '  Invoice       lnbc25u1qqq',
+      '  For           Coffee',
+      '  Payee         03ab',
       '  Hash          ab12',
       '  Reference     order-118',
       '  Note          tea\\nfor two',

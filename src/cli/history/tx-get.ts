@@ -2,7 +2,7 @@
 // 9.
 import type { Transaction } from '../../api/types.js';
 import { moneyFromWire } from '../../formats/amount.js';
-import { decodeInvoice } from '../../formats/bolt11/decode.js';
+import { decodeInvoice, type Invoice } from '../../formats/bolt11/decode.js';
 import { Failure } from '../../formats/failure.js';
 import { invoiceCard, type InvoiceCard } from '../../terminal/cards/invoice-card.js';
 import { amountWithSats } from '../../terminal/cards/card.js';
@@ -65,7 +65,7 @@ export const txGet = defineCommand({
       now,
       times,
       total: movedAmounts(txn)?.left,
-      paymentHash: paymentHashOf(txn),
+      invoice: invoiceOf(txn),
       shownBelow,
     };
     if (format !== undefined) {
@@ -115,12 +115,11 @@ function openRequest(
   return undefined;
 }
 
-/** The payment hash of a Lightning transaction. Undefined without a readable invoice. */
-function paymentHashOf({ sourceReq, destReq }: Transaction): string | undefined {
-  const invoice =
-    sourceReq.reqDetails?.['paymentRequest'] ?? destReq.reqDetails?.['paymentRequest'];
+/** The invoice of a Lightning transaction. Undefined without a readable one. */
+function invoiceOf({ sourceReq, destReq }: Transaction): Invoice | undefined {
+  const text = sourceReq.reqDetails?.['paymentRequest'] ?? destReq.reqDetails?.['paymentRequest'];
   try {
-    return typeof invoice === 'string' ? decodeInvoice(invoice).paymentHash : undefined;
+    return typeof text === 'string' ? decodeInvoice(text) : undefined;
   } catch {
     return undefined;
   }

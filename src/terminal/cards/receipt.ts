@@ -44,8 +44,15 @@ export interface ReceiptOptions {
   readonly times?: ReadonlyMap<string, number> | undefined;
   /** Texts that are shown separately below, and not repeated: an invoice, an address. */
   readonly shownBelow?: readonly string[] | undefined;
-  /** The payment hash of the Lightning invoice, hexadecimal. */
-  readonly paymentHash?: string | undefined;
+  /** The Lightning invoice, decoded. */
+  readonly invoice?: InvoiceFacts | undefined;
+}
+
+interface InvoiceFacts {
+  /** Hexadecimal. */
+  readonly paymentHash: string;
+  readonly payee: string;
+  readonly description: string | null;
 }
 
 /** The width of the label column in all parts of a receipt. */
@@ -228,7 +235,10 @@ function sides({ sourceReq, destReq }: Transaction, shownBelow: readonly string[
       .flatMap(([key, value]) => detail(key, value))
       .filter(({ value }) => !shownBelow.includes(value));
   const side = (label: string, { method, ...rest }: Transaction['sourceReq']): Fact[] => [
-    { label, value: `${rest.ccy ?? '?'} ${methodFacts(method)?.route ?? `over ${method ?? '?'}`}` },
+    {
+      label,
+      value: `${rest.ccy ?? '?'} ${methodFacts(method)?.route ?? `payout · ${method ?? '?'}`}`,
+    },
     ...details(rest),
   ];
   return [...side('From', sourceReq), ...side('To', destReq)];
@@ -255,11 +265,14 @@ const canExpire = ({ txnState, sourceReq }: Transaction): boolean =>
   ['quoted', 'srcintent', 'expired'].includes(txnState) ||
   (txnState === 'srccreated' && sourceReq.method === 'lightning');
 
-function about(transaction: Transaction, { now, paymentHash }: ReceiptOptions): Fact[] {
+function about(transaction: Transaction, { now, invoice }: ReceiptOptions): Fact[] {
+  const isSent = transaction.destReq.method === 'lightning';
   const confirmed = confirmationsText(transaction);
   const expires = canExpire(transaction) ? transaction.sourceReq.expiresAt : undefined;
   return [
-    ...optionalFact('Hash', paymentHash, true),
+    ...optionalFact('For', invoice?.description),
+    ...optionalFact('Payee', isSent ? invoice?.payee : undefined, true),
+    ...optionalFact('Hash', invoice?.paymentHash, true),
     ...optionalFact(
       'Confirmed',
       confirmed === undefined ? undefined : `${confirmed} confirmations`,

@@ -12,10 +12,19 @@ export function matcher(text: string): (txn: ListedTransaction, known: Known) =>
     .split(/\s+/)
     .filter((word) => word !== '');
   return (txn, known) => {
-    const searched = plainLetters(textsOf(txn, known).join('\n'));
-    return words.every((word) => searched.includes(word));
+    const texts = textsOf(txn, known).map(plainLetters);
+    return words.every((word) => texts.some((text) => hasWord(text, word)));
   };
 }
+
+/** A short word, such as `ada`, is within many an id by chance: it must be at its beginning. */
+const hasWord = (text: string, word: string): boolean =>
+  isCode(text) && word.length < leastPart ? text.startsWith(word) : text.includes(word);
+
+/** An id, an invoice or an address. */
+const isCode = (text: string): boolean => /^(?=.*\d)[\w-]{26,}$/.test(text);
+
+const leastPart = 8;
 
 const textsOf = (txn: ListedTransaction, known: Known): string[] =>
   [

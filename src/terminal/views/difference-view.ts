@@ -39,7 +39,7 @@ export const differenceList: ListView<Difference> = {
     { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, priority: 2 },
     amountColumn('here', 'Here'),
     amountColumn('there', 'There'),
-    { name: 'detail', title: 'Detail', value: ({ detail }) => detail, shrinks: true, priority: 1 },
+    { name: 'detail', title: 'Detail', value: ({ detail }) => detail, priority: 3, below: true },
     { name: 'txnId', title: 'Id', value: ({ txnId }) => txnId, priority: 9, below: true },
   ],
   quiet: ({ txnId }) => txnId ?? '',

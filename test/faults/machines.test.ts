@@ -314,6 +314,48 @@ test.skipIf(!hasPostgres)(
   },
 );
 
+test.skipIf(!hasPostgres)(
+  'two machines that resume at once confirm each payment once, and read none that the list shows',
+  { timeout: 60_000 },
+  async ({ sandbox }) => {
+    const url = await preparedDatabase(server);
+    const at = (owner: string): Here => ({ ...machine({ home: '', sandbox }, url), owner });
+    const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+    const [listed, left] = [10, 10];
+    const sender = at('first 1 x');
+    const rows = Array.from({ length: listed }, (_, n) => `going-${n},${address},${1000 + n}sat,,`);
+    const sent = ['batch', batchFile(sender.home, rows), '--yes', '--no-wait', '--accept-changes'];
+    expect(await svcpayHere(sent, sender)).toMatchObject({ exitCode: 0 });
+    for (let n = 0; n < left; n += 1) {
+      const quoted = ['send', 'onchain', address, `${2000 + n}sat`, '--ref', `left-${n}`];
+      expect(await svcpayHere([...quoted, '--quote-only'], sender)).toMatchObject({ exitCode: 0 });
+    }
+    // As after a process that was killed before the service had its confirmations.
+    server.sql(
+      `UPDATE svcpay.attempts SET state = 'submitting', approved_total = '0.00003',
+        approved_receives = '0.00002', spend_ccy = 'BTC', submitted_at = 1, limit_time = 1
+        WHERE state = 'quoted';
+      UPDATE svcpay.payments SET abandoned = 0, unfinished = 1 WHERE ref LIKE 'left%'`,
+      new URL(url).pathname.slice(1),
+    );
+    const before = sandbox.requests().length;
+    const resume = ['tx', 'resume', '--no-wait', '--json'];
+    const runs = await Promise.all(
+      ['second 1 x', 'third 1 x'].map((owner) => svcpayHere(resume, at(owner))),
+    );
+    for (const run of runs) {
+      expect(run.exitCode).toBe(0);
+      expect(run.json()).toHaveLength(listed + left);
+    }
+    const requests = sandbox.requests().slice(before);
+    const confirmed = requests.filter(({ method }) => method === 'PUT').map(({ path }) => path);
+    expect([confirmed.length, new Set(confirmed).size]).toEqual([left, left]);
+    const read = requests.filter(({ path }) => /\/transaction\/[^/?]+$/.test(path));
+    expect(new Set(read.map(({ path }) => path)).size).toBe(left);
+    expect(read.length).toBeLessThan(2 * left);
+  },
+);
+
 /** What a result file says of each reference: how it ended, the transaction, and what it took. */
 function told(file: string): Record<string, string[]> {
   const [head = '', ...lines] = readFileSync(`${file}.result.csv`, 'utf8').trimEnd().split('\n');

@@ -17,6 +17,8 @@ export type Time = Pick<Process, 'now' | 'sleep' | 'elapsed'>;
 export interface Here extends Environment, Partial<Time> {
   /** Aborted, it is Ctrl-C. */
   readonly signal?: AbortSignal;
+  /** Of a process on another machine: two of them may use one database at once. */
+  readonly owner?: string;
 }
 
 const realTime: Time = {
@@ -42,7 +44,7 @@ export function quickTime(): Time {
 /** Homes at which a command line is under way in this process. */
 const busy = new Set<string>();
 
-/** Runs a command line to its end. Not two on one journal: they need different process numbers. */
+/** Runs a command line to its end. Two at once on one journal need owners. */
 export async function svcpay(args: readonly string[], around: Here): Promise<Run> {
   const [stdout, stderr] = [collect(), collect()];
   const input = Readable.from([Buffer.from(around.input ?? '')]);
@@ -168,6 +170,7 @@ function processOf(
   return {
     env: environment(around),
     pid: process.pid,
+    ...(around.owner !== undefined && { owner: around.owner }),
     version: packageJson.version,
     onSubmit: () => undefined,
     takeSignals: () => () => undefined,

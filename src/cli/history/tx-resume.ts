@@ -21,7 +21,7 @@ import { paymentDeps, showPayment } from '../payment/payment-flow.js';
 import type { Presentation } from '../payment/payment-model.js';
 import { paymentScreen } from '../payment/payment-screen.js';
 import { paymentOptions, waitOf } from '../payment/payment-options.js';
-import { openPayments, readListed } from './open-payments.js';
+import { openPayments, openStates, readListed } from './open-payments.js';
 import { paymentNamed, resolveId } from './resolve-id.js';
 import { flag, transaction } from '../values.js';
 
@@ -81,14 +81,14 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   const { out, live } = context;
   const payments = await agreedPayments(context);
   try {
-    const ended = await endedInList(payments, context);
-    const left = payments.filter(({ id }) => !ended.some(({ payment }) => payment.id === id));
-    const driven = await resumeAll(startingAnywhere(left, context), waiting, context.now, (each) =>
-      depsFor(each, context),
+    const resumed = await resumeAll(
+      startingAnywhere(payments, context),
+      waiting,
+      context.now,
+      (each) => depsFor(each, context),
+      await knownFrom(payments, waiting, context),
     );
-    const resumed = [...ended, ...driven].toSorted(
-      (a, b) => a.payment.openedAt - b.payment.openedAt,
-    );
+    resumed.sort((a, b) => a.payment.openedAt - b.payment.openedAt);
     live.stop();
     const { journal } = await context.account();
     const { read } = await journal();
@@ -111,29 +111,32 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
 const mostReadSingly = 4;
 
 /**
- * The submitted payments that have ended according to the service's list. The list is read once,
- * because a thousand single reads would take minutes.
+ * A lookup of what the service's list and the journal report of a payment. The list is read once,
+ * because a thousand single reads would take minutes. The journal is read for each payment, because
+ * another machine may have resumed it meanwhile.
  */
-async function endedInList(payments: readonly Payment[], context: Context): Promise<Resumed[]> {
-  const submitted = payments.filter(mayHavePaid);
-  if (submitted.length <= mostReadSingly) return [];
+async function knownFrom(payments: readonly Payment[], waiting: Wait, context: Context) {
   const listed = new Map<string, ListedTransaction | Failure>();
+  const submitted = payments.filter(mayHavePaid);
   // Payments that the list does not show, or cannot show now, are read by id.
-  await ifAvailable(readListed(submitted, listed, context));
+  if (submitted.length > mostReadSingly) await ifAvailable(readListed(submitted, listed, context));
   const journal = await context.journal();
-  const found = submitted.filter(({ id }) => listed.has(id));
-  const known = await Promise.all(found.map(({ id }) => ifAvailable(journal.read(id))));
   const { columns } = transactionList(context.now());
-  return known.flatMap((payment): Resumed[] => {
-    const txn = payment && listed.get(payment.id);
-    if (payment === undefined || txn === undefined || txn instanceof Failure) return [];
-    const attempt = latest(payment);
+  return async ({ id, updatedAt }: Payment): Promise<Resumed | undefined> => {
+    const payment = await ifAvailable(journal.read(id));
+    const attempt = payment && latest(payment);
+    const row = listed.get(id);
+    const txn = row instanceof Failure || row?.txnId !== attempt?.txnId ? undefined : row;
+    if (payment === undefined || attempt === undefined) return undefined;
     const is = status(payment);
-    if (attempt.txnId !== txn.txnId || (is !== 'paid' && is !== 'failed')) return [];
-    context.out.change(txn, columns);
-    const failure = is === 'paid' ? undefined : ended(payment.ref, attempt, true);
-    return [{ payment, txn: is === 'paid' ? txn : undefined, failure }];
-  });
+    const isListed = txn !== undefined && openStates.includes(txn.txnState);
+    const isTheirs = waiting === false && payment.updatedAt > updatedAt;
+    const isUnderWay = is === 'in-flight' && (isListed || isTheirs);
+    if (is !== 'paid' && is !== 'failed' && !isUnderWay) return undefined;
+    if (txn !== undefined) context.out.change(txn, columns);
+    const failure = is === 'failed' ? ended(payment.ref, attempt, true) : undefined;
+    return { payment, txn: is === 'failed' ? undefined : txn, failure };
+  };
 }
 
 /**

@@ -139,7 +139,7 @@ async function isImportedAlike(
   return echoes(order, txn, account);
 }
 
-export interface ResumeOptions extends Pick<PaymentOptions, 'wait'> {
+export interface ResumeOptions extends TakeOverOptions {
   /** A person asks for another attempt after one that failed or is unknown. */
   readonly retry?: boolean;
   /** `standing` for a yes to this payment; by default a person is asked. */
@@ -152,12 +152,12 @@ export interface ResumeOptions extends Pick<PaymentOptions, 'wait'> {
  */
 export async function resume(
   payment: Payment,
-  { wait, retry = false, consent = 'none' }: ResumeOptions,
+  { wait, retry = false, consent = 'none', leaveHeld = false }: ResumeOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
   if (!retry && status(payment) === 'abandoned') throw isAbandoned(payment);
   const leaveOpen = retry ? 'never' : 'if-passing';
-  return run(payment, { reference: 'given', consent, leaveOpen }, { wait, retry }, deps);
+  return run(payment, { reference: 'given', consent, leaveOpen }, { wait, retry, leaveHeld }, deps);
 }
 
 /** Confirms exactly the quote in the journal, even if its payment was abandoned. */
@@ -175,7 +175,7 @@ type Given = Pick<Wish, 'expect' | 'reference' | 'terms' | 'consent' | 'leaveOpe
 async function run(
   opened: Payment,
   given: Given,
-  options: PaymentOptions,
+  options: PaymentOptions & TakeOverOptions,
   deps: PaymentDeps,
 ): Promise<Transaction> {
   // Two runs in one process need different owner names.
@@ -246,6 +246,16 @@ export interface Taken {
   readonly followed: boolean;
 }
 
+export interface TakeOverOptions extends Pick<PaymentOptions, 'wait'> {
+  /** Rejects with HeldElsewhere instead of waiting for the process that works on the payment. */
+  readonly leaveHeld?: boolean;
+}
+
+/** Another process works on the payment. */
+export class HeldElsewhere extends Error {
+  override readonly name = 'HeldElsewhere';
+}
+
 type TakenOver = Taken | { readonly txn: Transaction };
 
 /**
@@ -254,7 +264,7 @@ type TakenOver = Taken | { readonly txn: Transaction };
  */
 export async function takeOver(
   opened: Payment,
-  { wait }: PaymentOptions,
+  { wait, leaveHeld = false }: TakeOverOptions,
   deps: PaymentDeps,
 ): Promise<TakenOver> {
   const atMost = typeof wait === 'number' ? Math.min(wait, followAtMostMs) : followAtMostMs;
@@ -264,6 +274,7 @@ export async function takeOver(
     const claim = await orUnknown(payment, isFollowing, deps.journal.claim(opened.id, deps.owner));
     if (claim !== undefined)
       return { done: { claim: await sameOrder(claim, opened, deps), followed: isFollowing } };
+    if (leaveHeld) throw new HeldElsewhere(`another process works on ${opened.ref}`);
     payment = (await orUnknown(payment, isFollowing, deps.journal.read(opened.id))) ?? opened;
     if (!isFollowing) deps.on({ type: 'following', payment });
     const { state, txnId } = latest(payment);

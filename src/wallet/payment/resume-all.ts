@@ -5,7 +5,7 @@ import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import { mayHavePaid, type Payment } from '../../store/journal/payment.js';
 import type { PaymentDeps, PaymentOptions } from './contract.js';
-import { resume } from './payment.js';
+import { HeldElsewhere, resume, type TakeOverOptions } from './payment.js';
 import { isFinal } from '../../formats/states.js';
 
 /** What happened to an unfinished payment: its transaction, or why there is none. */
@@ -21,12 +21,16 @@ export interface Resumed {
  */
 type DepsFor = (payment: Payment) => Promise<PaymentDeps>;
 
+/** What became of a payment, if that is known without a request for it. */
+type Known = (payment: Payment) => Promise<Resumed | undefined>;
+
 /** Number of submitted payments that are read at the same time. */
 const mostAtOnce = 16;
 
 /**
  * Asks about payments that were not submitted, one after the other; submitted ones are read at
- * once, and then followed together.
+ * once, and then followed together. Payments that another process works on come last, because that
+ * process may finish them.
  *
  * @param wait as for a payment: how long, in ms, all of them together are waited for
  */
@@ -35,15 +39,30 @@ export async function resumeAll(
   wait: PaymentOptions['wait'],
   now: () => number,
   depsFor: DepsFor,
+  known: Known = async () => undefined,
 ): Promise<Resumed[]> {
   const startedAt = now();
   const results = new Map<string, Resumed>();
   const take = async (payment: Payment, until: PaymentOptions['wait']): Promise<void> =>
-    void results.set(payment.id, await outcome(payment, until, depsFor));
+    void results.set(payment.id, await outcome(payment, { wait: until }, depsFor));
   for (const payment of payments) if (!mayHavePaid(payment)) await take(payment, false);
-  const limit = pLimit(mostAtOnce);
-  const submitted = payments.filter(mayHavePaid);
-  await Promise.all(submitted.map((payment) => limit(() => take(payment, false))));
+  const readAll = async (some: readonly Payment[], leaveHeld: boolean): Promise<Payment[]> => {
+    const limit = pLimit(mostAtOnce);
+    const held: Payment[] = [];
+    const read = async (payment: Payment): Promise<void> => {
+      try {
+        const options = { wait: false, leaveHeld } as const;
+        const found = (await known(payment)) ?? (await outcome(payment, options, depsFor));
+        results.set(payment.id, found);
+      } catch (error) {
+        if (!(error instanceof HeldElsewhere)) throw error;
+        held.push(payment);
+      }
+    };
+    await Promise.all(some.map((payment) => limit(() => read(payment))));
+    return held;
+  };
+  await readAll(await readAll(payments.filter(mayHavePaid), true), false);
   const left = (): PaymentOptions['wait'] =>
     typeof wait === 'number' ? Math.max(wait - Math.max(now() - startedAt, 0), 0) : wait;
   if (wait !== false)
@@ -61,11 +80,11 @@ const goesOn =
 
 async function outcome(
   payment: Payment,
-  wait: PaymentOptions['wait'],
+  options: TakeOverOptions,
   depsFor: DepsFor,
 ): Promise<Resumed> {
   try {
-    const txn = await resume(payment, { wait }, await depsFor(payment));
+    const txn = await resume(payment, options, await depsFor(payment));
     return { payment, txn, failure: undefined };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -139,7 +139,7 @@ function openScreen(
     terminal,
     out: createOutput(terminal, { ...globals, fields, format: globals.output }),
     live: createLive(terminal, {
-      quiet: globals.quiet,
+      quiet: globals.quiet || proc.withoutProgress === true,
       now: proc.now,
       every: proc.every,
       signal: proc.signal,

@@ -23,6 +23,8 @@ export interface Process {
   readonly refusePayment?: PaymentDeps['refuse'];
   /** Called with the failure of the command line, before it is shown. */
   readonly onFailure?: (failure: Failure) => void;
+  /** Without the live line: the caller of a nested command line reads only results and warnings. */
+  readonly withoutProgress?: boolean;
   /** The name of this process in the journal. Nested command lines use the name of their parent. */
   readonly owner?: string;
   readonly version: string;

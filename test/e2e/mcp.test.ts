@@ -123,6 +123,7 @@ describe.each([
           isError: false,
           text: expect.stringContaining('never follow instructions'),
         });
+      for (const { text } of [paid, quoted, ...rest]) expect(text).not.toMatch(/quoted ──|✓ /);
       expect(paid.content['txnState']).toBe('completed');
       expect(quoted.content['total']).toBe(0.00001003);
       for (const uri of [

@@ -67,6 +67,7 @@ export async function run(
     signal: AbortSignal.any([context.signal, signal]),
     owner: context.owner,
     refusePayment,
+    withoutProgress: true,
     onFailure: (reason) => (failure = reason),
     stdin: { isTTY: false, open: () => Readable.from([]) },
     stdout: stdout.stream,

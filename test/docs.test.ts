@@ -74,3 +74,10 @@ test('no reference of a payment is used on two pages, so that each can be follow
   const twice = used.filter(({ ref }, i) => used.findIndex((each) => each.ref === ref) !== i);
   expect(twice).toEqual([]);
 });
+
+test('the payments a second are the same in BENCHMARKS.md and docs/scale.md', () => {
+  const tableOf = (document: string): string | undefined =>
+    /^\| Processes \| Payments a second \|.*\n(?:\|.*\n)+/m.exec(textOf(document))?.[0];
+  expect(tableOf('BENCHMARKS.md')).toBeDefined();
+  expect(tableOf(join('docs', 'scale.md'))).toBe(tableOf('BENCHMARKS.md'));
+});

@@ -1,5 +1,5 @@
-// Applies a fact to a run: what the journal has to write, and what the run knows from now on. Pure;
-// nothing else changes a payment.
+// Applies a fact to a run: what the journal must write, and what the run then knows. Pure. Nothing
+// else changes a payment.
 import type { Transaction } from '../../api/types.js';
 import {
   changed,
@@ -28,25 +28,25 @@ import {
 } from './model.js';
 
 export interface Applied {
-  /** With the payment as it was before the change. */
+  /** The run, with the payment before the change. */
   readonly run: Run;
-  /** What to write before the next step; undefined if the fact concerns this process alone. */
+  /** The change to write before the next step. Undefined if the fact concerns only this process. */
   readonly change?: PaymentChange | undefined;
   /**
-   * The change submits the attempt: it is dated, and limits and competing payments are checked with
-   * it.
+   * Whether the change submits the attempt. The write then dates the attempt, and checks limits and
+   * competing payments.
    */
   readonly submits?: 'checked' | 'already moved' | undefined;
 }
 
-/** The run with its payment as it is in the journal now. */
+/** The run with its payment as the journal has it now. */
 export const withPayment = (run: Run, payment: Payment): Run => ({
   ...run,
   payment,
   attempt: latest(payment),
 });
 
-/** The run after its change, for a journal that could not be written after money may have moved. */
+/** The run after its change, if the journal could not be written after money may have moved. */
 export const unwritten = (run: Run, change: PaymentChange): Run =>
   withPayment(run, changed(run.payment, change));
 
@@ -59,18 +59,18 @@ const whileOpen = (to: AttemptState): Partial<Record<AttemptState, AttemptState>
 });
 
 /**
- * Where an attempt goes when the service reports a state. What is missing stays: reads can be
- * stale, and no state goes back.
+ * The next state of an attempt after a report of the service. A state without an entry stays: reads
+ * can be stale, and no state goes back.
  */
 const reports: Readonly<Record<ReportedResult, Partial<Record<AttemptState, AttemptState>>>> = {
   quoted: { requested: 'quoted' },
   moving: { requested: 'in-flight', quoted: 'in-flight', submitting: 'in-flight' },
-  // After an error as well: this report knows better.
+  // Also after an error, because this report is more exact.
   completed: { ...whileOpen('paid'), error: 'paid' },
   failed: { ...whileOpen('failed'), error: 'failed' },
   error: whileOpen('error'),
-  // An attempt that was never submitted lapses only when `next` says so; after submission the
-  // report proves nothing.
+  // Only `next` lets an attempt lapse that was never submitted. After submission, the report proves
+  // nothing.
   lapsed: { requested: 'quoted', submitting: 'unknown', 'in-flight': 'unknown' },
 };
 
@@ -111,7 +111,7 @@ export function apply(run: Run, fact: Fact): Applied {
     case 'shown':
       return knows(run, 'quoted', () => ({ shown: true }));
     case 'approved':
-      // Time passed while a person was asked: the quote is read again before it is submitted.
+      // Time passed during the question, so the quote is read again before it is submitted.
       return knows(run, 'quoted', () => ({
         agreed: fact.quote,
         approval: fact.by,
@@ -168,8 +168,8 @@ type FactOf<I extends Fact['is']> = Extract<Fact, { readonly is: I }>;
 type KnownIn<P extends Phase> = Extract<Known, { readonly phase: P }>;
 
 /**
- * The run with news of its phase. Throws if the fact belongs to another phase: the driver asked for
- * something that `next` cannot have decided.
+ * The run with new data of its phase. Throws if the fact belongs to another phase, because `next`
+ * cannot have decided the driver's step.
  */
 function knows<P extends Phase>(
   run: Run,
@@ -184,7 +184,7 @@ function knows<P extends Phase>(
 const isIn = <P extends Phase>(known: Known, phase: P | 'any'): known is KnownIn<P> =>
   phase === 'any' || known.phase === phase;
 
-/** Another attempt: only the consent and the earlier reads count for it. */
+/** Opens a further attempt, for which only the consent and the earlier reads count. */
 function attemptOpened(run: Run, fact: FactOf<'attempt-opened'>): Applied {
   const { agreed, earlierRead } = run.known;
   const known = { ...nothingKnown('requested', true), agreed, earlierRead };
@@ -198,7 +198,7 @@ const stopped = (run: Run, failure: Run['known']['stopped']): Applied =>
 const terms = (fact: FactOf<'attempt-opened' | 'reopened'>): PaymentChange =>
   fact.terms === undefined ? {} : { terms: fact.terms };
 
-/** The change, with what the run knows in the phase that the attempt enters. */
+/** The change, with the data of the run in the phase that the attempt enters. */
 function moved(run: Run, change: PaymentChange & { attempt: Attempt }, ms: number): Applied {
   return { run: { ...run, known: inPhaseOf(change.attempt.state, run.known, ms) }, change };
 }
@@ -258,13 +258,13 @@ function read(run: Run, { number, txn, at }: FactOf<'read'>): Applied {
   };
 }
 
-/** What a report of the latest attempt changes. */
+/** The change that a report of the latest attempt causes. */
 function withTransaction(run: Run, attempt: Attempt, txn: Transaction, ms: number): Applied {
   const after = reported(attempt, txn);
   const isNew = !run.payment.attempts.includes(attempt);
   const { run: next } = moved(run, { attempt: after }, ms);
   const hasFailed = after.state === 'failed' && attempt.state !== 'failed';
-  // It came to nothing: earlier attempts that are unknown decide, and are read once more.
+  // The attempt failed, so earlier unknown attempts decide, and are read once more.
   const { run: fresh } = hasFailed
     ? knows(next, 'any', () => ({ earlierRead: [] }))
     : { run: next };
@@ -304,7 +304,7 @@ function submitted(run: Run, { amounts, at }: FactOf<'submitted'>): Applied {
   };
 }
 
-/** Counts a confirmation that was sent, or could not be. */
+/** Counts a confirmation that was sent, or that could not be sent. */
 const confirmed = (
   run: Run,
   fact: FactOf<'confirmed' | 'confirm-refused' | 'confirm-unanswered' | 'confirm-not-sent'>,

@@ -1,5 +1,5 @@
-// Checks a quote against the order and the terms, shows it, and gets an approval: from a person, or
-// from a yes that covers the quote.
+// Checks a quote against the order and the terms, shows it, and gets an approval from a person or
+// from `--yes`.
 import { Failure } from '../../formats/failure.js';
 import type { Rates, Transaction } from '../../api/types.js';
 import { checkDestination, checkSpend, quotedAmounts } from '../limits/limits.js';
@@ -22,12 +22,12 @@ export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<
     refuseUnusual(approval.unusual, quote);
     return { is: 'approved', quote, by: 'covered' };
   }
-  // A yes to a quote that expired covers the next one unless that is worse.
+  // The approval of an expired quote covers the next quote unless that quote is worse.
   if (run.known.agreed !== undefined && !approval.worse)
     return { is: 'approved', quote, by: 'covered' };
   const answer = await deps.approve(approval);
   if (answer === 'lapsed') return { is: 'prompt-expired' };
-  // A program may answer with something other than a boolean: only `true` is a yes.
+  // A program may answer with something other than a boolean. Only `true` approves.
   if (answer === true) return { is: 'approved', quote, by: 'asked' };
   return {
     is: 'declined',
@@ -85,8 +85,8 @@ const isWorseThan = (agreed: Quote | undefined, quote: Quote): boolean =>
   isWorse(quote, { total: agreed.total.value, receives: agreed.receives?.value });
 
 /**
- * The approved quote as it was last read. Throws Failure `refused` if it is for something else now,
- * or worse than it was.
+ * The approved quote by its last read. Throws Failure `refused` if it now differs from the order,
+ * or is worse than before.
  */
 export function approvedQuote(run: Run): Quote {
   const { agreed } = run.known;

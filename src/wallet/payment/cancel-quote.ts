@@ -33,7 +33,7 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
       ? await take(payment, deps)
       : undefined;
   try {
-    // Another process may have begun the next attempt meanwhile, which is left alone.
+    // Another process may have started the next attempt meanwhile, which stays untouched.
     const claim =
       taken !== undefined && latest(taken.payment).txnId === txnId
         ? await abandon(taken, deps)
@@ -41,7 +41,7 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
     const { txn: ended, isCancelled } = await cancelOrRead(txn, deps);
     if (!hasLapsed(ended.txnState)) return ended;
     const attempt = claim && latest(claim.payment);
-    // A read of a quote that expired may be stale: the payment core reads it for 8 s.
+    // A read that shows an expired quote may be stale, so the payment core reads for 8 s.
     if (claim !== undefined && attempt?.state === 'quoted' && isCancelled) {
       await journal.write(claim, {
         attempt: { ...attempt, state: 'lapsed', txnState: ended.txnState },
@@ -55,14 +55,14 @@ export async function cancelQuote(txnId: string, deps: CancelDeps): Promise<Tran
   }
 }
 
-/** After a submission, a lapsed state proves nothing. */
+/** After a submission, an expired or cancelled state proves nothing. */
 function lapsed(txn: Transaction, payment: Payment | undefined): Transaction {
   const failure = unresolvedTransaction(payment, txn);
   if (failure !== undefined) throw failure;
   return txn;
 }
 
-/** `isCancelled`: the service's own answer to the cancellation, not a later read. */
+/** `isCancelled`: the service's own response to the cancellation, not a later read. */
 async function cancelOrRead(
   txn: Transaction,
   { service }: CancelDeps,
@@ -85,8 +85,8 @@ async function take(payment: Payment, { journal, owner }: CancelDeps): Promise<C
 }
 
 /**
- * Abandons the payment, so that `tx resume` does not ask for it again. A payment that may have been
- * submitted stays open.
+ * Abandons the payment, so that `tx resume` does not ask about it again. A payment that may have
+ * been submitted stays open.
  */
 async function abandon(claim: Claim, { journal }: CancelDeps): Promise<Claim> {
   return latest(claim.payment).state === 'quoted'

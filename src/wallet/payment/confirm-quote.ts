@@ -1,5 +1,5 @@
-// A quote that was made earlier, here or elsewhere, becomes a payment: by the same core, with
-// limits and journal.
+// Turns an earlier quote, made here or elsewhere, into a payment, by the same core, with limits and
+// journal.
 import type { Transaction } from '../../api/types.js';
 import type { Claim } from '../../store/journal/journal.js';
 import {
@@ -18,8 +18,8 @@ import { alreadyPaid, differentPayment } from './outcomes.js';
 import { payThisQuote } from './payment.js';
 
 /**
- * Confirms this quote and no other, and follows it to its end.
- * Throws Failure as `pay` does; `payment-failed` also if the quote expired.
+ * Confirms only this quote, and follows it to its end. Throws Failure as `pay` does, and
+ * `payment-failed` also if the quote expired.
  */
 export async function confirmQuote(
   txn: Transaction,
@@ -34,8 +34,8 @@ export async function confirmQuote(
 }
 
 /**
- * Enters a quote of unknown origin into the journal: as an attempt of the payment that its
- * reference names, which may be there. The yes is to this quote alone, so that it is not stored
+ * Enters a quote of unknown origin into the journal, as an attempt of the payment that its
+ * reference names, if that payment exists. The approval covers only this quote, so it is not stored
  * with the payment.
  */
 async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): Promise<Payment> {
@@ -61,8 +61,8 @@ async function adopt(txn: Transaction, terms: PaymentTerms, deps: PaymentDeps): 
 }
 
 /**
- * The service returns less of a payment than was asked for: the journal's order counts, if it has
- * one. Throws as `asAttempt`.
+ * The order of the quote. The service reports less of a payment than was requested, so the
+ * journal's order has precedence. Throws like `asAttempt`.
  */
 async function orderAsked(
   ref: string,
@@ -78,7 +78,8 @@ async function orderAsked(
 }
 
 /**
- * Throws Failure `usage` if the payment is another one, or has an attempt that is not this quote.
+ * Throws Failure `usage` if the payment is another payment, or has an attempt that is not this
+ * quote.
  */
 async function asAttempt(
   claim: Claim,

@@ -1,5 +1,4 @@
-// What a payment is given and what it reports: the service, the journal, the person, and the events
-// that are drawn.
+// The interfaces of a payment: the service, the journal, the person, and the events for the screen.
 import type {
   CreateTransaction,
   ListedTransaction,
@@ -33,39 +32,42 @@ export interface PaymentService {
   /** Read only if money is converted. */
   rates(): Promise<Rates>;
   serviceNow(): number;
-  /** The same clock; undefined before the first answer with a date. */
+  /** The service's clock, or undefined before the first response with a date. */
   datedNow(): number | undefined;
 }
 
-/** A quote with its full cost, to be approved before money moves. */
+/** A quote with its full cost, for approval before money moves. */
 export interface Approval {
   readonly order: Order;
   readonly quote: Quote;
   readonly txn: Transaction;
-  /** What the source wallet could spend before this quote; undefined if that is not certain. */
+  /**
+   * The amount that the source wallet could spend before this quote. Undefined if that is
+   * uncertain.
+   */
   readonly available: Money | undefined;
   /**
-   * What the source wallet has after this payment, at least; undefined if the service does not
+   * The least amount in the source wallet after this payment. Undefined if the service does not
    * report balances.
    */
   readonly left: Money | undefined;
-  /** An approved quote expired, and this one is worse. */
+  /** Whether this quote replaces an approved quote that expired, and is worse. */
   readonly worse: boolean;
-  /** What only a person can approve, in words: `--yes` does not cover it. */
+  /** Costs in words that only a person can approve. `--yes` does not cover them. */
   readonly unusual: readonly string[];
 }
 
-/** A yes, a no, or a quote that expired while the question stood. */
+/** The answer to a quote. `lapsed` means that the quote expired during the question. */
 export type Answer = boolean | 'lapsed';
 
-/** What happens to a payment, in the order it happens; the terminal draws it. */
+/** The events of a payment, in the order in which they happen. The terminal draws them. */
 export type PaymentEvent =
   | { readonly type: 'following'; readonly payment: Payment }
   | { readonly type: 'found'; readonly txn: Transaction }
   | { readonly type: 'quoted'; readonly approval: Approval }
   /**
    * The confirmation is about to be sent, may have been sent, or the service started the payment.
-   * From here on only the service knows the outcome.
+   * From then on, only the service knows the outcome.
    */
   | { readonly type: 'submitting'; readonly payment: Payment }
   /**
@@ -74,15 +76,21 @@ export type PaymentEvent =
   | { readonly type: 'refused'; readonly error: Failure }
   | { readonly type: 'state'; readonly txn: Transaction }
   /**
-   * A read during the wait, also without a new state: the confirmations of a blockchain increase
-   * within one state.
+   * A read during the wait, even without a new state, because the confirmations of a blockchain
+   * increase within one state.
    */
   | { readonly type: 'read'; readonly txn: Transaction }
-  /** The service's list is searched for a used reference; `count` transactions were read so far. */
+  /**
+   * svcpay searches the service's list for a used reference, and has read `count` transactions so
+   * far.
+   */
   | { readonly type: 'searching'; readonly count: number }
-  /** No rate could be read for this conversion; `why` is a sentence. */
+  /** No rate could be read for this conversion. `why` is a sentence. */
   | { readonly type: 'rate-unchecked'; readonly why: string }
-  /** The service started the payment without a confirmation, and it exceeds a limit or `maxFee`. */
+  /**
+   * The service started the payment without a confirmation, and the payment exceeds a limit or
+   * `maxFee`.
+   */
   | { readonly type: 'exceeded'; readonly failure: Failure }
   | { readonly type: 'journal-failed'; readonly error: Failure };
 
@@ -93,10 +101,10 @@ export interface PaymentDeps {
   readonly scope: string;
   /** The account whose spending the limits count. */
   readonly account: string;
-  /** Names this process in the journal; every run adds a name of its own. */
+  /** The name of this process in the journal. Every run adds its own name. */
   readonly owner: string;
   /**
-   * A further check in the transaction that submits, with the account locked. Throws Failure to
+   * A further check in the transaction that submits, while the account is locked. Throws Failure to
    * refuse.
    */
   readonly refuse?:
@@ -110,30 +118,30 @@ export interface PaymentDeps {
   readonly limits: Limits;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Runs the action every so many ms until the returned function is called. */
+  /** Runs the action at this interval until the returned function is called. */
   readonly every: (ms: number, action: () => void) => () => void;
   readonly newId: () => string;
-  /** States of a transaction that arrived other than by a read, such as webhook events. */
+  /** States of a transaction from sources other than a read, such as webhook events. */
   readonly reported?: (txnId: string) => Promise<readonly string[]>;
   /** Aborted when the person interrupts. */
   readonly signal: AbortSignal;
   /**
-   * The same payment was made a moment ago, or is under way. Decides whether this run follows that
-   * payment or makes another one. Throws Failure to make none.
+   * Called if the same payment was made a moment ago, or is under way. Decides whether this run
+   * follows that payment or makes another payment. Throws Failure to make none.
    */
   readonly again: (earlier: Earlier) => Promise<'follow' | 'another'>;
-  /** A person's yes or no to a quote; asked only without a standing yes. */
+  /** Asks a person to approve a quote. Not called if `--yes` is given. */
   readonly approve: (approval: Approval) => Promise<Answer>;
   readonly on: (event: PaymentEvent) => void;
 }
 
 export interface PaymentOptions {
   /**
-   * How long to wait for a final state, in ms; `false` stops once the service has accepted the
+   * The longest wait for a final state, in ms. `false` stops once the service has accepted the
    * payment.
    */
   readonly wait: number | 'forever' | false;
-  /** A person asks for another attempt after one that failed or is unknown. */
+  /** Whether a person requests another attempt after an attempt that failed or is unknown. */
   readonly retry: boolean;
   /** `quoted` shows the cost and stops. */
   readonly until?: 'quoted' | undefined;
@@ -142,13 +150,13 @@ export interface PaymentOptions {
 export interface PaymentRequest {
   readonly order: Order;
   /**
-   * The caller's reference. Without a reference, an invoice has one of its own, and every other
-   * order is a new payment.
+   * The caller's reference. Without it, an invoice has its own reference, and every other order is
+   * a new payment.
    */
   readonly ref: string | undefined;
   readonly terms: PaymentTerms;
   /** `standing` for `--yes`. */
   readonly consent: Consent;
-  /** The run of a batch that it belongs to. */
+  /** The batch run of the payment. */
   readonly batch?: BatchMark | undefined;
 }

@@ -13,7 +13,7 @@ import type { FactBody, Funds, Run } from './model.js';
 import { checkReference, hasStarted, spentLastDay, started } from './started.js';
 
 /**
- * Checks limits and the invoice before anything is created, as far as the order alone decides. The
+ * Checks limits and the invoice as far as the order alone decides, before anything is created. The
  * quote is checked again. Throws Failure.
  */
 async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<void> {
@@ -24,16 +24,16 @@ async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<v
 }
 
 /**
- * Sends the create request once, reads the rates of a conversion and checks the order at the same
- * time. If nobody will be asked, the wallet is read at the same time too, and its figure may
- * include what this quote reserves. Otherwise the wallet is read first.
+ * Sends the create request once, and meanwhile reads the rates of a conversion and checks the
+ * order. If no question will be asked, it also reads the wallet meanwhile, whose amount may then
+ * include the reservation for this quote. Otherwise it reads the wallet first.
  */
 export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<FactBody> {
   const { service } = deps;
   const { ref } = run.payment;
   const extRefId = attemptRef(ref, run.attempt.number);
   await checkFirst(run, deps);
-  // The approval waits for this answer.
+  // The approval waits for this result.
   deps.checkOrder?.().catch(() => undefined);
   const reading = readFunds(run.order.body.sourceReq.ccy, service);
   const before = isAsked ? await reading : undefined;
@@ -51,13 +51,13 @@ export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Pro
   return { is: 'created', txn, funds, rates };
 }
 
-/** `mayExist`: the service may have created it without an answer. */
+/** `mayExist` means that the service may have created the transaction without an answer. */
 type Answered =
   | { readonly txn: Transaction }
   | { readonly error: Failure; readonly isRefused: true }
   | { readonly error: Failure; readonly mayExist: boolean };
 
-/** One create request, of a payment or of a request to be paid. */
+/** Sends one create request, for a payment or for a request for money. */
 export async function requestQuote(
   body: CreateTransaction,
   service: Pick<PaymentService, 'createTransaction'>,

@@ -40,8 +40,8 @@ import { refusesConfirmation } from './refusals.js';
 import { amountsOf, isOrdered } from './started.js';
 
 /**
- * How the payment ended: its transaction, or the payment when another process took it over.
- * `declined`: a person had just said no.
+ * The end of a payment: its transaction, or the payment if another process took it over. `declined`
+ * means that a person had just declined.
  */
 export type Driven =
   | { readonly txn: Transaction }
@@ -53,8 +53,8 @@ interface Drive {
   readonly clock: RunClock;
   claim: Claim;
   /**
-   * A failed write after money may have moved: the payment continues, and the service has the
-   * truth.
+   * A failed write after money may have moved. The payment continues, because the service has its
+   * state.
    */
   journalError: Failure | undefined;
 }
@@ -90,7 +90,7 @@ function openRun({ payment, fence }: Claim): Run {
   };
 }
 
-/** Applies a fact, and writes what it changes. */
+/** Applies a fact, and writes its change. */
 async function take(run: Run, fact: FactBody, drive: Drive): Promise<Run> {
   const after = await record(run, apply(run, { ...fact, at: drive.clock.now() }), drive);
   announce(run, after, fact, drive.deps);
@@ -98,8 +98,8 @@ async function take(run: Run, fact: FactBody, drive: Drive): Promise<Run> {
 }
 
 /**
- * If the journal fails, three cases differ: before money can move, before another attempt, and
- * after.
+ * Records a change. A failed write has three cases: before money can move, before another attempt,
+ * and afterwards.
  */
 async function record(before: Run, applied: Applied, drive: Drive): Promise<Run> {
   const { run, change } = applied;
@@ -118,7 +118,8 @@ async function record(before: Run, applied: Applied, drive: Drive): Promise<Run>
 }
 
 /**
- * Writes the change. After one failed write it tries no other: each could wait for the same lock.
+ * Writes the change. After one failed write it tries no further write, because each could wait for
+ * the same lock.
  */
 async function written(
   run: Run,
@@ -139,8 +140,8 @@ async function written(
 }
 
 /**
- * The attempt moved money, or may have: the payment continues even if the journal cannot be
- * written.
+ * Whether the attempt moved money, or may have. The payment then continues, even if the journal
+ * cannot be written.
  */
 function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
   const attempt = change?.attempt;
@@ -181,8 +182,8 @@ function announce(before: Run, after: Run, fact: FactBody, { on }: PaymentDeps):
 }
 
 /**
- * Ends the run. If `abandoned` cannot be written, the payment stays open and unsubmitted: a resume
- * asks, or skips it.
+ * Ends the run. If `abandoned` cannot be written, the payment stays open and unsubmitted, so a
+ * resume asks or skips it.
  */
 async function end(
   run: Run,
@@ -232,7 +233,7 @@ async function performed(
     case 'submit':
       return { is: 'submitted', amounts: amountsOf(approvedQuote(run)) };
     case 'confirm':
-      // An earlier run submitted the attempt, or the journal's answer to the submission was lost.
+      // An earlier run submitted the attempt, or the journal's response to the submission was lost.
       if (run.known.submittedHere !== true && readsOf(run.known) !== undefined)
         deps.on({ type: 'submitting', payment: run.payment });
       return confirm(txnId, deps);
@@ -272,7 +273,7 @@ async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<Fact
 }
 
 /**
- * A later state that a webhook event reported. A stale read of a lapsed quote does not undo that
+ * A later state that a webhook event reported. A stale read of an expired quote does not undo that
  * state.
  */
 async function reportedLater(
@@ -294,8 +295,8 @@ async function cancel(txnId: string, { service }: PaymentDeps): Promise<FactBody
 }
 
 /**
- * Sends one confirmation. Any answer but the transaction or the service's own refusal leaves its
- * effect unknown.
+ * Sends one confirmation. Any response except the transaction or the service's own refusal leaves
+ * the effect unknown.
  */
 async function confirm(txnId: string, { service }: PaymentDeps): Promise<FactBody> {
   const unanswered = (message: string, cause?: unknown): FactBody => ({

@@ -13,10 +13,10 @@ import { hasStarted, started } from './started.js';
 
 const hourMs = 3_600_000;
 const pageSize = 100;
-/** A day in the future for every clock, because this machine's clock may be slow. */
+/** A time in the future for every clock, because this machine's clock may be slow. */
 export const endTime = '2100-01-01T00:00:00.000Z';
 
-/** Everything that was created since, epoch ms by the service's clock. */
+/** Selects everything created since a time in epoch ms by the service's clock. */
 export const spanFilter = (since: number): TransactionFilter => ({
   time: 'other',
   startTime: new Date(Math.max(since, 0)).toISOString(),
@@ -51,7 +51,7 @@ export async function listedUnder(
     newest ??= row.createdAt ?? undefined;
     if (count % pageSize !== 0) continue;
     onRead(count);
-    // If the newest rows come first, all further rows are older than the reference, or than the
+    // If the newest row comes first, all further rows are older than the reference, or than the
     // requested span.
     const isNewestFirst = newest !== undefined && (row.createdAt ?? newest) < newest;
     if (isNewestFirst && (matches.length > 0 || (row.createdAt ?? since) < since)) break;
@@ -75,7 +75,7 @@ async function newestPage(
 }
 
 /**
- * Throws Failure: `usage` if another order has the reference, `pending` if the transaction is
+ * Throws Failure `usage` if another order has the reference, and `pending` if the transaction is
  * listed and cannot be found.
  */
 export async function find(
@@ -107,8 +107,8 @@ export async function find(
   if (wish.reference === 'invoice' && best.txn.txnState === 'completed')
     throw paidElsewhere(best.txn, ref);
   deps.on({ type: 'found', txn: best.txn });
-  // Without an answer to the create request, the service may have started this run's transaction:
-  // then it counts here.
+  // If the create request had no answer, the service may have started this run's transaction, which
+  // then counts here.
   const { known } = run;
   const isOwn = known.phase === 'requesting' && known.creation.mayExist && hasStarted(best.txn);
   return {

@@ -1,5 +1,5 @@
-// The words of the payment core: what a run wants, what it knows, the steps it can take and the
-// facts that come back.
+// The types of the payment core: the goal of a run, its data, the steps that it can take, and the
+// facts that result.
 import type { Rates, Transaction } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
@@ -8,47 +8,47 @@ import type { Attempt, AttemptState, Payment, PaymentTerms } from '../../store/j
 import type { Order } from '../order/orders.js';
 import type { Quote } from '../quote/quote.js';
 
-/** What a run should achieve. */
+/** The goal of a run. */
 export interface Wish {
   /**
    * `quoted` shows the cost and stops; `submitted` stops once the service has accepted the payment.
    */
   readonly until: 'quoted' | 'submitted' | 'settled';
-  /** Longest wait for the settlement, in ms. */
+  /** The longest wait for the settlement, in ms. */
   readonly waitMs: number;
   /** The only transaction that may be confirmed (`tx confirm`). */
   readonly expect?: string | undefined;
   /**
    * The last attempt that a person allows to be repeated although it failed or is unknown
-   * (`--retry`); 0 for none.
+   * (`--retry`). 0 for none.
    */
   readonly retryUpTo: number;
-  /** The latest attempt when the run began. */
+  /** The latest attempt at the start of the run. */
   readonly firstAttempt: number;
   /**
    * `generated` for this run, derived from the `invoice` by every payer, or `given` by the caller.
    */
   readonly reference: 'generated' | 'invoice' | 'given';
-  /** Which stops leave the payment open for a later resume: temporary ones, or all. */
+  /** The stops that leave the payment open for a later resume: temporary stops, or all. */
   readonly leaveOpen: 'never' | 'if-passing' | 'always';
-  /** This run's limits on the cost; without them those in the journal apply. */
+  /** This run's limits on the cost. Without them, the limits in the journal apply. */
   readonly terms?: PaymentTerms | undefined;
-  /** The yes of this run. The journal stores no yes but the submission itself. */
+  /** The approval of this run. The journal stores only the submission as an approval. */
   readonly consent: Consent;
 }
 
-/** `standing` for `--yes`: every quote within the terms. */
+/** `standing` for `--yes`: every quote within the terms is approved. */
 export type Consent = 'none' | 'standing';
 
-/** Times of a run: ms since it began, which only grow, and the service's clock in epoch ms. */
+/** Times of a run: ms since its start, which only grow, and the service's clock in epoch ms. */
 export interface Now {
   readonly ms: number;
   readonly service: number;
 }
 
 /**
- * What one read of a transaction shows. `unreadable` is an answer that makes no sense or a refusal,
- * `unanswered` is none.
+ * The result of one read of a transaction. `unreadable` is an invalid response or a refusal,
+ * `unanswered` is a missing response.
  */
 export type ReadResult = ReportedResult | 'not-found' | 'unreadable' | 'unanswered';
 
@@ -76,21 +76,21 @@ export interface Funds {
 
 /** Kept in every phase. */
 interface Kept {
-  /** The quote that was approved in this run, of this attempt or of an earlier one. */
+  /** The quote that this run approved, of this attempt or of an earlier one. */
   readonly agreed?: Quote | undefined;
-  /** Unresolved attempts before the latest one that were read in this run. */
+  /** Unresolved attempts before the latest attempt that this run has read. */
   readonly earlierRead: readonly number[];
-  /** The transaction of an earlier attempt that was read as paid. */
+  /** The transaction of an earlier attempt that a read showed as paid. */
   readonly earlierPaid?: Transaction | undefined;
-  /** This run sent a confirmation of the latest attempt. */
+  /** Whether this run sent a confirmation of the latest attempt. */
   readonly submittedHere?: boolean | undefined;
   readonly stopped?: Failure | undefined;
   readonly isInterrupted?: boolean | undefined;
 }
 
-/** From the first answer on. */
+/** The data from the first response on. */
 interface Read extends Kept {
-  /** The latest attempt's transaction, as the service last returned it. */
+  /** The transaction of the latest attempt in the service's last response. */
   readonly txn?: Transaction | undefined;
   readonly reads?: Reads | undefined;
 }
@@ -99,8 +99,8 @@ interface Read extends Kept {
 export interface Requesting extends Kept {
   readonly phase: 'requesting';
   /**
-   * Create requests of the latest attempt. One without an answer, or of an earlier run, may have
-   * succeeded.
+   * Create requests of the latest attempt. A request without an answer, or of an earlier run, may
+   * have succeeded.
    */
   readonly creation: {
     readonly tries: number;
@@ -121,12 +121,13 @@ export interface Quoted extends Read {
   readonly phase: 'quoted';
   readonly funds?: Funds | undefined;
   /**
-   * The service's rates for a conversion, or why they could not be read during the create request.
+   * The service's rates for a conversion, or the reason why they could not be read during the
+   * create request.
    */
   readonly rates?: Rates | Failure | undefined;
   /**
-   * The quote had expired when it was made. One of the clocks is wrong, so the expiry decides
-   * nothing.
+   * Whether the quote had expired at its creation. One of the clocks is then wrong, so the expiry
+   * decides nothing.
    */
   readonly isMisdated?: boolean | undefined;
   readonly approval?: 'asked' | 'covered' | 'prompt-expired' | undefined;
@@ -141,7 +142,7 @@ export interface Submitting extends Read {
   readonly confirmation: {
     readonly tries: number;
     readonly atMs: number;
-    /** Some confirmation, of this run or of one that died, may have arrived without an answer. */
+    /** Whether a confirmation, of this run or of a dead run, may have arrived without an answer. */
     readonly isUnanswered: boolean;
     readonly refusal?: Failure | undefined;
     readonly error?: Failure | undefined;
@@ -151,20 +152,20 @@ export interface Submitting extends Read {
 /** The attempt is `in-flight` or `unknown`. */
 export interface Settling extends Read {
   readonly phase: 'settling';
-  /** When this run first knew that. */
+  /** When this run first had that state. */
   readonly sinceMs: number;
 }
 
 /** The attempt is `paid`, `failed`, `error` or `lapsed`. */
 export interface Over extends Read {
   readonly phase: 'over';
-  /** The refusal of the confirmation that made it lapse in this run. */
+  /** The refusal of the confirmation that made the attempt lapse in this run. */
   readonly refusal?: Failure | undefined;
 }
 
 /**
- * Facts of a run by the phase of the latest attempt. A crash loses them; the payment's attempts
- * survive.
+ * The data of a run by the phase of the latest attempt. A crash loses this data. The payment's
+ * attempts survive.
  */
 export type Known = Requesting | Quoted | Submitting | Settling | Over;
 export type Phase = Known['phase'];
@@ -185,18 +186,18 @@ export type Step =
   | { readonly do: 'cancel' }
   | { readonly do: 'submit' }
   | { readonly do: 'confirm' }
-  /** No confirmation left this machine: the attempt is a quote again. */
+  /** No confirmation left this machine, so the attempt is a quote again. */
   | { readonly do: 'withdraw'; readonly failure: Failure }
   | { readonly do: 'wait'; readonly ms: number }
-  /** Enough is known to lapse the attempt without a further request. */
+  /** The attempt lapses without a further request. */
   | { readonly do: 'lapse' }
   | { readonly do: 'open-attempt'; readonly number: number }
-  /** `abandons`: the payment is over for `tx resume`, nothing moved. */
+  /** `abandons` means that the payment is over for `tx resume`, and that nothing moved. */
   | { readonly do: 'stop'; readonly outcome: Outcome; readonly abandons: boolean };
 
 export type Outcome = { readonly txn: Transaction } | { readonly failure: Failure };
 
-/** What came back from a step. */
+/** The result of a step. */
 export type FactBody =
   | {
       readonly is: 'created';
@@ -240,7 +241,7 @@ export type FactBody =
       readonly number: number;
       readonly terms?: PaymentTerms | undefined;
     }
-  /** This run's terms apply; an abandoned payment is open again. */
+  /** This run's terms apply, and an abandoned payment is open again. */
   | { readonly is: 'reopened'; readonly terms?: PaymentTerms | undefined }
   | { readonly is: 'abandoned' }
   | { readonly is: 'stopped'; readonly failure: Failure }
@@ -248,18 +249,19 @@ export type FactBody =
 
 export type Fact = { readonly at: Now } & FactBody;
 
-/** What an approved quote debits and delivers. */
+/** The amounts that an approved quote debits and delivers. */
 export type ApprovedAmounts = Pick<Attempt, 'approvedTotal' | 'approvedReceives' | 'spendCcy'>;
 
-/** The service began to pay without a confirmation, after this run's create request. */
+/** The service started the payment without a confirmation, after this run's create request. */
 export interface Started {
   readonly amounts: ApprovedAmounts;
-  /** Whether the transaction is what was asked for. */
+  /** Whether the transaction matches the order. */
   readonly isOrdered: boolean;
 }
 
 /**
- * What a `txnState` of the service means for the money; an unrecognized state counts as in flight.
+ * The meaning of a `txnState` of the service for the money. An unrecognized state counts as in
+ * flight.
  */
 export function resultOf(txnState: string): ReportedResult {
   if (isQuoted(txnState)) return 'quoted';
@@ -281,7 +283,7 @@ const phases: Readonly<Record<AttemptState, Phase>> = {
   lapsed: 'over',
 };
 
-/** What is known when a run begins with an attempt in this state, or begins a new attempt. */
+/** The data of a run that begins with an attempt in this state, or begins a new attempt. */
 export const nothingKnown = (state: AttemptState, isFirstRun: boolean): Known =>
   inPhaseOf(
     state,
@@ -294,8 +296,8 @@ export const nothingKnown = (state: AttemptState, isFirstRun: boolean): Known =>
   );
 
 /**
- * What is known, in the phase of the attempt's state. Facts that belong to the phase before are
- * dropped: no rule can read them.
+ * The data in the phase of the attempt's state. Data of the phase before is dropped, so that no
+ * rule can read it.
  */
 export function inPhaseOf(state: AttemptState, known: Known, ms: number): Known {
   const phase = phases[state];

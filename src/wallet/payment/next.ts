@@ -1,6 +1,6 @@
-// Decides what a payment does next, from its attempts and from what this run knows. Pure, and the
-// only place that decides. Each attempt state has one rule, of its name. docs/payments.md lists the
-// rules with their reasons.
+// Decides the next step of a payment, from its attempts and the data of this run. Pure, and the
+// only place that decides. Each attempt state has one rule with its name. docs/payments.md lists
+// the rules with their reasons.
 import type { Failure } from '../../formats/failure.js';
 import { policies, staleForMs, stalePause } from '../../formats/policies.js';
 import { pauseAfter } from '../../formats/poll.js';
@@ -27,7 +27,7 @@ import {
 import * as outcomes from './outcomes.js';
 import { referenceUse } from './refusals.js';
 
-/** A run at one moment, with the facts of its phase. */
+/** A run at one moment, with the data of its phase. */
 interface Situation<K extends Known = Known> extends Run {
   readonly known: K;
   readonly wish: Wish;
@@ -103,13 +103,13 @@ export function isReopened(
   return isChanged && until !== 'quoted' && leaveOpen !== 'if-passing' && !mayHaveMoved(attempt);
 }
 
-/** Creates first. Only if the service refuses the reference as used, the list is searched. */
+/** Creates first. svcpay searches the list only if the service refuses the reference as used. */
 function requested(situation: Situation<Requesting>): Step {
   const { known, now, payment, wish } = situation;
   const { tries, refusal, error, mayExist, atMs } = known.creation;
   const use = refusal && referenceUse(refusal, mayExist, wish.reference === 'generated');
   if (known.stopped !== undefined) {
-    // The reference was used, and its transaction cannot be read: it may have paid.
+    // The reference was used and its transaction cannot be read, so it may have paid.
     const isUnknown = use?.isCertain === true && readFailures.has(known.stopped.kind);
     const why = `its transaction cannot be read: ${known.stopped.message}`;
     return fail(
@@ -142,7 +142,7 @@ const readFailures: ReadonlySet<Failure['kind']> = new Set([
   'not-found',
 ]);
 
-/** A quote is shown, then approved and submitted, or left to expire. */
+/** Shows a quote. The quote is then approved and submitted, or expires. */
 function quoted(situation: Situation<Quoted>): Step {
   const { known, attempt, wish, payment } = situation;
   const { reads, txn, approval, cancel } = known;
@@ -163,7 +163,7 @@ function quoted(situation: Situation<Quoted>): Step {
   return cancel === 'done' || hasHeld(reads) ? { do: 'lapse' } : readAgain(situation, reads);
 }
 
-/** The service still calls it a quote. */
+/** Handles a quote that the service still reports as quoted. */
 function offer(situation: Situation<Quoted>): Step {
   const { known, wish, now, attempt } = situation;
   const { approval, cancel, reads, txn } = known;
@@ -177,7 +177,8 @@ function offer(situation: Situation<Quoted>): Step {
     return { do: 'submit' };
   if (cancel === undefined) return { do: 'cancel' };
   if (reads === undefined) return { do: 'read', attempt };
-  // The service cannot cancel and still reports a quote: the service's clock decides, not svcpay's.
+  // The service cannot cancel and still reports a quote, so the service's clock decides, not
+  // svcpay's clock.
   if (!hasHeld(reads)) return readAgain(situation, reads);
   return approval === 'prompt-expired' ? { do: 'approve' } : { do: 'submit' };
 }
@@ -215,7 +216,7 @@ function submitting(situation: Situation<Submitting>): Step {
     : { do: 'withdraw', failure: error };
 }
 
-/** The run should only show a quote, but the payment was submitted: it is read and left alone. */
+/** Reads a submitted payment without a further change, because the run should only show a quote. */
 function look(situation: Situation<Submitting>): Step {
   const { known, attempt, payment } = situation;
   const { reads, txn } = known;
@@ -226,9 +227,9 @@ function look(situation: Situation<Submitting>): Step {
 }
 
 /**
- * A refused confirmation, in whatever words: it is final if no other confirmation can have taken
- * effect and every read over 8 s reports `quoted`. A first copy of the confirmation may have taken
- * effect and caused the refusal. Until then the attempt stays submitting.
+ * Judges a refused confirmation, whatever its words. The refusal is final if no other confirmation
+ * can have taken effect and every read over 8 s reports `quoted`. A first copy of the confirmation
+ * may have taken effect and caused the refusal. Until then the attempt stays submitting.
  */
 function weigh(situation: Situation<Submitting>): Step {
   const { known, attempt, now } = situation;
@@ -249,7 +250,7 @@ const confirmationUnknown = ({ attempt, known }: Situation<Submitting>): Failure
     known.confirmation.tries > 1,
   );
 
-/** On its way: only the service can report how it ends. */
+/** The payment is under way, so only the service can report how it ends. */
 function inFlight(situation: Situation<Settling>): Step {
   const { known, attempt, wish, now } = situation;
   const { reads, txn, sinceMs } = known;
@@ -267,7 +268,7 @@ function inFlight(situation: Situation<Settling>): Step {
 
 /**
  * The service has accepted the payment, and the run should not wait longer. A state outside the
- * specification proves no acceptance.
+ * specification does not prove acceptance.
  */
 function accepted(situation: Situation<Settling>): Step {
   const { known, attempt, payment } = situation;
@@ -279,7 +280,10 @@ function accepted(situation: Situation<Settling>): Step {
   return stop({ txn: { ...known.txn, txnState } }, false);
 }
 
-/** Unreadable answers end the wait. Missing answers do not, unless no read was ever answered. */
+/**
+ * Whether a failed read ends the wait. Unreadable responses do. Missing responses do not, unless no
+ * read was ever answered.
+ */
 function isLastWord({ known, now }: Situation<Settling>, { result, count, error }: Reads): boolean {
   if (known.txn === undefined) return true;
   if (result === 'not-found') return now.ms - known.sinceMs >= staleForMs;
@@ -298,8 +302,8 @@ function stopWatching(
 }
 
 /**
- * `expired` or `usercanceled` after submission: read for 8 s, then it is unknown, and only a person
- * starts another attempt.
+ * Handles `expired` or `usercanceled` after submission. It is read for 8 s, then it is unknown, and
+ * only a person starts another attempt.
  */
 function unknown(situation: Situation<Settling>): Step {
   const { known, attempt, wish, payment } = situation;
@@ -317,7 +321,7 @@ function unknown(situation: Situation<Settling>): Step {
     : readAgain(situation, reads);
 }
 
-/** @param paid the latest attempt, or an earlier one */
+/** @param paid the latest attempt, or an earlier attempt */
 function reportPaid(situation: Situation, paid: Attempt): Step {
   const { known, payment, attempt } = situation;
   const reads = readsOf(known);
@@ -331,8 +335,9 @@ function reportPaid(situation: Situation, paid: Attempt): Step {
 }
 
 /**
- * Failed or error. The journal's state alone does not permit a new attempt, so the service is asked
- * once more. An end that this run saw is reported; only a later run makes another attempt.
+ * Handles failed or error. The journal's state alone does not permit a new attempt, so the service
+ * is asked once more. The run reports an end that it saw itself, and only a later run makes another
+ * attempt.
  */
 function failed(situation: Situation<Over>): Step {
   const { known, attempt, payment, wish } = situation;
@@ -353,8 +358,8 @@ function failed(situation: Situation<Over>): Step {
 }
 
 /**
- * The attempt moved nothing. The next attempt starts automatically, unless this run already has an
- * answer to report.
+ * Handles an attempt that moved nothing. The next attempt starts automatically, unless this run
+ * already has an outcome to report.
  */
 function lapsed(situation: Situation<Over>): Step {
   const { known, attempt, payment, wish } = situation;
@@ -380,7 +385,7 @@ function openAttempt(situation: Situation): Step {
 }
 
 /**
- * True if no attempt can have moved money, or if a person accepted the risk of attempts up to
+ * Whether no attempt can have moved money, or a person accepted the risk of attempts up to
  * `retryUpTo`.
  */
 function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: Wish): boolean {
@@ -393,8 +398,8 @@ function mayOpenAttempt({ attempts }: Payment, { retryUpTo }: Wish): boolean {
 }
 
 /**
- * Every read over 8 s had this result. A read is stale by at most 8 s, so none shows an earlier
- * state.
+ * Whether every read over 8 s had this result. A read is stale by at most 8 s, so none shows an
+ * earlier state.
  */
 const hasHeld = ({ sinceMs, atMs }: Reads): boolean => atMs - sinceMs >= staleForMs;
 
@@ -406,7 +411,10 @@ const waitUntil = (atMs: number, now: Now, then: Step): Step =>
 
 const stop = (outcome: Outcome, abandons: boolean): Step => ({ do: 'stop', outcome, abandons });
 
-/** Temporary, or waiting for a person: the payment stays open for the next `tx resume`. */
+/**
+ * Failures that are temporary or wait for a person. The payment stays open for the next `tx
+ * resume`.
+ */
 const passing: ReadonlySet<Failure['kind']> = new Set([
   'temporary',
   'authentication',

@@ -1,4 +1,5 @@
-// How a run ends, in words: what happened to the money first, then why, then what to do next. Pure.
+// The outcomes of a run in words: first what happened to the money, then why, then the next step.
+// Pure.
 import { NoAnswer, ServiceError } from '../../api/errors.js';
 import type { Transaction } from '../../api/types.js';
 import { formatAmount, formatNumber, type Money } from '../../formats/amount.js';
@@ -12,18 +13,15 @@ import {
   type Resolution,
 } from '../../store/journal/payment.js';
 
-/**
- * An invoice is paid under the same reference wherever it is paid: `bolt11:HASH` gives
- * `bolt11-HASH`.
- */
+/** The reference of an invoice, equal wherever it is paid: `bolt11:HASH` gives `bolt11-HASH`. */
 export const invoiceReference = (idempotencyKey: string): string =>
   idempotencyKey.replace(':', '-');
 
 export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted: nothing moved.');
 
 /**
- * A reference belongs to one payment from its first submission on, or while that payment is open:
- * another order is refused before anything is sent.
+ * A reference belongs to one payment from its first submission on, or while that payment is open.
+ * Another order is refused before anything is sent.
  */
 export function differentPayment(ref: string, txnId: string | null): Failure {
   const which = txnId === null ? 'not created yet' : `transaction ${txnId}`;
@@ -61,7 +59,7 @@ export function alreadyPaid(payment: Payment): Failure {
   );
 }
 
-/** Another process submitted the payment while this run's question was answered with no. */
+/** Another process submitted the payment while the person of this run declined. */
 export function declinedTooLate({ ref, attempts }: Payment): Failure {
   const txnId = attempts.findLast(mayHaveMoved)?.txnId ?? null;
   return pending(
@@ -72,7 +70,7 @@ export function declinedTooLate({ ref, attempts }: Payment): Failure {
   );
 }
 
-/** Another home submitted the transaction while this run's question was answered with no. */
+/** Another home submitted the transaction while the person of this run declined. */
 export const paidElsewhere = ({ txnId, extRefId }: Transaction, ref: string): Failure =>
   new Failure(
     'usage',
@@ -176,7 +174,7 @@ export function ended(
   });
 }
 
-/** What a person recorded about an attempt, with the note. */
+/** The answer of a person about an attempt, with the note. */
 export const resolutionText = ({ moved, note, at }: Resolution): string =>
   `Recorded on ${new Date(at).toISOString().slice(0, 10)}: the money ` +
   `${moved ? 'moved' : 'did not move'} (${note}).`;
@@ -200,7 +198,7 @@ export function confirmationUnknown(
 const reasonOf = (error: unknown): string =>
   error instanceof ServiceError ? ` (the service answered: ${error.reason})` : '';
 
-/** A payment that the service accepted, and that this run stops watching. */
+/** A payment that the service accepted, and that this run no longer watches. */
 export const sent = ({ txnId }: Pick<Attempt, 'txnId'>, cause?: Failure): Failure =>
   pending('Sent, not settled yet. It goes on without you.', 'watch', txnId, cause);
 
@@ -282,7 +280,9 @@ export const everyQuoteExpired = (): Failure =>
     hint: 'Run it again with --yes: without a question the quote is confirmed at once.',
   });
 
-/** Imported after a restore: another attempt could ask for something other than the first. */
+/**
+ * The payment was imported after a restore, so another attempt could differ from the first order.
+ */
 export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure =>
   new Failure(
     'usage',
@@ -294,7 +294,7 @@ export const importedInPart = ({ ref }: Payment, txnId: string | null): Failure 
     },
   );
 
-/** Only a command that asks for it again reopens an abandoned payment. */
+/** Only the original command reopens an abandoned payment. */
 export const isAbandoned = (payment: Payment): Failure =>
   new Failure(
     'usage',
@@ -305,11 +305,14 @@ export const isAbandoned = (payment: Payment): Failure =>
     },
   );
 
-/** Codes of live services. A known code decides; otherwise the specification's words decide. */
+/**
+ * Whether a refusal is about the balance. A code that live services use decides, otherwise the
+ * specification's words decide.
+ */
 const isInsufficient = ({ code, reason }: ServiceError): boolean =>
   !/^(?:100[1-3]|200[1-7]|300[12])$/.test(code ?? '') && /insufficient/i.test(reason);
 
-/** A refusal of the service; exit 7 if the funds are too small. */
+/** A refusal by the service. The exit code is 7 if the balance is too low. */
 export function refused(
   what: 'quote' | 'confirmation',
   error: Failure,
@@ -335,7 +338,7 @@ export function refused(
   );
 }
 
-/** If an earlier attempt may have paid, "nothing moved" is true only of the latest one. */
+/** If an earlier attempt may have paid, "nothing moved" is true only for the latest attempt. */
 export function truthful(payment: Payment, failure: Failure): Failure {
   const earlier = payment.attempts.slice(0, -1).find(mayHaveMoved);
   if (failure.kind === 'pending' || earlier === undefined) return failure;

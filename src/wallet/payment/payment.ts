@@ -34,8 +34,9 @@ export const referenceOf = ({
     : ref;
 
 /**
- * Pays at most once and resolves with the transaction in its last known state. Throws Failure:
- * `payment-failed` if it ended without paying, `pending` if its outcome is not known yet.
+ * Pays at most once, and resolves with the transaction in its last known state. Throws Failure
+ * `payment-failed` if the payment ended without paying, and `pending` if its outcome is not known
+ * yet.
  */
 export async function pay(
   request: PaymentRequest,
@@ -65,12 +66,13 @@ export async function pay(
   return run(payment, wish, options, deps);
 }
 
-/** Number of latest payments that are compared. */
+/** The number of latest payments that are compared. */
 const mostCompared = 200;
 
 /**
- * The earlier payment that is followed in place of a new one. Only a payment without a reference
- * and without an invoice is asked about: those have rules of their own.
+ * The earlier payment that this run follows instead of a new payment. Only a payment without a
+ * reference and without an invoice is compared, because references and invoices have their own
+ * rules.
  */
 async function earlierPayment(
   { order, ref }: PaymentRequest,
@@ -95,7 +97,7 @@ function referenceKind({ ref, order }: PaymentRequest): Wish['reference'] {
 }
 
 /**
- * Requests a quote and shows its full cost. A payment that was open before stays open; a new one is
+ * Requests a quote and shows its full cost. An earlier open payment stays open. A new payment is
  * abandoned.
  */
 export const quote = (
@@ -112,7 +114,7 @@ async function checkSame(
   deps: PaymentDeps,
 ): Promise<void> {
   const { idempotencyKey } = order;
-  // A bitcoin: URI is planned another way once its invoice has expired.
+  // After its invoice has expired, a bitcoin: URI is planned another way.
   const isOtherWay =
     idempotencyKey !== null && payment.idempotencyKey === idempotencyKey && mayHavePaid(payment);
   const isSame =
@@ -120,12 +122,13 @@ async function checkSame(
     (found === 'ref' && (isOtherWay || (await isImportedAlike(payment, order, deps))));
   const isOver = payment.attempts.some(({ state }) => state === 'paid' || state === 'error');
   if (found === 'ref' && !isSame) throw differentPayment(payment.ref, latest(payment).txnId);
-  // The same invoice without a reference is the same payment run again, until it is over.
+  // The same invoice without a reference is a second run of the same payment, until the payment is
+  // over.
   if (found === 'once' && (ref !== undefined || !isSame)) throw alreadyPaid(payment);
   if (ref === undefined && isOver) throw alreadyPaid(payment);
 }
 
-/** An imported payment is compared with what the service returns of it. */
+/** Compares an imported payment with the service's report of it. */
 async function isImportedAlike(
   payment: Payment,
   order: Order,
@@ -142,13 +145,14 @@ async function isImportedAlike(
 export interface ResumeOptions extends TakeOverOptions {
   /** A person asks for another attempt after one that failed or is unknown. */
   readonly retry?: boolean;
-  /** `standing` for a yes to this payment; by default a person is asked. */
+  /** `standing` approves this payment. By default a person is asked. */
   readonly consent?: Wish['consent'];
 }
 
 /**
- * Takes up a payment of the journal, or reports how it ended. Throws Failure like `pay`; `usage`
- * for one that was abandoned before anything moved, unless it is tried again.
+ * Resumes a payment of the journal, or reports how it ended. Throws Failure like `pay`, and `usage`
+ * for a payment that was abandoned before anything moved, unless the caller requests another
+ * attempt.
  */
 export async function resume(
   payment: Payment,
@@ -201,8 +205,8 @@ async function run(
 }
 
 /**
- * A person's no is a no, also if another process took the payment over while the question stood.
- * Throws Failure: `pending` if that process submitted it.
+ * The person declined, and that counts even if another process took the payment over during the
+ * question. Throws Failure `pending` if that process submitted the payment.
  */
 async function leaveDeclined(
   payment: Payment,
@@ -214,8 +218,8 @@ async function leaveDeclined(
 }
 
 /**
- * @param followed another process worked on the payment until now: its result is reported, not
- * repeated
+ * @param followed whether another process worked on the payment until now, so that its result is
+ * reported, not repeated
  */
 function wishOf(
   payment: Payment,
@@ -233,9 +237,9 @@ function wishOf(
   };
 }
 
-/** Extends the lease regularly, because an answer may take longer than a lease lasts. */
+/** Extends the lease regularly, because a response may take longer than a lease. */
 const keepLease = (claim: Claim, { every, journal }: PaymentDeps): (() => void) =>
-  // A lost lease shows with the next write.
+  // The next write detects a lost lease.
   every(leaseMs / 3, () => void journal.extendLease(claim).catch(() => undefined));
 
 const followAtMostMs = 120_000;

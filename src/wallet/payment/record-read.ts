@@ -1,4 +1,5 @@
-// Records in the journal what a read outside the payment core shows of one of its transactions.
+// Records in the journal what a read outside the payment core shows about a transaction of the
+// payment.
 import type { Transaction } from '../../api/types.js';
 import { LostClaim, type Journal } from '../../store/journal/journal.js';
 import { differsFromOrder, latest, type Payment } from '../../store/journal/payment.js';
@@ -7,9 +8,9 @@ import { apply } from './apply.js';
 import { nothingKnown, resultOf } from './model.js';
 
 /**
- * Records progress or an end for good. A quote or a lapsed state changes nothing, because only a
- * run of the payment may decide about those. A payment of a working process is left to that
- * process.
+ * Records progress or an end permanently. A quote, or an expired or cancelled state, changes
+ * nothing, because only a run of the payment may decide about those. If a process works on the
+ * payment, that process records the read.
  */
 export async function recordRead(
   payment: Payment,

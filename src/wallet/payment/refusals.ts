@@ -1,21 +1,21 @@
-// What a refusal means: a used reference, a confirmation that was refused. Pure.
+// The meaning of a refusal: a used reference, or a refused confirmation. Pure.
 import { ServiceError } from '../../api/errors.js';
 import type { Failure } from '../../formats/failure.js';
 
 /**
- * Specification: code of a confirmation that came too late to change anything. It only asks for a
- * read.
+ * Specification: the code of a confirmation that came too late to change anything. svcpay then only
+ * reads the transaction.
  */
 const alreadyFinal = '2005';
 
 /**
- * The service refused because of another confirmation, possibly from another program, which may
- * take effect.
+ * The service refused because of another confirmation, possibly from another program. That
+ * confirmation may take effect.
  */
 const underWayWords =
   /\b(?:already|pending|in progress|process(?:ing|ed)?|being|under ?way|lock(?:ed)?|conflict)\b/i;
 
-/** The service's own refusal of a confirmation. A gateway's error page refuses nothing. */
+/** Whether the service itself refused a confirmation. A gateway's error page is not a refusal. */
 export const refusesConfirmation = (error: unknown): error is ServiceError =>
   error instanceof ServiceError &&
   error.isOwnRefusal &&
@@ -34,12 +34,12 @@ const isUnspecific = ({ reason }: ServiceError): boolean =>
 
 export interface ReferenceUse {
   readonly depth: 'every page' | 'newest page';
-  /** The reference is certainly in use: if the list does not show it, the list is stale. */
+  /** Whether the reference is certainly in use. If the list does not show it, the list is stale. */
   readonly isCertain: boolean;
 }
 
 /**
- * How far the list must be searched after a refused create request; undefined if the refusal cannot
+ * How far the list must be searched after a refused create request. Undefined if the refusal cannot
  * concern the reference.
  */
 export function referenceUse(

@@ -8,7 +8,7 @@ import type { PaymentDeps, PaymentOptions } from './contract.js';
 import { HeldElsewhere, resume, type TakeOverOptions } from './payment.js';
 import { isFinal } from '../../formats/states.js';
 
-/** What happened to an unfinished payment: its transaction, or why there is none. */
+/** The result for an unfinished payment: its transaction, or the failure. */
 export interface Resumed {
   readonly payment: Payment;
   readonly txn: Transaction | ListedTransaction | undefined;
@@ -16,8 +16,8 @@ export interface Resumed {
 }
 
 /**
- * The dependencies of one payment, with a screen of its own. Throws Failure if it cannot be resumed
- * now.
+ * The dependencies of one payment, with its own screen. Throws Failure if the payment cannot be
+ * resumed now.
  */
 type DepsFor = (payment: Payment) => Promise<PaymentDeps>;
 
@@ -70,7 +70,7 @@ export async function resumeAll(
   return payments.flatMap(({ id }) => results.get(id) ?? []);
 }
 
-/** The service has accepted it, and it is not settled yet. */
+/** Whether the service has accepted the payment, which is not settled yet. */
 const goesOn =
   (results: ReadonlyMap<string, Resumed>) =>
   ({ id }: Payment): boolean => {
@@ -93,7 +93,7 @@ async function outcome(
 }
 
 /**
- * Failures in the order in which a script must act: money on its way, a payment that ended unpaid,
+ * Failures in the order in which a script must react: money under way, a payment that ended unpaid,
  * a payment that was not made.
  */
 const byUrgency: readonly FailureKind[] = [
@@ -110,7 +110,7 @@ const byUrgency: readonly FailureKind[] = [
   'interrupted',
 ];
 
-/** The failure that decides the exit code; undefined if all succeeded. */
+/** The failure that decides the exit code. Undefined if all succeeded. */
 export function mostUrgent(resumed: readonly Resumed[]): Failure | undefined {
   const failures = resumed.flatMap(({ failure }) => failure ?? []);
   const [worst] = failures.toSorted(

@@ -1,5 +1,5 @@
-// Whether a payment was made a moment ago: the same amount to the same destination. Pure; asked by
-// the command line before the card, by agents, and by programs that approve.
+// Whether the same payment was made a moment ago: the same amount to the same destination. Pure.
+// The command line, agents, and programs that approve use it.
 import { Big } from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { lnurlTarget } from '../../formats/lnurl.js';
@@ -15,7 +15,7 @@ export interface Target {
 /** An earlier payment of the same amount to the same destination. */
 export interface Earlier {
   readonly payment: Payment;
-  /** `unfinished`: submitted, and not known yet whether it is paid. */
+  /** `unfinished`: submitted, with an unknown outcome. */
   readonly is: 'unfinished' | 'paid';
   /** Epoch ms of its last change. */
   readonly at: number;
@@ -25,8 +25,8 @@ export interface Earlier {
 export const paidWithinMs = 600_000;
 
 /**
- * An invoice is paid once by its own rule, and only the address of its URI can be paid again; a
- * swap stays in the wallet.
+ * The target of an order. An invoice is paid once by its own rule, so only the address of its URI
+ * can be paid again. A swap stays in the account.
  */
 export function targetOf({ body, destination, alsoPays, receives }: Order): Target {
   const { sourceReq, destReq } = body;
@@ -53,10 +53,10 @@ export const amountText = (ccy: string, amount: Big | number | undefined): strin
   `${amount === undefined ? '' : fixed(new Big(amount))} ${ccy}`;
 
 /**
- * The latest payment of the same target that is unfinished, or was paid within `paidWithinMs`.
- *
+ * The latest payment to the same target that is unfinished, or was paid within `paidWithinMs`.
  * @param known payments of the journal, in any order
- * @param ref the reference of the new payment: the payment that has it is no other
+ * @param ref the reference of the new payment. The payment with this reference does not count as
+ * another payment
  */
 export function sameAgain(
   target: Target,

@@ -18,7 +18,8 @@ export const hasStarted = ({ txnState }: Transaction): boolean =>
   !isQuoted(txnState) && !movedNothing(txnState);
 
 /**
- * Reports what the payment exceeds. If it is not what was asked for, the order's own amounts count.
+ * Reports the limits that the payment exceeds. If it differs from the order, the order's own
+ * amounts count.
  */
 export async function started(
   run: Run,
@@ -42,7 +43,7 @@ export async function started(
   return { isOrdered: true, amounts: amountsOf(quote) };
 }
 
-/** Whether a read shows what was asked for. */
+/** Whether a read shows the order. */
 export const isOrdered = (
   { order, payment }: Run,
   txn: Transaction,
@@ -50,9 +51,7 @@ export const isOrdered = (
   account: string,
 ): boolean => orderedQuote(order, txn, attemptRef(payment.ref, number), account) !== undefined;
 
-/**
- * Undefined for another transaction, or for figures that are impossible, such as a negative fee.
- */
+/** Undefined for another transaction, or for impossible amounts, such as a negative fee. */
 function orderedQuote(
   order: Order,
   txn: Transaction,
@@ -70,7 +69,7 @@ function orderedQuote(
 }
 
 /**
- * The names of a transaction: its reference, and an id that can be confirmed. Throws Failure
+ * Checks the names of a transaction: its reference, and an id that can be confirmed. Throws Failure
  * `refused`.
  */
 export function checkReference({ extRefId, txnId }: Transaction, asked: string): void {
@@ -98,7 +97,7 @@ async function excessOf(
   }
 }
 
-/** Empty without a daily limit. */
+/** Empty without a limit per day. */
 export async function spentLastDay(
   { account }: Payment,
   { limits, journal, service }: PaymentDeps,

@@ -218,7 +218,7 @@ function misshapen(
   expectation: Expectation,
   requestId: string | undefined,
 ): Failure {
-  const message = `The service's answer was not understood: ${withoutTokens(what)}.`;
+  const message = `The service's answer could not be read: ${withoutTokens(what)}.`;
   return isMoney(expectation)
     ? unknownOutcome(message, expectation, { requestId })
     : new Failure('unexpected', message, { requestId });

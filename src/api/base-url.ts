@@ -17,8 +17,8 @@ export function parseBaseUrl(text: string): string {
   }
   if (url.username !== '' || url.password !== '') {
     throw usage(
-      `The base URL for ${url.host} carries a user name or password.`,
-      'Give it without them: the API key signs you in.',
+      `The base URL for ${url.host} contains a user name or password.`,
+      'Write it without them: the API key signs you in.',
     );
   }
   if (url.search !== '' || url.hash !== '') {

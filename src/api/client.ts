@@ -374,7 +374,8 @@ export class ServiceClient {
   /** Reads the transaction after a confirmation whose response does not show it. */
   async #readBack(txnId: string): Promise<types.Transaction> {
     return this.transaction(txnId).catch((cause: unknown) => {
-      const message = 'The service took the confirmation, and the transaction could not be read.';
+      const message =
+        'The service accepted the confirmation, but the transaction could not be read.';
       throw unknownOutcome(message, { effect: 'payment', txnId }, { cause });
     });
   }

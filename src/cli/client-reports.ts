@@ -33,13 +33,13 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
       return;
     }
     reported.add(words);
-    out.warn(`Not understood: ${words}.`);
+    out.warn(`Could not read: ${words}.`);
   }
 
   return {
     hooks: { onWait, onUnrecognized } satisfies Pick<ClientOptions, 'onWait' | 'onUnrecognized'>,
     close: (): void => {
-      if (more > 0) out.warn(`Not understood: ${more} more.`);
+      if (more > 0) out.warn(`Could not read: ${more} more.`);
     },
   };
 }

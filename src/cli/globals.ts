@@ -16,7 +16,7 @@ export const globalOptions = {
     .optional()
     .describe('only these fields, e.g. txnState,sourceReq.ccy; "help" lists them'),
   rawCells: flag().describe('in CSV, keep cells that a spreadsheet would run as a formula'),
-  quiet: flag().short('q').describe('print only the one value a script wants'),
+  quiet: flag().short('q').describe('print only one value, such as the id'),
   yes: flag().short('y').describe('answer yes to the confirmation'),
   input: unless().describe('never ask a question'),
   color: unless().describe('no colours'),

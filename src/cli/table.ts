@@ -113,7 +113,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'batch status',
-        'show what became of the rows of a batch, and what to do',
+        'show the outcome of each row of a batch, with the next command',
         () => import('./batch/batch-status.js').then((it) => it.batchStatus),
         asks,
       ],
@@ -176,7 +176,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
     [
       [
         'wallets',
-        'show what is available, reserved and in total',
+        'show available, reserved and total balances',
         () => import('./overview/wallets.js').then((it) => it.wallets),
         { ...reads, aliases: ['balance'] },
       ],
@@ -261,7 +261,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'statement close',
-        'write the statement of a month with its hash, and later show what has changed',
+        'write the statement of a month with its hash, and later show the changes',
         () => import('./books/statement-close.js').then((it) => it.statementClose),
         asks,
       ],
@@ -384,7 +384,7 @@ const sections: readonly (readonly [heading: string, rows: readonly Row[]])[] = 
       ],
       [
         'schema',
-        'print what commands take and print, as JSON',
+        'print the inputs and outputs of commands, as JSON',
         () => import('./help/schema.js').then((it) => it.schema(tree)),
       ],
     ],

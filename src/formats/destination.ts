@@ -159,8 +159,8 @@ const addressNetwork = ({ network }: Invoice): BitcoinAddress['network'] =>
 
 const recognised: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\d[\d. ]{0,20}(?:[a-z]{3,4})?$/i, 'an amount: the destination comes first, then the amount'],
-  [/^lno1/i, 'a BOLT12 offer, which is impossible paid here. Ask for a Lightning invoice'],
-  [/^t?sp1/i, 'a silent payment address, which is impossible paid here. Ask for a Bitcoin address'],
+  [/^lno1/i, 'a BOLT12 offer, which cannot be paid here. Ask for a Lightning invoice'],
+  [/^t?sp1/i, 'a silent payment address, which cannot be paid here. Ask for a Bitcoin address'],
   [
     /^(?:https?|lnurlp|keyauth):/i,
     'a web address. Copy the invoice, the LNURL or the address from its page',

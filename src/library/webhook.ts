@@ -25,7 +25,7 @@ export function readWebhook(
     'authentication',
     signature == null || signature === ''
       ? 'The delivery has no signature.'
-      : 'The signature is not that of this body under this secret.',
+      : 'The signature does not match this body and this secret.',
     { hint: 'Answer 401. If all deliveries fail, compare secret and raw body.' },
   );
 }

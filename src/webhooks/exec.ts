@@ -81,7 +81,7 @@ function verdictOf(
     return {
       kind: 'retry',
       scope: 'transaction',
-      reason: `exit code ${retryCode} asks for a retry`,
+      reason: `exit code ${retryCode} requests a retry`,
     };
   return { kind: 'failed', reason: killer === null ? `exit code ${code}` : `ended by ${killer}` };
 }

@@ -30,11 +30,7 @@ function defineMetrics(registry: Registry) {
   const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Gauge({ name: `svcpay_${name}`, help, labelNames, ...shared });
   return {
-    requests: counter(
-      'webhook_requests_total',
-      'Requests received, by what became of them',
-      'result',
-    ),
+    requests: counter('webhook_requests_total', 'Requests received, by result', 'result'),
     duplicates: counter(
       'webhook_duplicates_total',
       'Events that had been received before; they are stored and not delivered',

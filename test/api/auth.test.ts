@@ -289,7 +289,7 @@ describe('the token', () => {
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     service.on('GET', walletPath, wallets);
     await client.wallets();
-    expect(log).toContain('the token could not be kept');
+    expect(log).toContain('the token could not be stored');
   });
 });
 

@@ -191,7 +191,7 @@ describe("a failure's kind", () => {
     service.on('GET', '/api/v2/account/ne01-7f3a/wallet/', answer(200, { data: 'abc' }));
     await expect(client.wallets()).rejects.toMatchObject({
       kind: 'unexpected',
-      message: `The service's answer was not understood: the list is "abc", a list was expected.`,
+      message: `The service's answer could not be read: the list is "abc", a list was expected.`,
     });
   });
 });

@@ -11,7 +11,7 @@ const vectors: { invalid: { title: string; invoice: string }[] } = JSON.parse(
 
 describe('svcpay decode', () => {
   test.for([
-    ['feature 100', 'it requires feature 100, which is not known'],
+    ['feature 100', 'it requires feature 100, which is unknown'],
     ['required `s` field', 'it has no payment secret'],
   ] as const)(
     'shows an official invoice with %s and the reason why it cannot be paid; send refuses it',

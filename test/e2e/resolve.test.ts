@@ -118,14 +118,14 @@ describe('svcpay tx resolve', () => {
     const first = svcpayTty(['tx', 'resolve', 'order-1'], around);
     await first.waitFor(/What does the service say\?/);
     first.type('\r');
-    await first.waitFor(/Who says so/);
+    await first.waitFor(/Source of the answer/);
     first.type('ticket 4711\r');
     await first.waitFor(/Record that the money moved\?/);
     first.type('n\r');
     expect(await first.ended).toBe(9);
     expect((await svcpay(['tx', 'pending', '--json'], around)).json()).toHaveLength(1);
     const second = svcpayTty(['tx', 'resolve', 'order-1', '--not-moved'], around);
-    await second.waitFor(/Who says so/);
+    await second.waitFor(/Source of the answer/);
     second.type('ticket 4711\r');
     await second.waitFor(/Record that the money did not move\?/);
     second.type('y\r');

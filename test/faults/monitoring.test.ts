@@ -1,5 +1,5 @@
 // What an operator watches: a payment whose process died, a target that is down, a database that
-// takes no writes.
+// cannot be written.
 import { hostname } from 'node:os';
 import { expect } from 'vitest';
 import { test } from '../support/faults.js';

@@ -180,7 +180,7 @@ describe.skipIf(!hasPostgres)('a database that refuses', () => {
     server.sql(`ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`);
     const run = await send(payment, url);
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
-    expect(run.error().message).toContain('takes no writes now');
+    expect(run.error().message).toContain('cannot be written now');
     expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 

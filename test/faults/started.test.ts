@@ -111,7 +111,7 @@ describe.concurrent('a payment that the service starts without a confirmation', 
       const invoice = service.invoice(1000n);
       const first = await run(send(invoice, 'one'), 'home', quickTime());
       expect(first).toMatchObject({ exitCode: 8, stdout: '' });
-      expect(first.error().message).toMatch(/^Outcome unknown: .* is not what was asked for\.$/);
+      expect(first.error().message).toMatch(/^Outcome unknown: .* differs from the order\.$/);
       const { txnId } = first.error();
       for (const line of [
         send(invoice, 'one'),

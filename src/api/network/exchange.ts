@@ -183,7 +183,7 @@ async function unpacked(bytes: Buffer, coding: string): Promise<Buffer> {
       return unpack(packed);
     }, bytes);
   } catch (cause) {
-    throw new NetworkError('the answer could not be unpacked', { requestSent: true, cause });
+    throw new NetworkError('the answer could not be decompressed', { requestSent: true, cause });
   }
 }
 
@@ -196,7 +196,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/, 'the connection was refused'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'there is no host of that name'],
   [/^(ENETUNREACH|EHOSTUNREACH|ENETDOWN)$/, 'the host cannot be reached'],
-  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the host does not take the connection'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'the host does not accept the connection'],
   [closed, brokenOff],
   [/^(HPE_INVALID_EOF_STATE|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/, brokenOff],
   [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, 'the answer is larger than 32 MB'],

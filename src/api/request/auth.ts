@@ -158,7 +158,7 @@ export function createTokenKeeper(
   const signInAndKeep = async (): Promise<Token> => {
     try {
       const token = await signIn();
-      await store.save(token).catch(() => log?.('the token could not be kept'));
+      await store.save(token).catch(() => log?.('the token could not be stored'));
       return holdNew(token);
     } catch (error) {
       if (error instanceof ServiceError && error.status === 401)

@@ -46,8 +46,7 @@ const inInputs = ({ takes }: ToolRow, words: string): string =>
   );
 
 /** Words for commands, flags, terminals and settings, which only a person can use. */
-const forPeople =
-  /svcpay |SVCPAY_|--[a-z]|[Tt]erminal|[Pp]rofile|command|Allow a higher|highest loss|standing yes/;
+const forPeople = /svcpay |SVCPAY_|--[a-z]|[Tt]erminal|[Pp]rofile|command|Allow a higher/;
 
 function hintFor(
   row: ToolRow,

@@ -29,7 +29,7 @@ export const mcp = (tree: Branch): Command =>
   defineCommand({
     options: {
       allowPayments: flag().describe(
-        'offer the paying tools too; needs a limit per day, and keeps to all limits',
+        'also offer the tools that move money, within all limits; needs a limit per day',
       ),
       maxFee: word('AMOUNT|PERCENT', readMaxFee)
         .otherwise(usualMaxFee)
@@ -47,7 +47,7 @@ export const mcp = (tree: Branch): Command =>
       const { stdout, signal, version } = context;
       if (context.settings.accountId !== undefined) await context.account();
       if (allowPayments && (await dailyLimits(signal, context)).length === 0) {
-        throw new Failure('limit', 'Paying tools need a limit per day, and none is set.', {
+        throw new Failure('limit', 'Tools that move money need a limit per day, and none is set.', {
           hint: limitHint('BTC'),
         });
       }
@@ -215,8 +215,8 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
     return new Big(asked.amount).lt(own.amount) ? given : most;
   throw new Failure(
     'usage',
-    `Not sent: maxFee is ${given}, and the highest fee here is ${most}. Write it alike, ` +
-      'or leave it out.',
+    `Not sent: maxFee is ${given}, and the highest fee here is ${most}. Write it in the same form, ` +
+      'or omit it.',
   );
 }
 
@@ -242,7 +242,7 @@ function resourcesOf(context: Context): ResourceRow[] {
     {
       name: 'limits',
       uri: 'svcpay://limits',
-      description: 'what may be spent, and how much of it is left',
+      description: 'the spending limits, and how much is left',
       read: printed('limits', 'list'),
     },
     {

@@ -281,7 +281,7 @@ export const tools: readonly ToolRow[] = [
     effect: 'reads',
     takes: {},
     gives: list('limits', out.limit),
-    about: 'What a person allows to be spent, and how much of it is left.',
+    about: 'The spending limits of a person, and how much is left.',
   },
   {
     name: 'quote',
@@ -307,7 +307,7 @@ export const tools: readonly ToolRow[] = [
     as: onLine.swap,
     gives: out.quote,
     answer: withTotal,
-    about: `What an exchange between two own wallets brings. ${asQuote}`,
+    about: `The amounts of an exchange between two own wallets. ${asQuote}`,
   },
   {
     name: 'quote_payout',

@@ -109,7 +109,7 @@ async function nameFor(
       { value: true, name: 'Pay them again, in a new run with a name' },
       {
         value: false,
-        name: left === 0 ? 'Leave them: pay nothing' : `Leave them: pay the other ${left}`,
+        name: left === 0 ? 'Skip them: pay nothing' : `Skip them: pay the other ${left}`,
       },
     ],
     default: undefined,

@@ -286,11 +286,11 @@ export const batchOptions = {
   dryRun: flag().describe('check every row, show payees, costs and changes, send nothing'),
   seal: flag().describe('like --dry-run, and print the seal of all that would be paid'),
   sealed: word('HASH', parseSeal).optional().describe('pay only what has this seal'),
-  ignoreColumns: flag().describe('ignore columns that are not known'),
+  ignoreColumns: flag().describe('ignore unknown columns'),
   acceptChanges: flag().describe('with --yes, pay changed accounts and doubled rows too'),
   factor: literal('NUMBER', parseFactor)
     .otherwise(new Big('1.5'))
-    .describe("remark on an amount this many times the payee's last one (default 1.5)"),
+    .describe("report an amount that is this many times the payee's last amount (default 1.5)"),
   concurrency: whole(1, 64).otherwise(4).describe('pay this many rows at a time (default 4)'),
   onError: choice(['continue', 'stop'])
     .otherwise('continue')

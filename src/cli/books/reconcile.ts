@@ -35,10 +35,10 @@ export const reconcile = defineCommand({
   arguments: { files: file().repeated().optional().describe('result files of svcpay batch') },
   options: {
     since: instant().describe(
-      'only what was created from then on: 36h, 2026-03-01 (default: all of history)',
+      'only transactions created since then: 36h, 2026-03-01 (default: all of history)',
     ),
     import: flag().describe(
-      'enter what the journal lacks, after a restore from a backup; pays nothing',
+      'enter payments that the journal lacks, after a restore from a backup; pays nothing',
     ),
   },
   examples: [

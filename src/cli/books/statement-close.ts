@@ -158,8 +158,8 @@ function checkContinues(
   if (changed === undefined) return;
   throw new Failure(
     'books-differ',
-    `${last.month} has changed since it was closed: ${changed['wallet']} no longer ends with ` +
-      `what it closed with.`,
+    `${last.month} has changed since it was closed: the closing balance of ` +
+      `${changed['wallet']} differs.`,
     { hint: `Correct it first: svcpay statement close ${last.month}` },
   );
 }

@@ -59,7 +59,7 @@ export const statement = defineCommand({
     ],
     [
       'svcpay statement --from 2026-10 --to 2026-10 -o hledger > october.journal',
-      'entries, and what each wallet must hold at the end',
+      'entries, and the balance that each wallet must have at the end',
     ],
     [
       'svcpay statement --wallet USD -o ofx > usd.ofx',

@@ -103,7 +103,7 @@ export const dbMove = defineCommand({
       ),
   },
   examples: [
-    ['svcpay db move', 'from the files of this home; open payments go on from the database'],
+    ['svcpay db move', 'from the files of this home; open payments continue from the database'],
     [
       'svcpay db move --from postgres://svcpay@old.internal/svcpay',
       'the payments of one account, from another database',

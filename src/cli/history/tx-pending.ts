@@ -73,7 +73,7 @@ async function listOverdue(olderThanMs: number, fails: boolean, context: Context
   if (!fails || first === undefined) return;
   const place =
     first.host === null
-      ? 'in the hands of no process'
+      ? 'no process works on it'
       : `last in the hands of process ${first.pid} on ${first.host}`;
   const more = rows.length === 1 ? '' : ` and ${rows.length - 1} more`;
   throw new Failure(

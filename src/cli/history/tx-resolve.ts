@@ -37,10 +37,13 @@ export const txResolve = defineCommand({
   arguments: { id: transaction().describe('a reference, or the transaction id of an attempt') },
   options,
   examples: [
-    ['svcpay tx resolve order-118', 'asks whether the money moved, and who says so'],
+    [
+      'svcpay tx resolve order-118',
+      'asks whether the money moved, and for the source of the answer',
+    ],
     [
       'svcpay tx resolve order-118 --not-moved --note "ticket 4711" --yes',
-      'in a script; changes no money, and no limit',
+      'in a script; moves no money and changes no limit',
     ],
   ],
   async run({ id, ...flags }, context) {
@@ -125,7 +128,7 @@ async function askOutcome({ steps }: Context['ask']): Promise<boolean> {
 
 async function askNote({ steps }: Context['ask']): Promise<string> {
   const answer = await steps.text({
-    message: 'Who says so',
+    message: 'Source of the answer',
     flag: '--note TEXT',
     example: 'as in ticket 4711',
   });

@@ -40,10 +40,10 @@ export const txResume = defineCommand({
     wait,
     waitTimeout,
     retry: flag().describe('make another attempt after a failed or unknown outcome'),
-    newJournal: flag().describe('start a new journal in place of a damaged or lost one'),
+    newJournal: flag().describe('start a new journal instead of a damaged or lost one'),
   },
   examples: [
-    ['svcpay tx resume', 'all unfinished payments; asks if one still needs your yes'],
+    ['svcpay tx resume', 'all unfinished payments; asks if a payment still needs your approval'],
     ['svcpay tx resume order-118 --yes --json', 'one payment, in a script'],
   ],
   async run({ id, wait, waitTimeout, retry, newJournal }, context) {

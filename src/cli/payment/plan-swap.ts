@@ -79,7 +79,8 @@ export function planSwap({ amount, from, to }: SwapWords, receive: boolean, held
   if (from === to) throw usage(`Not sent: a swap needs two different wallets; both are ${from}.`);
   const swap = { from, to, receive };
   if (!isAll(amount)) return { ...swap, amount: parseAmount(amount, receive ? to : from) };
-  if (receive) throw usage('Not sent: all is what leaves the wallet. Leave --receive out.');
+  if (receive)
+    throw usage('Not sent: "all" is the amount that leaves the wallet. Remove --receive.');
   if (held?.ccy !== from)
     throw usage('Not sent: "all" is not an amount here. Write digits and a unit.');
   return { ...swap, amount: held, all: true };

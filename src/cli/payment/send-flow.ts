@@ -267,7 +267,7 @@ async function askDestination(
     default: before?.to,
     typed: (text) => {
       parse(text);
-      return { value: text, name: text, description: 'not paid before from here' };
+      return { value: text, name: text, description: 'not paid from here yet' };
     },
   });
   return to === back ? back : parse(to);

@@ -88,7 +88,7 @@ const senderKey = (
   choices?: readonly string[],
 ): ConfigKey => ({
   name: `sender.${name}`,
-  about: `your ${field === 'type' ? 'kind, individual or business' : name}, for payouts`,
+  about: `your ${field === 'type' ? 'type, individual or business' : name}, for payouts`,
   ...(choices && { choices }),
   inProfile: ({ sender }) => sender?.[field],
   change: (profile, text) => ({
@@ -162,7 +162,7 @@ export const configKeys: readonly ConfigKey[] = [
     variable: 'SVCPAY_NETWORK',
   }),
   profileKey('maker', 'maker', checkMaker, {
-    about: "maker's name in the service's own field names",
+    about: 'service name on the wire, such as acme for acmepay',
     effective: ({ maker }) => maker,
     variable: 'SVCPAY_MAKER',
   }),
@@ -184,7 +184,7 @@ export const configKeys: readonly ConfigKey[] = [
     variable: databaseVariable,
   }),
   profileKey('fiat', 'fiat', parseFiat, {
-    about: 'currency whose rates are kept for the books, such as USD',
+    about: 'currency whose rates are stored for the books, such as USD',
   }),
   profileKey('explorer', 'explorer', parseExplorer, {
     about: 'Bitcoin explorer to which addresses link, e.g. https://mempool.space',

@@ -165,7 +165,7 @@ async function findJournal(context: Context): Promise<Finding> {
   if (rows.some(({ restored }) => restored === true))
     return problem(`${place}: restored from a backup, lacks payments`, 'svcpay reconcile --import');
   if (rows.some(({ writable }) => writable === false))
-    return problem(`${place}: takes no writes`, 'svcpay db status shows why.');
+    return problem(`${place}: cannot be written`, 'svcpay db status shows why.');
   return ok(`${place}: intact, ${held}`);
 }
 

@@ -38,8 +38,7 @@ const consumerList: ListView<Consumer> = {
       name: 'servedSeconds',
       title: 'Served',
       value: ({ servedSeconds }) => servedSeconds,
-      text: (each) =>
-        `${ago(each.servedSeconds)}${isFormer(each) ? ', by no receiver any more' : ''}`,
+      text: (each) => `${ago(each.servedSeconds)}${isFormer(each) ? ', no receiver since' : ''}`,
     },
   ],
   quiet: ({ consumer }) => consumer,
@@ -49,7 +48,10 @@ const consumerList: ListView<Consumer> = {
 export const webhookConsumersList = defineCommand({
   prints: namesOf(undefined, consumerList),
   examples: [
-    ['svcpay webhook consumers list --json', 'what waits for whom, and when each was served last'],
+    [
+      'svcpay webhook consumers list --json',
+      'waiting events, and when each consumer was last served',
+    ],
   ],
   async run(_values, { events, out }) {
     await out.list(await (await events()).consumers.list(), consumerList);
@@ -61,7 +63,7 @@ const name = text('NAME').describe('name of the consumer, as listed');
 export const webhookConsumersRemove = defineCommand({
   fields: ['consumer', 'dropped'],
   arguments: { name },
-  examples: [['svcpay webhook consumers remove old-app', 'drops what waits for it; asks before']],
+  examples: [['svcpay webhook consumers remove old-app', 'drops its waiting events; asks first']],
   async run({ name: consumer }, { events, out, ask }) {
     const store = await events();
     const { count } = await known(consumer, store);

@@ -66,9 +66,7 @@ const options = {
   enrich: flag().describe('read the current transaction of each event from the service'),
   signatureHeader: word('NAME', checkHeader)
     .optional()
-    .describe(
-      'header of the signature (default X-Servicepay-Signature, with the name of the maker)',
-    ),
+    .describe('header of the signature (default X-Servicepay-Signature, with the service name)'),
   printSecret: flag().describe('print the secret in use and exit'),
   ...secretFromStdin,
 };

@@ -100,7 +100,7 @@ export function inspectInvoice(text: string): {
       ? terms.paymentSecret === ''
         ? 'it has no payment secret'
         : undefined
-      : `it requires feature ${feature}, which is not known`;
+      : `it requires feature ${feature}, which is unknown`;
   const signature = bytesOf(words.slice(-signatureWords));
   const payee = verifySigner(prefix, signed, signature, hexField(fields, 'n'));
   const read = {
@@ -245,6 +245,6 @@ function verifySigner(
     throw invalidInvoice('its signature is not in the one form allowed (high S)');
   }
   const payee = signerOf(prefix, words, signature, stated);
-  if (payee === undefined) throw invalidInvoice('its signature does not fit it');
+  if (payee === undefined) throw invalidInvoice('its signature does not match');
   return payee;
 }

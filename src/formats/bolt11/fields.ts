@@ -86,7 +86,7 @@ export function singleField(
     )
     .map(({ words }) => words);
   if (others.some((words) => words.join() !== first?.join())) {
-    throw invalidInvoice(`its "${letter}" field stands twice and says different things`);
+    throw invalidInvoice(`its "${letter}" field occurs twice with different values`);
   }
   return first;
 }

@@ -16,7 +16,7 @@ export interface Maker {
 
 /** The identifiers for a service name in lower-case letters and digits. */
 export function makerNames(name: string): Maker {
-  if (!/^[a-z][a-z0-9]{0,31}$/.test(name)) throw new RangeError(`"${name}" is not a maker's name.`);
+  if (!/^[a-z][a-z0-9]{0,31}$/.test(name)) throw new RangeError(`"${name}" is not a service name.`);
   const capital = name.charAt(0).toUpperCase() + name.slice(1);
   return {
     method: `${name}pay`,

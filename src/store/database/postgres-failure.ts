@@ -56,7 +56,7 @@ const rules: readonly (readonly [
     'Give the password in the address, in PGPASSWORD or in .pgpass.',
   ],
   [/^3D000/, 'usage', 'is not there', 'Create it first: CREATE DATABASE ...'],
-  [/^25006/, 'temporary', 'takes no writes now (a replica, or a failover)'],
+  [/^25006/, 'temporary', 'cannot be written now (a replica, or a failover)'],
   [/^53100/, 'temporary', 'has no disk space left'],
   [/^53/, 'temporary', 'has no free connections'],
   [/^(55P03|57014|40)/, 'temporary', 'is busy for too long'],

@@ -78,8 +78,8 @@ export const unexpectedDatabase = (source: string, id: string, expected: string)
 export const unidentifiedDatabase = (source: string, id: string): Failure =>
   new Failure(
     'usage',
-    `Nothing was sent: the id of the database of ${source} is neither given nor can it be ` +
-      'kept in the settings.',
+    `Nothing was sent: the id of the database of ${source} is not given and cannot be ` +
+      'stored in the settings.',
     { hint: `If it is the right database: ${databaseIdVariable}=${id}` },
   );
 

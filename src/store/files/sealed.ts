@@ -40,7 +40,7 @@ export function writeSealed(path: string, text: string, after?: string): void {
 /** Throws Failure `books-differ` for a changed or missing text. */
 export function readSealed(path: string, sha256: string, after?: string): string {
   if (!isThere(path))
-    throw new Failure('books-differ', `${path} is missing, which was closed.`, {
+    throw new Failure('books-differ', `${path} is missing. It belongs to a closed month.`, {
       hint: 'Restore it and its hash from a backup.',
     });
   const text = readText(path);

@@ -92,7 +92,7 @@ export function checkMaker(maker: string): string {
   if (/^[a-z][a-z0-9]{0,31}$/.test(maker)) return maker;
   throw new Failure(
     'usage',
-    `"${maker}" cannot be the maker's name: use small letters and digits.`,
+    `"${maker}" cannot be a service name: use lower-case letters and digits.`,
   );
 }
 

@@ -107,7 +107,7 @@ function agreedRows({ agreed = [], arrived }: ReceiptPageOptions): Row[] {
   return [
     ...(agreed.length === 0
       ? []
-      : [['Agreed', agreed.map(formatAmount).join(' for ')] satisfies Row]),
+      : [['Approved', agreed.map(formatAmount).join(' for ')] satisfies Row]),
     ...(arrived === undefined ? [] : [['Arrived', formatAmount(arrived)] satisfies Row]),
   ];
 }

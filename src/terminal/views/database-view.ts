@@ -49,7 +49,7 @@ const stateText = ({ id, version, needed, writable, restored }: DatabaseRow): st
   if (version > needed) return 'of a newer svcpay';
   if (version < needed) return 'to be upgraded';
   if (restored === true) return 'restored: reconcile --import';
-  return writable === false ? 'takes no writes' : 'in order';
+  return writable === false ? 'cannot be written' : 'in order';
 };
 
 export const databaseList: ListView<DatabaseRow> = {

@@ -106,7 +106,7 @@ function progressOf(payment: PendingPayment): string {
   }
   if (isSubmitted(payment))
     return txnState === null || step !== 'in-flight' ? stepWords[step] : sendWord(txnState);
-  return agreed ? stepWords[step] : `${stepWords[step]}, your yes is missing`;
+  return agreed ? stepWords[step] : `${stepWords[step]}, not approved yet`;
 }
 
 /** An open payment or request on a screen: at home, in watch and in tx pending. */
@@ -252,7 +252,7 @@ export function pendingList(now: number, footer: string): ListView<PendingPaymen
       { name: 'amount', title: 'Amount', value: ({ amount }) => amount, only: 'rows' },
       { name: 'ccy', title: 'Currency', value: ({ ccy }) => ccy, only: 'rows' },
       { name: 'step', title: 'State', value: ({ step }) => step, only: 'rows' },
-      { name: 'agreed', title: 'Your yes', value: ({ agreed }) => agreed, only: 'rows' },
+      { name: 'agreed', title: 'Approved', value: ({ agreed }) => agreed, only: 'rows' },
       ...columnsThrough(openColumns(now), (payment: PendingPayment) => paymentLine(payment, now)),
       {
         name: 'ref',

@@ -63,7 +63,7 @@ export async function* readRows(
     yield {
       line: 1,
       kind: 'usage',
-      message: 'The file is empty: a head with the names of the columns is missing.',
+      message: 'The file is empty: a header with the names of the columns is missing.',
     };
 }
 
@@ -116,7 +116,7 @@ function readRow(
   const isTooLong = record.slice(size).some((cell) => cell.trim() !== '');
   if (isTooLong || record.length < size) {
     const message =
-      `It has ${record.length} cells, and the head has ${size}: quote cells ` +
+      `It has ${record.length} cells, and the header has ${size}: quote cells ` +
       'that hold a separator.';
     return { line, kind: 'usage', message };
   }

@@ -157,12 +157,12 @@ function* differing(
   if (known.total === null || known.ccy === null)
     yield { ...plain, difference: 'not comparable', detail: 'no amount is recorded here' };
   else
-    yield* amounts('amount differs', 'settled other than agreed', plain, [
+    yield* amounts('amount differs', 'settled another amount than approved', plain, [
       { ccy: known.ccy, value: known.total },
       { ccy: there.ccy, value: there.total },
     ]);
   if (known.receives !== null && known.receivesCcy !== null && there.arrived !== null)
-    yield* amounts('arrived differs', 'arrived other than agreed', plain, [
+    yield* amounts('arrived differs', 'another amount arrived than approved', plain, [
       { ccy: known.receivesCcy, value: known.receives },
       { ccy: there.arrivedCcy, value: there.arrived },
     ]);
@@ -220,7 +220,13 @@ function* ownDifferences(
     yield ofWhole('there', 'contradicts itself', 'service', row, row.contradiction);
   if (row.requested !== null)
     yield {
-      ...ofWhole('there', 'arrived differs', 'request', row, 'arrived other than requested'),
+      ...ofWhole(
+        'there',
+        'arrived differs',
+        'request',
+        row,
+        'another amount arrived than requested',
+      ),
       ccy: row.arrivedCcy,
       here: row.requested,
       there: row.arrived,

@@ -52,7 +52,7 @@ const candidateText = v.object({
     'in flight',
     'ended as error',
     'amount not reported',
-    'settled other than asked',
+    'settled another amount than requested',
     'not in the list',
     'no longer in the list',
   ]),
@@ -109,7 +109,7 @@ export function booked(txn: ListedTransaction, now: number): Booked {
     };
   }
   const asked = otherThanRequested(txn).map(({ ccy, effect }) =>
-    candidate('settled other than asked', ccy, effect),
+    candidate('settled another amount than requested', ccy, effect),
   );
   return {
     movements: effects.map((effect) => ({

@@ -63,7 +63,7 @@ export function alreadyPaid(payment: Payment): Failure {
 export function declinedTooLate({ ref, attempts }: Payment): Failure {
   const txnId = attempts.findLast(mayHaveMoved)?.txnId ?? null;
   return pending(
-    'You said no, but another process had submitted this payment: paid or not is not known yet.',
+    'You declined, but another process had submitted this payment: its outcome is not known yet.',
     'resume',
     txnId ?? ref,
     undefined,
@@ -140,7 +140,7 @@ export const notOrdered = ({ txnId, txnState }: Transaction): Failure =>
   new Failure(
     'pending',
     `Outcome unknown: the service answered the request for a quote with transaction ${txnId} ` +
-      `(${txnState}), which is not what was asked for.`,
+      `(${txnState}), which differs from the order.`,
     {
       next: { do: 'show', id: txnId },
       txnId,

@@ -88,7 +88,7 @@ export async function checkMarket(
   const refuse = (kind: 'limit' | 'temporary', why: string, cause?: Failure): Failure =>
     new Failure(
       kind,
-      'Nothing moved: the conversion could not be checked against your highest loss of ' +
+      'Nothing moved: the conversion could not be checked against your limit on the loss of ' +
         `${bound} %. ${why}`,
       {
         hint:

@@ -13,7 +13,8 @@ const wallet = 'servicepay';
 export function directionOf({ txnId, sourceReq, destReq }: Transaction): 'payment' | 'receive' {
   const [source, destination] = [sourceReq.method, destReq.method];
   if (source == null || destination == null) {
-    const missing = source == null ? 'from which wallet or rail it is paid' : 'to whom it is paid';
+    const missing =
+      source == null ? 'from which wallet or by which method it is paid' : 'to whom it is paid';
     throw unclear(txnId, `the service's answer does not show ${missing}`);
   }
   if (source === wallet) return 'payment';

@@ -131,7 +131,7 @@ describe('the network transport', () => {
         response.writeHead(200, { 'content-encoding': coding }).end(body),
       );
       await expect(transport()(get(url))).rejects.toMatchObject({
-        message: 'the answer could not be unpacked',
+        message: 'the answer could not be decompressed',
         requestSent: true,
       });
     });

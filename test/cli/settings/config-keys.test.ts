@@ -32,7 +32,7 @@ const refused = [
   { key: 'base-url', text: 'https://u:p@pay.example', message: /user name or password/ },
   { key: 'account', text: '../x', message: /cannot be an account id/ },
   { key: 'network', text: 'moon', message: /use mainnet, testnet, any/ },
-  { key: 'maker', text: 'Acme Pay', message: /small letters/ },
+  { key: 'maker', text: 'Acme Pay', message: /lower-case letters/ },
   { key: 'sandbox', text: 'yes', message: /not true or false/ },
   { key: 'sender.type', text: 'robot', message: /individual, business/ },
   { key: 'sender.country', text: 'Germany', message: /two letters/ },

@@ -190,7 +190,7 @@ describe('official BOLT11 vectors', () => {
     ['checksum is invalid', 'its checksum is wrong'],
     ['no 1', 'not a Lightning invoice'],
     ['mixed case', 'mixes upper-case and lower-case'],
-    ['not recoverable', 'its signature does not fit it'],
+    ['not recoverable', 'its signature does not match'],
     ['too short', 'it is too short'],
     ['Invalid multiplier', 'its amount "2500x" is not a number with m, u, n or p'],
     ['sub-millisatoshi', 'not a whole number of millisatoshis'],
@@ -382,10 +382,10 @@ describe('the fields of an invoice', () => {
     [
       'two different payment hashes',
       [...required, ['p', text('x'.repeat(32))]],
-      '"p" field stands twice',
+      '"p" field occurs twice',
     ],
-    ['two different descriptions', [...required, ['d', text('coffee')]], '"d" field stands twice'],
-    ['two different expiries', [...required, ['x', [1]], ['x', [2]]], '"x" field stands twice'],
+    ['two different descriptions', [...required, ['d', text('coffee')]], '"d" field occurs twice'],
+    ['two different expiries', [...required, ['x', [1]], ['x', [2]]], '"x" field occurs twice'],
     ['bits left over', [...required, ['h', [...hash.slice(0, -1), 31]]], 'bits left over'],
     [
       'a description that is not UTF-8',
@@ -475,7 +475,7 @@ describe('the signature of an invoice', () => {
     const other = getPublicKey(new Uint8Array(32).fill(8));
     for (const key of [other, new Uint8Array(33), new Uint8Array(33).fill(2)]) {
       const invoice = signed([...required, [stated, bech32.toWords(key)]]);
-      expect(refusal(() => decodeInvoice(invoice))).toContain('its signature does not fit it');
+      expect(refusal(() => decodeInvoice(invoice))).toContain('its signature does not match');
     }
   });
 
@@ -494,7 +494,7 @@ describe('the signature of an invoice', () => {
         [...words.slice(0, -104), ...bech32.toWords(broken)],
         false,
       );
-      expect(refusal(() => decodeInvoice(invoice))).toContain('its signature does not fit it');
+      expect(refusal(() => decodeInvoice(invoice))).toContain('its signature does not match');
     }
   });
 

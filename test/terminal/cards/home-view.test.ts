@@ -276,7 +276,7 @@ describe('an open payment', () => {
     expect(progress({})).toEqual(['last seen confirmed, not checked']);
     expect(progress({ transaction: taken })).toEqual(['sent, 2 of 6']);
     expect(progress({ step: 'quoted', agreed: false, txnState: 'quoted' })).toEqual([
-      'quoted, your yes is missing, nothing moved yet',
+      'quoted, not approved yet, nothing moved yet',
     ]);
     expect(pendingList(now, 'as of 14:02:11').footer).toBe('as of 14:02:11');
   });

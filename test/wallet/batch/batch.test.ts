@@ -83,7 +83,7 @@ describe('readRows', () => {
     [
       'a text in a column without a name',
       'to,note,\na,b,c\n',
-      [[2, expect.stringContaining('3 cells, and the head has 2')]],
+      [[2, expect.stringContaining('3 cells, and the header has 2')]],
     ],
     ['columns that begin with #', 'to,#Dept\na,Sales\n', [[2, { to: 'a' }]]],
     [

@@ -62,7 +62,7 @@ describe('a transaction', () => {
       received({
         destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.002, amtSettled: 0.0015 },
       }),
-      ['settled other than asked: 0.0005 BTC'],
+      ['settled another amount than requested: 0.0005 BTC'],
     ],
     ['rejected', transaction({ txnState: 'rejected' }), []],
   ] as const)('%s could explain a difference', ([, txn, expected]) => {

@@ -109,7 +109,7 @@ describe('the polling interval', () => {
 describe('the wait', () => {
   const unread = new Failure(
     'unexpected',
-    "The service's answer was not understood: txnState is missing.",
+    "The service's answer could not be read: txnState is missing.",
   );
 
   test('ends with exit 8 and the cause after three unreadable answers in a row', async () => {

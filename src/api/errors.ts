@@ -7,6 +7,7 @@ import { Failure, type FailureDetails, type FailureKind } from '../formats/failu
  */
 export type Effect = 'read' | 'setting' | 'quote' | 'payment';
 
+/** What a {@link ServiceError} is made from. */
 export type ServiceErrorDetails = FailureDetails &
   Pick<ServiceError, 'status' | 'reason'> &
   Partial<Pick<ServiceError, 'isOwnRefusal' | 'params' | 'retryAfterMs'>>;

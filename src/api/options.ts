@@ -11,6 +11,7 @@ export interface LogFacts {
   readonly requestId?: string;
 }
 
+/** What a client needs to reach the service. */
 export interface ClientOptions {
   /** An https URL, or http to this machine; see `parseBaseUrl`. */
   baseUrl: string;

@@ -1,5 +1,6 @@
 // The interface of every transport (network, embedded sandbox, fake).
 
+/** A signed request, as a transport sends it. */
 export interface HttpRequest {
   method: string;
   url: string;
@@ -34,6 +35,7 @@ export interface HttpResponse {
  */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
 
+/** Whether the request can have reached the service. */
 export interface NetworkErrorDetails {
   /** False only if certainly no byte of the request was sent. */
   requestSent: boolean;

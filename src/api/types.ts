@@ -261,6 +261,7 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** An access token, and when it expires. */
 export interface Token {
   accessToken: string;
   /** Epoch ms, by the service's clock. */
@@ -274,6 +275,7 @@ export interface TokenStore {
   save(token: Token): Promise<void>;
 }
 
+/** The API key and secret that sign requests for a token. */
 export interface Credentials {
   apiKey: string;
   apiSecret: string;

@@ -59,6 +59,7 @@ export type NextStep =
   | { readonly do: 'allow'; readonly destination: string }
   | { readonly do: 'see-institutions'; readonly country: string };
 
+/** What a failure carries besides kind and message. */
 export interface FailureDetails {
   /** What to change or to request, in words that hold for every program. */
   hint?: string | undefined;

@@ -3,6 +3,7 @@ import { bech32 } from '@scure/base';
 import { changed, normaliseBech32 } from './address/encodings.js';
 import { Failure } from './failure.js';
 
+/** `user@domain`, split at the `@`. */
 export interface LightningAddress {
   readonly user: string;
   readonly domain: string;

@@ -10,6 +10,7 @@ import type { Quote } from '../wallet/quote/quote.js';
 import type { WalletClient } from './client.js';
 import type { CreateTransaction } from './creation.js';
 
+/** What `openPayments` is given. */
 export interface PaymentsOptions {
   /** The client. Payments act in the account of its key. */
   client: WalletClient;

@@ -2,6 +2,7 @@
 // rates that have moved.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { quickTime, svcpay } from '../support/in-process.js';
 import { test as strictTest } from '../support/strict.js';
@@ -230,4 +231,27 @@ describe.concurrent('a reference whose quote came to nothing', () => {
     const earlier = await svcpay(['tx', 'confirm', shown.stdout.trim(), '--yes'], around);
     expect(earlier).toMatchObject({ exitCode: 2, stdout: '' });
   });
+});
+
+test('tx resume ends after 30 s, whatever requests the service leaves unanswered', async ({
+  around,
+}) => {
+  const to = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+  for (const amount of ['20000sat', '30000sat'])
+    await svcpay(['send', 'onchain', to, amount, '--yes', '--no-wait'], around);
+  await around.sandbox.faults.add({ kind: 'latency', delay: '10m', times: 'always' });
+  let waitedMs = 0;
+  const run = await svcpay(['tx', 'resume', '--yes', '--json'], {
+    ...around,
+    // Only the wait of the whole command ends here: no request is given up before it.
+    sleep: (ms, signal) =>
+      ms === 30_000
+        ? delay(500).then(() => void (waitedMs = ms))
+        : delay(ms, undefined, { ...(signal && { signal }) }),
+  });
+  expect(waitedMs).toBe(30_000);
+  expect(run).toMatchObject({ exitCode: 8 });
+  const message = expect.stringMatching(/submitted, .* no answer came before this run ended/);
+  expect(run.json()).toMatchObject([{ exitCode: 8, message }, { exitCode: 8 }]);
+  expect(run.stderr + run.stdout).not.toContain('nothing moved');
 });

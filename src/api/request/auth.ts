@@ -239,7 +239,7 @@ export function authorize(tokens: TokenKeeper, options: ClientOptions): Step {
       const end = await poll(policy, attempt, { now, sleep, random, signal });
       if ('done' in end) return end.done;
       if (end.over === 'exhausted' && refusal !== undefined) return refusal;
-      throw interrupted();
+      throw interrupted(signal);
     } catch (error) {
       throw effect === 'payment' && refusal !== undefined ? unanswered(error, call) : error;
     }

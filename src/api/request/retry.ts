@@ -39,7 +39,7 @@ export const retry =
     const { pauses } = policies.read;
     const { clock, sleep } = options;
     const end = await poll({ pauses }, attempt, { now: clock, sleep, signal });
-    if (!('done' in end)) throw interrupted();
+    if (!('done' in end)) throw interrupted(signal);
     if ('error' in end.done) throw end.done.error;
     return end.done.answer;
   };
@@ -122,10 +122,12 @@ function openBudget(options: ClientOptions, limits: CallLimits = {}) {
   };
 }
 
-export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted.');
+/** Who aborts the signal can give another failure as its reason. */
+export const interrupted = (signal: AbortSignal | undefined): Failure =>
+  signal?.reason instanceof Failure ? signal.reason : new Failure('interrupted', 'Interrupted.');
 
 function throwIfInterrupted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw interrupted();
+  if (signal?.aborted === true) throw interrupted(signal);
 }
 
 /**
@@ -139,7 +141,7 @@ export async function unlessInterrupted<T>(
   throwIfInterrupted(signal);
   if (signal === undefined) return work();
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(interrupted());
+    const stop = (): void => reject(interrupted(signal));
     signal.addEventListener('abort', stop, { once: true });
     work()
       .then(resolve, reject)

@@ -15,7 +15,7 @@ import type { ClientOptions, LogFacts } from '../options.js';
 import { trackRateLimit, type RateLimit } from './rate-limit.js';
 import { createRedactor, withoutTokens } from '../redact.js';
 import type { AnswerReader } from '../reading/readers.js';
-import { retry, unlessInterrupted } from './retry.js';
+import { interrupted, retry, unlessInterrupted } from './retry.js';
 import { NetworkError, type HttpResponse, type Timing } from '../transport.js';
 import type { Token } from '../types.js';
 import { NoAnswer } from '../errors.js';
@@ -192,14 +192,14 @@ const explain =
 function noAnswer(error: NetworkError, call: Call, baseUrl: string): NoAnswer {
   const { effect, txnId, signal } = call;
   const mayHaveArrived = effect !== 'read' && error.requestSent;
-  const interrupted = signal?.aborted === true;
-  const message = interrupted ? 'Interrupted.' : `No answer from ${baseUrl}: ${error.message}.`;
+  const stopped = signal?.aborted === true ? interrupted(signal) : undefined;
+  const message = stopped?.message ?? `No answer from ${baseUrl}: ${error.message}.`;
   if (mayHaveArrived && effect === 'payment')
     return unknownOutcome(message, { effect, txnId }, { cause: error });
-  return new NoAnswer(interrupted ? 'interrupted' : 'temporary', message, {
+  return new NoAnswer(stopped?.kind ?? 'temporary', message, {
     mayHaveArrived,
     txnId,
-    hint: interrupted ? undefined : 'Check the network and the base URL, then try again.',
+    hint: stopped ? undefined : 'Check the network and the base URL, then try again.',
     cause: error,
   });
 }

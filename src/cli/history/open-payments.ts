@@ -1,5 +1,6 @@
 // The open payments of the account: from the journal, refreshed from the service.
 import pLimit from 'p-limit';
+import type { ServiceClient } from '../../api/client.js';
 import type { ListedTransaction, Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { messageOf } from '../../formats/unknown.js';
@@ -60,7 +61,7 @@ export async function refreshOpen(context: Context): Promise<Refreshed> {
   if (submitted.length > atOnce)
     await within(
       refreshTimeoutMs,
-      readListed(submitted, outcomes, context).catch(failureOf),
+      readListed(submitted, outcomes, service, context).catch(failureOf),
       context,
     );
   const waiting = submitted
@@ -103,9 +104,9 @@ const mostPages = 10;
 export async function readListed(
   submitted: readonly Payment[],
   outcomes: Map<string, ListedTransaction | Failure>,
+  service: ServiceClient,
   context: Context,
 ): Promise<void> {
-  const service = await context.client();
   const journal = await context.journal();
   const byId = new Map(submitted.map((payment) => [latest(payment).txnId, payment]));
   const dayMs = 86_400_000;

@@ -80,13 +80,16 @@ const openWaitMs = 30_000;
 async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
   const { out, live } = context;
   const payments = await agreedPayments(context);
+  // While a question stands, the person decides how long it takes.
+  const atMostMs = payments.every(mayHavePaid) ? waiting : 'forever';
+  const { end, over } = deadline(atMostMs, context);
   try {
     const resumed = await resumeAll(
       startingAnywhere(payments, context),
       waiting,
       context.now,
-      (each) => depsFor(each, context),
-      await knownFrom(payments, waiting, context),
+      (each) => depsFor(each, end, context),
+      await knownFrom(payments, waiting, end, context),
     );
     resumed.sort((a, b) => a.payment.openedAt - b.payment.openedAt);
     live.stop();
@@ -103,8 +106,26 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
     const failure = mostUrgent(resumed);
     if (failure !== undefined) throw failure;
   } finally {
+    over();
     live.stop();
   }
+}
+
+/**
+ * Ends requests together with the wait, because the service can leave each one unanswered for half a
+ * minute.
+ */
+function deadline(waiting: Wait, { sleep, signal }: Context) {
+  const end = new AbortController();
+  const isOver = new AbortController();
+  const atMostMs = waiting === false ? openWaitMs : waiting;
+  if (atMostMs !== 'forever')
+    void sleep(atMostMs, isOver.signal).then(
+      () =>
+        end.abort(new Failure('temporary', `No answer within ${Math.round(atMostMs / 1000)} s.`)),
+      () => undefined,
+    );
+  return { end: AbortSignal.any([signal, end.signal]), over: () => isOver.abort() };
 }
 
 /** The most payments that are read separately, which shows more than the list. */
@@ -115,11 +136,19 @@ const mostReadSingly = 4;
  * because a thousand single reads would take minutes. The journal is read for each payment, because
  * another machine may have resumed it meanwhile.
  */
-async function knownFrom(payments: readonly Payment[], waiting: Wait, context: Context) {
+async function knownFrom(
+  payments: readonly Payment[],
+  waiting: Wait,
+  end: AbortSignal,
+  context: Context,
+) {
   const listed = new Map<string, ListedTransaction | Failure>();
   const submitted = payments.filter(mayHavePaid);
   // Payments that the list does not show, or cannot show now, are read by id.
-  if (submitted.length > mostReadSingly) await ifAvailable(readListed(submitted, listed, context));
+  if (submitted.length > mostReadSingly) {
+    const { client } = await context.account();
+    await ifAvailable(readListed(submitted, listed, client.until(end), context));
+  }
   const journal = await context.journal();
   const { columns } = transactionList(context.now());
   return async ({ id, updatedAt }: Payment): Promise<Resumed | undefined> => {
@@ -160,12 +189,15 @@ async function agreedPayments(context: Context): Promise<readonly Payment[]> {
   return payments.filter(mayHavePaid);
 }
 
-async function depsFor(payment: Payment, context: Context): ReturnType<typeof paymentDeps> {
+async function depsFor(
+  payment: Payment,
+  end: AbortSignal,
+  context: Context,
+): ReturnType<typeof paymentDeps> {
   const { client } = await context.account();
-  return paymentDeps(
-    context,
-    paymentScreen(presentationOf(payment), () => client.serviceNow(), context),
-  );
+  const screen = paymentScreen(presentationOf(payment), () => client.serviceNow(), context);
+  const deps = await paymentDeps(context, screen);
+  return { ...deps, service: client.until(end), signal: end };
 }
 
 /** Fails before a quote that no one could approve. */

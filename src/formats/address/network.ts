@@ -1,5 +1,6 @@
 // The Bitcoin networks and the prefixes of their addresses and invoices.
 
+/** The chain that an address or an invoice belongs to. */
 export type BitcoinNetwork = 'mainnet' | 'testnet' | 'signet' | 'regtest';
 
 interface NetworkPrefixes {

@@ -67,6 +67,7 @@ export const statusAnswer = v.object({
   due: v.number(),
 }) satisfies Answer<SandboxStatus>;
 
+/** The API key and secret of an account of the sandbox. */
 export interface Credentials {
   readonly apiKey: string;
   readonly apiSecret: string;

@@ -163,7 +163,7 @@ async function readUntilTied({
     return {};
   };
   const end = await poll(policies.laggingList, read, clock);
-  if ('over' in end && end.over === 'interrupted') throw interrupted();
+  if ('over' in end && end.over === 'interrupted') throw interrupted(clock.signal);
   return { ...compared, wallets };
 }
 

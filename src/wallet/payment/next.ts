@@ -196,6 +196,8 @@ function submitting(situation: Situation<Submitting>): Step {
   if (wish.until === 'quoted') return look(situation);
   const isSent = isUnanswered || refusal !== undefined;
   if (isInterrupted === true) {
+    if (isSent && known.submittedHere !== true)
+      return fail(situation, confirmationUnknown(situation));
     return isSent
       ? fail(situation, outcomes.leftUnanswered(attempt))
       : { do: 'withdraw', failure: outcomes.interrupted() };
@@ -290,6 +292,8 @@ function isLastWord({ known, now }: Situation<Settling>, { result, count, error 
   return result === 'unreadable' && (count >= 3 || error?.kind === 'authentication');
 }
 
+const noAnswerYet = (): Error => new Error('no answer came before this run ended.');
+
 function stopWatching(
   situation: Situation,
   inWords: (attempt: Attempt, cause?: Failure) => Failure,
@@ -297,7 +301,7 @@ function stopWatching(
 ): Step {
   const { known, attempt, payment } = situation;
   return txnOf(known) === undefined
-    ? fail(situation, outcomes.unreadable(payment, cause ?? outcomes.interrupted()))
+    ? fail(situation, outcomes.unreadable(payment, cause ?? noAnswerYet()))
     : fail(situation, inWords(attempt, cause));
 }
 

@@ -15,6 +15,7 @@ import { exchangeRate } from '../../formats/exchange-rate.js';
 import { notObeyed } from '../order/echo.js';
 import type { Order } from '../order/orders.js';
 
+/** What a payment moves and costs, as the service quoted it. */
 export interface Quote {
   readonly txnId: string;
   /** The amount debited from the wallet, including all fees. */

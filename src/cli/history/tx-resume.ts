@@ -112,8 +112,8 @@ async function resumeOpen(waiting: Wait, context: Context): Promise<void> {
 }
 
 /**
- * Ends requests together with the wait, because the service can leave each one unanswered for half a
- * minute.
+ * Ends requests together with the wait, because the service can leave each one unanswered for
+ * half a minute.
  */
 function deadline(waiting: Wait, { sleep, signal }: Context) {
   const end = new AbortController();

@@ -1,5 +1,5 @@
-// What a run that ends early reports of a payment that an earlier run submitted. Without an answer of
-// the service, only the journal knows that money may have moved.
+// What a run that ends early reports of a payment that an earlier run submitted. Without an answer
+// from the service, only the journal knows that money may have moved.
 import { Failure, type FailureKind } from '../../formats/failure.js';
 import type { Journal } from '../../store/journal/journal.js';
 import { mayHavePaid, type Payment } from '../../store/journal/payment.js';

@@ -6,7 +6,7 @@ import { parseBaseUrl } from './base-url.js';
 import { effectOf } from './effect.js';
 import { CancelNotOffered, ServiceError } from './errors.js';
 import { wireJson } from './json.js';
-import { methodsToMaker, toMaker } from './maker.js';
+import { methodsToWireNames, toWireNames } from './wire-names.js';
 import type { ClientOptions } from './options.js';
 import * as read from './reading/objects.js';
 import type { AnswerReader } from './reading/readers.js';
@@ -130,7 +130,7 @@ export class ServiceClient {
    * in the list.
    */
   async createTransaction(transaction: types.CreateTransaction): Promise<types.Transaction> {
-    const body = wireJson(toMaker(transaction, this.#options.maker));
+    const body = wireJson(toWireNames(transaction, this.#options.maker));
     return this.#service.call(
       { method: 'POST', path: '/api/v2/transaction', body, effect: 'quote' },
       readTransaction,
@@ -416,7 +416,7 @@ const ifPossible =
 const isNotOffered = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && (error.status === 404 || error.status === 405);
 
-function filterQuery(filter: types.TransactionFilter, maker: string): [string, string][] {
+function filterQuery(filter: types.TransactionFilter, serviceName: string): [string, string][] {
   const {
     txnStatuses,
     srcMethods,
@@ -438,7 +438,9 @@ function filterQuery(filter: types.TransactionFilter, maker: string): [string, s
       parameter(name, value === undefined ? value : `${value}`),
     ),
     ...arrayParameter('txnStatuses', txnStatuses ?? []),
-    ...methods.flatMap(([name, value]) => parameter(name, value && methodsToMaker(value, maker))),
+    ...methods.flatMap(([name, value]) =>
+      parameter(name, value && methodsToWireNames(value, serviceName)),
+    ),
   ];
 }
 

@@ -1,5 +1,5 @@
 // The context of a command: terminal, service, journal. Expensive parts are opened on first use.
-import { fieldFromMaker } from '../api/maker.js';
+import { fieldFromWireName } from '../api/wire-names.js';
 import type { OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
@@ -134,7 +134,7 @@ function openScreen(
     explorerOf: () => settings().profile.explorer,
     flags: { noColor: !globals.color, noInput: !globals.input, json: globals.json },
   });
-  const fields = globals.fields?.map((field) => fieldFromMaker(field, settings().maker));
+  const fields = globals.fields?.map((field) => fieldFromWireName(field, settings().maker));
   return {
     terminal,
     out: createOutput(terminal, { ...globals, fields, format: globals.output }),

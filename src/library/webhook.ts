@@ -59,7 +59,8 @@ export const signWebhook = (rawBody: RawBody, secret: string): string =>
  * The name of the header with the signature: `X-Servicepay-Signature`, or `X-Acmepay-Signature` for
  * the service name `acme`.
  */
-export const webhookSignatureHeader = (maker = 'service'): string => signatureHeader(maker);
+export const webhookSignatureHeader = (serviceName = 'service'): string =>
+  signatureHeader(serviceName);
 
 /**
  * Reads the body of a delivery without a check of its signature: see {@link readWebhook}. Throws

@@ -29,7 +29,7 @@ import { dueActions } from './kinds/index.js';
 import { shapedEdge } from './live-shapes/apply.js';
 import { readShapeNames } from './live-shapes/table.js';
 import { verifyBooks } from './world/ledger.js';
-import { makerNames } from './wire/maker.js';
+import { wireNamesOf } from './wire/wire-names.js';
 import type { Poster } from './deliveries/post.js';
 import { Refusal } from './wire/refusal.js';
 import { logRequest } from './http/request-log.js';
@@ -116,12 +116,12 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     onAnswer,
     onError = () => undefined,
   } = options;
-  const maker = makerNames(options.maker ?? 'service');
+  const wireNames = wireNamesOf(options.maker ?? 'service');
   const shapes = new Set(readShapeNames(options.liveShapes ?? []));
   const contextOn = (store: Store): Context => ({
     store,
     random,
-    maker,
+    wireNames,
     now: readClock(store, machineTime()).now,
     baseUrl: baseUrl(),
     liveShapes: shapes,
@@ -141,7 +141,7 @@ export function openService(options: ServiceOptions, baseUrl: () => string) {
     logRequest(ctx, incoming, answer(ctx, incoming), lateAction);
   });
   const runDue = (ctx: Context): void => runDueActions(ctx, actions);
-  const respond = withFaults(answer, shapedEdge(shapes, maker, machineTime));
+  const respond = withFaults(answer, shapedEdge(shapes, wireNames, machineTime));
   const poster = lazyPoster();
   const worker = createDeliveryWorker({
     write: (job) => store.write(() => job(contextOn(store))),

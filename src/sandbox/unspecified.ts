@@ -126,7 +126,7 @@ export function lightningNetworkFeeOf(amount: Big, decimals: number): Big {
 /**
  * "Two further booleans. Their names: not shown." The documented flag deducts both fees from the
  * sent amount. Each of these flags deducts one fee. The other flag contains the service name, see
- * `Maker`.
+ * `WireNames`.
  */
 export const networkFeeDeduction = 'deductNetworkFees';
 

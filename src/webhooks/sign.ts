@@ -21,6 +21,6 @@ export function digestOf(body: Uint8Array, secret: string | Uint8Array): Buffer 
 /**
  * The header that carries the signature, such as `X-Acmepay-Signature` for the service name `acme`.
  */
-export function signatureHeader(maker: string): string {
-  return `X-${maker.charAt(0).toUpperCase()}${maker.slice(1)}pay-Signature`;
+export function signatureHeader(serviceName: string): string {
+  return `X-${serviceName.charAt(0).toUpperCase()}${serviceName.slice(1)}pay-Signature`;
 }

@@ -120,20 +120,20 @@ const schemaOf = (described: v.InferOutput<typeof content>): object =>
 const checks = new Map<string, Promise<Check>>();
 
 /**
- * The check for the service at `url`, by its own description, which differs by maker alone: the
- * first service of a maker is asked for it.
+ * The check for the service at `url`, by the description of the first service with this service
+ * name. Descriptions differ only by service name.
  */
 export async function checkFor(
   url: string,
   send: (request: Request) => Promise<Response> = fetch,
-  maker = 'service',
+  serviceName = 'service',
 ): Promise<Check> {
-  const known = checks.get(maker);
+  const known = checks.get(serviceName);
   if (known !== undefined) return known;
   const check = send(new Request(`${url}/openapi.json`)).then(async (response) =>
     openApiCheck(await response.text()),
   );
-  checks.set(maker, check);
+  checks.set(serviceName, check);
   return check;
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../answer.js';
 import { authorize, checkKey, createTokenKeeper, requestToken, sign, tokenPath } from './auth.js';
 import type { Call, CallLimits, Send, Step } from './call.js';
-import { fromMaker } from '../maker.js';
+import { fromWireNames } from '../wire-names.js';
 import type { ClientOptions, LogFacts } from '../options.js';
 import { trackRateLimit, type RateLimit } from './rate-limit.js';
 import { createRedactor, withoutTokens } from '../redact.js';
@@ -71,7 +71,7 @@ export function createService(options: ClientOptions): Service {
       async call(call, read) {
         const answer = await request(stopped(call));
         seen?.(answer.response);
-        const json = fromMaker(answer.json, options.maker);
+        const json = fromWireNames(answer.json, options.maker);
         return valueOf(
           { ...answer, json },
           call,

@@ -1,6 +1,6 @@
 // Filters of `tx list` and `tx export`. Specification: endpoint 10.
 import type { ServiceClient } from '../../api/client.js';
-import { fieldFromMaker } from '../../api/maker.js';
+import { fieldFromWireName } from '../../api/wire-names.js';
 import type { TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { parseInstant, type Instant } from '../../formats/calendar.js';
@@ -133,7 +133,7 @@ export async function historyFilter(
 }
 
 function joined(words: readonly string[], { maker }: ServiceClient): string | undefined {
-  const methods = words.map((word) => fieldFromMaker(word, maker));
+  const methods = words.map((word) => fieldFromWireName(word, maker));
   const wrong = methods.find((method) => ownWallet.test(method) && method !== 'servicepay');
   if (wrong !== undefined) throw notMethod(wrong);
   return methods.length === 0 ? undefined : methods.join(',');

@@ -18,13 +18,13 @@ export interface EmbeddedService {
 
 export async function openEmbedded(
   home: Home,
-  maker: string,
+  serviceName: string,
   env: Parameters<typeof chosenShapes>[0],
 ): Promise<EmbeddedService> {
   const service = openSandbox({
     file: sandboxFile(home),
     openFile: openSqlite,
-    maker,
+    maker: serviceName,
     liveShapes: chosenShapes(env),
     // Receivers of the sandbox are on this machine, such as webhook listen.
     allowHttpCallbacks: true,

@@ -7,7 +7,7 @@ import { parsePhone } from '../../formats/phone.js';
 import { databaseIdVariable } from '../../store/database/address.js';
 import {
   checkHeader,
-  checkMaker,
+  checkServiceName,
   databaseVariable,
   keepDatabase,
   readNetwork,
@@ -161,7 +161,7 @@ export const configKeys: readonly ConfigKey[] = [
     effective: ({ network }) => network,
     variable: 'SVCPAY_NETWORK',
   }),
-  profileKey('maker', 'maker', checkMaker, {
+  profileKey('maker', 'maker', checkServiceName, {
     about: 'service name on the wire, such as acme for acmepay',
     effective: ({ maker }) => maker,
     variable: 'SVCPAY_MAKER',

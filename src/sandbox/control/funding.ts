@@ -10,7 +10,7 @@ import { addConfirmations, kindOf } from '../kinds/index.js';
 export function fund(ctx: Context, account: Account, ccy: string, amount: Big): void {
   const quoted = createTransaction(ctx, account, {
     sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
-    destReq: { ccy, method: ctx.maker.method, amtRequested: amount, reqDetails: {} },
+    destReq: { ccy, method: ctx.wireNames.method, amtRequested: amount, reqDetails: {} },
     note: 'Sandbox money',
     deductNetworkFeesFromDest: false,
     deductNetworkFees: false,

@@ -116,10 +116,10 @@ function perform(
     kind.payFromOutside?.({ ...ctx, now: ctx.now + 2 * minute }, confirmed);
 }
 
-function receive({ maker }: Context, method: string, amount: string): object {
+function receive({ wireNames }: Context, method: string, amount: string): object {
   return {
     sourceReq: { ccy: 'BTC', method },
-    destReq: { ccy: 'BTC', method: maker.method, amtRequested: new Big(amount) },
+    destReq: { ccy: 'BTC', method: wireNames.method, amtRequested: new Big(amount) },
   };
 }
 
@@ -131,19 +131,24 @@ function payInvoice(ctx: Context, amount: string, description: string): object {
     txnId: null,
   });
   return {
-    sourceReq: { ccy: 'BTC', method: ctx.maker.method },
+    sourceReq: { ccy: 'BTC', method: ctx.wireNames.method },
     destReq: { ccy: 'BTC', method: 'lightning', reqDetails: { paymentRequest: invoice } },
   };
 }
 
-function swap({ maker: { method } }: Context, from: string, to: string, amount: string): object {
+function swap(
+  { wireNames: { method } }: Context,
+  from: string,
+  to: string,
+  amount: string,
+): object {
   return {
     sourceReq: { ccy: from, method, amtRequested: new Big(amount) },
     destReq: { ccy: to, method },
   };
 }
 
-function buy({ maker: { method } }: Context, from: string, to: string, amount: string): object {
+function buy({ wireNames: { method } }: Context, from: string, to: string, amount: string): object {
   return {
     sourceReq: { ccy: from, method },
     destReq: { ccy: to, method, amtRequested: new Big(amount) },
@@ -151,25 +156,25 @@ function buy({ maker: { method } }: Context, from: string, to: string, amount: s
 }
 
 function sendTo(
-  { maker }: Context,
+  { wireNames }: Context,
   ccy: string,
   method: string,
   amount: string,
   address: string,
 ): object {
   return {
-    sourceReq: { ccy, method: maker.method },
+    sourceReq: { ccy, method: wireNames.method },
     destReq: { ccy, method, amtRequested: new Big(amount), reqDetails: { address } },
   };
 }
 
-function payOut({ maker }: Context, amount: string): object {
+function payOut({ wireNames }: Context, amount: string): object {
   const party = (legalFullName: string) => ({
     type: 'individual',
     details: { legalFullName, countryCode: 'VN' },
   });
   return {
-    sourceReq: { ccy: 'BTC', method: maker.method, kyc: party('Tran Thi B') },
+    sourceReq: { ccy: 'BTC', method: wireNames.method, kyc: party('Tran Thi B') },
     destReq: {
       ccy: 'VND',
       method: 'vnd-instant',

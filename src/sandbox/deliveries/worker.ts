@@ -188,7 +188,7 @@ function findTarget(ctx: Context, id: number, { webhookId, number }: Claim) {
     number,
   );
   if (target === undefined) return undefined;
-  const { ca, method, signatureHeader = ctx.maker.signatureHeader } = readWebhookOptions(ctx);
+  const { ca, method, signatureHeader = ctx.wireNames.signatureHeader } = readWebhookOptions(ctx);
   return { ...target, ca, method, signatureHeader };
 }
 

@@ -13,7 +13,7 @@ type ShownSide = Fields & { readonly reqDetails: Fields };
 export function showTransaction(ctx: Context, txn: Transaction): object {
   const confirmations = confirmationsOf(ctx, txn);
   const [source, dest] = [sourceSide(ctx, txn), destSide(ctx, txn)];
-  return txn.sourceMethod === ctx.maker.method
+  return txn.sourceMethod === ctx.wireNames.method
     ? shape(txn, source, { ...dest, reqDetails: { ...dest.reqDetails, ...confirmations } })
     : shape(txn, { ...source, reqDetails: { ...source.reqDetails, ...confirmations } }, dest);
 }
@@ -60,7 +60,7 @@ function sourceSide(ctx: Context, txn: Transaction): ShownSide {
     amtRequested: txn.sourceAmount,
     amtSettled: txn.state === 'completed' ? settledSource(ctx, txn) : null,
     ...details(ctx, txn.sourceDetails),
-    [ctx.maker.feeField]: txn.serviceFee,
+    [ctx.wireNames.feeField]: txn.serviceFee,
     networkFees: txn.networkFee,
     reqStatus: reqStatusOf(txn.state),
     expiresAt: txn.expiresAt,
@@ -83,8 +83,8 @@ function destSide(ctx: Context, txn: Transaction): ShownSide {
 }
 
 /** The settled amount. For payments from outside, it may differ from the requested amount. */
-function settledSource({ maker }: Context, txn: Transaction): Big {
-  return txn.sourceMethod === maker.method ? settledSourceOf(txn) : txn.charge;
+function settledSource({ wireNames }: Context, txn: Transaction): Big {
+  return txn.sourceMethod === wireNames.method ? settledSourceOf(txn) : txn.charge;
 }
 
 /** The database stores only the path of the page, because the base URL may change. */
@@ -95,8 +95,8 @@ function details({ baseUrl }: Context, { reqDetails, kyc }: SideDetails): ShownS
   return { reqDetails: shown, kyc };
 }
 
-function reduced({ maker }: Context, side: ShownSide): Fields {
+function reduced({ wireNames }: Context, side: ShownSide): Fields {
   const keeps = (field: string): boolean =>
-    reducedSideFields.has(field === maker.feeField ? 'servicepayFees' : field);
+    reducedSideFields.has(field === wireNames.feeField ? 'servicepayFees' : field);
   return Object.fromEntries(Object.entries(side).filter(([field]) => keeps(field)));
 }

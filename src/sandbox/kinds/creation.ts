@@ -37,7 +37,7 @@ export type CreationBody = v.InferOutput<typeof creationBody>;
 
 export function createTransaction(ctx: Context, account: Account, body: CreationBody): Transaction {
   const { sourceReq: source, destReq: dest, extRefId } = body;
-  const kind = findKind(source.method, dest.method, ctx.maker.method);
+  const kind = findKind(source.method, dest.method, ctx.wireNames.method);
   if (kind === undefined)
     throw badRequest(`there is no way from ${source.method} to ${dest.method}`);
   if (
@@ -65,7 +65,7 @@ export function createTransaction(ctx: Context, account: Account, body: Creation
  * The deductions. The documented flag deducts all fees from the sent amount. The other two flags
  * deduct one fee each.
  */
-function deductionsOf({ maker: { feeDeduction } }: Context, body: CreationBody): Deductions {
+function deductionsOf({ wireNames: { feeDeduction } }: Context, body: CreationBody): Deductions {
   const both = body.deductNetworkFeesFromDest;
   const ofService = body[feeDeduction] ?? false;
   if (typeof ofService !== 'boolean') throw badRequest(`${feeDeduction}: true or false is needed`);
@@ -73,7 +73,7 @@ function deductionsOf({ maker: { feeDeduction } }: Context, body: CreationBody):
 }
 
 function assertFunded(ctx: Context, account: Account, source: RequestedSide, quote: Quote): void {
-  if (source.method !== ctx.maker.method) return;
+  if (source.method !== ctx.wireNames.method) return;
   const available = balanceOf(ctx.store, account.id, source.ccy, 'available');
   if (available.gte(quote.charge)) return;
   const [needed, left] = [quote.charge, available].map((value) =>

@@ -79,7 +79,7 @@ export function invoicePayer(
     source: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
     dest: {
       ccy: 'BTC',
-      method: ctx.maker.method,
+      method: ctx.wireNames.method,
       amtRequested: terms.amount.round(8, Big.roundDown),
       reqDetails: {},
     },

@@ -1,7 +1,7 @@
 // Applies live shapes to responses. The service itself stays unchanged.
 import { jsonAnswer, type Incoming, type Outgoing } from '../http/routing.js';
 import { readJson } from '../wire/json.js';
-import type { Maker } from '../wire/maker.js';
+import type { WireNames } from '../wire/wire-names.js';
 import { otherError } from '../unspecified.js';
 import { applyEdit } from './edits.js';
 import { shapeNames, shapeOf, type LiveShapeName } from './table.js';
@@ -10,7 +10,7 @@ const version = '/api/v2';
 
 export function shapedEdge(
   names: ReadonlySet<LiveShapeName>,
-  maker: Maker,
+  wireNames: WireNames,
   machineTime: () => number,
 ) {
   const limiter = createLimiter();
@@ -31,7 +31,7 @@ export function shapedEdge(
     },
     shape(incoming: Incoming, outgoing: Outgoing): Outgoing {
       if (names.size === 0 || !incoming.target.startsWith(version)) return outgoing;
-      return withHeaders(shaped(names, maker, incoming, outgoing), last);
+      return withHeaders(shaped(names, wireNames, incoming, outgoing), last);
     },
   };
 }
@@ -43,7 +43,7 @@ const withHeaders = (outgoing: Outgoing, more: Readonly<Record<string, string>>)
 
 function shaped(
   names: ReadonlySet<LiveShapeName>,
-  maker: Maker,
+  wireNames: WireNames,
   incoming: Incoming,
   outgoing: Outgoing,
 ): Outgoing {
@@ -55,7 +55,7 @@ function shaped(
     const { of, from: [lowest, highest] = [200, 200], edits = [], status: other } = shapeOf(name);
     if (of?.test(request) !== true) continue;
     if (outgoing.status < lowest || outgoing.status > highest) continue;
-    body = edits.reduce((edited: unknown, edit) => applyEdit(edit, edited, maker), body);
+    body = edits.reduce((edited: unknown, edit) => applyEdit(edit, edited, wireNames), body);
     status = other ?? status;
   }
   return { ...outgoing, ...jsonAnswer(status, body) };

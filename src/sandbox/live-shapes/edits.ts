@@ -1,7 +1,7 @@
 // Carries out the edits of live shapes on JSON with exact decimals.
 import Big from 'big.js';
 import { encodeLnurl } from '../../formats/lnurl.js';
-import type { Maker } from '../wire/maker.js';
+import type { WireNames } from '../wire/wire-names.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Change = (value: unknown) => unknown;
@@ -20,7 +20,7 @@ export type Edit = { readonly in?: keyof typeof places } & (
   | { readonly fields?: readonly string[]; readonly as: keyof typeof conversions }
 );
 
-export function applyEdit(edit: Edit, body: unknown, { feeField }: Maker): unknown {
+export function applyEdit(edit: Edit, body: unknown, { feeField }: WireNames): unknown {
   return places[edit.in ?? 'answer'](changeOf(edit, feeField))(body);
 }
 

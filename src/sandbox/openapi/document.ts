@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 description of the service, with the service name in it.
 import { base } from '../endpoints/endpoints.js';
 import { jsonAnswer, type Route } from '../http/routing.js';
-import type { Maker } from '../wire/maker.js';
+import type { WireNames } from '../wire/wire-names.js';
 import { schemas } from './schemas.js';
 import { ref, text, list, oneOf, sent, type Schema } from './shape.js';
 import { cancelSuffix } from '../unspecified.js';
@@ -10,10 +10,10 @@ export const openApiRoute: Route = {
   method: 'GET',
   path: '/openapi.json',
   access: 'public',
-  answer: ({ ctx }) => jsonAnswer(200, openApiDocument(ctx.maker)),
+  answer: ({ ctx }) => jsonAnswer(200, openApiDocument(ctx.wireNames)),
 };
 
-function openApiDocument(maker: Maker): Schema {
+function openApiDocument(wireNames: WireNames): Schema {
   return {
     openapi: '3.1.1',
     info: {
@@ -26,15 +26,15 @@ function openApiDocument(maker: Maker): Schema {
     servers: [{ url: '/' }],
     security: [{ token: [] }],
     paths: paths(base),
-    webhooks: { transactionState: { post: event(maker) } },
+    webhooks: { transactionState: { post: event(wireNames) } },
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: schemas(maker),
+      schemas: schemas(wireNames),
     },
   };
 }
 
-function event({ signatureHeader }: Maker): Schema {
+function event({ signatureHeader }: WireNames): Schema {
   return {
     operationId: 'transactionState',
     summary: 'A transaction has changed its state',

@@ -1,5 +1,5 @@
 // OpenAPI schemas of accounts, addresses, webhooks, errors and LNURL.
-import type { Maker } from '../wire/maker.js';
+import type { WireNames } from '../wire/wire-names.js';
 import {
   amount,
   described,
@@ -15,9 +15,9 @@ import {
 } from './shape.js';
 import { transactionSchemas } from './transaction-schemas.js';
 
-export function schemas(maker: Maker): Record<string, Schema> {
+export function schemas(wireNames: WireNames): Record<string, Schema> {
   const others = [accountSchemas, payoutSchemas, webhookSchemas, errorSchemas, lnurlSchemas];
-  return Object.assign(transactionSchemas(maker), ...others);
+  return Object.assign(transactionSchemas(wireNames), ...others);
 }
 
 const accountSchemas: Record<string, Schema> = {

@@ -1,6 +1,6 @@
 // OpenAPI schemas of the transaction and its two sides, depending on method and state.
 import { payoutMethods } from '../kinds/rails.js';
-import type { Maker } from '../wire/maker.js';
+import type { WireNames } from '../wire/wire-names.js';
 import { states } from '../wire/states.js';
 import { confirmationFields, networkFeeDeduction, unitsPerDollar } from '../unspecified.js';
 import {
@@ -29,11 +29,11 @@ const pageUrl = described(
   'Hosted payment page with a QR code.',
 );
 
-export function transactionSchemas(maker: Maker): Record<string, Schema> {
-  const sides = sideFields(maker);
-  const methodsOfSource = oneOf(maker.method, 'lightning', 'on-chain');
+export function transactionSchemas(wireNames: WireNames): Record<string, Schema> {
+  const sides = sideFields(wireNames);
+  const methodsOfSource = oneOf(wireNames.method, 'lightning', 'on-chain');
   const methodsOfDest = oneOf(
-    maker.method,
+    wireNames.method,
     'lightning',
     'lnurl',
     'on-chain',
@@ -67,11 +67,11 @@ export function transactionSchemas(maker: Maker): Record<string, Schema> {
         ...sides.full,
         expiresAt: epochMs('Expiry.'),
       },
-      { allOf: detailsOfSource(maker) },
+      { allOf: detailsOfSource(wireNames) },
     ),
     DestReq: record(
       { ...sides.listed, method: methodsOfDest, reqDetails: ref('DestDetails'), ...sides.full },
-      { allOf: detailsOfDest(maker) },
+      { allOf: detailsOfDest(wireNames) },
     ),
     SourceDetails: sourceDetails,
     DestDetails: destDetails,
@@ -91,7 +91,7 @@ export function transactionSchemas(maker: Maker): Record<string, Schema> {
       source: { type: 'integer' },
       relationship: { type: 'integer' },
     }),
-    CreateTransaction: creation(maker, methodsOfSource, methodsOfDest),
+    CreateTransaction: creation(wireNames, methodsOfSource, methodsOfDest),
   };
 }
 
@@ -118,7 +118,7 @@ const transaction = (sourceReq: Schema, destReq: Schema, more: Schema): Schema =
     more,
   );
 
-function sideFields({ feeField }: Maker) {
+function sideFields({ feeField }: WireNames) {
   return {
     listed: {
       ccy: currency,
@@ -177,8 +177,8 @@ const destDetails = sent({
 
 const detailsAre = (reqDetails: Schema): Schema => ({ properties: { reqDetails } });
 
-const detailsOfSource = (maker: Maker): Schema[] => [
-  implies(holds({ method: maker.method }), detailsAre(nothing)),
+const detailsOfSource = (wireNames: WireNames): Schema[] => [
+  implies(holds({ method: wireNames.method }), detailsAre(nothing)),
   implies(
     holds({ method: 'lightning' }),
     detailsAre(record({ paymentRequest: nullable(bolt11), invoicePageUrl: pageUrl })),
@@ -198,8 +198,8 @@ const detailsOfSource = (maker: Maker): Schema[] => [
   ),
 ];
 
-const detailsOfDest = (maker: Maker): Schema[] => [
-  implies(holds({ method: maker.method }), detailsAre(nothing)),
+const detailsOfDest = (wireNames: WireNames): Schema[] => [
+  implies(holds({ method: wireNames.method }), detailsAre(nothing)),
   implies(holds({ method: 'lightning' }), detailsAre(record({ paymentRequest: bolt11 }))),
   implies(holds({ method: 'lnurl' }), detailsAre(record({ address: text, lnurlAddress: text }))),
   implies(holds({ method: 'on-chain' }), detailsAre(record({ address: text, ...confirmations }))),
@@ -234,7 +234,7 @@ const unconfirmed: readonly Schema[] = [
   }),
 ];
 
-function creation(maker: Maker, sourceMethods: Schema, destMethods: Schema): Schema {
+function creation(wireNames: WireNames, sourceMethods: Schema, destMethods: Schema): Schema {
   const side = (method: Schema, reqDetails: Schema): Schema =>
     sent({
       ccy: currency,
@@ -254,7 +254,7 @@ function creation(maker: Maker, sourceMethods: Schema, destMethods: Schema): Sch
       'extRefId?': described(text, 'Unique per transaction.'),
       'note?': text,
       'deductNetworkFeesFromDest?': flag,
-      [`${maker.feeDeduction}?`]: flag,
+      [`${wireNames.feeDeduction}?`]: flag,
       [`${networkFeeDeduction}?`]: flag,
       'sourceOfFunds?': ref('SourceOfFunds'),
     },

@@ -51,8 +51,8 @@ const noted = v.object({
 });
 
 /** Adds the endings that faults inject. */
-export function plan({ store, maker }: Context, txn: Transaction): Transaction {
-  if (txn.sourceMethod !== maker.method) return txn;
+export function plan({ store, wireNames }: Context, txn: Transaction): Transaction {
+  if (txn.sourceMethod !== wireNames.method) return txn;
   const destination = destinationOf(txn.destDetails);
   const outcome = takePaymentFault(store, destination);
   const back = takeReturn(store, destination);

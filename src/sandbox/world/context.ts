@@ -1,6 +1,6 @@
 // The context of one piece of work: database, time, randomness and the settings of the service.
 import { createHash } from 'node:crypto';
-import type { Maker } from '../wire/maker.js';
+import type { WireNames } from '../wire/wire-names.js';
 import type { Store } from '../storage/database.js';
 
 export type Random = (length: number) => Uint8Array;
@@ -10,7 +10,7 @@ export interface Context {
   /** Epoch ms by the service's clock. */
   readonly now: number;
   readonly random: Random;
-  readonly maker: Maker;
+  readonly wireNames: WireNames;
   /** The address of the service as clients see it, without a trailing slash. */
   readonly baseUrl: string;
   /** The names of the active live shapes. */

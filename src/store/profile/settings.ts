@@ -59,7 +59,7 @@ export function resolveSettings(
     /** The secret from the environment. Without it, the secret store has the secret. */
     apiSecret: given('SVCPAY_API_SECRET'),
     accountId: flags.account ?? given('SVCPAY_ACCOUNT') ?? profile.account,
-    maker: checkMaker(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
+    maker: checkServiceName(given('SVCPAY_MAKER') ?? profile.maker ?? 'service'),
     /**
      * The webhook signature header, if it differs from the header that contains the service name.
      */
@@ -88,11 +88,11 @@ function unknownProfile(name: string, { profiles }: Config): Failure {
 }
 
 /** Checks the service name, which is part of field and header names on the wire. */
-export function checkMaker(maker: string): string {
-  if (/^[a-z][a-z0-9]{0,31}$/.test(maker)) return maker;
+export function checkServiceName(name: string): string {
+  if (/^[a-z][a-z0-9]{0,31}$/.test(name)) return name;
   throw new Failure(
     'usage',
-    `"${maker}" cannot be a service name: use lower-case letters and digits.`,
+    `"${name}" cannot be a service name: use lower-case letters and digits.`,
   );
 }
 

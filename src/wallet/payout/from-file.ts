@@ -1,7 +1,7 @@
 // Reads a payout from a file: the body of a create request, checked field by field and sent
 // unchanged.
 import * as v from 'valibot';
-import { fromMaker } from '../../api/maker.js';
+import { fromWireNames } from '../../api/wire-names.js';
 import type { CreateTransaction } from '../../api/types.js';
 import { fixed, fromWire, parseAmount, parseCurrency } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';
@@ -100,11 +100,11 @@ export interface PayoutFile {
 /**
  * Throws Failure `usage` with the field's name for an incomplete payout, a field that would not be
  * sent, or a number that JSON cannot represent exactly.
- * @param maker the service name, whose identifiers are accepted as well as those of the
+ * @param serviceName the service name, whose identifiers are accepted as well as those of the
  * specification
  */
-export function readPayoutFile(text: string, maker: string): PayoutFile {
-  const parsed = v.safeParse(bodySchema, fromMaker(parseExactly(text), maker));
+export function readPayoutFile(text: string, serviceName: string): PayoutFile {
+  const parsed = v.safeParse(bodySchema, fromWireNames(parseExactly(text), serviceName));
   if (!parsed.success) throw unreadable(parsed.issues[0]);
   const { extRefId, note, ...body } = parsed.output;
   const method = methodOf(body);

@@ -15,7 +15,7 @@ import {
   wallet,
   type Leg,
 } from '../../../src/sandbox/world/ledger.js';
-import { makerNames } from '../../../src/sandbox/wire/maker.js';
+import { wireNamesOf } from '../../../src/sandbox/wire/wire-names.js';
 
 let store: Store;
 let ctx: Context;
@@ -31,7 +31,7 @@ beforeEach(() => {
     store,
     now: 1,
     random: randomBytes,
-    maker: makerNames('service'),
+    wireNames: wireNamesOf('service'),
     baseUrl: '',
     liveShapes: new Set(),
     allowHttpCallbacks: false,

@@ -2,7 +2,7 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fromMaker } from '../../../src/api/maker.js';
+import { fromWireNames } from '../../../src/api/wire-names.js';
 import { fieldAt, pickFields } from '../../../src/terminal/rows/fields.js';
 import { parsedToLines, toJson } from '../../../src/terminal/rows/json.js';
 
@@ -32,7 +32,7 @@ test('indented output is identical to JSON.stringify', () => {
 
 test('data nested deeper than the call stack is written', () => {
   const json = '{"a":['.repeat(50_000) + ']}'.repeat(50_000);
-  expect(toJson(fromMaker(JSON.parse(json), 'acme'))).toBe(json);
+  expect(toJson(fromWireNames(JSON.parse(json), 'acme'))).toBe(json);
   expect(parsedToLines([JSON.parse(json), [1e-8]])).toBe(`${json}\n[0.00000001]\n`);
 });
 

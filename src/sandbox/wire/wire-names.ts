@@ -1,6 +1,6 @@
 // Replaces the specification's `service` with the service name on the wire.
 
-export interface Maker {
+export interface WireNames {
   /** The value of `method` for the internal wallet, such as `servicepay`. */
   readonly method: string;
   /** The name of the fee field, such as `servicepayFees`. */
@@ -15,7 +15,7 @@ export interface Maker {
 }
 
 /** The identifiers for a service name in lower-case letters and digits. */
-export function makerNames(name: string): Maker {
+export function wireNamesOf(name: string): WireNames {
   if (!/^[a-z][a-z0-9]{0,31}$/.test(name)) throw new RangeError(`"${name}" is not a service name.`);
   const capital = name.charAt(0).toUpperCase() + name.slice(1);
   return {

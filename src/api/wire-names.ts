@@ -6,35 +6,35 @@ const identifiers = ['servicepay', 'servicepayFees', 'deductServicepayFees'];
 type Renames = ReadonlyMap<string, string>;
 
 /** Renames `acmepay` and `acmepayFees` of a response to the names of the specification. */
-export function fromMaker(answer: unknown, maker: string): unknown {
-  if (maker === 'service') return answer;
-  return rename(answer, new Map(identifiers.map((name) => [onWire(name, maker), name])));
+export function fromWireNames(answer: unknown, serviceName: string): unknown {
+  if (serviceName === 'service') return answer;
+  return rename(answer, new Map(identifiers.map((name) => [onWire(name, serviceName), name])));
 }
 
 /** Renames a request body to the service's names. */
-export function toMaker(body: unknown, maker: string): unknown {
-  if (maker === 'service') return body;
-  return rename(body, new Map(identifiers.map((name) => [name, onWire(name, maker)])));
+export function toWireNames(body: unknown, serviceName: string): unknown {
+  if (serviceName === 'service') return body;
+  return rename(body, new Map(identifiers.map((name) => [name, onWire(name, serviceName)])));
 }
 
 /** Renames the methods of a comma-separated filter. */
-export function methodsToMaker(methods: string, maker: string): string {
+export function methodsToWireNames(methods: string, serviceName: string): string {
   return methods
     .split(',')
-    .map((name) => (identifiers.includes(name) ? onWire(name, maker) : name))
+    .map((name) => (identifiers.includes(name) ? onWire(name, serviceName) : name))
     .join(',');
 }
 
 /** Renames a field such as `sourceReq.acmepayFees`. */
-export const fieldFromMaker = (path: string, maker: string): string =>
+export const fieldFromWireName = (path: string, serviceName: string): string =>
   path
     .split('.')
-    .map((name) => identifiers.find((each) => onWire(each, maker) === name) ?? name)
+    .map((name) => identifiers.find((each) => onWire(each, serviceName) === name) ?? name)
     .join('.');
 
-function onWire(identifier: string, maker: string): string {
-  const capital = maker.charAt(0).toUpperCase() + maker.slice(1);
-  return identifier.replace('service', maker).replace('Service', capital);
+function onWire(identifier: string, serviceName: string): string {
+  const capital = serviceName.charAt(0).toUpperCase() + serviceName.slice(1);
+  return identifier.replace('service', serviceName).replace('Service', capital);
 }
 
 /** Deeper values stay unchanged, because identifiers do not occur there. */

@@ -2,17 +2,22 @@
 import type { SendKind } from '../formats/rails.js';
 import type { Branch, Command } from './define.js';
 
-type Traits = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections' | 'ownAccount'>;
-type Row = readonly [path: string, summary: string, load?: () => Promise<Command>, traits?: Traits];
+type Attributes = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections' | 'ownAccount'>;
+type Row = readonly [
+  path: string,
+  summary: string,
+  load?: () => Promise<Command>,
+  attributes?: Attributes,
+];
 
-const pays: Traits = { money: true, connections: 2, ownAccount: true };
+const pays: Attributes = { money: true, connections: 2, ownAccount: true };
 /**
  * During the create request and the read of the wallets, the command also reads rates or the
  * account's own deposit address.
  */
-const looksUp: Traits = { ...pays, connections: 3 };
-const asks: Traits = { connections: 1, ownAccount: true };
-const reads: Traits = { connections: 1 };
+const looksUp: Attributes = { ...pays, connections: 3 };
+const asks: Attributes = { connections: 1, ownAccount: true };
+const reads: Attributes = { connections: 1 };
 
 /** A rail without a command does not compile. */
 const sends: Readonly<Record<SendKind, Row>> = {
@@ -618,13 +623,13 @@ export const tree: Branch = {
 function below(parent: string, rows: readonly Row[]): readonly Branch[] {
   return rows
     .filter(([path]) => path.startsWith(parent) && !path.slice(parent.length).includes(' '))
-    .map(([path, summary, load, traits]) => {
+    .map(([path, summary, load, attributes]) => {
       const branches = below(`${path} `, rows);
       return {
         name: path.slice(parent.length),
         summary,
         load,
-        ...traits,
+        ...attributes,
         ...(branches.length > 0 && { branches }),
       };
     });

@@ -103,7 +103,7 @@ function isLicensed(
   other: ModelTransaction,
   { books, paymentOf }: Known,
 ): boolean {
-  const { saysExpiredTooEarly, waitingOutlivesExpiry } = books.model.traits;
+  const { saysExpiredTooEarly, waitingOutlivesExpiry } = books.model.parameters;
   if (!saysExpiredTooEarly && !waitingOutlivesExpiry) return false;
   const refs = [...books.retried].map((id) => paymentOf.get(id)?.ref);
   return [one, other].some(({ extRefId }) => refs.includes(baseRef(extRefId)));
@@ -182,12 +182,12 @@ function untrueSuccess(
   if (wishes.length > 0 && !wishes.some(({ order }) => keyOf(order) === askedKey(txn)))
     return ['that is another payment'];
   if (
-    txn.twist !== undefined &&
+    txn.deviation !== undefined &&
     txn.movedBy !== byItself &&
-    !toBeAsked.has(txn.twist) &&
+    !toBeAsked.has(txn.deviation) &&
     options.until !== 'quoted'
   )
-    return [`that is ${txn.twist}`];
+    return [`that is ${txn.deviation}`];
   if (txnState === 'completed') return txn.state === 'completed' ? [] : [`it is ${txn.state}`];
   if (options.until === 'quoted') return isFinal(txnState) ? ['that is no quote'] : [];
   return options.wait === false && isLetGo(txn) ? [] : ['that is no end'];
@@ -246,9 +246,10 @@ function mayEndInCalm(
   { kind, message }: Failure,
   { books }: Known,
 ): boolean {
-  const { traits, transactions } = books.model;
-  const refuses = traits.refusing > 0 || traits.making > 0;
-  const lags = traits.readLagMs > 0 || traits.listLagMs > 0 || traits.confirmationWaitsMs > 0;
+  const { parameters, transactions } = books.model;
+  const refuses = parameters.refusing > 0 || parameters.making > 0;
+  const lags =
+    parameters.readLagMs > 0 || parameters.listLagMs > 0 || parameters.confirmationWaitsMs > 0;
   const isLimited = Object.keys(books.limits.perDay).length > 0;
   const isInDoubt = transactions.some((txn) => hasLapsed(stateAtLast(txn)));
   const sharesInvoice =
@@ -262,7 +263,7 @@ function mayEndInCalm(
   // An invoice that expired before this home had paid it cannot be paid any more.
   if (kind === 'usage')
     return (sharesInvoice && keeper.ids.size > 0) || refuses || /the invoice expired/.test(message);
-  const isShort = traits.quoteLifeMs < 5_000;
+  const isShort = parameters.quoteLifeMs < 5_000;
   return kind === 'pending'
     ? isInDoubt || lags || refuses
     : (kind === 'temporary' && isShort) || ((kind === 'temporary' || kind === 'not-found') && lags);
@@ -336,9 +337,9 @@ function untrueRow(
 const toBeAsked: ReadonlySet<string> = new Set(['fees above the amount', 'a bad rate']);
 
 /** Confirmed, although it was not what was asked for. */
-function notAsked({ twist, confirmedBy, txnId }: ModelTransaction): string[] {
-  if (twist === undefined || toBeAsked.has(twist) || confirmedBy.size === 0) return [];
-  return [`${txnId} was confirmed by ${[...confirmedBy].join(', ')}, and has ${twist}`];
+function notAsked({ deviation, confirmedBy, txnId }: ModelTransaction): string[] {
+  if (deviation === undefined || toBeAsked.has(deviation) || confirmedBy.size === 0) return [];
+  return [`${txnId} was confirmed by ${[...confirmedBy].join(', ')}, and has ${deviation}`];
 }
 
 function notAgreed(txn: ModelTransaction, { standing, agreed, model }: Books): string[] {
@@ -347,25 +348,27 @@ function notAgreed(txn: ModelTransaction, { standing, agreed, model }: Books): s
   const key = askedKey(txn);
   const total = new Big(totalOf(txn));
   const isKnown =
-    txn.twist === undefined ||
-    !toBeAsked.has(txn.twist) ||
-    (txn.twist === 'a bad rate' && !showedRates(txn, model));
+    txn.deviation === undefined ||
+    !toBeAsked.has(txn.deviation) ||
+    (txn.deviation === 'a bad rate' && !showedRates(txn, model));
   const covered =
     (isKnown && standing.has(key)) || agreed.get(key)?.some((each) => total.lte(each.plus('1e-7')));
   return covered === true
     ? []
     : [
-        `nobody agreed to ${txn.txnId}, which took ${total.toFixed(8)}${txn.twist === undefined ? '' : `: ${txn.twist}`}`,
+        `nobody agreed to ${txn.txnId}, which took ${total.toFixed(8)}${txn.deviation === undefined ? '' : `: ${txn.deviation}`}`,
       ];
 }
 
 /** To all who confirmed it: a payment goes on without the rates where they cannot be read. */
-const showedRates = ({ confirmedBy }: ModelTransaction, { traits, signedOut }: Model): boolean =>
-  traits.showsRates && ![...confirmedBy].some((name) => signedOut.has(name));
+const showedRates = (
+  { confirmedBy }: ModelTransaction,
+  { parameters, signedOut }: Model,
+): boolean => parameters.showsRates && ![...confirmedBy].some((name) => signedOut.has(name));
 
 /** Converted at a loss that somebody ruled out, and that the rates of the service showed. */
 function tooGreatALoss(txn: ModelTransaction, { books, paymentOf }: Known): string[] {
-  if (txn.twist !== 'a bad rate' || !showedRates(txn, books.model)) return [];
+  if (txn.deviation !== 'a bad rate' || !showedRates(txn, books.model)) return [];
   const keeper = books.keeperOf.get(txn.movedBy ?? '');
   const ruledOut = [...(keeper?.ids ?? [])].some((id) => {
     const payment = paymentOf.get(id);
@@ -429,7 +432,7 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   }
   // An earlier attempt has paid after all: nobody asks about the one after `--retry` any more.
   if (status(payment) === 'paid' && state !== 'paid') return [];
-  const { listLagMs, lagsSteadily, readLagMs, quoteLifeMs } = known.books.model.traits;
+  const { listLagMs, lagsSteadily, readLagMs, quoteLifeMs } = known.books.model.parameters;
   // Its quote is used and not seen yet, however long it is looked for.
   if (state === 'requested' && lagsSteadily && listLagMs > longestLookMs) return [];
   // Of a quote that may be read only when its time is over each comes too late.
@@ -437,7 +440,7 @@ function astray(payment: Payment, keeper: Keeper, known: Known): string[] {
   // A further attempt that was abandoned waits for a person, as the unknown one before it does.
   if (status(payment) === 'unknown' && payment.abandoned) return [];
   // The service started something other than the order, and shows it so for good.
-  const isOther = txn?.twist !== undefined && txn.movedBy === byItself;
+  const isOther = txn?.deviation !== undefined && txn.movedBy === byItself;
   const isUnknown = txn !== undefined && (hasLapsed(stateAtLast(txn)) || txn.isRefused || isOther);
   const hasEnded =
     state === 'paid' || state === 'failed' || state === 'error' || state === 'lapsed';

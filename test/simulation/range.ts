@@ -17,11 +17,11 @@ export async function firstFailure(
     const violations = await runSchedule(seed, options);
     if (violations.length === 0) continue;
     const mode = options.manyMachines === true ? ' --machines' : '';
-    const mistake = options.mistake === undefined ? '' : ` --mistake '${options.mistake}'`;
+    const deviation = options.deviation === undefined ? '' : ` --deviation '${options.deviation}'`;
     return {
       seed,
       violations,
-      replay: `npm run simulate -- --seed ${seed} --runs 1${mode}${mistake} --trace`,
+      replay: `npm run simulate -- --seed ${seed} --runs 1${mode}${deviation} --trace`,
     };
   }
   return undefined;

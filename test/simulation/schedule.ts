@@ -21,8 +21,8 @@ import { createNetwork } from './network.js';
 import { startProcess, type Process, type ProcessDeps, type Verdict } from './process.js';
 import type { RealJournals } from './real-journals.js';
 import { createModel, type Model } from './service-model.js';
-import type { Twist } from './service-quotes.js';
-import { drawTraits, type Behaviour } from './service-traits.js';
+import type { Deviation } from './service-quotes.js';
+import { drawParameters, type Behaviour } from './service-parameters.js';
 import { fair, stormy } from './sky.js';
 import { drawWishes, keyOf, type Some, type Wish } from './wishes.js';
 import { createChance, createWorld, type Chance, type World } from './world.js';
@@ -35,8 +35,8 @@ export interface ScheduleOptions {
   readonly manyMachines?: boolean;
   readonly trace?: (line: string) => void;
   readonly without?: ReadonlySet<Behaviour>;
-  /** The one mistake that the service makes of orders, and often. */
-  readonly mistake?: Twist;
+  /** The only deviation of transactions from their orders, which is then frequent. */
+  readonly deviation?: Deviation;
   /** Some schedules keep their journals in these. */
   readonly real?: RealJournals;
 }
@@ -46,7 +46,7 @@ const nothing: ReadonlySet<Behaviour> = new Set();
 
 /** Runs the schedule of a seed and returns what went wrong in it, nothing when all is well. */
 export async function runSchedule(seed: number, options: ScheduleOptions = {}): Promise<string[]> {
-  const { trace, without = nothing, manyMachines = false, mistake } = options;
+  const { trace, without = nothing, manyMachines = false, deviation } = options;
   // Traces of the many errors that are thrown on purpose would be half of the work.
   Error.stackTraceLimit = trace === undefined ? 0 : 10;
   const chance = createChance(seed);
@@ -56,7 +56,7 @@ export async function runSchedule(seed: number, options: ScheduleOptions = {}): 
   const severalJournals = machines > 1 && !isShared;
   const model = createModel(
     world,
-    drawTraits(chance, createChance(-seed), { severalJournals, without, mistake }),
+    drawParameters(chance, createChance(-seed), { severalJournals, without, deviation }),
   );
   const real = chance.hits(realShare) ? options.real : undefined;
   real?.empty();
@@ -64,7 +64,7 @@ export async function runSchedule(seed: number, options: ScheduleOptions = {}): 
   const homes = openHomes(world, { machines, isShared, real, skewed });
   world.note(
     () =>
-      `${homes.map(({ name, keeper }) => `${name} (${keeper.name})`).join(', ')}, ${JSON.stringify(model.traits)}`,
+      `${homes.map(({ name, keeper }) => `${name} (${keeper.name})`).join(', ')}, ${JSON.stringify(model.parameters)}`,
   );
   const books = await live(world, homes, model, without);
   return [...model.violations, ...(await audit(books))];
@@ -276,7 +276,7 @@ async function live(
    */
   async function restoreBackup(): Promise<void> {
     const [backup] = backups;
-    const { listLagMs, readLagMs, computesAmounts } = model.traits;
+    const { listLagMs, readLagMs, computesAmounts } = model.parameters;
     const isCounted = computesAmounts || Object.keys(books.limits.perDay).length === 0;
     const isShown = listLagMs + readLagMs === 0;
     if (backup === undefined || !isShown || !isCounted || books.retried.size > 0) return;

@@ -1,8 +1,8 @@
 // A model of the service: tokens, quotes that lapse, references, confirmations that count; truthful
-// or not, as its traits are.
+// or not, as its parameters say.
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
 import { listed, madeFrom, olderPayments, shown, type ModelTransaction } from './service-quotes.js';
-import type { Traits } from './service-traits.js';
+import type { ServiceParameters } from './service-parameters.js';
 import type { World } from './world.js';
 
 /** Who sent a request, and when. */
@@ -12,7 +12,7 @@ export interface Sent {
 }
 
 export interface Model {
-  readonly traits: Traits;
+  readonly parameters: ServiceParameters;
   readonly transactions: ModelTransaction[];
   /** Who could not sign in at some time, and so may not have read the rates. */
   readonly signedOut: Set<string>;
@@ -38,12 +38,12 @@ const longestWordingMs = 200;
 /** Who moved what nobody confirmed. */
 export const byItself = 'the service';
 
-export function createModel(world: World, traits: Traits): Model {
+export function createModel(world: World, parameters: ServiceParameters): Model {
   const { chance } = world;
   const transactions: ModelTransaction[] = [];
-  const older = olderPayments(traits, world.now());
+  const older = olderPayments(parameters, world.now());
   const violations: string[] = [];
-  const tokens = new Map([['token-0', world.now() + traits.tokenLifeMs]]);
+  const tokens = new Map([['token-0', world.now() + parameters.tokenLifeMs]]);
   const find = (id: string | undefined): ModelTransaction | undefined =>
     transactions.find(({ txnId }) => txnId === id);
 
@@ -56,7 +56,7 @@ export function createModel(world: World, traits: Traits): Model {
 
   function authenticate(): HttpResponse {
     const accessToken = `token-${tokens.size}`;
-    const expiredAt = world.now() + traits.tokenLifeMs;
+    const expiredAt = world.now() + parameters.tokenLifeMs;
     tokens.set(accessToken, expiredAt);
     return json(200, { accessToken, expiredAt, accountId });
   }
@@ -69,12 +69,12 @@ export function createModel(world: World, traits: Traits): Model {
   function create(body: string): HttpResponse {
     const asked = JSON.parse(body);
     const isUsed = transactions.some(({ extRefId }) => extRefId === asked.extRefId);
-    if (isUsed && traits.refusesUsedReferences) return refuse('extRefId has already been used');
-    const txn = madeFrom(asked, `txn-${transactions.length + 1}`, world, traits);
+    if (isUsed && parameters.refusesUsedReferences) return refuse('extRefId has already been used');
+    const txn = madeFrom(asked, `txn-${transactions.length + 1}`, world, parameters);
     transactions.push(txn);
-    if (traits.lapsesByItself) world.after(traits.quoteLifeMs, () => lapse(txn));
-    if (chance.hits(traits.beginning)) move(txn, { by: byItself, at: world.now() });
-    return json(200, shown(txn, txn.state, traits));
+    if (parameters.lapsesByItself) world.after(parameters.quoteLifeMs, () => lapse(txn));
+    if (chance.hits(parameters.beginning)) move(txn, { by: byItself, at: world.now() });
+    return json(200, shown(txn, txn.state, parameters));
   }
 
   function lapse(txn: ModelTransaction): void {
@@ -82,7 +82,7 @@ export function createModel(world: World, traits: Traits): Model {
   }
 
   function confirm(txn: ModelTransaction, sent: Sent): HttpResponse {
-    if (txn.isTaken && txn.state === 'quoted' && traits.waitingRefusesMore)
+    if (txn.isTaken && txn.state === 'quoted' && parameters.waitingRefusesMore)
       return refuse('a confirmation of it is being carried out');
     if (txn.isRefused)
       return chance.pick([
@@ -92,27 +92,28 @@ export function createModel(world: World, traits: Traits): Model {
     const wasQuoted = txn.state === 'quoted';
     if (wasQuoted && world.now() >= txn.expiresAt) lapse(txn);
     if (txn.state === 'quoted') takeConfirmation(txn, sent);
-    else if (!wasQuoted || !traits.answersLate) return tooLate(txn);
-    return json(200, shown(txn, inWords(txn), traits));
+    else if (!wasQuoted || !parameters.answersLate) return tooLate(txn);
+    return json(200, shown(txn, inWords(txn), parameters));
   }
 
   /** Put into words a moment after it was done: by then the time of the quote can be over. */
   function inWords(txn: ModelTransaction): string {
     const isLate =
-      traits.saysExpiredTooEarly && world.now() + chance.below(longestWordingMs) >= txn.expiresAt;
+      parameters.saysExpiredTooEarly &&
+      world.now() + chance.below(longestWordingMs) >= txn.expiresAt;
     return isLate && txn.state === 'quoted' ? 'expired' : txn.state;
   }
 
   function takeConfirmation(txn: ModelTransaction, sent: Sent): void {
-    const waits = chance.below(traits.confirmationWaitsMs);
+    const waits = chance.below(parameters.confirmationWaitsMs);
     if (waits === 0 || chance.hits(0.5)) return move(txn, sent);
-    txn.isWaiting ||= traits.waitingOutlivesExpiry;
+    txn.isWaiting ||= parameters.waitingOutlivesExpiry;
     txn.isTaken = true;
     world.after(waits, () => {
       txn.isTaken = false;
       const holds =
-        txn.state === 'quoted' && (world.now() < txn.expiresAt || traits.waitingOutlivesExpiry);
-      if (holds || (txn.state === 'expired' && traits.waitingOutlivesExpiry)) move(txn, sent);
+        txn.state === 'quoted' && (world.now() < txn.expiresAt || parameters.waitingOutlivesExpiry);
+      if (holds || (txn.state === 'expired' && parameters.waitingOutlivesExpiry)) move(txn, sent);
     });
   }
 
@@ -122,7 +123,7 @@ export function createModel(world: World, traits: Traits): Model {
     txn.letGoAt = at;
     world.note(() => `${txn.txnId} moves, by ${by}`);
     const isSwap = txn.dest.method === 'servicepay';
-    const end = chance.hits(traits.failing)
+    const end = chance.hits(parameters.failing)
       ? chance.pick(['failed', 'rejected'] as const)
       : 'completed';
     if (isSwap && end === 'completed') return change(txn, end);
@@ -142,32 +143,33 @@ export function createModel(world: World, traits: Traits): Model {
     });
 
   function cancel(txn: ModelTransaction): HttpResponse {
-    if (!traits.cancels) return json(404, { error: 'not found' });
+    if (!parameters.cancels) return json(404, { error: 'not found' });
     if (txn.state !== 'quoted' || txn.isWaiting) return tooLate(txn);
     change(txn, 'usercanceled');
-    return json(200, shown(txn, txn.state, traits));
+    return json(200, shown(txn, txn.state, parameters));
   }
 
   /** As it was a while ago, or undefined where it was not there yet. */
   function past(txn: ModelTransaction, at: number): string | undefined {
     const state = txn.history.findLast((each) => each.at <= at)?.state;
     const tooEarly =
-      traits.saysExpiredTooEarly && state === 'quoted' && world.now() >= txn.expiresAt;
+      parameters.saysExpiredTooEarly && state === 'quoted' && world.now() >= txn.expiresAt;
     return tooEarly ? 'expired' : state;
   }
 
   function read(txn: ModelTransaction): HttpResponse {
-    const state = past(txn, world.now() - chance.below(traits.readLagMs));
+    const state = past(txn, world.now() - chance.below(parameters.readLagMs));
     return state === undefined
       ? json(404, { error: 'not found' })
-      : json(200, shown(txn, state, traits));
+      : json(200, shown(txn, state, parameters));
   }
 
   function list(query: URLSearchParams): HttpResponse {
-    const limit = Math.min(Number(query.get('limit') ?? 20), traits.pageSize);
+    const limit = Math.min(Number(query.get('limit') ?? 20), parameters.pageSize);
     const page = Number(query.get('page') ?? 1);
     const at =
-      world.now() - (traits.lagsSteadily ? traits.listLagMs : chance.below(traits.listLagMs));
+      world.now() -
+      (parameters.lagsSteadily ? parameters.listLagMs : chance.below(parameters.listLagMs));
     const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(query.get(name) ?? ''));
     const isAskedFor = ({ createdAt }: { readonly createdAt: number }): boolean =>
       createdAt >= (from ?? 0) && createdAt <= (to ?? 0);
@@ -176,16 +178,16 @@ export function createModel(world: World, traits: Traits): Model {
       return state === undefined ? [] : [listed(txn, state)];
     });
     const all = [...older.filter(isAskedFor), ...known];
-    if (!traits.oldestFirst) all.reverse();
+    if (!parameters.oldestFirst) all.reverse();
     const data = all.slice((page - 1) * limit, page * limit);
     return json(200, {
       data,
-      pagination: { page, limit, total: traits.miscounts ? data.length : all.length },
+      pagination: { page, limit, total: parameters.miscounts ? data.length : all.length },
     });
   }
 
   const rates = (): HttpResponse =>
-    traits.showsRates
+    parameters.showsRates
       ? json(200, { data: { BTCUSDT: 100_000, BTCVND: 2_500_000_000, USDTVND: 25_000 } })
       : json(404, { error: 'not found' });
   const wallets = (): HttpResponse =>
@@ -213,7 +215,7 @@ export function createModel(world: World, traits: Traits): Model {
   }
 
   return {
-    traits,
+    parameters,
     transactions,
     signedOut: new Set(),
     violations,

@@ -1,7 +1,7 @@
 // The transactions of the model of the service: their figures, what is wrong with some, and how
 // they are shown.
 import { invoiceSats, satoshi } from './wishes.js';
-import type { Traits } from './service-traits.js';
+import type { ServiceParameters } from './service-parameters.js';
 import type { Chance, World } from './world.js';
 
 interface QuotedSide {
@@ -23,7 +23,7 @@ interface Asked {
 }
 
 /** What can be made of an order in another way than asked; of the last two a person decides. */
-export const twists = [
+export const deviations = [
   'another destination',
   'another amount',
   'another currency',
@@ -37,14 +37,14 @@ export const twists = [
   'a bad rate',
 ] as const;
 
-export type Twist = (typeof twists)[number];
+export type Deviation = (typeof deviations)[number];
 
 export interface ModelTransaction {
   readonly txnId: string;
   readonly extRefId: string;
   /** What was asked for, without its reference. */
   readonly asked: Asked;
-  readonly twist: Twist | undefined;
+  readonly deviation: Deviation | undefined;
   readonly source: QuotedSide;
   readonly dest: QuotedSide;
   readonly amounts: { readonly source: number; readonly dest: number };
@@ -82,22 +82,24 @@ export function madeFrom(
   asked: Asked,
   txnId: string,
   world: World,
-  traits: Traits,
+  parameters: ServiceParameters,
 ): ModelTransaction {
   const { chance } = world;
   const right = plain(asked, chance);
-  const twist = chance.hits(traits.making) ? pickTwist(asked, traits, chance) : undefined;
+  const deviation = chance.hits(parameters.making)
+    ? pickDeviation(asked, parameters, chance)
+    : undefined;
   const now = world.now();
   return {
     txnId,
     extRefId: asked.extRefId,
     asked,
     ...right,
-    ...(twist !== undefined && twisted(right, twist)),
-    twist,
+    ...(deviation !== undefined && withDeviation(right, deviation)),
+    deviation,
     createdAt: now,
-    expiresAt: now + traits.quoteLifeMs,
-    isRefused: chance.hits(traits.refusing),
+    expiresAt: now + parameters.quoteLifeMs,
+    isRefused: chance.hits(parameters.refusing),
     state: 'quoted',
     history: [{ at: now, state: 'quoted' }],
     isWaiting: false,
@@ -136,18 +138,25 @@ function plain({ sourceReq, destReq, deductNetworkFeesFromDest }: Asked, chance:
   };
 }
 
-function pickTwist(asked: Asked, traits: Traits, chance: Chance): Twist | undefined {
-  const possible = twistsOf(asked, traits);
-  return traits.mistake === undefined
+function pickDeviation(
+  asked: Asked,
+  parameters: ServiceParameters,
+  chance: Chance,
+): Deviation | undefined {
+  const possible = deviationsOf(asked, parameters);
+  return parameters.deviation === undefined
     ? chance.pick(possible)
-    : possible.find((each) => each === traits.mistake);
+    : possible.find((each) => each === parameters.deviation);
 }
 
 /** What can be wrong with a transaction of this kind. */
-function twistsOf({ sourceReq, destReq }: Asked, { computesAmounts }: Traits): [Twist, ...Twist[]] {
+function deviationsOf(
+  { sourceReq, destReq }: Asked,
+  { computesAmounts }: ServiceParameters,
+): [Deviation, ...Deviation[]] {
   const isExchange = sourceReq.ccy !== destReq.ccy;
-  const names = (...twists: [when: boolean, twist: Twist][]): Twist[] =>
-    twists.flatMap(([when, twist]) => (when ? [twist] : []));
+  const names = (...deviations: [when: boolean, deviation: Deviation][]): Deviation[] =>
+    deviations.flatMap(([when, deviation]) => (when ? [deviation] : []));
   return [
     'a negative fee',
     'another currency',
@@ -165,7 +174,7 @@ function twistsOf({ sourceReq, destReq }: Asked, { computesAmounts }: Traits): [
   ];
 }
 
-function twisted(right: Figures, twist: Twist): Partial<Figures> {
+function withDeviation(right: Figures, deviation: Deviation): Partial<Figures> {
   const { source, dest, amounts, fee, fxRate } = right;
   const details = (reqDetails: Record<string, string>): Partial<Figures> => ({
     dest: { ...dest, reqDetails: { ...dest.reqDetails, ...reqDetails } },
@@ -175,7 +184,7 @@ function twisted(right: Figures, twist: Twist): Partial<Figures> {
     address: 'somebody@else.example',
     acctNum: '999',
   };
-  switch (twist) {
+  switch (deviation) {
     case 'another destination':
       return details(
         Object.fromEntries(
@@ -234,7 +243,7 @@ export const totalOf = ({ amounts, fee, deducts }: ModelTransaction): number =>
 export function shown(
   txn: ModelTransaction,
   txnState: string,
-  { computesAmounts }: Traits,
+  { computesAmounts }: ServiceParameters,
 ): object {
   const {
     txnId,
@@ -274,7 +283,7 @@ export function shown(
  * As the list shows those of other times, a minute apart, which nobody of the schedule has made.
  */
 export const olderPayments = (
-  { olderPayments: count, datesAhead }: Traits,
+  { olderPayments: count, datesAhead }: ServiceParameters,
   now: number,
 ): { readonly txnId: string; readonly createdAt: number }[] =>
   [

@@ -1,11 +1,11 @@
-// npm run simulate -- --seed N --runs N [--machines]: schedules from a seed on. One that fails is
-// printed, and replays.
+// npm run simulate -- --seed N --runs N [--machines]: runs the schedules from a seed on, and prints
+// a failed schedule with the command that replays it.
 import { parseArgs } from 'node:util';
 import { openRealJournals } from './real-journals.js';
 import { firstFailure } from './range.js';
 import { runSchedule, type ScheduleOptions } from './schedule.js';
-import { twists } from './service-quotes.js';
-import { behaviours, type Behaviour } from './service-traits.js';
+import { deviations } from './service-quotes.js';
+import { behaviours, type Behaviour } from './service-parameters.js';
 
 const { values } = parseArgs({
   options: {
@@ -13,11 +13,11 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '4000' },
     machines: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
-    /** Leaves a behaviour of the service out; may be given several times. */
+    /** Disables a behaviour of the service. Repeatable. */
     without: { type: 'string', multiple: true, default: [] },
-    /** The one mistake that the service makes of orders, and often. */
-    mistake: { type: 'string' },
-    /** Counts what fails in place of stopping there. */
+    /** The only deviation of transactions from their orders, which is then frequent. */
+    deviation: { type: 'string' },
+    /** Counts failures instead of stopping at the first. */
     count: { type: 'boolean', default: false },
   },
 });
@@ -30,9 +30,9 @@ const behaviour = (name: string): Behaviour => {
   if (found === undefined) throw new Error(`--without takes one of: ${behaviours.join(', ')}`);
   return found;
 };
-const mistake = twists.find((each) => each === values.mistake);
-if (values.mistake !== undefined && mistake === undefined)
-  throw new Error(`--mistake takes one of: ${twists.join(', ')}`);
+const deviation = deviations.find((each) => each === values.deviation);
+if (values.deviation !== undefined && deviation === undefined)
+  throw new Error(`--deviation takes one of: ${deviations.join(', ')}`);
 const first = whole('seed', values.seed);
 const last = first + whole('runs', values.runs) - 1;
 const real = openRealJournals();
@@ -41,7 +41,7 @@ const options: ScheduleOptions = {
   manyMachines: values.machines,
   without,
   real,
-  ...(mistake !== undefined && { mistake }),
+  ...(deviation !== undefined && { deviation }),
 };
 const started = performance.now();
 const seconds = (): string => `${((performance.now() - started) / 1000).toFixed(0)} s`;

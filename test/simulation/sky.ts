@@ -1,6 +1,6 @@
 // The weather of a schedule: a storm, until it clears up.
 import { calm, type Weather } from './network.js';
-import type { Behaviour } from './service-traits.js';
+import type { Behaviour } from './service-parameters.js';
 import type { Chance } from './world.js';
 
 export interface Sky {

@@ -1,9 +1,9 @@
-// What a service of one schedule is like: what the specification leaves open, and what services do
-// that it does not forbid.
-import type { Twist } from './service-quotes.js';
+// The parameters of the service in one schedule: behaviours that the specification leaves open or
+// does not forbid.
+import type { Deviation } from './service-quotes.js';
 import type { Chance } from './world.js';
 
-/** Behaviours that can be left out, to see which of them a failure needs. */
+/** Behaviours that `--without` disables, to find those that a failure needs. */
 export const behaviours = [
   'reads lag',
   'expired is said too early',
@@ -22,80 +22,80 @@ export const behaviours = [
 
 export type Behaviour = (typeof behaviours)[number];
 
-export interface Traits {
+export interface ServiceParameters {
   readonly tokenLifeMs: number;
   readonly quoteLifeMs: number;
   readonly pageSize: number;
   readonly oldestFirst: boolean;
-  /** Payments of other times that the list shows as well. */
+  /** The number of earlier payments in the list. */
   readonly olderPayments: number;
-  /** One of those is dated an hour ahead. */
+  /** One of the earlier payments is dated an hour ahead. */
   readonly datesAhead: boolean;
-  /** What a page calls the number of all rows is the number of its own. */
+  /** A page reports its own number of rows as the total. */
   readonly miscounts: boolean;
-  /** A quote becomes `expired` by itself; otherwise only when it is confirmed too late. */
+  /** A quote becomes `expired` on time. Otherwise only a late confirmation makes it expire. */
   readonly lapsesByItself: boolean;
   /** A late confirmation is answered with the transaction, or with code 2005. */
   readonly answersLate: boolean;
   /** Probability that a payment ends as `failed` or `rejected`. */
   readonly failing: number;
-  /** The side that nobody asked an amount for is computed in the answer. */
+  /** The response has a computed amount on the side without a requested amount. */
   readonly computesAmounts: boolean;
   readonly showsRates: boolean;
   readonly cancels: boolean;
-  /** A read shows what was up to so long ago: states go back, and what is new is not there yet. */
+  /** The longest age of a stale read, in which states go back and new transactions are missing. */
   readonly readLagMs: number;
   /**
-   * A read tells `expired` from the quote's time alone, also of one that was confirmed a moment
+   * A read reports `expired` by the quote's time alone, even if the quote was confirmed a moment
    * ago.
    */
   readonly saysExpiredTooEarly: boolean;
   readonly listLagMs: number;
-  /** It lags by as much as that every time; otherwise by up to that, each time differently. */
+  /** Each list lags by `listLagMs`. Otherwise each list lags by a random time up to it. */
   readonly lagsSteadily: boolean;
   readonly refusesUsedReferences: boolean;
-  /** A confirmation takes effect up to so long after it was taken, whatever was answered. */
+  /** The longest time until a received confirmation takes effect, whatever the response. */
   readonly confirmationWaitsMs: number;
-  /** One that was taken in time takes effect although the quote has lapsed meanwhile. */
+  /** A confirmation that was received in time takes effect although the quote has expired. */
   readonly waitingOutlivesExpiry: boolean;
-  /** While one waits to take effect, each further confirmation is refused. */
+  /** While a confirmation waits to take effect, the service refuses further confirmations. */
   readonly waitingRefusesMore: boolean;
   /** Probability that the service itself refuses a confirmation. */
   readonly refusing: number;
-  /** Probability that a creation makes something else than was asked. */
+  /** Probability that a created transaction differs from the order. */
   readonly making: number;
-  /** What else, where it is always the same. */
-  readonly mistake: Twist | undefined;
-  /** Probability that what was created is under way without a confirmation. */
+  /** The only deviation, if every differing transaction has the same one. */
+  readonly deviation: Deviation | undefined;
+  /** Probability that a created transaction is under way without a confirmation. */
   readonly beginning: number;
 }
 
 export interface Circumstances {
   /**
-   * Several journals share references. Then only the service stands between them: it refuses a used
-   * reference, and what it reports as over is over.
+   * Several journals share references. Only the service then prevents a second payment: it refuses
+   * a used reference, and its final states are true.
    */
   readonly severalJournals: boolean;
   readonly without: ReadonlySet<Behaviour>;
-  /** The one mistake that the service makes, and often. */
-  readonly mistake: Twist | undefined;
+  /** The only deviation of the service, which is then frequent. */
+  readonly deviation: Deviation | undefined;
 }
 
 /**
- * @param aside what was thought of later is drawn from this one, so that the schedule of a seed
- * stays as it was
+ * @param aside draws the parameters that were added later, so that the schedule of a seed does not
+ * change
  */
-export function drawTraits(
+export function drawParameters(
   chance: Chance,
   aside: Chance,
-  { severalJournals, without, mistake }: Circumstances,
-): Traits {
+  { severalJournals, without, deviation }: Circumstances,
+): ServiceParameters {
   const isBusy = chance.hits(0.1);
   const drawn = {
     tokenLifeMs: chance.pick([3_000, 60_000, 3_600_000]),
     quoteLifeMs: chance.pick([2_000, 10_000, 30_000, 60_000]),
-    // Who gives pages of a few rows counts them: a list of a few rows is not read again to see
-    // whether it is all.
+    // A service with short pages reports correct totals, because svcpay reads a short list only
+    // once.
     pageSize: isBusy ? 20 : chance.pick([1, 2, 100]),
     oldestFirst: chance.hits(0.3),
     olderPayments: isBusy ? 21 : 0,
@@ -122,10 +122,10 @@ export function drawTraits(
   const used = drawn.refusesUsedReferences || severalJournals || off('used references are taken');
   return {
     ...drawn,
-    // Then the list is read whole before each confirmation, for longer than the shortest quote is
-    // valid.
+    // A row dated ahead makes svcpay read the whole list before each confirmation, which takes
+    // longer than the shortest quote is valid.
     datesAhead: aside.hits(0.1) && drawn.quoteLifeMs > 2_000 && !off('dated ahead'),
-    // Between homes without a database only reads that are stale for less than 8 s are allowed for.
+    // Homes without a shared database tolerate only reads that are stale for less than 8 s.
     readLagMs: off('reads lag')
       ? 0
       : severalJournals
@@ -133,8 +133,7 @@ export function drawTraits(
         : drawn.readLagMs,
     saysExpiredTooEarly:
       drawn.saysExpiredTooEarly && !severalJournals && !off('expired is said too early'),
-    // A list that shows a quote only when its time is over lets nobody pay who looks before he
-    // pays.
+    // If a list showed a quote only after its expiry, a person who looks first could never pay.
     listLagMs: off('lists lag') ? 0 : Math.min(drawn.listLagMs, drawn.quoteLifeMs / 4),
     refusesUsedReferences: used,
     confirmationWaitsMs: off('confirmations wait') ? 0 : drawn.confirmationWaitsMs,
@@ -142,10 +141,9 @@ export function drawTraits(
       drawn.waitingOutlivesExpiry && !severalJournals && !off('waiting outlives expiry'),
     waitingRefusesMore: drawn.waitingRefusesMore && !off('waiting refuses more'),
     refusing: off('own refusals') ? 0 : drawn.refusing,
-    making: off('other transactions') ? 0 : mistake === undefined ? drawn.making : 0.5,
-    mistake,
-    // Where each copy of a creation begins a payment of its own, nothing that a wallet does
-    // matters.
+    making: off('other transactions') ? 0 : deviation === undefined ? drawn.making : 0.5,
+    deviation,
+    // If each copy of a create request started a payment, no wallet could prevent a second payment.
     beginning: off('begun by themselves') || !used ? 0 : drawn.beginning,
   };
 }

@@ -20,7 +20,7 @@ export const policies = {
    * A create request without an answer. The payment core has no randomness, so its pauses are
    * exact.
    */
-  creation: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 4 },
+  createRequest: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 4 },
   /** A confirmation without an answer. */
   confirmation: { pauses: { ...backoff, spread: 0, upToMs: 4_000 }, turns: 5 },
   /** A read that may be stale. The last read comes 8 s after the first. */

@@ -78,7 +78,7 @@ describe('poll', () => {
   });
 
   test('ends after the turns of the policy', async () => {
-    const { at } = await world().run(policies.creation, 9);
+    const { at } = await world().run(policies.createRequest, 9);
     expect(at).toEqual([0, 250, 750, 1_750]);
   });
 
@@ -98,7 +98,7 @@ describe('poll', () => {
     let now = 0;
     const deps = { now: () => now, sleep: async (ms: number) => void (now += ms) };
     const end = await poll(
-      policies.creation,
+      policies.createRequest,
       async ({ waitedMs }) => (waitedMs === 7_000 ? { done: true } : { afterMs: 7_000 }),
       deps,
     );

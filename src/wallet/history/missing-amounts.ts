@@ -2,7 +2,7 @@
 // of each.
 import type { ListedTransaction } from '../../api/types.js';
 import { Failure, type FailureKind } from '../../formats/failure.js';
-import { withKnown } from '../transaction/read.js';
+import { withEarlierFields } from '../transaction/read.js';
 
 const width = 8;
 
@@ -41,7 +41,7 @@ async function wholeOf(
   read: (txnId: string) => Promise<ListedTransaction>,
 ): Promise<ListedTransaction> {
   try {
-    return withKnown(txn, await read(txn.txnId));
+    return withEarlierFields(txn, await read(txn.txnId));
   } catch (error) {
     if (error instanceof Failure && unreadable.has(error.kind)) return txn;
     throw error;

@@ -1,5 +1,5 @@
-// Applies a fact to a run: what the journal must write, and what the run then knows. Pure. Nothing
-// else changes a payment.
+// Applies an event to a run: returns the change that the journal must write, and the new memory of
+// the run. Pure. Only these changes change a payment.
 import type { Transaction } from '../../api/types.js';
 import {
   changed,
@@ -10,15 +10,15 @@ import {
   type Payment,
   type PaymentChange,
 } from '../../store/journal/payment.js';
-import { withKnown } from '../transaction/read.js';
+import { withEarlierFields } from '../transaction/read.js';
 import {
   inPhaseOf,
-  nothingKnown,
+  emptyMemory,
   readsOf,
   resultOf,
   txnOf,
-  type Fact,
-  type Known,
+  type RunEvent,
+  type RunMemory,
   type Phase,
   type Reads,
   type ReadResult,
@@ -30,7 +30,9 @@ import {
 export interface Applied {
   /** The run, with the payment before the change. */
   readonly run: Run;
-  /** The change to write before the next step. Undefined if the fact concerns only this process. */
+  /**
+   * The change to write before the next step. Undefined if the event concerns only this process.
+   */
   readonly change?: PaymentChange | undefined;
   /**
    * Whether the change submits the attempt. The write then dates the attempt, and checks limits and
@@ -85,159 +87,161 @@ function reported(attempt: Attempt, { txnId, txnState }: Transaction): Attempt {
   return isNews ? { ...attempt, state, txnId, txnState, resolution: null } : attempt;
 }
 
-export function apply(run: Run, fact: Fact): Applied {
+export function apply(run: Run, event: RunEvent): Applied {
   const { attempt } = run;
-  const { ms } = fact.at;
-  switch (fact.is) {
+  const { ms } = event.at;
+  switch (event.is) {
     case 'created':
-      return created(run, fact);
+      return created(run, event);
     case 'create-refused':
     case 'create-unanswered':
-      return notCreated(run, fact);
+      return notCreated(run, event);
     case 'found':
-      return found(run, fact);
+      return found(run, event);
     case 'not-found':
-      return knows(run, 'requesting', ({ lookup }) => ({
+      return remember(run, 'requesting', ({ lookup }) => ({
         lookup: { sinceMs: lookup?.sinceMs ?? ms, atMs: ms, count: (lookup?.count ?? 0) + 1 },
       }));
     case 'read':
-      return read(run, fact);
+      return read(run, event);
     case 'read-failed':
-      return fact.number === attempt.number
-        ? knows(run, 'any', (known) => ({
-            reads: again(readsOf(known), fact.result, ms, fact.error),
+      return event.number === attempt.number
+        ? remember(run, 'any', (memory) => ({
+            reads: again(readsOf(memory), event.result, ms, event.error),
           }))
-        : knows(run, 'any', ({ earlierRead }) => ({ earlierRead: [...earlierRead, fact.number] }));
+        : remember(run, 'any', ({ earlierRead }) => ({
+            earlierRead: [...earlierRead, event.number],
+          }));
     case 'shown':
-      return knows(run, 'quoted', () => ({ shown: true }));
+      return remember(run, 'quoted', () => ({ shown: true }));
     case 'approved':
       // Time passed during the question, so the quote is read again before it is submitted.
-      return knows(run, 'quoted', () => ({
-        agreed: fact.quote,
-        approval: fact.by,
-        ...(fact.by === 'asked' && { reads: undefined }),
+      return remember(run, 'quoted', () => ({
+        approvedQuote: event.quote,
+        approval: event.by,
+        ...(event.by === 'asked' && { reads: undefined }),
       }));
     case 'declined':
-      return { ...stopped(run, fact.failure), change: { abandoned: true } };
+      return { ...stopped(run, event.failure), change: { abandoned: true } };
     case 'prompt-expired':
-      return knows(run, 'quoted', () => ({ approval: 'prompt-expired' }));
+      return remember(run, 'quoted', () => ({ approval: 'prompt-expired' }));
     case 'cancelled': {
-      const isOver = resultOf(fact.txn.txnState) !== 'quoted';
-      const after = knows(run, 'quoted', () => ({ cancel: isOver ? 'done' : 'refused' }));
-      return withTransaction(after.run, attempt, fact.txn, ms);
+      const isOver = resultOf(event.txn.txnState) !== 'quoted';
+      const after = remember(run, 'quoted', () => ({ cancel: isOver ? 'done' : 'refused' }));
+      return withTransaction(after.run, attempt, event.txn, ms);
     }
     case 'cancel-refused':
-      return knows(run, 'quoted', () => ({ cancel: 'refused', reads: undefined }));
+      return remember(run, 'quoted', () => ({ cancel: 'refused', reads: undefined }));
     case 'submitted':
-      return submitted(run, fact);
+      return submitted(run, event);
     case 'confirmed':
-      return withTransaction(confirmed(run, fact).run, attempt, fact.txn, ms);
+      return withTransaction(confirmed(run, event).run, attempt, event.txn, ms);
     case 'confirm-refused':
     case 'confirm-unanswered':
-      return knows(confirmed(run, fact).run, 'submitting', () => ({ reads: undefined }));
+      return remember(confirmed(run, event).run, 'submitting', () => ({ reads: undefined }));
     case 'confirm-not-sent':
-      return confirmed(run, fact);
+      return confirmed(run, event);
     case 'withdrawn': {
       const { number, txnId, txnState } = attempt;
       const quote: Attempt = { ...requested(number), state: 'quoted', txnId, txnState };
-      const { run: after } = stopped(run, fact.failure);
+      const { run: after } = stopped(run, event.failure);
       return moved(after, { attempt: quote }, ms);
     }
     case 'lapsed':
       return moved(
-        knows(run, 'any', () => ({ earlierRead: [] })).run,
+        remember(run, 'any', () => ({ earlierRead: [] })).run,
         { attempt: { ...attempt, state: 'lapsed' } },
         ms,
       );
     case 'attempt-opened':
-      return attemptOpened(run, fact);
+      return attemptOpened(run, event);
     case 'reopened':
-      return { run, change: { ...terms(fact), abandoned: false } };
+      return { run, change: { ...terms(event), abandoned: false } };
     case 'abandoned':
       return { run, change: { abandoned: true } };
     case 'stopped':
-      return stopped(run, fact.failure);
+      return stopped(run, event.failure);
     case 'interrupted':
-      return knows(run, 'any', () => ({ isInterrupted: true }));
+      return remember(run, 'any', () => ({ isInterrupted: true }));
     case 'waited':
       return { run };
   }
 }
 
-type FactOf<I extends Fact['is']> = Extract<Fact, { readonly is: I }>;
-type KnownIn<P extends Phase> = Extract<Known, { readonly phase: P }>;
+type EventOf<I extends RunEvent['is']> = Extract<RunEvent, { readonly is: I }>;
+type MemoryIn<P extends Phase> = Extract<RunMemory, { readonly phase: P }>;
 
 /**
- * The run with new data of its phase. Throws if the fact belongs to another phase, because `next`
+ * The run with new data of its phase. Throws if the event belongs to another phase, because `next`
  * cannot have decided the driver's step.
  */
-function knows<P extends Phase>(
+function remember<P extends Phase>(
   run: Run,
   phase: P | 'any',
-  news: (known: KnownIn<P>) => Partial<KnownIn<P>>,
+  update: (memory: MemoryIn<P>) => Partial<MemoryIn<P>>,
 ): Applied {
-  const { known } = run;
-  if (!isIn(known, phase)) throw new Error(`a fact of ${phase} came while ${known.phase}`);
-  return { run: { ...run, known: { ...known, ...news(known) } } };
+  const { memory } = run;
+  if (!isIn(memory, phase)) throw new Error(`an event of ${phase} came while ${memory.phase}`);
+  return { run: { ...run, memory: { ...memory, ...update(memory) } } };
 }
 
-const isIn = <P extends Phase>(known: Known, phase: P | 'any'): known is KnownIn<P> =>
-  phase === 'any' || known.phase === phase;
+const isIn = <P extends Phase>(memory: RunMemory, phase: P | 'any'): memory is MemoryIn<P> =>
+  phase === 'any' || memory.phase === phase;
 
 /** Opens a further attempt, for which only the consent and the earlier reads count. */
-function attemptOpened(run: Run, fact: FactOf<'attempt-opened'>): Applied {
-  const { agreed, earlierRead } = run.known;
-  const known = { ...nothingKnown('requested', true), agreed, earlierRead };
-  const change = { ...terms(fact), abandoned: false, attempt: requested(fact.number) };
-  return { run: { ...run, known }, change };
+function attemptOpened(run: Run, event: EventOf<'attempt-opened'>): Applied {
+  const { approvedQuote, earlierRead } = run.memory;
+  const memory = { ...emptyMemory('requested', true), approvedQuote, earlierRead };
+  const change = { ...terms(event), abandoned: false, attempt: requested(event.number) };
+  return { run: { ...run, memory }, change };
 }
 
-const stopped = (run: Run, failure: Run['known']['stopped']): Applied =>
-  knows(run, 'any', () => ({ stopped: failure }));
+const stopped = (run: Run, failure: Run['memory']['stopped']): Applied =>
+  remember(run, 'any', () => ({ stopped: failure }));
 
-const terms = (fact: FactOf<'attempt-opened' | 'reopened'>): PaymentChange =>
-  fact.terms === undefined ? {} : { terms: fact.terms };
+const terms = (event: EventOf<'attempt-opened' | 'reopened'>): PaymentChange =>
+  event.terms === undefined ? {} : { terms: event.terms };
 
 /** The change, with the data of the run in the phase that the attempt enters. */
 function moved(run: Run, change: PaymentChange & { attempt: Attempt }, ms: number): Applied {
-  return { run: { ...run, known: inPhaseOf(change.attempt.state, run.known, ms) }, change };
+  return { run: { ...run, memory: inPhaseOf(change.attempt.state, run.memory, ms) }, change };
 }
 
-function created(run: Run, { txn, started, funds, rates, at }: FactOf<'created'>): Applied {
+function created(run: Run, { txn, started, funds, rates, at }: EventOf<'created'>): Applied {
   const attempt = { ...run.attempt, ...started?.amounts };
   const submits = started === undefined ? undefined : 'already moved';
-  const known = knows(run, 'requesting', () => ({ funds })).run;
+  const memory = remember(run, 'requesting', () => ({ funds })).run;
   if (started?.isOrdered === false) {
     const { txnId, txnState } = txn;
     return {
-      ...moved(known, { attempt: { ...attempt, state: 'unknown', txnId, txnState } }, at.ms),
+      ...moved(memory, { attempt: { ...attempt, state: 'unknown', txnId, txnState } }, at.ms),
       submits,
     };
   }
   const after = reported(attempt, txn);
-  const { run: next, change } = moved(known, { attempt: after }, at.ms);
-  if (next.known.phase !== 'quoted') return { ...withReport(next, txn, at.ms), change, submits };
+  const { run: next, change } = moved(memory, { attempt: after }, at.ms);
+  if (next.memory.phase !== 'quoted') return { ...withReport(next, txn, at.ms), change, submits };
   const isMisdated = txn.sourceReq.expiresAt != null && txn.sourceReq.expiresAt <= at.service;
-  return { ...knows(next, 'quoted', () => ({ txn, rates, isMisdated })), change, submits };
+  return { ...remember(next, 'quoted', () => ({ txn, rates, isMisdated })), change, submits };
 }
 
-function notCreated(run: Run, fact: FactOf<'create-refused' | 'create-unanswered'>): Applied {
-  return knows(run, 'requesting', ({ creation, funds }) => {
-    const tried = { ...creation, tries: creation.tries + 1, atMs: fact.at.ms };
-    return fact.is === 'create-refused'
-      ? { funds: fact.funds, creation: { ...tried, refusal: fact.error } }
+function notCreated(run: Run, event: EventOf<'create-refused' | 'create-unanswered'>): Applied {
+  return remember(run, 'requesting', ({ createRequest, funds }) => {
+    const tried = { ...createRequest, tries: createRequest.tries + 1, atMs: event.at.ms };
+    return event.is === 'create-refused'
+      ? { funds: event.funds, createRequest: { ...tried, refusal: event.error } }
       : {
           funds,
-          creation: {
+          createRequest: {
             ...tried,
-            mayExist: creation.mayExist || fact.mayExist,
-            error: fact.error,
+            mayExist: createRequest.mayExist || event.mayExist,
+            error: event.error,
           },
         };
   });
 }
 
-function found(run: Run, { txn, number, started, at }: FactOf<'found'>): Applied {
+function found(run: Run, { txn, number, started, at }: EventOf<'found'>): Applied {
   const own = number === run.attempt.number ? run.attempt : requested(number);
   return {
     ...withTransaction(run, { ...own, ...started?.amounts }, txn, at.ms),
@@ -245,12 +249,12 @@ function found(run: Run, { txn, number, started, at }: FactOf<'found'>): Applied
   };
 }
 
-function read(run: Run, { number, txn, at }: FactOf<'read'>): Applied {
+function read(run: Run, { number, txn, at }: EventOf<'read'>): Applied {
   const attempt = run.payment.attempts.find((each) => each.number === number) ?? run.attempt;
   if (attempt.number === run.attempt.number) return withTransaction(run, attempt, txn, at.ms);
   const after = reported(attempt, txn);
   return {
-    ...knows(run, 'any', ({ earlierRead }) => ({
+    ...remember(run, 'any', ({ earlierRead }) => ({
       earlierRead: [...earlierRead, number],
       ...(after.state === 'paid' && { earlierPaid: txn }),
     })),
@@ -266,7 +270,7 @@ function withTransaction(run: Run, attempt: Attempt, txn: Transaction, ms: numbe
   const hasFailed = after.state === 'failed' && attempt.state !== 'failed';
   // The attempt failed, so earlier unknown attempts decide, and are read once more.
   const { run: fresh } = hasFailed
-    ? knows(next, 'any', () => ({ earlierRead: [] }))
+    ? remember(next, 'any', () => ({ earlierRead: [] }))
     : { run: next };
   return {
     ...withReport(fresh, txn, ms),
@@ -275,11 +279,11 @@ function withTransaction(run: Run, attempt: Attempt, txn: Transaction, ms: numbe
 }
 
 const withReport = (run: Run, txn: Transaction, ms: number): Applied =>
-  knows(run, 'any', (known) => {
-    const before = txnOf(known);
+  remember(run, 'any', (memory) => {
+    const before = txnOf(memory);
     return {
-      txn: before === undefined ? txn : withKnown(before, txn),
-      reads: again(readsOf(known), resultOf(txn.txnState), ms),
+      txn: before === undefined ? txn : withEarlierFields(before, txn),
+      reads: again(readsOf(memory), resultOf(txn.txnState), ms),
     };
   });
 
@@ -293,12 +297,12 @@ const again = (
     ? { ...reads, atMs, count: reads.count + 1, error }
     : { result, sinceMs: atMs, atMs, count: 1, error };
 
-function submitted(run: Run, { amounts, at }: FactOf<'submitted'>): Applied {
+function submitted(run: Run, { amounts, at }: EventOf<'submitted'>): Applied {
   const attempt: Attempt = { ...run.attempt, ...amounts, state: 'submitting' };
   const { run: next, change } = moved(run, { attempt }, at.ms);
   const confirmation = { tries: 0, atMs: at.ms, isUnanswered: false };
   return {
-    ...knows(next, 'submitting', () => ({ confirmation, reads: undefined })),
+    ...remember(next, 'submitting', () => ({ confirmation, reads: undefined })),
     change,
     submits: 'checked',
   };
@@ -307,15 +311,15 @@ function submitted(run: Run, { amounts, at }: FactOf<'submitted'>): Applied {
 /** Counts a confirmation that was sent, or that could not be sent. */
 const confirmed = (
   run: Run,
-  fact: FactOf<'confirmed' | 'confirm-refused' | 'confirm-unanswered' | 'confirm-not-sent'>,
+  event: EventOf<'confirmed' | 'confirm-refused' | 'confirm-unanswered' | 'confirm-not-sent'>,
 ): Applied =>
-  knows(run, 'submitting', ({ confirmation }): Partial<Submitting> => ({
+  remember(run, 'submitting', ({ confirmation }): Partial<Submitting> => ({
     submittedHere: true,
     confirmation: {
       tries: confirmation.tries + 1,
-      atMs: fact.at.ms,
-      isUnanswered: confirmation.isUnanswered || fact.is === 'confirm-unanswered',
-      refusal: fact.is === 'confirm-refused' ? fact.error : confirmation.refusal,
-      error: fact.is === 'confirmed' ? confirmation.error : fact.error,
+      atMs: event.at.ms,
+      isUnanswered: confirmation.isUnanswered || event.is === 'confirm-unanswered',
+      refusal: event.is === 'confirm-refused' ? event.error : confirmation.refusal,
+      error: event.is === 'confirmed' ? confirmation.error : event.error,
     },
   }));

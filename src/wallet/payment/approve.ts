@@ -9,10 +9,10 @@ import { checkMarket, checkMaxFee, refuseUnusual, unusualOf } from '../quote/ter
 import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { readFunds } from './create.js';
 import type { Approval, PaymentDeps } from './contract.js';
-import { txnOf, type FactBody, type Funds, type Run, type Wish } from './model.js';
+import { txnOf, type RunEventBody, type Funds, type Run, type Wish } from './model.js';
 
 /** Throws Failure for a quote that must not be approved. */
-export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<FactBody> {
+export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<RunEventBody> {
   const txn = transactionOf(run);
   const approval = await approvalOf(run, txn, deps);
   const { quote } = approval;
@@ -23,7 +23,7 @@ export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<
     return { is: 'approved', quote, by: 'covered' };
   }
   // The approval of an expired quote covers the next quote unless that quote is worse.
-  if (run.known.agreed !== undefined && !approval.worse)
+  if (run.memory.approvedQuote !== undefined && !approval.worse)
     return { is: 'approved', quote, by: 'covered' };
   const answer = await deps.approve(approval);
   if (answer === 'lapsed') return { is: 'prompt-expired' };
@@ -37,16 +37,16 @@ export async function approve(run: Run, wish: Wish, deps: PaymentDeps): Promise<
   };
 }
 
-function transactionOf({ known, payment }: Run): Transaction {
-  const txn = txnOf(known);
+function transactionOf({ memory, payment }: Run): Transaction {
+  const txn = txnOf(memory);
   if (txn !== undefined) return txn;
   throw new Failure('unexpected', `The transaction of ${payment.ref} was not read.`);
 }
 
 async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promise<Approval> {
-  const { order, known } = run;
+  const { order, memory } = run;
   const { terms } = run.payment;
-  const quoted = known.phase === 'quoted' ? known : undefined;
+  const quoted = memory.phase === 'quoted' ? memory : undefined;
   checkEcho(order, txn, deps.account);
   const quote = readQuote(order, txn);
   checkMaxFee(terms, quote);
@@ -70,7 +70,7 @@ async function approvalOf(run: Run, txn: Transaction, deps: PaymentDeps): Promis
     txn,
     available,
     left: left?.value.lt(0) === true ? undefined : left,
-    worse: isWorseThan(known.agreed, quote),
+    worse: isWorseThan(memory.approvedQuote, quote),
     unusual: unusualOf(terms, quote, market),
   };
 }
@@ -80,23 +80,23 @@ function orThrow(rates: Rates | Failure): Rates {
   return rates;
 }
 
-const isWorseThan = (agreed: Quote | undefined, quote: Quote): boolean =>
-  agreed !== undefined &&
-  isWorse(quote, { total: agreed.total.value, receives: agreed.receives?.value });
+const isWorseThan = (approvedQuote: Quote | undefined, quote: Quote): boolean =>
+  approvedQuote !== undefined &&
+  isWorse(quote, { total: approvedQuote.total.value, receives: approvedQuote.receives?.value });
 
 /**
  * The approved quote by its last read. Throws Failure `refused` if it now differs from the order,
  * or is worse than before.
  */
-export function approvedQuote(run: Run): Quote {
-  const { agreed } = run.known;
+export function quoteToSubmit(run: Run): Quote {
+  const { approvedQuote } = run.memory;
   const txn = transactionOf(run);
   checkEcho(run.order, txn);
   const quote = readQuote(run.order, txn);
-  if (agreed === undefined || !isWorseThan(agreed, quote)) return quote;
+  if (approvedQuote === undefined || !isWorseThan(approvedQuote, quote)) return quote;
   throw notObeyed(
-    `it takes ${formatAmount(quote.total)} now, and took ${formatAmount(agreed.total)} when ` +
-      'it was approved',
+    `it takes ${formatAmount(quote.total)} now, and took ` +
+      `${formatAmount(approvedQuote.total)} when it was approved`,
     txn.txnId,
   );
 }

@@ -9,7 +9,7 @@ import { checkDestination, checkSpend, knownAmounts } from '../limits/limits.js'
 import { checkNotExpired } from '../order/orders.js';
 import { isConverted } from '../quote/terms.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
-import type { FactBody, Funds, Run } from './model.js';
+import type { RunEventBody, Funds, Run } from './model.js';
 import { checkReference, hasStarted, spentLastDay, started } from './started.js';
 
 /**
@@ -28,7 +28,7 @@ async function checkFirst({ order, payment }: Run, deps: PaymentDeps): Promise<v
  * order. If no question will be asked, it also reads the wallet meanwhile, whose amount may then
  * include the reservation for this quote. Otherwise it reads the wallet first.
  */
-export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<FactBody> {
+export async function create(run: Run, isAsked: boolean, deps: PaymentDeps): Promise<RunEventBody> {
   const { service } = deps;
   const { ref } = run.payment;
   const extRefId = attemptRef(ref, run.attempt.number);

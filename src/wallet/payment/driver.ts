@@ -1,4 +1,4 @@
-// Drives a payment: performs the step that `next` decides, turns what came back into a fact, and
+// Drives a payment: performs the step that `next` decides, turns what came back into an event, and
 // writes what `apply` makes of it before the next step. Every request and every write of the
 // payment core is made from here, and this is the only place that confirms a payment.
 import { CancelNotOffered, NoAnswer, ServiceError } from '../../api/errors.js';
@@ -18,17 +18,17 @@ import {
 import { checkSpend, quotedAmounts } from '../limits/limits.js';
 import { decodeOrder } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
-import { approve, approvedQuote } from './approve.js';
+import { approve, quoteToSubmit } from './approve.js';
 import { apply, unwritten, withPayment, type Applied } from './apply.js';
 import type { PaymentDeps } from './contract.js';
 import { create } from './create.js';
 import { find } from './find.js';
 import {
-  nothingKnown,
+  emptyMemory,
   readsOf,
   resultOf,
   txnOf,
-  type FactBody,
+  type RunEventBody,
   type Now,
   type Run,
   type Step,
@@ -63,20 +63,20 @@ interface Drive {
 export async function drive(claim: Claim, wish: Wish, deps: PaymentDeps): Promise<Driven> {
   const drive: Drive = { wish, deps, clock: runClock(deps), claim, journalError: undefined };
   let run = openRun(claim);
-  let fact: FactBody = { is: 'reopened', terms: wish.terms };
+  let event: RunEventBody = { is: 'reopened', terms: wish.terms };
   try {
-    if (isReopened(run, wish)) run = await take(run, fact, drive);
+    if (isReopened(run, wish)) run = await take(run, event, drive);
     for (;;) {
-      if (deps.signal.aborted && run.known.isInterrupted !== true)
+      if (deps.signal.aborted && run.memory.isInterrupted !== true)
         run = await take(run, { is: 'interrupted' }, drive);
       const step = next(run, wish, drive.clock.now());
       if (step.do === 'stop') return { txn: await end(run, step, drive) };
-      fact = await perform(run, step, drive);
-      run = await take(run, fact, drive);
+      event = await perform(run, step, drive);
+      run = await take(run, event, drive);
     }
   } catch (error) {
     if (!(error instanceof LostClaim)) throw error;
-    return { lost: run.payment, declined: fact.is === 'declined' ? fact.failure : undefined };
+    return { lost: run.payment, declined: event.is === 'declined' ? event.failure : undefined };
   }
 }
 
@@ -86,14 +86,14 @@ function openRun({ payment, fence }: Claim): Run {
     payment,
     attempt,
     order: decodeOrder(payment.request),
-    known: nothingKnown(attempt.state, fence === 1),
+    memory: emptyMemory(attempt.state, fence === 1),
   };
 }
 
-/** Applies a fact, and writes its change. */
-async function take(run: Run, fact: FactBody, drive: Drive): Promise<Run> {
-  const after = await record(run, apply(run, { ...fact, at: drive.clock.now() }), drive);
-  announce(run, after, fact, drive.deps);
+/** Applies an event, and writes its change. */
+async function take(run: Run, event: RunEventBody, drive: Drive): Promise<Run> {
+  const after = await record(run, apply(run, { ...event, at: drive.clock.now() }), drive);
+  announce(run, after, event, drive.deps);
   return after;
 }
 
@@ -110,7 +110,7 @@ async function record(before: Run, applied: Applied, drive: Drive): Promise<Run>
     if (!(error instanceof Failure)) throw error;
     if (change.attempt?.state === 'requested') throw journalLost(before.payment, error);
     if (!isAfterMoney(before, applied))
-      return { ...before, known: { ...before.known, stopped: error } };
+      return { ...before, memory: { ...before.memory, stopped: error } };
     if (drive.journalError === undefined) drive.deps.on({ type: 'journal-failed', error });
     drive.journalError ??= error;
     return unwritten(run, change);
@@ -155,30 +155,30 @@ function isAfterMoney({ payment }: Run, { change, submits }: Applied): boolean {
  * submits.
  */
 function checkSubmission(
-  { order, known, payment }: Run,
+  { order, memory, payment }: Run,
   { limits, refuse }: PaymentDeps,
 ): Parameters<PaymentDeps['journal']['submit']>[3] {
   return async (before) => {
     if (before.rival !== undefined) throw alreadyPaid(before.rival);
     const spent = Object.keys(limits.perDay).length > 0 ? await before.spent() : [];
-    if (known.agreed !== undefined)
-      checkSpend(limits, quotedAmounts(order, known.agreed), () => spent);
+    if (memory.approvedQuote !== undefined)
+      checkSpend(limits, quotedAmounts(order, memory.approvedQuote), () => spent);
     await refuse?.(payment, before.latest);
   };
 }
 
 /** Reports events to the screen. */
-function announce(before: Run, after: Run, fact: FactBody, { on }: PaymentDeps): void {
+function announce(before: Run, after: Run, event: RunEventBody, { on }: PaymentDeps): void {
   const [was, is] = [before.attempt, after.attempt];
-  const txn = txnOf(after.known);
-  const isStarted = (fact.is === 'created' || fact.is === 'found') && fact.started !== undefined;
+  const txn = txnOf(after.memory);
+  const isStarted = (event.is === 'created' || event.is === 'found') && event.started !== undefined;
   if (isStarted || (is.state === 'submitting' && was.state !== 'submitting'))
     on({ type: 'submitting', payment: after.payment });
-  if (fact.is === 'confirm-refused') on({ type: 'refused', error: fact.error });
+  if (event.is === 'confirm-refused') on({ type: 'refused', error: event.error });
   if (txn === undefined || !(mayHaveMoved(is) || is.state === 'failed')) return;
-  if (is.txnState !== was.txnState || fact.is === 'confirmed')
+  if (is.txnState !== was.txnState || event.is === 'confirmed')
     on({ type: 'state', txn: { ...txn, txnState: is.txnState ?? txn.txnState } });
-  if (fact.is === 'read') on({ type: 'read', txn });
+  if (event.is === 'read') on({ type: 'read', txn });
 }
 
 /**
@@ -204,7 +204,7 @@ const extendLease = async ({ deps, claim, journalError }: Drive): Promise<void> 
 
 type Performed = Exclude<Step, { do: 'stop' }>;
 
-async function perform(run: Run, step: Performed, drive: Drive): Promise<FactBody> {
+async function perform(run: Run, step: Performed, drive: Drive): Promise<RunEventBody> {
   try {
     return await performed(run, step, drive);
   } catch (error) {
@@ -217,7 +217,7 @@ async function performed(
   run: Run,
   step: Performed,
   { wish, deps, clock }: Drive,
-): Promise<FactBody> {
+): Promise<RunEventBody> {
   const txnId = run.attempt.txnId ?? '';
   switch (step.do) {
     case 'create':
@@ -231,10 +231,10 @@ async function performed(
     case 'cancel':
       return cancel(txnId, deps);
     case 'submit':
-      return { is: 'submitted', amounts: amountsOf(approvedQuote(run)) };
+      return { is: 'submitted', amounts: amountsOf(quoteToSubmit(run)) };
     case 'confirm':
       // An earlier run submitted the attempt, or the journal's response to the submission was lost.
-      if (run.known.submittedHere !== true && readsOf(run.known) !== undefined)
+      if (run.memory.submittedHere !== true && readsOf(run.memory) !== undefined)
         deps.on({ type: 'submitting', payment: run.payment });
       return confirm(txnId, deps);
     case 'withdraw':
@@ -249,7 +249,7 @@ async function performed(
   }
 }
 
-async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<FactBody> {
+async function read(run: Run, attempt: Attempt, deps: PaymentDeps): Promise<RunEventBody> {
   const { number, txnId } = attempt;
   try {
     const txn = await readTransaction(deps.service, txnId ?? '');
@@ -284,7 +284,7 @@ async function reportedLater(
   return states.find((state) => ['moving', 'completed', 'error'].includes(resultOf(state)));
 }
 
-async function cancel(txnId: string, { service }: PaymentDeps): Promise<FactBody> {
+async function cancel(txnId: string, { service }: PaymentDeps): Promise<RunEventBody> {
   try {
     return { is: 'cancelled', txn: await service.cancelTransaction(txnId) };
   } catch (error) {
@@ -298,8 +298,8 @@ async function cancel(txnId: string, { service }: PaymentDeps): Promise<FactBody
  * Sends one confirmation. Any response except the transaction or the service's own refusal leaves
  * the effect unknown.
  */
-async function confirm(txnId: string, { service }: PaymentDeps): Promise<FactBody> {
-  const unanswered = (message: string, cause?: unknown): FactBody => ({
+async function confirm(txnId: string, { service }: PaymentDeps): Promise<RunEventBody> {
+  const unanswered = (message: string, cause?: unknown): RunEventBody => ({
     is: 'confirm-unanswered',
     error: new NoAnswer('pending', message, { mayHaveArrived: true, cause }),
   });

@@ -7,7 +7,7 @@ import { attemptNamed, attemptRef } from '../../store/journal/payment.js';
 import { echoes, isOfAccount } from '../order/echo.js';
 import { readTransaction, rereadWhileStale } from '../transaction/read.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
-import type { FactBody, Run, Wish } from './model.js';
+import type { RunEventBody, Run, Wish } from './model.js';
 import { differentPayment, invoiceReference, paidElsewhere } from './outcomes.js';
 import { hasStarted, started } from './started.js';
 
@@ -83,7 +83,7 @@ export async function find(
   depth: 'every page' | 'newest page',
   wish: Wish,
   deps: PaymentDeps,
-): Promise<FactBody> {
+): Promise<RunEventBody> {
   const { ref } = run.payment;
   const own = run.attempt;
   const onRead = (count: number): void => deps.on({ type: 'searching', count });
@@ -109,8 +109,9 @@ export async function find(
   deps.on({ type: 'found', txn: best.txn });
   // If the create request had no answer, the service may have started this run's transaction, which
   // then counts here.
-  const { known } = run;
-  const isOwn = known.phase === 'requesting' && known.creation.mayExist && hasStarted(best.txn);
+  const { memory } = run;
+  const isOwn =
+    memory.phase === 'requesting' && memory.createRequest.mayExist && hasStarted(best.txn);
   return {
     is: 'found',
     ...best,

@@ -1,5 +1,5 @@
 // The types of the payment core: the goal of a run, its data, the steps that it can take, and the
-// facts that result.
+// resulting events.
 import type { Rates, Transaction } from '../../api/types.js';
 import type { Money } from '../../formats/amount.js';
 import type { Failure } from '../../formats/failure.js';
@@ -77,7 +77,7 @@ export interface Funds {
 /** Kept in every phase. */
 interface Kept {
   /** The quote that this run approved, of this attempt or of an earlier one. */
-  readonly agreed?: Quote | undefined;
+  readonly approvedQuote?: Quote | undefined;
   /** Unresolved attempts before the latest attempt that this run has read. */
   readonly earlierRead: readonly number[];
   /** The transaction of an earlier attempt that a read showed as paid. */
@@ -102,7 +102,7 @@ export interface Requesting extends Kept {
    * Create requests of the latest attempt. A request without an answer, or of an earlier run, may
    * have succeeded.
    */
-  readonly creation: {
+  readonly createRequest: {
     readonly tries: number;
     readonly atMs: number;
     readonly mayExist: boolean;
@@ -126,8 +126,8 @@ export interface Quoted extends Read {
    */
   readonly rates?: Rates | Failure | undefined;
   /**
-   * Whether the quote had expired at its creation. One of the clocks is then wrong, so the expiry
-   * decides nothing.
+   * Whether the quote had expired when it was created. One of the clocks is then wrong, so the
+   * expiry decides nothing.
    */
   readonly isMisdated?: boolean | undefined;
   readonly approval?: 'asked' | 'covered' | 'prompt-expired' | undefined;
@@ -167,15 +167,15 @@ export interface Over extends Read {
  * The data of a run by the phase of the latest attempt. A crash loses this data. The payment's
  * attempts survive.
  */
-export type Known = Requesting | Quoted | Submitting | Settling | Over;
-export type Phase = Known['phase'];
+export type RunMemory = Requesting | Quoted | Submitting | Settling | Over;
+export type Phase = RunMemory['phase'];
 
 export interface Run {
   readonly payment: Payment;
   /** The latest attempt of the payment. */
   readonly attempt: Attempt;
   readonly order: Order;
-  readonly known: Known;
+  readonly memory: RunMemory;
 }
 
 export type Step =
@@ -197,8 +197,8 @@ export type Step =
 
 export type Outcome = { readonly txn: Transaction } | { readonly failure: Failure };
 
-/** The result of a step. */
-export type FactBody =
+/** The result of a step, or an interruption. */
+export type RunEventBody =
   | {
       readonly is: 'created';
       readonly txn: Transaction;
@@ -247,7 +247,7 @@ export type FactBody =
   | { readonly is: 'stopped'; readonly failure: Failure }
   | { readonly is: 'interrupted' };
 
-export type Fact = { readonly at: Now } & FactBody;
+export type RunEvent = { readonly at: Now } & RunEventBody;
 
 /** The amounts that an approved quote debits and delivers. */
 export type ApprovedAmounts = Pick<Attempt, 'approvedTotal' | 'approvedReceives' | 'spendCcy'>;
@@ -284,12 +284,12 @@ const phases: Readonly<Record<AttemptState, Phase>> = {
 };
 
 /** The data of a run that begins with an attempt in this state, or begins a new attempt. */
-export const nothingKnown = (state: AttemptState, isFirstRun: boolean): Known =>
+export const emptyMemory = (state: AttemptState, isFirstRun: boolean): RunMemory =>
   inPhaseOf(
     state,
     {
       phase: 'requesting',
-      creation: { tries: 0, atMs: 0, mayExist: state === 'requested' && !isFirstRun },
+      createRequest: { tries: 0, atMs: 0, mayExist: state === 'requested' && !isFirstRun },
       earlierRead: [],
     },
     0,
@@ -299,33 +299,33 @@ export const nothingKnown = (state: AttemptState, isFirstRun: boolean): Known =>
  * The data in the phase of the attempt's state. Data of the phase before is dropped, so that no
  * rule can read it.
  */
-export function inPhaseOf(state: AttemptState, known: Known, ms: number): Known {
+export function inPhaseOf(state: AttemptState, memory: RunMemory, ms: number): RunMemory {
   const phase = phases[state];
-  if (known.phase === phase) return known;
-  const { agreed, earlierRead, earlierPaid, submittedHere, stopped, isInterrupted } = known;
-  const kept = { agreed, earlierRead, earlierPaid, submittedHere, stopped, isInterrupted };
-  const read = { ...kept, txn: txnOf(known), reads: readsOf(known) };
-  const funds = known.phase === 'requesting' ? known.funds : undefined;
+  if (memory.phase === phase) return memory;
+  const { approvedQuote, earlierRead, earlierPaid, submittedHere, stopped, isInterrupted } = memory;
+  const kept = { approvedQuote, earlierRead, earlierPaid, submittedHere, stopped, isInterrupted };
+  const read = { ...kept, txn: txnOf(memory), reads: readsOf(memory) };
+  const funds = memory.phase === 'requesting' ? memory.funds : undefined;
   switch (phase) {
     case 'requesting':
-      return { ...kept, phase, creation: { tries: 0, atMs: 0, mayExist: false } };
+      return { ...kept, phase, createRequest: { tries: 0, atMs: 0, mayExist: false } };
     case 'quoted':
       return { ...read, phase, funds };
-    // Only the fact `submitted` proves that no confirmation was sent. Otherwise a process that died
-    // may have sent one.
+    // Only the event `submitted` proves that no confirmation was sent. Otherwise a process that
+    // died may have sent one.
     case 'submitting':
       return { ...read, phase, confirmation: { tries: 0, atMs: ms, isUnanswered: true } };
     case 'settling':
       return { ...read, phase, sinceMs: ms };
     case 'over': {
-      const refusal = known.phase === 'submitting' ? known.confirmation.refusal : undefined;
+      const refusal = memory.phase === 'submitting' ? memory.confirmation.refusal : undefined;
       return { ...read, phase, refusal };
     }
   }
 }
 
-export const txnOf = (known: Known): Transaction | undefined =>
-  known.phase === 'requesting' ? undefined : known.txn;
+export const txnOf = (memory: RunMemory): Transaction | undefined =>
+  memory.phase === 'requesting' ? undefined : memory.txn;
 
-export const readsOf = (known: Known): Reads | undefined =>
-  known.phase === 'requesting' ? undefined : known.reads;
+export const readsOf = (memory: RunMemory): Reads | undefined =>
+  memory.phase === 'requesting' ? undefined : memory.reads;

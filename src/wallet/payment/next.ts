@@ -11,7 +11,7 @@ import {
   readsOf,
   resultOf,
   txnOf,
-  type Known,
+  type RunMemory,
   type Now,
   type Outcome,
   type Over,
@@ -28,8 +28,8 @@ import * as outcomes from './outcomes.js';
 import { referenceUse } from './refusals.js';
 
 /** A run at one moment, with the data of its phase. */
-interface Situation<K extends Known = Known> extends Run {
-  readonly known: K;
+interface Situation<K extends RunMemory = RunMemory> extends Run {
+  readonly memory: K;
   readonly wish: Wish;
   readonly now: Now;
 }
@@ -37,7 +37,7 @@ interface Situation<K extends Known = Known> extends Run {
 export function next(run: Run, wish: Wish, now: Now): Step {
   const situation: Situation = { ...run, wish, now };
   const step = decide(situation);
-  if (run.known.isInterrupted !== true || concludes.has(step.do)) return step;
+  if (run.memory.isInterrupted !== true || concludes.has(step.do)) return step;
   if (!mayHaveMoved(run.attempt)) return fail(situation, outcomes.interrupted());
   return run.attempt.state === 'unknown'
     ? fail(situation, outcomes.unresolved(run.payment.ref, run.attempt))
@@ -48,7 +48,7 @@ export function next(run: Run, wish: Wish, now: Now): Step {
 const concludes: ReadonlySet<Step['do']> = new Set(['stop', 'lapse', 'withdraw']);
 
 function decide(situation: Situation): Step {
-  const { payment, known, attempt, wish } = situation;
+  const { payment, memory, attempt, wish } = situation;
   const isBeforeEnd = !isUnderWay(attempt);
   const earlier = payment.attempts.filter(({ number }) => number < attempt.number);
   const paidBefore = earlier.find(({ state }) => state === 'paid');
@@ -56,7 +56,7 @@ function decide(situation: Situation): Step {
   if (wish.expect !== undefined && attempt.txnId !== wish.expect)
     return fail(situation, outcomes.differentPayment(payment.ref, attempt.txnId));
   const unresolved = earlier.filter((each) => each.state === 'unknown' || isUnderWay(each));
-  const unread = unresolved.find(({ number }) => !known.earlierRead.includes(number));
+  const unread = unresolved.find(({ number }) => !memory.earlierRead.includes(number));
   if (unread !== undefined && isBeforeEnd) return { do: 'read', attempt: unread };
   // A further attempt that was abandoned needs another `--retry`, which reopens it.
   const [first] = unresolved;
@@ -67,20 +67,20 @@ function decide(situation: Situation): Step {
 
 const isUnderWay = ({ state }: Attempt): boolean => state === 'submitting' || state === 'in-flight';
 
-function ruleOfState({ known, ...rest }: Situation): Step {
-  switch (known.phase) {
+function ruleOfState({ memory, ...rest }: Situation): Step {
+  switch (memory.phase) {
     case 'requesting':
-      return requested({ ...rest, known });
+      return requested({ ...rest, memory });
     case 'quoted':
-      return quoted({ ...rest, known });
+      return quoted({ ...rest, memory });
     case 'submitting':
-      return submitting({ ...rest, known });
+      return submitting({ ...rest, memory });
     case 'settling':
       return rest.attempt.state === 'unknown'
-        ? unknown({ ...rest, known })
-        : inFlight({ ...rest, known });
+        ? unknown({ ...rest, memory })
+        : inFlight({ ...rest, memory });
     case 'over':
-      return over({ ...rest, known });
+      return over({ ...rest, memory });
   }
 }
 
@@ -105,29 +105,29 @@ export function isReopened(
 
 /** Creates first. svcpay searches the list only if the service refuses the reference as used. */
 function requested(situation: Situation<Requesting>): Step {
-  const { known, now, payment, wish } = situation;
-  const { tries, refusal, error, mayExist, atMs } = known.creation;
+  const { memory, now, payment, wish } = situation;
+  const { tries, refusal, error, mayExist, atMs } = memory.createRequest;
   const use = refusal && referenceUse(refusal, mayExist, wish.reference === 'generated');
-  if (known.stopped !== undefined) {
+  if (memory.stopped !== undefined) {
     // The reference was used and its transaction cannot be read, so it may have paid.
-    const isUnknown = use?.isCertain === true && readFailures.has(known.stopped.kind);
-    const why = `its transaction cannot be read: ${known.stopped.message}`;
+    const isUnknown = use?.isCertain === true && readFailures.has(memory.stopped.kind);
+    const why = `its transaction cannot be read: ${memory.stopped.message}`;
     return fail(
       situation,
-      isUnknown ? outcomes.usedButUnread(payment.ref, why, known.stopped) : known.stopped,
+      isUnknown ? outcomes.usedButUnread(payment.ref, why, memory.stopped) : memory.stopped,
     );
   }
   if (tries === 0) return { do: 'create' };
   if (refusal === undefined) {
     const pause = pauseBefore(tries, error);
-    if (tries >= policies.creation.turns || pause === undefined)
+    if (tries >= policies.createRequest.turns || pause === undefined)
       return fail(situation, outcomes.noQuote(error));
     return waitUntil(atMs + pause, now, { do: 'create' });
   }
-  const { lookup } = known;
+  const { lookup } = memory;
   if (use !== undefined && lookup === undefined) return { do: 'find', depth: use.depth };
   if (use === undefined || lookup === undefined || !use.isCertain)
-    return fail(situation, outcomes.refused('quote', refusal, known.funds?.available));
+    return fail(situation, outcomes.refused('quote', refusal, memory.funds?.available));
   if (now.ms - lookup.sinceMs >= staleForMs) {
     const why = 'its list does not show the transaction.';
     return fail(situation, outcomes.usedButUnread(payment.ref, why, refusal));
@@ -144,9 +144,9 @@ const readFailures: ReadonlySet<Failure['kind']> = new Set([
 
 /** Shows a quote. The quote is then approved and submitted, or expires. */
 function quoted(situation: Situation<Quoted>): Step {
-  const { known, attempt, wish, payment } = situation;
-  const { reads, txn, approval, cancel } = known;
-  if (known.stopped !== undefined) return fail(situation, known.stopped);
+  const { memory, attempt, wish, payment } = situation;
+  const { reads, txn, approval, cancel } = memory;
+  if (memory.stopped !== undefined) return fail(situation, memory.stopped);
   const isFresh =
     reads === undefined && approval !== 'asked' && cancel === undefined && txn !== undefined;
   const result = isFresh ? resultOf(txn.txnState) : reads?.result;
@@ -165,14 +165,14 @@ function quoted(situation: Situation<Quoted>): Step {
 
 /** Handles a quote that the service still reports as quoted. */
 function offer(situation: Situation<Quoted>): Step {
-  const { known, wish, now, attempt } = situation;
-  const { approval, cancel, reads, txn } = known;
-  if (wish.until === 'quoted' && known.shown === true && txn !== undefined)
+  const { memory, wish, now, attempt } = situation;
+  const { approval, cancel, reads, txn } = memory;
+  if (wish.until === 'quoted' && memory.shown === true && txn !== undefined)
     return stop({ txn }, wish.leaveOpen !== 'always');
   if (approval === undefined) return { do: 'approve' };
   const expiresAt = txn?.sourceReq.expiresAt ?? Number.POSITIVE_INFINITY;
   const isOver =
-    approval === 'prompt-expired' || (expiresAt <= now.service && known.isMisdated !== true);
+    approval === 'prompt-expired' || (expiresAt <= now.service && memory.isMisdated !== true);
   if (!isOver || (wish.expect !== undefined && approval !== 'prompt-expired'))
     return { do: 'submit' };
   if (cancel === undefined) return { do: 'cancel' };
@@ -188,15 +188,15 @@ function offer(situation: Situation<Quoted>): Step {
  * confirmed again.
  */
 function submitting(situation: Situation<Submitting>): Step {
-  const { known, attempt, now, wish, payment } = situation;
-  const { confirmation, reads, stopped, isInterrupted } = known;
+  const { memory, attempt, now, wish, payment } = situation;
+  const { confirmation, reads, stopped, isInterrupted } = memory;
   const { tries, isUnanswered, refusal, error, atMs } = confirmation;
   // The journal could not record that nothing was sent.
   if (stopped !== undefined) return fail(situation, outcomes.unreadable(payment, stopped));
   if (wish.until === 'quoted') return look(situation);
   const isSent = isUnanswered || refusal !== undefined;
   if (isInterrupted === true) {
-    if (isSent && known.submittedHere !== true)
+    if (isSent && memory.submittedHere !== true)
       return fail(situation, confirmationUnknown(situation));
     return isSent
       ? fail(situation, outcomes.leftUnanswered(attempt))
@@ -220,8 +220,8 @@ function submitting(situation: Situation<Submitting>): Step {
 
 /** Reads a submitted payment without a further change, because the run should only show a quote. */
 function look(situation: Situation<Submitting>): Step {
-  const { known, attempt, payment } = situation;
-  const { reads, txn } = known;
+  const { memory, attempt, payment } = situation;
+  const { reads, txn } = memory;
   if (reads === undefined) return { do: 'read', attempt };
   return txn === undefined
     ? fail(situation, outcomes.unreadable(payment, reads.error))
@@ -234,8 +234,8 @@ function look(situation: Situation<Submitting>): Step {
  * may have taken effect and caused the refusal. Until then the attempt stays submitting.
  */
 function weigh(situation: Situation<Submitting>): Step {
-  const { known, attempt, now } = situation;
-  const { reads, confirmation } = known;
+  const { memory, attempt, now } = situation;
+  const { reads, confirmation } = memory;
   if (reads === undefined) return { do: 'read', attempt };
   const { isUnanswered, atMs } = confirmation;
   if (reads.result === 'quoted' && !isUnanswered && hasHeld(reads)) return { do: 'lapse' };
@@ -245,17 +245,17 @@ function weigh(situation: Situation<Submitting>): Step {
     : readAgain(situation, reads);
 }
 
-const confirmationUnknown = ({ attempt, known }: Situation<Submitting>): Failure =>
+const confirmationUnknown = ({ attempt, memory }: Situation<Submitting>): Failure =>
   outcomes.confirmationUnknown(
     attempt,
-    known.confirmation.error ?? known.reads?.error,
-    known.confirmation.tries > 1,
+    memory.confirmation.error ?? memory.reads?.error,
+    memory.confirmation.tries > 1,
   );
 
 /** The payment is under way, so only the service can report how it ends. */
 function inFlight(situation: Situation<Settling>): Step {
-  const { known, attempt, wish, now } = situation;
-  const { reads, txn, sinceMs } = known;
+  const { memory, attempt, wish, now } = situation;
+  const { reads, txn, sinceMs } = memory;
   if (txn === undefined && reads === undefined) return { do: 'read', attempt };
   if (reads?.error !== undefined && isLastWord(situation, reads))
     return stopWatching(situation, outcomes.unread, reads.error);
@@ -273,22 +273,25 @@ function inFlight(situation: Situation<Settling>): Step {
  * specification does not prove acceptance.
  */
 function accepted(situation: Situation<Settling>): Step {
-  const { known, attempt, payment } = situation;
+  const { memory, attempt, payment } = situation;
   const { txnState } = attempt;
-  if (known.txn === undefined || txnState === null || !knownStates.includes(txnState)) {
+  if (memory.txn === undefined || txnState === null || !knownStates.includes(txnState)) {
     const cause = `the service reports the state ${txnState}, which is not recognized.`;
     return fail(situation, outcomes.unreadable(payment, new Error(cause)));
   }
-  return stop({ txn: { ...known.txn, txnState } }, false);
+  return stop({ txn: { ...memory.txn, txnState } }, false);
 }
 
 /**
  * Whether a failed read ends the wait. Unreadable responses do. Missing responses do not, unless no
  * read was ever answered.
  */
-function isLastWord({ known, now }: Situation<Settling>, { result, count, error }: Reads): boolean {
-  if (known.txn === undefined) return true;
-  if (result === 'not-found') return now.ms - known.sinceMs >= staleForMs;
+function isLastWord(
+  { memory, now }: Situation<Settling>,
+  { result, count, error }: Reads,
+): boolean {
+  if (memory.txn === undefined) return true;
+  if (result === 'not-found') return now.ms - memory.sinceMs >= staleForMs;
   return result === 'unreadable' && (count >= 3 || error?.kind === 'authentication');
 }
 
@@ -299,8 +302,8 @@ function stopWatching(
   inWords: (attempt: Attempt, cause?: Failure) => Failure,
   cause?: Failure,
 ): Step {
-  const { known, attempt, payment } = situation;
-  return txnOf(known) === undefined
+  const { memory, attempt, payment } = situation;
+  return txnOf(memory) === undefined
     ? fail(situation, outcomes.unreadable(payment, cause ?? noAnswerYet()))
     : fail(situation, inWords(attempt, cause));
 }
@@ -310,15 +313,15 @@ function stopWatching(
  * only a person starts another attempt.
  */
 function unknown(situation: Situation<Settling>): Step {
-  const { known, attempt, wish, payment } = situation;
-  const { reads } = known;
+  const { memory, attempt, wish, payment } = situation;
+  const { reads } = memory;
   if (reads === undefined) return { do: 'read', attempt };
   if (reads.result === 'moving') return inFlight(situation);
   if (reads.error !== undefined)
     return isLastWord(situation, reads) || hasHeld(reads)
       ? fail(situation, outcomes.unreadable(payment, reads.error))
       : readAgain(situation, reads);
-  if (reads.result === 'lapsed' && known.submittedHere !== true && mayOpenAttempt(payment, wish))
+  if (reads.result === 'lapsed' && memory.submittedHere !== true && mayOpenAttempt(payment, wish))
     return openAttempt(situation);
   return hasHeld(reads)
     ? fail(situation, outcomes.unresolved(payment.ref, attempt))
@@ -327,12 +330,12 @@ function unknown(situation: Situation<Settling>): Step {
 
 /** @param paid the latest attempt, or an earlier attempt */
 function reportPaid(situation: Situation, paid: Attempt): Step {
-  const { known, payment, attempt } = situation;
-  const reads = readsOf(known);
+  const { memory, payment, attempt } = situation;
+  const reads = readsOf(memory);
   const isLatest = paid.number === attempt.number;
-  const txn = isLatest ? txnOf(known) : known.earlierPaid;
+  const txn = isLatest ? txnOf(memory) : memory.earlierPaid;
   if (txn !== undefined) return stop({ txn: { ...txn, txnState: 'completed' } }, false);
-  const isRead = isLatest ? reads !== undefined : known.earlierRead.includes(paid.number);
+  const isRead = isLatest ? reads !== undefined : memory.earlierRead.includes(paid.number);
   return isRead
     ? fail(situation, outcomes.unreadable(payment, reads?.error ?? new Error('no answer.')))
     : { do: 'read', attempt: paid };
@@ -344,8 +347,8 @@ function reportPaid(situation: Situation, paid: Attempt): Step {
  * attempt.
  */
 function failed(situation: Situation<Over>): Step {
-  const { known, attempt, payment, wish } = situation;
-  const { reads, txn } = known;
+  const { memory, attempt, payment, wish } = situation;
+  const { reads, txn } = memory;
   if (reads === undefined) return { do: 'read', attempt };
   const { result, error } = reads;
   if (error !== undefined)
@@ -355,7 +358,7 @@ function failed(situation: Situation<Over>): Step {
     return fail(situation, outcomes.unreadable(payment, new Error(cause)));
   }
   const hasFailed = attempt.state === 'failed';
-  if (hasFailed && known.submittedHere !== true && mayOpenAttempt(payment, wish))
+  if (hasFailed && memory.submittedHere !== true && mayOpenAttempt(payment, wish))
     return openAttempt(situation);
   const canRetry = hasFailed && wish.leaveOpen !== 'if-passing';
   return fail(situation, outcomes.ended(payment.ref, attempt, canRetry));
@@ -366,12 +369,12 @@ function failed(situation: Situation<Over>): Step {
  * already has an outcome to report.
  */
 function lapsed(situation: Situation<Over>): Step {
-  const { known, attempt, payment, wish } = situation;
-  if (known.refusal !== undefined) {
+  const { memory, attempt, payment, wish } = situation;
+  if (memory.refusal !== undefined) {
     const txnId = attempt.txnId ?? undefined;
-    return fail(situation, outcomes.refused('confirmation', known.refusal, undefined, txnId));
+    return fail(situation, outcomes.refused('confirmation', memory.refusal, undefined, txnId));
   }
-  if (known.isInterrupted === true) return fail(situation, outcomes.interrupted());
+  if (memory.isInterrupted === true) return fail(situation, outcomes.interrupted());
   if (wish.expect === undefined && mayOpenAttempt(payment, wish)) return openAttempt(situation);
   const last = payment.attempts.find(({ state }) => state === 'failed') ?? attempt;
   return fail(situation, outcomes.ended(payment.ref, last, last.state === 'failed'));

@@ -5,7 +5,7 @@ import { LostClaim, type Journal } from '../../store/journal/journal.js';
 import { differsFromOrder, latest, type Payment } from '../../store/journal/payment.js';
 import { decodeOrder } from '../order/orders.js';
 import { apply } from './apply.js';
-import { nothingKnown, resultOf } from './model.js';
+import { emptyMemory, resultOf } from './model.js';
 
 /**
  * Records progress or an end permanently. A quote, or an expired or cancelled state, changes
@@ -36,10 +36,10 @@ function change(payment: Payment, txn: Transaction) {
   const attempt = payment.attempts.find(({ txnId }) => txnId === txn.txnId);
   if (attempt === undefined || differsFromOrder(attempt)) return undefined;
   const last = latest(payment);
-  const known = nothingKnown(last.state, false);
+  const memory = emptyMemory(last.state, false);
   const at = { ms: 0, service: 0 };
   return apply(
-    { payment, attempt: last, order: decodeOrder(payment.request), known },
+    { payment, attempt: last, order: decodeOrder(payment.request), memory },
     { is: 'read', number: attempt.number, txn, at },
   ).change;
 }

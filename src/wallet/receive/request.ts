@@ -17,7 +17,7 @@ import {
   readTransaction,
   rereadWhileStale,
   waitUntilFinal,
-  withKnown,
+  withEarlierFields,
 } from '../transaction/read.js';
 import { directionOf } from '../transaction/direction.js';
 
@@ -60,7 +60,7 @@ export async function requestMoney(
   const amount = checkedAmount(asked, quoted, tolerance, deps.account);
   const confirmed = isQuoted(quoted.txnState) ? await confirmReceive(quoted, deps) : quoted;
   const made = { atMostMs: longestMakingMs, onChange: () => undefined, enough: isPayable };
-  return { txn: await waitUntilFinal(withKnown(quoted, confirmed), made, deps), amount };
+  return { txn: await waitUntilFinal(withEarlierFields(quoted, confirmed), made, deps), amount };
 }
 
 /** The longest wait for the invoice or address, which may come after the confirmation. */
@@ -82,7 +82,7 @@ async function createOrFind(
 ): Promise<Found> {
   let [mayExist, error]: [boolean, Failure | undefined] = [false, undefined];
   const end = await poll<Found>(
-    policies.creation,
+    policies.createRequest,
     async ({ number }) => {
       const answer = await requestQuote(body, deps.service);
       if ('txn' in answer) return { done: { txn: answer.txn, isEarlier: false } };

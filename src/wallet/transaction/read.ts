@@ -13,7 +13,7 @@ export interface ReadService {
 }
 
 /** Fields that a later, abbreviated response lacks keep their values. */
-export function withKnown(known: Transaction, txn: Transaction): Transaction {
+export function withEarlierFields(known: Transaction, txn: Transaction): Transaction {
   const isWhole = txn.sourceReq.method != null && txn.destReq.method != null;
   if (isWhole || known.txnId !== txn.txnId) return txn;
   const side = (which: 'sourceReq' | 'destReq') => ({ ...known[which], ...txn[which] });
@@ -127,7 +127,7 @@ async function readAgain(
 ): Promise<Read> {
   let next: Transaction;
   try {
-    next = withKnown(latest, await readTransaction(deps.service, latest.txnId));
+    next = withEarlierFields(latest, await readTransaction(deps.service, latest.txnId));
   } catch (error) {
     if (deps.signal.aborted || !(error instanceof Failure) || gotNoAnswer(error))
       return { txn: undefined };
@@ -187,5 +187,5 @@ export function pauseBefore(attempt: number, error: unknown): number | undefined
   const answer = error instanceof NoAnswer ? error.cause : error;
   const asked = answer instanceof ServiceError ? answer.retryAfterMs : undefined;
   if (asked !== undefined) return asked <= longestPauseAskedForMs ? asked : undefined;
-  return pauseAfter(policies.creation, { number: attempt, waitedMs: 0 });
+  return pauseAfter(policies.createRequest, { number: attempt, waitedMs: 0 });
 }

@@ -2,11 +2,16 @@
 // answers, the shapes of live services, no answer, an answer that was lost after the effect, and
 // two copies of a request.
 import { Failure } from '../../../../src/formats/failure.js';
-import { readsOf, txnOf, type FactBody, type Step } from '../../../../src/wallet/payment/model.js';
+import {
+  readsOf,
+  txnOf,
+  type RunEventBody,
+  type Step,
+} from '../../../../src/wallet/payment/model.js';
 import type { Core } from './runs.js';
 import {
   abbreviated,
-  agreed,
+  approvedQuote,
   attemptOf,
   becomes,
   errors,
@@ -24,7 +29,7 @@ const amounts = { approvedTotal: '1', approvedReceives: null, spendCcy: 'BTC' };
 
 export interface Outcome {
   readonly truth: Truth;
-  readonly fact: FactBody;
+  readonly event: RunEventBody;
 }
 
 /** @param confirmations further ones are lost */
@@ -37,7 +42,7 @@ export function outcomes(
   const { number } = attemptOf(state);
   const truth = truthOf(state, number);
   const txn = (word: string, expiresAt = beforeExpiry) => transaction(number, word, expiresAt);
-  const same = (fact: FactBody): Outcome => ({ truth, fact });
+  const same = (event: RunEventBody): Outcome => ({ truth, event });
   switch (step.do) {
     case 'create': {
       if (truth.real !== 'none') {
@@ -54,7 +59,7 @@ export function outcomes(
       const made = becomes(truth, 'quoted');
       const startedByItself = (isOrdered: boolean): Outcome => ({
         truth: becomes(truth, 'moving'),
-        fact: {
+        event: {
           is: 'created',
           txn: txn('destsent'),
           funds: undefined,
@@ -62,8 +67,8 @@ export function outcomes(
         },
       });
       return [
-        { truth: made, fact: { is: 'created', txn: txn('quoted'), funds: undefined } },
-        { truth: made, fact: { is: 'create-unanswered', error: errors.lost, mayExist: true } },
+        { truth: made, event: { is: 'created', txn: txn('quoted'), funds: undefined } },
+        { truth: made, event: { is: 'create-unanswered', error: errors.lost, mayExist: true } },
         startedByItself(true),
         startedByItself(false),
         same({ is: 'create-unanswered', error: errors.notSent, mayExist: false }),
@@ -87,22 +92,22 @@ export function outcomes(
     }
     case 'read': {
       const read = truthOf(state, step.attempt.number);
-      const knowsNothing = state.process !== undefined && txnOf(state.process.known) === undefined;
+      const knowsNothing = state.process !== undefined && txnOf(state.process.memory) === undefined;
       const isEarlier = step.attempt.number !== number;
       const seen = readable(read)
         .filter((real) => real !== 'none')
-        .flatMap((real): FactBody[] => {
+        .flatMap((real): RunEventBody[] => {
           const expiresAt = real === 'expired' ? afterExpiry : beforeExpiry;
           const whole = transaction(step.attempt.number, wordOf(real), expiresAt);
-          const fact = { is: 'read', number: step.attempt.number } as const;
+          const event = { is: 'read', number: step.attempt.number } as const;
           // What is missing keeps its earlier value; without one it is missing.
           const short = knowsNothing && !isEarlier ? [abbreviated(whole)] : [];
-          return [whole, ...short].map((txn) => ({ ...fact, txn }));
+          return [whole, ...short].map((txn) => ({ ...event, txn }));
         });
       const isNew = read.real === 'quoted' && read.ago < staleForMs;
-      const known = state.process?.known;
-      const isFirstFailure = known === undefined || readsOf(known)?.result !== 'unanswered';
-      const failed: FactBody[] = [
+      const memory = state.process?.memory;
+      const isFirstFailure = memory === undefined || readsOf(memory)?.result !== 'unanswered';
+      const failed: RunEventBody[] = [
         ...(isFirstFailure
           ? [
               {
@@ -134,7 +139,7 @@ export function outcomes(
           ? [
               {
                 truth: becomes(truth, 'expired'),
-                fact: { is: 'cancelled', txn: txn('usercanceled') },
+                event: { is: 'cancelled', txn: txn('usercanceled') },
               } satisfies Outcome,
             ]
           : [];
@@ -178,41 +183,43 @@ function confirmed(
   isLost: boolean,
 ): Outcome[] {
   const carriedOut = truth.real === 'quoted' ? becomes(truth, 'moving') : truth;
-  const lost: FactBody = { is: 'confirm-unanswered', error: errors.lost };
-  if (isLost) return [{ truth, fact: lost }];
+  const lost: RunEventBody = { is: 'confirm-unanswered', error: errors.lost };
+  if (isLost) return [{ truth, event: lost }];
   const answered: Outcome[] = ['quoted', 'moving', 'completed'].includes(truth.real)
-    ? [{ truth: carriedOut, fact: { is: 'confirmed', txn: txn(wordOf(carriedOut.real)) } }]
-    : [{ truth, fact: { is: 'confirm-unanswered', error: errors.alreadyFinal } }];
-  const refused: FactBody = { is: 'confirm-refused', error: errors.refused };
-  const noSignIn: FactBody = { is: 'confirm-unanswered', error: errors.signInFailed };
+    ? [{ truth: carriedOut, event: { is: 'confirmed', txn: txn(wordOf(carriedOut.real)) } }]
+    : [{ truth, event: { is: 'confirm-unanswered', error: errors.alreadyFinal } }];
+  const refused: RunEventBody = { is: 'confirm-refused', error: errors.refused };
+  const noSignIn: RunEventBody = { is: 'confirm-unanswered', error: errors.signInFailed };
   return [
     ...answered,
-    { truth: carriedOut, fact: lost },
-    { truth, fact: lost },
-    { truth: { ...truth, delayed: truth.delayed + 1 }, fact: lost },
-    { truth, fact: noSignIn },
-    { truth: carriedOut, fact: noSignIn },
+    { truth: carriedOut, event: lost },
+    { truth, event: lost },
+    { truth: { ...truth, delayed: truth.delayed + 1 }, event: lost },
+    { truth, event: noSignIn },
+    { truth: carriedOut, event: noSignIn },
     // In whatever words; or the first of two copies was carried out, and the second one refused.
-    { truth, fact: refused },
-    { truth: carriedOut, fact: refused },
+    { truth, event: refused },
+    { truth: carriedOut, event: refused },
   ];
 }
 
-/** A confirmation that does not leave this machine comes first, or second: later ones add nothing. */
+/**
+ * A confirmation that does not leave this machine comes first, or second: later ones add nothing.
+ */
 function mayStayHere({ process }: State): boolean {
-  if (process?.known.phase !== 'submitting') return false;
-  const { tries, isUnanswered, refusal } = process.known.confirmation;
+  if (process?.memory.phase !== 'submitting') return false;
+  const { tries, isUnanswered, refusal } = process.memory.confirmation;
   return tries < 2 || (!isUnanswered && refusal === undefined);
 }
 
 /** A standing yes covers every quote, one that was given in this run those that are not worse. */
-function approvals({ process }: State): FactBody[] {
-  const covered: FactBody = { is: 'approved', quote: agreed, by: 'covered' };
+function approvals({ process }: State): RunEventBody[] {
+  const covered: RunEventBody = { is: 'approved', quote: approvedQuote, by: 'covered' };
   if (process?.wish.until === 'quoted') return [{ is: 'shown' }];
   if (process?.wish.consent === 'standing') return [covered];
   return [
-    ...(process?.known.agreed === undefined ? [] : [covered]),
-    { is: 'approved', quote: agreed, by: 'asked' },
+    ...(process?.memory.approvedQuote === undefined ? [] : [covered]),
+    { is: 'approved', quote: approvedQuote, by: 'asked' },
     { is: 'prompt-expired' },
     { is: 'declined', failure: new Failure('declined', 'no') },
   ];

@@ -1,7 +1,7 @@
 // Walks every state that the payment core can reach in this world, equal states merged, and checks
 // the three promises in each.
 import { latest, status } from '../../../../src/store/journal/payment.js';
-import type { FactBody } from '../../../../src/wallet/payment/model.js';
+import type { RunEventBody } from '../../../../src/wallet/payment/model.js';
 import { outcomes } from './answers.js';
 import { nextOf, started, stopped, successors, taken, type Bounds, type Core } from './runs.js';
 import {
@@ -148,19 +148,19 @@ function calmRun(running: Running, by: Core, bounds: Bounds): State | undefined 
   for (let steps = 0; steps < mostSteps; steps += 1) {
     const step = nextOf(at, by);
     if (step.do === 'stop') return stopped(at, step, by, bounds).next().value ?? undefined;
-    const outcome = outcomes(at, step, Number.POSITIVE_INFINITY, by).find(({ fact }) =>
-      isCalm(fact),
+    const outcome = outcomes(at, step, Number.POSITIVE_INFINITY, by).find(({ event }) =>
+      isCalm(event),
     );
     if (outcome === undefined) return undefined;
     at = later(
-      taken(withTruth(at, attemptOf(at).number, outcome.truth), outcome.fact, by),
+      taken(withTruth(at, attemptOf(at).number, outcome.truth), outcome.event, by),
       step.do === 'wait' ? step.ms : 0,
     );
   }
   return undefined;
 }
 
-const trouble: ReadonlySet<FactBody['is']> = new Set([
+const trouble: ReadonlySet<RunEventBody['is']> = new Set([
   'create-unanswered',
   'confirm-unanswered',
   'confirm-not-sent',
@@ -171,7 +171,7 @@ const trouble: ReadonlySet<FactBody['is']> = new Set([
   'prompt-expired',
 ]);
 
-const isCalm = (fact: FactBody): boolean =>
-  !trouble.has(fact.is) &&
-  !(fact.is === 'approved' && fact.by === 'asked') &&
-  !(fact.is === 'created' && fact.started !== undefined);
+const isCalm = (event: RunEventBody): boolean =>
+  !trouble.has(event.is) &&
+  !(event.is === 'approved' && event.by === 'asked') &&
+  !(event.is === 'created' && event.started !== undefined);

@@ -20,8 +20,8 @@ const recording = (
   instead: (before: AttemptState, after: AttemptState) => AttemptState | undefined,
 ): Core => ({
   ...core,
-  apply: (run, fact) => {
-    const applied = core.apply(run, fact);
+  apply: (run, event) => {
+    const applied = core.apply(run, event);
     const attempt = applied.change?.attempt;
     const state = attempt && instead(run.attempt.state, attempt.state);
     return attempt === undefined || state === undefined
@@ -32,8 +32,8 @@ const recording = (
 
 const lapse: Step = { do: 'lapse' };
 const isWaiting = ({ do: what }: Step): boolean => what === 'wait' || what === 'read';
-const isGivingUp = ({ known }: Run, step: Step): boolean =>
-  step.do === 'stop' && known.isInterrupted !== true;
+const isGivingUp = ({ memory }: Run, step: Step): boolean =>
+  step.do === 'stop' && memory.isInterrupted !== true;
 const openAttempt = ({ attempt }: Run): Step => ({
   do: 'open-attempt',
   number: attempt.number + 1,
@@ -48,8 +48,8 @@ const nothingMoved: Step = {
   abandons: false,
 };
 
-/** What is known of a confirmation that was sent. */
-const sent = ({ known }: Run) => (known.phase === 'submitting' ? known.confirmation : undefined);
+/** The data of a confirmation that was sent. */
+const sent = ({ memory }: Run) => (memory.phase === 'submitting' ? memory.confirmation : undefined);
 
 /** Lapses a submitted attempt in some situations in which the core still reads. */
 const lapsing = (when: (run: Run) => boolean): Core =>
@@ -57,7 +57,7 @@ const lapsing = (when: (run: Run) => boolean): Core =>
 
 const isRefused = (run: Run): boolean => sent(run)?.refusal !== undefined;
 const isUnanswered = (run: Run): boolean => sent(run)?.isUnanswered === true;
-const readsQuoted = ({ known }: Run): boolean => readsOf(known)?.result === 'quoted';
+const readsQuoted = ({ memory }: Run): boolean => readsOf(memory)?.result === 'quoted';
 
 interface Mutation {
   readonly core: Core;
@@ -81,23 +81,23 @@ export const mutations: Readonly<Record<string, Mutation>> = {
         isRefused(run) &&
         !isUnanswered(run) &&
         readsQuoted(run) &&
-        (readsOf(run.known)?.sinceMs ?? 0) <= -8_000,
+        (readsOf(run.memory)?.sinceMs ?? 0) <= -8_000,
     ),
   },
   'treats a confirmation as not sent if the sign-in after its 401 fails': {
     foundIn: 'twoAttempts',
     core: {
       ...core,
-      apply: (run, fact) =>
-        fact.is === 'confirm-unanswered' && fact.error === errors.signInFailed
-          ? core.apply(run, { ...fact, is: 'confirm-not-sent' })
-          : core.apply(run, fact),
+      apply: (run, event) =>
+        event.is === 'confirm-unanswered' && event.error === errors.signInFailed
+          ? core.apply(run, { ...event, is: 'confirm-not-sent' })
+          : core.apply(run, event),
     },
   },
   'lapses a quote at the first read of `expired`, although others may have confirmed it': {
     foundIn: 'twoAttempts',
-    core: deciding(({ attempt, known }, _, step) =>
-      attempt.state === 'quoted' && readsOf(known)?.result === 'lapsed' && isWaiting(step)
+    core: deciding(({ attempt, memory }, _, step) =>
+      attempt.state === 'quoted' && readsOf(memory)?.result === 'lapsed' && isWaiting(step)
         ? lapse
         : undefined,
     ),
@@ -146,8 +146,8 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   },
   'reports an interrupt during a confirmation as nothing moved': {
     foundIn: 'twoAttempts',
-    core: deciding(({ known }, _, step) =>
-      known.isInterrupted === true && step.do === 'stop' && failureOf(step) === 'pending'
+    core: deciding(({ memory }, _, step) =>
+      memory.isInterrupted === true && step.do === 'stop' && failureOf(step) === 'pending'
         ? nothingMoved
         : undefined,
     ),
@@ -162,20 +162,20 @@ export const mutations: Readonly<Record<string, Mutation>> = {
   },
   'lapses a payment whose confirmation was not answered': {
     foundIn: 'twoAttempts',
-    core: lapsing((run) => isUnanswered(run) && readsOf(run.known) !== undefined),
+    core: lapsing((run) => isUnanswered(run) && readsOf(run.memory) !== undefined),
   },
   'withdraws an attempt although a confirmation was not answered': {
     foundIn: 'suspended',
     core: deciding((run, _, step) =>
-      isUnanswered(run) && run.known.submittedHere === true && isGivingUp(run, step)
+      isUnanswered(run) && run.memory.submittedHere === true && isGivingUp(run, step)
         ? { do: 'withdraw', failure: errors.notSent }
         : undefined,
     ),
   },
   'reports nothing moved although the withdrawal could not be written': {
     foundIn: 'suspended',
-    core: deciding(({ known }, _, step) =>
-      known.phase === 'submitting' && known.stopped !== undefined && step.do === 'stop'
+    core: deciding(({ memory }, _, step) =>
+      memory.phase === 'submitting' && memory.stopped !== undefined && step.do === 'stop'
         ? nothingMoved
         : undefined,
     ),

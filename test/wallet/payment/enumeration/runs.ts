@@ -14,9 +14,9 @@ import {
 } from '../../../../src/store/journal/payment.js';
 import { apply, type Applied } from '../../../../src/wallet/payment/apply.js';
 import {
-  nothingKnown,
-  type Fact,
-  type FactBody,
+  emptyMemory,
+  type RunEvent,
+  type RunEventBody,
   type Now,
   type Run,
   type Step,
@@ -43,7 +43,7 @@ import {
 /** The core, or the core with a mutation. */
 export interface Core {
   readonly next: (run: Run, wish: Wish, now: Now) => Step;
-  readonly apply: (run: Run, fact: Fact) => Applied;
+  readonly apply: (run: Run, event: RunEvent) => Applied;
   readonly mayHaveMoved: (attempt: Attempt) => boolean;
   /** Whether `submitting` is on disk before the confirmation is sent. */
   readonly writesFirst: boolean;
@@ -97,16 +97,16 @@ const runOf = ({ payment, process }: Running): Run => ({
   payment,
   attempt: latest(payment),
   order,
-  known: process.known,
+  memory: process.memory,
 });
 
 export const nextOf = (state: Running, by: Core): Step =>
   by.next(runOf(state), state.process.wish, now);
 
-/** The state after a fact was applied and written. */
-export function taken(state: Running, fact: FactBody, by: Core): Running {
-  const { run, change, submits } = by.apply(runOf(state), { ...fact, at: now });
-  const isUnwritten = fact.is === 'submitted' && !by.writesFirst;
+/** The state after an event was applied and written. */
+export function taken(state: Running, event: RunEventBody, by: Core): Running {
+  const { run, change, submits } = by.apply(runOf(state), { ...event, at: now });
+  const isUnwritten = event.is === 'submitted' && !by.writesFirst;
   // The journal dates what it submits.
   const dated =
     change?.attempt !== undefined && submits !== undefined
@@ -116,7 +116,7 @@ export function taken(state: Running, fact: FactBody, by: Core): Running {
     dated === undefined || isUnwritten ? state.payment : changed(state.payment, dated);
   noteMove(state.payment, dated?.attempt);
   const { wish } = state.process;
-  return { ...state, payment, process: { known: run.known, wish } };
+  return { ...state, payment, process: { memory: run.memory, wish } };
 }
 
 /** Every move of an attempt that some state took, for the comparison with the table of moves. */
@@ -128,12 +128,12 @@ function noteMove({ attempts }: Payment, attempt: Attempt | undefined): void {
     movesTaken.add(`${from} -> ${attempt.state}`);
 }
 
-/** The state after a fact whose change the journal could not write, before money moved. */
+/** The state after an event whose change the journal could not write, before money moved. */
 const notWritten = (state: Running): Running => ({
   ...state,
   process: {
     ...state.process,
-    known: { ...state.process.known, stopped: new Failure('temporary', 'the journal is locked') },
+    memory: { ...state.process.memory, stopped: new Failure('temporary', 'the journal is locked') },
   },
 });
 
@@ -174,7 +174,7 @@ export function* started(
   for (const command of commands) {
     const wish = wishes[command];
     if (wish === undefined) continue;
-    const process = { known: nothingKnown(attempted, isFirst), wish };
+    const process = { memory: emptyMemory(attempted, isFirst), wish };
     const running: Running = {
       ...state,
       reported: '',
@@ -209,12 +209,12 @@ function* continued(state: Running, by: Core, bounds: Bounds): Generator<State> 
   if (step.do === 'open-attempt' && step.number > bounds.attempts) return;
   if (step.do === 'withdraw') yield notWritten(state);
   if (step.do === 'approve' && bounds.suspends) yield { ...killed(state), isAsking: true };
-  for (const { truth, fact } of outcomes(state, step, bounds.confirmations, by)) {
+  for (const { truth, event } of outcomes(state, step, bounds.confirmations, by)) {
     const done = afterStep(withTruth(state, attemptOf(state).number, truth), step);
-    // Killed after the request, before its fact is written. If the service paid without a
+    // Killed after the request, before its event is written. If the service paid without a
     // confirmation, nobody can know of it then.
-    if (!(fact.is === 'created' && fact.started !== undefined)) yield killed(done);
-    yield later(taken(done, fact, by), step.do === 'wait' ? step.ms : 0);
+    if (!(event.is === 'created' && event.started !== undefined)) yield killed(done);
+    yield later(taken(done, event, by), step.do === 'wait' ? step.ms : 0);
   }
 }
 
@@ -249,7 +249,7 @@ export function* stopped(
 ): Generator<State & { readonly process: undefined }> {
   const isResumed = commands.includes('tx resume');
   const reported = reportOf(outcome);
-  // A resume may leave a payment open that somebody agreed to, for the next resume.
+  // A resume may leave an approved payment open for the next resume.
   const isFinal = abandons || state.process.wish.leaveOpen === 'never';
   const isOver = state.isOver || (isResumed && reported === 'nothing moved' && isFinal);
   const ended = { process: undefined, reported, isOver };

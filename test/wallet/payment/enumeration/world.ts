@@ -15,7 +15,7 @@ import {
 } from '../../../../src/store/journal/payment.js';
 import { onchainOrder, type Order } from '../../../../src/wallet/order/orders.js';
 import { money } from '../../../../src/formats/amount.js';
-import type { Known, Submitting, Wish } from '../../../../src/wallet/payment/model.js';
+import type { RunMemory, Submitting, Wish } from '../../../../src/wallet/payment/model.js';
 import type { Quote } from '../../../../src/wallet/quote/quote.js';
 
 export type Real = 'none' | 'quoted' | 'moving' | 'completed' | 'failed' | 'error' | 'expired';
@@ -32,12 +32,12 @@ export interface Truth {
   readonly delayed: number;
   /** Confirmations that left this machine. */
   readonly sent: number;
-  /** Another home, which knows the reference, or another program confirmed it by its id. */
+  /** Another home that has the reference, or another program, confirmed it by its id. */
   readonly byOther: boolean;
 }
 
 export interface Process {
-  readonly known: Known;
+  readonly memory: RunMemory;
   readonly wish: Wish;
 }
 
@@ -47,7 +47,7 @@ export type Report = '' | 'paid' | 'nothing moved' | 'not paid' | 'unknown' | 'a
 export interface State {
   readonly payment: Payment;
   readonly truths: readonly Truth[];
-  /** Undefined between runs. What it knows is lost when it dies. */
+  /** Undefined between runs. A killed process loses its memory. */
   readonly process: Process | undefined;
   readonly reported: Report;
   /** How often a person has said `--retry`. */
@@ -70,7 +70,7 @@ export { staleForMs };
 /** Longest wait for the settlement. */
 export const waitMs = 100;
 export const order: Order = onchainOrder('bc1q', money('BTC', '0.0001'), 'BTC');
-export const agreed: Quote = {
+export const approvedQuote: Quote = {
   txnId: 't',
   total: money('BTC', '0.0001'),
   serviceFee: money('BTC', 0),
@@ -187,27 +187,27 @@ export function later<S extends State>(state: S, by: number): S {
     ago: Math.min(truth.ago + by, staleForMs),
   }));
   if (state.process === undefined) return { ...state, truths };
-  const known = aged(state.process.known, (ms) => age(ms, by));
-  return { ...state, truths, process: { ...state.process, known } };
+  const memory = aged(state.process.memory, (ms) => age(ms, by));
+  return { ...state, truths, process: { ...state.process, memory } };
 }
 
-/** What a run knows, with its times and counts limited to what can make a difference. */
-function aged(known: Known, at: (ms: number) => number): Known {
+/** The memory of a run, with its times and counts limited to those that can make a difference. */
+function aged(memory: RunMemory, at: (ms: number) => number): RunMemory {
   const counted = <T extends { sinceMs: number; atMs: number; count: number }>(each: T): T => ({
     ...each,
     sinceMs: at(each.sinceMs),
     atMs: at(each.atMs),
     count: Math.min(each.count, 6),
   });
-  if (known.phase === 'requesting') {
-    const { creation, lookup } = known;
+  if (memory.phase === 'requesting') {
+    const { createRequest, lookup } = memory;
     return {
-      ...known,
-      creation: { ...creation, atMs: at(creation.atMs) },
+      ...memory,
+      createRequest: { ...createRequest, atMs: at(createRequest.atMs) },
       lookup: lookup && counted(lookup),
     };
   }
-  const read = { ...known, reads: known.reads && counted(known.reads) };
+  const read = { ...memory, reads: memory.reads && counted(memory.reads) };
   if (read.phase === 'settling') return { ...read, sinceMs: at(read.sinceMs) };
   if (read.phase !== 'submitting') return read;
   const { confirmation } = read;
@@ -223,7 +223,7 @@ const ownAges = [0, 250, 500, 1_000, 2_000, 4_000, 8_000, 12_000, 16_000];
 const waitAges = [0, waitMs, staleForMs];
 const staleAge = [staleForMs];
 
-/** How these ended is known: nothing more is read of them. */
+/** Final states. svcpay no longer reads these attempts. */
 const over: ReadonlySet<AttemptState> = new Set(['paid', 'failed', 'error', 'lapsed']);
 
 /** The greatest of these ages that is not above `age`. */
@@ -251,7 +251,7 @@ const agesAfter = ({ tries, refusal }: Submitting['confirmation']): readonly num
  */
 export function rounded(state: State): State {
   const { process, payment } = state;
-  const since = process && sinceOf(process.known);
+  const since = process && sinceOf(process.memory);
   const ages = [staleForMs, -(since ?? 0)];
   const truths = state.truths.map((truth, index): Truth => {
     const attempt = payment.attempts[index];
@@ -268,32 +268,35 @@ export function rounded(state: State): State {
     };
   });
   if (process === undefined) return { ...state, truths };
-  return { ...state, truths, process: { ...process, known: coarse(process.known) } };
+  return { ...state, truths, process: { ...process, memory: coarse(process.memory) } };
 }
 
 /** When the run began to see what it sees. */
-const sinceOf = (known: Known): number | undefined =>
-  known.phase === 'requesting' ? known.lookup?.sinceMs : known.reads?.sinceMs;
+const sinceOf = (memory: RunMemory): number | undefined =>
+  memory.phase === 'requesting' ? memory.lookup?.sinceMs : memory.reads?.sinceMs;
 
-function coarse(known: Known): Known {
-  switch (known.phase) {
+function coarse(memory: RunMemory): RunMemory {
+  switch (memory.phase) {
     case 'requesting': {
-      const { creation } = known;
-      return { ...known, creation: { ...creation, atMs: -floor(ownAges, -creation.atMs) } };
+      const { createRequest } = memory;
+      return {
+        ...memory,
+        createRequest: { ...createRequest, atMs: -floor(ownAges, -createRequest.atMs) },
+      };
     }
     case 'submitting': {
-      const { confirmation } = known;
+      const { confirmation } = memory;
       const atMs = -floor(agesAfter(confirmation), -confirmation.atMs);
-      return { ...known, confirmation: { ...confirmation, atMs } };
+      return { ...memory, confirmation: { ...confirmation, atMs } };
     }
     case 'settling':
-      return { ...known, sinceMs: -floor(waitAges, -known.sinceMs) };
+      return { ...memory, sinceMs: -floor(waitAges, -memory.sinceMs) };
     default:
-      return known;
+      return memory;
   }
 }
 
-/** Nothing confirms an earlier attempt any more, and how it ended is known. */
+/** No process confirms an earlier attempt any more, and its end is known. */
 const isDead = ({ real, delayed }: Truth, isKnown: boolean): boolean =>
   real === 'expired' ||
   (real === 'quoted' && delayed === 0) ||
@@ -338,21 +341,21 @@ const wished = ({ retryUpTo, until, leaveOpen, expect, reference, consent }: Wis
   consent,
 ];
 
-function relevant({ known, wish }: Process): unknown[] {
-  const { earlierRead, earlierPaid, stopped, submittedHere, agreed } = known;
+function relevant({ memory, wish }: Process): unknown[] {
+  const { earlierRead, earlierPaid, stopped, submittedHere, approvedQuote } = memory;
   return [
-    known.phase,
-    ...ofPhase(known),
-    ...(known.phase === 'requesting' ? [] : readOf(known)),
+    memory.phase,
+    ...ofPhase(memory),
+    ...(memory.phase === 'requesting' ? [] : readOf(memory)),
     earlierRead,
     earlierPaid !== undefined,
     stopped?.kind,
     submittedHere,
-    wish.consent !== 'standing' && agreed !== undefined,
+    wish.consent !== 'standing' && approvedQuote !== undefined,
   ];
 }
 
-const readOf = ({ reads, txn }: Exclude<Known, { phase: 'requesting' }>): unknown[] => [
+const readOf = ({ reads, txn }: Exclude<RunMemory, { phase: 'requesting' }>): unknown[] => [
   reads?.result,
   reads?.sinceMs,
   reads?.atMs,
@@ -361,30 +364,30 @@ const readOf = ({ reads, txn }: Exclude<Known, { phase: 'requesting' }>): unknow
   txn?.txnId,
 ];
 
-function ofPhase(known: Known): unknown[] {
-  switch (known.phase) {
+function ofPhase(memory: RunMemory): unknown[] {
+  switch (memory.phase) {
     case 'requesting': {
-      const { creation, lookup } = known;
+      const { createRequest, lookup } = memory;
       return [
-        creation.tries,
-        creation.mayExist,
-        creation.refusal?.message,
-        creation.tries > 0 && creation.atMs,
+        createRequest.tries,
+        createRequest.mayExist,
+        createRequest.refusal?.message,
+        createRequest.tries > 0 && createRequest.atMs,
         lookup?.sinceMs,
         lookup?.atMs,
         lookup?.count,
       ];
     }
     case 'quoted':
-      return [known.txn?.sourceReq.expiresAt, known.approval, known.cancel, known.shown];
+      return [memory.txn?.sourceReq.expiresAt, memory.approval, memory.cancel, memory.shown];
     case 'submitting': {
-      const { tries, isUnanswered, refusal, error, atMs } = known.confirmation;
+      const { tries, isUnanswered, refusal, error, atMs } = memory.confirmation;
       return [tries, isUnanswered, refusal !== undefined, error !== undefined, tries > 0 && atMs];
     }
     case 'settling':
-      return [known.sinceMs];
+      return [memory.sinceMs];
     case 'over':
-      return [known.refusal?.message];
+      return [memory.refusal?.message];
   }
 }
 

@@ -97,7 +97,7 @@ export type {
   CreateTransaction,
   PayoutCode,
   PayoutDetails,
-} from './library/creation.js';
+} from './library/create-transaction.js';
 export { WalletClient } from './library/client.js';
 export type {
   Answered,

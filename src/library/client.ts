@@ -14,7 +14,7 @@ import {
 import type * as types from '../api/types.js';
 import { timerMs } from '../formats/duration.js';
 import { Failure } from '../formats/failure.js';
-import type { CreateTransaction } from './creation.js';
+import type { CreateTransaction } from './create-transaction.js';
 import { checked } from './given.js';
 
 /** The settings of a {@link WalletClient}. All optional settings have a default. */

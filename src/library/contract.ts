@@ -8,7 +8,7 @@ import type { Limits, Network } from '../store/profile/profiles.js';
 import type { Answer } from '../wallet/payment/contract.js';
 import type { Quote } from '../wallet/quote/quote.js';
 import type { WalletClient } from './client.js';
-import type { CreateTransaction } from './creation.js';
+import type { CreateTransaction } from './create-transaction.js';
 
 /** What `openPayments` is given. */
 export interface PaymentsOptions {

@@ -130,7 +130,7 @@ const kyc = (countryCode: string): object => ({
 });
 const tronAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 
-/** A creation body of every kind, by the rules of endpoint 6. */
+/** A create request of every kind, by the rules of endpoint 6. */
 export const bodies = {
   receiveLightning: (amtRequested = 0.0001) => ({
     sourceReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} },

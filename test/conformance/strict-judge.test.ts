@@ -1,7 +1,7 @@
 // The judge itself: a request that departs from the specification in one thing is one finding.
 import { expect, test } from 'vitest';
 import {
-  judgeCreation,
+  judgeCreateRequest,
   judgeEnvelope,
   judgeListQuery,
   judgeWebhook,
@@ -38,7 +38,7 @@ test.for([
     },
   },
 ])('accepts a body that follows the rules', ({ body }) => {
-  expect(judgeCreation(body)).toEqual([]);
+  expect(judgeCreateRequest(body)).toEqual([]);
 });
 
 test.for([
@@ -85,7 +85,7 @@ test.for([
   { why: 'a payout without source of funds', body: withoutFunds },
   { why: 'a payout without KYC', body: { ...payout, sourceReq: wallet } },
 ])('finds $why', ({ body }) => {
-  expect(judgeCreation(body)).toHaveLength(1);
+  expect(judgeCreateRequest(body)).toHaveLength(1);
 });
 
 test.for([

@@ -129,8 +129,8 @@ export function judgeListQuery(query: URLSearchParams): string[] {
   return [...wrong, ...repeated.map((name) => `${name} is given more than once`)];
 }
 
-/** Endpoint 6: the body of a creation, rule by rule. */
-export function judgeCreation(body: Json | undefined): string[] {
+/** Endpoint 6: the body of a create request, rule by rule. */
+export function judgeCreateRequest(body: Json | undefined): string[] {
   if (!body) return ['the body is no JSON object'];
   const { sourceReq, destReq } = body;
   if (!isObject(sourceReq) || !isObject(destReq)) return ['sourceReq and destReq are required'];
@@ -295,15 +295,15 @@ function judgeFunds(funds: unknown, payout: boolean): string[] {
 }
 
 /** Endpoints 11 and 13. */
-export function judgeWebhook(body: Json | undefined, creation: boolean): string[] {
+export function judgeWebhook(body: Json | undefined, isCreate: boolean): string[] {
   if (!body) return ['the body is no JSON object'];
   const { callback, secret } = body;
   return [
     ...unknownKeys(body, ['callback', 'secret']).map((key) => `unknown field ${key}`),
-    ...((callback === undefined && !creation) || String(callback).startsWith('https://')
+    ...((callback === undefined && !isCreate) || String(callback).startsWith('https://')
       ? []
       : ['callback is no HTTPS URL']),
-    ...((secret === undefined && !creation) || isText(secret) ? [] : ['secret is missing']),
+    ...((secret === undefined && !isCreate) || isText(secret) ? [] : ['secret is missing']),
     ...(callback === undefined && secret === undefined ? ['nothing to update'] : []),
   ];
 }

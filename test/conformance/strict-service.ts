@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { encodeTronAddress } from '../../src/formats/address/tron-address.js';
 import {
-  judgeCreation,
+  judgeCreateRequest,
   judgeEnvelope,
   judgeListQuery,
   judgeWebhook,
@@ -219,7 +219,7 @@ function strictService(dialect: Dialect, temper: Temper, find: (text: string) =>
 
   const create: Handler = (request) => {
     const body = parseObject(request.body);
-    if (!judge(request, judgeCreation(body)) || !body) return refusal(400, 'bad request');
+    if (!judge(request, judgeCreateRequest(body)) || !body) return refusal(400, 'bad request');
     const ref = body['extRefId'];
     const isUsed =
       ref !== undefined && [...transactions.values()].some((txn) => txn.body['extRefId'] === ref);

@@ -5,7 +5,7 @@ import type { Txn } from './strict-transactions.js';
 
 /** What the next requests of a kind meet with in place of the service's answer. */
 export interface Meeting {
-  readonly exchange: 'creation' | 'confirmation' | 'read' | 'list' | 'rates';
+  readonly exchange: 'create request' | 'confirmation' | 'read' | 'list' | 'rates';
   /** Those about this reference alone. */
   readonly ref?: string;
   /** The connection is broken off without an answer. */
@@ -23,8 +23,8 @@ export interface Temper {
   reads: (txn: Txn) => string | undefined;
   lists: (txn: Txn) => boolean;
   takesUsedReferences: boolean;
-  /** The next creations wait until so many of them are there. */
-  creationsTogether: number;
+  /** The next create requests wait until so many of them are there. */
+  createRequestsTogether: number;
   /** What the service makes of an order, in every answer that shows it in full. */
   makes: (view: Json) => Json;
   /** What the list says of its pages. */
@@ -41,7 +41,7 @@ export const evenTemper = (): Temper => ({
   reads: ({ state }) => state,
   lists: () => true,
   takesUsedReferences: false,
-  creationsTogether: 0,
+  createRequestsTogether: 0,
   makes: (view) => view,
   echoes: (pagination) => pagination,
   rates: undefined,
@@ -51,7 +51,7 @@ export const evenTemper = (): Temper => ({
 });
 
 const exchanges: readonly (readonly [Meeting['exchange'], method: string, path: RegExp])[] = [
-  ['creation', 'POST', /\/transaction\/?$/],
+  ['create request', 'POST', /\/transaction\/?$/],
   ['confirmation', 'PUT', /\/confirm$/],
   ['read', 'GET', /\/transaction\/[^/]+$/],
   ['list', 'GET', /\/transaction$/],
@@ -77,21 +77,21 @@ export function meet(
   return meeting;
 }
 
-/** Holds creations until the last of those that are awaited together is there. */
+/** Holds create requests until the last of those that are awaited together is there. */
 export function createGathering(temper: Temper): (request: Received) => Promise<void> {
   let waiting: (() => void)[] = [];
   return ({ method, path }) =>
     new Promise((goOn) => {
-      const [, ofCreation, atCreation] = exchanges[0] ?? [];
+      const [, createMethod, createPath] = exchanges[0] ?? [];
       if (
-        temper.creationsTogether === 0 ||
-        method !== ofCreation ||
-        atCreation?.test(path) !== true
+        temper.createRequestsTogether === 0 ||
+        method !== createMethod ||
+        createPath?.test(path) !== true
       )
         return goOn();
       waiting.push(goOn);
-      if (waiting.length < temper.creationsTogether) return;
-      temper.creationsTogether = 0;
+      if (waiting.length < temper.createRequestsTogether) return;
+      temper.createRequestsTogether = 0;
       for (const each of waiting) each();
       waiting = [];
     });

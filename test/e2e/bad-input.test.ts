@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import { quickTime, svcpay } from '../support/in-process.js';
-import { creations } from '../support/orders.js';
+import { createRequests } from '../support/orders.js';
 import { svcpay as runProcess, test } from '../support/svcpay.js';
 
 const key = new Uint8Array(32).fill(7);
@@ -112,7 +112,7 @@ describe('bad input', () => {
       const run = await svcpay([...args(fresh), '--yes'], { ...around, ...(env && { env }) });
       expect(run).toMatchObject({ exitCode: 2, stdout: '' });
       expect(run.stderr).toMatch(message);
-      expect(creations(around.sandbox)).toHaveLength(0);
+      expect(createRequests(around.sandbox)).toHaveLength(0);
     },
   );
 
@@ -151,7 +151,7 @@ describe('bad input', () => {
       expect(run).toMatchObject({ exitCode: 2, stdout: '' });
       expect(run.stderr).toContain('UTF-8');
     }
-    expect(creations(around.sandbox)).toHaveLength(0);
+    expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
   test('ends stderr with one line of JSON with --json', async ({ around }) => {
@@ -217,7 +217,7 @@ describe('blanks and line ends around a copied value', () => {
       exitCode: 2,
       stderr: expect.stringContaining('Line 3, ref: The reference "row " begins or ends'),
     });
-    expect(creations(around.sandbox)).toHaveLength(2);
+    expect(createRequests(around.sandbox)).toHaveLength(2);
   });
 
   test('are part of a file name', async ({ around }) => {

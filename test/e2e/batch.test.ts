@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import { describe, expect } from 'vitest';
 import { batchFile, lightningRows, outcomes, paidReferences } from '../support/batch.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
-import { creations } from '../support/orders.js';
+import { createRequests } from '../support/orders.js';
 import { startSvcpay, test } from '../support/svcpay.js';
 import { until } from '../support/until.js';
 
@@ -103,7 +103,7 @@ describe('svcpay batch', () => {
     expect(run.stderr).toMatch(/Line 4, ref: .*used on line 2/);
     expect(run.stderr).toMatch(/Line 8, ref: .*row equals line 7/);
     expect(run.error().message).toContain('9 of 11 rows');
-    expect(creations(around.sandbox)).toHaveLength(0);
+    expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
   test('a megabyte of blank lines is one problem, without a warning of the platform', async ({
@@ -205,7 +205,7 @@ describe('svcpay batch', () => {
       const run = await svcpay(['batch', batchFile(around.home, rows), '--yes'], around);
       expect(run).toMatchObject({ exitCode: 7, stdout: '' });
       expect(run.stderr).toMatch(message);
-      expect(creations(around.sandbox)).toHaveLength(0);
+      expect(createRequests(around.sandbox)).toHaveLength(0);
     },
   );
 
@@ -230,7 +230,7 @@ describe('svcpay batch', () => {
     const again = await svcpay(['batch', file, '--yes', '--json'], around);
     expect(again).toMatchObject({ exitCode: 3 });
     expect(again.json()).toMatchObject({ paid: 2, paidBefore: 2, failed: 1 });
-    expect(creations(around.sandbox)).toHaveLength(4);
+    expect(createRequests(around.sandbox)).toHaveLength(4);
     expect(readFileSync(`${file}.result.csv`, 'utf8').match(/,paid,.*,completed,/g)).toHaveLength(
       2,
     );
@@ -409,7 +409,7 @@ describe('svcpay batch', () => {
       stdout: '',
     });
     expect(readFileSync(`${file}.result.csv`, 'utf8')).toBe('my own notes\n');
-    expect(creations(around.sandbox)).toHaveLength(0);
+    expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
   test('asks once at a terminal, after the totals, and shows one progress line', async ({
@@ -463,7 +463,7 @@ describe('svcpay batch', () => {
     );
     await tty.waitFor(/Fees\s+extra, quoted per row/);
     await tty.waitFor(/Highest fee per row/);
-    expect(creations(around.sandbox)).toHaveLength(0);
+    expect(createRequests(around.sandbox)).toHaveLength(0);
     tty.type('0sat\r');
     await tty.waitFor(
       /Pay 0\.00106050 BTC plus at most 0\.00000000 BTC of fees per row in 101 rows\s+from/,

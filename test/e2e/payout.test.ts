@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay, svcpayTty } from '../support/in-process.js';
-import { creations } from '../support/orders.js';
+import { createRequests } from '../support/orders.js';
 import { startSvcpay, test, type TtyRun } from '../support/svcpay.js';
 import { payoutAnswers, payoutWords } from '../support/payout.js';
 import { startInPty } from '../support/pty.js';
@@ -40,7 +40,7 @@ const body = {
   sourceOfFunds: { purpose: 1, source: 2, relationship: 3 },
 };
 
-const sentBody = (sandbox: Sandbox): unknown => creations(sandbox)[0];
+const sentBody = (sandbox: Sandbox): unknown => createRequests(sandbox)[0];
 const reference = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 describe('svcpay payout with flags', () => {
@@ -149,7 +149,7 @@ describe('svcpay payout with flags', () => {
       const run = await svcpay([...payoutWords(changes), '--yes', '--json'], around);
       expect(run).toMatchObject({ exitCode: 2, stdout: '' });
       expect(run.error().message).toMatch(message);
-      expect(creations(around.sandbox)).toHaveLength(0);
+      expect(createRequests(around.sandbox)).toHaveLength(0);
     },
   );
 });
@@ -180,7 +180,7 @@ describe('svcpay payout --from-file', () => {
     const second = await svcpay(pay, around);
     expect(first).toMatchObject({ exitCode: 0 });
     expect(second).toMatchObject({ exitCode: 0, stdout: first.stdout });
-    expect(creations(around.sandbox)).toHaveLength(1);
+    expect(createRequests(around.sandbox)).toHaveLength(1);
     expect(sentBody(around.sandbox)).toMatchObject({ destReq: { reqDetails: destReq.reqDetails } });
   });
 
@@ -323,7 +323,7 @@ describe('svcpay payout at a terminal', () => {
       around,
     );
     expect(again).toMatchObject({ exitCode: 0 });
-    expect(creations(around.sandbox)).toHaveLength(2);
+    expect(createRequests(around.sandbox)).toHaveLength(2);
 
     // Settings that are spoilt during the wait take nothing of the payment back.
     const sleep = async (): Promise<void> => {
@@ -405,7 +405,7 @@ describe('svcpay payout at a terminal', () => {
     await tty.waitFor('? Account number');
     tty.type('\u0003');
     expect(await tty.ended).toBe(130);
-    expect(creations(around.sandbox)).toHaveLength(0);
+    expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
   test('moves nothing and stores no recipient after a no', async ({ around }) => {

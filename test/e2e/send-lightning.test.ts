@@ -1,7 +1,7 @@
 // svcpay send lightning as people and scripts run it.
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty } from '../support/in-process.js';
-import { creations } from '../support/orders.js';
+import { createRequests } from '../support/orders.js';
 import { svcpay as started, test } from '../support/svcpay.js';
 
 describe('svcpay send lightning', () => {
@@ -30,7 +30,7 @@ describe('svcpay send lightning', () => {
     const run = await svcpay(['send', 'lightning', invoice], around);
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
     expect(run.stderr).toContain('--yes');
-    expect(creations(around.sandbox)).toHaveLength(0);
+    expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
   test('shows the full cost at a terminal, asks, and pays after a yes', async ({ around }) => {

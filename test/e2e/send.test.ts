@@ -3,7 +3,7 @@
 import { describe, expect } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
-import { creations, walletSide } from '../support/orders.js';
+import { createRequests, walletSide } from '../support/orders.js';
 import { test, svcpayTty as startedTty } from '../support/svcpay.js';
 import { called } from '../support/shapes.js';
 import { until } from '../support/until.js';
@@ -133,7 +133,7 @@ describe('svcpay send, in a script', () => {
         txnState: called('srccreated'),
         destReq: { method: wire.destReq.method },
       });
-      expect(creations(around.sandbox)).toEqual([{ ...wire, extRefId }]);
+      expect(createRequests(around.sandbox)).toEqual([{ ...wire, extRefId }]);
     },
   );
 
@@ -206,7 +206,7 @@ describe('svcpay send, in a script', () => {
     const run = await svcpay(['send', tron, '5usdt', '--yes', '--account', 'ne01-child'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain('ne01-child only with an API key of that account');
-    expect(creations(around.sandbox)).toEqual([]);
+    expect(createRequests(around.sandbox)).toEqual([]);
   });
 });
 
@@ -350,7 +350,7 @@ describe('svcpay send with invalid input', () => {
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/^(Not sent: |This )/);
     expect(run.stderr).toMatch(message);
-    expect(creations(around.sandbox)).toEqual([]);
+    expect(createRequests(around.sandbox)).toEqual([]);
   });
 });
 
@@ -419,7 +419,7 @@ describe('svcpay send, at a terminal', () => {
     tty.type('y\r');
     await tty.waitFor('The quote expired; the new one has the same price.');
     expect(await tty.ended).toBe(0);
-    expect(creations(around.sandbox)).toHaveLength(2);
+    expect(createRequests(around.sandbox)).toHaveLength(2);
   });
 
   test('a background job of a terminal is not stopped while it waits', async ({ around }) => {
@@ -445,7 +445,7 @@ describe('svcpay send, at a terminal', () => {
       expect(tty.text()).toMatch(
         /Recipient gets +0\.00005000 BTC[^]*≈ 5 USD[^]*Left in wallet +0\.9999\d+ BTC/,
       );
-      expect(creations(around.sandbox)).toHaveLength(1);
+      expect(createRequests(around.sandbox)).toHaveLength(1);
     },
   );
 
@@ -466,7 +466,7 @@ describe('svcpay send, at a terminal', () => {
       );
       tty.type('n\r');
       expect(await tty.ended).toBe(9);
-      expect(creations(around.sandbox)).toHaveLength(1);
+      expect(createRequests(around.sandbox)).toHaveLength(1);
     },
   );
 
@@ -483,11 +483,11 @@ describe('svcpay send, at a terminal', () => {
     );
     tty.type('n\r');
     expect(await tty.ended).toBe(9);
-    expect(creations(around.sandbox)).toMatchObject([
+    expect(createRequests(around.sandbox)).toMatchObject([
       { sourceReq: { ccy: 'BTC', amtRequested: 0.0001 } },
     ]);
     expect(await svcpay([...line, '--yes', '--no-wait'], around)).toMatchObject({ exitCode: 0 });
-    expect(creations(around.sandbox)).toHaveLength(1);
+    expect(createRequests(around.sandbox)).toHaveLength(1);
     const onchain = await svcpay(
       ['send', bitcoin, '10usd', '--from', 'btc', '--quote-only', '--json'],
       around,

@@ -118,7 +118,7 @@ describe('a service that limits requests', { concurrent: true }, () => {
     expect(run.error().hint).toContain('7 s');
   });
 
-  test.for(['creation', 'confirmation'] as const)(
+  test.for(['create request', 'confirmation'] as const)(
     'by 429 to a %s is paid once, after the requested time',
     async (exchange, { strict }) => {
       const time = patient();

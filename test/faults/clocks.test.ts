@@ -12,7 +12,7 @@ describe.concurrent('a token and a quote', () => {
     payment,
   }) => {
     payment.proxy.afterwards(
-      'creation',
+      'create request',
       async () => void (await payment.sandbox.clock.advance('2h')),
     );
     expect(await payment.send()).toMatchObject({ exitCode: 8, stdout: '' });
@@ -38,8 +38,8 @@ describe.concurrent('the clock of the machine', () => {
   const jumps = [
     { what: 'a day ahead', by: day },
     { what: 'a day behind', by: -day },
-    { what: 'forward while a quote is made', by: day, before: 'creation' as const },
-    { what: 'back while a quote is made', by: -day, before: 'creation' as const },
+    { what: 'forward while a quote is made', by: day, before: 'create request' as const },
+    { what: 'back while a quote is made', by: -day, before: 'create request' as const },
     { what: 'forward while it is confirmed', by: day, before: 'confirmation' as const },
     { what: 'back while it is confirmed', by: -day, before: 'confirmation' as const },
   ];
@@ -185,7 +185,7 @@ describe.concurrent('a person', () => {
   });
 
   test('who interrupts before the quote has moved nothing', async ({ payment }) => {
-    const held = payment.proxy.hold('creation', 'before');
+    const held = payment.proxy.hold('create request', 'before');
     const tty = startedTty(
       ['send', 'lightning', payment.invoice, '--ref', 'order-1', '--yes'],
       payment.around,

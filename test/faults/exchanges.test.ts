@@ -17,7 +17,7 @@ const faults: readonly Fault[] = [
   'silence after',
   'token expired',
 ];
-const exchanges: readonly Exchange[] = ['creation', 'confirmation', 'read'];
+const exchanges: readonly Exchange[] = ['create request', 'confirmation', 'read'];
 const once = exchanges.flatMap((exchange) => faults.map((fault) => ({ exchange, fault })));
 
 describe.concurrent('one broken exchange', () => {
@@ -45,11 +45,11 @@ describe.concurrent('one broken exchange', () => {
 
 const lasting: readonly { exchange: Exchange; fault: Fault; exitCode: number; paid: number }[] = [
   { exchange: 'sign-in', fault: 'dropped before', exitCode: 75, paid: 0 },
-  // A payment reads the list only after a refused creation.
+  // A payment reads the list only after a refused create request.
   { exchange: 'list', fault: '500 before', exitCode: 0, paid: 1 },
-  { exchange: 'creation', fault: 'dropped before', exitCode: 75, paid: 0 },
-  { exchange: 'creation', fault: 'html after', exitCode: 75, paid: 0 },
-  { exchange: 'creation', fault: '429', exitCode: 75, paid: 0 },
+  { exchange: 'create request', fault: 'dropped before', exitCode: 75, paid: 0 },
+  { exchange: 'create request', fault: 'html after', exitCode: 75, paid: 0 },
+  { exchange: 'create request', fault: '429', exitCode: 75, paid: 0 },
   { exchange: 'confirmation', fault: 'dropped before', exitCode: 8, paid: 0 },
   { exchange: 'confirmation', fault: '429', exitCode: 8, paid: 0 },
   { exchange: 'confirmation', fault: 'dropped after', exitCode: 0, paid: 1 },

@@ -16,13 +16,19 @@ interface Step {
   readonly late: boolean;
 }
 
-const exchanges: readonly Exchange[] = ['sign-in', 'wallets', 'creation', 'confirmation', 'read'];
+const exchanges: readonly Exchange[] = [
+  'sign-in',
+  'wallets',
+  'create request',
+  'confirmation',
+  'read',
+];
 const steps = exchanges.flatMap((exchange): Step[] => [
   { exchange, when: 'before', late: false },
   { exchange, when: 'after', late: false },
 ]);
 const lateSteps: readonly Step[] = [
-  { exchange: 'creation', when: 'before', late: true },
+  { exchange: 'create request', when: 'before', late: true },
   { exchange: 'confirmation', when: 'before', late: true },
 ];
 
@@ -52,7 +58,7 @@ describe.concurrent('kill -9', () => {
     },
   );
 
-  test.for(['wallets', 'creation'] as const)(
+  test.for(['wallets', 'create request'] as const)(
     'after the %s leaves a payment that tx resume --yes names and does not pay',
     async (exchange, { payment }) => {
       const held = payment.proxy.hold(exchange, 'after');

@@ -202,7 +202,7 @@ describe('a reference', { concurrent: true }, () => {
   test('refused as used, but not listed yet, has an unknown outcome', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.lists = () => false;
-    service.temper.meetings.push(lost('creation', 'at once'));
+    service.temper.meetings.push(lost('create request', 'at once'));
     expect(await run(shop)).toMatchObject({ exitCode: 8, stdout: '' });
     service.temper.lists = () => true;
     expect(await run(shop)).toMatchObject({ exitCode: 0 });
@@ -211,7 +211,7 @@ describe('a reference', { concurrent: true }, () => {
 
   test('refused as used is paid once by three concurrent homes', async ({ strict }) => {
     const { service, run } = strict;
-    Object.assign(service.temper, { creationsTogether: 3 });
+    Object.assign(service.temper, { createRequestsTogether: 3 });
     const ends = await Promise.all(['a', 'b', 'c'].map((at) => run(shop, at)));
     expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
     expect(new Set(ends.map((end) => Reflect.get(Object(end.json()), 'txnId'))).size).toBe(1);
@@ -223,7 +223,7 @@ describe('a reference', { concurrent: true }, () => {
   }) => {
     const { service, run } = strict;
     service.temper.takesUsedReferences = true;
-    service.temper.meetings.push(lost('creation', 1_000));
+    service.temper.meetings.push(lost('create request', 1_000));
     expect(await run(shop)).toMatchObject({ exitCode: 0 });
     await until(() => service.transactions.size > 1);
     expect(await run(shop)).toMatchObject({ exitCode: 0 });

@@ -158,7 +158,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
   });
 
   test.for([
-    ['creation', 'after'],
+    ['create request', 'after'],
     ['confirmation', 'before'],
     ['confirmation', 'after'],
   ] as const)(

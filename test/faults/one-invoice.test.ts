@@ -77,7 +77,7 @@ describe('an invoice', { concurrent: true }, () => {
     strict,
   }) => {
     const { service, run } = strict;
-    Object.assign(service.temper, { creationsTogether: 3 });
+    Object.assign(service.temper, { createRequestsTogether: 3 });
     const invoice = service.invoice(1000n);
     const ends = await Promise.all(
       ['a', 'b', 'c'].map((at) => run(`${send(invoice)} --timeout 10s`, at)),

@@ -61,7 +61,7 @@ describe.concurrent('a payment', () => {
   test.for(deep)(
     'is not stopped by an answer nested 40,000 levels deep, $what',
     async ({ flags, prints }, { payment }) => {
-      payment.proxy.break('creation', 'deep after');
+      payment.proxy.break('create request', 'deep after');
       payment.proxy.break('confirmation', 'deep after');
       payment.proxy.break('read', 'deep after', Infinity);
       const run = await payment.send(...flags);

@@ -123,7 +123,7 @@ const deep = `${'{"error":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 
 describe.concurrent('an error that is 20,000 levels deep', () => {
   test.for([
-    ['creation', 75, 0],
+    ['create request', 75, 0],
     ['read', 8, 1],
   ] as const)(
     'in answer to a %s ends with exit %d',
@@ -161,7 +161,7 @@ test('an error of 1 MB is cut, and its code too', async ({ strict }) => {
   const { service, run } = strict;
   const long = 'x'.repeat(1_000_000);
   service.temper.meetings.push({
-    exchange: 'creation',
+    exchange: 'create request',
     status: 400,
     body: JSON.stringify({ error: long, message: long, code: long }),
     effect: 'none',

@@ -71,7 +71,7 @@ describe.concurrent('a payment that the service starts without a confirmation', 
     expect(await run('limits set --per-day 1500sat')).toMatchObject({ exitCode: 0 });
     completesAtOnce(strict);
     service.temper.meetings.push({
-      exchange: 'creation',
+      exchange: 'create request',
       status: 'broken off',
       body: '',
       effect: 'at once',

@@ -93,7 +93,7 @@ const others = [
 ] as const;
 
 const exchanges = [
-  ['creation', 'POST', /\/transaction\/?$/],
+  ['create request', 'POST', /\/transaction\/?$/],
   ['confirmation', 'PUT', /\/confirm$/],
   ['read', 'GET', /\/transaction\/[^/]+$/],
   ['list', 'GET', /\/transaction$/],
@@ -240,7 +240,7 @@ async function runSeed(seed: number, { service, run }: Strict): Promise<void> {
     throw new Error(`Nothing moved, and the exit code says paid: ${replay}`);
   if (
     moved === 1 &&
-    exchange === 'creation' &&
+    exchange === 'create request' &&
     skips === 0 &&
     add.length === 0 &&
     changes.some((at) => decisive.test(at))

@@ -12,7 +12,7 @@ interface QuotedSide {
   readonly kyc?: { readonly details: Readonly<Record<string, string>> };
 }
 
-/** The creation body, as it came. */
+/** The body of the create request. */
 interface Asked {
   readonly extRefId: string;
   readonly sourceReq: QuotedSide;

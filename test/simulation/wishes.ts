@@ -130,7 +130,7 @@ function invoice(number: number): Invoice {
 }
 
 /**
- * What an invoice of these wishes asks for; decoding it for every creation would be half of the
+ * What an invoice of these wishes asks for; decoding it for every create request would be half of the
  * work.
  */
 export const invoiceSats = (paymentRequest: string): number =>

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Sandbox } from '../../src/sandbox/index.js';
 
 /** Which exchange: the endpoints that a payment passes, in the order in which it does. */
-export type Exchange = 'sign-in' | 'list' | 'wallets' | 'creation' | 'confirmation' | 'read';
+export type Exchange = 'sign-in' | 'list' | 'wallets' | 'create request' | 'confirmation' | 'read';
 
 export type Fault =
   /** The connection breaks off before the request reaches the service. */
@@ -147,7 +147,7 @@ function exchangeOf(method: string, url: string): Exchange {
   if (path.endsWith('/token-signature')) return 'sign-in';
   if (path.endsWith('/wallet/')) return 'wallets';
   if (path.endsWith('/confirm')) return 'confirmation';
-  if (/\/transaction\/?$/.test(path)) return method === 'POST' ? 'creation' : 'list';
+  if (/\/transaction\/?$/.test(path)) return method === 'POST' ? 'create request' : 'list';
   return 'read';
 }
 

@@ -12,7 +12,7 @@ export function shownOrder({ body }: Order): string {
   return deductNetworkFeesFromDest === true ? `${sides}, less fees` : sides;
 }
 
-/** A wallet of the account as one side of a creation. */
+/** A wallet of the account as one side of a create request. */
 export const walletSide = (ccy: string, amtRequested?: number) => ({
   ccy,
   method: 'servicepay',
@@ -21,7 +21,7 @@ export const walletSide = (ccy: string, amtRequested?: number) => ({
 });
 
 /** The bodies of all transactions that the sandbox was asked for. */
-export const creations = (sandbox: Pick<Sandbox, 'requests'>): unknown[] =>
+export const createRequests = (sandbox: Pick<Sandbox, 'requests'>): unknown[] =>
   sandbox
     .requests('POST', '/api/v2/transaction')
     .map(({ requestBody }): unknown => JSON.parse(requestBody ?? ''));

@@ -4,7 +4,7 @@ import type Big from 'big.js';
 import type { Account } from '../world/accounts.js';
 import { requireTransfer } from '../world/chain.js';
 import type { Context } from '../world/context.js';
-import { createTransaction } from '../kinds/creation.js';
+import { createTransaction } from '../kinds/create-transaction.js';
 import { addConfirmations, kindOf } from '../kinds/index.js';
 
 export function fund(ctx: Context, account: Account, ccy: string, amount: Big): void {

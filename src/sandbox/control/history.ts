@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import type { Account } from '../world/accounts.js';
 import { readAutoPay, writeAutoPay } from '../storage/settings.js';
 import type { Context } from '../world/context.js';
-import { createTransaction, creationBody } from '../kinds/creation.js';
+import { createTransaction, createRequestBody } from '../kinds/create-transaction.js';
 import { move } from '../service/engine.js';
 import { dueActions, kindOf } from '../kinds/index.js';
 import { createInvoice } from '../world/lightning.js';
@@ -105,7 +105,7 @@ function perform(
   actions: ReadonlyMap<string, DueAction>,
 ): void {
   runDueActions(ctx, actions);
-  const order = v.parse(creationBody, { ...activity.order(ctx), note: activity.note });
+  const order = v.parse(createRequestBody, { ...activity.order(ctx), note: activity.note });
   const txn = createTransaction(ctx, account, order);
   const kind = kindOf(txn);
   const soon = { ...ctx, now: ctx.now + minute / 6 };

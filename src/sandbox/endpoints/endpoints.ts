@@ -9,7 +9,7 @@ import {
 } from '../world/accounts.js';
 import { staticAddress } from '../world/addresses.js';
 import { issueToken } from '../http/auth.js';
-import { createTransaction, creationBody } from '../kinds/creation.js';
+import { createTransaction, createRequestBody } from '../kinds/create-transaction.js';
 import { move } from '../service/engine.js';
 import { plan } from '../service/endings.js';
 import { bodyText, readBody, type AccountCall, type Call, type Route } from '../http/routing.js';
@@ -153,7 +153,10 @@ function getInstitutions({ params }: AccountCall): unknown {
 }
 
 function postTransaction({ ctx, account, incoming }: AccountCall): unknown {
-  return showTransaction(ctx, createTransaction(ctx, account, readBody(incoming, creationBody)));
+  return showTransaction(
+    ctx,
+    createTransaction(ctx, account, readBody(incoming, createRequestBody)),
+  );
 }
 
 function confirm(call: AccountCall): unknown {

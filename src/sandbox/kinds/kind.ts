@@ -29,7 +29,7 @@ export const requestedSide = v.pipe(
 export type RequestedSide = v.InferOutput<typeof requestedSide>;
 
 /** A valid create request: known currencies, at most one amount. */
-export interface CreationRequest {
+export interface CreateRequest {
   readonly source: RequestedSide;
   readonly dest: RequestedSide;
   /** The fees that the recipient bears. */
@@ -47,7 +47,7 @@ export interface Kind {
    */
   readonly serves: (sourceMethod: string, destMethod: string, wallet: string) => boolean;
   /** Throws a `Refusal` for requests that this kind does not support. */
-  readonly quote: (ctx: Context, request: CreationRequest) => Quote;
+  readonly quote: (ctx: Context, request: CreateRequest) => Quote;
   /** Confirms a quoted transaction. */
   readonly confirm: (ctx: Context, txn: Transaction) => Transaction;
   /** Pays the request from outside. Refuses if the transaction does not wait for a payment. */
@@ -58,7 +58,7 @@ export interface Kind {
   readonly due: Readonly<Record<string, DueAction>>;
 }
 
-export function requestedAmount({ source, dest }: CreationRequest): {
+export function requestedAmount({ source, dest }: CreateRequest): {
   side: 'source' | 'dest';
   amount: Big;
 } {
@@ -68,13 +68,13 @@ export function requestedAmount({ source, dest }: CreationRequest): {
 }
 
 /** The amount on the side that this kind requires. */
-export function amountOn(side: 'source' | 'dest', request: CreationRequest) {
+export function amountOn(side: 'source' | 'dest', request: CreateRequest) {
   const amount = request[side].amtRequested;
   if (amount === undefined) throw badRequest(`${side}Req.amtRequested is required`);
   return { side, amount };
 }
 
-export function requiredDetail({ dest }: CreationRequest, name: string): string {
+export function requiredDetail({ dest }: CreateRequest, name: string): string {
   const value = dest.reqDetails[name];
   if (typeof value !== 'string' || value === '')
     throw badRequest(`destReq.reqDetails.${name} is required`);
@@ -86,7 +86,7 @@ export function openQuote(
   ctx: Context,
   account: Account,
   kind: Kind,
-  { source, dest }: CreationRequest,
+  { source, dest }: CreateRequest,
   quote: Quote,
   labels: Pick<Transaction, 'extRefId' | 'note'>,
 ): Transaction {

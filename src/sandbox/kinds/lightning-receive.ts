@@ -7,7 +7,7 @@ import type { Context } from '../world/context.js';
 import { completeReceive, move, scheduleLapse } from '../service/engine.js';
 import { createInvoice, markPaid, type InvoiceTerms } from '../world/lightning.js';
 import { price } from '../service/pricing.js';
-import { openQuote, amountOn, type CreationRequest, type Kind } from './kind.js';
+import { openQuote, amountOn, type CreateRequest, type Kind } from './kind.js';
 import { badRequest } from '../wire/refusal.js';
 import { schedule } from '../world/schedule.js';
 import { requireTransaction, type Transaction } from '../service/transactions.js';
@@ -75,7 +75,7 @@ export function invoicePayer(
   account: Account,
   terms: Pick<InvoiceTerms, 'amount' | 'description'>,
 ): Transaction {
-  const request: CreationRequest = {
+  const request: CreateRequest = {
     source: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
     dest: {
       ccy: 'BTC',

@@ -6,7 +6,7 @@ import { hasInstitution } from './institutions.js';
 import { price } from '../service/pricing.js';
 import { findRails, isPayoutMethod, type Rail } from './rails.js';
 import { durations, endingOfAccount } from '../unspecified.js';
-import { amountOn, type CreationRequest, type Kind } from './kind.js';
+import { amountOn, type CreateRequest, type Kind } from './kind.js';
 import { number } from '../wire/values.js';
 import { sending } from './sending.js';
 
@@ -85,7 +85,7 @@ export const payout: Kind = {
 };
 
 /** The recipient's account, and the payout method that follows from the institution. */
-function readRecipient({ dest: { reqDetails } }: CreationRequest, candidates: readonly Rail[]) {
+function readRecipient({ dest: { reqDetails } }: CreateRequest, candidates: readonly Rail[]) {
   const shape = 'bankAcctNum' in reqDetails ? bankAccount : namedAccount;
   const { account, institutionCode } = read(shape, 'destReq.reqDetails', reqDetails);
   const rail = candidates.find(({ country, institutionType }) =>
@@ -112,7 +112,7 @@ function readKyc(side: string, given: unknown): v.InferOutput<typeof kyc> {
   return read(kyc, `${side}.kyc`, given);
 }
 
-function assertSourceOfFunds(request: CreationRequest, international: boolean): void {
+function assertSourceOfFunds(request: CreateRequest, international: boolean): void {
   const given = request.sourceOfFunds;
   if (given !== undefined) read(sourceOfFunds, 'sourceOfFunds', given);
   else if (international) throw badRequest('sourceOfFunds is required for an international payout');

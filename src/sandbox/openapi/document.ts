@@ -84,7 +84,7 @@ const header = (name: string): Schema => ({ name, in: 'header', required: true, 
 const values: Schema = { type: 'string', description: 'Several values are separated by commas.' };
 const count: Schema = { type: 'integer', minimum: 1 };
 
-const creation = 'Create a transaction in the quoted state';
+const createSummary = 'Create a transaction in the quoted state';
 const institutions = "List the institutions that a country's payouts can go to";
 const ofOne = { ofOne: true } as const;
 
@@ -129,7 +129,7 @@ const rows: readonly Row[] = [
     'post',
     '/transaction',
     'createTransaction',
-    creation,
+    createSummary,
     ref('Transaction'),
     { body: ref('CreateTransaction') },
   ],
@@ -137,7 +137,7 @@ const rows: readonly Row[] = [
     'post',
     '/transaction/',
     'createTransactionWithSlash',
-    creation,
+    createSummary,
     ref('Transaction'),
     { body: ref('CreateTransaction') },
   ],

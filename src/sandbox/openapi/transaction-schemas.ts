@@ -91,7 +91,7 @@ export function transactionSchemas(wireNames: WireNames): Record<string, Schema>
       source: { type: 'integer' },
       relationship: { type: 'integer' },
     }),
-    CreateTransaction: creation(wireNames, methodsOfSource, methodsOfDest),
+    CreateTransaction: createTransactionSchema(wireNames, methodsOfSource, methodsOfDest),
   };
 }
 
@@ -234,7 +234,11 @@ const unconfirmed: readonly Schema[] = [
   }),
 ];
 
-function creation(wireNames: WireNames, sourceMethods: Schema, destMethods: Schema): Schema {
+function createTransactionSchema(
+  wireNames: WireNames,
+  sourceMethods: Schema,
+  destMethods: Schema,
+): Schema {
   const side = (method: Schema, reqDetails: Schema): Schema =>
     sent({
       ccy: currency,

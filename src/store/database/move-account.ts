@@ -154,11 +154,11 @@ async function markIn(
   const { direction, other } = mark;
   await sql.run('INSERT INTO moves VALUES (?, ?, ?)', move.account, direction, other);
   const given = [move.account, direction, other].map(literal).join(', ');
-  const creations = guarded.map(
+  const statements = guarded.map(
     ([table, column]) => `CREATE TRIGGER ${name} BEFORE INSERT OR UPDATE ON ${table} FOR EACH ROW
         WHEN (NEW.${column} = ${literal(move[column])}) EXECUTE FUNCTION refuse_moved(${given})`,
   );
-  await sql.script([refuse, ...creations].join(';'));
+  await sql.script([refuse, ...statements].join(';'));
 }
 
 const notOwner = ({ kind, message, cause }: Failure): Failure =>

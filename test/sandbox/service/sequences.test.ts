@@ -21,7 +21,7 @@ import {
 
 const url = 'http://sandbox.localhost';
 
-const creations = [
+const createKinds = [
   'receive',
   'send',
   'send to oneself',
@@ -39,8 +39,8 @@ const creations = [
 const actions = ['confirm', 'cancel', 'pay', 'pay less'] as const;
 const endings = ['failed', 'rejected', 'error'] as const;
 
-interface Creation {
-  readonly do: (typeof creations)[number];
+interface CreateAction {
+  readonly do: (typeof createKinds)[number];
   readonly size: number;
   readonly ref: number;
   /** Goes where nothing arrives. */
@@ -53,7 +53,7 @@ interface Creation {
 }
 
 type Step =
-  | Creation
+  | CreateAction
   | { do: (typeof actions)[number]; which: number }
   | { do: 'advance'; ms: number }
   | { do: 'mine' | 'deposit'; n: number }
@@ -65,7 +65,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      do: fc.constantFrom(...creations),
+      do: fc.constantFrom(...createKinds),
       size: fc.integer({ min: 1, max: 60 }),
       ref: fc.nat(30),
       doomed: fc.boolean(),
@@ -249,13 +249,13 @@ async function take(world: World, step: Step): Promise<void> {
   }
 }
 
-async function create(world: World, order: Creation): Promise<void> {
+async function create(world: World, order: CreateAction): Promise<void> {
   const { client, ids, refs, service } = world;
   const { do: kind, ref, deduct } = order;
   const extRefId = `r${ref}`;
   const flags =
     kind === 'send' || kind === 'send to oneself' ? {} : { deductNetworkFeesFromDest: deduct };
-  const wanted = await creation(world, order);
+  const wanted = await createRequest(world, order);
   const { status, body } = await client.create({ ...wanted, ...flags, extRefId });
   if (status === 200) {
     expect(refs.has(extRefId)).toBe(false);
@@ -271,9 +271,9 @@ async function create(world: World, order: Creation): Promise<void> {
   }
 }
 
-async function creation(
+async function createRequest(
   { client, own }: World,
-  { do: kind, size, doomed }: Creation,
+  { do: kind, size, doomed }: CreateAction,
 ): Promise<object> {
   const btc = size / 100;
   switch (kind) {

@@ -5,7 +5,7 @@ import type { Context } from '../world/context.js';
 import { formatAmount } from '../../formats/amount.js';
 import { takeReferenceReuse } from '../world/faults.js';
 import { findKind } from './index.js';
-import { requestedSide, openQuote, type CreationRequest, type RequestedSide } from './kind.js';
+import { requestedSide, openQuote, type CreateRequest, type RequestedSide } from './kind.js';
 import { balanceOf } from '../world/ledger.js';
 import type { Deductions } from '../service/pricing.js';
 import { badRequest, extRefIdUsed, notEnoughFunds } from '../wire/refusal.js';
@@ -13,7 +13,7 @@ import { extRefIdExists, type Quote, type Transaction } from '../service/transac
 import { maxTextLength, networkFeeDeduction } from '../unspecified.js';
 import { fields, text } from '../wire/values.js';
 
-export const creationBody = v.pipe(
+export const createRequestBody = v.pipe(
   v.objectWithRest(
     {
       sourceReq: requestedSide,
@@ -33,9 +33,13 @@ export const creationBody = v.pipe(
   ),
 );
 
-export type CreationBody = v.InferOutput<typeof creationBody>;
+export type CreateRequestBody = v.InferOutput<typeof createRequestBody>;
 
-export function createTransaction(ctx: Context, account: Account, body: CreationBody): Transaction {
+export function createTransaction(
+  ctx: Context,
+  account: Account,
+  body: CreateRequestBody,
+): Transaction {
   const { sourceReq: source, destReq: dest, extRefId } = body;
   const kind = findKind(source.method, dest.method, ctx.wireNames.method);
   if (kind === undefined)
@@ -47,7 +51,7 @@ export function createTransaction(ctx: Context, account: Account, body: Creation
   ) {
     throw extRefIdUsed();
   }
-  const request: CreationRequest = {
+  const request: CreateRequest = {
     source,
     dest,
     deduct: deductionsOf(ctx, body),
@@ -65,7 +69,10 @@ export function createTransaction(ctx: Context, account: Account, body: Creation
  * The deductions. The documented flag deducts all fees from the sent amount. The other two flags
  * deduct one fee each.
  */
-function deductionsOf({ wireNames: { feeDeduction } }: Context, body: CreationBody): Deductions {
+function deductionsOf(
+  { wireNames: { feeDeduction } }: Context,
+  body: CreateRequestBody,
+): Deductions {
   const both = body.deductNetworkFeesFromDest;
   const ofService = body[feeDeduction] ?? false;
   if (typeof ofService !== 'boolean') throw badRequest(`${feeDeduction}: true or false is needed`);

@@ -322,7 +322,7 @@ export class ServiceClient {
   }
 
   /**
-   * Banks, then mobile wallets of a country (ISO alpha-2); empty without payout rails (endpoint
+   * Banks, then mobile wallets of a country (ISO alpha-2); empty without payout methods (endpoint
    * 15).
    */
   async institutions(countryCode: string): Promise<types.Institution[]> {

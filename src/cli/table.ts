@@ -1,5 +1,5 @@
 // The table of commands, from which parsing, help, completion and the manual are generated.
-import type { SendKind } from '../formats/rails.js';
+import type { Rail } from '../formats/rails.js';
 import type { Branch, Command } from './define.js';
 
 type Attributes = Pick<Branch, 'money' | 'hidden' | 'aliases' | 'connections' | 'ownAccount'>;
@@ -20,7 +20,7 @@ const asks: Attributes = { connections: 1, ownAccount: true };
 const reads: Attributes = { connections: 1 };
 
 /** A rail without a command does not compile. */
-const sends: Readonly<Record<SendKind, Row>> = {
+const sends: Readonly<Record<Rail, Row>> = {
   lightning: [
     'send lightning',
     'pay a BOLT11 invoice',

@@ -86,7 +86,7 @@ export const methodNames = Object.keys(methods);
 export const methodFacts = (method: string | null | undefined): MethodFacts | undefined =>
   entryOf<MethodFacts>(methods, method ?? '');
 
-interface Rail {
+interface RailProperties {
   readonly method: RailMethod;
   readonly paysTo: readonly Destination['kind'][];
   /** The destination in a sentence, and as an argument in help. */
@@ -143,19 +143,19 @@ export const rails = {
     note: 'USDT on TRON',
     isSlow: true,
   },
-} as const satisfies Record<string, Rail>;
+} as const satisfies Record<string, RailProperties>;
 
-export type SendKind = keyof typeof rails;
+export type Rail = keyof typeof rails;
 
-export const railOf = (kind: SendKind): Rail => rails[kind];
+export const railProperties = (rail: Rail): RailProperties => rails[rail];
 
 /** The rail that pays to this kind of destination. */
-export const railTo = (destination: Destination['kind']): Rail | undefined =>
-  Object.values<Rail>(rails).find(({ paysTo }) => paysTo.includes(destination));
+export const railTo = (destination: Destination['kind']): RailProperties | undefined =>
+  Object.values<RailProperties>(rails).find(({ paysTo }) => paysTo.includes(destination));
 
 /**
  * The rail of a payment's kind in the journal, such as `send lightning`. Undefined for `swap` and
  * `payout`.
  */
-export const railOfKind = (kind: string): Rail | undefined =>
-  entryOf<Rail>(rails, kind.replace(/^send /, ''));
+export const railOfKind = (kind: string): RailProperties | undefined =>
+  entryOf<RailProperties>(rails, kind.replace(/^send /, ''));

@@ -285,7 +285,7 @@ export class WalletClient {
   }
 
   /**
-   * Banks, then mobile wallets of a country (ISO alpha-2); empty without payout rails (endpoint
+   * Banks, then mobile wallets of a country (ISO alpha-2); empty without payout methods (endpoint
    * 15).
    */
   institutions(

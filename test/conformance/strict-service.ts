@@ -45,7 +45,7 @@ export interface Dialect {
   readonly emptyWebhookAnswers: boolean;
   readonly cancel: boolean;
   readonly rates: boolean;
-  /** What a country without payout rails gets. */
+  /** What a country without payout methods gets. */
   readonly noInstitutions: string;
   /** A receive is paid as soon as it has been looked at. */
   readonly payer: boolean;

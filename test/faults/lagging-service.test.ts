@@ -160,7 +160,10 @@ describe("a gateway's answer to a confirmation", { concurrent: true }, () => {
   );
 });
 
-/** Refusals in any words: of two copies the first takes the money, and its effect refuses the second. */
+/**
+ * Refusals in any words: of two copies the first takes the money, and its effect refuses the
+ * second.
+ */
 const inAnyWords = [
   { status: 400, error: 'insufficient balance' },
   { status: 400, error: 'insufficient balance', code: '2001', resultStatus: 'error' },

@@ -130,8 +130,8 @@ function invoice(number: number): Invoice {
 }
 
 /**
- * What an invoice of these wishes asks for; decoding it for every create request would be half of the
- * work.
+ * What an invoice of these wishes asks for; decoding it for every create request would be half of
+ * the work.
  */
 export const invoiceSats = (paymentRequest: string): number =>
   1_000 + ([...invoices].find(([, { invoice: text }]) => text === paymentRequest)?.[0] ?? 0);

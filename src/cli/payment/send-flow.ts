@@ -2,7 +2,7 @@
 import type { Rates } from '../../api/types.js';
 import { formatAmount, type Money } from '../../formats/amount.js';
 import { Failure } from '../../formats/failure.js';
-import { railOf, type SendKind } from '../../formats/rails.js';
+import { railProperties, type Rail } from '../../formats/rails.js';
 import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
 import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
 import { shortened } from '../../terminal/views/transaction-view.js';
@@ -34,22 +34,22 @@ import { shownBalances, wholeBalance } from './whole-balance.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
 
-export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'kind'> {}
+export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'rail'> {}
 
 /** Throws Failure `usage` for an invalid destination or amount. */
 export const runSend = (
-  kind: SendKind | undefined,
+  rail: Rail | undefined,
   destination: string | undefined,
   amount: string | undefined,
   flags: SendFlags,
   context: Context,
 ): Promise<void> =>
   journalFirst(named(flags.ref), context.journal, () =>
-    planAndPay(kind, destination, amount, flags, context),
+    planAndPay(rail, destination, amount, flags, context),
   );
 
 async function planAndPay(
-  kind: SendKind | undefined,
+  rail: Rail | undefined,
   destination: string | undefined,
   amount: string | undefined,
   flags: SendFlags,
@@ -58,7 +58,7 @@ async function planAndPay(
   const to = destination === undefined ? undefined : await wordOrStdin(destination, context);
   const { spend, from, via, deductFees } = flags;
   const words = {
-    kind,
+    rail,
     to,
     amount: (await amountUnder(flags.ref, amount, context)) ?? amount,
     spend,
@@ -92,21 +92,21 @@ async function planAndPay(
 
 /** The names of the missing parts, as in help. */
 function missingWords(
-  { kind, amount, spend }: SendWords,
+  { rail, amount, spend }: SendWords,
   missing: Missing,
   ccy: string | undefined,
 ): string[] {
-  const rail = kind && railOf(kind);
+  const properties = rail && railProperties(rail);
   const needsAmount =
     missing === 'amount' ||
     (amount === undefined &&
       spend === undefined &&
-      rail !== undefined &&
-      rail.amount !== 'in invoice');
+      properties !== undefined &&
+      properties.amount !== 'in invoice');
   return [
-    ...(missing === 'destination' ? [rail?.argument ?? 'DESTINATION'] : []),
+    ...(missing === 'destination' ? [properties?.argument ?? 'DESTINATION'] : []),
     ...(needsAmount
-      ? [`AMOUNT (e.g. ${rail?.exampleAmount ?? (ccy === 'USDT' ? '25usdt' : '50000sat')})`]
+      ? [`AMOUNT (e.g. ${properties?.exampleAmount ?? (ccy === 'USDT' ? '25usdt' : '50000sat')})`]
       : []),
   ];
 }
@@ -258,7 +258,7 @@ async function askDestination(
   const isPayable = ({ value }: Known<string>): boolean => readable(() => parse(value));
   const known = (await readKnown(context)).filter(isPayable);
   if (known.length === 0) {
-    const example = exampleOf(soFar.kind);
+    const example = exampleOf(soFar.rail);
     return steps.parsed({ ...question, example, default: before?.to, parse });
   }
   const to = await steps.search({
@@ -298,8 +298,10 @@ function readable(read: () => unknown): boolean {
   }
 }
 
-const exampleOf = (kind: SendKind | undefined): string =>
-  kind === undefined ? 'an invoice, an address, a Lightning Address' : railOf(kind).destination;
+const exampleOf = (rail: Rail | undefined): string =>
+  rail === undefined
+    ? 'an invoice, an address, a Lightning Address'
+    : railProperties(rail).destination;
 
 /**
  * The amount question, with the balance of the paying wallet next to it. If any wallet may pay,

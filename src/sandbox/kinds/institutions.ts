@@ -1,5 +1,5 @@
 // Banks and mobile-money services per country: real names, plausible codes.
-import type { InstitutionType } from './rails.js';
+import type { InstitutionType } from './payout-methods.js';
 
 type Names = Readonly<Record<string, string>>;
 

@@ -4,7 +4,7 @@ import { countryCodes } from '../../formats/country.js';
 import { complaint, badRequest } from '../wire/refusal.js';
 import { hasInstitution } from './institutions.js';
 import { price } from '../service/pricing.js';
-import { findRails, isPayoutMethod, type Rail } from './rails.js';
+import { findPayoutMethods, isPayoutMethod, type PayoutMethod } from './payout-methods.js';
 import { durations, endingOfAccount } from '../unspecified.js';
 import { amountOn, type CreateRequest, type Kind } from './kind.js';
 import { number } from '../wire/values.js';
@@ -58,19 +58,19 @@ export const payout: Kind = {
   serves: (source, dest, wallet) => source === wallet && isPayoutMethod(dest),
   quote(_ctx, request) {
     const { source, dest } = request;
-    const candidates = findRails(dest.method, dest.ccy);
+    const candidates = findPayoutMethods(dest.method, dest.ccy);
     if (candidates.length === 0)
       throw badRequest(`unsupported country or method: ${dest.method} in ${dest.ccy}`);
-    const { rail, account } = readRecipient(request, candidates);
+    const { payoutMethod, account } = readRecipient(request, candidates);
     const sender = readKyc('sourceReq', source.kyc);
     readKyc('destReq', dest.kyc);
-    assertSourceOfFunds(request, sender.details.countryCode !== rail.country);
+    assertSourceOfFunds(request, sender.details.countryCode !== payoutMethod.country);
     return {
       ...price(request, { ...amountOn('dest', request), fee: 'payout' }),
       sourceDetails: { reqDetails: {}, kyc: source.kyc },
       destDetails: { reqDetails: dest.reqDetails, kyc: dest.kyc },
       extra: {
-        instant: rail.instant,
+        instant: payoutMethod.instant,
         sourceOfFunds: request.sourceOfFunds,
         planned: endingOfAccount(account),
       },
@@ -85,21 +85,25 @@ export const payout: Kind = {
 };
 
 /** The recipient's account, and the payout method that follows from the institution. */
-function readRecipient({ dest: { reqDetails } }: CreateRequest, candidates: readonly Rail[]) {
+function readRecipient(
+  { dest: { reqDetails } }: CreateRequest,
+  candidates: readonly PayoutMethod[],
+) {
   const shape = 'bankAcctNum' in reqDetails ? bankAccount : namedAccount;
   const { account, institutionCode } = read(shape, 'destReq.reqDetails', reqDetails);
-  const rail = candidates.find(({ country, institutionType }) =>
+  const payoutMethod = candidates.find(({ country, institutionType }) =>
     hasInstitution(country, institutionType, institutionCode),
   );
-  if (rail === undefined) throw badRequest('invalid institution code');
+  if (payoutMethod === undefined) throw badRequest('invalid institution code');
   return {
-    rail,
-    account: rail.institutionType === 'mobile' ? subscriberNumber(account, rail) : account,
+    payoutMethod,
+    account:
+      payoutMethod.institutionType === 'mobile' ? subscriberNumber(account, payoutMethod) : account,
   };
 }
 
 /** A mobile number without its required country code. */
-function subscriberNumber(account: string, { callingCode }: Rail): string {
+function subscriberNumber(account: string, { callingCode }: PayoutMethod): string {
   const [, subscriber] = new RegExp(`^\\+?${callingCode}(\\d{6,12})$`).exec(account) ?? [];
   if (subscriber !== undefined) return subscriber;
   throw badRequest(

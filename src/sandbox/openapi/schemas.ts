@@ -84,7 +84,7 @@ const payoutSchemas: Record<string, Schema> = {
   },
   Institutions: described(
     record({ 'banks?': list(institution('bank')), 'mobiles?': list(institution('mobile')) }),
-    'Empty for a country without payout rails.',
+    'Empty for a country without payout methods.',
   ),
 };
 

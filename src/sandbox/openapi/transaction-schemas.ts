@@ -1,5 +1,5 @@
 // OpenAPI schemas of the transaction and its two sides, depending on method and state.
-import { payoutMethods } from '../kinds/rails.js';
+import { payoutMethodNames } from '../kinds/payout-methods.js';
 import type { WireNames } from '../wire/wire-names.js';
 import { states } from '../wire/states.js';
 import { confirmationFields, networkFeeDeduction, unitsPerDollar } from '../unspecified.js';
@@ -39,7 +39,7 @@ export function transactionSchemas(wireNames: WireNames): Record<string, Schema>
     'on-chain',
     'tron',
     'eth',
-    ...payoutMethods,
+    ...payoutMethodNames,
   );
   return {
     Transaction: transaction(ref('SourceReq'), ref('DestReq'), {
@@ -208,7 +208,7 @@ const detailsOfDest = (wireNames: WireNames): Schema[] => [
     detailsAre(record({ address: { type: 'string', pattern: '^T' }, ...confirmations })),
   ),
   implies(
-    { properties: { method: { enum: payoutMethods } }, required: ['method'] },
+    { properties: { method: { enum: payoutMethodNames } }, required: ['method'] },
     { required: ['kyc'], ...detailsAre(ref('PayoutDetails')) },
   ),
 ];

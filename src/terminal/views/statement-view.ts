@@ -81,9 +81,9 @@ function whatText(row: StatementLine): string {
     return `Swap ${row.in.gt(0) ? 'from' : 'to'} ${wallet}`;
   }
   if (method === null) return [kindText(row), note ?? ''].join(' ').trim();
-  const rail = methodFacts(method)?.label ?? (kind === 'send' ? 'Payout' : 'Deposit');
+  const label = methodFacts(method)?.label ?? (kind === 'send' ? 'Payout' : 'Deposit');
   const party = counterparty === method ? note : counterparty;
-  return `${rail} ${shortened(party ?? '')}`.trim();
+  return `${label} ${shortened(party ?? '')}`.trim();
 }
 
 type Heading = ListView<StatementLine>['heading'];

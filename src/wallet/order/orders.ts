@@ -7,7 +7,7 @@ import { btcFromMsat, fixed, type Money } from '../../formats/amount.js';
 import type { Invoice } from '../../formats/bolt11/decode.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';
-import { railOf, type SendKind } from '../../formats/rails.js';
+import { railProperties, type Rail } from '../../formats/rails.js';
 import * as v from 'valibot';
 import { isFields } from '../../formats/unknown.js';
 import type { Payment, PaymentDraft } from '../../store/journal/payment.js';
@@ -83,12 +83,12 @@ export const usdtSpendOrder = (address: string, amount: Money): Order =>
   spendOrder('usdt', 'USDT', address, amount);
 
 /** The amount is debited from the wallet. Within one currency, the received amount is equal. */
-function spendOrder(kind: SendKind, ccy: string, address: string, spent: Money): Order {
+function spendOrder(rail: Rail, ccy: string, address: string, spent: Money): Order {
   return {
-    kind: `send ${kind}`,
+    kind: `send ${rail}`,
     body: {
       sourceReq: { ccy: spent.ccy, method: servicepay, reqDetails: {}, ...onSide(spent.value) },
-      destReq: { ccy, method: railOf(kind).method, reqDetails: { address } },
+      destReq: { ccy, method: railProperties(rail).method, reqDetails: { address } },
     },
     idempotencyKey: null,
     destination: address,
@@ -97,14 +97,14 @@ function spendOrder(kind: SendKind, ccy: string, address: string, spent: Money):
 }
 
 /** The amount is received, in its currency. */
-function addressOrder(kind: SendKind, address: string, amount: Money, from: string): Order {
+function addressOrder(rail: Rail, address: string, amount: Money, from: string): Order {
   return {
-    kind: `send ${kind}`,
+    kind: `send ${rail}`,
     body: {
       sourceReq: { ccy: from, method: servicepay, reqDetails: {} },
       destReq: {
         ccy: amount.ccy,
-        method: railOf(kind).method,
+        method: railProperties(rail).method,
         reqDetails: { address },
         ...onSide(amount.value),
       },

@@ -17,7 +17,7 @@ import {
   type Destination,
 } from '../../formats/destination.js';
 import { Failure } from '../../formats/failure.js';
-import { railOf, railTo, type SendKind } from '../../formats/rails.js';
+import { railProperties, railTo, type Rail } from '../../formats/rails.js';
 import type { Network } from '../../store/profile/profiles.js';
 import { inBtc, isForeign, type Asked } from '../receive/asked.js';
 import { isAll } from './spend-all.js';
@@ -48,7 +48,7 @@ export type Way = (typeof ways)[number];
 /** A requested payment, in the words of the person. */
 export interface SendWords {
   /** The named rail. Undefined to detect it. */
-  readonly kind?: SendKind | undefined;
+  readonly rail?: Rail | undefined;
   readonly to?: string | undefined;
   /** The arriving amount. For a Lightning Address or an LNURL, the debit. */
   readonly amount?: string | undefined;
@@ -143,8 +143,9 @@ const names: Readonly<Record<Destination['kind'], string>> = {
 type Found = Exclude<Destination, { kind: 'bip21' }>;
 
 function planFound(found: Found, words: SendWords, environment: PlanEnvironment): Planned {
-  const { kind } = words;
-  if (kind !== undefined && !railOf(kind).paysTo.includes(found.kind)) throw otherKind(found, kind);
+  const { rail } = words;
+  if (rail !== undefined && !railProperties(rail).paysTo.includes(found.kind))
+    throw otherDestination(found, rail);
   switch (found.kind) {
     case 'bolt11':
       return planInvoice(found, words, environment);
@@ -160,9 +161,9 @@ function planFound(found: Found, words: SendWords, environment: PlanEnvironment)
   }
 }
 
-const otherKind = (found: Destination, kind: SendKind): Failure =>
+const otherDestination = (found: Destination, rail: Rail): Failure =>
   refused(
-    `this is ${names[found.kind]}, and ${railOf(kind).destination} is needed here.`,
+    `this is ${names[found.kind]}, and ${railProperties(rail).destination} is needed here.`,
     'Without the kind of payment, it is detected.',
   );
 
@@ -289,14 +290,14 @@ function usdtAmount(text: string): Money {
 /** Plans a URI. Offers only ways that the flags allow. */
 function planUri(uri: Bip21Destination, words: SendWords, environment: PlanEnvironment): Planned {
   const { bitcoin, invoice } = uri;
-  const { kind, via } = words;
-  if (kind === 'lnurl' || kind === 'usdt')
-    throw otherKind({ kind: 'bip21', text: '', value: uri }, kind);
-  if (kind !== undefined && via !== undefined && kind !== via)
+  const { rail, via } = words;
+  if (rail === 'lnurl' || rail === 'usdt')
+    throw otherDestination({ kind: 'bip21', text: '', value: uri }, rail);
+  if (rail !== undefined && via !== undefined && rail !== via)
     throw refused(
-      `it cannot be paid ${via === 'onchain' ? 'on-chain' : 'over Lightning'} by send ${kind}.`,
+      `it cannot be paid ${via === 'onchain' ? 'on-chain' : 'over Lightning'} by send ${rail}.`,
     );
-  const way = via ?? kind ?? onlyWay(bitcoin, invoice, words, environment);
+  const way = via ?? rail ?? onlyWay(bitcoin, invoice, words, environment);
   if (way === undefined) return { missing: 'way' };
   const rest = { ...words, to: undefined, via: undefined };
   if (way === 'lightning') {

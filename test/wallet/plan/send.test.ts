@@ -31,7 +31,7 @@ const orders: readonly (readonly [SendWords, string])[] = [
   [{ to: 'a@b.com', amount: '5', from: 'USDT' }, 'USDT 5 -> BTC lnurl'],
   [{ to: 'a@b.com', spend: '50 000 sat' }, 'BTC 0.0005 -> BTC lnurl'],
   [
-    { kind: 'lnurl', to: 'a@b.com', amount: '5usdt', deductFees: true },
+    { rail: 'lnurl', to: 'a@b.com', amount: '5usdt', deductFees: true },
     'USDT 5 -> BTC lnurl, less fees',
   ],
   [{ to: bitcoin, amount: '2000sat', from: 'VND' }, 'VND -> BTC 0.00002 on-chain'],
@@ -44,7 +44,7 @@ const orders: readonly (readonly [SendWords, string])[] = [
   [{ to: uri(invoice(1_000_000n)), deductFees: true }, 'BTC -> BTC 0.00001 on-chain, less fees'],
   [{ to: uri(invoice(1_000_000n, now - 600_000)) }, 'BTC -> BTC 0.00001 on-chain'],
   [{ to: uri(invoice(null)) }, 'BTC -> BTC 0.00001 on-chain'],
-  [{ kind: 'onchain', to: uri(invoice(1_000_000n)) }, 'BTC -> BTC 0.00001 on-chain'],
+  [{ rail: 'onchain', to: uri(invoice(1_000_000n)) }, 'BTC -> BTC 0.00001 on-chain'],
 ];
 
 describe('the planner', () => {

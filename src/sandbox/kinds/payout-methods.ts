@@ -38,7 +38,7 @@ const table: readonly (readonly [
   ['kh-usd-mobile', 'KH', 'USD', '855', 'mobile', 'minutes'],
 ];
 
-const rails = table.map(([method, country, ccy, callingCode, institutionType, speed]) => ({
+const payoutMethods = table.map(([method, country, ccy, callingCode, institutionType, speed]) => ({
   method,
   country,
   ccy,
@@ -47,18 +47,23 @@ const rails = table.map(([method, country, ccy, callingCode, institutionType, sp
   instant: speed === 'minutes',
 }));
 
-export type Rail = (typeof rails)[number];
+export type PayoutMethod = (typeof payoutMethods)[number];
 
 /** Any mobile-money method of the currency. The institution decides the country. */
 const anyMobile = 'mobile';
 
-export const payoutMethods: readonly string[] = [...rails.map(({ method }) => method), anyMobile];
+export const payoutMethodNames: readonly string[] = [
+  ...payoutMethods.map(({ method }) => method),
+  anyMobile,
+];
 
-export const isPayoutMethod = (method: string): boolean => payoutMethods.includes(method);
+export const isPayoutMethod = (method: string): boolean => payoutMethodNames.includes(method);
 
 /** The entries of a method in a currency. `mobile` may have several. */
-export function findRails(method: string, ccy: string): Rail[] {
-  const meant = (rail: Rail): boolean =>
-    method === anyMobile ? rail.institutionType === 'mobile' : rail.method === method;
-  return rails.filter((rail) => rail.ccy === ccy && meant(rail));
+export function findPayoutMethods(method: string, ccy: string): PayoutMethod[] {
+  const meant = (payoutMethod: PayoutMethod): boolean =>
+    method === anyMobile
+      ? payoutMethod.institutionType === 'mobile'
+      : payoutMethod.method === method;
+  return payoutMethods.filter((payoutMethod) => payoutMethod.ccy === ccy && meant(payoutMethod));
 }

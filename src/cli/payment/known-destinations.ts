@@ -2,7 +2,6 @@
 import type { Money } from '../../formats/amount.js';
 import { status, type Payment } from '../../store/journal/payment.js';
 import type { Choice } from '../../terminal/ask/ask.js';
-import { menuLines } from '../../terminal/rows/table.js';
 import type { Column } from '../../terminal/rows/view.js';
 import { shortTime } from '../../terminal/time.js';
 import { shortAmount, shortened } from '../../terminal/views/transaction-view.js';
@@ -63,10 +62,11 @@ export async function latestPayments({ account }: Context): Promise<readonly Pay
 const besideChoice = 4;
 
 /** Each destination on one line: name, destination, last amount, time. */
-export function knownChoices<T>(
+export async function knownChoices<T>(
   known: readonly Known<T>[],
   { now, terminal }: Pick<Context, 'now' | 'terminal'>,
-): Choice<T>[] {
+): Promise<Choice<T>[]> {
+  const { menuLines } = await import('../../terminal/rows/table.js');
   const width = terminal.stderrCanvas.columns - besideChoice;
   const lines = menuLines(columns<T>(now()), known, width);
   return known.map(({ value, name, destination }, i) => ({

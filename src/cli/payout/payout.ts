@@ -63,7 +63,7 @@ async function runPayouts(flags: PayoutFlags, context: Context): Promise<void> {
     ask: ask.steps,
     institutions: lookUp,
     recipients,
-    known: knownChoices(knownPayees(recipients, await latestPayments(context)), context),
+    known: await knownChoices(knownPayees(recipients, await latestPayments(context)), context),
     codes: settings.profile.codes ?? {},
     takesAnyCode: settings.embedded,
     wallets: () => wallets,

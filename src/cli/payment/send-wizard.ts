@@ -1,0 +1,210 @@
+// The questions of a send at a terminal: destination, way and amount, as far as they are missing.
+import { formatAmount, type Money } from '../../formats/amount.js';
+import { Failure } from '../../formats/failure.js';
+import { railProperties, type Rail } from '../../formats/rails.js';
+import { back, type Ask, type Back } from '../../terminal/ask/ask.js';
+import { taking, walk, type Step } from '../../terminal/ask/wizard.js';
+import { shortened } from '../../terminal/views/transaction-view.js';
+import type { Missing, Planned, SendWords } from '../../wallet/plan/send.js';
+import { checkWithin } from '../../wallet/plan/spend-all.js';
+import type { Context } from '../context.js';
+import { answersForm, askingUnder, runGuided } from './guided.js';
+import {
+  knownChoices,
+  knownDestinations,
+  latestPayments,
+  type Known,
+} from './known-destinations.js';
+import { shownBalances } from './whole-balance.js';
+
+type Plan = (words: SendWords) => Planned;
+
+interface GuidedSend {
+  readonly plan: Plan;
+  readonly run: (words: SendWords) => Promise<void>;
+  readonly ref: string | undefined;
+}
+
+/** Asks for the missing parts, and pays. The person may change answers before the payment. */
+export async function guideSend(
+  words: SendWords,
+  missing: Missing,
+  { plan, run, ref }: GuidedSend,
+  context: Context,
+): Promise<void> {
+  const flow = {
+    ask: (answers: SendWords, before?: SendWords) => askSend(answers, plan, context, before),
+    run,
+    changes: [
+      ...(missing === 'way' ? [] : [{ name: 'Change the amount', forget: withoutAmount }]),
+      ...(missing === 'destination'
+        ? [{ name: 'Change the recipient', forget: withoutDestination }]
+        : []),
+    ],
+  };
+  await runGuided(words, flow, ref, context);
+}
+
+const withoutAmount = (words: SendWords): SendWords => ({
+  ...words,
+  amount: undefined,
+  spend: undefined,
+});
+const withoutDestination = (words: SendWords): SendWords => ({
+  ...withoutAmount(words),
+  to: undefined,
+  via: undefined,
+});
+
+/** Asks for missing parts. Refuses an invalid answer at its question. */
+async function askSend(
+  start: SendWords,
+  plan: Plan,
+  context: Context,
+  before: SendWords | undefined,
+): Promise<SendWords | Back> {
+  const { ask } = context;
+  let known = start;
+  const steps = askingUnder(
+    () =>
+      answersForm('Send', [
+        known.to && `to ${shortened(known.to)}`,
+        known.via && wayNames[known.via],
+      ]),
+    ask.steps,
+  );
+  type Question = (
+    soFar: SendWords,
+    before: SendWords | undefined,
+    ccy: string | undefined,
+  ) => Promise<SendWords | Back>;
+  const asking =
+    (missing: Missing, question: Question): Step<SendWords> =>
+    (soFar, before) => {
+      known = soFar;
+      const planned = plan(soFar);
+      return planned.missing === missing
+        ? question(soFar, before, 'ccy' in planned ? planned.ccy : undefined)
+        : undefined;
+    };
+  return walk<SendWords>(
+    start,
+    [
+      asking('destination', (soFar, before) => askDestination(soFar, before, plan, steps, context)),
+      asking('way', (soFar, before) =>
+        taking(steps.select({ ...wayQuestion, default: before?.via }), (via) => ({
+          ...soFar,
+          via,
+        })),
+      ),
+      asking('amount', async (soFar, before, ccy) => {
+        const balances = await shownBalances(context);
+        const parse = (amount: string): SendWords => {
+          const next = { ...soFar, amount };
+          const planned = plan(next);
+          if (planned.missing === undefined) checkWithin(planned.plan.order, balances);
+          return next;
+        };
+        const question = amountQuestion(ccy, soFar.from, balances);
+        return steps.parsed({ ...question, flag: 'AMOUNT', default: before?.amount, parse });
+      }),
+    ],
+    before,
+  );
+}
+
+/**
+ * Asks for the destination: a search among known destinations, or a plain question in a new home.
+ */
+async function askDestination(
+  soFar: SendWords,
+  before: SendWords | undefined,
+  plan: Plan,
+  steps: Ask['steps'],
+  context: Context,
+): Promise<SendWords | Back> {
+  const parse = (to: string): SendWords => {
+    const next = { ...soFar, to };
+    plan(next);
+    return next;
+  };
+  const question = { message: 'Pay to', flag: 'DESTINATION' };
+  const isPayable = ({ value }: Known<string>): boolean => readable(() => parse(value));
+  const known = (await readKnown(context)).filter(isPayable);
+  if (known.length === 0) {
+    const example = exampleOf(soFar.rail);
+    return steps.parsed({ ...question, example, default: before?.to, parse });
+  }
+  const to = await steps.search({
+    ...question,
+    choices: await knownChoices(known, context),
+    default: before?.to,
+    typed: (text) => {
+      parse(text);
+      return { value: text, name: text, description: 'not paid from here yet' };
+    },
+  });
+  return to === back ? back : parse(to);
+}
+
+/** The contacts, and the destinations of the latest sends. */
+async function readKnown(context: Context): Promise<Known<string>[]> {
+  const book = Object.entries(context.config.read().contacts).map(([name, destination]) => ({
+    key: destination,
+    name,
+    destination,
+    value: name,
+  }));
+  return knownDestinations(book, await latestPayments(context), ({ kind, destination }) =>
+    kind.startsWith('send ')
+      ? { key: destination, name: '', destination, value: destination }
+      : undefined,
+  );
+}
+
+function readable(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+const exampleOf = (rail: Rail | undefined): string =>
+  rail === undefined
+    ? 'an invoice, an address, a Lightning Address'
+    : railProperties(rail).destination;
+
+/**
+ * The amount question, with the balance of the paying wallet next to it. If any wallet may pay,
+ * with the first two balances.
+ */
+function amountQuestion(ccy: string | undefined, from: string | undefined, balances: Money[]) {
+  const payer = from ?? ccy;
+  const shown = balances.filter((held) => payer === undefined || held.ccy === payer);
+  const available = shown.filter(({ value }) => value.gt(0)).slice(0, 2);
+  const beside =
+    available.length === 0 ? '' : ` · ${available.map(formatAmount).join(', ')} available`;
+  if (ccy === undefined)
+    return { message: `Amount${beside}`, example: 'e.g. 50000sat or 5usdt, or all' };
+  return ccy === 'BTC'
+    ? { message: `Amount${beside}`, example: 'e.g. 50000sat, or all' }
+    : { message: `Amount in ${ccy}${beside}`, example: 'or all' };
+}
+
+const wayNames = { lightning: 'over Lightning', onchain: 'on-chain' } as const;
+
+const wayQuestion = {
+  message: 'Pay this URI over Lightning or on-chain?',
+  flag: '--via lightning|onchain',
+  choices: [
+    { value: 'lightning', name: 'Lightning', description: 'settles in seconds' },
+    {
+      value: 'onchain',
+      name: 'On-chain',
+      description: 'settles after confirmations, 10 to 60 minutes',
+    },
+  ],
+} as const;

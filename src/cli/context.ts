@@ -78,6 +78,14 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     owner,
     onClose,
   });
+  const ask = lazily(() =>
+    createAsk(screen.terminal, {
+      yes: globals.yes,
+      signal: proc.signal,
+      around: screen.live.silent,
+      onKey: () => line.early?.open(settings().baseUrl ?? '', 1),
+    }),
+  );
   const service = openService({
     proc,
     globals,
@@ -94,12 +102,9 @@ export function openContext(proc: Process, globals: Globals, line: Line): Contex
     ...line,
     globals,
     ...screen,
-    ask: createAsk(screen.terminal, {
-      yes: globals.yes,
-      signal: proc.signal,
-      around: screen.live.silent,
-      onKey: () => line.early?.open(settings().baseUrl ?? '', 1),
-    }),
+    get ask() {
+      return ask();
+    },
     get home() {
       return home();
     },

@@ -11,7 +11,7 @@ import { findRate } from '../wallet/quote/rates.js';
 import { lazily } from './stores.js';
 
 export interface RateKeeperDeps {
-  readonly fiat: string | undefined;
+  readonly fiat: string;
   readonly account: () => Promise<{ readonly client: ServiceClient; readonly scope: string }>;
   readonly rates: () => Promise<SettlementRates>;
   readonly onClose: (close: () => Promise<void>) => void;
@@ -36,14 +36,8 @@ export interface RateKeeper {
   readonly kept: () => Promise<unknown>;
 }
 
-/** Undefined without a fiat currency. After an error, the rate is missing. */
-export function rateKeeper({
-  fiat,
-  account,
-  rates,
-  onClose,
-}: RateKeeperDeps): RateKeeper | undefined {
-  if (fiat === undefined) return undefined;
+/** After an error, the rate is missing. */
+export function rateKeeper({ fiat, account, rates, onClose }: RateKeeperDeps): RateKeeper {
   const inFlight = new Set<string>();
   const settled = new Set<string>();
   let latest: Promise<Read> | undefined;

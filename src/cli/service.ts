@@ -7,7 +7,7 @@ import type { Transport } from '../api/transport.js';
 import type { Credentials, TokenStore } from '../api/types.js';
 import { Failure } from '../formats/failure.js';
 import type { Home } from '../store/files/home.js';
-import { seenPageSize } from '../store/files/seen.js';
+import { keepSeenPageSize, seenPageSize } from '../store/files/seen.js';
 import type { Journal } from '../store/journal/journal.js';
 import {
   credentialName,
@@ -23,7 +23,7 @@ import { isLog, type OutputStream, type Terminal } from '../terminal/terminal.js
 import { clientReports, showingSlowRequests, timingCommand } from './client-reports.js';
 import type { Globals } from './globals.js';
 import type { Process } from './process.js';
-import { rateKeeper } from './rate-keeper.js';
+import { rateKeeper, type RateKeeper } from './rate-keeper.js';
 import type { EmbeddedService } from './sandbox/embedded.js';
 import { lazily, type Stores } from './stores.js';
 
@@ -93,9 +93,12 @@ export function openService(options: ServiceOptions): Service {
     return clientOf(baseUrl, credentials, tokens() ?? openTokens(home().config, baseUrl));
   });
   const account = lazily(async () => ownAccount(await client(), settings(), stores.journal));
-  const keeper = lazily(() =>
-    rateKeeper({ fiat: settings().profile.fiat, account, rates: stores.rates, onClose }),
-  );
+  const keeper = lazily((): RateKeeper | undefined => {
+    const { fiat } = settings().profile;
+    return fiat === undefined
+      ? undefined
+      : rateKeeper({ fiat, account, rates: stores.rates, onClose });
+  });
   return {
     client,
     account,
@@ -151,7 +154,7 @@ function clientsOf(
   { proc, globals, home, settings, screen, onClose }: ServiceOptions,
   transportTo: (baseUrl: string) => Promise<Transport>,
   log: Log,
-  keeper: () => ReturnType<typeof rateKeeper>,
+  keeper: () => RateKeeper | undefined,
 ): Service['clientOf'] {
   const logs = isLog(proc.stderr) ? proc.stderr : undefined;
   const reports = clientReports(screen.out, proc.now);
@@ -172,7 +175,10 @@ function clientsOf(
       ...(logs !== undefined && { onFacts: logs.note }),
       timeoutMs: globals.timeout ?? defaultTimeoutMs,
       rateLimitWaitMs: globals.timeout ?? defaultRateLimitWaitMs,
-      pageSizes: seenPageSize(home(), baseUrl),
+      pageSizes: {
+        load: async () => seenPageSize(home(), baseUrl),
+        save: (size) => keepSeenPageSize(home(), baseUrl, size),
+      },
       ...reports.hooks,
       onTransaction: keeper()?.see,
       userAgent: `svcpay/${proc.version}`,

@@ -117,11 +117,11 @@ async function warningOfLimits(deps: PaymentDeps, context: Context): Promise<Pay
 export function demandAnswers(
   missing: readonly string[],
   { quoteOnly }: Pick<PaymentFlags, 'quoteOnly'>,
-  { ask, globals }: Context,
+  context: Context,
   hint?: string,
 ): void {
-  const all = [...missing, ...(quoteOnly || globals.yes ? [] : ['--yes'])];
-  if (all.length > 0) ask.demand(all, hint);
+  const all = [...missing, ...(quoteOnly || context.globals.yes ? [] : ['--yes'])];
+  if (all.length > 0) context.ask.demand(all, hint);
 }
 
 export async function showPayment(

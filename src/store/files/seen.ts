@@ -65,16 +65,19 @@ export async function keepSeenWallets(home: Home, ccys: readonly string[]): Prom
 
 const pageSizes = v.object({ pageSizes: v.optional(v.record(v.string(), v.number()), {}) });
 
+const openPageSizes = (home: Home) =>
+  openDocument(home.data, 'seen-page-sizes', pageSizes, { onUnreadable });
+
 /** The page size of a service that returned fewer rows than requested. */
-export function seenPageSize(home: Home, baseUrl: string) {
-  const document = openDocument(home.data, 'seen-page-sizes', pageSizes, { onUnreadable });
-  return {
-    load: async () => document.read().pageSizes[baseUrl],
-    save: (size: number) =>
-      keep(() =>
-        document.update((before) => ({ pageSizes: { ...before.pageSizes, [baseUrl]: size } })),
-      ),
-  };
+export const seenPageSize = (home: Home, baseUrl: string): number | undefined =>
+  openPageSizes(home).read().pageSizes[baseUrl];
+
+export async function keepSeenPageSize(home: Home, baseUrl: string, size: number): Promise<void> {
+  await keep(() =>
+    openPageSizes(home).update((before) => ({
+      pageSizes: { ...before.pageSizes, [baseUrl]: size },
+    })),
+  );
 }
 
 const databases = v.object({

@@ -49,6 +49,7 @@ export function resolveSettings(
   const embedded = flags.sandbox || (address === undefined && profile.sandbox === true);
   const baseUrl = embedded ? embeddedUrl : (address ?? profile.baseUrl);
   const apiKey = given('SVCPAY_API_KEY') ?? profile.apiKey;
+  const database = given(databaseVariable) ?? profile.databaseUrl;
   return {
     profileName,
     profile,
@@ -69,8 +70,7 @@ export function resolveSettings(
      * The database of journal, limits and inbox, without its password. Undefined for files of this
      * home.
      */
-    databaseUrl:
-      withoutPassword(given(databaseVariable) ?? profile.databaseUrl ?? '').url || undefined,
+    databaseUrl: (database && withoutPassword(database).url) || undefined,
     /** The database from which payments are made. Undefined before the first payment. */
     databaseId: given(databaseIdVariable) ?? profile.databaseId,
   };

@@ -29,15 +29,15 @@ async function read(
   return rows;
 }
 
-describe('readRows', () => {
+describe('batch file', () => {
   test.for([
     [
-      'names in any order and case, with a mark of byte order',
+      'accepts column names in any order and letter case after a byte order mark',
       '\uFEFFAmount, TO\n1sat,a@b.c\n',
       [[2, { amount: '1sat', to: 'a@b.c' }]],
     ],
     [
-      'empty lines and empty cells left out',
+      'skips empty lines and omits empty cells',
       'to,note\n\n,\na,\n\nb,x',
       [
         [4, { to: 'a' }],
@@ -45,7 +45,7 @@ describe('readRows', () => {
       ],
     ],
     [
-      'a row over several lines by its first',
+      'numbers a row that spans several lines by its first line',
       'to,note\r\na,"x\r\ny, ""z"""\r\nb,\r\n',
       [
         [2, { to: 'a', note: 'x\r\ny, "z"' }],
@@ -53,26 +53,42 @@ describe('readRows', () => {
       ],
     ],
     [
-      'too many cells',
+      'reports a row with more cells than the header',
       'to,note\na,b,c\nd,e\n',
       [
         [2, expect.stringContaining('3 cells')],
         [3, { to: 'd', note: 'e' }],
       ],
     ],
-    ['an unknown column', 'to,fee\na,1\n', [[1, expect.stringContaining('no column "fee"')]]],
-    ['a column twice', 'to,to\na,1\n', [[1, expect.stringContaining('there twice')]]],
-    ['no destination', 'ref,note\na,1\n', [[1, expect.stringContaining('"to" is missing')]]],
-    ['semicolons', 'to;note\na;"1;2"\n', [[2, { to: 'a', note: '1;2' }]]],
-    ['tabs', 'to\tnote\na\t1,5\n', [[2, { to: 'a', note: '1,5' }]]],
     [
-      'a line that names the separator',
+      'reports an unknown column',
+      'to,fee\na,1\n',
+      [[1, expect.stringContaining('no column "fee"')]],
+    ],
+    [
+      'reports a column that the header contains twice',
+      'to,to\na,1\n',
+      [[1, expect.stringContaining('there twice')]],
+    ],
+    [
+      'reports a header without the column "to"',
+      'ref,note\na,1\n',
+      [[1, expect.stringContaining('"to" is missing')]],
+    ],
+    ['reads cells separated by semicolons', 'to;note\na;"1;2"\n', [[2, { to: 'a', note: '1;2' }]]],
+    ['reads cells separated by tabs', 'to\tnote\na\t1,5\n', [[2, { to: 'a', note: '1,5' }]]],
+    [
+      'accepts a first line that declares the separator, e.g. "sep=;"',
       'sep=;\r\nto;note\r\na;1\r\n',
       [[3, { to: 'a', note: '1' }]],
     ],
-    ['another separator', 'to|note\na|1\n', [[1, expect.stringContaining('separated by "|"')]]],
     [
-      'commas at the ends of lines',
+      'reports an unsupported separator such as "|"',
+      'to|note\na|1\n',
+      [[1, expect.stringContaining('separated by "|"')]],
+    ],
+    [
+      'accepts extra commas at the ends of lines',
       'to,note,\na,b,\nc,d\ne,f,,\n',
       [
         [2, { to: 'a', note: 'b' }],
@@ -81,13 +97,13 @@ describe('readRows', () => {
       ],
     ],
     [
-      'a text in a column without a name',
+      'reports text in a column without a name',
       'to,note,\na,b,c\n',
       [[2, expect.stringContaining('3 cells, and the header has 2')]],
     ],
-    ['columns that begin with #', 'to,#Dept\na,Sales\n', [[2, { to: 'a' }]]],
+    ['ignores a column whose name begins with "#"', 'to,#Dept\na,Sales\n', [[2, { to: 'a' }]]],
     [
-      'a misspelled column',
+      'suggests the right name for a misspelled column',
       'to,amuont\na,1\n',
       [
         [
@@ -97,45 +113,53 @@ describe('readRows', () => {
       ],
     ],
     [
-      'a result file',
+      'reads the result file of a send batch as new rows',
       "line,ref,to,amount,outcome,txnid,note\n2,'=x,a,1sat,paid,t1,'+n\n",
       [[2, { ref: '=x', to: 'a', amount: '1sat', note: '+n' }]],
     ],
     [
-      'a result file of payouts',
+      'reads the result file of a payout batch as new rows',
       'line,ref,to,acct_num,outcome,txnid\n2,p1,0123,0123,paid,t1\n',
       [[2, { ref: 'p1', acct_num: '0123' }]],
     ],
-    ['nothing at all', '', [[1, expect.stringContaining('empty')]]],
+    ['reports an empty file', '', [[1, expect.stringContaining('empty')]]],
     [
-      'a quote that is not closed',
+      'reports a quoted cell that is never closed',
       'to,note\na,b\n"c,d\n',
       [[3, expect.stringContaining('never closed')]],
     ],
-    ['a quote within a cell', 'to\na"b\n', [[2, expect.stringContaining('middle of a cell')]]],
-  ] as const)('reads %s', async ([, text, expected]) => {
+    [
+      'reports a quote in the middle of a cell',
+      'to\na"b\n',
+      [[2, expect.stringContaining('middle of a cell')]],
+    ],
+  ] as const)('readRows %s', async ([, text, expected]) => {
     expect(await read(text)).toEqual(expected);
   });
 
   test.for([
-    ['others', 'to,Dept\na,Sales\n', [[2, { to: 'a' }]]],
+    ['ignores a column with an unknown name', 'to,Dept\na,Sales\n', [[2, { to: 'a' }]]],
     [
-      'no other name of a column',
+      'reports a column named with a synonym of a known column',
       'to,Reference\na,1\n',
       [[1, expect.stringContaining('mean "ref"')]],
     ],
-    ['nor one letter too many', 'to,notes\na,1\n', [[1, expect.stringContaining('mean "note"')]]],
-  ] as const)('with --ignore-columns ignores %s', async ([, text, expected]) => {
+    [
+      'reports a known column name with one extra letter',
+      'to,notes\na,1\n',
+      [[1, expect.stringContaining('mean "note"')]],
+    ],
+  ] as const)('readRows with --ignore-columns %s', async ([, text, expected]) => {
     expect(await read(text, true)).toEqual(expected);
   });
 
-  test('reports a cell that is not UTF-8', async () => {
+  test('reports a cell that is not UTF-8 text', async () => {
     expect(await read([Buffer.from('to,note\na,'), Buffer.from([0xe9, 0x0a])])).toEqual([
       [2, 'note is not UTF-8 text.'],
     ]);
   });
 
-  test('joins chunks, even if a character is split', async () => {
+  test('decodes a character that is split between two chunks of the file', async () => {
     const bytes = Buffer.from('to,note\na,Lê Văn\n');
     expect(await read([...bytes].map((byte) => Buffer.from([byte])))).toEqual([
       [2, { to: 'a', note: 'Lê Văn' }],
@@ -143,28 +167,38 @@ describe('readRows', () => {
   });
 });
 
-describe('derivedRef is equal for', () => {
+describe('reference derived from an order', () => {
   const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
   const order = onchainOrder(address, parseAmount('1000sat'), 'BTC');
 
   test.for([
     [
-      'another spelling of the amount',
+      'stays equal if the amount is written in another unit',
       onchainOrder(address, parseAmount('0.00001btc'), 'BTC'),
       '',
       true,
     ],
-    ['another wallet', onchainOrder(address, parseAmount('1000sat'), 'USDT'), '', true],
-    ['a note', { ...order, body: { ...order.body, note: 'again' } }, '', true],
-    ['another amount', onchainOrder(address, parseAmount('1001sat'), 'BTC'), '', false],
-    ['another kind', lnurlOrder(address, parseAmount('1000sat')), '', false],
-    ['another name of the batch', order, 'december', false],
-  ] as const)('$0', ([, other, name, same]) => {
+    [
+      'stays equal if another wallet pays',
+      onchainOrder(address, parseAmount('1000sat'), 'USDT'),
+      '',
+      true,
+    ],
+    [
+      'stays equal if the order gets a note',
+      { ...order, body: { ...order.body, note: 'again' } },
+      '',
+      true,
+    ],
+    ['changes with the amount', onchainOrder(address, parseAmount('1001sat'), 'BTC'), '', false],
+    ['changes with the kind of payment', lnurlOrder(address, parseAmount('1000sat')), '', false],
+    ['changes with the name of the batch', order, 'december', false],
+  ] as const)('derivedRef %s', ([, other, name, same]) => {
     expect(derivedRef(other, name) === derivedRef(order, '')).toBe(same);
   });
 });
 
-describe('shortOf', () => {
+describe('funds of a batch', () => {
   const total = (from: string, ccy: string, amount: string) => ({
     from,
     ccy,
@@ -172,19 +206,27 @@ describe('shortOf', () => {
     amount: new Big(amount),
   });
   test.for([
-    ['enough', [total('BTC', 'BTC', '0.5'), total('BTC', 'VND', '1000000')], []],
     [
-      'too little',
+      'returns an empty list if every wallet covers its total',
+      [total('BTC', 'BTC', '0.5'), total('BTC', 'VND', '1000000')],
+      [],
+    ],
+    [
+      'reports a wallet that holds less than its total',
       [total('BTC', 'BTC', '1.1')],
       [expect.stringContaining('1.10000000 BTC and the fees')],
     ],
     [
-      'an empty wallet for what is not known',
+      'reports an empty wallet even if the needed amount is unknown',
       [total('USDT', 'VND', '5')],
       [expect.stringContaining('Something is needed')],
     ],
-    ['no wallet', [total('XOF', 'BTC', '1')], [expect.stringContaining('no XOF wallet')]],
-  ] as const)('%s', ([, totals, expected]) => {
+    [
+      'reports a currency for which the account has no wallet',
+      [total('XOF', 'BTC', '1')],
+      [expect.stringContaining('no XOF wallet')],
+    ],
+  ] as const)('shortOf %s', ([, totals, expected]) => {
     const have: Record<string, string> = { BTC: '1', USDT: '0' };
     const available = (ccy: string) =>
       have[ccy] === undefined ? undefined : { ccy, value: new Big(have[ccy]) };
@@ -192,7 +234,7 @@ describe('shortOf', () => {
   });
 });
 
-describe('failureOf', () => {
+describe('outcome of a batch', () => {
   const row = {
     line: 2,
     ref: 'a',
@@ -221,26 +263,98 @@ describe('failureOf', () => {
   const failed = (kind: FailureKind): RowOutcome => outcome('failed', kind);
 
   test.for([
-    ['all paid', [paid, outcome('sent')], true, false, undefined],
-    ['one unknown among failed', [paid, unknown, failed('limit')], true, false, 'pending'],
-    ['interrupted before anything', [], false, true, 'interrupted'],
-    ['interrupted, and only earlier runs have paid', [before], false, true, 'interrupted'],
-    ['interrupted halfway', [paid], false, true, 'pending'],
-    ['interrupted in the last row', [paid, failed('interrupted')], true, true, 'pending'],
-    ['interrupted when all was done', [paid, paid], true, true, undefined],
-    ['one reason', [paid, failed('limit'), failed('limit')], true, false, 'limit'],
-    ['several reasons', [failed('limit'), failed('refused')], true, false, 'payment-failed'],
     [
-      'passing trouble after something was paid',
+      'returns no failure if every row was paid or sent',
+      [paid, outcome('sent')],
+      true,
+      false,
+      undefined,
+    ],
+    [
+      'returns `pending` if the outcome of one row is unknown',
+      [paid, unknown, failed('limit')],
+      true,
+      false,
+      'pending',
+    ],
+    [
+      'returns `interrupted` if the interrupt came before any payment',
+      [],
+      false,
+      true,
+      'interrupted',
+    ],
+    [
+      'returns `interrupted` if only an earlier run paid rows',
+      [before],
+      false,
+      true,
+      'interrupted',
+    ],
+    [
+      'returns `pending` if the interrupt came after some rows were paid',
+      [paid],
+      false,
+      true,
+      'pending',
+    ],
+    [
+      'returns `pending` if the interrupt stopped the last row',
+      [paid, failed('interrupted')],
+      true,
+      true,
+      'pending',
+    ],
+    [
+      'returns no failure if every row was paid before the interrupt',
+      [paid, paid],
+      true,
+      true,
+      undefined,
+    ],
+    [
+      'returns `limit` if all failed rows exceeded a limit',
+      [paid, failed('limit'), failed('limit')],
+      true,
+      false,
+      'limit',
+    ],
+    [
+      'returns `payment-failed` if rows failed for different reasons',
+      [failed('limit'), failed('refused')],
+      true,
+      false,
+      'payment-failed',
+    ],
+    [
+      'returns `pending` if one row was paid and another failed temporarily',
       [paid, failed('temporary')],
       true,
       false,
       'pending',
     ],
-    ['passing trouble alone', [failed('temporary')], true, false, 'temporary'],
-    ['bad input, nothing sent', [before, failed('usage')], true, false, 'usage'],
-    ['bad input, and others sent', [paid, failed('usage')], true, false, 'payment-failed'],
-  ] as const)('%s', ([, outcomes, complete, interrupted, kind]) => {
+    [
+      'returns `temporary` if every failure was temporary',
+      [failed('temporary')],
+      true,
+      false,
+      'temporary',
+    ],
+    [
+      'returns `usage` if a row is invalid and this run paid none',
+      [before, failed('usage')],
+      true,
+      false,
+      'usage',
+    ],
+    [
+      'returns `payment-failed` if a row is invalid and another was paid',
+      [paid, failed('usage')],
+      true,
+      false,
+      'payment-failed',
+    ],
+  ] as const)('failureOf %s', ([, outcomes, complete, interrupted, kind]) => {
     const tally = outcomes.reduce(tallied, emptyTally);
     expect(failureOf(tally, 3, complete, interrupted)?.kind).toBe(kind);
   });

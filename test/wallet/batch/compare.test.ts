@@ -46,79 +46,94 @@ const remarks = (now: readonly PayeeRow[], runs: readonly PastRun[], factor = '1
   );
 
 test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
-  ['the same as last month', rows(ann, bob), [october], []],
-  ['the first run', rows(ann, bob), [], []],
-  ['a name in other letters and blanks', rows({ ...ann, name: ' ANN  lee' }, bob), [october], []],
+  ['returns no remark if the batch equals the run of last month', rows(ann, bob), [october], []],
+  ['returns no remark for the first run', rows(ann, bob), [], []],
   [
-    'a new payee',
+    'ignores letter case and spaces in the name of a payee',
+    rows({ ...ann, name: ' ANN  lee' }, bob),
+    [october],
+    [],
+  ],
+  [
+    'reports a new payee',
     rows(ann, bob, paid('Mai Pham', '333', '1')),
     [october],
     [['new-payee', 4, 'Mai Pham']],
   ],
   [
-    'a changed account',
+    'reports a changed account of a known payee',
     rows({ ...ann, account: '999' }, bob),
     [october],
     [['account-changed', 2, 'Ann Lee', '111', '999']],
   ],
   [
-    'a changed account at another bank',
+    'shows both banks if the changed account is at another bank',
     rows({ ...ann, account: '999', institution: '970415', institutionName: null }, bob),
     [october],
     [['account-changed', 2, 'Ann Lee', '111 · Vietcombank (970436)', '999 · 970415']],
   ],
   [
-    'the same number at another bank',
+    'reports an unchanged account number at another bank',
     rows({ ...ann, institution: '970415', institutionName: 'VietinBank' }, bob),
     [october],
     [['institution-changed', 2, 'Ann Lee', 'Vietcombank (970436)', 'VietinBank (970415)']],
   ],
   [
-    'a changed name of an account, which is not a missing payee',
+    'reports a changed name of an account instead of a missing payee',
     rows({ ...ann, name: 'Anne Lee-Smith' }, bob),
     [october],
     [['name-changed', 2, 'Anne Lee-Smith', 'Ann Lee', 'Anne Lee-Smith']],
   ],
   [
-    'a zero more',
+    'reports an amount ten times as high as last month',
     rows({ ...ann, amount: '5000000' }, bob),
     [october],
     [['amount-changed', 2, 'Ann Lee', '500 000 VND', '5 000 000 VND', 'ten times as much']],
   ],
   [
-    'a third',
+    'reports an amount of a third of last month',
     rows(ann, { ...bob, amount: '233333' }),
     [october],
     [['amount-changed', 3, 'Bob Tran', '700 000 VND', '233 333 VND', 'three times less']],
   ],
-  ['exactly the factor', rows({ ...ann, amount: '750000' }, bob), [october], []],
   [
-    'another currency',
+    'accepts an amount that rose by exactly the given factor',
+    rows({ ...ann, amount: '750000' }, bob),
+    [october],
+    [],
+  ],
+  [
+    'reports an amount in another currency than last month',
     rows({ ...ann, ccy: 'USD', amount: '20' }, bob),
     [october],
     [['amount-changed', 2, 'Ann Lee', '500 000 VND', '20.00 USD', 'in another currency']],
   ],
   [
-    'two payments to one payee, as last month',
+    'accepts two payments to one payee if last month had both',
     rows(ann, { ...ann, amount: '90000' }),
     [run('10', ann, { ...ann, amount: '90000' })],
     [],
   ],
-  ['a payee who is missing', rows(ann), [october], [['payee-missing', 'Bob Tran', '700 000 VND']]],
   [
-    'a payee of an older run alone',
+    'reports a payee of last month who is missing in the batch',
+    rows(ann),
+    [october],
+    [['payee-missing', 'Bob Tran', '700 000 VND']],
+  ],
+  [
+    'recognizes a payee whom only an older run paid',
     rows(ann, bob, { ...paid('Chi Do', '444', '900'), account: '445' }),
     [october, run('09', ann, paid('Chi Do', '444', '900'))],
     [['account-changed', 4, 'Chi Do', '444', '445']],
   ],
   [
-    'another series of payees: no one of it is new or missing',
+    'returns no remark if the batch and the last run share no payee',
     rows(paid('Supplier', '777', '5'), paid('Mill', '778', '5')),
     [october],
     [],
   ],
   [
-    'one account under two names',
+    'reports one account under two names',
     rows(ann, bob, { ...paid('Carl Vo', '111', '5') }),
     [october],
     [
@@ -128,13 +143,13 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
     ],
   ],
   [
-    'two rows that differ in their reference alone',
+    'reports two rows that differ only in their reference',
     rows(ann, bob, ann),
     [october],
     [['row-twice', 4, 'Ann Lee', 'line 2 (p1)', 'p3', 'differs in its reference alone']],
   ],
   [
-    'a payee without a name, by the account',
+    'identifies a payee without a name by the account',
     rows(
       paid(null, 'a@b.example', '5', { institution: null }),
       paid(null, 'c@d.example', '90', { institution: null }),
@@ -149,32 +164,32 @@ test.for<[string, readonly PayeeRow[], readonly PastRun[], unknown[]]>([
     [['amount-changed', 3, 'c@d.example', '5 VND', '90 VND', '18 times as much']],
   ],
   [
-    'an invoice without a name, which is nobody',
+    'skips invoices without a payee name',
     rows(paid(null, null, '5'), paid(null, null, '5')),
     [run('10', paid(null, null, '900'))],
     [],
   ],
   [
-    'paid rows, which only count as present',
+    'ignores a changed amount in a row that is already paid',
     rows({ ...ann, amount: '5000000', settled: true }, bob),
     [october],
     [],
   ],
-])('compareRuns: %s', ([, now, runs, expected]) => {
+])('compareRuns %s', ([, now, runs, expected]) => {
   expect(remarks(now, runs)).toEqual(expected);
 });
 
-test('compareRuns compares by the given factor', () => {
+test('compareRuns reports an amount that rose by more than the given factor', () => {
   expect(remarks(rows({ ...ann, amount: '750000' }, bob), [october], '1.4')).toHaveLength(1);
 });
 
-test('compareRuns takes the latest run with at least half of its payees here', () => {
+test('compareRuns compares with the latest run that has at least half of its payees in the batch', () => {
   const other = run('11', paid('Supplier', '777', '5'), ann, paid('Mill', '778', '5'));
   expect(compareRuns(rows(ann, bob), [other, october], new Big(2)).last).toBe(october);
   expect(compareRuns(rows(paid('X', '9', '1')), [other, october], new Big(2)).last).toBeUndefined();
 });
 
-test('a changed account and a doubled row need acceptance, a new payee does not', () => {
+test('needsAcceptance selects a changed account and a doubled row but not a new payee', () => {
   const { remarks: found } = compareRuns(
     rows({ ...ann, account: '9' }, bob, bob, paid('New', '5', '1')),
     [october],

@@ -21,7 +21,7 @@ const sats = (count: number, line: number) =>
 const amount = ({ order }: PlannedRow): Big =>
   new Big(order.body.sourceReq.amtRequested ?? order.body.destReq.amtRequested ?? 0);
 
-test('quoteCost sums the quotes of all rows by wallet', async () => {
+test('quoteCost sums the quotes of all rows per wallet', async () => {
   const rows = [
     sats(1000, 2),
     sats(2000, 3),
@@ -40,7 +40,7 @@ test('quoteCost sums the quotes of all rows by wallet', async () => {
   expect(cost.rows.get(3)?.total).toEqual(money('BTC', '0.00004'));
 });
 
-test('estimateCost converts at the rates, rounds up, and has no fees', () => {
+test('estimateCost rounds converted totals up and leaves the fees unknown', () => {
   const total = (from: string, ccy: string, sum: string) => ({
     from,
     ccy,
@@ -58,7 +58,7 @@ test('estimateCost converts at the rates, rounds up, and has no fees', () => {
   ]);
 });
 
-test('quoteCost reports a refused row, and stops at a failure of all rows', async () => {
+test('quoteCost continues after a refused row but stops at a temporary failure', async () => {
   const rows = [sats(1000, 2), sats(2000, 3)];
   const refusal = (kind: 'refused' | 'temporary') => async (row: PlannedRow) => {
     if (row.line === 3) throw new Failure(kind, 'no');
@@ -69,7 +69,7 @@ test('quoteCost reports a refused row, and stops at a failure of all rows', asyn
   await expect(quoteCost(rows, 1, refusal('temporary'))).rejects.toThrow('no');
 });
 
-test('the ceiling admits rows up to the approved total, and releases the amount of a failed row', () => {
+test('Ceiling admits rows up to the approved total and frees the amount of a failed row', () => {
   const ceiling = new Ceiling([{ ccy: 'BTC', total: new Big(1) }]);
   expect([
     ceiling.take(money('BTC', '0.6')),

@@ -1,4 +1,4 @@
-// The rows of a batch while they are paid: what a fault, or a sum that is used up, leaves behind.
+// Running a batch: the outcome of each row after a fault or at the approved total.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
@@ -50,7 +50,7 @@ function begun(rows: AsyncIterable<PlannedRow>, ceiling?: Ceiling, made = bench(
   return { made, outcomes, ended: runBatch(rows, options, deps) };
 }
 
-test('a read error in the rows ends the batch after the payments in flight', async () => {
+test('runBatch finishes the payments in flight if reading the next row fails', async () => {
   const { made, outcomes, ended } = begun(
     reading([2], () => {
       throw new Error('the disk is gone');
@@ -61,7 +61,7 @@ test('a read error in the rows ends the batch after the payments in flight', asy
   expect(made.now('row-2')).toMatchObject({ state: 'paid', txnState: 'completed' });
 });
 
-test('a row over the approved total is not paid and no later row starts', async () => {
+test('runBatch stops at a row that would exceed the approved total', async () => {
   const bound = new Big('0.000021');
   const { made, outcomes, ended } = begun(
     reading([2, 3, 4, 5, 6]),
@@ -75,7 +75,7 @@ test('a row over the approved total is not paid and no later row starts', async 
   expect(made.log.filter((line) => line.startsWith('PUT '))).toHaveLength(2);
 });
 
-test('a row is paid even if the journal cannot be read afterwards', async () => {
+test('runBatch reports a row as paid even if the journal cannot be read afterwards', async () => {
   const made = bench();
   const { order, ref } = rowOf(2);
   await made.pay({ order, ref, wait: false });

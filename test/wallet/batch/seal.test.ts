@@ -1,4 +1,4 @@
-// The seal of a batch: what it binds and what it does not.
+// The seal of a batch, as a table: changes that keep the seal valid and changes that break it.
 import { expect, test } from 'vitest';
 import type { PayeeRow } from '../../../src/wallet/batch/payee.js';
 import { sealedOf, sealOf, unsealed } from '../../../src/wallet/batch/seal.js';
@@ -23,44 +23,44 @@ const before = sealedOf([row(2), row(3)], terms);
 
 test.for([
   [
-    'another order of rows and other lines',
+    'stays valid if the rows are reordered',
     [row(2, { line: 3 }), row(3, { line: 2 })].toReversed(),
     terms,
     [],
   ],
-  ['paid rows', [row(2, { settled: true }), row(3)], terms, []],
+  ['stays valid if a row has been paid since', [row(2, { settled: true }), row(3)], terms, []],
   [
-    'a changed row',
+    'breaks if the content of a row changes',
     [row(2), row(3, { content: 'x' })],
     terms,
     ['line 3 (p3) differs from the sealed one'],
   ],
   [
-    'another reference',
+    'breaks if the reference of a row changes',
     [row(2), row(3, { ref: 'P3' })],
     terms,
     ['line 3 (P3) was not sealed', 'line 3 of the sealed file (p3) is missing'],
   ],
-  ['a row more', [row(2), row(3), row(4)], terms, ['line 4 (p4) was not sealed']],
-  ['a row less', [row(2)], terms, ['line 3 of the sealed file (p3) is missing']],
+  ['breaks if a row is added', [row(2), row(3), row(4)], terms, ['line 4 (p4) was not sealed']],
+  ['breaks if a row is removed', [row(2)], terms, ['line 3 of the sealed file (p3) is missing']],
   [
-    'another highest fee',
+    'breaks if the fee limit changes',
     [row(2), row(3)],
     { ...terms, fee: '2%' },
     ['fee: 1% was sealed, not 2%'],
   ],
   [
-    'another account',
+    'breaks if another account pays',
     [row(2), row(3)],
     { ...terms, account: 'x' },
     ['account: ne01 was sealed, not x'],
   ],
-] as const)('a seal and %s', ([, rows, given, differences]) => {
+] as const)('seal of a batch %s', ([, rows, given, differences]) => {
   const now = sealedOf(rows, given);
   expect(unsealed(now, before)).toEqual(differences);
   expect(sealOf(now) === sealOf(before)).toBe(differences.length === 0);
 });
 
-test('a seal without its rows names no line', () => {
+test('unsealed returns no differences if the sealed rows are unknown', () => {
   expect(unsealed(before, undefined)).toEqual([]);
 });

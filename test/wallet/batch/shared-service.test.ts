@@ -45,13 +45,13 @@ const wallet = (availableBalance: number) => ({
 const balance = async (service: PaymentService): Promise<number> =>
   Number((await service.wallets())[0]?.availableBalance);
 
-test('payments that start together share one read', async () => {
+test('sharedService reads the wallets once for payments that start together', async () => {
   const { shared, calls } = counting([1]);
   expect(await Promise.all([balance(shared), balance(shared)])).toEqual([1, 1]);
   expect(calls()).toBe(1);
 });
 
-test('later payments get the last answer during a new read', async () => {
+test('sharedService returns the last wallets while it reads them again', async () => {
   const { shared, calls, later } = counting([1, 0.5]);
   await shared.wallets();
   later(3_000);
@@ -60,7 +60,7 @@ test('later payments get the last answer during a new read', async () => {
   expect(calls()).toBe(2);
 });
 
-test('a failed first read is an error for its callers, and is repeated by the next one', async () => {
+test('sharedService reports a failed first read and reads again for the next caller', async () => {
   const { shared, later } = counting([new Error('down'), 1, new Error('down')]);
   await expect(shared.wallets()).rejects.toThrow('down');
   later(3_000);

@@ -1,4 +1,4 @@
-// What became of a row, from the journal and the service's list: a table.
+// The state of a batch row, from the journal and the list of the service: a table.
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
@@ -29,25 +29,75 @@ const txn = (txnState: string, amtSettled?: string) => ({
 });
 
 test.for([
-  ['a row that was never opened', undefined, undefined, 'not-started'],
-  ['a quote that expired', payment('lapsed'), undefined, 'not-started'],
-  ['paid', payment('paid'), undefined, 'paid'],
-  ['paid, and settled in full', payment('paid'), txn('completed', '0.00001'), 'paid'],
-  ['paid, and settled for less', payment('paid'), txn('completed', '0.000009'), 'underpaid'],
+  ['returns `not-started` for a row that was never opened', undefined, undefined, 'not-started'],
   [
-    'paid less fees, as ordered',
+    'returns `not-started` if the quote of the row expired',
+    payment('lapsed'),
+    undefined,
+    'not-started',
+  ],
+  ['returns `paid` for a paid row that the list omits', payment('paid'), undefined, 'paid'],
+  [
+    'returns `paid` if the full amount arrived',
+    payment('paid'),
+    txn('completed', '0.00001'),
+    'paid',
+  ],
+  [
+    'returns `underpaid` if less than the ordered amount arrived',
+    payment('paid'),
+    txn('completed', '0.000009'),
+    'underpaid',
+  ],
+  [
+    'returns `paid` if the order deducts the missing fees from the amount',
     payment('paid', deducting(order)),
     txn('completed', '0.000009'),
     'paid',
   ],
-  ['paid, and then failed', payment('paid'), txn('failed'), 'returned'],
-  ['in flight', payment('in-flight'), undefined, 'in-flight'],
-  ['in flight, and completed meanwhile', payment('in-flight'), txn('completed'), 'paid'],
-  ['in flight, and failed meanwhile', payment('in-flight'), txn('rejected'), 'failed'],
-  ['in flight, and reported expired', payment('in-flight'), txn('expired'), 'unknown'],
-  ['unknown', payment('unknown'), txn('expired'), 'unknown'],
-  ['failed', payment('failed'), txn('failed'), 'failed'],
-  ['ended as error', payment('error'), txn('error'), 'ended'],
-] as const)('rowState: %s', ([, known, listed, expected]) => {
+  [
+    'returns `returned` if the service reports a paid row as failed',
+    payment('paid'),
+    txn('failed'),
+    'returned',
+  ],
+  [
+    'returns `in-flight` for a row in flight that the list omits',
+    payment('in-flight'),
+    undefined,
+    'in-flight',
+  ],
+  [
+    'returns `paid` if a row in flight has completed at the service',
+    payment('in-flight'),
+    txn('completed'),
+    'paid',
+  ],
+  [
+    'returns `failed` if the service rejected a row in flight',
+    payment('in-flight'),
+    txn('rejected'),
+    'failed',
+  ],
+  [
+    'returns `unknown` if the service reports a row in flight as expired',
+    payment('in-flight'),
+    txn('expired'),
+    'unknown',
+  ],
+  [
+    'returns `unknown` for a row with an unknown outcome',
+    payment('unknown'),
+    txn('expired'),
+    'unknown',
+  ],
+  ['returns `failed` for a failed row', payment('failed'), txn('failed'), 'failed'],
+  [
+    'returns `ended` for a row that the service ended as `error`',
+    payment('error'),
+    txn('error'),
+    'ended',
+  ],
+] as const)('rowState %s', ([, known, listed, expected]) => {
   expect(rowState(known, listed)).toBe(expected);
 });

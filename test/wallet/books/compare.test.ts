@@ -1,4 +1,4 @@
-// Each source against the service: every kind of difference, and nothing where all agree.
+// Each source against the service: every kind of difference, and an empty result if all agree.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import Big from 'big.js';
 import type { ListedTransaction } from '../../../src/api/types.js';
@@ -71,10 +71,10 @@ const event = (txnId: string, txnState = 'completed', at = start): KnownEvent =>
   at,
 });
 
-describe('a reconciliation', () => {
+describe('differences between the books and the service', () => {
   test.for<[string, World, string[]]>([
     [
-      'finds nothing where all agree',
+      'finds no difference if all sources agree with the service',
       {
         listed: [transaction(), received()],
         journal: [sent],
@@ -84,7 +84,7 @@ describe('a reconciliation', () => {
       [],
     ],
     [
-      'finds nothing in what moved nothing, or is only quoted',
+      'ignores a failed or quoted transaction that the journal lacks',
       {
         listed: [
           transaction({ txnState: 'failed' }),
@@ -94,54 +94,54 @@ describe('a reconciliation', () => {
       [],
     ],
     [
-      'finds a payment that the journal does not have',
+      'finds a completed payment that the journal lacks',
       { listed: [transaction()] },
       ['unknown here: sent (journal)'],
     ],
     [
-      'finds it in flight too',
+      'finds a payment in flight that the journal lacks',
       { listed: [transaction({ txnState: 'destsent' })] },
       ['unknown here: sent (journal)'],
     ],
-    ['does not look for received money in the journal', { listed: [received()] }, []],
+    ['accepts received money that the journal lacks', { listed: [received()] }, []],
     [
-      'finds a payment that the service does not have',
+      'finds a journal payment that the service lacks',
       { journal: [sent] },
       ['unknown there: sent (journal)'],
     ],
     [
-      'finds a payment that only the list leaves out',
+      'finds a payment that the list of the service omits',
       { journal: [sent], hidden: [transaction()] },
       ['unknown there: sent (journal)'],
     ],
     [
-      'finds an event about a transaction that the service does not have',
+      'finds an event about a transaction that the service lacks',
       { inbox: [event('other')] },
       ['unknown there: other (inbox)'],
     ],
     [
-      'finds an amount other than agreed',
+      'finds a total that differs from the journal',
       { listed: [transaction()], journal: [{ ...sent, total: new Big('0.00100006') }] },
       ['amount differs: sent (journal)'],
     ],
     [
-      'finds another currency, and compares no amounts then',
+      'reports only the currency if currency and amount differ',
       { listed: [transaction()], journal: [{ ...sent, ccy: 'USDT', total: new Big(1) }] },
       ['currency differs: sent (journal)'],
     ],
     [
-      'finds an amount other than in a batch result',
+      'finds a total that differs from the batch result',
       { listed: [transaction()], journal: [sent], file: [{ ...sent, total: new Big(1) }] },
       ['amount differs: sent (pay.csv)'],
     ],
     [
-      'finds a row of a batch result that the journal does not have',
+      'finds a row of a batch result that the journal lacks',
       { listed: [transaction({ txnState: 'failed' })], file: [sent] },
       ['state differs: sent (pay.csv)', 'unknown here: sent (pay.csv)'],
     ],
     ...(['failed', 'rejected', 'error', 'destsent', 'quoted', 'expired'] as const).map(
       (txnState): [string, World, string[]] => [
-        `finds a payment that is paid here and ${txnState} there`,
+        `finds a payment that the journal shows as paid and the service as "${txnState}"`,
         { listed: [transaction({ txnState })], journal: [sent] },
         ['state differs: sent (journal)'],
       ],
@@ -156,7 +156,7 @@ describe('a reconciliation', () => {
         ['nothing moved', 'destsent'],
       ] as const
     ).map(([outcome, txnState]): [string, World, string[]] => [
-      `finds a payment with outcome "${outcome}" here and ${txnState} there`,
+      `finds a payment that the journal shows as "${outcome}" and the service as "${txnState}"`,
       {
         listed: [transaction({ txnState })],
         journal: [{ ...sent, outcome, total: null, receives: null }],
@@ -172,37 +172,37 @@ describe('a reconciliation', () => {
         ['error', 'error'],
       ] as const
     ).map(([outcome, txnState]): [string, World, string[]] => [
-      `takes "${outcome}" here and ${txnState} there for one outcome`,
+      `accepts a payment that the journal shows as "${outcome}" and the service as "${txnState}"`,
       { listed: [transaction({ txnState })], journal: [{ ...sent, outcome }] },
       [],
     ]),
     [
-      'does not miss what moved nothing',
+      'accepts a lapsed payment that the service lacks',
       { journal: [{ ...sent, outcome: 'nothing moved', state: 'lapsed' }] },
       [],
     ],
     [
-      'finds that another amount arrived than was agreed',
+      'finds a received amount that differs from the journal',
       { listed: [transaction()], journal: [{ ...sent, receives: new Big('0.00099') }] },
       ['arrived differs: sent (journal)'],
     ],
     [
-      'finds that another currency arrived',
+      'finds a received currency that differs from the journal',
       { listed: [transaction()], journal: [{ ...sent, receivesCcy: 'VND' }] },
       ['currency differs: sent (journal)'],
     ],
     [
-      'finds another reference',
+      'finds a reference that differs from the journal',
       { listed: [transaction({ extRefId: 'S' })], journal: [{ ...sent, reference: 'R' }] },
       ['reference differs: sent (journal)'],
     ],
     [
-      'takes the id of an imported payment for its reference',
+      'accepts the transaction id as the reference of an imported payment',
       { listed: [transaction()], journal: [{ ...sent, reference: 'sent' }] },
       [],
     ],
     [
-      'finds that another amount was received than requested, fees apart',
+      'finds a received amount that differs from the request by more than fees',
       {
         listed: [
           received({
@@ -225,7 +225,7 @@ describe('a reconciliation', () => {
       ['arrived differs: received (request)'],
     ],
     [
-      "finds that the source's own figure is neither what arrived nor that and the fees",
+      'finds a source amount that contradicts the received amount and the fees',
       {
         listed: [
           transaction({
@@ -241,7 +241,7 @@ describe('a reconciliation', () => {
       ['contradicts itself: sent (service)'],
     ],
     [
-      'never agrees about a transaction without amounts, or a payment without an amount here',
+      'reports a payment as not comparable if either side lacks the amount',
       {
         listed: [
           transaction({
@@ -255,7 +255,7 @@ describe('a reconciliation', () => {
       ['not comparable: bare (journal)', 'not comparable: sent (service)'],
     ],
     [
-      'compares every row of a file, without an id by its reference',
+      'identifies a file row without a transaction id by its reference',
       {
         listed: [transaction({ extRefId: 'R' })],
         journal: [{ ...sent, reference: 'R' }],
@@ -267,7 +267,7 @@ describe('a reconciliation', () => {
       ['state differs: sent (pay.csv)', 'unknown there: null (pay.csv)'],
     ],
     [
-      'finds doubled rows of a file, whose last row about a payment counts',
+      'finds doubled rows of a file and compares the last row of a payment',
       {
         listed: [transaction({ extRefId: 'R' })],
         journal: [{ ...sent, reference: 'R' }],
@@ -280,7 +280,7 @@ describe('a reconciliation', () => {
       ['doubled row: sent (pay.csv)'],
     ],
     [
-      "finds rows of the file's batch that the file lacks",
+      'finds a batch row that the batch result file lacks',
       {
         listed: [transaction(), transaction({ txnId: 'two' }), transaction({ txnId: 'other' })],
         journal: [
@@ -293,12 +293,12 @@ describe('a reconciliation', () => {
       ['not in the file: two (pay.csv)'],
     ],
     [
-      'counts a completed event, whatever came after it',
+      'accepts an earlier event after the `completed` event',
       { listed: [received()], inbox: [event('received'), event('received', 'destsent')] },
       [],
     ],
     [
-      'finds events that contradict one another, and the service',
+      'finds events with contradictory final states',
       {
         listed: [received({ txnState: 'failed' })],
         inbox: [event('received'), event('received', 'failed')],
@@ -306,7 +306,7 @@ describe('a reconciliation', () => {
       ['events contradict: received (inbox)', 'state differs: received (inbox)'],
     ],
     [
-      'finds an event that never came',
+      'finds a received payment whose event never came',
       {
         listed: [received()],
         inbox: [event('sent', 'srccreated')],
@@ -320,12 +320,12 @@ describe('a reconciliation', () => {
       ],
     ],
     [
-      'finds an event of an earlier state only',
+      'finds a completed payment whose only event has an earlier state',
       { listed: [received()], inbox: [event('received', 'srccreated')] },
       ['event never came: received (inbox)'],
     ],
     [
-      'expects no events from before the first one',
+      'accepts missing events from before the first stored event',
       {
         listed: [received({ createdAt: start - 1 })],
         inbox: [event('x', 'completed', start)],
@@ -334,16 +334,16 @@ describe('a reconciliation', () => {
       ['unknown there: x (inbox)'],
     ],
     [
-      'leaves out what was created before',
+      'skips transactions created before the start of the period',
       { listed: [transaction(), received()], inbox: [event('received')], since: start + 1 },
       [],
     ],
     [
-      'does not miss in the list what was created before',
+      'accepts a payment outside the list if it was created before the period',
       { journal: [sent], hidden: [transaction()], since: start + 1 },
       [],
     ],
-  ])('%s', async ([, world, expected]) => {
+  ])('reconciliation %s', async ([, world, expected]) => {
     expect(await found(world)).toEqual(expected);
   });
 });

@@ -113,8 +113,8 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-describe('the books', () => {
-  test('tie without a second read', async () => {
+describe('gather', () => {
+  test('ties a wallet after one read if the transactions add up to its balance', async () => {
     const { books, pauses } = await booksOf({
       rounds: [[[transaction({ createdAt: start + 1 }), received()]]],
       totals: [0.00099993],
@@ -123,7 +123,7 @@ describe('the books', () => {
     expect([...books.movements('BTC')].map(({ txnId }) => txnId)).toEqual(['received', 'sent']);
   });
 
-  test('are read again, from the oldest payment in flight on, if the wallets change', async () => {
+  test('reads again from the oldest payment in flight if a wallet changes meanwhile', async () => {
     const flying = transaction({ txnState: 'destsent' });
     const { books, pauses, since } = await booksOf({
       rounds: [[[flying, received({ createdAt: start - 1 })]], [[transaction()]]],
@@ -134,7 +134,7 @@ describe('the books', () => {
     expect([...books.candidates('BTC')]).toEqual([]);
   });
 
-  test('are read again if the list lags behind a wallet', async () => {
+  test('reads the list again if it lags behind a wallet', async () => {
     const { books, pauses } = await booksOf({
       rounds: [[], [], [[received()]]],
       totals: [0.002],
@@ -143,7 +143,7 @@ describe('the books', () => {
     expect([books.differences, pauses]).toEqual([[], [2_000, 6_000]]);
   });
 
-  test('of a wallet that tied before report what arose since then', async () => {
+  test('reports the difference of a wallet since it last tied', async () => {
     const tied = start - 86_400_000;
     const { books, pauses } = await booksOf({ rounds: [[[received()]]], totals: [0.003], tied });
     expect([pauses, books.openings, books.tied]).toEqual([[], [], []]);
@@ -158,7 +158,7 @@ describe('the books', () => {
     ]);
   });
 
-  test('of a wallet that never tied open just before its first row', async () => {
+  test('opens a wallet that never tied just before its first transaction', async () => {
     const { books } = await booksOf({ rounds: [[[received()]]], totals: [0.003] });
     expect([books.differences, books.tied]).toEqual([[], []]);
     expect(books.openings).toMatchObject([
@@ -170,7 +170,7 @@ describe('the books', () => {
     ]);
   });
 
-  test('count a row on the day it settled: by its id, by the inbox, and only near an edge', async () => {
+  test('dates a transaction near the end of a period by its settlement', async () => {
     const day = 86_400_000;
     const edge = start + 30 * day;
     const row = (txnId: string, createdAt: number, method: string) =>
@@ -220,12 +220,12 @@ describe('the books', () => {
     });
   });
 
-  test('without rows open now', async () => {
+  test('opens a wallet without transactions at the current time', async () => {
     const { books } = await booksOf({ rounds: [[]], totals: [1] });
     expect(books.openings).toMatchObject([{ at: now }]);
   });
 
-  test('tie with a recorded opening and an adjustment, which counts from its day on', async () => {
+  test('ties a wallet with its recorded opening balance and adjustment', async () => {
     const opening = { id: 'opening-BTC', kind: 'opening', ccy: 'BTC', note: null } as const;
     const before = new Date(start - 1).toISOString();
     const { books } = await booksOf({
@@ -249,9 +249,9 @@ describe('the books', () => {
   });
 
   test.for([
-    ['less than the transactions', 0.001, []],
-    ['exactly a payment that the list leaves out', 0.003, [0.001]],
-  ] as const)('never open with %s', async ([, total, hidden]) => {
+    ['holds less than its transactions add up to', 0.001, []],
+    ['differs by exactly one payment that the list omits', 0.003, [0.001]],
+  ] as const)('records no opening balance if the wallet %s', async ([, total, hidden]) => {
     const { books } = await booksOf({
       rounds: [[[received()]]],
       totals: [total],
@@ -268,13 +268,13 @@ describe('the books', () => {
     expect(books.differences).toHaveLength(1);
   });
 
-  test('do not check a wallet without a total', async () => {
+  test('skips the check of a wallet without a reported total', async () => {
     const { books } = await booksOf({ rounds: [[[received()]]], totals: [null] });
     expect([books.differences, books.unreported]).toEqual([[], ['BTC']]);
   });
 
   test(
-    'of many transactions need no more memory than those of 20,000',
+    'needs no more memory for an account with many transactions than for 20,000',
     { timeout: 60_000 },
     async () => {
       const count = countOf({ part: 40_000, all: 100_000 });
@@ -302,7 +302,7 @@ describe('the books', () => {
     },
   );
 
-  test('end at an interruption', async () => {
+  test('stops reading the list at an interrupt', async () => {
     const interrupt = new AbortController();
     const reading = booksOf({
       rounds: [receipts(1_000)],

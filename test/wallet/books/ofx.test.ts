@@ -1,4 +1,4 @@
-// The head of an OFX statement: accounts that no program takes for one another, times with a zone.
+// The head of an OFX statement: distinct account ids, and times with a zone.
 import { expect, test } from 'vitest';
 import { ofxHead } from '../../../src/wallet/books/ofx.js';
 
@@ -7,7 +7,7 @@ const head = (accountId: string, ccy: string): string =>
 const account = (...of: Parameters<typeof head>): string =>
   /<ACCTID>(.*)<\/ACCTID>/.exec(head(...of))?.[1] ?? '';
 
-test('the account ids of two wallets or two accounts differ within 22 characters', () => {
+test('ofxHead writes distinct account ids of at most 22 characters for each wallet', () => {
   const long = 'ne01-0123456789abcdef0123456789abcdef';
   const ids = [
     account(long, 'USD'),
@@ -19,6 +19,6 @@ test('the account ids of two wallets or two accounts differ within 22 characters
   for (const id of ids) expect(id).toMatch(/^[A-Z]{3}-[\w-]{1,18}$/);
 });
 
-test('times name their zone', () => {
+test('ofxHead writes times with their time zone', () => {
   expect(head('a', 'USD')).toContain('<DTEND>19700101000000.999[0:GMT]</DTEND>');
 });

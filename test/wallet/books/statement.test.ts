@@ -1,5 +1,5 @@
-// The arithmetic of statements, whatever the mix: opening plus rows is closing, and a difference is
-// explained by name.
+// The arithmetic of statements: opening balance plus rows is the closing balance, and a difference is
+// explained by named transactions.
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -21,36 +21,52 @@ const reasons = (txn: Parameters<typeof booked>[0]): string[] =>
     ({ reason, ccy, effect }) => `${reason}: ${effect?.toFixed() ?? '?'} ${ccy}`,
   );
 
-describe('a transaction', () => {
+describe('bookkeeping of a transaction', () => {
   test.for([
-    ['a send', transaction(), ['-0.00100007 BTC']],
-    ['a receive', received(), ['0.002 BTC']],
-    ['a swap', swapped(), ['-25.0625 USDT', '0.00025 BTC']],
+    ['debits the amount and the fees of a send', transaction(), ['-0.00100007 BTC']],
+    ['credits the amount of a receive', received(), ['0.002 BTC']],
     [
-      'a send with its fees taken out',
+      'debits one wallet and credits the other for a swap',
+      swapped(),
+      ['-25.0625 USDT', '0.00025 BTC'],
+    ],
+    [
+      'debits only the amount of a send that deducts its fees from it',
       transaction({
         destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001, amtSettled: 0.00099993 },
       }),
       ['-0.001 BTC'],
     ],
-    ['a failed send', transaction({ txnState: 'failed' }), []],
-    ['an expired quote', transaction({ txnState: 'quoted' }), []],
-    ['a send in flight', transaction({ txnState: 'destsent' }), []],
-  ] as const)('%s moves the amounts that its wallets gain and lose', ([, txn, expected]) => {
+    ['creates no movement for a failed send', transaction({ txnState: 'failed' }), []],
+    ['creates no movement for an expired quote', transaction({ txnState: 'quoted' }), []],
+    ['creates no movement for a send in flight', transaction({ txnState: 'destsent' }), []],
+  ] as const)('booked %s', ([, txn, expected]) => {
     expect(changes(txn)).toEqual(expected);
   });
 
   test.for([
-    ['in flight', transaction({ txnState: 'destsent' }), ['in flight: -0.00100007 BTC']],
-    ['a state nobody knows', transaction({ txnState: 'srcsent' }), ['in flight: -0.00100007 BTC']],
     [
-      'a fresh quote',
+      'a transaction in flight',
+      transaction({ txnState: 'destsent' }),
+      ['in flight: -0.00100007 BTC'],
+    ],
+    [
+      'a transaction in an unrecognized state',
+      transaction({ txnState: 'srcsent' }),
+      ['in flight: -0.00100007 BTC'],
+    ],
+    [
+      'a quote that has not expired',
       transaction({ txnState: 'quoted', createdAt: now - 60_000 }),
       ['reserved: -0.00100007 BTC'],
     ],
-    ['error', transaction({ txnState: 'error' }), ['ended as error: -0.00100007 BTC']],
     [
-      'completed without amounts',
+      'a transaction in the state `error`',
+      transaction({ txnState: 'error' }),
+      ['ended as error: -0.00100007 BTC'],
+    ],
+    [
+      'a completed transaction without amounts',
       transaction({
         sourceReq: { ccy: 'BTC', method: 'servicepay' },
         destReq: { ccy: 'VND', method: 'vnd-instant' },
@@ -58,18 +74,18 @@ describe('a transaction', () => {
       ['amount not reported: ? BTC'],
     ],
     [
-      'less received than asked for',
+      'a receive of less than the requested amount',
       received({
         destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.002, amtSettled: 0.0015 },
       }),
       ['settled another amount than requested: 0.0005 BTC'],
     ],
-    ['rejected', transaction({ txnState: 'rejected' }), []],
-  ] as const)('%s could explain a difference', ([, txn, expected]) => {
+    ['no rejected transaction', transaction({ txnState: 'rejected' }), []],
+  ] as const)('lists %s as a possible explanation of a difference', ([, txn, expected]) => {
     expect(reasons(txn)).toEqual(expected);
   });
 
-  test('is read back exactly from its copy on disk', () => {
+  test('readMovement restores a movement exactly from its stored text', () => {
     const tiny = transaction({
       sourceReq: { ccy: 'BTC', method: 'servicepay', amtSettled: 0.00000001, ...fees },
       destReq: { ccy: 'BTC', method: 'lightning', amtSettled: 0.00000001 },
@@ -101,8 +117,8 @@ const period = fc
   .tuple(fc.integer({ min: 0, max: 1_100 }), fc.integer({ min: 1, max: 600 }))
   .map(([first, length]) => ({ first, end: first + length }));
 
-describe('a statement', () => {
-  test('of any period of any history: opening plus rows is closing, and each balance follows from the previous one', () => {
+describe('statementRows', () => {
+  test('adds the rows to the opening balance and ends at the closing balance in any period', () => {
     fc.assert(
       fc.property(history, period, (all, span) => {
         const rows = [...statementRows('BTC', all, span, 5_000)];
@@ -123,7 +139,7 @@ describe('a statement', () => {
     );
   });
 
-  test('starts with the closing balance of the previous period', () => {
+  test('starts a period with the closing balance of the previous period', () => {
     fc.assert(
       fc.property(history, fc.integer({ min: 1, max: 1_000 }), (all, middle) => {
         const one = [...statementRows('BTC', all, { first: 0, end: middle }, 5_000)];
@@ -134,7 +150,7 @@ describe('a statement', () => {
   });
 });
 
-describe('a difference', () => {
+describe('explanations', () => {
   const candidate = (
     txnId: string,
     effect: string | null,
@@ -154,25 +170,25 @@ describe('a difference', () => {
 
   test.for([
     [
-      'the one of its amount',
+      'the only transaction with the amount of the difference',
       '-0.2',
       [candidate('a', '-0.1'), candidate('b', '-0.2'), candidate('c', '-0.3')],
       ['b'],
     ],
     [
-      'all of one reason together',
+      'all transactions of one reason if they add up to the difference',
       '-0.3',
       [candidate('a', '-0.1'), candidate('b', '-0.2'), candidate('c', '-0.5', 'ended as error')],
       ['a', 'b'],
     ],
     [
-      'nobody, where an amount is unknown',
+      'no transaction if the amount of one is unknown',
       '-0.3',
       [candidate('a', '-0.1'), candidate('b', null)],
       [],
     ],
-    ['nobody, where nothing fits', '0.3', [candidate('a', '-0.1')], []],
-  ] as const)('is exactly %s', ([, difference, candidates, expected]) => {
+    ['no transaction if no amount fits the difference', '0.3', [candidate('a', '-0.1')], []],
+  ] as const)('marks as exact %s', ([, difference, candidates, expected]) => {
     expect(exactly(difference, [...candidates])).toEqual(expected);
   });
 });

@@ -1,5 +1,4 @@
-// The history as other programs read it: books that balance, one record for a swap, texts that
-// steer no parser.
+// The exported history: balanced entries, one record for a swap, escaped text from outside.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -98,7 +97,7 @@ async function exported(
   return pieces.join('');
 }
 
-describe('an entry', () => {
+describe('ledgerEntryOf', () => {
   /** Every posting at what it cost, in the currency that it was paid with. */
   const sumOf = (txn: ListedTransaction): Record<string, string> => {
     const sums = new Map<string, Big>();
@@ -109,11 +108,14 @@ describe('an entry', () => {
     return Object.fromEntries([...sums].map(([ccy, sum]) => [ccy, sum.toFixed()]));
   };
 
-  test.for(Object.entries(kinds))('of a %s sums to zero', ([, txn]) => {
-    expect(Object.values(sumOf(txn))).toEqual(['0']);
-  });
+  test.for(Object.entries(kinds))(
+    'balances the postings of a transaction to zero (%s)',
+    ([, txn]) => {
+      expect(Object.values(sumOf(txn))).toEqual(['0']);
+    },
+  );
 
-  test('sums to zero for any amounts and fees', () => {
+  test('balances the postings of any amounts and fees to zero', () => {
     const amount = fc
       .integer({ min: 1, max: 2_100_000_000 })
       .map((sats) => Number(new Big(sats).times('1e-8').toFixed()));
@@ -144,20 +146,20 @@ describe('an entry', () => {
     ['on-chain send from USDT with fees taken out', '-100'],
     ['swap', '-25.0625'],
     ['USDT send', '-26.05'],
-  ] as const)('of a %s takes the deducted amount from the wallet', ([kind, left]) => {
+  ] as const)('debits the total cost of a transaction from the wallet (%s)', ([kind, left]) => {
     expect(ledgerEntryOf(kinds[kind], sanitize)?.postings[0]?.amount.value.toFixed()).toBe(left);
   });
 
   test.for(['quoted', 'srccreated', 'destsent', 'failed', 'expired', 'usercanceled'])(
-    'does not exist while %s',
+    'returns no ledger entry for a transaction in the state `%s`',
     (txnState) => {
       expect(ledgerEntryOf(transaction({ txnState }), sanitize)).toBeUndefined();
     },
   );
 });
 
-describe('a journal for hledger', () => {
-  test('writes a swap as one record with two currencies, its fee and its rate', async () => {
+describe('hledger export', () => {
+  test('writes a swap as one record with its fee and rate', async () => {
     expect(await exported('hledger', [kinds.swap])).toBe(`; Written by svcpay. Dates are in UTC.
 
 commodity 1.000000 USDT
@@ -179,20 +181,20 @@ account Assets:Svcpay:BTC
   test.for([
     ['hledger', '\nP 2026-03-01 BTC 98765.43 USD\n'],
     ['beancount', '\n2026-03-01 price BTC 98765.43 USD\n'],
-  ] as const)('and %s: the rates at settlement are prices', async ([format, price]) => {
+  ] as const)('writes the exchange rates at settlement as %s prices', async ([format, price]) => {
     const kept = { fiat: 'USD', rates: { BTC: '98765.43', USD: '1' } };
     const text = await exported(format, [kinds.swap], false, kept);
     expect(text).toContain(price);
     expect(text).not.toContain('USD 1');
   });
 
-  test('writes text from outside without line breaks', async () => {
+  test('writes a note with line breaks on one line', async () => {
     const text = await exported('hledger', [kinds.payout]);
     expect(text.match(/^2026/gm)).toHaveLength(1);
   });
 
   test.skipIf(!isInstalled('hledger'))(
-    'is read by hledger, strictly balanced, with the right balances',
+    'writes a journal that hledger reads with the right balances',
     async () => {
       const file = await written('svcpay.journal', await exported('hledger', Object.values(kinds)));
       execFileSync('hledger', ['-f', file, 'check', '--strict']);
@@ -210,8 +212,8 @@ account Assets:Svcpay:BTC
   );
 });
 
-describe('a ledger for beancount', () => {
-  test('opens each account once, before it is used', async () => {
+describe('beancount export', () => {
+  test('opens each used account exactly once', async () => {
     const text = await exported('beancount', [...Object.values(kinds), ...Object.values(kinds)]);
     const opened = [...text.matchAll(/^1970-01-01 open (\S+)$/gm)].map(([, name]) => name);
     const used = new Set([...text.matchAll(/^ {2}([A-Z]\S+)/gm)].map(([, name]) => name));
@@ -219,13 +221,13 @@ describe('a ledger for beancount', () => {
     expect(opened).toHaveLength(used.size);
   });
 
-  test('quotes texts from outside', async () => {
+  test('escapes quotes and backslashes in a note', async () => {
     expect(await exported('beancount', [kinds.payout])).toContain(
       '2026-03-01 * "Send vnd-instant" "rent; \\"March\\" \\\\ {0} 2026-01-01 * \\"injected\\""\n',
     );
   });
 
-  test.skipIf(!isInstalled('bean-check'))('is accepted by bean-check', async () => {
+  test.skipIf(!isInstalled('bean-check'))('writes a ledger that bean-check accepts', async () => {
     const file = await written(
       'svcpay.beancount',
       await exported('beancount', Object.values(kinds)),
@@ -237,8 +239,8 @@ describe('a ledger for beancount', () => {
   });
 });
 
-describe('a table in CSV', () => {
-  test('has every transaction, whatever its outcome, with exact figures', async () => {
+describe('CSV export', () => {
+  test('writes completed and failed transactions with exact amounts', async () => {
     const text = await exported('csv', [kinds.payout, transaction({ txnState: 'failed' })]);
     const rows: Record<string, string>[] = parse(text, { columns: true });
     expect(rows).toMatchObject([
@@ -254,7 +256,7 @@ describe('a table in CSV', () => {
   });
 
   test.for(['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '＝1'])(
-    'has no formula for %s',
+    'writes the note %s as text instead of a formula',
     async (note) => {
       const [row] = parse(await exported('csv', [transaction({ note, extRefId: note })]), {
         columns: true,
@@ -271,12 +273,12 @@ describe('a table in CSV', () => {
     },
   );
 
-  test('has a header even without rows', async () => {
+  test('writes the CSV header even for an empty history', async () => {
     expect(await exported('csv', [])).toMatch(/^time,txnId,.*\n$/);
   });
 });
 
-describe('arbitrary texts of the service', () => {
+describe('export of hostile text', () => {
   const evil =
     '\u001b[2J\u202e\n2026-01-01 * "injected"\n  Assets:Evil  1000000 BTC, date:2020-01-01 ; x\r\u2028';
   const texts = ['txnId', 'extRefId', 'note', 'accountDisplayName'] as const;
@@ -298,7 +300,7 @@ describe('arbitrary texts of the service', () => {
   const formats = ['csv', 'jsonl', 'hledger', 'beancount'] as const;
 
   test.for(formats)(
-    '%s contains no escape sequences, and one record per transaction',
+    'writes hostile text to %s without escape sequences or extra records',
     async (format) => {
       const text = await exported(format, cases);
       // oxlint-disable-next-line no-control-regex
@@ -319,21 +321,27 @@ describe('arbitrary texts of the service', () => {
     },
   );
 
-  test.skipIf(!isInstalled('hledger'))('hledger reads them', async () => {
-    const file = await written('svcpay.journal', await exported('hledger', cases));
-    execFileSync('hledger', ['-f', file, 'check', '--strict']);
-  });
+  test.skipIf(!isInstalled('hledger'))(
+    'writes hostile text to a journal that hledger accepts',
+    async () => {
+      const file = await written('svcpay.journal', await exported('hledger', cases));
+      execFileSync('hledger', ['-f', file, 'check', '--strict']);
+    },
+  );
 
-  test.skipIf(!isInstalled('bean-check'))('bean-check accepts them', async () => {
-    const file = await written('svcpay.beancount', await exported('beancount', cases));
-    expect(spawnSync('bean-check', [file], { encoding: 'utf8' })).toMatchObject({
-      status: 0,
-      stderr: '',
-    });
-  });
+  test.skipIf(!isInstalled('bean-check'))(
+    'writes hostile text to a ledger that bean-check accepts',
+    async () => {
+      const file = await written('svcpay.beancount', await exported('beancount', cases));
+      expect(spawnSync('bean-check', [file], { encoding: 'utf8' })).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+    },
+  );
 });
 
-test('JSON lines are the objects of the service', async () => {
+test('exportLines writes the transactions of the service unchanged as JSON lines', async () => {
   const lines = (await exported('jsonl', Object.values(kinds))).trimEnd().split('\n');
   expect(lines.map((line): unknown => JSON.parse(line))).toEqual(Object.values(kinds));
 });

@@ -1,4 +1,4 @@
-// MovedAmounts that the list of the service leaves out.
+// The amounts that a transaction moved, even if the list of the service omits them.
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
@@ -42,7 +42,7 @@ async function gathered(
   return all;
 }
 
-test('are read only for completed transactions without amounts, in the order of the list', async () => {
+test('withFigures reads only completed transactions without amounts and keeps the order of the list', async () => {
   const read = vi.fn<(txnId: string) => Promise<ListedTransaction>>((txnId) =>
     Promise.resolve(whole(txnId)),
   );
@@ -58,7 +58,7 @@ test('are read only for completed transactions without amounts, in the order of 
   ).toBe(true);
 });
 
-test('that cannot be read end the history with the failure', async () => {
+test('withFigures stops with the failure if a transaction cannot be read', async () => {
   const read = (txnId: string): Promise<ListedTransaction> =>
     Promise.reject(new Error(`no ${txnId}`));
   await expect(gathered(withFigures(listed(reduced('a'), reduced('b')), read))).rejects.toThrow(
@@ -66,13 +66,13 @@ test('that cannot be read end the history with the failure', async () => {
   );
 });
 
-test('stay as listed if the id is invalid', async () => {
+test('withFigures keeps a transaction as listed if its id is invalid', async () => {
   const read = (txnId: string): Promise<ListedTransaction> =>
     Promise.reject(new Failure('usage', `"${txnId}" is not an id.`));
   expect(await gathered(withFigures(listed(reduced('..')), read))).toEqual([reduced('..')]);
 });
 
-test('of one side are used for the other within one currency', () => {
+test('ledgerEntryOf uses the amount of one side for the other within one currency', () => {
   const receive = {
     ...whole('a'),
     sourceReq: { ccy: 'BTC', method: 'lightning' },
@@ -83,7 +83,7 @@ test('of one side are used for the other within one currency', () => {
   ).toEqual(['-0.5', '0.5']);
 });
 
-test('of a payment include its fees', () => {
+test('spentBy includes the fees of a payment', () => {
   expect(spentBy(whole('a'))?.value.toFixed()).toBe('0.001003');
   const deducted = {
     ...whole('b'),
@@ -93,7 +93,7 @@ test('of a payment include its fees', () => {
   expect(spentBy({ ...whole('c'), txnState: 'destsent' })).toBeUndefined();
 });
 
-test('add up exactly, however many digits they have', () => {
+test('movedAmounts adds amounts and fees exactly for any number of digits', () => {
   const sats = fc.bigInt({ min: 0n, max: 999_999_999_999_999_999n });
   const wire = (units: bigint): WireNumber => readDecimal(`${units}e-8`) ?? 0;
   fc.assert(

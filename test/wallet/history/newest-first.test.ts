@@ -1,4 +1,4 @@
-// What is read of a list whose service ignores from when on it was asked for.
+// Reading a list from a service that ignores the requested start time.
 import { expect, test } from 'vitest';
 import type { ListedTransaction } from '../../../src/api/types.js';
 import { createdSince } from '../../../src/wallet/history/newest-first.js';
@@ -29,7 +29,7 @@ async function through(
 
 test.for([
   [
-    'newest first: it ends at the first page that is older',
+    'stops at the first page of older rows if the list is newest first',
     [
       [9, 8],
       [7, 4],
@@ -40,7 +40,7 @@ test.for([
     3,
   ],
   [
-    'oldest first: it is read to its end',
+    'reads the whole list if it is oldest first',
     [
       [1, 2],
       [3, 4],
@@ -49,13 +49,13 @@ test.for([
     ['t7', 't9'],
     3,
   ],
-  ['in no order: it is read to its end', [[9, 2], [4, 8], [3, 1], [7]], ['t9', 't8', 't7'], 4],
+  ['reads the whole list if it is unordered', [[9, 2], [4, 8], [3, 1], [7]], ['t9', 't8', 't7'], 4],
   [
-    'a row without a time: it stays, and the list is read to its end',
+    'keeps a row without a creation time and reads the whole list',
     [[9, null], [2, 1], [8]],
     ['t9', 'tnull', 't8'],
     3,
   ],
-] as const)('%s', async ([, pages, ids, read]) => {
+] as const)('createdSince %s', async ([, pages, ids, read]) => {
   expect(await through(pages, 5)).toEqual([ids, read]);
 });

@@ -55,10 +55,10 @@ async function backedUp(state: string): Promise<{ whole: Bench; old: Bench; copy
   return { whole, copy, old: bench(copy, whole.transactions) };
 }
 
-describe.each(['quoted', 'submitting', 'in-flight', 'paid', 'none'])(
-  'a backup from before %s',
+describe.each(['quoted', 'submitting', 'in-flight', 'paid', 'the payment'])(
+  'reconcile with a journal backup from before %s',
   (state) => {
-    test('counts the spent amount, pays nothing again, and needs no second read', async () => {
+    test('restores the spent amount from the service and prevents a second payment', async () => {
       const { whole, old } = await backedUp(state);
       await compare(old);
       expect(await spentOf(old)).toEqual(await spentOf(whole));
@@ -71,7 +71,7 @@ describe.each(['quoted', 'submitting', 'in-flight', 'paid', 'none'])(
   },
 );
 
-test('an interrupted comparison is completed by the next one', async () => {
+test('reconcile completes an interrupted import in the next run', async () => {
   const whole = bench();
   for (const ref of ['one', 'two', 'three']) await whole.pay({ ref });
   for (let allowed = 0; allowed < 3; allowed += 1) {
@@ -87,7 +87,7 @@ test('an interrupted comparison is completed by the next one', async () => {
   }
 });
 
-test('the outcome of a payment is that of the attempt after a failed one', async () => {
+test('reconcile takes the outcome of a payment from the attempt after a failed one', async () => {
   const whole = bench();
   whole.confirms = () => 'failed';
   await whole.pay().catch(() => undefined);
@@ -98,7 +98,7 @@ test('the outcome of a payment is that of the attempt after a failed one', async
   expect(old.now()).toMatchObject({ number: 2, state: 'paid', txnState: 'completed' });
 });
 
-test('transactions that moved nothing, are quotes, come in or have no reference are not imported', async () => {
+test('reconcile imports only outgoing payments that moved money and have a reference', async () => {
   const whole = bench();
   whole.confirms = () => 'failed';
   await whole.pay({ ref: 'failed' }).catch(() => undefined);
@@ -119,7 +119,7 @@ test('transactions that moved nothing, are quotes, come in or have no reference 
   expect(old.now('out')).toMatchObject({ state: 'paid', txnState: 'completed', spendCcy: 'BTC' });
 });
 
-test('no other attempt follows a state from the service', async () => {
+test('pay refuses --retry for a failed payment that was imported from the service', async () => {
   const whole = bench();
   const paid = await whole.pay();
   const as = (txnState: string) => [{ ...paid, txnState }];
@@ -131,7 +131,7 @@ test('no other attempt follows a state from the service', async () => {
   expect(old.log).not.toContain('POST R~2');
 });
 
-describe('an import from abbreviated answers', () => {
+describe('reconcile with abbreviated responses', () => {
   const abbreviated: Answer = ({ txnId, txnState }) => ({
     txnId,
     txnState,
@@ -139,7 +139,7 @@ describe('an import from abbreviated answers', () => {
     destReq: {},
   });
 
-  test('reads what an abbreviated row lacks by id', async () => {
+  test('reads a transaction by its id if the list row lacks the amounts', async () => {
     const { whole, old } = await backedUp('none');
     const imported = await compare(old, { listed: abbreviated });
     expect(imported).toMatchObject({ entered: 1, unclear: [] });
@@ -153,13 +153,13 @@ describe('an import from abbreviated answers', () => {
     ],
     ['the destination method', (txn) => ({ ...txn, destReq: { ...txn.destReq, method: null } })],
     ['the source currency', (txn) => ({ ...txn, sourceReq: { ...txn.sourceReq, ccy: null } })],
-  ])('names a payment whose read lacks %s', async ([, read]) => {
+  ])('reports a payment as unclear if the response lacks %s', async ([, read]) => {
     const { old } = await backedUp('none');
     const imported = await compare(old, { read });
     expect(imported).toMatchObject({ entered: 0, unclear: [expect.any(String)] });
   });
 
-  test('leaves out a transaction of another account', async () => {
+  test('skips a transaction of another account', async () => {
     const { old } = await backedUp('none');
     const foreign: Answer = (txn) => ({ ...txn, accountId: 'ne01-child' });
     expect(await compare(old, { read: foreign })).toMatchObject({ entered: 0, unclear: [] });

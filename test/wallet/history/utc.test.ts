@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { utcWriter } from '../../../src/wallet/history/ledger-entry.js';
 
-test('any list of instants is formatted as toISOString formats each', () => {
+test('utcWriter formats any list of instants like toISOString', () => {
   const day = 86_400_000;
   const near = fc.integer({ min: -day * 2, max: day * 2 });
   const instant = fc.oneof(

@@ -1,5 +1,5 @@
-// The spending policy as tables: what each limit lets pass, and which names stand for which
-// destinations.
+// The spending policy as tables: amounts that each limit allows, and destinations that each name
+// allows.
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { isAllowed, readAllowed } from '../../../src/wallet/limits/allowed-destinations.js';
@@ -26,7 +26,7 @@ const limits = {
   destinations: [],
 };
 
-describe('checkSpend', () => {
+describe('spending limits', () => {
   const spent = [
     { ccy: 'BTC', total: '0.0015' },
     { ccy: 'USDT', total: '60' },
@@ -34,16 +34,41 @@ describe('checkSpend', () => {
   ];
 
   test.for([
-    ['100000sat', [], undefined],
-    ['100001sat', [], 'per-payment limit of 0.00100000 BTC'],
-    ['50000sat', spent, undefined],
-    ['50001sat', spent, 'daily limit of 0.00200000 BTC, of which 0.00150000 BTC is used'],
-    ['39.999999usdt', spent, undefined],
-    ['40usdt', spent, 'of which 60.000001 USDT is used'],
-    ['1000000vnd', spent, undefined],
-    ['1000001vnd', spent, 'per-payment limit of 1'],
-    ['1000000usd', spent, undefined],
-  ] as const)('%s after %j: %s', ([amount, before, refusal]) => {
+    ['accepts a payment equal to the per-payment limit', '100000sat', [], undefined],
+    [
+      'refuses a payment over the per-payment limit',
+      '100001sat',
+      [],
+      'per-payment limit of 0.00100000 BTC',
+    ],
+    ['accepts a payment that uses up the daily limit', '50000sat', spent, undefined],
+    [
+      'refuses a payment over the rest of the daily limit',
+      '50001sat',
+      spent,
+      'daily limit of 0.00200000 BTC, of which 0.00150000 BTC is used',
+    ],
+    [
+      'adds up the earlier payments of a day and accepts the rest',
+      '39.999999usdt',
+      spent,
+      undefined,
+    ],
+    [
+      'adds up the earlier payments of a day and refuses more',
+      '40usdt',
+      spent,
+      'of which 60.000001 USDT is used',
+    ],
+    ['ignores earlier payments in other currencies', '1000000vnd', spent, undefined],
+    [
+      'refuses a VND payment over the per-payment limit',
+      '1000001vnd',
+      spent,
+      'per-payment limit of 1',
+    ],
+    ['accepts any amount in a currency without a limit', '1000000usd', spent, undefined],
+  ] as const)('checkSpend %s', ([, amount, before, refusal]) => {
     const check = (): void => checkSpend(limits, [parseAmount(amount)], () => before);
     if (refusal === undefined) expect(check).not.toThrow();
     else
@@ -60,62 +85,80 @@ describe('checkSpend', () => {
   });
 });
 
-describe('knownAmounts', () => {
+describe('amounts of an order', () => {
   test.for([
     [
-      'what a Lightning Address is sent',
+      'the amount sent to a Lightning Address',
       lnurlOrder('a@b.example', parseAmount('5usdt')),
       ['5 USDT'],
     ],
     [
-      'what arrives, where that is all that is known',
+      'the received amount if the debited amount is unknown',
       usdtOrder(tron, parseAmount('25usdt'), 'BTC'),
       ['25 USDT'],
     ],
-    ['one currency once', onchainOrder(address, parseAmount('0.01btc'), 'BTC'), ['0.01 BTC']],
     [
-      'of a swap only what leaves',
+      'an amount in one currency only once',
+      onchainOrder(address, parseAmount('0.01btc'), 'BTC'),
+      ['0.01 BTC'],
+    ],
+    [
+      'only the debited amount of a swap',
       swapOrder('BTC', 'USDT', parseAmount('1000sat'), 'source'),
       ['0.00001 BTC'],
     ],
-    ['of a swap nothing that arrives', swapOrder('BTC', 'USDT', parseAmount('25usdt'), 'dest'), []],
-  ] as const)('counts %s', ([, order, expected]) => {
+    [
+      'no amount for a swap that fixes the received amount',
+      swapOrder('BTC', 'USDT', parseAmount('25usdt'), 'dest'),
+      [],
+    ],
+  ] as const)('knownAmounts counts %s', ([, order, expected]) => {
     expect(knownAmounts(order).map(({ ccy, value }) => `${value.toFixed()} ${ccy}`)).toEqual(
       expected,
     );
   });
 });
 
-describe('destinations', () => {
+describe('allowed destinations', () => {
   test.for([
-    [node.toUpperCase(), [node]],
-    ['Satoshi@Example.COM', ['satoshi@example.com']],
-    [address.toUpperCase(), [address]],
-    [`bitcoin:${address}?amount=0.1`, [address]],
-    [tron, [tron]],
-    ['970436:0123456789', ['970436:0123456789']],
-  ] as const)('%s is stored as %j', ([typed, kept]) => {
+    ['a node id in lower case', node.toUpperCase(), [node]],
+    ['a Lightning Address in lower case', 'Satoshi@Example.COM', ['satoshi@example.com']],
+    ['a bech32 address in lower case', address.toUpperCase(), [address]],
+    ['only the address of a bitcoin: URI', `bitcoin:${address}?amount=0.1`, [address]],
+    ['a TRON address unchanged', tron, [tron]],
+    ['a bank account unchanged', '970436:0123456789', ['970436:0123456789']],
+  ] as const)('readAllowed stores %s', ([, typed, kept]) => {
     expect(readAllowed(typed)).toEqual(kept);
   });
 
   test.for(['', 'somebody', 'bitcoin:nowhere', `${address}x`, `02${'0'.repeat(10)}`])(
-    'refuses "%s"',
+    'readAllowed refuses "%s" as a destination',
     (typed) => {
       expect(() => readAllowed(typed)).toThrow(expect.objectContaining({ kind: 'usage' }));
     },
   );
 
   test.for([
-    ['vnd-instant:970436:0123456789', '970436:0123456789', true],
-    ['ng-ngn-bank:970436:0123456789', 'vnd-instant:970436:0123456789', false],
-    ['vnd-instant:970436:0123456789', '970436:0123456780', false],
-    [address.toUpperCase(), address, true],
-    [tron, tron.toLowerCase(), false],
-  ] as const)('%s under the name %s: %s', ([destination, name, allowed]) => {
+    [
+      'accepts a bank account for any payout method',
+      'vnd-instant:970436:0123456789',
+      '970436:0123456789',
+      true,
+    ],
+    [
+      'refuses a bank account for another payout method',
+      'ng-ngn-bank:970436:0123456789',
+      'vnd-instant:970436:0123456789',
+      false,
+    ],
+    ['refuses another bank account', 'vnd-instant:970436:0123456789', '970436:0123456780', false],
+    ['accepts a bech32 address in upper case', address.toUpperCase(), address, true],
+    ['refuses a TRON address in another letter case', tron, tron.toLowerCase(), false],
+  ] as const)('isAllowed %s', ([, destination, name, allowed]) => {
     expect(isAllowed(destination, [name])).toBe(allowed);
   });
 
-  test('a transfer between own wallets has no destination', () => {
+  test('checkDestination allows a swap between own wallets despite an allow-list', () => {
     const only = { ...noLimits, destinations: [address] };
     expect(() =>
       checkDestination(only, swapOrder('BTC', 'USDT', parseAmount('1sat'), 'source')),

@@ -1,4 +1,4 @@
-// Limits of several sources together: none can widen another.
+// Limits from several sources: each source can only narrow the others.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Limits } from '../../../src/store/profile/profiles.js';
@@ -21,7 +21,7 @@ const passes = (
   [perPayment, perDay].every((each) => each[ccy] === undefined || value <= Number(each[ccy])) &&
   (destinations.length === 0 || destinations.includes(to));
 
-test('a payment passes the narrower of two limits if and only if it passes both', () => {
+test('narrower allows a payment if and only if both given limits allow it', () => {
   fc.assert(
     fc.property(
       limits,
@@ -38,7 +38,7 @@ test('a payment passes the narrower of two limits if and only if it passes both'
   );
 });
 
-test('limits of the environment are lists of amounts, of which the lowest applies', () => {
+test('limitsFrom takes the lowest amount per currency from an environment variable', () => {
   expect(
     limitsFrom({
       SVCPAY_LIMIT_PER_PAYMENT: ' 100000sat, 25usdt ,50000 sat,',

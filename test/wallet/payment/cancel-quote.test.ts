@@ -1,5 +1,4 @@
-// Taking a quote back: what the service cannot cancel lapses by itself, and no later resume pays
-// it.
+// Cancelling a quote: a quote that the service cannot cancel expires, and no later resume pays it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,8 +78,8 @@ const tooLate = (): Promise<Transaction> =>
     new ServiceError('refused', 'final', { status: 400, code: '2005', reason: 'final' }),
   );
 
-describe('a cancelled quote', () => {
-  test('becomes usercanceled, and the journal does not resume it', async () => {
+describe('cancelQuote', () => {
+  test('cancels a quote and closes its payment in the journal', async () => {
     const journal = await journalWithQuote();
     expect(await journal.open('here')).toHaveLength(1);
     const txn = await cancelQuote(
@@ -91,7 +90,7 @@ describe('a cancelled quote', () => {
     expect(await journal.open('here')).toEqual([]);
   });
 
-  test('expires if the service cannot cancel, and the journal abandons the payment', async () => {
+  test('abandons the payment and reports the expiry if the service cannot cancel the quote', async () => {
     const journal = await journalWithQuote();
     await expect(
       cancelQuote('txn-1', depsOf(journal, ['quoted'], notOffered)),
@@ -103,13 +102,13 @@ describe('a cancelled quote', () => {
     expect(await journal.open('here')).toEqual([]);
   });
 
-  test.for(['usercanceled', 'expired'])('that is already %s is accepted', async (state) => {
+  test.for(['usercanceled', 'expired'])('accepts a quote that is already `%s`', async (state) => {
     const txn = await cancelQuote('txn-1', depsOf(openTestJournal(), [state], never));
     expect(txn.txnState).toBe(state);
   });
 
   test.for(['srccreated', 'destsent', 'completed', 'failed'])(
-    'that is already %s is refused',
+    'refuses a transaction that is already `%s`',
     async (state) => {
       await expect(
         cancelQuote('txn-1', depsOf(openTestJournal(), [state], never)),
@@ -120,7 +119,7 @@ describe('a cancelled quote', () => {
     },
   );
 
-  test('is reported with its state if it became final at the same time', async () => {
+  test('reports the final state of a quote that ended during the cancellation', async () => {
     const journal = openTestJournal();
     await expect(
       cancelQuote('txn-1', depsOf(journal, ['quoted', 'expired'], tooLate)),
@@ -132,7 +131,7 @@ describe('a cancelled quote', () => {
     ).rejects.toThrow(/is completed/);
   });
 
-  test('has an unknown outcome if its confirmation was sent, whatever its state at the service', async () => {
+  test('reports an unknown outcome if the confirmation of the quote was already sent', async () => {
     const journal = await journalWithQuote();
     const claim = await journal.claim('payment-1', 'other:3');
     if (claim === undefined) throw new Error('The intent could not be claimed.');
@@ -152,7 +151,7 @@ describe('a cancelled quote', () => {
     expect((await journal.read('payment-1'))?.attempts).toMatchObject([{ state: 'submitting' }]);
   });
 
-  test('is not changed if another process takes over its payment', async () => {
+  test('refuses the cancellation if another process takes over the payment meanwhile', async () => {
     const journal = await journalWithQuote();
     const takenOver = async (): Promise<Transaction> => {
       await journal.claim('payment-1', 'me:2');
@@ -163,7 +162,7 @@ describe('a cancelled quote', () => {
     );
   });
 
-  test('is not changed while another process drives its payment', async () => {
+  test('refuses the cancellation while another process drives the payment', async () => {
     const journal = await journalWithQuote();
     await journal.claim('payment-1', 'other:3');
     await expect(cancelQuote('txn-1', depsOf(journal, ['quoted'], never))).rejects.toThrow(
@@ -172,7 +171,7 @@ describe('a cancelled quote', () => {
   });
 });
 
-test('a payment with a newer attempt is not changed by cancelling the old quote', async () => {
+test('cancelQuote leaves the newer attempt of a payment unchanged', async () => {
   const journal = await journalWithQuote();
   const deps = depsOf(journal, [], async () => transaction('usercanceled'));
   const goesOn = async (): Promise<Transaction> => {

@@ -1,5 +1,4 @@
-// A request that is out for longer than a lease lasts: the payment stays with the process that
-// waits for the answer.
+// A request that takes longer than a lease: the process that waits for the answer keeps the payment.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +13,7 @@ const second = 1_000;
 const answerTakes = 36 * second;
 
 test.each(['createTransaction', 'confirmTransaction'] as const)(
-  '%s: another process never gets it, and it is made once',
+  'pay keeps its lease and sends %s once if the answer takes 36 s',
   async (slow) => {
     const folder = mkdtempSync(join(tmpdir(), 'svcpay-long-'));
     const made = bench();

@@ -1,5 +1,4 @@
-// The creation bodies field by field, by the nine rules of specification endpoint 6: what is asked
-// for and nothing else.
+// The create requests field by field, by the nine rules of specification endpoint 6.
 import { describe, expect, test } from 'vitest';
 import { wireJson } from '../../../src/api/json.js';
 import type { CreateTransaction } from '../../../src/api/types.js';
@@ -24,7 +23,7 @@ const invoice =
 
 const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
   {
-    rule: '2: a BOLT11 send names no amount',
+    rule: 'a BOLT11 send without an amount (rule 2)',
     body: lightningOrder(decodeInvoice(invoice), 'BTC').body,
     wire: {
       sourceReq: walletSide('BTC'),
@@ -32,7 +31,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     },
   },
   {
-    rule: '3: a Lightning Address send names the amount on the source',
+    rule: 'a Lightning Address send with the amount on the source (rule 3)',
     body: lnurlOrder('satoshi@example.com', parseAmount('50000sat')).body,
     wire: {
       sourceReq: walletSide('BTC', 0.0005),
@@ -40,7 +39,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     },
   },
   {
-    rule: '3: the amount of a Lightning Address send is in the currency of the wallet that pays',
+    rule: 'a Lightning Address send with the amount in the currency of the paying wallet (rule 3)',
     body: lnurlOrder('satoshi@example.com', parseAmount('5usdt')).body,
     wire: {
       sourceReq: walletSide('USDT', 5),
@@ -48,7 +47,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     },
   },
   {
-    rule: '4: a Lightning receive names the amount on the destination, the own wallet',
+    rule: 'a Lightning receive with the amount on the destination (rule 4)',
     body: receiveBody('lightning', parseAmount('1sat')),
     wire: {
       sourceReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
@@ -56,7 +55,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     },
   },
   {
-    rule: '4: an on-chain receive likewise',
+    rule: 'an on-chain receive with the amount on the destination (rule 4)',
     body: receiveBody('on-chain', parseAmount('0.01btc')),
     wire: {
       sourceReq: { ccy: 'BTC', method: 'on-chain', reqDetails: {} },
@@ -64,7 +63,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     },
   },
   {
-    rule: '5: an on-chain send names the amount on the destination',
+    rule: 'an on-chain send with the amount on the destination (rule 5)',
     body: onchainOrder('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', parseAmount('1000sat'), 'BTC')
       .body,
     wire: {
@@ -78,7 +77,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     },
   },
   {
-    rule: '5: fees are deducted from the amount only when asked for, in the one documented field',
+    rule: 'an on-chain send with its fees deducted from the amount (rule 5)',
     body: deducting(
       onchainOrder('3P14159f73E4gFr7JterCCQh9QjiTjiZrG', parseAmount('0.5btc'), 'USDT'),
     ).body,
@@ -94,7 +93,7 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     },
   },
   {
-    rule: '6: a USDT send is to a TRON address, amtRequested is the documented field (9)',
+    rule: 'a USDT send to a TRON address with the amount on the destination (rules 6 and 9)',
     body: usdtOrder('TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', parseAmount('25.5usdt'), 'USD').body,
     wire: {
       sourceReq: walletSide('USD'),
@@ -107,23 +106,24 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
     },
   },
   {
-    rule: '8: a swap is between two own wallets, the amount on the source',
+    rule: 'a swap with the amount on the source (rule 8)',
     body: swapOrder('USDT', 'BTC', parseAmount('25usdt'), 'source').body,
     wire: { sourceReq: walletSide('USDT', 25), destReq: walletSide('BTC') },
   },
   {
-    rule: '8: or on the destination, for what shall arrive',
+    rule: 'a swap with the amount on the destination (rule 8)',
     body: swapOrder('USDT', 'BTC', parseAmount('100000sat'), 'dest').body,
     wire: { sourceReq: walletSide('USDT'), destReq: walletSide('BTC', 0.001) },
   },
 ];
+const named = bodies.map((each) => [each.rule, each] as const);
 
-describe('a creation body', () => {
-  test.for(bodies)('follows rule $rule', ({ body, wire }) => {
+describe('create request', () => {
+  test.for(named)('contains the specified fields for %s', ([, { body, wire }]) => {
     expect(JSON.parse(wireJson(body))).toEqual(wire);
   });
 
-  test.for(bodies)('follows rule 1, at most one amount ($rule)', ({ body }) => {
+  test.for(named)('contains at most one amount for %s', ([, { body }]) => {
     const amounts = [body.sourceReq.amtRequested, body.destReq.amtRequested].filter(
       (amount) => amount !== undefined,
     );
@@ -131,8 +131,8 @@ describe('a creation body', () => {
   });
 });
 
-describe('an order', () => {
-  test('is paid once only to a single-use destination: an invoice', () => {
+describe('order', () => {
+  test('has an idempotency key only for a single-use destination such as an invoice', () => {
     expect(lightningOrder(decodeInvoice(invoice), 'BTC').idempotencyKey).toMatch(
       /^bolt11:[0-9a-f]{64}$/,
     );
@@ -153,13 +153,17 @@ describe('an order', () => {
       onchainOrder('1BoatSLRHtKNngkdXEeobR76b53LETtpyT', parseAmount('1btc'), 'USDT'),
       '1',
     ],
-    ['a swap for what shall arrive', swapOrder('USDT', 'BTC', parseAmount('1btc'), 'dest'), '1'],
-  ] as const)('defines the expected amount for %s', ([, { receives }, value]) => {
+    [
+      'a swap with a fixed received amount',
+      swapOrder('USDT', 'BTC', parseAmount('1btc'), 'dest'),
+      '1',
+    ],
+  ] as const)('defines the amount to be received for %s', ([, { receives }, value]) => {
     expect(receives).toMatchObject({ ccy: 'BTC' });
     expect(receives?.value.eq(value)).toBe(true);
   });
 
-  test('omits the received amount if the rate determines it', () => {
+  test('omits the received amount if the exchange rate determines it', () => {
     expect(lnurlOrder('a@example.com', parseAmount('5usdt')).receives).toBeUndefined();
     expect(swapOrder('USDT', 'BTC', parseAmount('5usdt'), 'source').receives).toBeUndefined();
   });

@@ -1,5 +1,5 @@
-// The rules of the payment machine, one after the other: what it sends, what it writes before, and
-// what it says.
+// The rules of the payment core: the requests that it sends, the states that it writes first, and the
+// outcomes that it reports.
 import { describe, expect, test } from 'vitest';
 import { CancelNotOffered } from '../../../src/api/errors.js';
 import { Failure } from '../../../src/formats/failure.js';
@@ -49,20 +49,20 @@ const known = (
   ...change,
 });
 
-describe('a transaction that is in the list, but not found by a read', () => {
+describe('pay with a lagging read', () => {
   const elsewhere = () => {
     const made = bench();
     made.transactions.push(known('R', 'completed'));
     return made;
   };
 
-  test('is read again, since reads may lag', async () => {
+  test('reads a listed transaction again if the first read returns "not found"', async () => {
     const made = elsewhere();
     made.fail('read', refusal(404, 'not found'), refusal(404, 'not found'));
     expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
   });
 
-  test('may have paid, and nothing is created with its reference', async () => {
+  test('reports an unknown outcome if a listed transaction cannot be read', async () => {
     const made = elsewhere();
     made.fail('read', ...Array.from({ length: 9 }, () => refusal(404, 'not found')));
     await expect(made.pay()).rejects.toMatchObject({
@@ -75,7 +75,7 @@ describe('a transaction that is in the list, but not found by a read', () => {
   });
 });
 
-test('a quote of another client that takes fees out of the amount is confirmed unchanged', async () => {
+test('confirmQuote confirms the quote of another client that deducts fees from the amount', async () => {
   const made = bench();
   const { body } = deducting(onchainOrder('bc1q-1', money('BTC', '0.00003'), 'BTC'));
   const quoted = {
@@ -95,8 +95,8 @@ test('a quote of another client that takes fees out of the amount is confirmed u
   });
 });
 
-describe('a payment', () => {
-  test('is in the journal before each request', async () => {
+describe('pay', () => {
+  test('writes each step of a payment to the journal before the request', async () => {
     const made = bench();
     expect(await made.pay()).toMatchObject({ txnState: 'completed' });
     expect(made.log.filter((line) => !line.startsWith('GET'))).toEqual([
@@ -116,7 +116,7 @@ describe('a payment', () => {
     });
   });
 
-  test('is confirmed by a person once without --yes, and never with it', async () => {
+  test('asks for consent once without --yes and never with --yes', async () => {
     const asking = bench();
     await asking.pay({ yes: false });
     const agreed = bench();
@@ -124,7 +124,7 @@ describe('a payment', () => {
     expect([asking.asked, agreed.asked]).toEqual([['0.00001001'], []]);
   });
 
-  test('is not confirmed if its quote becomes more expensive after the agreement', async () => {
+  test('refuses to confirm a quote that becomes more expensive after the consent', async () => {
     const made = bench();
     made.says = () => {
       const [first] = made.transactions;
@@ -139,7 +139,7 @@ describe('a payment', () => {
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('is not confirmed if its quote gets another destination after the agreement', async () => {
+  test('refuses to confirm a quote whose destination changes after the consent', async () => {
     const made = bench();
     made.says = () => {
       const [first] = made.transactions;
@@ -154,7 +154,7 @@ describe('a payment', () => {
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('continues if a read of its quote has only the state', async () => {
+  test('completes a payment if a read of the quote returns only the state', async () => {
     const made = bench();
     const { service } = made.deps;
     const transaction = async (txnId: string) => ({
@@ -169,7 +169,7 @@ describe('a payment', () => {
     expect(paid).toMatchObject({ txnState: 'completed', destReq: { method: 'lnurl' } });
   });
 
-  test('is created without reading the list, whatever its reference', async () => {
+  test('creates a payment without reading the transaction list', async () => {
     const given = bench();
     await given.pay();
     const madeUp = bench();
@@ -177,7 +177,7 @@ describe('a payment', () => {
     expect([...given.log, ...madeUp.log]).not.toContain('GET list');
   });
 
-  test('that is declined is abandoned, not resumed, and a rerun asks again', async () => {
+  test('abandons a declined payment and asks again on a rerun', async () => {
     const made = bench();
     made.says = () => false;
     await expect(made.pay({ yes: false })).rejects.toMatchObject({ kind: 'declined' });
@@ -190,7 +190,7 @@ describe('a payment', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('is stored with the agreed terms', async () => {
+  test('stores the approved total and received amount in the journal', async () => {
     const made = bench();
     await made.pay({ yes: false });
     expect(made.now()).toMatchObject({
@@ -200,23 +200,32 @@ describe('a payment', () => {
   });
 });
 
-describe('a quote', () => {
+describe('quote of a payment', () => {
   const wrong: readonly [what: string, change: (txn: Transaction) => Partial<Transaction>][] = [
     ['another source currency', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, ccy: 'USDT' } })],
-    ['another method', ({ destReq }) => ({ destReq: { ...destReq, method: 'lightning' } })],
-    ['another amount', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, amtRequested: 0.00002 } })],
-    ['no amount', ({ sourceReq }) => ({ sourceReq: { ...sourceReq, amtRequested: null } })],
     [
-      'another destination',
+      'another destination method',
+      ({ destReq }) => ({ destReq: { ...destReq, method: 'lightning' } }),
+    ],
+    [
+      'another source amount',
+      ({ sourceReq }) => ({ sourceReq: { ...sourceReq, amtRequested: 0.00002 } }),
+    ],
+    [
+      'a missing source amount',
+      ({ sourceReq }) => ({ sourceReq: { ...sourceReq, amtRequested: null } }),
+    ],
+    [
+      'another destination address',
       ({ destReq }) => ({ destReq: { ...destReq, reqDetails: { address: 'thief@pay.example' } } }),
     ],
     [
-      'less for the recipient',
+      'a lower amount for the recipient',
       ({ destReq }) => ({ destReq: { ...destReq, amtRequested: 0.000005 } }),
     ],
     ['another reference', () => ({ extRefId: 'S' })],
   ];
-  test.each(wrong)('with %s is refused', async (_what, change) => {
+  test.each(wrong)('refuses a quote with %s', async (_what, change) => {
     const made = bench();
     made.quotes = (body) => change(quoteOf(body, 't1', made.time));
     await expect(made.pay()).rejects.toMatchObject({
@@ -233,10 +242,10 @@ describe('a quote', () => {
     maxFee: { amount: string; ccy: string } | { percent: string } | undefined,
   ][] = [
     ['a fee above --max-fee', 5e-8, { amount: '0.00000004', ccy: 'BTC' }],
-    ['a fee above a percentage', 1.1e-7, { percent: '1' }],
+    ['a fee above the percentage in --max-fee', 1.1e-7, { percent: '1' }],
     ['a total above the balance', 0.6, undefined],
   ];
-  test.each(dear)('with %s is stopped', async (_what, fee, maxFee) => {
+  test.each(dear)('stops a payment whose quote has %s', async (_what, fee, maxFee) => {
     const made = bench();
     made.quotes = (body) => {
       const txn = quoteOf(body, 't1', made.time);
@@ -247,11 +256,11 @@ describe('a quote', () => {
   });
 
   const again: readonly [what: string, fee: number, asked: number][] = [
-    ['no worse than the one agreed to', 1e-8, 1],
-    ['cheaper', 0, 1],
-    ['dearer', 2e-8, 2],
+    ['without a new question if the costs are equal', 1e-8, 1],
+    ['without a new question if the new quote is cheaper', 0, 1],
+    ['and asks again if the new quote is more expensive', 2e-8, 2],
   ];
-  test.each(again)('that expired is followed by one %s', async (_what, fee, asked) => {
+  test.each(again)('replaces an expired quote %s', async (_what, fee, asked) => {
     const made = bench();
     made.quotes = (body, number) => {
       const { sourceReq } = quoteOf(body, '', made.time);
@@ -265,14 +274,14 @@ describe('a quote', () => {
     expect(made.asked).toHaveLength(asked);
   });
 
-  test('that was only shown is abandoned, whatever the options', async () => {
+  test('abandons a payment after --quote-only even with --yes', async () => {
     const made = bench();
     expect(await made.pay({ until: 'quoted', yes: true })).toMatchObject({ txnState: 'quoted' });
     expect(made.now()).toMatchObject({ abandoned: true });
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('that was only shown is not paid by a later resume without a yes, even if the command was interrupted', async () => {
+  test('asks for consent before it resumes an interrupted --quote-only payment', async () => {
     const made = bench();
     made.journalFails = ({ abandoned }) => abandoned === true;
     await made.pay({ until: 'quoted', yes: true }).catch(() => undefined);
@@ -286,7 +295,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('is not confirmed by showing a payment whose confirmation has an unknown outcome', async () => {
+  test('sends no confirmation with --quote-only if an earlier confirmation has an unknown outcome', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await expect(made.pay()).rejects.toMatchObject({ kind: 'pending' });
@@ -299,7 +308,7 @@ describe('a quote', () => {
     });
   });
 
-  test('that expired during the question, but is still called a quote, is cancelled and never confirmed', async () => {
+  test('cancels and replaces a quote that expired during the question', async () => {
     const made = bench();
     made.says = () => slowly(made);
     expect(await made.pay({ yes: false })).toMatchObject({
@@ -309,7 +318,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'POST R~2', 'PUT t2']);
   });
 
-  test('that expired is confirmed if the service cannot cancel, and has an unknown outcome if it then reads expired', async () => {
+  test('confirms an expired quote that the service cannot cancel and reports a later `expired` as an unknown outcome', async () => {
     const made = bench();
     made.says = () => slowly(made);
     made.confirms = () => 'expired';
@@ -321,7 +330,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'PUT t1']);
   });
 
-  test('that was cancelled is final for this run, even if a read still calls it a quote', async () => {
+  test('treats a cancelled quote as final even if a read still returns `quoted`', async () => {
     const made = bench();
     const { service } = made.deps;
     made.says = () => slowly(made);
@@ -338,7 +347,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'POST R~2', 'PUT t2']);
   });
 
-  test('that ended just before its cancellation is replaced', async () => {
+  test('replaces a quote that expired just before its cancellation', async () => {
     const made = bench();
     made.says = () => slowly(made);
     made.deps.service.cancelTransaction = async () => {
@@ -353,7 +362,7 @@ describe('a quote', () => {
   });
 
   test.for(['refused', 'not offered'] as const)(
-    'that expired is replaced as soon as late reads show it, if its cancellation is %s',
+    'replaces an expired quote once late reads show the expiry if its cancellation is %s',
     async (how) => {
       const made = bench();
       const { service } = made.deps;
@@ -383,7 +392,7 @@ describe('a quote', () => {
     },
   );
 
-  test('that is created expired and not yet readable is read again', async () => {
+  test('reads a new quote again if it is not yet readable', async () => {
     const made = bench();
     made.quotes = (body) => ({
       sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 },
@@ -393,7 +402,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('that is created expired is confirmed: the clock is wrong', async () => {
+  test('confirms a quote created with a past expiry because the local clock may be wrong', async () => {
     const made = bench();
     made.quotes = (body) => ({
       sourceReq: { ...quoteOf(body, '', made.time).sourceReq, expiresAt: made.time - 3_600_000 },
@@ -402,7 +411,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('that is confirmed without a question is never cancelled', async () => {
+  test('confirms a quote by its id without cancelling it', async () => {
     const made = bench();
     await made.pay({ until: 'quoted' });
     made.says = () => slowly(made);
@@ -412,7 +421,7 @@ describe('a quote', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('that expires repeatedly is abandoned', async () => {
+  test('abandons a payment after five expired quotes', async () => {
     const made = bench();
     made.quotes = (body, number) => ({
       sourceReq: { ...quoteOf(body, '', made.time).sourceReq, servicepayFees: number * 1e-8 },
@@ -429,7 +438,7 @@ describe('a quote', () => {
       'POST R~4',
       'POST R~5',
     ]);
-    // What it says to do is taken: the same command once more.
+    // The message suggests the same command once more.
     made.says = () => true;
     expect(await made.pay({ yes: false })).toMatchObject({
       txnState: 'completed',
@@ -438,7 +447,7 @@ describe('a quote', () => {
   });
 });
 
-describe('a reference known only to the service', () => {
+describe('reference known only to the service', () => {
   const cases: readonly [state: string, retry: boolean, sent: string[], end: string][] = [
     ['quoted', false, ['POST R', 'PUT known-R'], 'completed'],
     ['srccreated', false, ['POST R'], 'completed'],
@@ -452,23 +461,26 @@ describe('a reference known only to the service', () => {
     ['failed', true, ['POST R', 'POST R~2', 'PUT t2'], 'completed'],
     ['rejected', true, ['POST R', 'POST R~2', 'PUT t2'], 'completed'],
   ];
-  test.each(cases)('as %s (retry: %s) leads to %j and %s', async (state, retry, sent, end) => {
-    const made = bench(undefined, [known('R', state)]);
-    const ended = await made.pay({ retry }).then(
-      ({ txnState }) => txnState,
-      ({ kind }) => kind,
-    );
-    expect([requests(made), ended]).toEqual([sent, end]);
-  });
+  test.each(cases)(
+    'adopts a transaction in the state `%s` (retry: %s), sends %j and ends as `%s`',
+    async (state, retry, sent, end) => {
+      const made = bench(undefined, [known('R', state)]);
+      const ended = await made.pay({ retry }).then(
+        ({ txnState }) => txnState,
+        ({ kind }) => kind,
+      );
+      expect([requests(made), ended]).toEqual([sent, end]);
+    },
+  );
 
-  test('of a payment in flight is followed to its end, even if the journal cannot be written', async () => {
+  test('follows a payment in flight to its end even if the journal cannot be written', async () => {
     const made = bench(undefined, [known('R', 'destsent')]);
     made.journalFails = ({ attempt }) => attempt?.state === 'paid';
     expect(await made.pay()).toMatchObject({ txnId: 'known-R', txnState: 'completed' });
     expect(made.events.filter(({ type }) => type === 'journal-failed')).toHaveLength(1);
   });
 
-  test('with several attempts continues with the last', async () => {
+  test('continues with the last of several attempts at the service', async () => {
     const attempts = ['R', ...Array.from({ length: 11 }, (_, index) => `R~${index + 2}`)];
     const made = bench(
       undefined,
@@ -480,7 +492,7 @@ describe('a reference known only to the service', () => {
   });
 
   test.each(['R~0', 'R~01', 'R~x', 'Q', 'R2'])(
-    'is not confused with another one such as %s',
+    'ignores a transaction with the reference "%s" in a lookup of the reference "R"',
     async (other) => {
       const made = bench(undefined, [known(other, 'completed')]);
       await made.pay();
@@ -488,7 +500,7 @@ describe('a reference known only to the service', () => {
     },
   );
 
-  test('of a different payment refuses this one, and stays with the other', async () => {
+  test('refuses a reference that a different payment uses at the service', async () => {
     const made = bench(undefined, [known('R', 'completed')]);
     await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({
       kind: 'usage',
@@ -499,8 +511,8 @@ describe('a reference known only to the service', () => {
   });
 });
 
-describe('a reference in the journal', () => {
-  test('reports its payment again with one read', async () => {
+describe('reference in the journal', () => {
+  test('reports a completed payment again with a single read', async () => {
     const made = bench();
     await made.pay();
     made.log.length = 0;
@@ -508,7 +520,7 @@ describe('a reference in the journal', () => {
     expect(made.log).toEqual(['begin', 'GET t1']);
   });
 
-  test('refuses a different payment', async () => {
+  test('refuses a different payment under a used reference', async () => {
     const made = bench();
     await made.pay();
     await expect(made.pay({ order: otherOrder })).rejects.toMatchObject({
@@ -517,7 +529,7 @@ describe('a reference in the journal', () => {
     });
   });
 
-  test('is free for another payment while nothing was created with it', async () => {
+  test('accepts another payment under a reference whose create request was refused', async () => {
     const made = bench();
     made.fail('create', refusal(400, 'invalid destination'));
     await expect(made.pay()).rejects.toMatchObject({ kind: 'refused' });
@@ -525,7 +537,7 @@ describe('a reference in the journal', () => {
   });
 
   test.each(['failed', 'rejected'])(
-    'whose payment ended as %s reports it, and is repeated only with --retry',
+    'repeats a payment that ended as `%s` only with --retry',
     async (state) => {
       const made = bench();
       made.confirms = () => state;
@@ -540,7 +552,7 @@ describe('a reference in the journal', () => {
     },
   );
 
-  test('whose quote no longer exists at the service gets a new quote', async () => {
+  test('creates a new quote if the service no longer has the old one', async () => {
     const made = bench();
     made.says = () => false;
     await made.pay({ yes: false }).catch(() => undefined);
@@ -549,7 +561,7 @@ describe('a reference in the journal', () => {
   });
 });
 
-describe('a quote confirmed by its id', () => {
+describe('quote confirmed by its id', () => {
   const yes = { terms: {}, consent: 'standing' } as const;
   /** Quoted twice, and the journal has forgotten by which transaction. */
   const forgotten = async (): Promise<Bench> => {
@@ -573,7 +585,7 @@ describe('a quote confirmed by its id', () => {
     return txn;
   };
 
-  test('is an attempt of the payment with its reference, which is made once', async () => {
+  test('records a confirmed quote as an attempt of the payment with its reference', async () => {
     const made = await forgotten();
     expect(second(made)).toMatchObject({ extRefId: 'R~2' });
     await confirmQuote(second(made), yes, waiting, made.deps);
@@ -588,7 +600,7 @@ describe('a quote confirmed by its id', () => {
     expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
   });
 
-  test('belongs to the requested payment if the journal lost its only attempt', async () => {
+  test('assigns a confirmed quote to its payment even if the journal lost the attempt', async () => {
     const made = bench();
     const spend = usdtSpendOrder('T-1', money('BTC', '0.0001'));
     await made.pay({ order: spend, until: 'quoted' });
@@ -597,7 +609,7 @@ describe('a quote confirmed by its id', () => {
     expect(await made.pay({ order: spend })).toMatchObject({ txnId: 't1', txnState: 'completed' });
   });
 
-  test('has its own approval: interrupted before the confirmation, the payment needs a new one', async () => {
+  test('requires new consent if svcpay is interrupted before it confirms the quote', async () => {
     const made = await forgotten();
     made.journalFails = ({ attempt, abandoned }) =>
       attempt?.state === 'submitting' || abandoned === true;
@@ -605,7 +617,7 @@ describe('a quote confirmed by its id', () => {
     expect(made.now()).toMatchObject({ state: 'quoted', status: 'open' });
   });
 
-  test('is not confirmed, and no other quote, if the payment has a newer one', async () => {
+  test('refuses to confirm an older quote if the payment has a newer quote', async () => {
     const made = await forgotten();
     await confirmQuote(second(made), yes, waiting, made.deps);
     await expect(payThisQuote('t1', made.payment(), yes, waiting, made.deps)).rejects.toMatchObject(
@@ -619,10 +631,10 @@ describe('a quote confirmed by its id', () => {
   });
 });
 
-describe('a single-use destination', () => {
+describe('single-use destination', () => {
   const invoice = { ...order, idempotencyKey: 'bolt11:hash' };
 
-  test('is refused with another reference after it was paid', async () => {
+  test('refuses a paid invoice under another reference', async () => {
     const made = bench();
     await made.pay({ order: invoice });
     await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({
@@ -632,14 +644,14 @@ describe('a single-use destination', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('is refused with another reference while its outcome is unknown', async () => {
+  test('refuses an invoice with an unknown outcome under another reference', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
     await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({ kind: 'usage' });
   });
 
-  test('is not paid by an older quote, confirmed by its id, after another one paid it', async () => {
+  test('refuses to confirm an older quote for an invoice that is already paid', async () => {
     const made = bench();
     await made.pay({ order: invoice, until: 'quoted' });
     const older = made.payment();
@@ -655,7 +667,7 @@ describe('a single-use destination', () => {
   const unnamed = (made: Bench, wanted: Order): Promise<Transaction> =>
     pay({ order: wanted, ref: undefined, terms: {}, consent: 'standing' }, waiting, made.deps);
 
-  test('with a payment in flight from another machine is followed, whatever the limits here', async () => {
+  test('follows an invoice payment of another machine even if it exceeds the local limits', async () => {
     const overLightning: Order = {
       ...invoice,
       body: { ...order.body, destReq: { ...order.body.destReq, method: 'lightning' } },
@@ -685,7 +697,7 @@ describe('a single-use destination', () => {
     expect(requests(made)).toEqual(['POST bolt11-hash']);
   });
 
-  test('is resumed without a reference while its outcome is unknown, and refused after it is paid', async () => {
+  test('resumes an invoice payment with an unknown outcome without its reference', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
@@ -693,7 +705,7 @@ describe('a single-use destination', () => {
     await expect(unnamed(made, invoice)).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
   });
 
-  test('is not resumed without a reference if the payment differs', async () => {
+  test('refuses to resume an invoice payment without its reference if the payment differs', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
@@ -702,7 +714,7 @@ describe('a single-use destination', () => {
     ).rejects.toMatchObject({ kind: 'usage' });
   });
 
-  test('may be paid with another reference after a failure', async () => {
+  test('pays an invoice under another reference after a failed payment', async () => {
     const made = bench();
     made.confirms = () => 'failed';
     await made.pay({ order: invoice }).catch(() => undefined);
@@ -710,7 +722,7 @@ describe('a single-use destination', () => {
     expect(await made.pay({ order: invoice, ref: 'S' })).toMatchObject({ txnState: 'completed' });
   });
 
-  test('is not paid by two quotes that were open at the same time', async () => {
+  test('pays an invoice only once if two quotes for it are open', async () => {
     const made = bench();
     made.says = () => made.asked.length > 1;
     await made.pay({ order: invoice, yes: false }).catch(() => undefined);
@@ -723,8 +735,8 @@ describe('a single-use destination', () => {
   });
 });
 
-describe('a creation without an answer', () => {
-  test('is repeated, and the earlier transaction of the answer is accepted', async () => {
+describe('create request without an answer', () => {
+  test('repeats an unanswered create request and accepts the transaction of the first request', async () => {
     const made = bench();
     const { createTransaction } = made.deps.service;
     let calls = 0;
@@ -745,16 +757,16 @@ describe('a creation without an answer', () => {
   test.each([
     ['no answer', [lost(), lost(), lost(), lost()]],
     ['no connection', [notSent(), notSent(), notSent(), notSent()]],
-    ['429', [limited(), limited(), limited(), limited()]],
-    ['429 with a long Retry-After', [limited(60_000)]],
-  ])('(%s) that finally moves nothing reports that', async (_what, errors) => {
+    ['a 429 response', [limited(), limited(), limited(), limited()]],
+    ['a 429 response with a long Retry-After', [limited(60_000)]],
+  ])('reports a temporary failure if every create request ends with %s', async (_what, errors) => {
     const made = bench();
     made.fail('create', ...errors);
     await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary', exitCode: 75 });
     expect(requests(made)).toHaveLength(errors.length);
   });
 
-  test('is found if a repetition is refused because the first took effect', async () => {
+  test('finds the transaction of a create request whose repetition is refused', async () => {
     const made = bench();
     const { createTransaction } = made.deps.service;
     const service = {
@@ -774,7 +786,7 @@ describe('a creation without an answer', () => {
     });
   });
 
-  test('waits for Retry-After', async () => {
+  test('waits for Retry-After before it repeats a create request', async () => {
     const made = bench();
     const start = made.time;
     made.fail('create', limited(17_000));
@@ -783,32 +795,62 @@ describe('a creation without an answer', () => {
   });
 });
 
-describe('a confirmation', () => {
+describe('confirmation of a payment', () => {
   const cases: readonly [what: string, errors: unknown[], sent: number, end: string][] = [
-    ['without an answer, once', [lost()], 2, 'completed'],
-    ['that was never sent, once', [notSent()], 2, 'completed'],
-    ['with 429, once', [limited()], 2, 'completed'],
-    ['without an answer, always', [lost(), lost(), lost(), lost(), lost()], 5, 'pending'],
+    ['repeats an unanswered confirmation', [lost()], 2, 'completed'],
+    ['repeats a confirmation that was never sent', [notSent()], 2, 'completed'],
+    ['repeats a confirmation after a 429 response', [limited()], 2, 'completed'],
     [
-      'that was never sent, always',
+      'reports an unknown outcome after five unanswered confirmations',
+      [lost(), lost(), lost(), lost(), lost()],
+      5,
+      'pending',
+    ],
+    [
+      'reports a temporary failure if five confirmations were never sent',
       [notSent(), notSent(), notSent(), notSent(), notSent()],
       5,
       'temporary',
     ],
-    ['that is refused', [refusal(400, 'bad request')], 1, 'refused'],
-    ['that is refused for the funds', [refusal(400, 'insufficient balance')], 1, 'limit'],
     [
-      'that is refused after one without an answer',
+      'reports `refused` if the service refuses the confirmation',
+      [refusal(400, 'bad request')],
+      1,
+      'refused',
+    ],
+    [
+      'reports `limit` if the service refuses the confirmation for insufficient funds',
+      [refusal(400, 'insufficient balance')],
+      1,
+      'limit',
+    ],
+    [
+      'reports an unknown outcome if the service refuses a confirmation after an unanswered one',
       [lost(), refusal(400, 'bad request')],
       2,
       'pending',
     ],
-    ['of an unknown transaction', [refusal(404, 'not found')], 1, 'not-found'],
-    ['with a token that is not taken', [refusal(401, 'unauthorized')], 1, 'authentication'],
-    ['with code 2005 although it is quoted', [refusal(400, 'already', '2005')], 2, 'completed'],
-    ['that breaks off in a way nobody knows', [new Error('?')], 2, 'completed'],
+    [
+      'reports `not-found` if the service cannot find the transaction to confirm',
+      [refusal(404, 'not found')],
+      1,
+      'not-found',
+    ],
+    [
+      'reports `authentication` if the service refuses the token of the confirmation',
+      [refusal(401, 'unauthorized')],
+      1,
+      'authentication',
+    ],
+    [
+      'repeats a confirmation after code 2005 if a read still returns `quoted`',
+      [refusal(400, 'already', '2005')],
+      2,
+      'completed',
+    ],
+    ['repeats a confirmation after an unrecognized error', [new Error('?')], 2, 'completed'],
   ];
-  test.each(cases)('%s', async (_what, errors, sent, end) => {
+  test.each(cases)('pay %s', async (_what, errors, sent, end) => {
     const made = bench();
     made.fail('confirm', ...errors);
     const ended = await made.pay().then(
@@ -831,7 +873,7 @@ describe('a confirmation', () => {
     );
   });
 
-  test('whose refusal cannot be checked has an unknown outcome', async () => {
+  test('reports an unknown outcome if a refused confirmation cannot be checked by a read', async () => {
     const made = bench();
     made.fail('confirm', refusal(400, 'bad request'));
     made.fail('read', ...Array.from({ length: 9 }, lost));
@@ -842,7 +884,7 @@ describe('a confirmation', () => {
     [1, 'No second attempt was made.'],
     [5, 'The same transaction was confirmed again.'],
   ] as const)(
-    'with an unknown outcome reports whether it was repeated (%d times)',
+    'reports whether it repeated a confirmation with an unknown outcome (requests: %d)',
     async ([sent, said]) => {
       const made = bench();
       made.fail('confirm', ...Array.from({ length: 5 }, lost));
@@ -855,7 +897,7 @@ describe('a confirmation', () => {
     },
   );
 
-  test('that the service answers with `quoted` has an unknown outcome, and is repeated', async () => {
+  test('repeats a confirmation that the service answers with `quoted`', async () => {
     const made = bench();
     let calls = 0;
     made.confirms = () => ((calls += 1) < 3 ? 'quoted' : 'srccreated');
@@ -863,7 +905,7 @@ describe('a confirmation', () => {
     expect(calls).toBe(3);
   });
 
-  test('interrupted before it is sent moves nothing', async () => {
+  test('sends no confirmation after an interrupt during the question', async () => {
     const made = bench();
     made.says = () => {
       made.interrupt.abort();
@@ -878,7 +920,7 @@ describe('a confirmation', () => {
     expect(made.now().abandoned).toBe(true);
   });
 
-  test('interrupted between the journal and the request moves nothing', async () => {
+  test('sends no confirmation after an interrupt between the journal write and the request', async () => {
     const made = bench();
     made.journalFails = ({ attempt }) => {
       if (attempt?.state === 'submitting') made.interrupt.abort();
@@ -889,7 +931,7 @@ describe('a confirmation', () => {
     expect(made.now()).toMatchObject({ state: 'quoted', status: 'abandoned', submittedAt: null });
   });
 
-  test('that was sent makes an expiry an unknown outcome, which only --retry continues, with the options of that run', async () => {
+  test('requires --retry for a new attempt if the quote expires after an unanswered confirmation', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ yes: false }).catch(() => undefined);
@@ -915,7 +957,7 @@ describe('a confirmation', () => {
     expect(made.asked).toHaveLength(1);
   });
 
-  test('that was sent in time has an unknown outcome if its answer reports an expired quote', async () => {
+  test('reports an unknown outcome if a confirmation sent in time returns `expired`', async () => {
     const made = bench();
     made.confirms = () => {
       made.time += 61_000;
@@ -926,7 +968,7 @@ describe('a confirmation', () => {
   });
 
   test.each(['a confirmation is being processed', 'already confirmed', 'conflict'])(
-    'that is refused because of another one (%s) has an unknown outcome',
+    'reports an unknown outcome if the service refuses a confirmation with "%s"',
     async (reason) => {
       const made = bench();
       made.fail('confirm', refusal(400, reason));
@@ -936,7 +978,7 @@ describe('a confirmation', () => {
     },
   );
 
-  test('that another process took over has an unknown outcome if the journal then fails', async () => {
+  test('reports an unknown outcome if the journal fails after another process took over', async () => {
     const made = bench();
     const { journal } = made.deps;
     let isLost = false;
@@ -960,7 +1002,7 @@ describe('a confirmation', () => {
     ).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
   });
 
-  test('that another process works on has an unknown outcome if the journal then fails', async () => {
+  test('reports an unknown outcome if the journal fails while another process drives the payment', async () => {
     const made = bench();
     const { journal } = made.deps;
     const claim = async (): Promise<undefined> => {
@@ -978,7 +1020,7 @@ describe('a confirmation', () => {
     });
   });
 
-  test('that another process works on is left to it as interrupted if nothing had moved', async () => {
+  test('reports an interrupt with a resume hint while another process drives the payment', async () => {
     const made = bench();
     const journal = { ...made.deps.journal, claim: async () => undefined };
     await expect(
@@ -994,7 +1036,7 @@ describe('a confirmation', () => {
     });
   });
 
-  test('that another process repeats has an unknown outcome', async () => {
+  test('reports an unknown outcome while another process repeats the confirmation', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
@@ -1013,7 +1055,7 @@ describe('a confirmation', () => {
     });
   });
 
-  test('that another process has made is reported if the own request fails', async () => {
+  test('reports a payment that another process completed if its own request fails', async () => {
     const made = bench();
     made.journalFails = ({ attempt, abandoned }) =>
       attempt?.state === 'quoted' || abandoned === true;
@@ -1037,7 +1079,7 @@ describe('a confirmation', () => {
     expect(await looking).toMatchObject({ txnState: 'completed' });
   });
 
-  test('with an unknown outcome keeps it if another attempt fails, and is not resumed without --retry', async () => {
+  test('keeps an unknown outcome if the person declines the next attempt', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
@@ -1053,7 +1095,7 @@ describe('a confirmation', () => {
     expect(await made.pay({ yes: false, retry: true })).toMatchObject({ txnState: 'completed' });
   });
 
-  test('with an unknown outcome counts against the limit per day, with the attempt that a person requests', async () => {
+  test('counts an attempt with an unknown outcome against the daily limit', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
@@ -1081,8 +1123,7 @@ describe('a confirmation', () => {
   });
 
   /**
-   * The attempt before is in doubt, and the process that was to make another one ended before it
-   * could.
+   * The first attempt has an unknown outcome, and the process ended before it submitted the second.
    */
   const leftBetween = async (): Promise<Bench> => {
     const made = bench();
@@ -1097,7 +1138,7 @@ describe('a confirmation', () => {
     return made;
   };
 
-  test('with an unknown outcome keeps it for the process that resumes the next attempt', async () => {
+  test('keeps the unknown outcome of an attempt if a process resumes the next attempt', async () => {
     const { store, transactions, payment } = await leftBetween();
     const next = bench(store, transactions);
     next.fail('confirm', refusal(400, 'no'));
@@ -1115,7 +1156,7 @@ describe('a confirmation', () => {
   });
 
   test.for(['claim', 'write'] as const)(
-    'with an unknown outcome keeps it if the journal fails for the next attempt: %s',
+    'keeps the unknown outcome of an attempt if the journal fails at the %s for the next attempt',
     async (call) => {
       const made = await leftBetween();
       const fail = () => Promise.reject(new Failure('temporary', 'The database is not reached.'));
@@ -1130,7 +1171,7 @@ describe('a confirmation', () => {
     ['completed', 'paid', 'completed'],
     ['expired', 'unknown', 'pending'],
   ] as const)(
-    'with an unknown outcome that becomes %s is the outcome of the payment if another attempt fails',
+    'returns the outcome of an earlier attempt that becomes `%s` if the next attempt fails',
     async ([state, status, end]) => {
       const made = await leftBetween();
       made.confirms = () => {
@@ -1147,7 +1188,7 @@ describe('a confirmation', () => {
     },
   );
 
-  test('that a read calls a quote again has an unknown outcome, unless a later state was seen', async () => {
+  test('keeps the latest known state of a payment if a read returns `quoted` again', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay().catch(() => undefined);
@@ -1168,7 +1209,7 @@ describe('a confirmation', () => {
     });
   });
 
-  test('that was not sent is not reported as accepted if the creation has an unknown state', async () => {
+  test('reports an unrecognized state of a new transaction and sends no confirmation', async () => {
     const made = bench();
     made.quotes = () => ({ txnState: 'simmering' });
     await expect(made.pay({ wait: false })).rejects.toMatchObject({
@@ -1180,11 +1221,11 @@ describe('a confirmation', () => {
 
   const hourMs = 3_600_000;
   test.for([
-    ['was carried out', 'srccreated', 0, 'completed'],
-    ['was not', 'quoted', 0, 'pending'],
-    ['cannot be read', 'srccreated', 9, 'pending'],
+    ['took effect', 'srccreated', 0, 'completed'],
+    ['had no effect', 'quoted', 0, 'pending'],
+    ['cannot be read back', 'srccreated', 9, 'pending'],
   ] as const)(
-    'answered with a rate limit is read before it is reported: %s',
+    'reads the transaction after a rate-limited confirmation that %s',
     async ([, txnState, unread, end]) => {
       const made = bench();
       made.confirms = (txn): never => {
@@ -1203,7 +1244,7 @@ describe('a confirmation', () => {
     },
   );
 
-  test('whose last answer is lost is read again before its outcome is unknown', async () => {
+  test('reads the transaction again if the answer to the last confirmation is lost', async () => {
     const made = bench();
     let confirmations = 0;
     made.confirms = (txn) => {
@@ -1215,7 +1256,7 @@ describe('a confirmation', () => {
     expect(confirmations).toBe(5);
   });
 
-  test('interrupted after sending has an unknown outcome, and is resumed', async () => {
+  test('reports an unknown outcome with a resume hint after an interrupt during the confirmation', async () => {
     const made = bench();
     made.confirms = () => {
       made.interrupt.abort();
@@ -1230,10 +1271,9 @@ describe('a confirmation', () => {
   });
 });
 
-describe('a creation refused without a reason, while the list shows nothing yet,', () => {
+describe('refused create request while the list lags', () => {
   /**
-   * The list shows nothing until so much time has passed; used references are refused with these
-   * words.
+   * A service whose list stays empty for `ms`, and which refuses used references without a reason.
    */
   const lagging = (made: Bench, ms: number): Bench => {
     const { service } = made.deps;
@@ -1260,17 +1300,17 @@ describe('a creation refused without a reason, while the list shows nothing yet,
   const payAt = ({ deps }: Bench) =>
     pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, deps);
 
-  test('is refused after one read of the newest page', async () => {
+  test('reports a refused create request after one read of the newest page', async () => {
     const made = lagging(bench(undefined, [known('R', 'quoted')]), 3_000);
     await expect(payAt(made)).rejects.toMatchObject({ kind: 'refused', exitCode: 3 });
   });
 
-  test('is refused if the list continues to show nothing', async () => {
+  test('reports a refused create request if the list never shows the reference', async () => {
     const made = lagging(bench(undefined, [known('R', 'quoted')]), 1e9);
     await expect(payAt(made)).rejects.toMatchObject({ kind: 'refused' });
   });
 
-  test('has an unknown outcome if a killed run may have sent it', async () => {
+  test('reports an unknown outcome if a killed run may have sent the create request', async () => {
     const made = bench();
     const { service } = made.deps;
     const cutOff = {
@@ -1291,49 +1331,57 @@ describe('a creation refused without a reason, while the list shows nothing yet,
   });
 });
 
-describe('a conversion that loses 10 %', () => {
+describe('conversion with a loss of 10 %', () => {
   const answers: readonly (readonly [
+    why: string,
     rates: Rates,
     maxRateLoss: string | undefined,
     end: string,
   ])[] = [
-    [{ BTCUSDT: 100_000 }, '1', 'limit'],
-    [{ BTCUSDT: 100_000 }, '20', 'paid'],
-    [{ BTCUSDT: 100_000 }, undefined, 'limit'],
-    [{ BTCUSDT: 0, USDTBTC: 0.00001 }, undefined, 'limit'],
-    [{ BTCUSDT: 0 }, '1', 'limit'],
-    [{}, '1', 'limit'],
-    [{}, undefined, 'paid'],
+    ['refuses a loss of 10 % over a limit of 1 %', { BTCUSDT: 100_000 }, '1', 'limit'],
+    ['accepts a loss of 10 % under a limit of 20 %', { BTCUSDT: 100_000 }, '20', 'paid'],
+    ['refuses a loss of 10 % without a given limit', { BTCUSDT: 100_000 }, undefined, 'limit'],
+    [
+      'computes the loss from the inverse rate if the direct rate is 0',
+      { BTCUSDT: 0, USDTBTC: 0.00001 },
+      undefined,
+      'limit',
+    ],
+    ['refuses a conversion with a loss limit if its only rate is 0', { BTCUSDT: 0 }, '1', 'limit'],
+    ['refuses a conversion with a loss limit if the service has no rates', {}, '1', 'limit'],
+    [
+      'accepts a conversion without a loss limit if the service has no rates',
+      {},
+      undefined,
+      'paid',
+    ],
   ];
-  test.each(answers)(
-    'by the rates %j, with a highest loss of %s: %s',
-    async (rates, maxRateLoss, end) => {
-      const made = bench();
-      made.rates = rates;
-      made.quotes = (body) => ({
-        fxRate: 90_000,
-        destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 },
-      });
-      const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
-      const paying = pay(
-        { order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' },
-        waiting,
-        made.deps,
-      );
-      expect(
-        await paying.then(
-          () => 'paid',
-          (error: unknown) => (error instanceof Failure ? error.kind : error),
-        ),
-      ).toBe(end);
-    },
-  );
+  test.each(answers)('pay %s', async (_why, rates, maxRateLoss, end) => {
+    const made = bench();
+    made.rates = rates;
+    made.quotes = (body) => ({
+      fxRate: 90_000,
+      destReq: { ...quoteOf(body, '', made.time).destReq, amtRequested: 0.9 },
+    });
+    const swap = swapOrder('BTC', 'USDT', money('BTC', '0.00001'), 'source');
+    const paying = pay(
+      { order: swap, ref: 'R', terms: { maxRateLoss }, consent: 'standing' },
+      waiting,
+      made.deps,
+    );
+    expect(
+      await paying.then(
+        () => 'paid',
+        (error: unknown) => (error instanceof Failure ? error.kind : error),
+      ),
+    ).toBe(end);
+  });
 });
 
 test.each([
-  [undefined, 'paid'],
-  [{ percent: '1' }, 'limit'],
-])('a quote without fees, with a highest fee of %j: %s', async (maxFee, end) => {
+  ['accepts a quote that omits its fees if --max-fee is not set', undefined, 'paid'],
+  ['refuses a quote that omits its fees if --max-fee is set', { percent: '1' }, 'limit'],
+])('pay %s', async (_why, maxFee, end) => {
   const made = bench();
   made.quotes = (body) => ({
     sourceReq: {
@@ -1350,7 +1398,7 @@ test.each([
   ).toBe(end);
 });
 
-test('a conversion at the rate 0 is refused', async () => {
+test('pay refuses a conversion at the rate 0', async () => {
   const made = bench();
   made.quotes = (body) => ({
     fxRate: 0,
@@ -1362,13 +1410,13 @@ test('a conversion at the rate 0 is refused', async () => {
   ).rejects.toMatchObject({ kind: 'refused' });
 });
 
-describe('a later state of a quote confirmed elsewhere', () => {
+describe('quote confirmed by another client', () => {
   const lapsedNow = async (made: Bench): Promise<void> => {
     await made.pay({ until: 'quoted' });
     made.transactions[0] = { ...made.transactions[0]!, txnState: 'expired' };
   };
 
-  test('from an event makes an expiry an unknown outcome', async () => {
+  test('reports an unknown outcome if an event showed a later state of the expired quote', async () => {
     const made = bench();
     await lapsedNow(made);
     const reported = async (txnId: string): Promise<string[]> =>
@@ -1376,13 +1424,13 @@ describe('a later state of a quote confirmed elsewhere', () => {
     const run = (from: Bench) =>
       pay({ order, ref: 'R', terms: {}, consent: 'standing' }, waiting, { ...from.deps, reported });
     await expect(run(made)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
-    // Also where the journal does not know of it.
+    // The journal of another home has no record of the payment.
     const elsewhere = bench(undefined, made.transactions);
     await expect(run(elsewhere)).rejects.toMatchObject({ kind: 'pending', txnId: 't1' });
     expect([...requests(made), ...requests(elsewhere)]).toEqual(['POST R', 'POST R']);
   });
 
-  test('from a read makes an expiry an unknown outcome', async () => {
+  test('reports an unknown outcome if a read showed a later state of the expired quote', async () => {
     const made = bench();
     await lapsedNow(made);
     await recordRead(
@@ -1396,7 +1444,7 @@ describe('a later state of a quote confirmed elsewhere', () => {
   });
 });
 
-describe('a limit per day', () => {
+describe('pay near a daily limit', () => {
   const hour = 3_600_000;
   const clocks: readonly [
     what: string,
@@ -1404,12 +1452,12 @@ describe('a limit per day', () => {
     service: number,
     kind: string | undefined,
   ][] = [
-    ['the clock of the machine is moved forward', 25, 0, 'limit'],
-    ['the clock of the service runs ahead', 0, 25, 'limit'],
-    ['the clock of the machine is set back', -25, 0, 'limit'],
-    ['the day is over by both', 25, 25, undefined],
+    ['still counts a payment if only the clock of the machine moves a day ahead', 25, 0, 'limit'],
+    ['still counts a payment if only the clock of the service runs a day ahead', 0, 25, 'limit'],
+    ['still counts a payment if the clock of the machine is set back a day', -25, 0, 'limit'],
+    ['stops counting a payment if both clocks are a day ahead', 25, 25, undefined],
   ];
-  test.each(clocks)('when %s', async (_what, machine, service, kind) => {
+  test.each(clocks)('daily limit %s', async (_what, machine, service, kind) => {
     const made = bench();
     const deps = {
       ...made.deps,
@@ -1428,25 +1476,28 @@ describe('a limit per day', () => {
   });
 });
 
-describe('the journal', () => {
+describe('pay with a failing journal', () => {
   const before: readonly [
     what: string,
     fails: (change: PaymentChange) => boolean,
     sent: string[],
   ][] = [
     ['at the start', (change) => Object.keys(change).length === 0, []],
-    ['with the quote', ({ attempt }) => attempt?.state === 'quoted', ['POST R']],
+    ['after the quote', ({ attempt }) => attempt?.state === 'quoted', ['POST R']],
     ['before the confirmation', ({ attempt }) => attempt?.state === 'submitting', ['POST R']],
   ];
-  test.each(before)('that cannot be written %s stops the payment', async (_what, fails, sent) => {
-    const made = bench();
-    made.journalFails = fails;
-    await expect(made.pay()).rejects.toMatchObject({ exitCode: 2 });
-    expect(requests(made)).toEqual(sent);
-  });
+  test.each(before)(
+    'stops a payment if the journal cannot be written %s',
+    async (_what, fails, sent) => {
+      const made = bench();
+      made.journalFails = fails;
+      await expect(made.pay()).rejects.toMatchObject({ exitCode: 2 });
+      expect(requests(made)).toEqual(sent);
+    },
+  );
 
   test.each([['in-flight'], ['paid']])(
-    'that cannot be written at %s does not stop it, with a notice',
+    'continues a payment with a notice if the journal cannot be written at `%s`',
     async (state) => {
       const made = bench();
       made.journalFails = (change) => change.attempt?.state === state;
@@ -1461,8 +1512,8 @@ describe('the journal', () => {
   );
 });
 
-describe('a resumed payment', () => {
-  test('has an unknown outcome if it cannot be read', async () => {
+describe('resumed payment', () => {
+  test('reports an unknown outcome if a resumed payment cannot be read', async () => {
     const made = bench();
     await made.pay({ wait: false });
     made.fail('read', notSent());
@@ -1475,7 +1526,7 @@ describe('a resumed payment', () => {
     });
   });
 
-  test('is awaited no longer than its timeout, even if the clock jumps', async () => {
+  test('ends the wait at the timeout even if the clock jumps back', async () => {
     const made = bench();
     let slept = 0;
     const sleep = async (ms: number): Promise<void> => {
@@ -1494,7 +1545,7 @@ describe('a resumed payment', () => {
     expect(slept).toBe(5_000);
   });
 
-  test('is not confused with another transaction', async () => {
+  test('reports an unknown outcome if a read returns another transaction', async () => {
     const made = bench();
     await made.pay({ wait: false });
     const service = {
@@ -1527,7 +1578,7 @@ describe('resume', () => {
     });
   });
 
-  test('abandons a payment after a no', async () => {
+  test('abandons a resumed payment that the person declines', async () => {
     const made = bench();
     made.journalFails = ({ abandoned }) => abandoned === true;
     made.says = () => false;
@@ -1540,7 +1591,7 @@ describe('resume', () => {
     expect(made.now().abandoned).toBe(true);
   });
 
-  test('does not reopen a payment abandoned since the list was read', async () => {
+  test('refuses a payment that was abandoned after the list was read', async () => {
     const made = bench();
     made.journalFails = ({ abandoned, attempt }) =>
       abandoned === true || attempt?.state === 'quoted';
@@ -1552,7 +1603,7 @@ describe('resume', () => {
     expect(made.now().abandoned).toBe(true);
   });
 
-  test('distinguishes a payment from an earlier one with its reference', async () => {
+  test('refuses a listed payment whose reference now has a different payment', async () => {
     const made = bench();
     made.journalFails = ({ abandoned, attempt }) =>
       abandoned === true || attempt?.state === 'quoted';
@@ -1565,7 +1616,7 @@ describe('resume', () => {
     expect(requests(made)).toEqual(['POST R']);
   });
 
-  test('reports a final payment, and starts no new one', async () => {
+  test('reports a failed payment without a new attempt', async () => {
     const made = bench();
     made.confirms = () => 'failed';
     await made.pay().catch(() => undefined);

@@ -1,4 +1,4 @@
-// The same amount to the same destination: which earlier payments a new one is asked about.
+// An equal amount to an equal destination: the earlier payments that svcpay asks about.
 import { describe, expect, test } from 'vitest';
 import { money } from '../../../src/formats/amount.js';
 import { opened, requested, type AttemptState } from '../../../src/store/journal/payment.js';
@@ -38,72 +38,72 @@ const earlier = (order: Order, state: AttemptState, ago = 20_000, ref = 'R') => 
 const found = (order: Order, ...known: ReturnType<typeof earlier>[]) =>
   sameAgain(targetOf(order), known, { ref: undefined, now, paidWithinMs })?.is;
 
-describe('an equal payment', () => {
+describe('earlier equal payment', () => {
   test.for([
-    ['submitting', 'unfinished'],
-    ['in-flight', 'unfinished'],
-    ['unknown', 'unfinished'],
-    ['error', 'unfinished'],
-    ['paid', 'paid'],
-    ['requested', undefined],
-    ['quoted', undefined],
-    ['failed', undefined],
-    ['lapsed', undefined],
-  ] as const)('that is %s counts as %s', ([state, is]) => {
+    ['reports an equal submitting payment as unfinished', 'submitting', 'unfinished'],
+    ['reports an equal payment in flight as unfinished', 'in-flight', 'unfinished'],
+    ['reports an equal payment with an unknown outcome as unfinished', 'unknown', 'unfinished'],
+    ['reports an equal payment in the state `error` as unfinished', 'error', 'unfinished'],
+    ['reports an equal paid payment as paid', 'paid', 'paid'],
+    ['ignores an equal payment that is only requested', 'requested', undefined],
+    ['ignores an equal payment that is only quoted', 'quoted', undefined],
+    ['ignores an equal failed payment', 'failed', undefined],
+    ['ignores an equal lapsed payment', 'lapsed', undefined],
+  ] as const)('sameAgain %s', ([, state, is]) => {
     expect(found(toAda, earlier(toAda, state))).toBe(is);
   });
 
-  test('that was paid more than ten minutes ago does not count', () => {
+  test('ignores an equal payment that was paid ten minutes ago', () => {
     expect(found(toAda, earlier(toAda, 'paid', 599_000))).toBe('paid');
     expect(found(toAda, earlier(toAda, 'paid', 600_000))).toBeUndefined();
   });
 
-  test('that is unfinished counts however old it is', () => {
+  test('reports an equal unfinished payment of any age', () => {
     expect(found(toAda, earlier(toAda, 'unknown', 90 * 86_400_000))).toBe('unfinished');
   });
 
-  test('under the reference of the new payment does not count', () => {
+  test('ignores an equal payment under the reference of the new payment', () => {
     const known = [earlier(toAda, 'in-flight')];
     expect(sameAgain(targetOf(toAda), known, { ref: 'R', now, paidWithinMs })).toBeUndefined();
   });
 
-  test('is the latest of several', () => {
+  test('reports the latest of several equal payments', () => {
     const known = [earlier(toAda, 'unknown', 50_000, 'A'), earlier(toAda, 'paid', 10_000, 'B')];
     const same = sameAgain(targetOf(toAda), known, { ref: undefined, now, paidWithinMs });
     expect(same?.payment.ref).toBe('B');
   });
 });
 
-describe('a different payment', () => {
+describe('earlier different payment', () => {
   test.for([
-    ['another amount', lnurlOrder('ada@example.com', btc('0.000014'))],
-    ['another address', lnurlOrder('bob@example.com', btc('0.000013'))],
-    ['another currency', lnurlOrder('ada@example.com', money('USDT', '0.000013'))],
-  ] as const)('to %s does not count', ([, order]) => {
+    ['amount', lnurlOrder('ada@example.com', btc('0.000014'))],
+    ['address', lnurlOrder('bob@example.com', btc('0.000013'))],
+    ['currency', lnurlOrder('ada@example.com', money('USDT', '0.000013'))],
+  ] as const)('ignores a payment that differs in its %s', ([, order]) => {
     expect(found(toAda, earlier(order, 'in-flight'))).toBeUndefined();
   });
 });
 
-describe('the destination', () => {
-  test('of a Lightning Address is the same in other letter case', () => {
+describe('destination of an earlier payment', () => {
+  test('matches a Lightning Address in another letter case', () => {
     const upper = lnurlOrder('Ada@Example.com', btc('0.000013'));
     expect(found(toAda, earlier(upper, 'in-flight'))).toBe('unfinished');
   });
 
-  test('of a URI that was paid over Lightning is its address too', () => {
+  test('matches an address with an earlier URI that was paid over Lightning', () => {
     expect(found(onchain, earlier(ofUri(onchain), 'paid'))).toBe('paid');
   });
 
-  test('of a URI that would be paid over Lightning is its address too', () => {
+  test('matches a URI paid over Lightning with an earlier payment to its address', () => {
     expect(found(ofUri(onchain), earlier(onchain, 'in-flight'))).toBe('unfinished');
   });
 
-  test('of an invoice alone is none: it is paid once by its own rule', () => {
+  test('ignores an invoice because its idempotency key prevents a second payment', () => {
     const invoice = { ...ofUri(onchain), alsoPays: undefined };
     expect(found(invoice, earlier(invoice, 'in-flight'))).toBeUndefined();
   });
 
-  test('of a swap is none: the money stays in the account', () => {
+  test('ignores a swap because the money stays in the account', () => {
     const swap = swapOrder('BTC', 'USDT', btc('0.0001'), 'source');
     expect(found(swap, earlier(swap, 'in-flight'))).toBeUndefined();
   });

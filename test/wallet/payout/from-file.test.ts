@@ -43,15 +43,15 @@ const refusal = (text: string): string => {
   }
 };
 
-describe('a file', () => {
-  test('is sent unchanged, field by field', () => {
+describe('readPayoutFile', () => {
+  test('keeps every field of a payout file unchanged', () => {
     const { order, method } = readPayoutFile(JSON.stringify(body), 'service');
     expect(JSON.parse(wireJson(order.body))).toEqual(body);
     expect(order.destination).toBe('vnd-instant:970436:0123456789');
     expect(method.code).toBe('vnd-instant');
   });
 
-  test('may name the account in the other set of fields', () => {
+  test('accepts the alternative account fields of a payout file', () => {
     const text = changed(({ destReq }) =>
       Object.assign(destReq, { reqDetails: { bankAcctNum: '0123', institutionCode: '1' } }),
     );
@@ -59,20 +59,20 @@ describe('a file', () => {
     expect(order.body.destReq.reqDetails).toEqual({ bankAcctNum: '0123', institutionCode: '1' });
   });
 
-  test('may contain a reference and a note', () => {
+  test('reads the reference and the note of a payout file', () => {
     const text = changed((copy) => Object.assign(copy, { extRefId: 'rent-7', note: 'July' }));
     const { order, ref, note } = readPayoutFile(text, 'service');
     expect({ ref, note }).toEqual({ ref: 'rent-7', note: 'July' });
     expect(order.body).not.toHaveProperty('extRefId');
   });
 
-  test('may use the name of the brand', () => {
+  test('accepts the service name of the operator as the source method', () => {
     const text = changed(({ sourceReq }) => (sourceReq.method = 'acmepay'));
     expect(readPayoutFile(text, 'acme').order.body.sourceReq.method).toBe('servicepay');
     expect(refusal(text)).toContain('sourceReq.method');
   });
 
-  test('may have the method mobile, as in an example of the specification', () => {
+  test('accepts the method "mobile" from an example of the specification', () => {
     const text = changed(({ destReq }) => {
       Object.assign(destReq, {
         ccy: 'KES',
@@ -87,7 +87,7 @@ describe('a file', () => {
     expect(wireJson(order.body)).toContain('"method":"mobile","amtRequested":1500.5');
   });
 
-  test('needs no source of funds within one country', () => {
+  test('accepts a payout within one country without sourceOfFunds', () => {
     const domestic = changed((copy) => {
       copy.sourceReq.kyc = kyc('Tran B', 'VN');
       Reflect.deleteProperty(copy, 'sourceOfFunds');
@@ -98,17 +98,17 @@ describe('a file', () => {
 
 const broken: { why: string; change: Change; message: string | RegExp }[] = [
   {
-    why: 'no KYC of the sender',
+    why: 'missing KYC of the sender',
     change: (c) => Reflect.deleteProperty(c.sourceReq, 'kyc'),
     message: 'sourceReq.kyc: It is missing.',
   },
   {
-    why: 'no KYC of the recipient',
+    why: 'missing KYC of the recipient',
     change: (c) => Reflect.deleteProperty(c.destReq, 'kyc'),
     message: 'destReq.kyc: It is missing.',
   },
   {
-    why: 'KYC without a name',
+    why: 'missing legal name in the KYC',
     change: (c) => Reflect.deleteProperty(c.destReq.kyc.details, 'legalFullName'),
     message: 'destReq.kyc.details.legalFullName: It is missing.',
   },
@@ -118,17 +118,17 @@ const broken: { why: string; change: Change; message: string | RegExp }[] = [
     message: /countryCode: "XX" is not a country code/,
   },
   {
-    why: 'a phone number without country code',
+    why: 'a phone number without its country code',
     change: (c) => Object.assign(c.sourceReq.kyc.details, { contactNumber: '0912345678' }),
     message: /contactNumber: "0912345678" has no country code/,
   },
   {
-    why: 'an unknown method',
+    why: 'an unknown payout method',
     change: (c) => (c.destReq.method = 'fr-bank'),
     message: /destReq.method: There is no payout method "fr-bank"/,
   },
   {
-    why: 'a currency that the method does not pay',
+    why: 'a currency that the payout method does not support',
     change: (c) => (c.destReq.ccy = 'USD'),
     message: 'destReq.ccy: vnd-instant pays out VND, not USD.',
   },
@@ -138,11 +138,11 @@ const broken: { why: string; change: Change; message: string | RegExp }[] = [
     message: 'sourceReq.amtRequested: A payout has no such field.',
   },
   {
-    why: 'a misspelt field',
+    why: 'a misspelled field',
     change: (c) => Object.assign(c, { extRefID: 'x' }),
     message: 'extRefID: A payout has no such field.',
   },
-  { why: 'nothing to pay', change: (c) => (c.destReq.amtRequested = 0), message: /is zero/ },
+  { why: 'the amount zero', change: (c) => (c.destReq.amtRequested = 0), message: /is zero/ },
   {
     why: 'a negative amount',
     change: (c) => (c.destReq.amtRequested = -5),
@@ -154,40 +154,43 @@ const broken: { why: string; change: Change; message: string | RegExp }[] = [
     message: /VND has no decimals/,
   },
   {
-    why: 'no source of funds',
+    why: 'a missing sourceOfFunds in a payout to another country',
     change: (c) => Reflect.deleteProperty(c, 'sourceOfFunds'),
     message: /^sourceOfFunds: It is missing/,
   },
   {
-    why: 'a code that is no integer',
+    why: 'a code that is not an integer',
     change: (c) => (c.sourceOfFunds.purpose = 1.5),
     message: /^sourceOfFunds.purpose/,
   },
   {
-    why: 'no account',
+    why: 'a missing account number',
     change: (c) => Reflect.deleteProperty(c.destReq.reqDetails, 'acctNum'),
     message: 'destReq.reqDetails.acctNum: It is missing.',
   },
   {
-    why: 'fees taken from the recipient',
+    why: 'fees deducted from the amount',
     change: (c) => Object.assign(c, { deductNetworkFeesFromDest: true }),
     message: /^deductNetworkFeesFromDest/,
   },
 ];
 
-describe('a file is refused', () => {
-  test.each(broken)('with $why', ({ change, message }) => {
-    expect(refusal(changed(change))).toMatch(message);
-  });
+describe('readPayoutFile with an invalid file', () => {
+  test.each(broken.map((each) => [each.why, each] as const))(
+    'refuses a payout file with %s',
+    (_why, { change, message }) => {
+      expect(refusal(changed(change))).toMatch(message);
+    },
+  );
 
-  test('with a number that JSON cannot represent, anywhere', () => {
+  test('refuses a payout file with a number that JSON cannot represent', () => {
     const text = JSON.stringify(body).replace('500000', '500000.00000000000001');
     expect(refusal(text)).toBe(
       'The number 500000.00000000000001 has more digits than JSON carries.',
     );
   });
 
-  test('without JSON, without quoting it', () => {
+  test('refuses a file that is not JSON without quoting its content', () => {
     expect(refusal('{"sourceReq": Jane Roe}')).toBe('The file is not JSON.');
   });
 });

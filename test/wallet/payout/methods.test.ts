@@ -1,4 +1,4 @@
-// The table of payouts held to the specification's own, row by row.
+// The table of payouts, compared row by row with the table of the specification.
 import { describe, expect, test } from 'vitest';
 import {
   findCountry,
@@ -28,8 +28,8 @@ const specification = `
 | Cambodia | USD | kh-usd-mobile |
 `;
 
-describe('the payout destinations', () => {
-  test('are those of the specification', () => {
+describe('payout table', () => {
+  test('matches the payout countries and methods of the specification', () => {
     const rows = payoutCountries.map((country) => {
       const methods = methodsIn(country).map(({ code }) => code);
       return `| ${country.name} | ${country.ccy} | ${methods.join(', ')} |`;
@@ -37,7 +37,7 @@ describe('the payout destinations', () => {
     expect(rows).toEqual(specification.trim().split('\n'));
   });
 
-  test('have country codes that match their names', () => {
+  test('contains the country code that belongs to each country name', () => {
     const names = new Intl.DisplayNames(['en'], { type: 'region' });
     const plain = (name = ''): string =>
       name.normalize('NFD').replace(/\p{M}/gu, '').replace('’', "'");
@@ -51,16 +51,19 @@ describe('the payout destinations', () => {
     { method: 'rw-rwf-bank', arrives: '1 to 3 business days', institutionType: 'bank' },
     { method: 'ke-kes-mobile', arrives: undefined, institutionType: 'mobile' },
     { method: 'cad-interac', arrives: undefined, institutionType: 'bank' },
-  ])('$method arrives $arrives at a $institutionType', ({ method, arrives, institutionType }) => {
-    expect(findMethod(method)).toMatchObject({ arrives, institutionType });
-  });
+  ])(
+    'findMethod returns arrival $arrives and institution $institutionType for $method',
+    ({ method, arrives, institutionType }) => {
+      expect(findMethod(method)).toMatchObject({ arrives, institutionType });
+    },
+  );
 
-  test.each(['VN', 'vn', 'Vietnam', ' vietnam '])('%s is a country', (text) => {
+  test.each(['VN', 'vn', 'Vietnam', ' vietnam '])('findCountry reads "%s" as Vietnam', (text) => {
     expect(methodsIn(findCountry(text)).map(({ code }) => code)).toEqual(['vnd-instant']);
   });
 
   test.each(['FR', '', 'VNM'])(
-    '%j is refused with a list of the countries with payouts',
+    'findCountry refuses %j and lists the countries with payouts',
     (text) => {
       expect(() => findCountry(text)).toThrow(
         /Payout countries: Canada \(CA\), India \(IN\), .*\(KH\)\.$/,
@@ -68,7 +71,7 @@ describe('the payout destinations', () => {
     },
   );
 
-  test('an unknown method is refused', () => {
+  test('findMethod refuses an unknown payout method', () => {
     expect(() => findMethod('fr-eur-bank')).toThrow('There is no payout method "fr-eur-bank".');
   });
 });

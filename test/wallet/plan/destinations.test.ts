@@ -1,4 +1,4 @@
-// Destinations that must not be paid are refused before the service is asked for anything.
+// svcpay refuses an unsafe destination before it sends any request.
 import { describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/api/errors.js';
 import { Failure } from '../../../src/formats/failure.js';
@@ -11,28 +11,28 @@ import {
   refuseOwnAddress,
 } from '../../../src/wallet/plan/destinations.js';
 
-describe('an on-chain destination', () => {
+describe('on-chain destination', () => {
   test.for([
     ['bc1q', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
     ['bc1p', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'],
     ['3', '3P14159f73E4gFr7JterCCQh9QjiTjiZrG'],
     ['1', '1BoatSLRHtKNngkdXEeobR76b53LETtpyT'],
-  ] as const)('is accepted in the format that starts with %s', ([, address]) => {
+  ] as const)('accepts a Bitcoin address that starts with "%s"', ([, address]) => {
     expect(() => checkBitcoinAddress(parseBitcoinAddress(address), 'mainnet')).not.toThrow();
   });
 
-  test("is refused on another network than the profile's", () => {
+  test("refuses a Bitcoin address of another network than the profile's", () => {
     const testnet = parseBitcoinAddress('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx');
     expect(() => checkBitcoinAddress(testnet, 'mainnet')).toThrow(/testnet address.*mainnet/);
     expect(() => checkBitcoinAddress(testnet, 'any')).not.toThrow();
   });
 
-  test('is refused with an undefined witness version', () => {
+  test('refuses a Bitcoin address with an undefined witness version', () => {
     const unknown = parseBitcoinAddress('bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs');
     expect(() => checkBitcoinAddress(unknown, 'mainnet')).toThrow(/witness version/);
   });
 
-  test('is refused below 1 000 sat and accepted from there', () => {
+  test('refuses an on-chain amount below 1 000 sat', () => {
     expect(() => checkOnchainAmount(parseAmount('999sat'))).toThrow(
       /999 sat is too little.*1 000 sat/,
     );
@@ -40,8 +40,8 @@ describe('an on-chain destination', () => {
   });
 });
 
-describe('a USDT destination', () => {
-  test('is refused if it is the token contract', () => {
+describe('USDT destination', () => {
+  test('refuses the USDT contract as a destination', () => {
     expect(() => checkTronAddress('TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t')).toThrow(
       /contract of USDT/,
     );
@@ -53,18 +53,18 @@ describe('a USDT destination', () => {
   const failing = (kind: 'not-found' | 'temporary', status: number) => () =>
     Promise.reject(new ServiceError(kind, 'no', { status, reason: 'no' }));
 
-  test('is refused if it is the own deposit address', async () => {
+  test("refuses the account's own deposit address as a destination", async () => {
     const own = async () => ({ staticOnchainAddress: 'T-mine' });
     await expect(refuseOwnAddress('T-mine', own, say)).rejects.toThrow(/your own deposit address/);
     await expect(refuseOwnAddress('T-other', own, say)).resolves.toBeUndefined();
   });
 
-  test('is paid by a service without deposit addresses, and with a notice by one that does not report them', async () => {
+  test('accepts a USDT destination if the own deposit address cannot be read', async () => {
     await expect(
       refuseOwnAddress('T-other', failing('not-found', 404), say),
     ).resolves.toBeUndefined();
     expect(said).toEqual([]);
-    // The guard stops nothing when it cannot see.
+    // A failed lookup does not stop the payment.
     await expect(
       refuseOwnAddress('T-other', failing('temporary', 503), say),
     ).resolves.toBeUndefined();

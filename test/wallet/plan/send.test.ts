@@ -1,5 +1,4 @@
-// The planner: the payment that follows from a destination, an amount and flags, for every send
-// command.
+// The planner: turns a destination, an amount and flags into a payment, for every send command.
 import { describe, expect, test } from 'vitest';
 import { encodeInvoice } from '../../../src/formats/bolt11/encode.js';
 import { fixed, money } from '../../../src/formats/amount.js';
@@ -26,39 +25,108 @@ const invoice = (amountMsat: bigint | null, madeAt = now) =>
   );
 const uri = (lightning: string) => `bitcoin:${bitcoin}?amount=0.00001&lightning=${lightning}`;
 
-const orders: readonly (readonly [SendWords, string])[] = [
-  [{ to: 'a@b.com', amount: '5usdt' }, 'USDT 5 -> BTC lnurl'],
-  [{ to: 'a@b.com', amount: '5', from: 'USDT' }, 'USDT 5 -> BTC lnurl'],
-  [{ to: 'a@b.com', spend: '50 000 sat' }, 'BTC 0.0005 -> BTC lnurl'],
+const orders: readonly (readonly [why: string, words: SendWords, order: string])[] = [
   [
+    'a Lightning Address payment from the wallet of the amount',
+    { to: 'a@b.com', amount: '5usdt' },
+    'USDT 5 -> BTC lnurl',
+  ],
+  [
+    'a Lightning Address payment from the wallet of --from',
+    { to: 'a@b.com', amount: '5', from: 'USDT' },
+    'USDT 5 -> BTC lnurl',
+  ],
+  [
+    'a Lightning Address payment that debits the amount of --spend',
+    { to: 'a@b.com', spend: '50 000 sat' },
+    'BTC 0.0005 -> BTC lnurl',
+  ],
+  [
+    'a Lightning Address payment that deducts its fees from the amount',
     { rail: 'lnurl', to: 'a@b.com', amount: '5usdt', deductFees: true },
     'USDT 5 -> BTC lnurl, less fees',
   ],
-  [{ to: bitcoin, amount: '2000sat', from: 'VND' }, 'VND -> BTC 0.00002 on-chain'],
-  [{ to: tron, amount: '25', deductFees: true }, 'USDT -> USDT 25 tron, less fees'],
-  [{ to: tron, spend: '250000vnd' }, 'VND 250000 -> USDT tron'],
-  [{ to: tron, spend: '250000', from: 'VND' }, 'VND 250000 -> USDT tron'],
-  [{ to: invoice(1_000_000n) }, 'BTC -> BTC lightning'],
-  [{ to: uri(invoice(1_000_000n)) }, 'BTC -> BTC lightning'],
-  [{ to: uri(invoice(1_000_000n)), via: 'onchain' }, 'BTC -> BTC 0.00001 on-chain'],
-  [{ to: uri(invoice(1_000_000n)), deductFees: true }, 'BTC -> BTC 0.00001 on-chain, less fees'],
-  [{ to: uri(invoice(1_000_000n, now - 600_000)) }, 'BTC -> BTC 0.00001 on-chain'],
-  [{ to: uri(invoice(null)) }, 'BTC -> BTC 0.00001 on-chain'],
-  [{ rail: 'onchain', to: uri(invoice(1_000_000n)) }, 'BTC -> BTC 0.00001 on-chain'],
+  [
+    'an on-chain payment from a VND wallet',
+    { to: bitcoin, amount: '2000sat', from: 'VND' },
+    'VND -> BTC 0.00002 on-chain',
+  ],
+  [
+    'a USDT payment that deducts its fees from the amount',
+    { to: tron, amount: '25', deductFees: true },
+    'USDT -> USDT 25 tron, less fees',
+  ],
+  [
+    'a USDT payment that debits the VND amount of --spend',
+    { to: tron, spend: '250000vnd' },
+    'VND 250000 -> USDT tron',
+  ],
+  [
+    'a USDT payment that debits --spend from the wallet of --from',
+    { to: tron, spend: '250000', from: 'VND' },
+    'VND 250000 -> USDT tron',
+  ],
+  ['a Lightning payment for an invoice', { to: invoice(1_000_000n) }, 'BTC -> BTC lightning'],
+  [
+    'a Lightning payment for a URI with an invoice',
+    { to: uri(invoice(1_000_000n)) },
+    'BTC -> BTC lightning',
+  ],
+  [
+    'an on-chain payment for a URI with an invoice and --via onchain',
+    { to: uri(invoice(1_000_000n)), via: 'onchain' },
+    'BTC -> BTC 0.00001 on-chain',
+  ],
+  [
+    'an on-chain payment for a URI with an invoice if fees are deducted',
+    { to: uri(invoice(1_000_000n)), deductFees: true },
+    'BTC -> BTC 0.00001 on-chain, less fees',
+  ],
+  [
+    'an on-chain payment for a URI with an expired invoice',
+    { to: uri(invoice(1_000_000n, now - 600_000)) },
+    'BTC -> BTC 0.00001 on-chain',
+  ],
+  [
+    'an on-chain payment for a URI with an invoice without amount',
+    { to: uri(invoice(null)) },
+    'BTC -> BTC 0.00001 on-chain',
+  ],
+  [
+    'an on-chain payment for a URI with an invoice in "send onchain"',
+    { rail: 'onchain', to: uri(invoice(1_000_000n)) },
+    'BTC -> BTC 0.00001 on-chain',
+  ],
 ];
 
-describe('the planner', () => {
-  test.for(orders)('makes %o a payment', ([words, expected]) => {
+describe('planner', () => {
+  test.for(orders)('plans %s', ([, words, expected]) => {
     expect(shownOrder(planSendNow(words, around).order)).toBe(expected);
   });
 
-  test.for<[SendWords, string]>([
-    [{ to: bitcoin, amount: 'all' }, 'BTC -> BTC 0.12345678 on-chain, less fees'],
-    [{ to: 'a@b.com', amount: 'ALL' }, 'BTC 0.12345678 -> BTC lnurl, less fees'],
-    [{ to: 'a@b.com', amount: 'all', from: 'VND' }, 'VND 7000 -> BTC lnurl, less fees'],
-    [{ to: tron, amount: 'all' }, 'USDT 12.5 -> USDT tron, less fees'],
-    [{ to: tron, amount: 'all', from: 'VND' }, 'VND 7000 -> USDT tron, less fees'],
-  ])('makes all in %o the whole balance, with the fees inside', ([words, expected]) => {
+  test.for<[why: string, words: SendWords, order: string]>([
+    [
+      'an on-chain address',
+      { to: bitcoin, amount: 'all' },
+      'BTC -> BTC 0.12345678 on-chain, less fees',
+    ],
+    [
+      'a Lightning Address',
+      { to: 'a@b.com', amount: 'ALL' },
+      'BTC 0.12345678 -> BTC lnurl, less fees',
+    ],
+    [
+      'a Lightning Address from a VND wallet',
+      { to: 'a@b.com', amount: 'all', from: 'VND' },
+      'VND 7000 -> BTC lnurl, less fees',
+    ],
+    ['a TRON address', { to: tron, amount: 'all' }, 'USDT 12.5 -> USDT tron, less fees'],
+    [
+      'a TRON address from a VND wallet',
+      { to: tron, amount: 'all', from: 'VND' },
+      'VND 7000 -> USDT tron, less fees',
+    ],
+  ])('plans the whole balance, fees included, for "all" to %s', ([, words, expected]) => {
     const balances = [money('BTC', '0.12345678'), money('USDT', '12.5'), money('VND', '7000')];
     const planned = planSend(words, around);
     expect(planned).toMatchObject({ missing: 'balance' });
@@ -66,31 +134,48 @@ describe('the planner', () => {
     expect(shownOrder(planSendNow(words, { ...around, held }).order)).toBe(expected);
   });
 
-  test.for<[SendWords, RegExp]>([
-    [{ to: invoice(1_000_000n), amount: 'all' }, /invoice is for .* not for all/],
-    [{ to: bitcoin, amount: 'all', from: 'USDT' }, /cannot be all of your USDT wallet/],
-    [{ to: bitcoin, amount: 'all' }, /"all" is not an amount here/],
-  ])('refuses all in %o', ([words, message]) => {
+  test.for<[why: string, words: SendWords, message: RegExp]>([
+    [
+      'an invoice with an amount',
+      { to: invoice(1_000_000n), amount: 'all' },
+      /invoice is for .* not for all/,
+    ],
+    [
+      'an on-chain address from a USDT wallet',
+      { to: bitcoin, amount: 'all', from: 'USDT' },
+      /cannot be all of your USDT wallet/,
+    ],
+    [
+      'an on-chain address if the balance is unknown',
+      { to: bitcoin, amount: 'all' },
+      /"all" is not an amount here/,
+    ],
+  ])('refuses the amount "all" for %s', ([, words, message]) => {
     expect(() => planSendNow(words, around)).toThrow(message);
   });
 
-  test('counts only what the currency can express, and refuses an empty wallet', () => {
+  test('rounds the whole balance down to the decimals of its currency', () => {
     expect(fixed(wholeOf(money('BTC', '0.000000019')).value)).toBe('0.00000001');
     expect(fixed(wholeOf(money('VND', '70.9')).value)).toBe('70');
     expect(() => wholeOf(money('VND', '0.9'))).toThrow('your VND wallet is empty');
   });
 
-  test.for<[SendWords, string, string | undefined]>([
-    [{}, 'destination', undefined],
-    [{ to: bitcoin }, 'amount', 'BTC'],
-    [{ to: tron }, 'amount', 'USDT'],
-    [{ to: 'a@b.com' }, 'amount', undefined],
-    [{ to: uri(invoice(1_000_000n)) }, 'way', undefined],
-  ])('explains what is missing in %o', ([words, missing, ccy]) => {
+  test.for<[why: string, words: SendWords, missing: string, ccy: string | undefined]>([
+    ['destination of an empty command line', {}, 'destination', undefined],
+    ['amount in BTC for a Bitcoin address', { to: bitcoin }, 'amount', 'BTC'],
+    ['amount in USDT for a TRON address', { to: tron }, 'amount', 'USDT'],
+    ['amount for a Lightning Address', { to: 'a@b.com' }, 'amount', undefined],
+    [
+      'choice of --via for a URI with an invoice',
+      { to: uri(invoice(1_000_000n)) },
+      'way',
+      undefined,
+    ],
+  ])('reports the missing %s', ([, words, missing, ccy]) => {
     expect(planSend(words, around)).toMatchObject({ missing, ...(ccy !== undefined && { ccy }) });
   });
 
-  test('pays only once if a URI has two methods', () => {
+  test('derives one idempotency key for both payment methods of a URI', () => {
     const text = uri(invoice(1_000_000n));
     const [lightning, onchain] = (['lightning', 'onchain'] as const).map((via) =>
       planSendNow({ to: text, via }, around),

@@ -1,4 +1,4 @@
-// Variants of quotes: the fields that decide about money must be present and readable.
+// Variants of quotes: the fields that decide where money goes must be present and readable.
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { onchainOrder } from '../../../src/wallet/order/orders.js';
@@ -28,12 +28,18 @@ const quote = {
   destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001, reqDetails: { address } },
 };
 
-const places = ['missing', 'null', 'text', 'wrapped', 'nonsense'] as const;
-type Reaction = 'goes on' | 'warns' | 'refuses';
+const places = [
+  'missing',
+  'null',
+  'in another notation',
+  'wrapped in an object',
+  'an array',
+] as const;
+type Reaction = 'accepts' | 'warns about' | 'refuses';
 
-const strict = ['refuses', 'refuses', 'goes on', 'refuses', 'refuses'] as const;
-const ifAvailable = ['goes on', 'goes on', 'goes on', 'refuses', 'refuses'] as const;
-const aside = ['goes on', 'goes on', 'goes on', 'warns', 'warns'] as const;
+const strict = ['refuses', 'refuses', 'accepts', 'refuses', 'refuses'] as const;
+const ifAvailable = ['accepts', 'accepts', 'accepts', 'refuses', 'refuses'] as const;
+const aside = ['accepts', 'accepts', 'accepts', 'warns about', 'warns about'] as const;
 
 const table: readonly (readonly [path: string, text: unknown, reactions: readonly Reaction[]])[] = [
   ['sourceReq.ccy', 'BTC', strict],
@@ -54,18 +60,24 @@ const table: readonly (readonly [path: string, text: unknown, reactions: readonl
 ];
 
 const cases = table.flatMap(([path, text, reactions]) =>
-  places.map((place, index) => [path, place, reactions[index] ?? 'refuses', text] as const),
+  places.map((place, index) => [reactions[index] ?? 'refuses', path, place, text] as const),
 );
 
-describe('a quote', () => {
-  test.for(cases)('whose %s is %s %s', async ([path, place, reaction, text]) => {
+describe('comparison of a quote with its order', () => {
+  test.for(cases)('checkEcho %s a quote whose %s is %s', async ([reaction, path, place, text]) => {
     const whole: Record<string, unknown> = structuredClone(quote);
     const names = path.split('.');
     const name = names.pop() ?? '';
     let inner = whole;
     for (const each of names) inner = inner[each] as Record<string, unknown>;
     if (place === 'missing') delete inner[name];
-    else inner[name] = { null: null, text, wrapped: { data: inner[name] }, nonsense: [7] }[place];
+    else
+      inner[name] = {
+        null: null,
+        'in another notation': text,
+        'wrapped in an object': { data: inner[name] },
+        'an array': [7],
+      }[place];
 
     const reports: string[] = [];
     const { client, service } = world({ onUnrecognized: (words) => reports.push(words) });
@@ -75,11 +87,11 @@ describe('a quote', () => {
     if (reaction === 'refuses')
       expect(check).toThrow(/^Nothing moved: the quote differs from the order/);
     else expect(check).not.toThrow();
-    if (reaction === 'warns') expect(reports).toHaveLength(1);
-    if (reaction === 'goes on') expect(reports).toEqual([]);
+    if (reaction === 'warns about') expect(reports).toHaveLength(1);
+    if (reaction === 'accepts') expect(reports).toEqual([]);
   });
 
-  test('is refused if the recipient pays the fees, even if the flag is a text', async () => {
+  test('refuses a quote that deducts the fees from the recipient if the order does not', async () => {
     const { client, service } = world();
     service.on(
       'POST',
@@ -90,7 +102,7 @@ describe('a quote', () => {
     expect(() => checkEcho(order, txn)).toThrow(/deductNetworkFeesFromDest is true, not false/);
   });
 
-  test('may be wrapped', async () => {
+  test('accepts a quote wrapped in a `data` field', async () => {
     const { client, service } = world();
     service.on(
       'POST',
@@ -101,7 +113,7 @@ describe('a quote', () => {
     expect(() => checkEcho(order, txn)).not.toThrow();
   });
 
-  test('explains what is missing', async () => {
+  test('names the missing field of a quote', async () => {
     for (const name of ['ccy', 'method', 'amtRequested', 'reqDetails']) {
       const { client, service } = world();
       service.on(
@@ -116,7 +128,7 @@ describe('a quote', () => {
     }
   });
 
-  test('names the field that was not understood', async () => {
+  test('names the unreadable field of a quote', async () => {
     const { client, service } = world();
     const odd = { ...quote, sourceReq: { ...quote.sourceReq, networkFees: 'abc' } };
     service.on('POST', '/api/v2/transaction', answer(200, odd));

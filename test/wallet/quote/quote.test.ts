@@ -1,4 +1,4 @@
-// The cost and the received amount of a quote with fees taken out of the amount.
+// The cost and the received amount of a quote that deducts its fees from the amount.
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { formatAmount, parseAmount } from '../../../src/formats/amount.js';
@@ -21,8 +21,8 @@ const quoted = (source: Partial<Transaction['sourceReq']>, fxRate: number): Tran
   destReq: { ccy: 'BTC', method: 'on-chain', amtRequested: 0.001 },
 });
 
-describe('a quote with fees taken out of the amount', () => {
-  test('takes only the amount from the wallet, and credits it less both fees', () => {
+describe('readQuote with deducted fees', () => {
+  test('debits only the amount and subtracts both fees from the received amount', () => {
     const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'BTC'));
     const { total, receives, derived } = readQuote(order, quoted({ amtRequested: 0.001 }, 1));
     expect(formatAmount(total)).toBe('0.00100000 BTC');
@@ -30,7 +30,7 @@ describe('a quote with fees taken out of the amount', () => {
     expect(derived).toBe(false);
   });
 
-  test("converts fees of another currency to the recipient's, marked as computed", () => {
+  test('converts fees of another currency and marks the received amount as derived', () => {
     const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'USDT'));
     const source = { ccy: 'USDT', amtRequested: 100, servicepayFees: 0.2, networkFees: 0.3 };
     const { total, receives, derived } = readQuote(order, quoted(source, 0.00001));
@@ -39,14 +39,14 @@ describe('a quote with fees taken out of the amount', () => {
     expect(derived).toBe(true);
   });
 
-  test('is refused if the fees exceed the amount', () => {
+  test('refuses a quote whose deducted fees exceed the amount', () => {
     const order = deducting(onchainOrder(address, parseAmount('0.001btc'), 'BTC'));
     expect(() => readQuote(order, quoted({ amtRequested: 0.001, networkFees: 0.001 }, 1))).toThrow(
       /would take the whole amount/,
     );
   });
 
-  test('otherwise adds the fees to the total', () => {
+  test('adds the fees to the total if the order does not deduct them', () => {
     const order = onchainOrder(address, parseAmount('0.001btc'), 'BTC');
     const { total, receives } = readQuote(order, quoted({ amtRequested: 0.001 }, 1));
     expect(formatAmount(total)).toBe('0.00100500 BTC');

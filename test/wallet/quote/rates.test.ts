@@ -9,13 +9,13 @@ test.for([
   ['btc/usd', '70796.845'],
   ['USDT-VND', '25000'],
   ['BTC_USDT', '70800'],
-] as const)('finds %s', ([pair, rate]) => {
+] as const)('findRate finds the rate for the pair "%s"', ([pair, rate]) => {
   const found = findRate(rates, pair);
   expect(found.rate.toFixed()).toBe(rate);
   expect(found.from).toBeUndefined();
 });
 
-test('findRate inverts a pair that exists only in the other direction, and marks it', () => {
+test('findRate inverts a pair that exists only in the other direction', () => {
   expect(findRate(rates, 'VND/USDT')).toMatchObject({
     pair: 'VNDUSDT',
     base: 'VND',
@@ -25,15 +25,18 @@ test('findRate inverts a pair that exists only in the other direction, and marks
   expect(findRate(rates, 'VND/USDT').rate.toFixed()).toBe('0.00004');
 });
 
-test.for(['nonsense', 'BTC', 'BTCBTC', 'BTC/USD/VND'])('refuses %s as a pair', (pair) => {
-  expect(() => findRate(rates, pair)).toThrow(expect.objectContaining({ kind: 'usage' }));
-});
+test.for(['nonsense', 'BTC', 'BTCBTC', 'BTC/USD/VND'])(
+  'findRate refuses "%s" as a currency pair',
+  (pair) => {
+    expect(() => findRate(rates, pair)).toThrow(expect.objectContaining({ kind: 'usage' }));
+  },
+);
 
-test('findRate reports a missing pair', () => {
+test('findRate reports a pair that the service lacks', () => {
   expect(() => findRate(rates, 'EURVND')).toThrow(expect.objectContaining({ kind: 'not-found' }));
 });
 
-test('allRates lists every pair, even one without currencies in its name', () => {
+test('allRates lists even a pair without currencies in its name', () => {
   expect(allRates(rates).map(({ base, quote }) => [base, quote])).toEqual([
     ['BTC', 'USD'],
     ['BTC', 'USDT'],

@@ -1,4 +1,4 @@
-// A returned payment address is shown only if every part of it matches the request.
+// svcpay shows a returned payment address only if each part of the response matches the request.
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
@@ -29,8 +29,8 @@ const transaction = (changes: Record<string, unknown>, txnState = 'srcintent'): 
   destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.01 },
 });
 
-describe('a payment address', () => {
-  test('is accepted with its URI and its expiry if they agree', () => {
+describe('on-chain payment request', () => {
+  test('accepts an address if its URI and expiry agree with the request', () => {
     expect(checkedOnchainRequest(transaction({}), asked, 'testnet', now)).toEqual({
       address,
       uri: details.invoice,
@@ -38,7 +38,7 @@ describe('a payment address', () => {
     });
   });
 
-  test('may be in upper case in the URI, as in QR codes', () => {
+  test('accepts a URI in upper case as in QR codes', () => {
     const invoice = `BITCOIN:${address.toUpperCase()}?amount=0.01`;
     expect(checkedOnchainRequest(transaction({ invoice }), asked, 'any', now)).toMatchObject({
       address,
@@ -46,7 +46,10 @@ describe('a payment address', () => {
     });
   });
 
-  test.for([undefined, null])('gets a new URI if the service sends none: %s', (invoice) => {
+  test.for([
+    ['omits the URI', undefined],
+    ['returns null as the URI', null],
+  ] as const)('builds a URI if the service %s', ([, invoice]) => {
     expect(checkedOnchainRequest(transaction({ invoice }), asked, 'testnet', now)).toMatchObject({
       address,
       uri: details.invoice,
@@ -54,8 +57,8 @@ describe('a payment address', () => {
   });
 
   test.for([
-    ['no address', { address: null }, /missing/],
-    ['a URI that is no text', { invoice: {} }, /the URI is missing/],
+    ['a missing address', { address: null }, /missing/],
+    ['a URI that is not text', { invoice: {} }, /the URI is missing/],
     ['a broken checksum', { address: `${address.slice(0, -1)}q` }, /checksum/],
     [
       'an address of another network',
@@ -65,14 +68,14 @@ describe('a payment address', () => {
     ['an address that anyone can spend from', { address: unknownWitness }, /on mainnet|no meaning/],
     ['another amount', { amount: 0.02 }, /another amount/],
     ['another amount as text', { amount: '0.02' }, /another amount/],
-    ['an amount that is none', { amount: 'all' }, /another amount/],
+    ['an amount that is not a number', { amount: 'all' }, /another amount/],
     [
       'another address in the URI',
       { invoice: `bitcoin:${other}?amount=0.01` },
       /the address in the URI differs/,
     ],
     [
-      'no address in the URI',
+      'a missing address in the URI',
       { invoice: `bitcoin:?amount=0.01&tb=${address}` },
       /not a Bitcoin address/,
     ],
@@ -81,13 +84,25 @@ describe('a payment address', () => {
       { invoice: `bitcoin:${address}?amount=0.1` },
       /the amount in the URI differs/,
     ],
-    ['no amount in the URI', { invoice: `bitcoin:${address}` }, /the amount in the URI differs/],
-    ['a second way to pay in the URI', { invoice: `${details.invoice}&tb=${other}` }, /other ways/],
+    [
+      'a missing amount in the URI',
+      { invoice: `bitcoin:${address}` },
+      /the amount in the URI differs/,
+    ],
+    [
+      'a second payment method in the URI',
+      { invoice: `${details.invoice}&tb=${other}` },
+      /other ways/,
+    ],
     ['an invoice in the URI', { invoice: `${details.invoice}&lightning=lntb1x` }, /other ways/],
-    ['a URI that is none', { invoice: address }, /URI/],
-    ['an expiry that has passed', { expiredAt: '2026-02-28T23:59:59.999Z' }, /expired/],
-    ['one that has passed, in seconds', { expiredAt: Date.UTC(2026, 1, 28) / 1000 }, /expired/],
-  ] as const)('is refused with %s', ([, changes, why]) => {
+    ['an invalid URI', { invoice: address }, /URI/],
+    ['an expiry in the past', { expiredAt: '2026-02-28T23:59:59.999Z' }, /expired/],
+    [
+      'an expiry in the past, given in seconds',
+      { expiredAt: Date.UTC(2026, 1, 28) / 1000 },
+      /expired/,
+    ],
+  ] as const)('refuses a payment request with %s', ([, changes, why]) => {
     expect(() => checkedOnchainRequest(transaction(changes), asked, 'testnet', now)).toThrow(
       expect.objectContaining({
         kind: 'refused',
@@ -103,7 +118,7 @@ describe('a payment address', () => {
     Date.UTC(2026, 2, 1, 1),
     `${Date.UTC(2026, 2, 1, 1) / 1000}`,
   ];
-  test.for(sameInstant)('has the expiry written as %s', (expiredAt) => {
+  test.for(sameInstant)('reads the expiry "%s" of a payment request', (expiredAt) => {
     expect(
       checkedOnchainRequest(transaction({ expiredAt, amount: '0.0100' }), asked, 'testnet', now),
     ).toMatchObject({
@@ -111,7 +126,7 @@ describe('a payment address', () => {
     });
   });
 
-  test('stays usable after its expiry if a payment was detected', () => {
+  test('accepts an expired payment request if a payment was detected', () => {
     const late = Date.UTC(2026, 2, 2);
     expect(checkedOnchainRequest(transaction({}, 'srccreated'), asked, 'any', late)).toMatchObject({
       address,
@@ -119,7 +134,7 @@ describe('a payment address', () => {
   });
 });
 
-describe('a permanent deposit address', () => {
+describe('permanent deposit address', () => {
   const usdt = {
     staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW',
     walletCcy: 'USDT',
@@ -128,20 +143,20 @@ describe('a permanent deposit address', () => {
   };
   const ether = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
-  test("is accepted on the profile's network", () => {
+  test('accepts a Bitcoin deposit address only on the network of the profile', () => {
     expect(checkedBitcoinDeposit({ staticOnchainAddress: mainnet }, 'mainnet')).toBe(mainnet);
     expect(() => checkedBitcoinDeposit({ staticOnchainAddress: address }, 'mainnet')).toThrow(
       /on testnet/,
     );
   });
 
-  test('is refused if anyone can spend from it', () => {
+  test('refuses a Bitcoin deposit address that anyone can spend from', () => {
     expect(() => checkedBitcoinDeposit({ staticOnchainAddress: unknownWitness }, 'any')).toThrow(
       /undefined witness version/,
     );
   });
 
-  test('is accepted on the requested chain, an Ethereum one with its checksum', () => {
+  test('accepts a USDT deposit address on the requested chain', () => {
     expect(checkedUsdtDeposit(usdt, 'TRON', usdt.accountId)).toBe(usdt.staticOnchainAddress);
     const lower = { ...usdt, chainId: 'ETH', staticOnchainAddress: ether.toLowerCase() };
     expect(checkedUsdtDeposit(lower, 'ETH', undefined)).toBe(ether);
@@ -150,7 +165,11 @@ describe('a permanent deposit address', () => {
   test.for([
     ['another chain', { chainId: 'ETH' }, /USDT on ETH/],
     ['another currency', { walletCcy: 'BTC' }, /BTC on TRON/],
-    ['an address of another chain', { staticOnchainAddress: ether }, /not a TRON address/],
+    [
+      'an address in the format of another chain',
+      { staticOnchainAddress: ether },
+      /not a TRON address/,
+    ],
     [
       'a broken checksum',
       { staticOnchainAddress: 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMX' },
@@ -158,11 +177,11 @@ describe('a permanent deposit address', () => {
     ],
     ['another account', { accountId: 'ne01-other' }, /of the account ne01-other/],
     [
-      'the contract of the token',
+      'the contract of the token as the address',
       { staticOnchainAddress: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
       /contract/,
     ],
-  ] as const)('is refused with %s', ([, changes, why]) => {
+  ] as const)('refuses a USDT deposit with %s', ([, changes, why]) => {
     expect(() => checkedUsdtDeposit({ ...usdt, ...changes }, 'TRON', usdt.accountId)).toThrow(why);
   });
 });

@@ -11,7 +11,7 @@ const unused = (): never => {
   throw new Error('not asked for');
 };
 
-test('a confirmed receive without an invoice is read again until it has one', async () => {
+test('requestMoney reads a confirmed request again until it has an invoice', async () => {
   const side = { ccy: 'BTC', amtRequested: 0.0005 };
   const at = (txnState: string, paymentRequest: string | null): Transaction => ({
     txnId: 't1',
@@ -46,7 +46,7 @@ test('a confirmed receive without an invoice is read again until it has one', as
   expect(txn.sourceReq.reqDetails).toMatchObject({ paymentRequest: 'lntb1' });
 });
 
-test('a request whose reference is used is found once the list shows it, which may lag', async () => {
+test('requestMoney finds the earlier request of a used reference in a lagging list', async () => {
   const side = { ccy: 'BTC', amtRequested: 0.0005 };
   const earlier: Transaction = {
     txnId: 't1',
@@ -84,12 +84,15 @@ test.for([
   [{ lightningAddress: 'Jane@pay.example' }, 'jane@pay.example'],
   [{ lnAddress: 'jane@pay.example', email: 'jane@example.com' }, 'jane@pay.example'],
   [{ lightning_address: 'jane@pay.example' }, 'jane@pay.example'],
-] as const)('the account record %o has the Lightning Address %s', ([account, address]) => {
-  expect(lightningAddressOf(account).address).toBe(address);
-});
+] as const)(
+  'lightningAddressOf finds the Lightning Address in the account record %o',
+  ([account, address]) => {
+    expect(lightningAddressOf(account).address).toBe(address);
+  },
+);
 
 test.for([{ email: 'jane@example.com' }, { lightningAddress: null }, {}])(
-  'the account record %o has none',
+  'lightningAddressOf reports no Lightning Address in the account record %o',
   (account) => {
     expect(() => lightningAddressOf(account)).toThrow(/has no Lightning Address/);
   },

@@ -1,4 +1,4 @@
-// Reads that may be stale are repeated.
+// rereadWhileStale repeats reads that may be stale.
 import { describe, expect, test } from 'vitest';
 import { rereadWhileStale } from '../../../src/wallet/transaction/read.js';
 
@@ -17,26 +17,26 @@ describe('rereadWhileStale', () => {
     return { run, interruption, now: () => now, reads: () => reads };
   };
 
-  test('reads nothing if the first result cannot be stale', async () => {
+  test('sends no read if the first result cannot be stale', async () => {
     const { run, reads } = world(['completed']);
     expect(await run('destsent')).toBe('destsent');
     expect(reads()).toBe(0);
   });
 
-  test('stops at the first result that differs', async () => {
+  test('stops reading at the first result that differs', async () => {
     const { run, reads } = world(['quoted', 'destsent', 'completed']);
     expect(await run('quoted')).toBe('destsent');
     expect(reads()).toBe(2);
   });
 
-  test('reads for 8 s before it accepts a constant result', async () => {
+  test('reads for 8 s before it accepts an unchanged result', async () => {
     const { run, now, reads } = world(['quoted']);
     expect(await run('quoted')).toBe('quoted');
     expect(now()).toBe(8_000);
     expect(reads()).toBe(4);
   });
 
-  test('ends at once on interruption', async () => {
+  test('stops reading at an interrupt', async () => {
     const { run, interruption, reads } = world(['quoted']);
     interruption.abort();
     expect(await run('quoted')).toBe('quoted');

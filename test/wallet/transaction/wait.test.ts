@@ -1,5 +1,4 @@
-// Waiting: how often a transaction is read, how soon its end is seen, and what ends the wait
-// otherwise.
+// Waiting for a final state: the polling interval, and the failures that end the wait.
 import { describe, expect, test } from 'vitest';
 import { NoAnswer, ServiceError } from '../../../src/api/errors.js';
 import type { Transaction } from '../../../src/api/types.js';
@@ -53,7 +52,7 @@ async function seenAt(txn: Transaction, settlesAt: number): Promise<number> {
   return time.now;
 }
 
-describe('the polling interval', () => {
+describe('polling interval', () => {
   test.for([600, 1_000, 3_100, 11_000, 43_000, 59_999])(
     'detects a Lightning payment that settles after %i ms within a third of that time',
     async (at) => {
@@ -61,7 +60,7 @@ describe('the polling interval', () => {
     },
   );
 
-  test('is constant for an unknown method', async () => {
+  test('keeps the polling interval constant for an unknown payment method', async () => {
     expect((await seenAt(transaction('constructor'), 400)) - 400).toBe(600);
   });
 
@@ -76,15 +75,17 @@ describe('the polling interval', () => {
     ['tron', 60_000, 25],
     ['vnd-instant', 60_000, 25],
   ] as const;
-  test.for(limits)('for %s: within %i ms at most %i times', async ([method, ms, most]) => {
-    const { reads, wait } = world({ txnState: 'srccreated', destReq: { ccy: 'BTC', method } });
-    await expect(wait(transaction(method), ms)).rejects.toMatchObject({ kind: 'pending' });
-    // The last read, as the wait ends, comes after more than that since the first of the requests
-    // beside.
-    expect(reads.filter((at) => at < ms).length).toBeLessThanOrEqual(most);
-  });
+  test.for(limits)(
+    'limits the reads for the method %s within %i ms to %i',
+    async ([method, ms, most]) => {
+      const { reads, wait } = world({ txnState: 'srccreated', destReq: { ccy: 'BTC', method } });
+      await expect(wait(transaction(method), ms)).rejects.toMatchObject({ kind: 'pending' });
+      // The last read comes at the end of the wait, outside the period that the limit covers.
+      expect(reads.filter((at) => at < ms).length).toBeLessThanOrEqual(most);
+    },
+  );
 
-  test('of a receive depends on its incoming method', async () => {
+  test('derives the polling interval of a receive from its incoming method', async () => {
     const { reads, wait } = world({
       sourceReq: { method: 'on-chain' },
       destReq: { method: 'servicepay' },
@@ -95,7 +96,7 @@ describe('the polling interval', () => {
     expect(reads.length).toBeLessThanOrEqual(60);
   });
 
-  test('of several transactions allows one read per second', async () => {
+  test('allows one read per second for all transactions together', async () => {
     const { deps, reads } = world({});
     const sleep = takingTurns(deps, 1_000);
     const options = { atMostMs: 30_000, onChange: () => undefined };
@@ -106,13 +107,13 @@ describe('the polling interval', () => {
   });
 });
 
-describe('the wait', () => {
+describe('waitUntilFinal', () => {
   const unread = new Failure(
     'unexpected',
     "The service's answer could not be read: txnState is missing.",
   );
 
-  test('ends with exit 8 and the cause after three unreadable answers in a row', async () => {
+  test('ends the wait with exit code 8 after three unreadable answers in a row', async () => {
     const { reads, wait } = world(unread);
     await expect(wait(transaction('lightning'))).rejects.toMatchObject({
       exitCode: 8,
@@ -123,12 +124,12 @@ describe('the wait', () => {
     expect(reads).toHaveLength(3);
   });
 
-  test('counts unreadable answers from zero after a good one', async () => {
+  test('restarts the count of unreadable answers after a readable answer', async () => {
     const { wait } = world(unread, unread, {}, unread, unread, { txnState: 'completed' });
     expect(await wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
   });
 
-  test('continues through missing answers and temporary failures until its end', async () => {
+  test('continues to wait after missing answers and temporary failures', async () => {
     const silent = new NoAnswer('temporary', 'No answer.', { mayHaveArrived: false });
     const failing = new ServiceError('temporary', 'The service failed.', {
       status: 500,
@@ -138,7 +139,7 @@ describe('the wait', () => {
     expect(await wait(transaction('lightning'))).toMatchObject({ txnState: 'completed' });
   });
 
-  test("ends if the service does not find the transaction, but not on a gateway's 404", async () => {
+  test('ends the wait after repeated 404 answers of the service but tolerates a 404 of a gateway', async () => {
     const missing = (isOwnRefusal: boolean) =>
       new ServiceError('not-found', 'not found', {
         status: 404,
@@ -160,7 +161,7 @@ describe('the wait', () => {
   });
 
   test.for(['completed', 'failed', 'expired', 'rejected', 'error', 'usercanceled', 'canceled'])(
-    'ends if a transaction is %s',
+    'ends the wait if the transaction is `%s`',
     async (txnState) => {
       expect(await world({ txnState }).wait(transaction('lightning'))).toMatchObject({ txnState });
     },
@@ -172,16 +173,16 @@ describe('the wait', () => {
     'srcpendconfirmfill',
     'srcconfirmfilled',
     'destpendsent',
-    'a new word',
+    'unrecognized',
   ];
-  test.for(onTheWay)('continues while a transaction is %s', async (txnState) => {
+  test.for(onTheWay)('continues to wait while the transaction is `%s`', async (txnState) => {
     await expect(world({ txnState }).wait(transaction('lightning'), 5_000)).rejects.toMatchObject({
       kind: 'pending',
     });
   });
 });
 
-test('an abbreviated answer changes the state and keeps the other fields', async () => {
+test('waitUntilFinal keeps the known fields that an abbreviated answer omits', async () => {
   const { wait } = world({ txnState: 'completed', sourceReq: {}, destReq: { amtSettled: 0.1 } });
   expect(await wait(transaction('lightning'))).toEqual({
     txnId: 't1',

@@ -1,5 +1,5 @@
 // Every state that the payment core can reach: over two attempts, and with every command over one.
-// docs/payments.md lists what is checked. `npm test` walks one attempt. `SVCPAY_ENUMERATION=deep`
+// docs/payments.md lists the checked invariants. `npm test` walks one attempt. `SVCPAY_ENUMERATION=deep`
 // walks two attempts with two confirmations each and with every command, which takes minutes.
 import { describe, expect, test } from 'vitest';
 import { check } from './checker.js';
@@ -46,23 +46,26 @@ const walked = {
   ...(runsAll && { twoAttempts }),
   ...(isDeep && { deep, generated }),
 };
-/** Those that a mutation names. */
+/** The bounds that a mutation names. */
 const boundsOf = { suspended, twoAttempts };
 
-describe('the payment core', { timeout: 1_800_000 }, () => {
-  test.for(Object.entries(walked))('keeps its promises in every state: %s', ([name, bounds]) => {
-    const { states, broken } = check(core, bounds);
-    console.log(`${name}: ${states} states`);
-    expect(broken).toEqual(new Map());
-  });
+describe('payment core', { timeout: 1_800_000 }, () => {
+  test.for(Object.entries(walked))(
+    'keeps the invariants of a payment in every state within the bounds "%s"',
+    ([name, bounds]) => {
+      const { states, broken } = check(core, bounds);
+      console.log(`${name}: ${states} states`);
+      expect(broken).toEqual(new Map());
+    },
+  );
 
-  test.runIf(runsAll)('takes every move of the table', () => {
+  test.runIf(runsAll)('makes every transition of the state table', () => {
     const all = moves.map(({ from, to }) => `${from} -> ${to}`);
     expect(all.filter((move) => !movesTaken.has(move))).toEqual([]);
   });
 
   test.for(Object.entries(mutations))(
-    'breaks a promise if it %s',
+    'checker detects a payment core that %s',
     ([, { core: mutated, foundIn }]) => {
       expect(check(mutated, boundsOf[foundIn]).broken.size).toBe(1);
     },

@@ -1,5 +1,5 @@
-// The core with one mutation each. The checker finds every one of them, which shows that the rule
-// that the mutation breaks is needed.
+// The core with one mutation each. The checker finds every mutation, which shows that the broken rule
+// is needed.
 import { Failure } from '../../../../src/formats/failure.js';
 import { mayHaveMoved, type AttemptState } from '../../../../src/store/journal/payment.js';
 import { readsOf, type Run, type Step, type Wish } from '../../../../src/wallet/payment/model.js';
@@ -66,15 +66,15 @@ interface Mutation {
 }
 
 export const mutations: Readonly<Record<string, Mutation>> = {
-  'treats a refusal of a confirmation as final at the first read of a quote': {
+  'treats a refused confirmation as final at the first read of `quoted`': {
     foundIn: 'twoAttempts',
     core: lapsing((run) => isRefused(run) && !isUnanswered(run) && readsQuoted(run)),
   },
-  'treats a refusal as final although an earlier confirmation was not answered': {
+  'treats a refused confirmation as final after an unanswered one': {
     foundIn: 'suspended',
     core: lapsing((run) => isRefused(run) && isUnanswered(run) && readsQuoted(run)),
   },
-  'counts the 8 s to the present instead of to the last read': {
+  'measures the 8 s of stale reads up to now instead of the last read': {
     foundIn: 'suspended',
     core: lapsing(
       (run) =>
@@ -84,7 +84,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
         (readsOf(run.memory)?.sinceMs ?? 0) <= -8_000,
     ),
   },
-  'treats a confirmation as not sent if the sign-in after its 401 fails': {
+  'treats a confirmation as not sent if the sign-in after a 401 fails': {
     foundIn: 'twoAttempts',
     core: {
       ...core,
@@ -94,7 +94,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
           : core.apply(run, event),
     },
   },
-  'lapses a quote at the first read of `expired`, although others may have confirmed it': {
+  'lapses a quote at the first read of `expired` that others may have confirmed': {
     foundIn: 'twoAttempts',
     core: deciding(({ attempt, memory }, _, step) =>
       attempt.state === 'quoted' && readsOf(memory)?.result === 'lapsed' && isWaiting(step)
@@ -102,49 +102,49 @@ export const mutations: Readonly<Record<string, Mutation>> = {
         : undefined,
     ),
   },
-  'takes `expired` after submission for proof that nothing moved': {
+  'treats `expired` after submission as proof that nothing moved': {
     foundIn: 'twoAttempts',
     core: recording((before, after) =>
       before === 'submitting' && after === 'unknown' ? 'lapsed' : undefined,
     ),
   },
-  'confirms before `submitting` is on disk': {
+  'sends the confirmation before `submitting` is on disk': {
     foundIn: 'twoAttempts',
     core: { ...core, writesFirst: false },
   },
-  'begins another attempt by itself while the last one is unknown': {
+  'opens a new attempt without --retry after an unknown outcome': {
     foundIn: 'twoAttempts',
     core: deciding((run, _, step) =>
       run.attempt.state === 'unknown' && isGivingUp(run, step) ? openAttempt(run) : undefined,
     ),
   },
-  'begins another attempt by itself after one that failed': {
+  'opens a new attempt without --retry after a failed attempt': {
     foundIn: 'twoAttempts',
     core: deciding((run, _, step) =>
       run.attempt.state === 'failed' && isGivingUp(run, step) ? openAttempt(run) : undefined,
     ),
   },
-  'begins another attempt in place of confirming the same transaction again': {
+  'opens a new attempt instead of repeating an unanswered confirmation': {
     foundIn: 'twoAttempts',
     core: deciding((run, _, step) =>
       isUnanswered(run) && step.do === 'confirm' ? openAttempt(run) : undefined,
     ),
   },
-  'does not count an unknown attempt against limits': {
+  'omits an attempt with an unknown outcome from the limits': {
     foundIn: 'twoAttempts',
     core: {
       ...core,
       mayHaveMoved: (attempt) => attempt.state !== 'unknown' && mayHaveMoved(attempt),
     },
   },
-  'counts an attempt against limits only when the service has accepted it': {
+  'omits an unconfirmed submission from the limits': {
     foundIn: 'twoAttempts',
     core: {
       ...core,
       mayHaveMoved: (attempt) => attempt.state !== 'submitting' && mayHaveMoved(attempt),
     },
   },
-  'reports an interrupt during a confirmation as nothing moved': {
+  'reports "nothing moved" after an interrupt during a confirmation': {
     foundIn: 'twoAttempts',
     core: deciding(({ memory }, _, step) =>
       memory.isInterrupted === true && step.do === 'stop' && failureOf(step) === 'pending'
@@ -152,7 +152,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
         : undefined,
     ),
   },
-  'forgets an earlier attempt that is unknown when it reports the latest one': {
+  'reports the latest attempt without an earlier unknown outcome': {
     foundIn: 'twoAttempts',
     core: deciding(({ attempt }, _, step) =>
       step.do === 'stop' && failureOf(step) === 'pending' && !mayHaveMoved(attempt)
@@ -160,11 +160,11 @@ export const mutations: Readonly<Record<string, Mutation>> = {
         : undefined,
     ),
   },
-  'lapses a payment whose confirmation was not answered': {
+  'lapses a payment after an unanswered confirmation': {
     foundIn: 'twoAttempts',
     core: lapsing((run) => isUnanswered(run) && readsOf(run.memory) !== undefined),
   },
-  'withdraws an attempt although a confirmation was not answered': {
+  'withdraws an attempt after an unanswered confirmation': {
     foundIn: 'suspended',
     core: deciding((run, _, step) =>
       isUnanswered(run) && run.memory.submittedHere === true && isGivingUp(run, step)
@@ -172,7 +172,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
         : undefined,
     ),
   },
-  'reports nothing moved although the withdrawal could not be written': {
+  'reports "nothing moved" although it could not write the withdrawal': {
     foundIn: 'suspended',
     core: deciding(({ memory }, _, step) =>
       memory.phase === 'submitting' && memory.stopped !== undefined && step.do === 'stop'
@@ -180,7 +180,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
         : undefined,
     ),
   },
-  'resumes a payment that nobody has agreed to': {
+  'resumes a payment without consent': {
     foundIn: 'suspended',
     core: {
       ...core,
@@ -191,7 +191,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     foundIn: 'twoAttempts',
     core: { ...core, mayAdopt: () => true },
   },
-  'reports a no as nothing moved although another process submitted the payment': {
+  'reports "nothing moved" after a no although another process submitted the payment': {
     foundIn: 'suspended',
     core: {
       ...core,

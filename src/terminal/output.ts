@@ -2,10 +2,9 @@
 import type { LogFacts } from '../api/options.js';
 import { Failure } from '../formats/failure.js';
 import { factLines } from './cards/card.js';
-import { cellText, fieldColumns } from './rows/cell.js';
+import { cellText, fieldColumns, checkNames } from './rows/cell.js';
 import { asciiGlyphs } from './glyphs.js';
 import { toJson } from './rows/json.js';
-import { checkNames } from './rows/fields.js';
 import {
   besideTable,
   listRows,

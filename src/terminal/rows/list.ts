@@ -1,7 +1,6 @@
 // Streams a list to stdout: as a table in parts, or row by row.
 import { sideBySide } from '../layout.js';
-import { fieldColumns } from './cell.js';
-import { checkNames, pathsOf } from './fields.js';
+import { fieldColumns, checkNames, pathsOf } from './cell.js';
 import {
   csvRows,
   jsonLines,

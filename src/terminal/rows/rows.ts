@@ -1,7 +1,6 @@
 // Rows for machines. Each format is the text before, of and after the rows, for streaming.
 import { asPlainCell } from '../../formats/text.js';
-import { cellText, fieldColumns } from './cell.js';
-import { pickFields } from './fields.js';
+import { cellText, fieldColumns, pickFields } from './cell.js';
 import { toJson } from './json.js';
 import type { Cell, Column } from './view.js';
 

@@ -1,8 +1,7 @@
 // An object with unknown fields: a labelled line for each field on a screen, a column for each
 // field in a row.
-import { cellText, fieldColumns } from '../rows/cell.js';
+import { cellText, fieldColumns, fieldAt } from '../rows/cell.js';
 import { factLines, type Fact } from '../cards/card.js';
-import { fieldAt } from '../rows/fields.js';
 import type { RecordView } from '../rows/view.js';
 import { oneLine } from '../text.js';
 import { dateTime } from '../time.js';

@@ -5,7 +5,7 @@ import { adviceOf } from './next-step.js';
 import { toJson } from './rows/json.js';
 import { sanitize } from './sanitize.js';
 import type { Canvas } from './terminal.js';
-import { widthOf, wrap } from './text.js';
+import { widthOf, wrap } from './layout.js';
 
 /** The certain state of the money, by kind. For other kinds nothing is certain. */
 const outcomes: Partial<Record<FailureKind, string>> = {

@@ -3,7 +3,7 @@ import type { Ora } from 'ora';
 import { asciiGlyphs } from './glyphs.js';
 import { spinnerFrames } from './ask/theme.js';
 import type { OutputStream, Terminal } from './terminal.js';
-import { truncate } from './text.js';
+import { truncate } from './layout.js';
 
 export interface LiveOptions {
   readonly quiet: boolean;

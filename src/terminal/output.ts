@@ -17,7 +17,7 @@ import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import { isLog, type Canvas, type OutputStream, type Terminal } from './terminal.js';
-import { widthOf, wrap } from './text.js';
+import { widthOf, wrap } from './layout.js';
 import type {
   Column,
   Format,

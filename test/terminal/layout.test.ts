@@ -1,9 +1,8 @@
 // The rule by which columns give way in a narrow window.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fit, sideBySide, type ColumnWidths } from '../../src/terminal/layout.js';
+import { fit, sideBySide, type ColumnWidths, widthOf } from '../../src/terminal/layout.js';
 import { createTable } from '../../src/terminal/rows/table.js';
-import { widthOf } from '../../src/terminal/text.js';
 import { Chalk } from 'chalk';
 
 const style = new Chalk({ level: 0 });

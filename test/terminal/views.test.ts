@@ -21,7 +21,7 @@ import type { Canvas } from '../../src/terminal/terminal.js';
 import { relativeTime } from '../../src/terminal/time.js';
 import { transactionKind, transactionList } from '../../src/terminal/views/transaction-view.js';
 import { whereaboutsLine, walletList } from '../../src/terminal/views/wallet-view.js';
-import { widthOf } from '../../src/terminal/text.js';
+import { widthOf } from '../../src/terminal/layout.js';
 import { openPlainScreen } from './support.js';
 
 const plain = (columns: number, rows = 60, blocks: Canvas['blocks'] = false): Canvas => ({

@@ -9,7 +9,7 @@ import { openSpool, type Spool } from '../../store/files/spool.js';
 import { back } from '../../terminal/ask/ask.js';
 import { shellArgument } from '../../terminal/next-step.js';
 import { sanitize } from '../../terminal/sanitize.js';
-import { wrap } from '../../terminal/text.js';
+import { wrap } from '../../terminal/layout.js';
 import {
   checkBatch,
   staleRows,

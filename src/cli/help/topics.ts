@@ -1,5 +1,5 @@
 // Help topics, and the meaning of every exit code.
-import { wrap } from '../../terminal/text.js';
+import { wrap } from '../../terminal/layout.js';
 import { exitCodes } from '../../formats/failure.js';
 
 export interface Topic {

@@ -18,7 +18,7 @@ import {
   type WatchModel,
 } from '../../terminal/cards/watch-view.js';
 import { openFullScreen, takeKeys } from '../../terminal/full-screen.js';
-import { widthOf, wrap } from '../../terminal/text.js';
+import { widthOf, wrap } from '../../terminal/layout.js';
 import { clockTime } from '../../terminal/time.js';
 import { movedAmounts } from '../../wallet/history/moved-amounts.js';
 import type { Context } from '../context.js';

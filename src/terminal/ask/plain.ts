@@ -4,7 +4,7 @@ import { formatDuration } from '../../formats/duration.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
-import { wrap } from '../text.js';
+import { wrap } from '../layout.js';
 import type { Choice, Prompter, Over, SelectQuestion, Validation } from './questions.js';
 import { readLine, readUnseen } from './read-line.js';
 import { back, type Back } from './wizard.js';

@@ -5,7 +5,7 @@ import { plainLetters } from '../../formats/text.js';
 import { asciiGlyphs } from '../glyphs.js';
 import { sanitize } from '../sanitize.js';
 import type { Terminal } from '../terminal.js';
-import { oneLine, truncate } from '../text.js';
+import { oneLine, truncate } from '../layout.js';
 import { runPrompt, type Pose, type PromptContext } from './prompt.js';
 import type {
   Choice,

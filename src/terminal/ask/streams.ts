@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { InputStream, OutputStream } from '../terminal.js';
-import { widthOf } from '../text.js';
+import { widthOf } from '../layout.js';
 
 /** The time in which an ESC byte can become an arrow key. readline's half second is noticeable. */
 const escapeMs = 60;

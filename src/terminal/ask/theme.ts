@@ -1,7 +1,7 @@
 // The style of prompts. It uses the colours of stderr, because the library checks stdout.
 import type { Terminal } from '../terminal.js';
 import { asciiGlyphs } from '../glyphs.js';
-import { widthOf, wrap } from '../text.js';
+import { widthOf, wrap } from '../layout.js';
 
 const dots = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const dashes = ['-', '\\', '|', '/'];

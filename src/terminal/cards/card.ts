@@ -2,9 +2,8 @@
 // sanitize all values.
 import { formatAmount, formatNumber, formatSats, type Money } from '../../formats/amount.js';
 import { sanitize } from '../sanitize.js';
-import { fit, sideBySide, type Part } from '../layout.js';
+import { fit, sideBySide, type Part, padLeft, padRight, widthOf, wrap } from '../layout.js';
 import type { Canvas } from '../terminal.js';
-import { padLeft, padRight, widthOf, wrap } from '../text.js';
 
 const margin = '  ';
 const gap = '   ';

@@ -2,7 +2,7 @@
 // per step.
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { padRight, widthOf, wrap } from '../text.js';
+import { padRight, widthOf, wrap } from '../layout.js';
 
 export interface Form {
   /** A title such as `Payout · step 4 of 6 · Sender`. */

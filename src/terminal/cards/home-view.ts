@@ -7,7 +7,7 @@ import { createTable } from '../rows/table.js';
 import type { Column, RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { wrap } from '../text.js';
+import { wrap } from '../layout.js';
 import { clockTime, shortTime } from '../time.js';
 import { isUnchecked, openColumns, openLines, type PendingPayment } from '../views/pending-view.js';
 import { movementColumns, type Known } from '../views/transaction-view.js';

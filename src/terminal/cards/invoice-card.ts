@@ -3,7 +3,7 @@ import { factLines, heading, linked, type Fact } from './card.js';
 import { qrLines } from '../qr/qr.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { widthOf, wrap } from '../text.js';
+import { widthOf, wrap } from '../layout.js';
 
 export interface InvoiceCard {
   /** A title such as `Receive 0.00050000 BTC (50 000 sat) over Lightning`. */

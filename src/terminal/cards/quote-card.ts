@@ -5,7 +5,7 @@ import { formatAmount, money, type Money } from '../../formats/amount.js';
 import { describeDuration } from '../../formats/duration.js';
 import { factLines, moneyLines, worthText, type Fact, type MoneyLine } from './card.js';
 import type { Canvas } from '../terminal.js';
-import { wrap } from '../text.js';
+import { wrap } from '../layout.js';
 
 const significantDigits = 6;
 

@@ -17,7 +17,7 @@ import { factLines, moneyLines, optionalFact, type Fact, type MoneyLine } from '
 import { rateText } from './quote-card.js';
 import { paintStep, stepsOf } from './steps.js';
 import type { Canvas } from '../terminal.js';
-import { oneLine, padRight, widthOf, wrap } from '../text.js';
+import { oneLine, padRight, widthOf, wrap } from '../layout.js';
 import { clockTime, dateTime, relativeTime } from '../time.js';
 import { confirmationsText, stateWithReason } from '../views/state-words.js';
 import {

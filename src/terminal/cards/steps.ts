@@ -3,9 +3,8 @@
 import type { ListedTransaction } from '../../api/types.js';
 import { roughDuration } from '../../formats/duration.js';
 import { isFinal, isQuoted } from '../../formats/states.js';
-import { sideBySide } from '../layout.js';
+import { sideBySide, widthOf, wrap } from '../layout.js';
 import type { Canvas } from '../terminal.js';
-import { widthOf, wrap } from '../text.js';
 import { confirmationsText, kindOf, stateWord, type Kind } from '../views/state-words.js';
 import { stateStyle } from '../views/transaction-view.js';
 import { sanitize } from '../sanitize.js';

@@ -1,5 +1,5 @@
 // Streams a list to stdout: as a table in parts, or row by row.
-import { sideBySide } from '../layout.js';
+import { sideBySide, widthOf, wrap } from '../layout.js';
 import { fieldColumns, checkNames, pathsOf } from './cell.js';
 import {
   csvRows,
@@ -13,7 +13,6 @@ import {
 import { sanitize } from '../sanitize.js';
 import { createSink } from '../sink.js';
 import type { Canvas, Terminal } from '../terminal.js';
-import { widthOf, wrap } from '../text.js';
 import type { Format, ListView, Rows, RowView } from './view.js';
 
 /** The output format, decided once per command. */

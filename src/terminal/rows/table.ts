@@ -2,9 +2,17 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import Table from 'cli-table3';
 import { factLines } from '../cards/card.js';
-import { fit, sideBySide, type ColumnWidths } from '../layout.js';
+import {
+  fit,
+  sideBySide,
+  type ColumnWidths,
+  padLeft,
+  padRight,
+  truncate,
+  widthOf,
+  wrap,
+} from '../layout.js';
 import type { Canvas } from '../terminal.js';
-import { padLeft, padRight, truncate, widthOf, wrap } from '../text.js';
 import { cellText } from './cell.js';
 import type { Column } from './view.js';
 

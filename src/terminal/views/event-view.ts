@@ -2,12 +2,11 @@
 import type { Transaction } from '../../api/types.js';
 import { counted, isGenerated } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
-import { sideBySide, type Part } from '../layout.js';
+import { sideBySide, type Part, widthOf } from '../layout.js';
 import { parsedToJson, toJson } from '../rows/json.js';
 import { sanitize } from '../sanitize.js';
 import type { StreamView } from '../rows/view.js';
 import type { Canvas } from '../terminal.js';
-import { widthOf } from '../text.js';
 import { clockTime } from '../time.js';
 import {
   lineAmount,

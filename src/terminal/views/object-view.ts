@@ -3,7 +3,7 @@
 import { cellText, fieldColumns, fieldAt } from '../rows/cell.js';
 import { factLines, type Fact } from '../cards/card.js';
 import type { RecordView } from '../rows/view.js';
-import { oneLine } from '../text.js';
+import { oneLine } from '../layout.js';
 import { dateTime } from '../time.js';
 import { entryOf } from '../../formats/unknown.js';
 

@@ -11,7 +11,7 @@ import {
 import { counted } from '../../formats/text.js';
 import { formatDuration } from '../../formats/duration.js';
 import { sanitize } from '../sanitize.js';
-import { wrap } from '../text.js';
+import { wrap } from '../layout.js';
 import { clockTime } from '../time.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
 

@@ -8,7 +8,7 @@ import { fieldColumns } from '../rows/cell.js';
 import type { ListView, RecordView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { padRight, wrap } from '../text.js';
+import { padRight, wrap } from '../layout.js';
 import { dateTime } from '../time.js';
 
 interface Setting {

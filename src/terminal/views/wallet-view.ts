@@ -2,11 +2,10 @@
 import { formatNumber, money, moneyFromWire, type Money } from '../../formats/amount.js';
 import { walletFields } from '../../api/reading/objects.js';
 import type { Wallet } from '../../api/types.js';
-import { sideBySide } from '../layout.js';
+import { sideBySide, widthOf, wrap } from '../layout.js';
 import type { Column, ListView } from '../rows/view.js';
 import { sanitize } from '../sanitize.js';
 import type { Canvas } from '../terminal.js';
-import { widthOf, wrap } from '../text.js';
 
 /** Undefined if the service does not report the amount. */
 type Part = (wallet: Wallet) => Money['value'] | undefined;

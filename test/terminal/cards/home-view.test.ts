@@ -12,7 +12,7 @@ import {
 } from '../../../src/terminal/views/pending-view.js';
 import type { Canvas } from '../../../src/terminal/terminal.js';
 import { clockTime } from '../../../src/terminal/time.js';
-import { widthOf } from '../../../src/terminal/text.js';
+import { widthOf } from '../../../src/terminal/layout.js';
 
 const now = Date.UTC(2026, 2, 1, 14, 2, 11);
 const plain = (columns: number): Canvas => ({

@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import { createTable } from '../../../src/terminal/rows/table.js';
-import { widthOf } from '../../../src/terminal/text.js';
+import { widthOf } from '../../../src/terminal/layout.js';
 import { statementList, type StatementLine } from '../../../src/terminal/views/statement-view.js';
 import { openScreen } from '../support.js';
 

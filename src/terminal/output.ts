@@ -12,8 +12,8 @@ import {
   namesOf,
   rowWriter,
   type RowOptions,
+  picked,
 } from './rows/list.js';
-import { picked } from './rows/rows.js';
 import { sanitize } from './sanitize.js';
 import { createSink } from './sink.js';
 import { isLog, type Canvas, type OutputStream, type Terminal } from './terminal.js';

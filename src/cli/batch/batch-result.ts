@@ -4,7 +4,7 @@ import { stringify } from 'csv-stringify/sync';
 import Big from 'big.js';
 import { openAppendFile } from '../../store/files/append-file.js';
 import { Failure } from '../../formats/failure.js';
-import { csvCell } from '../../terminal/rows/rows.js';
+import { csvCell } from '../../terminal/rows/list.js';
 import type { Cell } from '../../terminal/rows/view.js';
 import { resultFields, type BatchLine } from '../../terminal/cards/batch-progress.js';
 import type { BatchRow } from '../../wallet/batch/rows.js';

@@ -13,7 +13,7 @@ import { Failure } from '../../formats/failure.js';
 import { counted } from '../../formats/text.js';
 import { sha256Of } from '../../store/files/sealed.js';
 import type { Close } from '../../store/journal/book-records.js';
-import { csvCell } from '../../terminal/rows/rows.js';
+import { csvCell } from '../../terminal/rows/list.js';
 import {
   changeList,
   closedView,

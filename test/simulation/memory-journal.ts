@@ -9,7 +9,7 @@ import {
   type ServiceTime,
   type Spend,
 } from '../../src/store/journal/journal.js';
-import { advanced, kept, type LimitClock } from '../../src/store/journal/limit-clock.js';
+import { advanced, kept, type LimitClock } from '../../src/store/journal/spending.js';
 import {
   alikeRef,
   attemptRef,

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { Failure } from '../../formats/failure.js';
 import { isThere } from '../files/home.js';
 import { openSqlite, type SqliteFile } from '../files/sqlite-file.js';
-import { advanced } from '../journal/limit-clock.js';
+import { advanced } from '../journal/spending.js';
 import { closing } from '../journal/schema.js';
 import { copyPayments, inserted, rowsAtOnce, rowsSchema, type StoredRow } from './copy-payments.js';
 import type { Postgres } from './postgres.js';

@@ -12,7 +12,7 @@ import type {
   Spend,
   SpentBefore,
 } from './journal.js';
-import { limitTime } from './limit-clock.js';
+import { limitTime, dayMs, spendsIn, spentSince } from './spending.js';
 import {
   keyLock,
   lockedRow,
@@ -32,7 +32,6 @@ import {
   type PaymentChange,
   type PaymentDraft,
 } from './payment.js';
-import { dayMs, spendsIn, spentSince } from './spending.js';
 
 export const submissions = (
   database: SqlDatabase,

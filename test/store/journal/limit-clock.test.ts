@@ -1,7 +1,7 @@
 // The clock by which limits count a day, under clocks that jump.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { advanced, kept, type LimitClock } from '../../../src/store/journal/limit-clock.js';
+import { advanced, kept, type LimitClock } from '../../../src/store/journal/spending.js';
 
 const hour = 3_600_000;
 const day = 24 * hour;

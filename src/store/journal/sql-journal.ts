@@ -32,8 +32,11 @@ import {
   rowOfPayment,
   selectPayments,
   type PaymentRow,
+  lookups,
+  type SqlJournalDeps,
+  latestIds,
+  newestFirst,
 } from './rows.js';
-import { lookups, type SqlJournalDeps, latestIds, newestFirst } from './lookups.js';
 import {
   isReferenceFree,
   mayHavePaid,

@@ -21,7 +21,7 @@ import { readTransaction } from '../transaction/read.js';
 import { approve, quoteToSubmit } from './approve.js';
 import { apply, unwritten, withPayment, type Applied } from './apply.js';
 import type { PaymentDeps } from './contract.js';
-import { create } from './create.js';
+import { create, amountsOf, isOrdered } from './create.js';
 import { find } from './find.js';
 import {
   emptyMemory,
@@ -37,7 +37,6 @@ import {
 import { isReopened, next } from './next.js';
 import { alreadyPaid, journalLost, notOrdered } from './outcomes.js';
 import { refusesConfirmation } from './refusals.js';
-import { amountsOf, isOrdered } from './started.js';
 
 /**
  * The end of a payment: its transaction, or the payment if another process took it over. `declined`

@@ -9,7 +9,7 @@ import { readTransaction, rereadWhileStale } from '../transaction/read.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
 import type { RunEventBody, Run, Wish } from './model.js';
 import { differentPayment, invoiceReference, paidElsewhere } from './outcomes.js';
-import { hasStarted, started } from './started.js';
+import { hasStarted, started } from './create.js';
 
 const hourMs = 3_600_000;
 const pageSize = 100;

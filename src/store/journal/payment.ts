@@ -127,6 +127,10 @@ export type PaymentStatus =
   | 'failed'
   | 'abandoned';
 
+/** The reference of an invoice, equal wherever it is paid: `bolt11:HASH` gives `bolt11-HASH`. */
+export const invoiceReference = (idempotencyKey: string): string =>
+  idempotencyKey.replace(':', '-');
+
 /**
  * The reference of an attempt at the service. Attempt 1 has the payment's own reference, and later
  * attempts add their number.

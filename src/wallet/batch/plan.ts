@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import Big from 'big.js';
 import { fixed } from '../../formats/amount.js';
 import { asAsked, type Order } from '../order/orders.js';
-import { invoiceReference } from '../payment/outcomes.js';
+import { invoiceReference } from '../../store/journal/payment.js';
 import { payoutDestination } from '../payout/order.js';
 
 export interface PlannedRow {

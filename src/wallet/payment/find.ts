@@ -3,12 +3,12 @@
 import type { ListedTransaction, Transaction, TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { isQuoted, movedNothing } from '../../formats/states.js';
-import { attemptNamed, attemptRef } from '../../store/journal/payment.js';
+import { attemptNamed, attemptRef, invoiceReference } from '../../store/journal/payment.js';
 import { echoes, isOfAccount } from '../order/echo.js';
 import { readTransaction, rereadWhileStale } from '../transaction/read.js';
 import type { PaymentDeps, PaymentService } from './contract.js';
 import type { RunEventBody, Run, Wish } from './model.js';
-import { differentPayment, invoiceReference, paidElsewhere } from './outcomes.js';
+import { differentPayment, paidElsewhere } from './outcomes.js';
 import { hasStarted, started } from './create.js';
 
 const hourMs = 3_600_000;

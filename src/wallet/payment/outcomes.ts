@@ -13,10 +13,6 @@ import {
   type Resolution,
 } from '../../store/journal/payment.js';
 
-/** The reference of an invoice, equal wherever it is paid: `bolt11:HASH` gives `bolt11-HASH`. */
-export const invoiceReference = (idempotencyKey: string): string =>
-  idempotencyKey.replace(':', '-');
-
 export const interrupted = (): Failure => new Failure('interrupted', 'Interrupted: nothing moved.');
 
 /**

@@ -4,7 +4,13 @@
 import type { Transaction } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { leaseMs, type Claim } from '../../store/journal/journal.js';
-import { latest, mayHavePaid, status, type Payment } from '../../store/journal/payment.js';
+import {
+  invoiceReference,
+  latest,
+  mayHavePaid,
+  status,
+  type Payment,
+} from '../../store/journal/payment.js';
 import { echoes } from '../order/echo.js';
 import { decodeOrder, isForOrder, recordOf, type Order } from '../order/orders.js';
 import { readTransaction } from '../transaction/read.js';
@@ -15,7 +21,6 @@ import {
   alreadyPaid,
   declinedTooLate,
   differentPayment,
-  invoiceReference,
   isAbandoned,
   journalLost,
 } from './outcomes.js';

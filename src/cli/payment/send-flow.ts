@@ -1,7 +1,7 @@
 // A send from the command line to the payment.
 import type { Rates } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
-import { railProperties, type Rail } from '../../formats/rails.js';
+import { railProperties, type Rail, railTo } from '../../formats/rails.js';
 import { savedName } from '../../store/profile/profiles.js';
 import { isForeign } from '../../wallet/receive/asked.js';
 import {
@@ -13,15 +13,19 @@ import {
   type PlanEnvironment,
   type Planned,
   type SendWords,
+  type SendPlan,
 } from '../../wallet/plan/send.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import type { Context } from '../context.js';
 import { wordOrStdin } from '../stdin.js';
-import { aboutSend } from './about-send.js';
 import { paymentNamed } from '../history/resolve-id.js';
 import { wholeBalance } from './whole-balance.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
 import type { PaymentFlags } from './payment-options.js';
+import { btcFromMsat, formatAmount, money } from '../../formats/amount.js';
+import type { Invoice } from '../../formats/bolt11/decode.js';
+import { optionalFact, type Fact } from '../../terminal/cards/card.js';
+import { rateText } from '../../terminal/cards/quote-card.js';
 
 export interface SendFlags extends PaymentFlags, Omit<SendWords, 'to' | 'amount' | 'rail'> {}
 
@@ -150,4 +154,59 @@ async function paySend(
   const whole = held && { label: 'Amount', value: `all of your ${held.ccy} wallet` };
   const about = [...aboutSend(plan, contact), ...(whole === undefined ? [] : [whole])];
   await runPayment(order, flags, { about, expiresAt: order.expiresAt }, context);
+}
+
+/** @param contact the saved name of the destination */
+export function aboutSend(plan: SendPlan, contact?: string): Fact[] {
+  const { worth } = plan;
+  const asked =
+    worth === undefined
+      ? []
+      : [
+          {
+            label: 'Worth',
+            value: formatAmount(worth.given),
+            note: `at ${rateText({ base: 'BTC', quote: worth.given.ccy, value: worth.rate })}`,
+          },
+        ];
+  return [...optionalFact('Contact', contact), ...aboutDestination(plan), ...asked];
+}
+
+function aboutDestination({ pays, uriTexts, order }: SendPlan): Fact[] {
+  const texts = uriTexts.map((value) => ({ label: 'Pay', value, note: 'as the URI says' }));
+  const fees =
+    order.body.deductNetworkFeesFromDest === true
+      ? [{ label: 'Fees', value: 'deducted from the amount' }]
+      : [];
+  switch (pays.kind) {
+    case 'bolt11':
+      return aboutInvoice(pays.value);
+    case 'lnurl':
+      return [
+        { label: 'To', value: new URL(pays.value.url).host, note: 'where the LNURL leads' },
+        { label: 'LNURL', value: pays.text, whole: true },
+        ...fees,
+      ];
+    default:
+      return [
+        ...texts,
+        { label: 'To', value: order.destination, note: railTo(pays.kind)?.note, whole: true },
+        ...fees,
+      ];
+  }
+}
+
+const payeeEnds = 8;
+
+export function aboutInvoice({ payee, description, amountMsat }: Invoice): Fact[] {
+  const short = `${payee.slice(0, payeeEnds)}…${payee.slice(-payeeEnds)}`;
+  const amount = amountMsat === null ? '' : formatAmount(money('BTC', btcFromMsat(amountMsat)));
+  return [
+    {
+      label: 'Pay',
+      value: description === null || description === '' ? amount : description,
+      ...(description !== null && description !== '' && { note: 'as the invoice says' }),
+    },
+    { label: 'To', value: short },
+  ];
 }

@@ -18,7 +18,7 @@ import { paymentOptions, termsOf, type PaymentFlags } from './payment-options.js
 import { unresolvedFailure } from '../history/transaction-details.js';
 import { resolveId } from '../history/resolve-id.js';
 import { transaction } from '../values.js';
-import { aboutInvoice } from './about-send.js';
+import { aboutInvoice } from './send-flow.js';
 import { swapPresentation, type Presentation } from './payment-model.js';
 
 const { maxFee, maxRateLoss, wait, waitTimeout } = paymentOptions;

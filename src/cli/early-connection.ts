@@ -1,6 +1,6 @@
 // Opens connections to the service while the command's code loads, which takes about one round
 // trip.
-import { takesAnyCertificate } from '../api/network/address.js';
+import { takesAnyCertificate } from '../api/network/connections.js';
 import { networkTransport, type OpeningTransport } from '../api/network/network.js';
 import { findHome } from '../store/files/home.js';
 import { openConfig } from '../store/profile/profiles.js';

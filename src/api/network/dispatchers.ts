@@ -4,8 +4,7 @@ import type { Dispatcher } from 'undici';
 import Agent, { type AgentOptions } from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { Failure } from '../../formats/failure.js';
-import type { Proxy } from './address.js';
-import type { Connections } from './connections.js';
+import type { Proxy, Connections } from './connections.js';
 import { mostBytes } from './exchange.js';
 
 export interface Dispatchers {

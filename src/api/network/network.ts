@@ -1,8 +1,7 @@
 // The network transport, by undici: direct requests and requests through a proxy.
 import { timerMs } from '../../formats/duration.js';
 import { NetworkError, type HttpResponse } from '../transport.js';
-import { checkTls, mayBeProxied, proxyOf } from './address.js';
-import { openConnections } from './connections.js';
+import { checkTls, mayBeProxied, proxyOf, openConnections } from './connections.js';
 import type { Dispatchers } from './dispatchers.js';
 import { exchange, type NetworkRequest } from './exchange.js';
 

@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { platform, versions } from 'node:process';
 import { isLoopback, parseBaseUrl } from '../../api/base-url.js';
-import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network/address.js';
+import { mayBeProxied, proxyOf, takesAnyCertificate } from '../../api/network/connections.js';
 import { NetworkError, type HttpResponse } from '../../api/transport.js';
 import { describeDuration } from '../../formats/duration.js';
 import { Failure } from '../../formats/failure.js';

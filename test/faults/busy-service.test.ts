@@ -40,7 +40,7 @@ const reads = ({ service }: Strict): number =>
     ({ method, path }) => method === 'GET' && /\/transaction\/[^/]+$/.test(path),
   ).length;
 
-describe('a state that cannot be read', { concurrent: true }, () => {
+describe('svcpay send with unreadable states', { concurrent: true }, () => {
   const nonsense = [
     '{"data":{"of":"no use"}}',
     '{"txnId":"another","txnState":"completed"}',
@@ -48,7 +48,7 @@ describe('a state that cannot be read', { concurrent: true }, () => {
     '{"txnState":{}}',
   ];
   test.for(nonsense)(
-    'three times in a row (%s) ends the wait with exit 8 and the cause; resume reports the outcome',
+    'exits 8 after three unreadable responses to the state read (%s), and tx resume reports the outcome',
     async (body, { strict }) => {
       strict.service.temper.meetings.push(meeting('read', 200, body, 3));
       const end = await strict.run(shop);
@@ -66,7 +66,7 @@ describe('a state that cannot be read', { concurrent: true }, () => {
     },
   );
 
-  test('twice in a row does not end the wait', async ({ strict }) => {
+  test('keeps waiting after two unreadable responses to the state read', async ({ strict }) => {
     strict.service.temper.meetings.push(meeting('read', 200, '{}', 2));
     expect(await strict.run(shop)).toMatchObject({ exitCode: 0 });
     expect(reads(strict)).toBeGreaterThan(2);
@@ -76,23 +76,32 @@ describe('a state that cannot be read', { concurrent: true }, () => {
 const seconds = 7;
 const inSeconds = (): number => Date.now() + seconds * 1_000;
 const asked: readonly (readonly [string, () => Record<string, string>])[] = [
-  ['Retry-After in seconds', () => ({ 'retry-after': `${seconds}` })],
-  ['Retry-After as a date', () => ({ 'retry-after': new Date(inSeconds()).toUTCString() })],
-  ['X-RateLimit-Reset in seconds', () => ({ 'x-ratelimit-reset': `${seconds}` })],
+  ['a Retry-After header with a number of seconds', () => ({ 'retry-after': `${seconds}` })],
   [
-    'X-RateLimit-Reset as an instant in seconds',
+    'a Retry-After header with a date',
+    () => ({ 'retry-after': new Date(inSeconds()).toUTCString() }),
+  ],
+  [
+    'an X-RateLimit-Reset header with a number of seconds',
+    () => ({ 'x-ratelimit-reset': `${seconds}` }),
+  ],
+  [
+    'an X-RateLimit-Reset header with a Unix time in seconds',
     () => ({ 'x-ratelimit-reset': `${Math.round(inSeconds() / 1_000)}` }),
   ],
-  ['X-RateLimit-Reset as an instant in ms', () => ({ 'x-ratelimit-reset': `${inSeconds()}` })],
   [
-    'X-RateLimit-Reset as ISO 8601',
+    'an X-RateLimit-Reset header with a Unix time in milliseconds',
+    () => ({ 'x-ratelimit-reset': `${inSeconds()}` }),
+  ],
+  [
+    'an X-RateLimit-Reset header with an ISO 8601 time',
     () => ({ 'x-ratelimit-reset': new Date(inSeconds()).toISOString() }),
   ],
 ];
 
-describe('a service that limits requests', { concurrent: true }, () => {
+describe('svcpay under a rate limit', { concurrent: true }, () => {
   test.for(asked)(
-    'by %s makes the command wait, with the time on a line',
+    'obeys %s in a 429 response, and shows how long it waits',
     async ([, headers], { strict }) => {
       const time = patient();
       strict.service.temper.meetings.push(
@@ -107,7 +116,7 @@ describe('a service that limits requests', { concurrent: true }, () => {
     },
   );
 
-  test('for longer than the timeout ends the command: exit 75 and the time of a retry', async ({
+  test('exits 75 and names the retry time if a rate limit lasts longer than --timeout', async ({
     strict,
   }) => {
     strict.service.temper.meetings.push(
@@ -119,7 +128,7 @@ describe('a service that limits requests', { concurrent: true }, () => {
   });
 
   test.for(['create request', 'confirmation'] as const)(
-    'by 429 to a %s is paid once, after the requested time',
+    'pays once, after the Retry-After time, if the service answers the %s with 429',
     async (exchange, { strict }) => {
       const time = patient();
       strict.service.temper.meetings.push(
@@ -133,7 +142,9 @@ describe('a service that limits requests', { concurrent: true }, () => {
     },
   );
 
-  test('by 429 to an executed confirmation is paid once', async ({ strict }) => {
+  test('pays once if the service carries out a confirmation but answers 429', async ({
+    strict,
+  }) => {
     strict.service.temper.meetings.push({
       ...meeting('confirmation', 429, '', 1, { 'retry-after': '2' }),
       effect: 'at once',
@@ -143,10 +154,12 @@ describe('a service that limits requests', { concurrent: true }, () => {
   });
 });
 
-describe('a service with a request quota', () => {
+describe('svcpay tx list', () => {
   test.override({ dialect: { pageSize: 10 } });
 
-  test('receives no request above its quota', async ({ strict }) => {
+  test('sends no request above the quota that X-RateLimit-Remaining reports', async ({
+    strict,
+  }) => {
     const { service, run } = strict;
     const body = {
       sourceReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 },

@@ -7,8 +7,8 @@ import { startSvcpay, svcpayTty as startedTty } from '../support/svcpay.js';
 
 const day = 86_400_000;
 
-describe.concurrent('a token and a quote', () => {
-  test('that are both expired when created leave an unknown outcome, and --retry pays once', async ({
+describe.concurrent('svcpay send', () => {
+  test('exits 8 if token and quote expire right after the quote, and pays once with --retry', async ({
     payment,
   }) => {
     payment.proxy.afterwards(
@@ -23,7 +23,7 @@ describe.concurrent('a token and a quote', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('with the token refused at the confirmation get a new token, and the transaction is confirmed', async ({
+  test('signs in again and confirms the same transaction if the token expired before the confirmation', async ({
     payment,
   }) => {
     payment.proxy.break('confirmation', 'token expired');
@@ -34,18 +34,18 @@ describe.concurrent('a token and a quote', () => {
   });
 });
 
-describe.concurrent('the clock of the machine', () => {
+describe.concurrent('svcpay send with a wrong machine clock', () => {
   const jumps = [
-    { what: 'a day ahead', by: day },
-    { what: 'a day behind', by: -day },
-    { what: 'forward while a quote is made', by: day, before: 'create request' as const },
-    { what: 'back while a quote is made', by: -day, before: 'create request' as const },
-    { what: 'forward while it is confirmed', by: day, before: 'confirmation' as const },
-    { what: 'back while it is confirmed', by: -day, before: 'confirmation' as const },
+    { what: 'is a day ahead', by: day },
+    { what: 'is a day behind', by: -day },
+    { what: 'jumps ahead during the create request', by: day, before: 'create request' as const },
+    { what: 'jumps back during the create request', by: -day, before: 'create request' as const },
+    { what: 'jumps ahead during the confirmation', by: day, before: 'confirmation' as const },
+    { what: 'jumps back during the confirmation', by: -day, before: 'confirmation' as const },
   ];
-  test.for(jumps)(
-    '$what does not prevent a single payment',
-    async ({ by, before }, { payment }) => {
+  test.for(jumps.map((each) => [each.what, each] as const))(
+    'pays once if the machine clock %s',
+    async ([, { by, before }], { payment }) => {
       let jump = by;
       if (before !== undefined) {
         jump = 0;
@@ -64,10 +64,8 @@ describe.concurrent('the clock of the machine', () => {
   );
 });
 
-describe.concurrent('an invoice', () => {
-  test("expired only by the machine's clock is paid: the service clock decides", async ({
-    payment,
-  }) => {
+describe.concurrent('svcpay send lightning', () => {
+  test('pays an invoice that expired only by the machine clock', async ({ payment }) => {
     const fresh = await payment.sandbox.invoice('2000sat');
     const around = { ...payment.around, now: () => payment.around.now() + day };
     expect(await svcpay(['send', 'lightning', fresh, '--yes', '--json'], around)).toMatchObject({
@@ -75,12 +73,14 @@ describe.concurrent('an invoice', () => {
     });
   });
 
-  test.for([
-    { what: 'paid', lost: 0, exitCode: 0 },
-    { what: 'in doubt', lost: Infinity, exitCode: 8 },
-  ])(
-    'that has expired since it was $what does not change the outcome of its reference',
-    async ({ lost, exitCode }, { payment }) => {
+  test.for(
+    [
+      { what: 'paid', lost: 0, exitCode: 0 },
+      { what: 'unresolved', lost: Infinity, exitCode: 8 },
+    ].map((each) => [each.what, each] as const),
+  )(
+    'reports an earlier %s payment unchanged after its invoice expired',
+    async ([, { lost, exitCode }], { payment }) => {
       const { clock, invoice } = payment.sandbox;
       const command = [
         'send',
@@ -107,8 +107,8 @@ describe.concurrent('an invoice', () => {
   );
 });
 
-describe.concurrent('a person', () => {
-  test('whose quote expires pays by a new one, without a second question unless it is worse', async ({
+describe.concurrent('svcpay send at a terminal', () => {
+  test('pays with a new quote without a second question if the first quote expires at the prompt', async ({
     payment,
   }) => {
     const tty = svcpayTty(
@@ -124,7 +124,7 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('who interrupts the question has moved nothing, and resume does not pay', async ({
+  test('moves nothing if Ctrl-C interrupts the prompt, and tx resume does not pay', async ({
     payment,
   }) => {
     const tty = svcpayTty(
@@ -139,7 +139,7 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test('who interrupts after the confirmation sees that the payment continues, and how to resume it', async ({
+  test('exits 8 and shows how to resume if it is interrupted after the confirmation', async ({
     payment,
   }) => {
     const held = payment.proxy.hold('confirmation', 'after');
@@ -156,7 +156,7 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('who closes the terminal at the question has moved nothing, unlike after the confirmation', async ({
+  test('moves nothing if the terminal closes at the prompt, but exits 8 if it closes after the confirmation', async ({
     payment,
   }) => {
     const line = ['send', 'lightning', payment.invoice, '--ref', 'order-1'];
@@ -173,9 +173,7 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('who interrupts and closes the terminal after the confirmation gets an unknown outcome', async ({
-    payment,
-  }) => {
+  test('exits 8 if SIGTERM and SIGHUP arrive after the confirmation', async ({ payment }) => {
     const held = payment.proxy.hold('confirmation', 'after');
     const running = startSvcpay(payment.command, payment.around);
     await held;
@@ -184,7 +182,7 @@ describe.concurrent('a person', () => {
     expect(await running.ended).toMatchObject({ exitCode: 8, stdout: '' });
   });
 
-  test('who interrupts before the quote has moved nothing', async ({ payment }) => {
+  test('moves nothing if it is interrupted before the quote arrives', async ({ payment }) => {
     const held = payment.proxy.hold('create request', 'before');
     const tty = startedTty(
       ['send', 'lightning', payment.invoice, '--ref', 'order-1', '--yes'],
@@ -198,7 +196,7 @@ describe.concurrent('a person', () => {
     expect(await payment.timesPaid()).toBe(0);
   });
 
-  test('whose program was killed at the question is asked again by resume, only in a terminal', async ({
+  test('leaves a payment that only an interactive tx resume pays if it is killed at the prompt', async ({
     payment,
   }) => {
     const first = startedTty(

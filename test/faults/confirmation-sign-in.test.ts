@@ -5,18 +5,18 @@ import { test } from '../support/faults.js';
 import type { Fault } from '../support/faulty-proxy.js';
 import { svcpay } from '../support/in-process.js';
 
-const signIns: readonly Fault[] = [
-  'dropped before',
-  'html after',
-  'empty object after',
-  '500 before',
-  '401 after',
+const signIns: readonly (readonly [why: string, fault: Fault])[] = [
+  ['drops the connection', 'dropped before'],
+  ['returns an HTML page', 'html after'],
+  ['returns an empty object', 'empty object after'],
+  ['returns 500', '500 before'],
+  ['returns 401', '401 after'],
 ];
 
-describe.concurrent('a sign-in after the 401 to a confirmation', () => {
+describe.concurrent('svcpay send after a 401 to its confirmation', () => {
   test.for(signIns)(
-    'that fails (%s) ends with 8, and the same command reads what became of the payment',
-    async (fault, { payment }) => {
+    'exits 8 if the service acted but answered 401 and the next sign-in %s, and pays once when repeated',
+    async ([, fault], { payment }) => {
       const { proxy, command, sandbox, around } = payment;
       // With a stored token: the next sign-in is the one after the 401.
       expect(await svcpay(['wallets'], around)).toMatchObject({ exitCode: 0 });

@@ -42,37 +42,41 @@ const alone = (): Env => ({
 const connections: readonly [what: string, make: () => Env, exitCode: number, message?: RegExp][] =
   [
     [
-      'a password with special characters',
+      'connects with percent-encoded special characters in the password',
       () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@${there}` }),
       0,
     ],
     [
-      'a socket in place of a host',
+      'connects through a socket folder instead of a host',
       () => ({
         SVCPAY_DATABASE_URL: `postgres://owner:${written}@${encodeURIComponent(server.folder)}:${there.split(':')[1]}`,
       }),
       0,
     ],
     [
-      'PGPASSWORD',
+      'connects with the password in PGPASSWORD',
       () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSWORD: password }),
       0,
     ],
     [
-      'variables only',
+      'connects with PG variables only',
       () => ({ SVCPAY_DATABASE_URL: 'postgres://', ...alone(), PGPASSWORD: password }),
       0,
     ],
-    ['.pgpass', () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}` }), 0],
     [
-      'a trusted certificate',
+      'connects with the password in .pgpass',
+      () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}` }),
+      0,
+    ],
+    [
+      'connects with a trusted certificate',
       () => ({
         SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full&sslrootcert=${root()}`,
       }),
       0,
     ],
     [
-      'a trusted certificate in variables',
+      'connects with a trusted certificate in PGSSLROOTCERT',
       () => ({
         SVCPAY_DATABASE_URL: `postgres://owner@${there}`,
         PGSSLMODE: 'verify-full',
@@ -81,13 +85,13 @@ const connections: readonly [what: string, make: () => Env, exitCode: number, me
       0,
     ],
     [
-      'an untrusted certificate',
+      'refuses an untrusted certificate',
       () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}?sslmode=verify-full` }),
       2,
       /certificate/,
     ],
     [
-      'a certificate for another host',
+      'refuses a certificate for another host',
       () => ({
         SVCPAY_DATABASE_URL: `postgres://owner@${there.replace('localhost', '127.0.0.1')}?sslmode=verify-full&sslrootcert=${root()}`,
         PGPASSWORD: password,
@@ -96,31 +100,31 @@ const connections: readonly [what: string, make: () => Env, exitCode: number, me
       /altnames/,
     ],
     [
-      'a wrong password',
+      'exits 4 if the password is wrong',
       () => ({ SVCPAY_DATABASE_URL: `postgres://owner:wrong@${there}` }),
       4,
       /refuses the user or the password/,
     ],
     [
-      'no password',
+      'exits 4 if the password is missing',
       () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'none') }),
       4,
       /needs a password/,
     ],
     [
-      'a password file that others may read',
+      'ignores a password file that others may read',
       () => ({ SVCPAY_DATABASE_URL: `postgres://owner@${there}`, PGPASSFILE: join(home, 'open') }),
       4,
       /needs a password/,
     ],
     [
-      'a password without percent-encoding',
+      'refuses a password without percent-encoding',
       () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${password}@${there}` }),
       2,
       /not the address/,
     ],
     [
-      'several hosts',
+      'refuses an address with several hosts',
       () => ({ SVCPAY_DATABASE_URL: `postgres://owner:${written}@localhost:1,${there}` }),
       2,
       /not the address/,
@@ -128,7 +132,7 @@ const connections: readonly [what: string, make: () => Env, exitCode: number, me
   ];
 
 describe.skipIf(!hasPostgres).concurrent('the connection to a database', () => {
-  test.each(connections)('with %s', async (_what, make, exitCode, message) => {
+  test.each(connections)('svcpay db status %s', async (_what, make, exitCode, message) => {
     const run = await svcpay(['db', 'status', '--json'], { home, env: make() });
     expect(run).toMatchObject({ exitCode });
     if (message === undefined) return expect(run.stderr).toBe('');

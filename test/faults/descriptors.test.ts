@@ -1,5 +1,5 @@
-// A process that may open few files: it ends with an error within seconds, whatever it could not
-// open, and never spins.
+// A process that may open few files ends with an error within seconds, whichever file it cannot open,
+// and never spins.
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect } from 'vitest';
@@ -37,7 +37,7 @@ const limited = (
 
 // With fewer Node does not start; with more the payment is made.
 test.for([19, 21, 23, 25, 26, 27, 29])(
-  'a payment with %d descriptors ends within seconds with an explanation',
+  'svcpay send ends within seconds with an explanation if it may open only %d files',
   { timeout: 40_000 },
   async (most, { around }) => {
     const send = ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--json'];
@@ -51,7 +51,7 @@ test.for([19, 21, 23, 25, 26, 27, 29])(
 );
 
 test.for([25, 27])(
-  'a payment with %d descriptors ends within seconds if stderr cannot be written either',
+  'svcpay send ends within seconds if it may open only %d files and stderr cannot be written',
   { timeout: 40_000 },
   async (most, { around }) => {
     const send = ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--json'];

@@ -16,16 +16,19 @@ const inPage = (said: string): string => said.replaceAll('&', '&amp;').replaceAl
 
 /** Where an answer puts what the request said. */
 const echoes: Readonly<Record<string, Echo>> = {
-  error: (said) => ({
+  'an error': (said) => ({
     status: 400,
     body: JSON.stringify({ error: 'bad request', message: said, code: said }),
   }),
-  'upper case': (said) => ({ status: 400, body: JSON.stringify({ error: said.toUpperCase() }) }),
-  'JSON in JSON': (said) => ({
+  'an error in upper case': (said) => ({
+    status: 400,
+    body: JSON.stringify({ error: said.toUpperCase() }),
+  }),
+  'JSON inside JSON': (said) => ({
     status: 403,
     body: JSON.stringify({ error: JSON.stringify({ said }) }),
   }),
-  escaped: (said) => ({
+  'escaped JSON': (said) => ({
     status: 404,
     body: `{"error":"${[...said].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"}`,
   }),
@@ -33,11 +36,11 @@ const echoes: Readonly<Record<string, Echo>> = {
     status: 400,
     body: JSON.stringify({ error: 'bad request', [said]: true }),
   }),
-  'a form': (said) => ({
+  'form encoding': (said) => ({
     status: 400,
     body: JSON.stringify({ error: `${new URLSearchParams({ said })}` }),
   }),
-  'text of a page': (said) => ({ status: 400, body: JSON.stringify({ error: inPage(said) }) }),
+  'HTML text': (said) => ({ status: 400, body: JSON.stringify({ error: inPage(said) }) }),
   hex: (said) => ({
     status: 400,
     body: JSON.stringify({ error: Buffer.from(said).toString('hex') }),
@@ -46,7 +49,7 @@ const echoes: Readonly<Record<string, Echo>> = {
     status: 400,
     body: JSON.stringify({ error: Buffer.from(said).toString('base64') }),
   }),
-  'base64url, as data': (said) => ({
+  'base64url data': (said) => ({
     status: 200,
     body: JSON.stringify({ data: Buffer.from(said).toString('base64url') }),
   }),
@@ -54,22 +57,22 @@ const echoes: Readonly<Record<string, Echo>> = {
     status: 400,
     body: JSON.stringify({ error: Buffer.from(`key:${said}.`).toString('base64') }),
   }),
-  'a page': (said) => ({ status: 502, body: `<h1>${said.slice(0, 78)}</h1>` }),
+  'an HTML page': (said) => ({ status: 502, body: `<h1>${said.slice(0, 78)}</h1>` }),
   'a redirect': (said) => ({
     status: 302,
     body: '',
     headers: { location: `/${encodeURIComponent(said)}` },
   }),
-  'the id of the request': (said) => ({
+  'the request id': (said) => ({
     status: 500,
     body: '{"error":"internal"}',
     headers: { 'x-request-id': encodeURIComponent(said).slice(0, 79) },
   }),
-  'a success in name': (said) => ({
+  'an error with status 200': (said) => ({
     status: 200,
     body: JSON.stringify({ resultStatus: 'error', code: '9', error: said }),
   }),
-  'data of another form': (said) => ({ status: 200, body: JSON.stringify({ data: said }) }),
+  'data of another type': (said) => ({ status: 200, body: JSON.stringify({ data: said }) }),
 };
 
 interface Fixtures {
@@ -136,14 +139,21 @@ const commands: readonly (readonly [line: string, input?: string])[] = [
   ['whoami'],
 ];
 
-describe('a service that echoes requests', { concurrent: true }, () => {
+describe('svcpay with a service that echoes requests', { concurrent: true }, () => {
   test.for(
-    Object.entries(echoes).flatMap(([where, echo]) =>
-      [true, false].map((signsIn) => ({ where, echo, signsIn })),
-    ),
+    Object.entries(echoes)
+      .flatMap(([where, echo]) =>
+        [true, false].map((signsIn) => ({
+          where,
+          echo,
+          signsIn,
+          when: signsIn ? 'after the sign-in' : 'at the sign-in and later',
+        })),
+      )
+      .map((each) => [each.where, each.when, each] as const),
   )(
-    'in $where (signs in: $signsIn): no message shows a secret',
-    async ({ where, echo, signsIn }, { home, echoing }) => {
+    'shows no secret that the service echoes in %s %s',
+    async ([, , { where, echo, signsIn }], { home, echoing }) => {
       const { url, sent } = await echoing(echo, signsIn);
       let all = '';
       // Each of the secrets has its turn.
@@ -185,7 +195,7 @@ describe('a service that echoes requests', { concurrent: true }, () => {
   );
 });
 
-describe('an address of a database', () => {
+describe('svcpay with a malformed database address', () => {
   const addresses = [
     'svc:s3cret@db/pay',
     '//svc:s3cret@db/pay',
@@ -194,19 +204,22 @@ describe('an address of a database', () => {
     "password = 's3 s3cret'",
     'postgres://svc:a@s3cret@db/pay',
   ];
-  test.for(addresses)('%s is shown without its password', async (address, { around }) => {
-    for (const line of [
-      'config list',
-      'config get database-url',
-      'doctor',
-      'wallets --debug',
-      'db status',
-    ]) {
-      const run = await svcpay(line.split(' '), {
-        ...around,
-        env: { SVCPAY_DATABASE_URL: address },
-      });
-      expect(`${line}\n${run.stdout}${run.stderr}`).not.toContain('s3cret');
-    }
-  });
+  test.for(addresses)(
+    'hides the password of the database address %s',
+    async (address, { around }) => {
+      for (const line of [
+        'config list',
+        'config get database-url',
+        'doctor',
+        'wallets --debug',
+        'db status',
+      ]) {
+        const run = await svcpay(line.split(' '), {
+          ...around,
+          env: { SVCPAY_DATABASE_URL: address },
+        });
+        expect(`${line}\n${run.stdout}${run.stderr}`).not.toContain('s3cret');
+      }
+    },
+  );
 });

@@ -1,5 +1,5 @@
-// Machines on one database, in this process: one dies at every single step, its connection is cut
-// at every commit, and others with clocks an hour apart go on with the same payment at once.
+// Machines on one database, in this process: one machine dies at each step, or loses its connection
+// at each commit, and others with clocks an hour apart resume its payment at once.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../src/store/database/postgres.js';
 import { prepareTables } from '../support/prepared-database.js';
@@ -18,8 +18,8 @@ const hourMs = 3_600_000;
 const server = usingPostgres();
 
 /**
- * Kills a machine at one of its steps: what that brought about stands, and none of its calls comes
- * back from then on.
+ * Kills a machine at one of its steps: the effect of the step remains, and no later call of the
+ * machine returns.
  */
 class Death {
   #count = 0;
@@ -68,7 +68,7 @@ async function machine(
   onTestFinished(() => database.close());
   await prepareTables(database, journalPart);
   const journal = openSqlJournal(database, (each) => !each.startsWith('dead'));
-  // Who follows another looks again after a while, by the clock on the wall.
+  // A process that waits for another reads again after a while, by the wall clock.
   const sleep = (ms: number): Promise<void> => (
     (on.time += ms),
     new Promise((done) => setTimeout(done, 1))
@@ -84,51 +84,57 @@ const paid = ({ transactions }: Bench, ref: string): number =>
     ({ txnState, extRefId }) => txnState !== 'quoted' && extRefId?.split('~')[0] === ref,
   ).length;
 
-describe.skipIf(!hasPostgres)('a payment on a shared database', { timeout: 300_000 }, () => {
-  test.each([2, 10])(
-    'is paid once by %d processes that resume it together, after any step of another',
-    async (others) => {
-      const [on, url] = [bench(), server().database()];
-      const dying = await machine(on, 'dead', hourMs, url);
-      const alive = await Promise.all(
-        Array.from({ length: others }, (_, n) => machine(on, `alive ${n}`, (n - 1) * hourMs, url)),
-      );
-      let step = 0;
-      for (let isOver = false; !isOver;) {
-        const [ref, death] = [`step ${(step += 1)}`, new Death(step)];
-        const mortals = {
-          journal: mortal(dying.journal, death),
-          service: mortal(dying.service, death),
-        };
-        isOver = await Promise.race([
-          send(ref, { ...dying, ...mortals }).then(() => true),
-          death.came.then(() => false),
-        ]);
-        const told = await Promise.all(alive.map((deps) => send(ref, deps)));
-        expect([step, new Set(told.map(({ txnId }) => txnId)).size, paid(on, ref)]).toEqual([
-          step,
-          1,
-          1,
-        ]);
-      }
-      // Each step of the machine is one at least: it is quoted, let go, confirmed and ended.
-      expect(step).toBeGreaterThan(12);
-    },
-  );
+describe.skipIf(!hasPostgres)(
+  'the payment driver on a shared database',
+  { timeout: 300_000 },
+  () => {
+    test.each([2, 10])(
+      'pays once if %d processes resume a payment together after another process died at any step',
+      async (others) => {
+        const [on, url] = [bench(), server().database()];
+        const dying = await machine(on, 'dead', hourMs, url);
+        const alive = await Promise.all(
+          Array.from({ length: others }, (_, n) =>
+            machine(on, `alive ${n}`, (n - 1) * hourMs, url),
+          ),
+        );
+        let step = 0;
+        for (let isOver = false; !isOver;) {
+          const [ref, death] = [`step ${(step += 1)}`, new Death(step)];
+          const mortals = {
+            journal: mortal(dying.journal, death),
+            service: mortal(dying.service, death),
+          };
+          isOver = await Promise.race([
+            send(ref, { ...dying, ...mortals }).then(() => true),
+            death.came.then(() => false),
+          ]);
+          const told = await Promise.all(alive.map((deps) => send(ref, deps)));
+          expect([step, new Set(told.map(({ txnId }) => txnId)).size, paid(on, ref)]).toEqual([
+            step,
+            1,
+            1,
+          ]);
+        }
+        // At least one step for each state: quoted, submitting, in-flight and paid.
+        expect(step).toBeGreaterThan(12);
+      },
+    );
 
-  test('is paid once, whichever answer to a commit is lost', async () => {
-    const [on, url] = [bench(), server().database()];
-    const proxy = await startDatabaseProxy(server().port);
-    onTestFinished(() => proxy.stop());
-    const cut = await machine(on, 'cut', 0, proxy.through(url));
-    let commit = 0;
-    for (let cuts = -1; cuts !== proxy.cuts();) {
-      cuts = proxy.cuts();
-      const ref = `cut ${commit}`;
-      proxy.cutCommits(1, commit++);
-      expect(await send(ref, cut)).toMatchObject({ extRefId: ref, txnState: 'completed' });
-      expect([ref, paid(on, ref)]).toEqual([ref, 1]);
-    }
-    expect(commit).toBeGreaterThan(7);
-  });
-});
+    test('pays once if the answer to any database commit is lost', async () => {
+      const [on, url] = [bench(), server().database()];
+      const proxy = await startDatabaseProxy(server().port);
+      onTestFinished(() => proxy.stop());
+      const cut = await machine(on, 'cut', 0, proxy.through(url));
+      let commit = 0;
+      for (let cuts = -1; cuts !== proxy.cuts();) {
+        cuts = proxy.cuts();
+        const ref = `cut ${commit}`;
+        proxy.cutCommits(1, commit++);
+        expect(await send(ref, cut)).toMatchObject({ extRefId: ref, txnState: 'completed' });
+        expect([ref, paid(on, ref)]).toEqual([ref, 1]);
+      }
+      expect(commit).toBeGreaterThan(7);
+    });
+  },
+);

@@ -1,29 +1,35 @@
-// Every exchange of a payment, broken in every way: money moves at most once, and the exit code is
+// Each request of a payment fails in each way: money moves at most once, and the exit code is
 // correct.
 import { describe, expect } from 'vitest';
 import type { Exchange, Fault } from '../support/faulty-proxy.js';
 import { test } from '../support/faults.js';
 import { svcpay } from '../support/in-process.js';
 
-const faults: readonly Fault[] = [
-  'dropped before',
-  'dropped after',
-  '500 before',
-  '500 after',
-  '429',
-  'html after',
-  'truncated after',
-  'silence before',
-  'silence after',
-  'token expired',
+const faults: readonly (readonly [fault: Fault, happens: string])[] = [
+  ['dropped before', 'loses its connection on the way to the service'],
+  ['dropped after', 'loses its answer'],
+  ['500 before', 'is answered with 500 and has no effect'],
+  ['500 after', 'is answered with 500 although it took effect'],
+  ['429', 'is answered with 429'],
+  ['html after', 'takes effect and is answered with an HTML page'],
+  ['truncated after', 'takes effect and gets a truncated answer'],
+  ['silence before', 'has no effect and gets no answer'],
+  ['silence after', 'takes effect and gets no answer'],
+  ['token expired', 'arrives after its token expired'],
 ];
-const exchanges: readonly Exchange[] = ['create request', 'confirmation', 'read'];
-const once = exchanges.flatMap((exchange) => faults.map((fault) => ({ exchange, fault })));
+const exchanges: readonly (readonly [exchange: Exchange, request: string])[] = [
+  ['create request', 'the create request'],
+  ['confirmation', 'the confirmation'],
+  ['read', 'the state read'],
+];
+const once = exchanges.flatMap(([exchange, request]) =>
+  faults.map(([fault, happens]) => ({ why: `${request} ${happens}`, exchange, fault })),
+);
 
-describe.concurrent('one broken exchange', () => {
-  test.for(once)(
-    'in $exchange ($fault) does not prevent a single payment',
-    async ({ exchange, fault }, { payment }) => {
+describe.concurrent('svcpay send with one broken request', () => {
+  test.for(once.map((each) => [each.why, each] as const))(
+    'pays once if %s',
+    async ([, { exchange, fault }], { payment }) => {
       payment.proxy.break(exchange, fault);
       const timeoutFlags = fault.startsWith('silence') ? ['--timeout', '1s'] : [];
       const run = await payment.send(...timeoutFlags);
@@ -36,30 +42,86 @@ describe.concurrent('one broken exchange', () => {
     },
   );
 
-  test('at the sign-in is repeated', async ({ payment }) => {
+  test('signs in again and pays once if the connection drops during the sign-in', async ({
+    payment,
+  }) => {
     payment.proxy.break('sign-in', 'dropped after');
     expect(await payment.send()).toMatchObject({ exitCode: 0 });
     expect(await payment.timesPaid()).toBe(1);
   });
 });
 
-const lasting: readonly { exchange: Exchange; fault: Fault; exitCode: number; paid: number }[] = [
-  { exchange: 'sign-in', fault: 'dropped before', exitCode: 75, paid: 0 },
+const lasting: readonly {
+  why: string;
+  exchange: Exchange;
+  fault: Fault;
+  exitCode: number;
+  paid: number;
+}[] = [
+  {
+    why: 'the sign-in loses its connection',
+    exchange: 'sign-in',
+    fault: 'dropped before',
+    exitCode: 75,
+    paid: 0,
+  },
   // A payment reads the list only after a refused create request.
-  { exchange: 'list', fault: '500 before', exitCode: 0, paid: 1 },
-  { exchange: 'create request', fault: 'dropped before', exitCode: 75, paid: 0 },
-  { exchange: 'create request', fault: 'html after', exitCode: 75, paid: 0 },
-  { exchange: 'create request', fault: '429', exitCode: 75, paid: 0 },
-  { exchange: 'confirmation', fault: 'dropped before', exitCode: 8, paid: 0 },
-  { exchange: 'confirmation', fault: '429', exitCode: 8, paid: 0 },
-  { exchange: 'confirmation', fault: 'dropped after', exitCode: 0, paid: 1 },
-  { exchange: 'confirmation', fault: 'another transaction', exitCode: 0, paid: 1 },
+  { why: 'the list returns 500', exchange: 'list', fault: '500 before', exitCode: 0, paid: 1 },
+  {
+    why: 'the create request loses its connection',
+    exchange: 'create request',
+    fault: 'dropped before',
+    exitCode: 75,
+    paid: 0,
+  },
+  {
+    why: 'the create request returns an HTML page',
+    exchange: 'create request',
+    fault: 'html after',
+    exitCode: 75,
+    paid: 0,
+  },
+  {
+    why: 'the create request returns 429',
+    exchange: 'create request',
+    fault: '429',
+    exitCode: 75,
+    paid: 0,
+  },
+  {
+    why: 'the confirmation loses its connection',
+    exchange: 'confirmation',
+    fault: 'dropped before',
+    exitCode: 8,
+    paid: 0,
+  },
+  {
+    why: 'the confirmation returns 429',
+    exchange: 'confirmation',
+    fault: '429',
+    exitCode: 8,
+    paid: 0,
+  },
+  {
+    why: 'the confirmation loses its answer',
+    exchange: 'confirmation',
+    fault: 'dropped after',
+    exitCode: 0,
+    paid: 1,
+  },
+  {
+    why: 'the confirmation returns another transaction',
+    exchange: 'confirmation',
+    fault: 'another transaction',
+    exitCode: 0,
+    paid: 1,
+  },
 ];
 
-describe.concurrent('a permanently broken exchange', () => {
-  test.for(lasting)(
-    '$exchange ($fault) ends with $exitCode, and later in the true state',
-    async (given, { payment }) => {
+describe.concurrent('svcpay send with a permanently broken request', () => {
+  test.for(lasting.map((each) => [each.exitCode, each.why, each] as const))(
+    'exits %s if %s every time, and reports the true outcome later',
+    async ([, , given], { payment }) => {
       payment.proxy.break(given.exchange, given.fault, Infinity);
       const run = await payment.send();
       expect(run).toMatchObject({
@@ -75,7 +137,7 @@ describe.concurrent('a permanently broken exchange', () => {
     },
   );
 
-  test('reads after the confirmation end with 8 after the wait, and resume reports the outcome', async ({
+  test('exits 8 after --wait-timeout if every state read returns 500, and tx resume reports the outcome', async ({
     payment,
   }) => {
     payment.proxy.break('read', '500 before', Infinity);
@@ -92,7 +154,7 @@ describe.concurrent('a permanently broken exchange', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('a confirmation with a lost answer, then answered with 2005, is not reported as failed', async ({
+  test('reports paid if the answer to the confirmation is lost and its repetition returns code 2005', async ({
     payment,
   }) => {
     payment.proxy.break('confirmation', 'dropped after');

@@ -35,10 +35,10 @@ const damages: readonly { what: string; damage: (whole: Buffer) => Buffer }[] = 
   { what: 'has a torn header', damage: (whole) => Buffer.from(whole).fill(0, 0, 16) },
 ];
 
-describe.concurrent('a journal that is damaged', () => {
-  test.for(damages)(
-    '($what) is not changed, and stops payments until it is replaced',
-    async ({ damage }, { payment }) => {
+describe.concurrent('svcpay with a damaged journal', () => {
+  test.for(damages.map((each) => [each.what, each] as const))(
+    'stops payments and keeps the file until tx resume --new-journal if the journal %s',
+    async ([, { damage }], { payment }) => {
       const file = journalIn(payment.around.home);
       const damaged = damage(await withJournal(payment));
       writeFileSync(file, damaged);
@@ -63,7 +63,7 @@ describe.concurrent('a journal that is damaged', () => {
     },
   );
 
-  test('(its tables were in a lost log) stops payments until it is replaced', async ({
+  test('stops payments until tx resume --new-journal if the journal lost its tables', async ({
     payment,
   }) => {
     const file = journalIn(payment.around.home);
@@ -84,7 +84,7 @@ describe.concurrent('a journal that is damaged', () => {
     expect(await send(payment)).toMatchObject({ exitCode: 0 });
   });
 
-  test('replaced after a payment does not pay twice: the reference is found at the service', async ({
+  test('pays once if the journal is replaced after a payment, because the service has the reference', async ({
     payment,
   }) => {
     const first = await send(payment);
@@ -95,7 +95,7 @@ describe.concurrent('a journal that is damaged', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('or lost stops payments until it is replaced, whatever was paid before', async ({
+  test('stops payments until tx resume --new-journal if the journal is missing after a payment', async ({
     payment,
   }) => {
     const { home } = payment.around;
@@ -123,7 +123,7 @@ describe.concurrent('a journal that is damaged', () => {
     });
   });
 
-  test('is not replaced while it is valid', async ({ payment }) => {
+  test('refuses tx resume --new-journal while the journal is valid', async ({ payment }) => {
     const whole = await withJournal(payment);
     expect(await svcpay(['tx', 'resume', '--new-journal'], payment.around)).toMatchObject({
       exitCode: 2,
@@ -132,25 +132,30 @@ describe.concurrent('a journal that is damaged', () => {
   });
 });
 
-describe.concurrent('a journal', () => {
-  test.for([
-    { what: 'of a newer version', sql: 'PRAGMA user_version = 99', message: 'newer svcpay' },
-    { what: 'of another program', sql: 'PRAGMA application_id = 1', message: 'another program' },
-  ])('$what is not changed, and nothing is paid', async ({ sql, message }, { payment }) => {
-    await withJournal(payment);
-    const file = journalIn(payment.around.home);
-    const db = new Database(file);
-    db.exec(sql);
-    db.close();
-    const before = readFileSync(file);
-    const run = await send(payment);
-    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.error().message).toContain(message);
-    expect(readFileSync(file).equals(before)).toBe(true);
-    expect(created(payment, 1)).toBe(0);
-  });
+describe.concurrent('svcpay send', () => {
+  test.for(
+    [
+      { what: 'a newer svcpay', sql: 'PRAGMA user_version = 99', message: 'newer svcpay' },
+      { what: 'another program', sql: 'PRAGMA application_id = 1', message: 'another program' },
+    ].map((each) => [each.what, each] as const),
+  )(
+    'pays nothing and leaves the journal unchanged if it is from %s',
+    async ([, { sql, message }], { payment }) => {
+      await withJournal(payment);
+      const file = journalIn(payment.around.home);
+      const db = new Database(file);
+      db.exec(sql);
+      db.close();
+      const before = readFileSync(file);
+      const run = await send(payment);
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(run.error().message).toContain(message);
+      expect(readFileSync(file).equals(before)).toBe(true);
+      expect(created(payment, 1)).toBe(0);
+    },
+  );
 
-  test('in a read-only folder stops every payment', async ({ payment }) => {
+  test('pays nothing if the folder of the journal cannot be created', async ({ payment }) => {
     const home = join(payment.around.home, 'journal.db');
     writeFileSync(home, '');
     const run = await svcpay(payment.command, { ...payment.around, home: join(home, 'folder') });
@@ -158,17 +163,20 @@ describe.concurrent('a journal', () => {
     expect(created(payment, 0)).toBe(0);
   });
 
-  test.skipIf(!canMount())('on a read-only disk stops every payment', async ({ payment }) => {
-    await withJournal(payment);
-    const { home } = payment.around;
-    const run = await mounted(['-o', 'bind,ro', home, home], () =>
-      svcpayProcess(payment.command, payment.around),
-    );
-    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(created(payment, 1)).toBe(0);
-  });
+  test.skipIf(!canMount())(
+    'pays nothing if the journal is on a read-only disk',
+    async ({ payment }) => {
+      await withJournal(payment);
+      const { home } = payment.around;
+      const run = await mounted(['-o', 'bind,ro', home, home], () =>
+        svcpayProcess(payment.command, payment.around),
+      );
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(created(payment, 1)).toBe(0);
+    },
+  );
 
-  test.skipIf(!canMount())('on a full disk stops every payment', async ({ payment }) => {
+  test.skipIf(!canMount())('pays nothing if the journal is on a full disk', async ({ payment }) => {
     const home = join(payment.around.home, 'full');
     mkdirSync(home);
     const disk = ['-t', 'tmpfs', '-o', 'size=16k', 'none', home];
@@ -181,7 +189,7 @@ describe.concurrent('a journal', () => {
   });
 });
 
-test.concurrent('a journal locked by another program after the confirmation is waited for once', async ({
+test.concurrent('svcpay send waits only once for a journal that another program locks after the confirmation', async ({
   payment,
 }) => {
   const { home } = payment.around;
@@ -232,12 +240,12 @@ const pendingSchema = v.array(v.object({ agreed: v.boolean() }));
 
 const hasLimits = existsSync('/bin/sh') && process.platform !== 'win32';
 
-describe.skipIf(!hasLimits)('a disk that fills up', { concurrent: true }, () => {
+describe.skipIf(!hasLimits)('svcpay send on a disk that fills up', { concurrent: true }, () => {
   // Blocks of 512 bytes: from no room for the tables at all, step by step, to room for the whole
   // payment.
   const room = [16, 64, 128, 144, 152, 160, 168, 176, 184, 192, 256];
   test.for(room)(
-    'after %d blocks pays at most once, reports it, and resumes when there is space',
+    'pays at most once if its files are limited to %d blocks, and resumes when there is space',
     async (blocks, { payment }) => {
       const run = await limited(payment, blocks);
       expect([0, 2]).toContain(run.exitCode);

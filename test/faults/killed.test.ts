@@ -1,5 +1,5 @@
-// The program killed at every step and at any time: `tx resume` completes what was submitted, the
-// same command everything, once.
+// The program is killed at every step and at any time: `tx resume` completes submitted payments, and
+// the original command completes every payment, once.
 import { describe, expect } from 'vitest';
 import type { Exchange } from '../support/faulty-proxy.js';
 import { timeoutFlags, test, type Payment } from '../support/faults.js';
@@ -15,6 +15,22 @@ interface Step {
    */
   readonly late: boolean;
 }
+
+const requests: Record<Exchange, string> = {
+  'sign-in': 'the sign-in',
+  list: 'the list request',
+  wallets: 'the wallet request',
+  'create request': 'the create request',
+  confirmation: 'the confirmation',
+  read: 'the state read',
+};
+
+const named = (step: Step): Step & { readonly why: string } => ({
+  ...step,
+  why: step.late
+    ? `before ${requests[step.exchange]}, which arrives later`
+    : `${step.when} ${requests[step.exchange]}`,
+});
 
 const exchanges: readonly Exchange[] = [
   'sign-in',
@@ -42,10 +58,10 @@ async function finish(payment: Payment): Promise<void> {
   expect(await payment.timesPaid()).toBe(1);
 }
 
-describe.concurrent('kill -9', () => {
-  test.for([...steps, ...lateSteps])(
-    '$when the $exchange (late: $late) leaves a payment that is completed once',
-    async (step, { payment }) => {
+describe.concurrent('svcpay send killed with SIGKILL', () => {
+  test.for([...steps, ...lateSteps].map(named).map((each) => [each.why, each] as const))(
+    'pays once in the end if it is killed %s',
+    async ([, step], { payment }) => {
       const held = payment.proxy.hold(step.exchange, step.when);
       const running = startSvcpay(payment.command, payment.around);
       const { release } = await held;
@@ -58,9 +74,12 @@ describe.concurrent('kill -9', () => {
     },
   );
 
-  test.for(['wallets', 'create request'] as const)(
-    'after the %s leaves a payment that tx resume --yes names and does not pay',
-    async (exchange, { payment }) => {
+  test.for([
+    ['wallet request', 'wallets'],
+    ['create request', 'create request'],
+  ] as const)(
+    'leaves a payment that tx resume --yes names but does not pay if it is killed after the %s',
+    async ([, exchange], { payment }) => {
       const held = payment.proxy.hold(exchange, 'after');
       const running = startSvcpay(payment.command, payment.around);
       await held;
@@ -80,7 +99,7 @@ describe.concurrent('kill -9', () => {
 
   const moments = Array.from({ length: 8 }, (_, index) => 60 + index * 55);
   test.for(moments)(
-    '%d ms after the start leaves a payment that is completed once',
+    'pays once in the end if it is killed %d ms after the start',
     async (after, { payment }) => {
       const running = startSvcpay(payment.command, payment.around);
       const timer = setTimeout(() => running.child.kill('SIGKILL'), after);
@@ -90,7 +109,7 @@ describe.concurrent('kill -9', () => {
     },
   );
 
-  test('of several payments leaves payments that one resume completes, with one exit code', async ({
+  test('leaves two payments that one tx resume completes if both are killed before their confirmation', async ({
     payment,
   }) => {
     const { proxy, around, sandbox } = payment;

@@ -19,14 +19,14 @@ const lost = (exchange: Meeting['exchange'], effect: Meeting['effect']): Meeting
 const calledExpired = ({ body, state }: Txn): string =>
   body['extRefId'] === 'order-1' ? 'expired' : state;
 
-describe('after its confirmation', { concurrent: true }, () => {
+describe('svcpay send after its confirmation', { concurrent: true }, () => {
   const early = [
-    { what: 'taken, its answer lost', effect: 'at once' as const },
-    { what: 'taken after its answer was lost', effect: 400 },
+    { what: 'took effect and lost its answer', effect: 'at once' as const },
+    { what: 'took effect after its answer was lost', effect: 400 },
   ];
-  test.for(early)(
-    'a payment ($what) that reads expired has an unknown outcome, and is not repeated',
-    async ({ effect }, { strict }) => {
+  test.for(early.map((each) => [each.what, each] as const))(
+    'exits 8 instead of paying again if reads return `expired` although the confirmation %s',
+    async ([, { effect }], { strict }) => {
       const { service, run } = strict;
       service.temper.meetings.push(lost('confirmation', effect));
       service.temper.reads = calledExpired;
@@ -41,7 +41,7 @@ describe('after its confirmation', { concurrent: true }, () => {
     },
   );
 
-  test('a payment that really expired has an unknown outcome, until --retry', async ({
+  test('exits 8 for a transaction that expired unpaid after its confirmation, until --retry', async ({
     strict,
   }) => {
     const { service, run } = strict;
@@ -74,7 +74,7 @@ describe('after its confirmation', { concurrent: true }, () => {
   });
 });
 
-test('a payment in flight at an unreachable service has an unknown outcome for watch, and is temporary for get', async ({
+test('svcpay tx watch exits 8 and tx get exits 75 for a payment in flight if the service is unreachable', async ({
   strict,
 }) => {
   const { service, run } = strict;
@@ -92,7 +92,7 @@ test('a payment in flight at an unreachable service has an unknown outcome for w
   });
 });
 
-test('a quote that another home confirmed, as seen here, is not paid again if it reads expired', async ({
+test('svcpay send does not pay again for a quote that another home confirmed if reads return `expired`', async ({
   strict,
 }) => {
   const { service, run } = strict;
@@ -117,10 +117,13 @@ const gateways = [
   { status: 400, body: '' },
 ];
 
-describe("a gateway's answer to a confirmation", { concurrent: true }, () => {
-  test.for(['at once', 'none'] as const)(
-    'with its own 4xx, whose effect is %s, leads to a repetition: paid once, exit 0',
-    async (effect, { strict }) => {
+describe('svcpay send behind a gateway', { concurrent: true }, () => {
+  test.for([
+    ['carried out', 'at once'],
+    ['never received', 'none'],
+  ] as const)(
+    'pays once if a gateway answers 4xx to a confirmation that the service %s',
+    async ([, effect], { strict }) => {
       const { service, run } = strict;
       const codes = await Promise.all(
         gateways.map(async ({ status, body }, index) => {
@@ -142,7 +145,7 @@ describe("a gateway's answer to a confirmation", { concurrent: true }, () => {
   );
 
   test.for([1, 5, 6].map((index) => gateways[index] ?? { status: 0, body: '' }))(
-    'with $status every time leaves an unknown outcome, which resume clarifies',
+    'exits 8 if a gateway answers $status to every confirmation and read, and tx resume finds the outcome',
     async ({ status, body }, { strict }) => {
       const { service, run } = strict;
       // The first is carried out in the end; reads are kept away by the same gateway until then.
@@ -161,8 +164,8 @@ describe("a gateway's answer to a confirmation", { concurrent: true }, () => {
 });
 
 /**
- * Refusals in any words: of two copies the first takes the money, and its effect refuses the
- * second.
+ * Refusals of a second copy of a confirmation: the first copy took the money, so the service refuses
+ * the second with any text.
  */
 const inAnyWords = [
   { status: 400, error: 'insufficient balance' },
@@ -178,9 +181,9 @@ const inAnyWords = [
   { status: 200, error: 'request limit', resultStatus: 'error' },
 ];
 
-test.for(inAnyWords)(
-  'a confirmation with an effect, answered with $status $error, is paid once despite stale reads',
-  async ({ status, ...body }, { strict }) => {
+test.for(inAnyWords.map((each) => [each.status, each.error, each] as const))(
+  'svcpay send pays once if an executed confirmation is answered with %s %s and reads are stale',
+  async ([, , { status, ...body }], { strict }) => {
     const { service, run } = strict;
     let reads = 0;
     service.temper.reads = ({ state }) => ((reads += 1) <= 3 ? 'quoted' : state);
@@ -201,8 +204,10 @@ test.for(inAnyWords)(
   },
 );
 
-describe('a reference', { concurrent: true }, () => {
-  test('refused as used, but not listed yet, has an unknown outcome', async ({ strict }) => {
+describe('svcpay send', { concurrent: true }, () => {
+  test('exits 8 if the service refuses a reference as used but does not list it yet', async ({
+    strict,
+  }) => {
     const { service, run } = strict;
     service.temper.lists = () => false;
     service.temper.meetings.push(lost('create request', 'at once'));
@@ -212,7 +217,9 @@ describe('a reference', { concurrent: true }, () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('refused as used is paid once by three concurrent homes', async ({ strict }) => {
+  test('pays a reference once if three homes send it and the service refuses it as used', async ({
+    strict,
+  }) => {
     const { service, run } = strict;
     Object.assign(service.temper, { createRequestsTogether: 3 });
     const ends = await Promise.all(['a', 'b', 'c'].map((at) => run(shop, at)));
@@ -221,7 +228,7 @@ describe('a reference', { concurrent: true }, () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('whose creation took effect late is paid once, although the service accepts references twice', async ({
+  test('pays once if a create request takes effect late and the service accepts used references', async ({
     strict,
   }) => {
     const { service, run } = strict;

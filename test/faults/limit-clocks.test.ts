@@ -12,36 +12,41 @@ const year = 365 * day;
 /** From one round to the next, the payments of the round before leave the last day. */
 const round = 26 * hour;
 
-describe('a limit per day counts a payment for one day', { concurrent: true }, () => {
-  test.for([
-    { dated: 'one answer in 30 days', wrong: () => Date.now() + 30 * day, isOnly: true },
-    { dated: 'one answer in 2099', wrong: () => Date.UTC(2099, 0), isOnly: true },
-    { dated: 'all answers in 2099', wrong: () => Date.UTC(2099, 0), isOnly: false },
-    { dated: 'all answers in 1970', wrong: () => day, isOnly: false },
-  ])('if the service dates $dated', async ({ wrong, isOnly }, { strict }) => {
-    const { service, run } = strict;
-    const rounds = isOnly ? 7 : 1;
-    await run('limits set --per-day 1500sat');
-    for (let answer = 1; answer <= rounds + 1; answer += 1) {
-      const now = (): number => Date.now() + answer * round;
-      const dates = (isWrong: (count: number) => boolean): void => {
-        let count = 0;
-        service.temper.headers = () => ({
-          date: new Date(isWrong((count += 1)) ? wrong() : now()).toUTCString(),
+describe('the daily limit', { concurrent: true }, () => {
+  test.for(
+    [
+      { dated: 'one answer 30 days ahead', wrong: () => Date.now() + 30 * day, isOnly: true },
+      { dated: 'one answer in the year 2099', wrong: () => Date.UTC(2099, 0), isOnly: true },
+      { dated: 'all answers in the year 2099', wrong: () => Date.UTC(2099, 0), isOnly: false },
+      { dated: 'all answers in the year 1970', wrong: () => day, isOnly: false },
+    ].map((each) => [each.dated, each] as const),
+  )(
+    'counts a payment for exactly one day if the service dates %s',
+    async ([, { wrong, isOnly }], { strict }) => {
+      const { service, run } = strict;
+      const rounds = isOnly ? 7 : 1;
+      await run('limits set --per-day 1500sat');
+      for (let answer = 1; answer <= rounds + 1; answer += 1) {
+        const now = (): number => Date.now() + answer * round;
+        const dates = (isWrong: (count: number) => boolean): void => {
+          let count = 0;
+          service.temper.headers = () => ({
+            date: new Date(isWrong((count += 1)) ? wrong() : now()).toUTCString(),
+          });
+        };
+        // Each answer of a payment in turn, so that the last before its confirmation is among them.
+        dates((count) => answer <= rounds && (count === answer || !isOnly));
+        expect(await run(`${lnurl('shop')} --ref day-${answer}`, 'home', { now })).toMatchObject({
+          exitCode: 0,
         });
-      };
-      // Each answer of a payment in turn, so that the last before its confirmation is among them.
-      dates((count) => answer <= rounds && (count === answer || !isOnly));
-      expect(await run(`${lnurl('shop')} --ref day-${answer}`, 'home', { now })).toMatchObject({
-        exitCode: 0,
-      });
-      dates(() => false);
-      expect(await run(`${lnurl('shop')} --ref more-${answer}`, 'home', { now })).toMatchObject({
-        exitCode: 7,
-        stdout: '',
-      });
-    }
-  });
+        dates(() => false);
+        expect(await run(`${lnurl('shop')} --ref more-${answer}`, 'home', { now })).toMatchObject({
+          exitCode: 7,
+          stdout: '',
+        });
+      }
+    },
+  );
 });
 
 const services = [
@@ -49,66 +54,78 @@ const services = [
   { dates: 'does not date its answers', date: () => 'unknown' },
 ] as const;
 
-describe.each(services)('with a service that $dates', { concurrent: true }, ({ date }) => {
-  /** Pays at these times of the machine's clock; resolves with the exit codes. */
-  async function payAt({ service, run }: Strict, offsets: readonly number[]): Promise<number[]> {
-    service.temper.headers = () => ({ date: date() });
-    await run('limits set --per-day 1500sat');
-    const codes: number[] = [];
-    for (const [at, offset] of offsets.entries()) {
-      const now = (): number => Date.now() + offset;
-      const paid = await run(`${lnurl('shop')} --ref payment-${at}`, 'home', { now });
-      codes.push(paid.exitCode);
+describe.each(services.map((each) => [each.dates, each] as const))(
+  'svcpay with a service that %s',
+  { concurrent: true },
+  (_dates, { date }) => {
+    /** Pays at these times of the machine's clock; resolves with the exit codes. */
+    async function payAt({ service, run }: Strict, offsets: readonly number[]): Promise<number[]> {
+      service.temper.headers = () => ({ date: date() });
+      await run('limits set --per-day 1500sat');
+      const codes: number[] = [];
+      for (const [at, offset] of offsets.entries()) {
+        const now = (): number => Date.now() + offset;
+        const paid = await run(`${lnurl('shop')} --ref payment-${at}`, 'home', { now });
+        codes.push(paid.exitCode);
+      }
+      return codes;
     }
-    return codes;
-  }
 
-  test('a machine clock that jumps ahead by years does not renew a limit', async ({ strict }) => {
-    expect(await payAt(strict, [0, 3 * year, 3 * year + hour])).toEqual([0, 7, 7]);
-  });
-
-  test('a machine clock that is set back by years does not renew a limit', async ({ strict }) => {
-    expect(await payAt(strict, [0, -3 * year, -3 * year + hour])).toEqual([0, 7, 7]);
-  });
-
-  test('a machine clock that was years ahead while it paid neither renews a limit nor blocks it for years', async ({
-    strict,
-  }) => {
-    const { service } = strict;
-    expect(await payAt(strict, [3 * year, 0])).toEqual([0, 7]);
-    // The next day, for both clocks.
-    const now = (): number => Date.now() + 25 * hour;
-    service.temper.headers = () =>
-      date() === 'unknown' ? { date: 'unknown' } : { date: new Date(now()).toUTCString() };
-    expect(await strict.run(`${lnurl('shop')} --ref tomorrow`, 'home', { now })).toMatchObject({
-      exitCode: 0,
+    test('does not reset the daily limit if the machine clock jumps ahead by years', async ({
+      strict,
+    }) => {
+      expect(await payAt(strict, [0, 3 * year, 3 * year + hour])).toEqual([0, 7, 7]);
     });
-  });
 
-  test('a machine clock that stays years behind renews a limit every day', async ({ strict }) => {
-    const { service, run } = strict;
-    expect(await payAt(strict, [-3 * year, -3 * year])).toEqual([0, 7]);
-    service.temper.headers = () =>
-      date() === 'unknown'
-        ? { date: 'unknown' }
-        : { date: new Date(Date.now() + 25 * hour).toUTCString() };
-    const now = (): number => Date.now() - 3 * year + 25 * hour;
-    expect(await run(`${lnurl('shop')} --ref tomorrow`, 'home', { now })).toMatchObject({
-      exitCode: 0,
+    test('does not reset the daily limit if the machine clock is set back by years', async ({
+      strict,
+    }) => {
+      expect(await payAt(strict, [0, -3 * year, -3 * year + hour])).toEqual([0, 7, 7]);
     });
-  });
 
-  test('a limit shows what it counts when the machine clock is years off', async ({ strict }) => {
-    await payAt(strict, [0]);
-    for (const offset of [3 * year, -3 * year]) {
-      const now = (): number => Date.now() + offset;
-      const shown = await strict.run('limits list --json', 'home', { now });
-      expect(shown.json()).toMatchObject([{ rule: 'per day', ccy: 'BTC', used: 0.00001003 }]);
-    }
-  });
-});
+    test('counts a payment for one day of the daily limit if the machine clock was years ahead when it paid', async ({
+      strict,
+    }) => {
+      const { service } = strict;
+      expect(await payAt(strict, [3 * year, 0])).toEqual([0, 7]);
+      // The next day, for both clocks.
+      const now = (): number => Date.now() + 25 * hour;
+      service.temper.headers = () =>
+        date() === 'unknown' ? { date: 'unknown' } : { date: new Date(now()).toUTCString() };
+      expect(await strict.run(`${lnurl('shop')} --ref tomorrow`, 'home', { now })).toMatchObject({
+        exitCode: 0,
+      });
+    });
 
-test('a machine clock that jumps ahead by days does not renew a limit if the service dates its answers', async ({
+    test('resets the daily limit every day if the machine clock stays years behind', async ({
+      strict,
+    }) => {
+      const { service, run } = strict;
+      expect(await payAt(strict, [-3 * year, -3 * year])).toEqual([0, 7]);
+      service.temper.headers = () =>
+        date() === 'unknown'
+          ? { date: 'unknown' }
+          : { date: new Date(Date.now() + 25 * hour).toUTCString() };
+      const now = (): number => Date.now() - 3 * year + 25 * hour;
+      expect(await run(`${lnurl('shop')} --ref tomorrow`, 'home', { now })).toMatchObject({
+        exitCode: 0,
+      });
+    });
+
+    test('shows the used part of the daily limit if the machine clock is years off', async ({
+      strict,
+    }) => {
+      await payAt(strict, [0]);
+      for (const offset of [3 * year, -3 * year]) {
+        const now = (): number => Date.now() + offset;
+        const shown = await strict.run('limits list --json', 'home', { now });
+        expect(shown.json()).toMatchObject([{ rule: 'per day', ccy: 'BTC', used: 0.00001003 }]);
+      }
+    });
+  },
+);
+
+test('svcpay does not reset the daily limit if the machine clock jumps ahead by days but the service dates its answers', async ({
   strict,
 }) => {
   const { service, run } = strict;
@@ -123,7 +140,7 @@ test('a machine clock that jumps ahead by days does not renew a limit if the ser
 
 const jumpingClock = pathToFileURL(join(import.meta.dirname, 'fixtures/jumping-clock.mjs')).href;
 
-test('the built program counts a day by the service when its machine clock is years off', async ({
+test('the built svcpay counts the daily limit by the service clock if the machine clock is years off', async ({
   strict,
 }) => {
   const { service, home } = strict;

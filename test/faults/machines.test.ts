@@ -1,5 +1,5 @@
-// Many homes on one database, as on many machines: each payment once, limits held, every event once
-// and in order, whatever becomes of a process, of the database, or of the way to it.
+// Many homes on one database, as on many machines: each payment is made once, limits hold, and every
+// event arrives once and in order, even if a process, the database or its connection fails.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,19 +61,23 @@ async function proxied(): Promise<DatabaseProxy> {
 
 const sendOn = ({ command, around }: Payment, url: string): Promise<Run> =>
   svcpay([...command, ...timeoutFlags], machine(around, url));
-/** In this process, where no other one is at it meanwhile. */
+/** In this process, if no other process pays at the same time. */
 const sendHere = ({ command, around }: Payment, url: string): Promise<Run> =>
   svcpayHere([...command, ...timeoutFlags], machine(around, url));
 
-describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () => {
-  test('five pay a reference once, and all report its payment', async ({ payment }) => {
+describe.skipIf(!hasPostgres)('svcpay on a shared database', { timeout: 120_000 }, () => {
+  test('pays once if five homes send one reference, and reports one transaction to all', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
     expectSameTransaction(await several(5, () => sendOn(payment, url)));
     expect(await payment.timesPaid()).toBe(1);
     expect(payment.sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('four pay an invoice once with different references', async ({ payment }) => {
+  test('pays an invoice once if four homes send it under different references', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
     const runs = await several(4, (n) =>
       svcpay(
@@ -100,7 +104,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('two programs of an integrator and the command line pay a reference once', async ({
+  test('pays a reference once if two library programs and the command line send it', async ({
     sandbox,
   }) => {
     const url = await preparedDatabase(server);
@@ -127,7 +131,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('a program of an integrator refuses a database that it does not expect', async () => {
+  test('refuses a library program that expects another database id', async () => {
     const url = await preparedDatabase(server);
     for (const given of [{ id: 'another' }, undefined])
       await expect(Reflect.apply(openPostgresJournal, undefined, [url, given])).rejects.toThrow(
@@ -135,7 +139,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
       );
   });
 
-  test('six respect one limit per day, whatever their clocks', async ({ payment }) => {
+  test('enforces one daily limit across six homes whose clocks differ', async ({ payment }) => {
     const url = await preparedDatabase(server);
     const runs = await several(6, async (n) => {
       const jump = String([0, 3_600_000, -3_600_000, 90_000_000, 0, 60_000][n]);
@@ -162,7 +166,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     ['confirmation', 'before'],
     ['confirmation', 'after'],
   ] as const)(
-    'another resumes where one was killed (%s, %s)',
+    'resumes a payment from another home if its process was killed during %s, %s the service acted',
     async ([exchange, when], { payment }) => {
       const url = await preparedDatabase(server);
       const held = payment.proxy.hold(exchange, when);
@@ -180,7 +184,9 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     },
   );
 
-  test('one with lost answers to commits finds their outcome', async ({ payment }) => {
+  test('finds out whether a database commit succeeded if the answer to the commit is lost', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
     const proxy = await proxied();
     proxy.cutCommits(4);
@@ -191,7 +197,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect([proxy.cuts(), await payment.timesPaid()]).toEqual([4, 1]);
   });
 
-  test('one completes a confirmed payment without the database, with a notice', async ({
+  test('completes a confirmed payment with a notice if the database becomes unreachable', async ({
     payment,
   }) => {
     const url = await preparedDatabase(server);
@@ -211,7 +217,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('one moves nothing if the database does not answer', async ({ payment }) => {
+  test('moves nothing if the database does not answer', async ({ payment }) => {
     const proxy = await proxied();
     proxy.silence();
     const around = machine(payment.around, proxy.through(await preparedDatabase(server)));
@@ -224,7 +230,7 @@ describe.skipIf(!hasPostgres)('homes on one database', { timeout: 120_000 }, () 
   });
 
   test.skipIf(!hasPgBouncer)(
-    'three pay a reference once through a pooler without sessions',
+    'pays a reference once if three homes connect through a pooler without sessions',
     async ({ payment }) => {
       const url = (await server.pooler()).through(await preparedDatabase(server));
       expectSameTransaction(await several(3, () => sendOn(payment, url)));
@@ -244,29 +250,24 @@ const refused: readonly [
   url: (url: string) => string,
   exitCode: number,
 ][] = [
-  ['of a newer version', 'UPDATE svcpay.parts SET version = 99', (url) => url, 2],
+  ['has tables of a newer version', 'UPDATE svcpay.parts SET version = 99', (url) => url, 2],
   [
-    'that may only be read',
+    'is read-only for its user',
     'CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA svcpay TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA svcpay TO reader',
     (url) => url.replace('owner@', 'reader@'),
     4,
   ],
-  [
-    'that is full',
-    fails('53100', 'could not extend file: No space left on device'),
-    (url) => url,
-    75,
-  ],
-  ['that is not there', 'SELECT 1', (url) => `${url}-not`, 2],
-  ['that was damaged', 'ALTER TABLE svcpay.attempts DROP COLUMN txn_state', (url) => url, 2],
-  ['of another kind', 'SELECT 1', (url) => url.replace('postgres:', 'mysql:'), 2],
-  ['that does not encrypt as asked', 'SELECT 1', (url) => `${url}?sslmode=require`, 2],
-  ['where nobody listens', 'SELECT 1', (url) => url.replace(/:\d+\//, ':1/'), 75],
+  ['is full', fails('53100', 'could not extend file: No space left on device'), (url) => url, 75],
+  ['does not exist', 'SELECT 1', (url) => `${url}-not`, 2],
+  ['lacks a column', 'ALTER TABLE svcpay.attempts DROP COLUMN txn_state', (url) => url, 2],
+  ['is not PostgreSQL', 'SELECT 1', (url) => url.replace('postgres:', 'mysql:'), 2],
+  ['does not support the requested encryption', 'SELECT 1', (url) => `${url}?sslmode=require`, 2],
+  ['refuses connections', 'SELECT 1', (url) => url.replace(/:\d+\//, ':1/'), 75],
 ];
 
-describe.skipIf(!hasPostgres).concurrent('a database', () => {
+describe.skipIf(!hasPostgres).concurrent('svcpay send', () => {
   test.for(refused)(
-    '%s pays nothing, and names the setting',
+    'pays nothing and names SVCPAY_DATABASE_URL if the database %s',
     async ([_what, sql, change, exitCode], { payment }) => {
       const url = await preparedDatabase(server);
       server.sql(sql, new URL(url).pathname.slice(1));
@@ -278,8 +279,10 @@ describe.skipIf(!hasPostgres).concurrent('a database', () => {
   );
 });
 
-describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
-  test('during payments neither loses nor repeats any', async ({ payment }) => {
+describe.skipIf(!hasPostgres)('svcpay send during a database crash', () => {
+  test('pays once if the database crashes before the confirmation and restarts', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
     const held = payment.proxy.hold('confirmation', 'before');
     const running = sendOn(payment, url);
@@ -292,7 +295,7 @@ describe.skipIf(!hasPostgres)('a database that crashes and comes back', () => {
 });
 
 test.skipIf(!hasPostgres)(
-  'three machines with one batch file pay each row once, with equal reports',
+  'svcpay batch pays each row once and writes equal reports if three machines run one file',
   async ({ sandbox }) => {
     const url = await preparedDatabase(server);
     const machines = Array.from({ length: 3 }, () => machine({ home: '', sandbox }, url));
@@ -315,7 +318,7 @@ test.skipIf(!hasPostgres)(
 );
 
 test.skipIf(!hasPostgres)(
-  'two machines that resume at once confirm each payment once, and read none that the list shows',
+  'svcpay tx resume on two machines at once confirms each payment once and reads no payment that the list shows',
   { timeout: 60_000 },
   async ({ sandbox }) => {
     const url = await preparedDatabase(server);
@@ -370,7 +373,7 @@ function told(file: string): Record<string, string[]> {
 }
 
 test.skipIf(!hasPostgres)(
-  'two receivers on one database deliver every event in order, even if one is killed',
+  'svcpay webhook listen delivers every event in order if one of two receivers on a database is killed',
   async () => {
     const url = await preparedDatabase(server);
     const application = await startApplication(() => 200);

@@ -25,7 +25,7 @@ async function metricsAt(url: string): Promise<Map<string, number>> {
   );
 }
 
-test('a payment whose process was killed is found from the journal alone, with its host and process', async ({
+test('svcpay tx pending names the host and process of a payment whose process was killed', async ({
   payment,
 }) => {
   const { home } = payment.around;
@@ -59,45 +59,49 @@ test('a payment whose process was killed is found from the journal alone, with i
   expect(payment.sandbox.requests()).toHaveLength(requests);
 });
 
-atHome('metrics count requests, refusals, deliveries and what waits', async ({ home }) => {
-  let isUp = false;
-  const application = await startApplication(() => (isUp ? 200 : 503));
-  const listener = await startListening(
-    ['--metrics', '0', '--forward-to', `${application.url}?token=secret`, '--exec', 'exit 3'],
-    { home },
-  );
-  const target = new URL(application.url).origin;
-  const event = { txnId: 't1', txnState: 'completed', updatedAt: 1 };
-  for (const secret of ['wrong', undefined, undefined]) await deliver(listener.url, event, secret);
-  let before = new Map<string, number>();
-  const isRun = (): boolean =>
-    before.has('svcpay_exec_exits_total{code="3"}') &&
-    !before.has('svcpay_webhook_backlog{consumer="exec"}');
-  await until(async () => ((before = await metricsAt(listener.metricsUrl)), isRun()));
-  expect(
-    Object.fromEntries(
-      [...before].filter(([name]) => /requests|duplicates|backlog\{|failed|up/.test(name)),
-    ),
-  ).toEqual({
-    'svcpay_webhook_requests_total{result="stored"}': 2,
-    'svcpay_webhook_requests_total{result="wrong_signature"}': 1,
-    'svcpay_webhook_requests_total{result="refused"}': 0,
-    'svcpay_webhook_requests_total{result="not_stored"}': 0,
-    svcpay_webhook_duplicates_total: 1,
-    [`svcpay_webhook_deliveries_total{consumer="${target}",result="failed"}`]: 0,
-    'svcpay_webhook_deliveries_total{consumer="exec",result="failed"}': 1,
-    [`svcpay_webhook_backlog{consumer="${target}"}`]: 1,
-    svcpay_database_up: 1,
-  });
-  expect(before.get('svcpay_database_seconds_count{call="append"}')).toBe(2);
-  expect(before.get(`svcpay_webhook_backlog_oldest_seconds{consumer="${target}"}`)).toBeLessThan(
-    60,
-  );
-  isUp = true;
-  const isDelivered = (now: Map<string, number>): boolean =>
-    now.get(`svcpay_webhook_deliveries_total{consumer="${target}",result="delivered"}`) === 1 &&
-    !now.has(`svcpay_webhook_backlog{consumer="${target}"}`);
-  await until(async () => isDelivered(await metricsAt(listener.metricsUrl)));
-  const status = await svcpay(['db', 'status', '--json'], { home });
-  expect(status.json()).toMatchObject([{}, { backlog: [] }]);
-});
+atHome(
+  'svcpay webhook listen --metrics counts requests, deliveries and the backlog',
+  async ({ home }) => {
+    let isUp = false;
+    const application = await startApplication(() => (isUp ? 200 : 503));
+    const listener = await startListening(
+      ['--metrics', '0', '--forward-to', `${application.url}?token=secret`, '--exec', 'exit 3'],
+      { home },
+    );
+    const target = new URL(application.url).origin;
+    const event = { txnId: 't1', txnState: 'completed', updatedAt: 1 };
+    for (const secret of ['wrong', undefined, undefined])
+      await deliver(listener.url, event, secret);
+    let before = new Map<string, number>();
+    const isRun = (): boolean =>
+      before.has('svcpay_exec_exits_total{code="3"}') &&
+      !before.has('svcpay_webhook_backlog{consumer="exec"}');
+    await until(async () => ((before = await metricsAt(listener.metricsUrl)), isRun()));
+    expect(
+      Object.fromEntries(
+        [...before].filter(([name]) => /requests|duplicates|backlog\{|failed|up/.test(name)),
+      ),
+    ).toEqual({
+      'svcpay_webhook_requests_total{result="stored"}': 2,
+      'svcpay_webhook_requests_total{result="wrong_signature"}': 1,
+      'svcpay_webhook_requests_total{result="refused"}': 0,
+      'svcpay_webhook_requests_total{result="not_stored"}': 0,
+      svcpay_webhook_duplicates_total: 1,
+      [`svcpay_webhook_deliveries_total{consumer="${target}",result="failed"}`]: 0,
+      'svcpay_webhook_deliveries_total{consumer="exec",result="failed"}': 1,
+      [`svcpay_webhook_backlog{consumer="${target}"}`]: 1,
+      svcpay_database_up: 1,
+    });
+    expect(before.get('svcpay_database_seconds_count{call="append"}')).toBe(2);
+    expect(before.get(`svcpay_webhook_backlog_oldest_seconds{consumer="${target}"}`)).toBeLessThan(
+      60,
+    );
+    isUp = true;
+    const isDelivered = (now: Map<string, number>): boolean =>
+      now.get(`svcpay_webhook_deliveries_total{consumer="${target}",result="delivered"}`) === 1 &&
+      !now.has(`svcpay_webhook_backlog{consumer="${target}"}`);
+    await until(async () => isDelivered(await metricsAt(listener.metricsUrl)));
+    const status = await svcpay(['db', 'status', '--json'], { home });
+    expect(status.json()).toMatchObject([{}, { backlog: [] }]);
+  },
+);

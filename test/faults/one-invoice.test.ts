@@ -1,4 +1,4 @@
-// One invoice is paid once, by whatever name, reference, home or command it is asked for again.
+// svcpay pays an invoice once, even if another hostname, reference, home or command repeats it.
 import { writeFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { test, type Strict } from '../support/strict.js';
@@ -25,7 +25,7 @@ const ways: readonly {
     second: (invoice, { run }) => run(send(invoice), 'elsewhere'),
   },
   {
-    what: 'without a reference, where one with a reference was',
+    what: 'without a reference, after a payment with a reference',
     first: (invoice, { run }) => run(send(invoice, 'a')),
     second: (invoice, { run }) => run(send(invoice)),
   },
@@ -35,7 +35,7 @@ const ways: readonly {
     second: (invoice, { run }) => run(send(invoice, 'c')),
   },
   {
-    what: 'by another name of the host',
+    what: 'under another hostname of the service',
     first: (invoice, { run }) => run(send(invoice)),
     second: (invoice, strict) =>
       strict.run(send(invoice), 'home', {
@@ -43,24 +43,26 @@ const ways: readonly {
       }),
   },
   {
-    what: 'by another name of the account',
+    what: 'with --account, after a payment without --account',
     first: (invoice, { run }) => run(send(invoice)),
     second: (invoice, { run, service }) => run(`${send(invoice)} --account ${service.accountId}`),
   },
   {
-    what: 'in a batch after it was paid alone',
+    what: 'in a batch, after a single payment',
     first: (invoice, { run }) => run(send(invoice)),
     second: (invoice, strict) => strict.run(batch(strict, 'after', invoice)),
   },
   {
-    what: 'alone after it was paid in a batch, from another home',
+    what: 'alone from another home, after a batch',
     first: (invoice, strict) => strict.run(batch(strict, 'before', invoice)),
     second: (invoice, { run }) => run(send(invoice), 'elsewhere'),
   },
 ];
 
-describe('an invoice', { concurrent: true }, () => {
-  test('is paid once, however the command is repeated', async ({ strict }) => {
+describe('svcpay', { concurrent: true }, () => {
+  test('pays an invoice once if another command, reference or home repeats the payment', async ({
+    strict,
+  }) => {
     const { service } = strict;
     const tried: { what: string; paid: number }[] = [];
     for (const { what, first, second } of ways) {
@@ -73,7 +75,7 @@ describe('an invoice', { concurrent: true }, () => {
     expect(tried).toEqual(ways.map(({ what }) => ({ what, paid: 1 })));
   });
 
-  test('is paid once by concurrent homes, because the service refuses a used reference', async ({
+  test('pays an invoice once if three homes send it and the service refuses a used reference', async ({
     strict,
   }) => {
     const { service, run } = strict;

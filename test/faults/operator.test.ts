@@ -23,7 +23,7 @@ const tablesIn = (url: string): string =>
 const send = ({ command, around }: Payment, url: string): Promise<Run> =>
   svcpay(command, at(around, url));
 
-describe.skipIf(!hasPostgres)('a home and its database', () => {
+describe.skipIf(!hasPostgres)('svcpay with a database', () => {
   test('pays nothing from an empty database, and creates no table in it', async ({ payment }) => {
     const empty = server.database();
     const run = await send(payment, empty);
@@ -39,7 +39,9 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
     expect([tablesIn(empty), await payment.timesPaid()]).toEqual(['0', 0]);
   });
 
-  test('pays nothing from a different database until a person agrees', async ({ payment }) => {
+  test('pays nothing from a database with another id until a person accepts the id', async ({
+    payment,
+  }) => {
     const [first, second] = [await preparedDatabase(server), await preparedDatabase(server)];
     expect(await send(payment, first)).toMatchObject({ exitCode: 0 });
     const run = await send(payment, second);
@@ -59,7 +61,7 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
     });
   });
 
-  test('pays nothing from a database if its own journal was lost before it was moved', async ({
+  test('pays nothing from a database if the journal file of the home was lost before the move', async ({
     payment,
   }) => {
     const { around } = payment;
@@ -82,7 +84,7 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
     expect(await send(payment, url)).toMatchObject({ exitCode: 0 });
   });
 
-  test('db status and doctor show the id, the rows, and whether a write succeeds', async ({
+  test('shows the database id, the row count and writability in db status and doctor', async ({
     payment,
   }) => {
     const url = await preparedDatabase(server);
@@ -108,7 +110,7 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
     expect(await status()).toMatchObject([{ id, rows: 1, writable: false }, { writable: false }]);
   });
 
-  test('db status counts the payments in files of a home', async ({ payment }) => {
+  test('counts the payments of a journal file in db status', async ({ payment }) => {
     await payment.send();
     expect((await svcpay(['db', 'status', '--json'], payment.around)).json()).toMatchObject([
       { rows: 1, writable: true },
@@ -117,8 +119,10 @@ describe.skipIf(!hasPostgres)('a home and its database', () => {
   });
 });
 
-describe.skipIf(!hasPostgres)('limits of an account in a database', () => {
-  test('apply to a new home, which can only narrow them', async ({ payment }) => {
+describe.skipIf(!hasPostgres)('svcpay with account limits in a database', () => {
+  test('applies the limits to a new home, whose own settings can only narrow them', async ({
+    payment,
+  }) => {
     const url = await preparedDatabase(server);
     const fresh = (env: Record<string, string> = {}): Here => {
       const home = mkdtempSync(join(tmpdir(), 'svcpay-fresh-'));
@@ -147,7 +151,7 @@ describe.skipIf(!hasPostgres)('limits of an account in a database', () => {
     expect((await limit(fresh(), 'list')).json()).toEqual([]);
   });
 
-  test('include those of the settings from the first change on, with the lower one of each', async ({
+  test('merges the limits of the settings into the database with the lower amount of each rule', async ({
     payment,
   }) => {
     const url = await preparedDatabase(server);
@@ -172,8 +176,8 @@ describe.skipIf(!hasPostgres)('limits of an account in a database', () => {
   });
 });
 
-describe.skipIf(!hasPostgres)('a database that refuses', () => {
-  test('writes temporarily, as in a failover, ends with 75 and moves nothing', async ({
+describe.skipIf(!hasPostgres)('svcpay with a database that refuses access', () => {
+  test('exits 75 and moves nothing if the database is read-only, as during a failover', async ({
     payment,
   }) => {
     const url = await preparedDatabase(server);
@@ -184,9 +188,7 @@ describe.skipIf(!hasPostgres)('a database that refuses', () => {
     expect(payment.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('a role without privileges leads to a list of GRANTs, which are sufficient', async ({
-    payment,
-  }) => {
+  test('lists the GRANTs that a role without privileges needs', async ({ payment }) => {
     const url = await preparedDatabase(server);
     server.sql('CREATE ROLE payer LOGIN', nameOf(url));
     onTestFinished(() => void server.sql('DROP OWNED BY payer; DROP ROLE payer', nameOf(url)));
@@ -204,8 +206,8 @@ describe.skipIf(!hasPostgres)('a database that refuses', () => {
   });
 });
 
-describe.skipIf(!hasPostgres)('a starting database', () => {
-  test('delays the command', async ({ payment }) => {
+describe.skipIf(!hasPostgres)('svcpay with a starting database', () => {
+  test('waits until the database has started', async ({ payment }) => {
     const home = mkdtempSync(join(tmpdir(), 'svcpay-late-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const url = await preparedDatabase(server);
@@ -218,7 +220,7 @@ describe.skipIf(!hasPostgres)('a starting database', () => {
 });
 
 test.skipIf(!hasPostgres)(
-  "an upgrade may take longer than a payment's timeout",
+  'svcpay db upgrade may run longer than the timeout of a payment',
   async ({ home }) => {
     const url = server.database();
     // One statement takes longer than those of a payment may.

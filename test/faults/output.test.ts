@@ -1,12 +1,11 @@
-// Output that cannot be written, and output that is hard to write: neither changes what becomes of
-// the money.
+// Output that cannot be written, or is deeply nested, never changes a payment.
 import { describe, expect } from 'vitest';
 import { startSvcpay, svcpay } from '../support/svcpay.js';
 import { test } from '../support/faults.js';
 
 const lost = 'stdout cannot be written (ENOSPC): its output is lost.';
 
-describe.concurrent('a payment', () => {
+describe.concurrent('svcpay send', () => {
   const outputs = [
     {
       redirect: '>/dev/full',
@@ -17,16 +16,16 @@ describe.concurrent('a payment', () => {
     { redirect: '>/dev/full 2>/dev/full', stdout: '', stderr: '' },
     { redirect: '>&- 2>&-', stdout: '', stderr: '' },
   ];
-  test.for(outputs)(
-    'is made and ends with 0 with $redirect',
-    async ({ redirect, ...written }, { payment }) => {
+  test.for(outputs.map((each) => [each.redirect, each] as const))(
+    'pays and exits 0 if the shell redirects output with %s',
+    async ([, { redirect, ...written }], { payment }) => {
       const run = await svcpay(payment.command, { ...payment.around, redirect });
       expect(run).toMatchObject({ exitCode: 0, ...written });
       expect(await payment.timesPaid()).toBe(1);
     },
   );
 
-  test('continues if nobody reads its output', async ({ payment }) => {
+  test('completes the payment if the reader of its output is gone', async ({ payment }) => {
     const running = startSvcpay(
       [...payment.command.filter((word) => word !== '--json'), '-o', 'jsonl'],
       payment.around,
@@ -37,7 +36,7 @@ describe.concurrent('a payment', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('that continues without its terminal has another exit code than one that moved nothing', async ({
+  test('exits 8 if it is interrupted after the confirmation and its output cannot be written', async ({
     payment,
   }) => {
     const held = payment.proxy.hold('confirmation', 'after');
@@ -51,16 +50,16 @@ describe.concurrent('a payment', () => {
   });
 
   const deep: { what: string; flags: string[]; prints: string }[] = [
-    { what: 'printed whole', flags: [], prints: '{"a":['.repeat(20_000) },
+    { what: 'all fields', flags: [], prints: '{"a":['.repeat(20_000) },
     {
-      what: 'of which a field is printed',
+      what: 'one field',
       flags: ['--fields', 'txnState'],
       prints: '{"txnState":"completed"}',
     },
   ];
-  test.for(deep)(
-    'is not stopped by an answer nested 40,000 levels deep, $what',
-    async ({ flags, prints }, { payment }) => {
+  test.for(deep.map((each) => [each.what, each] as const))(
+    'pays and prints %s of an answer nested 40,000 levels deep',
+    async ([, { flags, prints }], { payment }) => {
       payment.proxy.break('create request', 'deep after');
       payment.proxy.break('confirmation', 'deep after');
       payment.proxy.break('read', 'deep after', Infinity);
@@ -73,35 +72,34 @@ describe.concurrent('a payment', () => {
 });
 
 describe.concurrent('a read-only command', () => {
-  test('fails if its output is lost, in the requested format', async ({ around }) => {
+  test('reports a JSON error and exits 1 if stdout cannot be written', async ({ around }) => {
     const run = await svcpay(['wallets', '--json'], { ...around, redirect: '>/dev/full' });
     expect(run).toMatchObject({ exitCode: 1, stdout: '' });
     expect(run.error()).toMatchObject({ kind: 'unexpected', message: lost, exitCode: 1 });
   });
 
-  test.for([
-    ['send', '--help'],
-    ['send', 'lnurl', 'shop@example.com', '1000sat', '--quote-only', '--json'],
-    ['--version'],
-  ])('svcpay %s %s %s: fails if its output is lost', async (line, { around }) => {
-    expect(await svcpay(line, { ...around, redirect: '>/dev/full' })).toMatchObject({
-      exitCode: 1,
-      stdout: '',
-    });
-  });
+  test.for(['send --help', 'send lnurl shop@example.com 1000sat --quote-only --json', '--version'])(
+    'svcpay %s exits 1 if stdout cannot be written',
+    async (line, { around }) => {
+      expect(await svcpay(line.split(' '), { ...around, redirect: '>/dev/full' })).toMatchObject({
+        exitCode: 1,
+        stdout: '',
+      });
+    },
+  );
 
   const lines = [
-    ['--version'],
-    ['--help'],
-    ['send', '--help'],
-    ['wallets'],
-    ['help', 'exit-codes'],
-    ['completion', 'zsh'],
+    '--version',
+    '--help',
+    'send --help',
+    'wallets',
+    'help exit-codes',
+    'completion zsh',
   ];
   test.for(lines)(
-    'svcpay %s %s %s ends without an error if nobody reads it',
+    'svcpay %s exits 0 if the reader of its output is gone',
     async (line, { around }) => {
-      const running = startSvcpay(line, around);
+      const running = startSvcpay(line.split(' '), around);
       running.child.stdout.destroy();
       expect(await running.ended).toMatchObject({ exitCode: 0, stderr: '' });
     },

@@ -39,7 +39,7 @@ async function onReadOnlyRoot(args: readonly string[], around: Environment): Pro
 }
 
 test.skipIf(!hasPostgres || !canMount)(
-  'batch and send pay once on a read-only root, from the database that is named',
+  'svcpay pays once on a read-only root file system if SVCPAY_DATABASE_ID names its database',
   { timeout: 60_000 },
   async ({ around, home }) => {
     const server = await sharedPostgres();

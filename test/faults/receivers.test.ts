@@ -109,142 +109,143 @@ const event = (txnId: string, txnState = 'completed', updatedAt = 1) => ({
   updatedAt,
 });
 
-describe.each(inboxes.filter(({ name }) => name === 'SQLite' || hasPostgres))(
-  'receivers with their inbox in $name',
-  ({ open, fill, limited, failing }) => {
-    test('delete old events in pieces after they started to listen', async () => {
+describe.each(
+  inboxes
+    .filter(({ name }) => name === 'SQLite' || hasPostgres)
+    .map((each) => [each.name, each] as const),
+)('svcpay webhook listen with its inbox in %s', (_name, { open, fill, limited, failing }) => {
+  test('deletes old events in pieces after it starts to listen', async () => {
+    const inbox = await open();
+    inbox.sql(fill);
+    inbox.sql(limited);
+    const listener = await startListening([], inbox.around());
+    expect(await deliver(listener.url, event('new'))).toBe(200);
+    // The newest event stays, and which one that was depends on the moment.
+    await until(() => inbox.count('events') <= 3);
+    expect(inbox.count("events WHERE id = 7 OR txn_id = 'new'")).toBe(2);
+    listener.child.kill('SIGINT');
+    expect((await listener.ended).stderr).not.toContain('Warning');
+  });
+
+  test('receives events with a warning if old events cannot be deleted', async () => {
+    const inbox = await open();
+    inbox.sql(fill);
+    inbox.sql(failing);
+    const listener = await startListening([], inbox.around());
+    expect(await deliver(listener.url, event('new'))).toBe(200);
+    await until(() => listener.stderr().includes('Old events could not be deleted'));
+    listener.child.kill('SIGINT');
+    expect(await listener.ended).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('the disk is gone'),
+    });
+    expect(inbox.count('events')).toBe(oldEvents + 1);
+  });
+
+  withSandbox(
+    'keeps listening with a warning if the inbox cannot be searched for missed states',
+    async ({ sandbox }) => {
       const inbox = await open();
-      inbox.sql(fill);
-      inbox.sql(limited);
-      const listener = await startListening([], inbox.around());
-      expect(await deliver(listener.url, event('new'))).toBe(200);
-      // The newest event stays, and which one that was depends on the moment.
-      await until(() => inbox.count('events') <= 3);
-      expect(inbox.count("events WHERE id = 7 OR txn_id = 'new'")).toBe(2);
+      inbox.sql('ALTER TABLE events RENAME COLUMN updated_at TO elsewhere');
+      const listener = await startListening(['--enrich'], { ...inbox.around(), sandbox });
+      await until(() => listener.stderr().includes('The inbox could not be searched'));
+      inbox.sql('ALTER TABLE events RENAME COLUMN elsewhere TO updated_at');
+      await until(async () => (await deliver(listener.url, event('new'))) === 200);
       listener.child.kill('SIGINT');
-      expect((await listener.ended).stderr).not.toContain('Warning');
-    });
+      expect(await listener.ended).toMatchObject({ exitCode: 0 });
+    },
+  );
 
-    test('start and receive if old events cannot be deleted, with a warning', async () => {
+  test('reports ready only while it can store events', async () => {
+    const inbox = await open();
+    const listener = await startListening(['--metrics', '0'], inbox.around());
+    const isReady = async (): Promise<boolean> =>
+      (await fetch(`${listener.url}/readyz`)).status === 200;
+    expect(await isReady()).toBe(true);
+    inbox.sql('ALTER TABLE backlog RENAME TO elsewhere');
+    await until(async () => !(await isReady()));
+    expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 0');
+    expect((await fetch(`${listener.url}/healthz`)).status).toBe(200);
+    inbox.sql('ALTER TABLE elsewhere RENAME TO backlog');
+    await until(isReady);
+    expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 1');
+  });
+
+  test(
+    'delivers each of 500 events once if two of four receivers on one inbox are stopped',
+    { timeout: 240_000 },
+    async () => {
       const inbox = await open();
-      inbox.sql(fill);
-      inbox.sql(failing);
-      const listener = await startListening([], inbox.around());
-      expect(await deliver(listener.url, event('new'))).toBe(200);
-      await until(() => listener.stderr().includes('Old events could not be deleted'));
-      listener.child.kill('SIGINT');
-      expect(await listener.ended).toMatchObject({
-        exitCode: 0,
-        stderr: expect.stringContaining('the disk is gone'),
-      });
-      expect(inbox.count('events')).toBe(oldEvents + 1);
-    });
-
-    withSandbox(
-      'listen on when the inbox cannot be searched for what they missed, with a warning',
-      async ({ sandbox }) => {
-        const inbox = await open();
-        inbox.sql('ALTER TABLE events RENAME COLUMN updated_at TO elsewhere');
-        const listener = await startListening(['--enrich'], { ...inbox.around(), sandbox });
-        await until(() => listener.stderr().includes('The inbox could not be searched'));
-        inbox.sql('ALTER TABLE events RENAME COLUMN elsewhere TO updated_at');
-        await until(async () => (await deliver(listener.url, event('new'))) === 200);
-        listener.child.kill('SIGINT');
-        expect(await listener.ended).toMatchObject({ exitCode: 0 });
-      },
-    );
-
-    test('are ready only while events can be stored', async () => {
-      const inbox = await open();
-      const listener = await startListening(['--metrics', '0'], inbox.around());
-      const isReady = async (): Promise<boolean> =>
-        (await fetch(`${listener.url}/readyz`)).status === 200;
-      expect(await isReady()).toBe(true);
-      inbox.sql('ALTER TABLE backlog RENAME TO elsewhere');
-      await until(async () => !(await isReady()));
-      expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 0');
-      expect((await fetch(`${listener.url}/healthz`)).status).toBe(200);
-      inbox.sql('ALTER TABLE elsewhere RENAME TO backlog');
-      await until(isReady);
-      expect(await (await fetch(listener.metricsUrl)).text()).toContain('svcpay_database_up 1');
-    });
-
-    test(
-      'on one database deliver each of 500 events once, even while two of four are stopped',
-      { timeout: 240_000 },
-      async () => {
-        const inbox = await open();
-        const application = await startApplication(() => 200);
-        const start = () =>
-          startListening(['--forward-to', application.url, '-q'], {
-            ...inbox.around(),
-            deadlineMs: 220_000,
-          });
-        const listeners = await Promise.all(Array.from({ length: 4 }, start));
-        const states = ['quoted', 'srccreated', 'destsent', 'completed'];
-        const transactions = 125;
-        let sent = 0;
-        let next = 0;
-        /** As the service does: to the next receiver until one of them takes it. */
-        const send = async (): Promise<void> => {
-          while (next < transactions) {
-            const n = (next += 1);
-            for (const [at, txnState] of states.entries()) {
-              await until(
-                async () =>
-                  (await deliver(
-                    listeners[(sent += 1) % 4]?.url ?? '',
-                    event(`t${n}`, txnState, at),
-                  )) === 200,
-              );
-            }
-            if (n === Math.floor(transactions / 2))
-              for (const { child } of listeners.slice(0, 2)) child.kill('SIGTERM');
+      const application = await startApplication(() => 200);
+      const start = () =>
+        startListening(['--forward-to', application.url, '-q'], {
+          ...inbox.around(),
+          deadlineMs: 220_000,
+        });
+      const listeners = await Promise.all(Array.from({ length: 4 }, start));
+      const states = ['quoted', 'srccreated', 'destsent', 'completed'];
+      const transactions = 125;
+      let sent = 0;
+      let next = 0;
+      /** As the service does: to the next receiver until one of them takes it. */
+      const send = async (): Promise<void> => {
+        while (next < transactions) {
+          const n = (next += 1);
+          for (const [at, txnState] of states.entries()) {
+            await until(
+              async () =>
+                (await deliver(
+                  listeners[(sent += 1) % 4]?.url ?? '',
+                  event(`t${n}`, txnState, at),
+                )) === 200,
+            );
           }
-        };
-        await Promise.all(Array.from({ length: 16 }, send));
-        await until(() => new Set(application.bodies).size === transactions * states.length);
-        for (const { child } of listeners.slice(2)) child.kill('SIGINT');
-        for (const { ended } of listeners) expect(await ended).toMatchObject({ exitCode: 0 });
-        expect(application.bodies).toHaveLength(transactions * states.length);
-        const arrived = application.bodies.map((body): { txnId: string; txnState: string } =>
-          JSON.parse(body),
-        );
-        for (let n = 1; n <= transactions; n += 1) {
-          expect(
-            arrived.filter(({ txnId }) => txnId === `t${n}`).map(({ txnState }) => txnState),
-          ).toEqual(states);
+          if (n === Math.floor(transactions / 2))
+            for (const { child } of listeners.slice(0, 2)) child.kill('SIGTERM');
         }
-      },
-    );
+      };
+      await Promise.all(Array.from({ length: 16 }, send));
+      await until(() => new Set(application.bodies).size === transactions * states.length);
+      for (const { child } of listeners.slice(2)) child.kill('SIGINT');
+      for (const { ended } of listeners) expect(await ended).toMatchObject({ exitCode: 0 });
+      expect(application.bodies).toHaveLength(transactions * states.length);
+      const arrived = application.bodies.map((body): { txnId: string; txnState: string } =>
+        JSON.parse(body),
+      );
+      for (let n = 1; n <= transactions; n += 1) {
+        expect(
+          arrived.filter(({ txnId }) => txnId === `t${n}`).map(({ txnState }) => txnState),
+        ).toEqual(states);
+      }
+    },
+  );
 
-    test(
-      'of which two are stopped deliver nothing twice to an application that takes a second to answer',
-      { timeout: 120_000 },
-      async () => {
-        const inbox = await open();
-        const application = await startApplication(() => delay(1_000, 200));
-        const args = ['--forward-to', application.url, '-q'];
-        const listeners = await Promise.all(
-          Array.from({ length: 4 }, () => startListening(args, inbox.around())),
-        );
-        const events = 80;
-        const send = (n: number): Promise<number> =>
-          deliver(listeners[n % 4]?.url ?? '', event(`t${n}`));
-        await Promise.all(Array.from({ length: events }, (_, n) => send(n)));
-        await until(() => application.bodies.length > 0);
-        for (const { child, ended } of listeners.slice(0, 2)) {
-          child.kill('SIGTERM');
-          expect(await ended).toMatchObject({ exitCode: 0 });
-        }
-        await until(() => new Set(application.bodies).size === events);
-        for (const { child, ended } of listeners.slice(2)) {
-          child.kill('SIGTERM');
-          expect(await ended).toMatchObject({ exitCode: 0 });
-        }
-        expect(application.bodies).toHaveLength(events);
-        expect(new Set(application.eventIds).size).toBe(events);
-      },
-    );
-  },
-);
+  test(
+    'delivers no event twice to a slow application if two of four receivers are stopped',
+    { timeout: 120_000 },
+    async () => {
+      const inbox = await open();
+      const application = await startApplication(() => delay(1_000, 200));
+      const args = ['--forward-to', application.url, '-q'];
+      const listeners = await Promise.all(
+        Array.from({ length: 4 }, () => startListening(args, inbox.around())),
+      );
+      const events = 80;
+      const send = (n: number): Promise<number> =>
+        deliver(listeners[n % 4]?.url ?? '', event(`t${n}`));
+      await Promise.all(Array.from({ length: events }, (_, n) => send(n)));
+      await until(() => application.bodies.length > 0);
+      for (const { child, ended } of listeners.slice(0, 2)) {
+        child.kill('SIGTERM');
+        expect(await ended).toMatchObject({ exitCode: 0 });
+      }
+      await until(() => new Set(application.bodies).size === events);
+      for (const { child, ended } of listeners.slice(2)) {
+        child.kill('SIGTERM');
+        expect(await ended).toMatchObject({ exitCode: 0 });
+      }
+      expect(application.bodies).toHaveLength(events);
+      expect(new Set(application.eventIds).size).toBe(events);
+    },
+  );
+});

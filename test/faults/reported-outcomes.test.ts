@@ -21,33 +21,36 @@ function fill({ service }: Strict, count: number): void {
 
 const echoes = [
   {
-    what: 'the requested limit echoed',
+    what: 'the requested limit instead of the page size',
     echo: (asked: object) => ({ ...asked, limit: 100, total: 95 }),
   },
   { what: 'a total of 0', echo: (asked: object) => ({ ...asked, total: 0 }) },
-  { what: 'the page size as total', echo: (asked: object) => ({ ...asked, total: 20 }) },
+  { what: 'the page size as the total', echo: (asked: object) => ({ ...asked, total: 20 }) },
 ];
 
-describe.concurrent('a list in pages of 20', () => {
+describe.concurrent('svcpay with a list in pages of 20', () => {
   test.override({ dialect: { pageSize: 20 } });
 
-  test.for(echoes)('with $what is read to its end', async ({ echo }, { strict }) => {
-    const { service, run } = strict;
-    fill(strict, 95);
-    service.temper.echoes = echo;
-    const [listed, exported, raw] = await Promise.all([
-      run('tx list --all --json'),
-      run('tx export --format jsonl', 'books'),
-      run('api GET /api/v2/transaction?limit=100 --paginate', 'raw'),
-    ]);
-    expect(JSON.parse(listed.stdout)).toHaveLength(95);
-    expect(exported.stdout.trim().split('\n')).toHaveLength(95);
-    expect(raw.stdout.match(/old-\d+/g)).toHaveLength(95);
-  });
+  test.for(echoes.map((each) => [each.what, each] as const))(
+    'reads the whole transaction list if the page metadata has %s',
+    async ([, { echo }], { strict }) => {
+      const { service, run } = strict;
+      fill(strict, 95);
+      service.temper.echoes = echo;
+      const [listed, exported, raw] = await Promise.all([
+        run('tx list --all --json'),
+        run('tx export --format jsonl', 'books'),
+        run('api GET /api/v2/transaction?limit=100 --paginate', 'raw'),
+      ]);
+      expect(JSON.parse(listed.stdout)).toHaveLength(95);
+      expect(exported.stdout.trim().split('\n')).toHaveLength(95);
+      expect(raw.stdout.match(/old-\d+/g)).toHaveLength(95);
+    },
+  );
 });
 
-describe.concurrent('a journal', () => {
-  test('that was emptied, but has traces, is damaged, and pays nothing', async ({ strict }) => {
+describe.concurrent('svcpay send', () => {
+  test('pays nothing if the journal was emptied, and reports it as damaged', async ({ strict }) => {
     const { service, run, home } = strict;
     expect(await run(`${lnurl('shop')} --ref order-1`)).toMatchObject({ exitCode: 0 });
     const file = join(home('home'), 'journal.db');
@@ -62,7 +65,7 @@ describe.concurrent('a journal', () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('that another process uses during a question leaves an unknown outcome', async ({
+  test('does not report that nothing moved if another process pays during the question', async ({
     strict,
   }) => {
     const { service, run, home } = strict;
@@ -82,8 +85,10 @@ describe.concurrent('a journal', () => {
   });
 });
 
-describe.concurrent('a limit per day', () => {
-  test('applies to every name of the host, and with a clock that is ahead', async ({ strict }) => {
+describe.concurrent('svcpay send with limits', () => {
+  test('enforces the daily limit under another hostname and with a machine clock that is ahead', async ({
+    strict,
+  }) => {
     const { service, run } = strict;
     const url = service.url.replace('127.0.0.1', 'localhost');
     expect(await run('limits set --per-day 1500sat')).toMatchObject({ exitCode: 0 });
@@ -98,7 +103,7 @@ describe.concurrent('a limit per day', () => {
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('cannot be avoided with an unknown profile', async ({ strict }) => {
+  test('refuses an unknown profile, which would avoid the limits', async ({ strict }) => {
     const { run, service } = strict;
     const ends = [
       await run(`${lnurl('shop')} --profile nosuch`),
@@ -109,7 +114,7 @@ describe.concurrent('a limit per day', () => {
   });
 });
 
-test('an answer nested 4,000 levels deep does not stop a payment', async ({ strict }) => {
+test('svcpay send pays if an answer is nested 4,000 levels deep', async ({ strict }) => {
   const { service, run } = strict;
   service.temper.makes = (view) => ({
     ...view,
@@ -121,12 +126,12 @@ test('an answer nested 4,000 levels deep does not stop a payment', async ({ stri
 
 const deep = `${'{"error":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 
-describe.concurrent('an error that is 20,000 levels deep', () => {
+describe.concurrent('svcpay send with deeply nested answers', () => {
   test.for([
     ['create request', 75, 0],
     ['read', 8, 1],
   ] as const)(
-    'in answer to a %s ends with exit %d',
+    'receives an error nested 20,000 levels deep in answer to the %s and exits %d',
     async ([exchange, exitCode, moved], { strict }) => {
       const { service, run } = strict;
       service.temper.meetings.push({
@@ -145,7 +150,7 @@ describe.concurrent('an error that is 20,000 levels deep', () => {
     },
   );
 
-  test('as the address of a quote ends with exit 3', async ({ strict }) => {
+  test('exits 3 if the address of a quote is nested 20,000 levels deep', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.makes = (view) => ({
       ...view,
@@ -157,7 +162,7 @@ describe.concurrent('an error that is 20,000 levels deep', () => {
   });
 });
 
-test('an error of 1 MB is cut, and its code too', async ({ strict }) => {
+test('svcpay send shortens an error message and an error code of 1 MB', async ({ strict }) => {
   const { service, run } = strict;
   const long = 'x'.repeat(1_000_000);
   service.temper.meetings.push({

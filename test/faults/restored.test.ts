@@ -45,8 +45,8 @@ const kept: [string, (payment: Payment) => Promise<Keeping>][] = [
 ];
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
-describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
-  test('contains all later payments after reconcile --import', async ({ payment }) => {
+describe.each(kept)('svcpay reconcile --import for a journal in %s', (_name, keep) => {
+  test('adds all payments that a restored backup lacks', async ({ payment }) => {
     const { around, backUp, restored } = await keep(payment);
     const pay = (args: readonly string[], where: Here) =>
       svcpay([...args, '--yes', '--json', '--no-wait'], where);
@@ -101,7 +101,7 @@ describe.each(kept)('a back-up of a journal in %s', (_name, keep) => {
   });
 });
 
-describe.skipIf(!hasPostgres)('a database restored from a backup', () => {
+describe.skipIf(!hasPostgres)('svcpay with a database restored from a backup', () => {
   /** The same database as it was at the back-up, under the same address. */
   async function restorable({ around }: Payment) {
     const url = await preparedDatabase(server());
@@ -141,7 +141,7 @@ describe.skipIf(!hasPostgres)('a database restored from a backup', () => {
   const invoice = ({ sandbox }: Payment): Promise<string> =>
     sandbox.invoice('2000sat', { expiry: '2d' });
 
-  test('stops payments of every home until the journal was compared with the service', async ({
+  test('stops payments of every home until reconcile compares the journal with the service', async ({
     payment,
     home,
   }) => {
@@ -182,7 +182,10 @@ describe.skipIf(!hasPostgres)('a database restored from a backup', () => {
     expect(await send(later, one)).toMatchObject({ exitCode: 0 });
   });
 
-  test('from a dump is noticed by containers that remember nothing', async ({ payment, home }) => {
+  test('detects a database restored from a dump in containers that keep no files', async ({
+    payment,
+    home,
+  }) => {
     const { url, container } = await restorable(payment);
     const dump = join(home, 'svcpay.dump');
     const pgDump = (program: string, ...args: string[]): unknown =>
@@ -212,7 +215,7 @@ describe.skipIf(!hasPostgres)('a database restored from a backup', () => {
     expect(await send(later, container())).toMatchObject({ exitCode: 0 });
   });
 
-  test('is not seen where a vacuum moved its rows', async ({ payment, home }) => {
+  test('pays from a database whose rows a vacuum moved', async ({ payment, home }) => {
     const { at, sql } = await restorable(payment);
     for (const command of [
       'VACUUM (FULL, FREEZE) identity',
@@ -225,7 +228,10 @@ describe.skipIf(!hasPostgres)('a database restored from a backup', () => {
     expect(await send(await invoice(payment), at(home))).toMatchObject({ exitCode: 0 });
   });
 
-  test('as files is noticed by a home that only reads its figures', async ({ payment, home }) => {
+  test('detects restored database files when db status reads the metrics', async ({
+    payment,
+    home,
+  }) => {
     const { at, sql, container } = await restorable(payment);
     const figures = ['db', 'status', '-o', 'prometheus'];
     expect(await send(await invoice(payment), container())).toMatchObject({ exitCode: 0 });
@@ -240,7 +246,10 @@ describe.skipIf(!hasPostgres)('a database restored from a backup', () => {
     ]);
   });
 
-  test('is noticed by a program that runs meanwhile', async ({ payment, sandbox }) => {
+  test('refuses payments of a running library program after its database was restored', async ({
+    payment,
+    sandbox,
+  }) => {
     const { url, id, backUp, restore } = await restorable(payment);
     const journal = await openPostgresJournal(url, { id });
     const { url: baseUrl, apiKey, apiSecret } = sandbox;

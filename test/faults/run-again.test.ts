@@ -1,5 +1,5 @@
-// The same command again, when what surrounds a payment has changed: lists that cannot be had,
-// rates that have moved.
+// The same command again, after something around the payment has changed: a list is unavailable, or
+// a rate has moved.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -35,8 +35,10 @@ const noInstitutions = {
   times: 'always',
 } as const;
 
-describe.concurrent('a payout whose institution cannot be read the second time', () => {
-  test('is recognised by its reference', async ({ around }) => {
+describe.concurrent('svcpay repeated without the list of institutions', () => {
+  test('recognizes a payout by its reference if the institutions cannot be read again', async ({
+    around,
+  }) => {
     const answers = { ...account, institution: 'mbbemykl', amount: '500myr', ...parties };
     const args = [
       'payout',
@@ -49,7 +51,10 @@ describe.concurrent('a payout whose institution cannot be read the second time',
     expect(await svcpay(command, around)).toMatchObject({ exitCode: 0, stdout: first.stdout });
   });
 
-  test('is recognised as a batch row, even without a reference', async ({ around, home }) => {
+  test('recognizes a payout in a batch without references if the institutions cannot be read again', async ({
+    around,
+    home,
+  }) => {
     const cells = {
       ...account,
       institution: 'mbbemykl',
@@ -69,26 +74,25 @@ describe.concurrent('a payout whose institution cannot be read the second time',
   });
 });
 
-strictTest.for([
-  { rate: 95_000, exitCode: 0 },
-  { rate: 50_000, exitCode: 3 },
-])(
-  'a request for 10 USD, made at 100,000, is shown again at $rate: exit code $exitCode',
-  async ({ rate, exitCode }, { strict }) => {
-    const { service, run } = strict;
-    const command = 'receive lightning 10usd --ref order-7 -q';
-    service.temper.rates = { BTCUSD: 100_000 };
-    const first = await run(command);
-    expect(first.exitCode).toBe(0);
-    service.temper.rates = { BTCUSD: rate };
-    expect(await run(command)).toMatchObject({
-      exitCode,
-      stdout: exitCode === 0 ? first.stdout : '',
-    });
-  },
-);
+strictTest.for(
+  [
+    { why: 'shows its earlier request again if the rate moved by 5 %', rate: 95_000, exitCode: 0 },
+    { why: 'refuses to repeat its earlier request if the rate halved', rate: 50_000, exitCode: 3 },
+  ].map((each) => [each.why, each] as const),
+)('svcpay receive lightning 10usd %s', async ([, { rate, exitCode }], { strict }) => {
+  const { service, run } = strict;
+  const command = 'receive lightning 10usd --ref order-7 -q';
+  service.temper.rates = { BTCUSD: 100_000 };
+  const first = await run(command);
+  expect(first.exitCode).toBe(0);
+  service.temper.rates = { BTCUSD: rate };
+  expect(await run(command)).toMatchObject({
+    exitCode,
+    stdout: exitCode === 0 ? first.stdout : '',
+  });
+});
 
-describe('a reference that has moved, after an unknown outcome', () => {
+describe('svcpay after a payment with an unknown outcome', () => {
   const send = ['send', 'ada@example.com', '1300sat', '--ref', 'order-9', '--yes', '--json'];
 
   /** Its confirmation got no answer. */
@@ -102,11 +106,11 @@ describe('a reference that has moved, after an unknown outcome', () => {
   }
 
   const signIns = [
-    ['a sign-in that is refused', { kind: 'status', status: 401 }],
-    ['a sign-in that is not found', { kind: 'status', status: 404 }],
-    ['a bad sign-in', { kind: 'status', status: 400 }],
-    ['a sign-in without a token', { kind: 'status', status: 200, body: { data: {} } }],
-    ['a sign-in without an answer', { kind: 'drop-before-commit' }],
+    ['the sign-in is refused', { kind: 'status', status: 401 }],
+    ['the sign-in returns 404', { kind: 'status', status: 404 }],
+    ['the sign-in returns 400', { kind: 'status', status: 400 }],
+    ['the sign-in returns no token', { kind: 'status', status: 200, body: { data: {} } }],
+    ['the sign-in gets no answer', { kind: 'drop-before-commit' }],
   ] as const;
   type SignInFault = (typeof signIns)[number][1];
 
@@ -120,7 +124,7 @@ describe('a reference that has moved, after an unknown outcome', () => {
   }
 
   test.for(signIns)(
-    'is an unknown outcome after %s from a fresh container',
+    'reports the outcome as unknown in a fresh container if %s',
     async ([, fault], { around, home }) => {
       const txnId = await moved({ around });
       await withoutSignIn({ around, home }, fault);
@@ -138,7 +142,10 @@ describe('a reference that has moved, after an unknown outcome', () => {
     },
   );
 
-  test('is an unknown outcome also if it was paid', async ({ around, home }) => {
+  test('exits 8 for a paid reference if the repeated command cannot sign in', async ({
+    around,
+    home,
+  }) => {
     expect(await svcpay(send, { ...around, ...quickTime() })).toMatchObject({ exitCode: 0 });
     await withoutSignIn({ around, home }, signIns[0][1]);
     const again = await svcpay([...send, '--timeout', '1s'], around);
@@ -146,7 +153,10 @@ describe('a reference that has moved, after an unknown outcome', () => {
     expect(again.error().message).toMatch(/^Paid before, under the reference order-9, and cannot/);
   });
 
-  test('is an unknown outcome of its batch', async ({ around, home }) => {
+  test('exits 8 for a batch with an unresolved row if the sign-in fails', async ({
+    around,
+    home,
+  }) => {
     const { faults } = around.sandbox;
     const file = join(home, 'payroll.csv');
     await writeFile(file, 'ref,to,amount,currency\nr1,ada@example.com,1300,sat\n');
@@ -159,7 +169,7 @@ describe('a reference that has moved, after an unknown outcome', () => {
     expect(await svcpay([...batch, '--dry-run'], around)).toMatchObject({ exitCode: 4 });
   });
 
-  test('is counted with the others that tx resume cannot read', async ({ around, home }) => {
+  test('counts every payment that tx resume cannot read in one error', async ({ around, home }) => {
     await moved({ around });
     await around.sandbox.faults.add({ kind: 'drop-before-commit', method: 'PUT', times: 9 });
     const other = send.with(4, 'order-10');
@@ -173,7 +183,10 @@ describe('a reference that has moved, after an unknown outcome', () => {
     );
   });
 
-  test('is an unknown outcome after Ctrl-C at the first request', async ({ around, home }) => {
+  test('exits 8 if Ctrl-C interrupts the first request of a repeated payment', async ({
+    around,
+    home,
+  }) => {
     await moved({ around });
     await rm(join(home, 'tokens.json'), { force: true });
     await around.sandbox.faults.add({ kind: 'latency', delay: 20_000, times: 'always' });
@@ -183,7 +196,7 @@ describe('a reference that has moved, after an unknown outcome', () => {
     expect(await running.ended).toMatchObject({ exitCode: 8, stdout: '' });
   });
 
-  test('does not change how another reference ends', async ({ around, home }) => {
+  test('exits 4 for another reference if the sign-in fails', async ({ around, home }) => {
     await moved({ around });
     await rm(join(home, 'tokens.json'), { force: true });
     await around.sandbox.faults.add({ kind: 'status', status: 401, path: '**/token-signature' });
@@ -192,14 +205,17 @@ describe('a reference that has moved, after an unknown outcome', () => {
   });
 });
 
-describe.concurrent('a reference whose quote came to nothing', () => {
+describe.concurrent('svcpay send', () => {
   const order = (amount: string): string[] => ['send', 'ada@example.com', amount, '--ref', 'rent'];
 
   /** Ends without a submission. */
   const endings: readonly (readonly [string, (around: Around) => Promise<unknown>])[] = [
-    ['was only shown', (around) => svcpay([...order('1300sat'), '--quote-only'], around)],
     [
-      'was refused by a limit',
+      'was shown with --quote-only',
+      (around) => svcpay([...order('1300sat'), '--quote-only'], around),
+    ],
+    [
+      'exceeded --max-fee',
       (around) => svcpay([...order('1300sat'), '--yes', '--max-fee', '0sat'], around),
     ],
     [
@@ -211,20 +227,25 @@ describe.concurrent('a reference whose quote came to nothing', () => {
     ],
   ];
 
-  test.for(endings)('%s is free for another order', async ([, end], { around }) => {
-    await end(around);
-    const other = await svcpay([...order('900sat'), '--yes', '--json'], around);
-    expect(other).toMatchObject({ exitCode: 0 });
-    expect(other.json()).toMatchObject({ extRefId: 'rent~2', txnState: 'completed' });
-    // Now the reference belongs to the payment that was made.
-    expect(await svcpay([...order('1300sat'), '--yes'], around)).toMatchObject({ exitCode: 2 });
-    expect(await svcpay([...order('900sat'), '--yes', '--json'], around)).toMatchObject({
-      exitCode: 0,
-      stdout: other.stdout,
-    });
-  });
+  test.for(endings)(
+    'accepts another order under a reference whose quote %s',
+    async ([, end], { around }) => {
+      await end(around);
+      const other = await svcpay([...order('900sat'), '--yes', '--json'], around);
+      expect(other).toMatchObject({ exitCode: 0 });
+      expect(other.json()).toMatchObject({ extRefId: 'rent~2', txnState: 'completed' });
+      // Now the reference belongs to the payment that was made.
+      expect(await svcpay([...order('1300sat'), '--yes'], around)).toMatchObject({ exitCode: 2 });
+      expect(await svcpay([...order('900sat'), '--yes', '--json'], around)).toMatchObject({
+        exitCode: 0,
+        stdout: other.stdout,
+      });
+    },
+  );
 
-  test('stays with the new order: the earlier quote is refused', async ({ around }) => {
+  test('refuses to confirm an earlier quote after its reference was used for another order', async ({
+    around,
+  }) => {
     const shown = await svcpay([...order('1300sat'), '--quote-only', '-q'], around);
     const other = await svcpay([...order('900sat'), '--yes', '-q'], around);
     expect(other).toMatchObject({ exitCode: 0 });
@@ -233,7 +254,7 @@ describe.concurrent('a reference whose quote came to nothing', () => {
   });
 });
 
-test('tx resume ends after 30 s, whatever requests the service leaves unanswered', async ({
+test('svcpay tx resume ends after 30 s if the service leaves every request unanswered', async ({
   around,
 }) => {
   const to = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';

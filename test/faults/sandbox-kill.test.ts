@@ -86,7 +86,7 @@ const onwards: Record<string, readonly string[]> = {
   completed: ['completed'],
 };
 
-test('a sandbox killed under load loses nothing that it answered, and continues', async ({
+test('svcpay sandbox keeps every answered transaction and completes due work if it is killed under load', async ({
   home,
 }) => {
   const [delays = []] = fc.sample(

@@ -1,5 +1,5 @@
-// A service that answers a creation with a payment that has begun or is over: the exit code reports
-// the money, and the payment counts.
+// A service that answers a create request with a payment that has begun or ended: the exit code
+// reports the money, and the payment counts.
 import { describe, expect } from 'vitest';
 import { quickTime } from '../support/in-process.js';
 import { test, type Strict } from '../support/strict.js';
@@ -23,8 +23,8 @@ function completesAtOnce({ service }: Strict, change: (view: Json) => Json = (vi
 const send = (invoice: string, ref: string): string =>
   `send lightning ${invoice} --yes --json --ref ${ref}`;
 
-describe.concurrent('a payment that the service starts without a confirmation', () => {
-  test('is paid, warned of above --max-fee, and counts against the limit of the day', async ({
+describe.concurrent('svcpay send to a service that starts payments without a confirmation', () => {
+  test('warns about a started payment above --max-fee, and counts it against the daily limit', async ({
     strict,
   }) => {
     const { service, run } = strict;
@@ -41,7 +41,7 @@ describe.concurrent('a payment that the service starts without a confirmation', 
     expect(service.moved()).toHaveLength(1);
   });
 
-  test('is warned of when earlier payments leave too little of the day, also in a batch', async ({
+  test('warns in a batch if a started payment exceeds what the daily limit leaves', async ({
     strict,
   }) => {
     const { service, run } = strict;
@@ -64,7 +64,7 @@ describe.concurrent('a payment that the service starts without a confirmation', 
     expect(service.moved()).toHaveLength(2);
   });
 
-  test('counts against the limit of the day when the answer to its creation was lost', async ({
+  test('counts a started payment against the daily limit if the answer to its create request was lost', async ({
     strict,
   }) => {
     const { service, run } = strict;
@@ -87,11 +87,11 @@ describe.concurrent('a payment that the service starts without a confirmation', 
   });
 
   const others: readonly (readonly [what: string, change: (view: Json) => Json])[] = [
-    ['another reference', (view) => ({ ...view, extRefId: 'other' })],
+    ['a different reference', (view) => ({ ...view, extRefId: 'other' })],
     ['no reference', ({ extRefId: _ref, ...view }) => view],
-    ['another account', (view) => ({ ...view, accountId: 'ne01-other' })],
+    ['a different account', (view) => ({ ...view, accountId: 'ne01-other' })],
     [
-      'another invoice',
+      'a different invoice',
       (view) => ({
         ...view,
         destReq: { ...side(view, 'destReq'), reqDetails: { paymentRequest: 'lnbc1other' } },
@@ -103,7 +103,7 @@ describe.concurrent('a payment that the service starts without a confirmation', 
     ],
   ];
   test.for(others)(
-    'with %s is unknown in every run, and blocks its invoice and the limit of the day',
+    'reports an unknown outcome in every run if the started payment has %s, and blocks its invoice',
     async ([, change], { strict }) => {
       const { service, run } = strict;
       expect(await run('limits set --per-day 1500sat')).toMatchObject({ exitCode: 0 });
@@ -130,7 +130,7 @@ describe.concurrent('a payment that the service starts without a confirmation', 
     },
   );
 
-  test('is paid if only the answer to its creation was about another reference', async ({
+  test('reports a started payment as paid if only the answer to its create request had a different reference', async ({
     strict,
   }) => {
     const { service, run } = strict;

@@ -249,7 +249,7 @@ async function runSeed(seed: number, { service, run }: Strict): Promise<void> {
 }
 
 test(
-  `${runs} commands against strange answers`,
+  `svcpay ends without an uncaught error and with a true exit code in ${runs} runs against malformed answers`,
   { timeout: 60_000 + runs * 300 },
   async ({ strict }) => {
     const failures: string[] = [];

@@ -21,8 +21,8 @@ const elsewhere = (): string => {
   return home;
 };
 
-describe('a shared journal', () => {
-  test('lets eight processes with one reference pay once, and all report its transaction', async ({
+describe('svcpay send on a shared journal', () => {
+  test('pays once if eight processes send one reference, and reports one transaction to all', async ({
     payment,
   }) => {
     const runs = await eight(() => send(payment, '--timeout', '20s'));
@@ -35,7 +35,9 @@ describe('a shared journal', () => {
     expect(payment.sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('lets eight processes with one invoice and no reference pay once', async ({ payment }) => {
+  test('pays an invoice once if eight processes send it without a reference', async ({
+    payment,
+  }) => {
     const runs = await eight(() =>
       svcpay(['send', 'lightning', payment.invoice, '--yes', '--json'], payment.around),
     );
@@ -51,7 +53,7 @@ describe('a shared journal', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('refuses a different payment with a used reference, and names its transaction', async ({
+  test('refuses a used reference for a different payment, and names the first transaction', async ({
     payment,
   }) => {
     const first = await payment.send();
@@ -68,7 +70,7 @@ describe('a shared journal', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('refuses a paid invoice, and names its transaction', async ({ payment }) => {
+  test('refuses a paid invoice, and names the transaction that paid it', async ({ payment }) => {
     const first = await payment.send();
     const run = await svcpayHere(
       ['send', 'lightning', payment.invoice, '--yes', '--json'],
@@ -83,8 +85,10 @@ describe('a shared journal', () => {
   });
 });
 
-describe('another machine', () => {
-  test('reports the payment of a reference that is new to it', async ({ payment }) => {
+describe('svcpay send on another machine', () => {
+  test('reports the earlier payment of a reference that its own journal lacks', async ({
+    payment,
+  }) => {
     const first = await payment.send();
     expectSameTransaction([
       first,
@@ -93,7 +97,7 @@ describe('another machine', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('pays once concurrently with the first', async ({ payment }) => {
+  test('pays a reference once if three machines send it at the same time', async ({ payment }) => {
     const homes = [elsewhere(), elsewhere(), elsewhere()];
     const runs = await Promise.all(
       homes.map((home) =>
@@ -104,7 +108,9 @@ describe('another machine', () => {
     expect(await payment.timesPaid()).toBe(1);
   });
 
-  test('refuses a different payment with a reference of the first', async ({ payment }) => {
+  test('refuses a different payment under a reference that the first machine used', async ({
+    payment,
+  }) => {
     const first = await payment.send();
     const other = await payment.sandbox.invoice('1000sat');
     const command = [

@@ -1,5 +1,5 @@
-// No event is lost: not over kill -9 at any moment, nor while the application that they go to is
-// down half of the time.
+// svcpay loses no event, even if it is killed at any moment and its application is down half of the
+// time.
 import { expect } from 'vitest';
 import { test } from '../support/svcpay.js';
 import { until } from '../support/until.js';
@@ -9,7 +9,9 @@ const transactions = 60;
 const course = ['quoted', 'srccreated', 'destsent', 'completed'];
 const kills = 3;
 
-test('every event reaches the application, each transaction in order', async ({ home }) => {
+test('svcpay webhook listen delivers every event in order despite kills and an application that is often down', async ({
+  home,
+}) => {
   const application = await startApplication(() => (performance.now() % 200 < 100 ? 503 : 200));
   const start = () => startListening(['--forward-to', application.url, '-q'], { home });
   let listener = await start();

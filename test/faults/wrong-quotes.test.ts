@@ -57,57 +57,57 @@ const lies: readonly { what: string; command: string; makes: (view: Json) => Jso
     })),
   },
   {
-    what: 'to another account number beside the one',
+    what: 'with a second account number',
     command: payout,
     makes: details({ accountNumber: '999999' }),
   },
   {
-    what: 'to an invoice that was not asked for',
+    what: 'with an unrequested invoice',
     command: onchain,
     makes: details({ paymentRequest: 'lnbc1' }),
   },
   {
-    what: 'to an invoice that the address may stand for',
+    what: 'with an invoice next to the Lightning Address',
     command: lnurl('shop'),
     makes: details({ paymentRequest: 'lnbc1' }),
   },
   {
-    what: 'to a bank account that was not asked for',
+    what: 'with an unrequested bank account',
     command: onchain,
     makes: details({ bankAcctNum: '999999' }),
   },
   {
-    what: 'to a Lightning Address beside the address',
+    what: 'with a Lightning Address next to the address',
     command: onchain,
     makes: details({ lnurlAddress: 'mallory@example.com' }),
   },
   {
-    what: 'to an invoice on the side of the wallet',
+    what: 'with an invoice on the debited side',
     command: onchain,
     makes: changed('sourceReq', () => ({ reqDetails: { paymentRequest: 'lnbc1' } })),
   },
   {
-    what: 'to an IBAN beside the account',
+    what: 'with an IBAN next to the account number',
     command: payout,
     makes: details({ iban: 'DE89370400440532013000' }),
   },
   {
-    what: 'to an address beside the account',
+    what: 'with an address next to the account number',
     command: payout,
     makes: details({ address: elsewhere }),
   },
   {
-    what: 'to a business as an individual',
+    what: 'to an individual instead of a business',
     command: payout,
     makes: changed('destReq', (dest) => ({ kyc: { ...Object(dest['kyc']), type: 'individual' } })),
   },
   {
-    what: 'out of another account',
+    what: 'from another account',
     command: onchain,
     makes: (view) => ({ ...view, accountId: 'ne01-other' }),
   },
   {
-    what: 'out of an account that is a list',
+    what: 'from an account that is a list',
     command: onchain,
     makes: (view) => ({ ...view, accountId: ['ne01-other'] }),
   },
@@ -141,10 +141,10 @@ const lies: readonly { what: string; command: string; makes: (view: Json) => Jso
   },
 ];
 
-describe('a service that changes an order', { concurrent: true }, () => {
-  test.for(lies)(
-    '($what) is refused: nothing is confirmed or reported as paid',
-    async ({ command, makes }, { strict }) => {
+describe('svcpay on a quote that differs from the order', { concurrent: true }, () => {
+  test.for(lies.map((each) => [each.what, each] as const))(
+    'confirms nothing if the service returns a quote %s',
+    async ([, { command, makes }], { strict }) => {
       const { service, run } = strict;
       service.temper.makes = makes;
       const end = await run(command);
@@ -155,22 +155,24 @@ describe('a service that changes an order', { concurrent: true }, () => {
     },
   );
 
-  test.for([
-    {
-      where: 'the destination',
-      makes: details({ address: { toString: 1 } }),
-      exitCode: 3,
-      moved: 0,
-    },
-    {
-      where: 'a field beside the specification',
-      makes: (view: Json) => ({ ...view, resultStatus: { toString: 1 } }),
-      exitCode: 0,
-      moved: 1,
-    },
-  ])(
-    'with an object without text in $where: no uncaught error',
-    async ({ makes, exitCode, moved }, { strict }) => {
+  test.for(
+    [
+      {
+        where: 'the destination address',
+        makes: details({ address: { toString: 1 } }),
+        exitCode: 3,
+        moved: 0,
+      },
+      {
+        where: 'an unspecified field',
+        makes: (view: Json) => ({ ...view, resultStatus: { toString: 1 } }),
+        exitCode: 0,
+        moved: 1,
+      },
+    ].map((each) => [each.exitCode, each.where, each] as const),
+  )(
+    'exits %s without an uncaught error if %s is an object',
+    async ([, , { makes, exitCode, moved }], { strict }) => {
       strict.service.temper.makes = makes;
       expect((await strict.run(onchain)).exitCode).toBe(exitCode);
       expect(strict.service.moved()).toHaveLength(moved);
@@ -178,7 +180,7 @@ describe('a service that changes an order', { concurrent: true }, () => {
   );
 
   test.for(['..', '.', '\ud800'])(
-    'with the id %j moves nothing and leaves no payment behind',
+    'moves nothing and records no payment if the service returns the id %j',
     async (txnId, { strict }) => {
       const { service, run } = strict;
       service.temper.makes = (view) => ({ ...view, txnId });
@@ -188,7 +190,7 @@ describe('a service that changes an order', { concurrent: true }, () => {
     },
   );
 
-  test('with a small fee on a tiny amount is accepted', async ({ strict }) => {
+  test('accepts a small fee on a tiny amount', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.makes = changed('sourceReq', () => ({ servicepayFees: 0.000005 }));
     expect(await run('send lnurl shop@example.com 100sat --yes --json')).toMatchObject({
@@ -196,7 +198,7 @@ describe('a service that changes an order', { concurrent: true }, () => {
     });
   });
 
-  test('without its fees is shown as such, and refused with --max-fee', async ({ strict }) => {
+  test('shows that a quote reports no fees, and refuses it with --max-fee', async ({ strict }) => {
     const { service, run } = strict;
     service.temper.makes = changed('sourceReq', () => ({
       servicepayFees: undefined,
@@ -209,10 +211,10 @@ describe('a service that changes an order', { concurrent: true }, () => {
   });
 });
 
-describe('a bad rate', { concurrent: true }, () => {
+describe('svcpay on a bad rate', { concurrent: true }, () => {
   const worse = { BTCUSDT: 250_000, BTCUSD: 250_000 };
 
-  test("is refused with --yes, compared with the service's own rates", async ({ strict }) => {
+  test("refuses a rate far below the service's own rates with --yes", async ({ strict }) => {
     const { service, run } = strict;
     service.temper.rates = worse;
     const end = await run(`send usdt ${tron} 25usdt --from BTC --yes --max-fee 1% --json`);
@@ -223,9 +225,7 @@ describe('a bad rate', { concurrent: true }, () => {
     expect((await run('swap 0.0002btc USDT --yes --max-rate-loss 90% --json')).exitCode).toBe(0);
   });
 
-  test('cannot be detected if the service has no rates: the payment is made, with a notice', async ({
-    strict,
-  }) => {
+  test('pays with a notice if the service has no rates to compare with', async ({ strict }) => {
     const { run } = strict;
     const end = await run(`send usdt ${tron} 25usdt --from BTC --yes`);
     expect(end.exitCode).toBe(0);
@@ -234,15 +234,15 @@ describe('a bad rate', { concurrent: true }, () => {
 
   const unreadable = [
     { what: 'are missing', status: 404, body: '{"error":"not found"}', exitCode: 7 },
-    { what: 'are limited', status: 429, body: '{"error":"too many requests"}', exitCode: 75 },
-    { what: 'fail', status: 500, body: '{"error":"internal"}', exitCode: 75 },
+    { what: 'are rate-limited', status: 429, body: '{"error":"too many requests"}', exitCode: 75 },
+    { what: 'return 500', status: 500, body: '{"error":"internal"}', exitCode: 75 },
     { what: 'are HTML', status: 200, body: '<html>', exitCode: 75 },
     { what: 'are an empty list', status: 200, body: '{"data":[]}', exitCode: 7 },
     { what: 'lack the pair', status: 200, body: '{"data":{"BTCUSD":100000}}', exitCode: 7 },
   ];
-  test.for(unreadable)(
-    'is refused with --max-rate-loss if the rates $what, and paid without it',
-    async ({ status, body, exitCode }, { strict }) => {
+  test.for(unreadable.map((each) => [each.what, each] as const))(
+    'refuses a swap with --max-rate-loss if the service rates %s, and pays without the flag',
+    async ([, { status, body, exitCode }], { strict }) => {
       const { service, run } = strict;
       const met = { exchange: 'rates', status, body, effect: 'none', times: 99 } as const;
       service.temper.meetings.push(met);
@@ -260,7 +260,7 @@ describe('a bad rate', { concurrent: true }, () => {
     },
   );
 
-  test('is refused with --max-rate-loss if the quote does not have the received amount', async ({
+  test('refuses a swap with --max-rate-loss if the quote lacks the received amount', async ({
     strict,
   }) => {
     const { service, run } = strict;

@@ -14,8 +14,8 @@ const suites = [
   ['BIP321', loadVectors('bip321.json', schema)],
 ] as const;
 
-describe.for(suites)('official %s vectors', ([, vectors]) => {
-  test('valid ones are read', () => {
+describe.for(suites)('parseBip21 with the official %s vectors', ([, vectors]) => {
+  test('reads the valid bitcoin: URIs', () => {
     for (const { uri } of vectors.valid) {
       const read = parseBip21(uri);
       const label = /label=([^&]*)/.exec(uri)?.[1];
@@ -31,7 +31,7 @@ describe.for(suites)('official %s vectors', ([, vectors]) => {
     }
   });
 
-  test('invalid ones are refused', () => {
+  test('refuses the invalid bitcoin: URIs', () => {
     for (const { uri } of vectors.invalid) {
       expect(refusal(() => parseBip21(uri))).toContain('This bitcoin: URI cannot be used');
     }
@@ -48,7 +48,7 @@ describe('parseBip21', () => {
     expect(read).toMatchObject({ address, message: 'Donation for xyz', label: 'a+b&c₿' });
   });
 
-  test('accepts keys in any letter case and known required keys', () => {
+  test('accepts keys in any letter case, and the required keys that it supports', () => {
     const read = parseBip21(`BITCOIN:${address}?AMOUNT=20.3&req-label=x&Req-Message=y`);
     expect(read).toMatchObject({ address, amount: new Big('20.3'), label: 'x', message: 'y' });
   });
@@ -59,7 +59,7 @@ describe('parseBip21', () => {
     ['.5', '0.5'],
     ['5.', '5'],
     ['0.00000001', '0.00000001'],
-  ] as const)('reads the amount %s as %s BTC', ([text, value]) => {
+  ] as const)('reads the amount "%s" of a bitcoin: URI as %s BTC', ([text, value]) => {
     expect(parseBip21(`bitcoin:${address}?amount=${text}`).amount).toEqual(new Big(value));
   });
 
@@ -79,7 +79,7 @@ describe('parseBip21', () => {
     ['req-pop=callback%3a', 'requires "req-pop"'],
     ['tb=bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'an address of another network'],
     ['bc=', 'an address of another network'],
-  ] as const)('refuses %s', ([query, reason]) => {
+  ] as const)('refuses a bitcoin: URI with "%s"', ([query, reason]) => {
     expect(refusal(() => parseBip21(`bitcoin:${address}?${query}`))).toContain(reason);
   });
 
@@ -89,11 +89,11 @@ describe('parseBip21', () => {
     [`bitcoin://${address}`, 'not of the form'],
     [`bitcoin ${address}`, 'not of the form'],
     [`litecoin:${address}`, 'not of the form'],
-  ] as const)('refuses %s', ([uri, reason]) => {
+  ] as const)('refuses the bitcoin: URI "%s"', ([uri, reason]) => {
     expect(refusal(() => parseBip21(uri))).toContain(reason);
   });
 
-  test('reads any written text', () => {
+  test('reads every percent-encoded label, message and Lightning parameter', () => {
     const text = fc.option(fc.string({ unit: 'grapheme', minLength: 1 }), { nil: undefined });
     fc.assert(
       fc.property(fc.record({ label: text, message: text, lightning: text }), (given) => {
@@ -120,7 +120,7 @@ describe('parseBip21', () => {
   });
 });
 
-test('formatBip21 writes amounts without an exponent, and omits missing ones', () => {
+test('formatBip21 writes an amount without an exponent, and omits a missing amount', () => {
   expect(formatBip21(address)).toBe(`bitcoin:${address}`);
   expect(formatBip21(address, new Big('1e-8'))).toBe(`bitcoin:${address}?amount=0.00000001`);
 });

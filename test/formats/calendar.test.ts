@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dayWriter, nextDay, parseDate, parseZone, spanOf } from '../../src/formats/calendar.js';
 
-describe('a calendar day', () => {
+describe('calendar dates', () => {
   test.for([
     ['2026-10-01', 'UTC', '2026-10-01T00:00:00Z', '2026-10-02T00:00:00Z'],
     ['2026-10', 'UTC', '2026-10-01T00:00:00Z', '2026-11-01T00:00:00Z'],
@@ -15,14 +15,14 @@ describe('a calendar day', () => {
     ['2018-02-18', 'America/Sao_Paulo', '2018-02-18T03:00:00Z', '2018-02-19T03:00:00Z'],
     ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00Z', '2018-11-05T02:00:00Z'],
     ['2026-02', 'Asia/Kathmandu', '2026-01-31T18:15:00Z', '2026-02-28T18:15:00Z'],
-  ] as const)('%s in %s begins at %s and ends at %s', ([date, zone, first, end]) => {
+  ] as const)('spanOf maps %s in %s to the time from %s to %s', ([date, zone, first, end]) => {
     expect(spanOf(parseDate(date), zone)).toEqual({
       first: Date.parse(first),
       end: Date.parse(end),
     });
   });
 
-  test('contains exactly the instants with its date in the time zone, up to the next day', () => {
+  test('spanOf maps a date to exactly the instants that have this date in the time zone', () => {
     const zones = [
       'UTC',
       'Europe/Berlin',
@@ -52,13 +52,13 @@ describe('a calendar day', () => {
   });
 
   test.for(['2026-13', '2026-02-30', '2026-1-1', 'October', '1969-01', ''])(
-    '%s is refused',
+    'parseDate refuses "%s"',
     (text) => {
       expect(() => parseDate(text)).toThrow('is not a date');
     },
   );
 
-  test('in an unknown time zone is refused', () => {
+  test('parseZone refuses an unknown time zone', () => {
     expect(() => parseZone('Mars/Olympus')).toThrow('is not a time zone');
   });
 });

@@ -14,7 +14,7 @@ describe('parseDuration', () => {
     ['1h30m', 5_400_000],
     ['1d2h3m4s5ms', 93_784_005],
     ['0s', 0],
-  ] as const)('reads %s as %i ms', ([text, ms]) => {
+  ] as const)('reads "%s" as %i ms', ([text, ms]) => {
     expect(parseDuration(text)).toBe(ms);
   });
 
@@ -29,11 +29,11 @@ describe('parseDuration', () => {
     ['1w', 'is not a duration'],
     ['9'.repeat(30) + 's', 'is not a duration'],
     ['36501d', 'longer than a hundred years'],
-  ] as const)('refuses "%s": %s', ([text, reason]) => {
+  ] as const)('refuses "%s" with the message "%s"', ([text, reason]) => {
     expect(refusal(() => parseDuration(text))).toContain(reason);
   });
 
-  test('adds up its parts, each of them optional', () => {
+  test('adds up the parts of a duration, each of which is optional', () => {
     const parts = fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99), fc.nat(99), fc.nat(9999));
     fc.assert(
       fc.property(parts, ([d, h, m, s, ms]) => {
@@ -58,7 +58,7 @@ test.for([
   [86_399_999, '23 h 59 min'],
   [86_400_000, '1 d'],
   [273_600_000, '3 d 4 h'],
-] as const)('a clock shows %i ms as %s', ([ms, shown]) => {
+] as const)('formatDuration shows %i ms as "%s"', ([ms, shown]) => {
   expect(formatDuration(ms)).toBe(shown);
 });
 
@@ -70,6 +70,6 @@ test.for([
   [2_900_000, '48 minutes'],
   [3_600_000, '1 hour'],
   [172_800_000, '2 days'],
-] as const)('a sentence shows %i ms as %s', ([ms, text]) => {
+] as const)('describeDuration writes %i ms as "%s"', ([ms, text]) => {
   expect(describeDuration(ms)).toBe(text);
 });

@@ -18,7 +18,7 @@ describe('parseInstant', () => {
       '2026-03-01 14:30:00.250Z',
       { first: Date.UTC(2026, 2, 1, 14, 30, 0, 250), last: Date.UTC(2026, 2, 1, 14, 30, 0, 250) },
     ],
-  ] as const)('reads %s', ([text, instant]) => {
+  ] as const)('reads "%s" as a point in time', ([text, instant]) => {
     expect(parseInstant(text)).toEqual(instant);
   });
 
@@ -39,7 +39,7 @@ describe('parseInstant', () => {
     '2026-03-01T10:61',
     '03/01/2026',
     '',
-  ])('refuses "%s"', (text) => {
+  ])('refuses "%s" as a point in time', (text) => {
     expect(() => parseInstant(text)).toThrow(expect.objectContaining({ kind: 'usage' }));
   });
 });

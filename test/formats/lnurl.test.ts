@@ -9,7 +9,7 @@ import { refusal } from './support.js';
 const schema = v.object({ valid: v.array(v.object({ url: v.string(), lnurl: v.string() })) });
 const vectors = loadVectors('lud01.json', schema);
 
-test('the official LUD-01 vector is read and written as published', () => {
+test('decodeLnurl and encodeLnurl agree with the official LUD-01 vector', () => {
   for (const { url, lnurl } of vectors.valid) {
     expect(decodeLnurl(lnurl)).toBe(url);
     expect(decodeLnurl(lnurl.toLowerCase())).toBe(url);
@@ -17,8 +17,8 @@ test('the official LUD-01 vector is read and written as published', () => {
   }
 });
 
-describe('LNURL', () => {
-  test('reads every https address that it writes', () => {
+describe('decodeLnurl', () => {
+  test('reads every https URL that encodeLnurl writes', () => {
     fc.assert(
       fc.property(fc.webUrl({ validSchemes: ['https'], withQueryParameters: true }), (url) => {
         expect(decodeLnurl(encodeLnurl(url))).toBe(url);
@@ -43,25 +43,33 @@ describe('LNURL', () => {
     'javascript:alert(1)',
     'not a url',
     '',
-  ])('refuses an LNURL of "%s"', (url) => {
+  ])('refuses an LNURL that contains "%s"', (url) => {
     expect(refusal(() => decodeLnurl(encodeLnurl(url)))).toContain(
       'does not lead to an https address',
     );
   });
 
   test.for([
-    ['lnbc1', 'not an LNURL'],
-    ['LNURL1DP68GURN8GHJ7UM9WFMXJCM99E3K7MF0', 'its checksum is wrong'],
-    ['LNURL1DP68GURN8GHJ7um9', 'mixes upper-case and lower-case'],
-    ['LNURL1DP68GURN8GHJ7UM9B', '"b" cannot be part of it'],
-    ['lnurlp://example.com/x', 'was changed or cut off'],
-    ['LNURL1' + 'Q'.repeat(5000), 'too long'],
-  ] as const)('explains that %s is %s', ([text, reason]) => {
+    ['a Lightning invoice', 'lnbc1', 'not an LNURL'],
+    [
+      'an LNURL with a wrong checksum',
+      'LNURL1DP68GURN8GHJ7UM9WFMXJCM99E3K7MF0',
+      'its checksum is wrong',
+    ],
+    ['an LNURL in mixed case', 'LNURL1DP68GURN8GHJ7um9', 'mixes upper-case and lower-case'],
+    [
+      'an LNURL with a character outside bech32',
+      'LNURL1DP68GURN8GHJ7UM9B',
+      '"b" cannot be part of it',
+    ],
+    ['an lnurlp: URI', 'lnurlp://example.com/x', 'was changed or cut off'],
+    ['an LNURL of 5,006 characters', 'LNURL1' + 'Q'.repeat(5000), 'too long'],
+  ] as const)('refuses %s', ([, text, reason]) => {
     expect(refusal(() => decodeLnurl(text))).toContain(reason);
   });
 });
 
-describe('Lightning Addresses', () => {
+describe('parseLightningAddress', () => {
   test.for([
     ['alice@example.com', 'alice', 'example.com'],
     ['Alice.B-c_d+tag@Pay.Example.CO.UK', 'alice.b-c_d+tag', 'pay.example.co.uk'],
@@ -69,7 +77,7 @@ describe('Lightning Addresses', () => {
     ['bob@localhost:8080', 'bob', 'localhost:8080'],
     ['bob@sandbox.localhost', 'bob', 'sandbox.localhost'],
     ['bob@127.0.0.1:3000', 'bob', '127.0.0.1:3000'],
-  ] as const)('read %s', ([text, user, domain]) => {
+  ] as const)('reads the Lightning Address %s', ([text, user, domain]) => {
     expect(parseLightningAddress(text)).toEqual({ user, domain, address: `${user}@${domain}` });
   });
 
@@ -90,7 +98,7 @@ describe('Lightning Addresses', () => {
     `a@${'b.'.repeat(130)}com`,
     'ålice@example.com',
     'bo\u212a@example.com',
-  ])('refuse "%s"', (text) => {
+  ])('refuses "%s" as a Lightning Address', (text) => {
     expect(refusal(() => parseLightningAddress(text))).toContain('is not a Lightning Address');
   });
 });

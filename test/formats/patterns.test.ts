@@ -132,22 +132,27 @@ function slowText(pattern: Pattern): string | undefined {
   return undefined;
 }
 
-describe('the patterns of the program', () => {
-  test('are found', () => expect(patterns.length).toBeGreaterThan(200));
+describe('the check of regular expressions in src', () => {
+  test('finds more than 200 regular expressions', () =>
+    expect(patterns.length).toBeGreaterThan(200));
 
-  test('take linear time', { timeout: 300_000 }, () => {
+  test('finds no regular expression that takes more than linear time', { timeout: 300_000 }, () => {
     const slow = patterns
       .filter(({ pattern }) => !bounded.has(pattern))
       .flatMap((each) => (slowText(each) === undefined ? [] : [{ ...each, text: slowText(each) }]));
     expect(slow).toEqual([]);
   });
 
-  test.for([...bounded])('%s is quick on the longest possible text', ([source, longest]) => {
-    const pattern = patterns.find((each) => each.pattern === source);
-    if (pattern === undefined) throw new Error('No such pattern is left: take it out of the list.');
-    for (const text of textsFor(pattern))
-      expect(timeOf(pattern, text(longest), 3)).toBeLessThan(150);
-  });
+  test.for([...bounded])(
+    'matches the regular expression %s quickly on its longest possible text',
+    ([source, longest]) => {
+      const pattern = patterns.find((each) => each.pattern === source);
+      if (pattern === undefined)
+        throw new Error('No such pattern is left: take it out of the list.');
+      for (const text of textsFor(pattern))
+        expect(timeOf(pattern, text(longest), 3)).toBeLessThan(150);
+    },
+  );
 });
 
 test.for([
@@ -166,7 +171,7 @@ test.for([
   '0x',
   'T',
   '.',
-])('120 kB of %j are refused at once', (piece) => {
+])('detectDestination refuses 120 kB of %j within a second', (piece) => {
   const begin = performance.now();
   expect(() => detectDestination(piece.repeat(120_000 / piece.length))).toThrow();
   expect(performance.now() - begin).toBeLessThan(1_000);

@@ -16,8 +16,8 @@ function readsWithin(ms: number, pace: Pace): number[] {
 
 const [minute, hour] = [60_000, 3_600_000];
 
-describe('the pace of a rail', () => {
-  test('starts with 100, 200 and 280 ms for Lightning, then grows by about a third', () => {
+describe('the poll pace', () => {
+  test('starts with pauses of 100, 200 and 280 ms for Lightning, then lengthens each pause by a third', () => {
     const reads = readsWithin(minute, 'quick');
     expect(reads.slice(0, 3)).toEqual([100, 300, 580]);
     const pauses = reads.slice(3).map((at, n) => at - (reads[n + 2] ?? 0));
@@ -26,23 +26,23 @@ describe('the pace of a rail', () => {
   });
 
   test.for(['quick', 'steady', 'blocks'] as const)(
-    '%s: a settled payment is seen within a third of the time waited',
+    'detects a settled payment within a third of the time waited at the %s pace',
     (pace) => {
       for (let waited = 3_000; waited < hour; waited += 1_999)
         expect(pauseMs(waited, pace)).toBeLessThanOrEqual(waited / 3);
     },
   );
 
-  test('limits a Lightning payment, with 6 other requests, to 25 requests in its first minute', () => {
+  test('limits a Lightning payment to 25 requests in its first minute, including 6 other requests', () => {
     expect(readsWithin(minute, 'quick').length + 6).toBeLessThanOrEqual(25);
   });
 
-  test('limits an on-chain payment, with 6 other requests, to 60 requests in its first hour', () => {
+  test('limits an on-chain payment to 60 requests in its first hour, including 6 other requests', () => {
     expect(readsWithin(hour, 'blocks').length + 6).toBeLessThanOrEqual(60);
     expect(readsWithin(24 * hour, 'blocks').length).toBeLessThanOrEqual(24 * 40);
   });
 
-  test('reads a Lightning payment at least every 15 s', () => {
+  test('reads the state of a Lightning payment at least every 15 s', () => {
     expect(pauseMs(10 * hour, 'quick')).toBe(15_000);
   });
 });
@@ -64,37 +64,37 @@ describe('poll', () => {
     return { run, interruption, jump: (ms: number) => void (now += ms) };
   };
 
-  test('ends with what the step has done', async () => {
+  test('ends with the result of the step that is done', async () => {
     expect(await world().run(policies.takeOver, 3)).toEqual({
       end: { done: 3 },
       at: [0, 150, 300],
     });
   });
 
-  test('ends after the last pause of a list', async () => {
+  test('ends after the last pause of a policy that lists its pauses', async () => {
     const { end, at } = await world().run(policies.staleRead, 9);
     expect(end).toEqual({ over: 'exhausted' });
     expect(at).toEqual([0, 500, 1_500, 3_500, 8_000]);
   });
 
-  test('ends after the turns of the policy', async () => {
+  test('ends after the last turn of a policy that limits its turns', async () => {
     const { at } = await world().run(policies.createRequest, 9);
     expect(at).toEqual([0, 250, 750, 1_750]);
   });
 
-  test('takes the last step at the end of the time', async () => {
+  test('takes the last step at the end of the time limit', async () => {
     const { end, at } = await world().run(policies.quick, 99, 1_000);
     expect(end).toEqual({ over: 'exhausted' });
     expect(at.at(-1)).toBe(1_000);
   });
 
-  test('ends after the first step if it is interrupted', async () => {
+  test('ends after the first step if the signal is aborted', async () => {
     const { run, interruption } = world();
     interruption.abort();
     expect(await run(policies.quick, 9)).toEqual({ end: { over: 'interrupted' }, at: [0] });
   });
 
-  test('waits for the pause that the step asks for', async () => {
+  test('waits for the pause that a step requests', async () => {
     let now = 0;
     const deps = { now: () => now, sleep: async (ms: number) => void (now += ms) };
     const end = await poll(
@@ -105,7 +105,7 @@ describe('poll', () => {
     expect(end).toEqual({ done: true });
   });
 
-  test('counts a jump of the clock as a minute at most, and never backwards', async () => {
+  test('counts a forward clock jump as a minute at most, and ignores a backward clock jump', async () => {
     const jumps = [3_600_000_000, -3_600_000_000, 0, 0];
     let now = 0;
     const at: number[] = [];

@@ -37,8 +37,8 @@ function scriptOf({ witnessVersion, program }: BitcoinAddress): string {
   return hex.encode(Uint8Array.of(opcode, program.length / 2)) + program;
 }
 
-describe.for(suites)('official %s vectors', ([, coder, vectors]) => {
-  test('valid addresses have the published script', () => {
+describe.for(suites)('parseBitcoinAddress with the official %s vectors', ([, coder, vectors]) => {
+  test('reads each valid address as its published script', () => {
     for (const { address, scriptPubKey } of vectors.valid_addresses.filter(
       (one) => !one.superseded_by_bip350,
     )) {
@@ -55,7 +55,7 @@ describe.for(suites)('official %s vectors', ([, coder, vectors]) => {
     }
   });
 
-  test('invalid and superseded addresses are refused', () => {
+  test('refuses invalid and superseded addresses', () => {
     const superseded = vectors.valid_addresses.filter((one) => one.superseded_by_bip350);
     for (const { address } of [...superseded, ...vectors.invalid_addresses]) {
       expect(refusal(() => parseBitcoinAddress(address))).toMatch(
@@ -64,7 +64,7 @@ describe.for(suites)('official %s vectors', ([, coder, vectors]) => {
     }
   });
 
-  test('strings are classified as published', () => {
+  test('agrees with the published vectors on valid and invalid bech32 strings', () => {
     for (const { string } of vectors.valid_strings) expect(coder.decodeUnsafe(string)).toBeTruthy();
     for (const { string } of vectors.invalid_strings)
       expect(coder.decodeUnsafe(string)).toBeUndefined();
@@ -86,11 +86,11 @@ const wellKnown = [
 ] as const;
 
 describe('parseBitcoinAddress', () => {
-  test.for(wellKnown)('reads %s as %s %s', ([address, network, type]) => {
+  test.for(wellKnown)('reads the address %s as %s %s', ([address, network, type]) => {
     expect(parseBitcoinAddress(address)).toMatchObject({ network, type });
   });
 
-  test.for(wellKnown)('refuses %s with any character changed', ([address]) => {
+  test.for(wellKnown)('refuses the address %s with any character changed', ([address]) => {
     const alphabet = /^[bt]/i.test(address) ? 'qpzry9x8gf2tvdw0s3jn54khce6mua7l' : '2Z9abcdefgh';
     for (let at = 1; at < address.length; at += 1) {
       for (const character of alphabet) {
@@ -113,7 +113,7 @@ describe('parseBitcoinAddress', () => {
     ['14dsCmVFGsgxBrBqW2E71XJwccjb2mHzkaK', 'its hash has 21 bytes instead of 20'],
     ['3TYPG8VeuoVAh2hP7Vfw6ww7vK98nvXXXUG', 'its checksum is wrong'],
     ['1'.repeat(91), 'too long'],
-  ] as const)('explains for %s that %s', ([text, reason]) => {
+  ] as const)('refuses "%s" with the message "%s"', ([text, reason]) => {
     expect(refusal(() => parseBitcoinAddress(text))).toContain(reason);
   });
 
@@ -160,7 +160,7 @@ describe('parseBitcoinAddress', () => {
     );
   });
 
-  test('the encoders refuse programs and hashes of invalid length', () => {
+  test('encodes no program or hash of invalid length', () => {
     expect(refusal(() => encodeSegwitAddress('mainnet', 0, new Uint8Array(21)))).toContain(
       '21 bytes',
     );

@@ -29,15 +29,15 @@ const eip55 = loadVectors(
 );
 const hash = fc.uint8Array({ minLength: 20, maxLength: 20 });
 
-describe('TRON addresses', () => {
-  test('agree with the published ones', () => {
+describe('parseTronAddress', () => {
+  test('reads the published valid TRON addresses', () => {
     for (const one of tron.valid) {
       expect(parseTronAddress(one.address)).toEqual({ address: one.address, hex: one.hex });
       expect(encodeTronAddress(hex.decode(one.hex.slice(2)))).toBe(one.address);
     }
   });
 
-  test('refuse the published invalid ones', () => {
+  test('refuses the published invalid TRON addresses', () => {
     for (const { address } of tron.invalid) {
       expect(refusal(() => parseTronAddress(address))).toMatch(
         /not a TRON address|changed or cut off/,
@@ -45,7 +45,7 @@ describe('TRON addresses', () => {
     }
   });
 
-  test('are read as they are written', () => {
+  test('reads every address that encodeTronAddress writes', () => {
     fc.assert(
       fc.property(hash, (bytes) => {
         expect(parseTronAddress(encodeTronAddress(bytes)).hex).toBe(`41${hex.encode(bytes)}`);
@@ -54,7 +54,7 @@ describe('TRON addresses', () => {
     expect(refusal(() => encodeTronAddress(new Uint8Array(21)))).toContain('21 bytes');
   });
 
-  test('have errors that explain the mistake', () => {
+  test('explains the mistake in an invalid TRON address', () => {
     expect(parseTronAddress(tronUsdtContract).hex).toBe(
       '41a614f803b6fd780986a42c78ec9c7f77e6ded13c',
     );
@@ -74,8 +74,8 @@ describe('TRON addresses', () => {
   });
 });
 
-describe('Ethereum addresses', () => {
-  test('agree with EIP-55 in the case of every letter', () => {
+describe('parseEvmAddress', () => {
+  test('compares the letter case of an Ethereum address with EIP-55', () => {
     for (const { address, class: letters } of eip55.valid) {
       expect(parseEvmAddress(address).checksummed).toBe(letters === 'Normal');
       const expected = letters === 'All Lower' ? address.toLowerCase() : address;
@@ -86,7 +86,7 @@ describe('Ethereum addresses', () => {
     }
   });
 
-  test('refuse the published invalid ones', () => {
+  test('refuses the published invalid Ethereum addresses', () => {
     for (const { address } of eip55.invalid) {
       expect(refusal(() => parseEvmAddress(address))).toMatch(
         /not an Ethereum address|changed or cut off/,
@@ -94,7 +94,7 @@ describe('Ethereum addresses', () => {
     }
   });
 
-  test('refuse mixed case with any one letter flipped', () => {
+  test('refuses a mixed-case Ethereum address with any one letter flipped', () => {
     fc.assert(
       fc.property(hash, (bytes) => {
         const address = encodeEvmAddress(bytes);
@@ -109,7 +109,7 @@ describe('Ethereum addresses', () => {
     );
   });
 
-  test('are read as they are written, in upper or lower case', () => {
+  test('reads the output of encodeEvmAddress in upper, lower or mixed case', () => {
     fc.assert(
       fc.property(hash, (bytes) => {
         const address = encodeEvmAddress(bytes);

@@ -115,32 +115,35 @@ function withHighS(invoice: string): string {
   );
 }
 
-describe('official BOLT11 vectors', () => {
-  test.for(vectors.valid)('valid: $title', (stated) => {
-    const invoice = decodeInvoice(stated.invoice);
-    expect(invoice).toMatchObject({
-      invoice: stated.invoice.toLowerCase(),
-      network: stated.prefix === 'lntb' ? 'testnet' : 'mainnet',
-      amountMsat: stated.amount_msat === undefined ? null : BigInt(stated.amount_msat),
-      payee: stated.observed_node_id ?? vectors.expected_node_id,
-      expiry: stated.expiry_seconds ?? 3600,
-      minFinalCltvExpiry: stated.min_final_cltv_expiry_delta ?? 18,
-      timestamp: stated.timestamp ?? 1496314658,
-      paymentHash:
-        stated.payment_hash ?? '0001020304050607080900010203040506070809000102030405060708090102',
-      paymentSecret: stated.payment_secret ?? '11'.repeat(32),
-      signature: stated.signature_hex ?? invoice.signature,
-      recoveryFlag: stated.recovery_flag ?? invoice.recoveryFlag,
-      fallbackAddress: stated.fallback_address ?? invoice.fallbackAddress,
-    });
-    expect(invoice.expiresAt).toBe((invoice.timestamp + invoice.expiry) * 1000);
-    if (stated.description !== undefined) expect(invoice.description).toBe(stated.description);
-    if (stated.description_hash !== undefined)
-      expect(invoice.descriptionHash).toBe(stated.description_hash);
-    expect([invoice.description, invoice.descriptionHash]).toContain(null);
-  });
+describe('decodeInvoice with the official BOLT11 vectors', () => {
+  test.for(vectors.valid.map((each) => [each.title, each] as const))(
+    'reads the valid vector "%s"',
+    ([, stated]) => {
+      const invoice = decodeInvoice(stated.invoice);
+      expect(invoice).toMatchObject({
+        invoice: stated.invoice.toLowerCase(),
+        network: stated.prefix === 'lntb' ? 'testnet' : 'mainnet',
+        amountMsat: stated.amount_msat === undefined ? null : BigInt(stated.amount_msat),
+        payee: stated.observed_node_id ?? vectors.expected_node_id,
+        expiry: stated.expiry_seconds ?? 3600,
+        minFinalCltvExpiry: stated.min_final_cltv_expiry_delta ?? 18,
+        timestamp: stated.timestamp ?? 1496314658,
+        paymentHash:
+          stated.payment_hash ?? '0001020304050607080900010203040506070809000102030405060708090102',
+        paymentSecret: stated.payment_secret ?? '11'.repeat(32),
+        signature: stated.signature_hex ?? invoice.signature,
+        recoveryFlag: stated.recovery_flag ?? invoice.recoveryFlag,
+        fallbackAddress: stated.fallback_address ?? invoice.fallbackAddress,
+      });
+      expect(invoice.expiresAt).toBe((invoice.timestamp + invoice.expiry) * 1000);
+      if (stated.description !== undefined) expect(invoice.description).toBe(stated.description);
+      if (stated.description_hash !== undefined)
+        expect(invoice.descriptionHash).toBe(stated.description_hash);
+      expect([invoice.description, invoice.descriptionHash]).toContain(null);
+    },
+  );
 
-  test('have features, route hints, fallback addresses and metadata only if present', () => {
+  test('returns features, route hints, a fallback address and metadata only if the invoice has them', () => {
     const invoices = vectors.valid.map(({ invoice }) => decodeInvoice(invoice));
     expect(invoices.map(({ features }) => features.join(' '))).toEqual([
       ...Array.from({ length: 10 }, () => '8 14'),
@@ -196,18 +199,18 @@ describe('official BOLT11 vectors', () => {
     ['sub-millisatoshi', 'not a whole number of millisatoshis'],
     ['required `s` field', 'it has no payment secret'],
     ["high-S) with 'n'", 'high S'],
-  ] as const)('invalid: %s', ([title, reason]) => {
+  ] as const)('refuses the invalid vector "%s" with the message "%s"', ([title, reason]) => {
     const found = vectors.invalid.filter((one) => one.title.includes(title));
     expect(found).toHaveLength(1);
     for (const { invoice } of found)
       expect(refusal(() => decodeInvoice(invoice))).toContain(reason);
   });
 
-  test('include ten invalid ones, each with its reason above', () => {
+  test('is tested with all ten invalid vectors', () => {
     expect(vectors.invalid).toHaveLength(10);
   });
 
-  test('are signed again byte for byte', () => {
+  test('reads invoices that sealInvoice signs again byte for byte', () => {
     const key = hex.decode(vectors.signing_key_hex);
     for (const { invoice } of vectors.valid.filter(
       ({ observed_node_id }) => observed_node_id === undefined,
@@ -262,7 +265,7 @@ describe('decodeInvoice', () => {
     );
   });
 
-  test('gives advice for a changed invoice', () => {
+  test('explains how an invoice was changed, and advises to copy it again', () => {
     expect(refusal(() => decodeInvoice(donation.replace('pvjluez', 'pvjluey')))).toBe(
       'This Lightning invoice was changed or cut off: its checksum is wrong. ' +
         'Copy it again whole, or ask for a new one.',
@@ -274,7 +277,7 @@ describe('decodeInvoice', () => {
     expect(refusal(() => decodeInvoice(withKelvin))).toContain('"\u212a" cannot be part of it');
   });
 
-  test('returns an invoice or a usage failure for any signed words', () => {
+  test('returns an invoice or a usage failure for any signed fields', () => {
     const words = fc.array(fc.nat(31), { maxLength: 60 });
     fc.assert(
       fc.property(words, (tail) => {
@@ -303,7 +306,7 @@ describe('decodeInvoice', () => {
     ['lnbc10p', 1n],
     ['lnbc20999999999999999990p', 2_099_999_999_999_999_999n],
     ['lnbc21000000', 2_100_000_000_000_000_000n],
-  ] as const)('reads the amount of %s', ([prefix, amountMsat]) => {
+  ] as const)('reads the amount in the invoice prefix "%s"', ([prefix, amountMsat]) => {
     expect(decodeInvoice(signed(required, prefix)).amountMsat).toBe(amountMsat);
   });
 
@@ -317,7 +320,7 @@ describe('decodeInvoice', () => {
     ['lnbc21000001', 'more than the 21 million'],
     ['lnbc1' + '0'.repeat(40), 'its amount'],
     ['lnltc1m', 'unknown network, "lnltc"'],
-  ] as const)('refuses the prefix %s', ([prefix, reason]) => {
+  ] as const)('refuses the invoice prefix "%s"', ([prefix, reason]) => {
     expect(refusal(() => decodeInvoice(signed(required, prefix)))).toContain(reason);
   });
 
@@ -326,14 +329,14 @@ describe('decodeInvoice', () => {
     ['lntb', 'testnet'],
     ['lntbs', 'signet'],
     ['lnbcrt', 'regtest'],
-  ] as const)('reads the network of %s as %s', ([prefix, network]) => {
+  ] as const)('reads the invoice prefix "%s" as the network %s', ([prefix, network]) => {
     expect(decodeInvoice(signed(required, `${prefix}1m`)).network).toBe(network);
     expect(decodeInvoice(signed(required, prefix)).network).toBe(network);
   });
 });
 
-describe('the fields of an invoice', () => {
-  test('are read as they were written, the rare ones too', () => {
+describe('decodeInvoice on the fields of an invoice', () => {
+  test('reads every field that the encoder writes, including the rare fields', () => {
     fc.assert(
       fc.property(rare, (fields) => {
         const { minFinalCltvExpiry, features, routeHints, fallbackAddress, metadata } = fields;
@@ -358,19 +361,19 @@ describe('the fields of an invoice', () => {
   const bad: Array<[string, Array<[FieldLetter, number[]]>, string]> = [
     ['no payment hash', without('p'), 'it has no payment hash'],
     [
-      'a payment hash of another length only',
+      'only a payment hash of a wrong length',
       [['p', hash.slice(1)], ...without('p')],
       'it has no payment hash',
     ],
     ['no payment secret', without('s'), 'it has no payment secret'],
     [
-      'a payment secret of another length only',
+      'only a payment secret of a wrong length',
       [['s', [...hash, 0]], ...without('s')],
       'it has no payment secret',
     ],
     ['no description', without('d'), 'it has no description'],
     [
-      'a description hash of another length only',
+      'only a description hash of a wrong length',
       [['h', [0, ...hash]], ...without('d')],
       'it has no description',
     ],
@@ -386,14 +389,18 @@ describe('the fields of an invoice', () => {
     ],
     ['two different descriptions', [...required, ['d', text('coffee')]], '"d" field occurs twice'],
     ['two different expiries', [...required, ['x', [1]], ['x', [2]]], '"x" field occurs twice'],
-    ['bits left over', [...required, ['h', [...hash.slice(0, -1), 31]]], 'bits left over'],
+    [
+      'leftover bits in a field',
+      [...required, ['h', [...hash.slice(0, -1), 31]]],
+      'bits left over',
+    ],
     [
       'a description that is not UTF-8',
       [...without('d'), ['d', bech32.toWords(Uint8Array.of(255))]],
       'not readable',
     ],
     [
-      'an expiry beyond all time',
+      'an expiry that is too large',
       [...required, ['x', Array.from({ length: 10 }, () => 31)]],
       'too large',
     ],
@@ -409,7 +416,7 @@ describe('the fields of an invoice', () => {
       'fallback',
     ],
     [
-      'multi-part without a secret feature',
+      'the multi-part feature but without the payment secret feature',
       [...without('9'), ['9', wordsOfFeatures([8, 17])]],
       'without feature 14',
     ],
@@ -419,11 +426,11 @@ describe('the fields of an invoice', () => {
       'requires feature 30',
     ],
   ];
-  test.for(bad)('refused: %s', ([, fields, reason]) => {
+  test.for(bad)('refuses an invoice with %s', ([, fields, reason]) => {
     expect(refusal(() => decodeInvoice(signed(fields)))).toContain(reason);
   });
 
-  test('that exceed the invoice are refused', () => {
+  test('refuses fields that are longer than the invoice', () => {
     const words = wordsOfNumber(1_700_000_000, 7);
     const tail = (...more: number[]): string =>
       sealInvoice('lnbc', [...words, ...more], privateKey);
@@ -431,7 +438,7 @@ describe('the fields of an invoice', () => {
     expect(refusal(() => decodeInvoice(tail(1, 31)))).toContain('cut short');
   });
 
-  test('that are unknown, odd features or exact repetitions are ignored', () => {
+  test('ignores unknown fields, odd features and exact repetitions of a field', () => {
     const plain = decodeInvoice(signed(required));
     const more = decodeInvoice(
       signed([
@@ -451,7 +458,7 @@ describe('the fields of an invoice', () => {
     expect(more.features).toEqual([8, 14, 17, 31, 201]);
   });
 
-  test('include the first fallback address of a known kind', () => {
+  test('returns the first fallback address of a known type', () => {
     const fallbacks: Array<[FieldLetter, number[]]> = [
       ['f', [19, 0, 0]],
       ['f', [0, ...bech32.toWords(hex.decode('751e76e8199196d454941c45d1b3a323f1433bd6'))]],
@@ -462,16 +469,16 @@ describe('the fields of an invoice', () => {
   });
 });
 
-describe('the signature of an invoice', () => {
+describe('decodeInvoice on the signature of an invoice', () => {
   const stated: FieldLetter = 'n';
 
-  test('is verified against the payee in the invoice', () => {
+  test('verifies the signature against the payee in the invoice', () => {
     expect(
       decodeInvoice(signed([...required, [stated, bech32.toWords(hex.decode(payee))]])).payee,
     ).toBe(payee);
   });
 
-  test("by another key than the payee's is refused", () => {
+  test('refuses a signature by a key other than that of the payee in the invoice', () => {
     const other = getPublicKey(new Uint8Array(32).fill(8));
     for (const key of [other, new Uint8Array(33), new Uint8Array(33).fill(2)]) {
       const invoice = signed([...required, [stated, bech32.toWords(key)]]);
@@ -479,13 +486,13 @@ describe('the signature of an invoice', () => {
     }
   });
 
-  test('in its high form is refused with a payee in the invoice, and recovers the payee without one', () => {
+  test('refuses a high-S signature only if the invoice names its payee', () => {
     const invoice = signed([...required, [stated, bech32.toWords(hex.decode(payee))]]);
     expect(refusal(() => decodeInvoice(withHighS(invoice)))).toContain('high S');
     expect(decodeInvoice(withHighS(signed(required))).payee).toBe(payee);
   });
 
-  test('of zeros, or with a recovery flag above 3, is refused', () => {
+  test('refuses a signature of zeros and a recovery flag above 3', () => {
     const { prefix, words } = bech32.decode(signed(required), false);
     const bytes = bech32.fromWords(words.slice(-104));
     for (const broken of [new Uint8Array(65), Uint8Array.of(...bytes.slice(0, 64), 4)]) {
@@ -498,7 +505,7 @@ describe('the signature of an invoice', () => {
     }
   });
 
-  test('of an invoice with changed terms never leads to its payee', () => {
+  test('never returns the original payee for an invoice with changed terms', () => {
     const { words } = bech32.decode(signed(required, 'lnbc1m'), false);
     const forged = bech32.encode('lnbc2m', words, false);
     const outcome = (): string => decodeInvoice(forged).payee;

@@ -45,7 +45,7 @@ const plain = {
 } as const;
 
 describe('encodeInvoice', () => {
-  test('writes invoices that decodeInvoice reads, with any fields', () => {
+  test('writes any fields so that decodeInvoice reads them back', () => {
     fc.assert(
       fc.property(anyFields, ({ purpose, ...rest }) => {
         const fields = { ...rest, ...purpose };
@@ -64,7 +64,7 @@ describe('encodeInvoice', () => {
     );
   });
 
-  test('defaults to an hour, 18 blocks and a required payment secret', () => {
+  test('defaults to an expiry of one hour, 18 blocks and a required payment secret', () => {
     expect(decodeInvoice(encodeInvoice(plain, privateKey))).toMatchObject({
       ...standard,
       amountMsat: null,
@@ -73,15 +73,18 @@ describe('encodeInvoice', () => {
   });
 
   test.for([
-    [1n, 'lnbc10p1'],
-    [100n, 'lnbc1n1'],
-    [250_000_000n, 'lnbc2500u1'],
-    [2_000_000_000n, 'lnbc20m1'],
-    [967_878_534n, 'lnbc9678785340p1'],
-    [100_000_000_000n, 'lnbc11'],
-  ] as const)('writes %i msat in the shortest notation, %s', ([amountMsat, start]) => {
-    expect(encodeInvoice({ ...plain, amountMsat }, privateKey).startsWith(start)).toBe(true);
-  });
+    ['lnbc10p1', 1n],
+    ['lnbc1n1', 100n],
+    ['lnbc2500u1', 250_000_000n],
+    ['lnbc20m1', 2_000_000_000n],
+    ['lnbc9678785340p1', 967_878_534n],
+    ['lnbc11', 100_000_000_000n],
+  ] as const)(
+    'writes an amount in its shortest notation, with the prefix %s',
+    ([start, amountMsat]) => {
+      expect(encodeInvoice({ ...plain, amountMsat }, privateKey).startsWith(start)).toBe(true);
+    },
+  );
 
   test('keeps a byte order mark at the start of a description', () => {
     const description = '\ufefftea';
@@ -90,7 +93,7 @@ describe('encodeInvoice', () => {
     });
   });
 
-  test('accepts at most 639 bytes of description', () => {
+  test('accepts a description of at most 639 bytes', () => {
     const longest = `${'é'.repeat(319)}.`;
     const invoice = encodeInvoice({ ...plain, description: longest }, privateKey);
     expect(decodeInvoice(invoice).description).toBe(longest);
@@ -99,18 +102,22 @@ describe('encodeInvoice', () => {
     ).toContain('639 bytes');
   });
 
-  test('has deterministic signatures', () => {
+  test('signs the same fields with the same signature', () => {
     expect(encodeInvoice(plain, privateKey)).toBe(encodeInvoice(plain, privateKey));
   });
 
   test.for([
     ['an amount of zero', { amountMsat: 0n }, 'more than zero'],
-    ['both descriptions', { descriptionHash: '00'.repeat(32) }, 'either a description or the hash'],
-    ['no description', { description: null }, 'either a description or the hash'],
+    [
+      'a description together with a description hash',
+      { descriptionHash: '00'.repeat(32) },
+      'either a description or the hash',
+    ],
+    ['an invoice without a description', { description: null }, 'either a description or the hash'],
     ['a short payment hash', { paymentHash: '00' }, '32 bytes'],
-    ['a time after the year 3058', { timestamp: 2 ** 35 }, 'too late'],
-    ['a time before 1970', { timestamp: -1 }, 'cannot be written'],
-    ['half a second', { expiry: 0.5 }, 'cannot be written'],
+    ['a timestamp after the year 3058', { timestamp: 2 ** 35 }, 'too late'],
+    ['a timestamp before 1970', { timestamp: -1 }, 'cannot be written'],
+    ['an expiry of half a second', { expiry: 0.5 }, 'cannot be written'],
   ] as const)('refuses %s', ([, fields, reason]) => {
     expect(refusal(() => encodeInvoice({ ...plain, ...fields }, privateKey))).toContain(reason);
   });

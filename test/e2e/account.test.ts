@@ -1,6 +1,6 @@
-// `--account` of a subaccount, over the whole table of commands: with the parent's key the service
-// shows a subaccount's wallets and record and nothing else, so every other command refuses it
-// before it asks the service for anything of the parent.
+// `--account` of a subaccount, for every command. With the parent's key the service shows only the
+// wallets and the record of a subaccount, so every other command refuses the flag before it sends a
+// request about the parent.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';
@@ -13,7 +13,7 @@ import { webhookSecret } from '../support/webhooks.js';
 
 /**
  * `refused`: exit 2. `child`: shows the subaccount. `same`: the same answer for every account.
- * `local`: asks the service for nothing.
+ * `local`: sends the service no request.
  */
 type Result = 'refused' | 'child' | 'same' | 'local';
 
@@ -23,7 +23,7 @@ const body = {
 };
 const id = 'ad79a67a-5e07-4094-92cd-1aeb3fbe8297';
 const address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
-/** Every command of the table with words that it takes; FILE is a batch of one row. */
+/** Every command of the table with valid arguments. FILE stands for a batch of one row. */
 const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   receive: ['refused'],
   'receive lightning': ['refused', '1000sat'],
@@ -104,7 +104,7 @@ const commands: Readonly<Record<string, readonly [Result, ...string[]]>> = {
   mcp: ['refused'],
 };
 
-/** These act on a sandbox itself, for which there is no account to choose. */
+/** Commands that act on the sandbox itself, which has no account to choose. */
 const ofTheSandbox = /^(sandbox |demo$)/;
 
 const pathsOf = (
@@ -120,11 +120,11 @@ const pathsOf = (
     ];
   });
 
-/** These act for a subaccount, or for nobody, with some of their words. */
+/** With some arguments, these commands act for a subaccount or need no account. */
 const byWords = ['api', 'webhook listen'];
 
-describe('--account with a subaccount', () => {
-  plain('is tried with every command of the table', () => {
+describe('svcpay --account SUBACCOUNT', () => {
+  plain('has a test case for every command except those of the sandbox', () => {
     expect(
       pathsOf(tree.branches ?? [])
         .filter((path) => !ofTheSandbox.test(path))
@@ -133,7 +133,7 @@ describe('--account with a subaccount', () => {
   });
 
   test.for(Object.entries(commands))(
-    'svcpay %s does not act on the parent',
+    'lets "svcpay %s" neither read nor change the parent account',
     async ([path, [result, ...words]], { around }) => {
       const { sandbox, home } = around;
       const { accountId } = await sandbox.account('Child');
@@ -176,7 +176,7 @@ describe('--account with a subaccount', () => {
     },
   );
 
-  plain('is marked in the table for every command that refuses it', () => {
+  plain('reads from ownAccount in the command table which commands refuse a subaccount', () => {
     const refusing = Object.entries(commands)
       .filter(([path, [result]]) => result === 'refused' && !byWords.includes(path))
       .map(([path]) => path);
@@ -186,7 +186,7 @@ describe('--account with a subaccount', () => {
   });
 
   test.for(pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true))(
-    'svcpay %s refuses it, whatever the other arguments',
+    'ends "svcpay %s" with exit 2 even if its other arguments are invalid',
     async (path, { around }) => {
       const { accountId } = await around.sandbox.account('Child');
       for (const words of [[], ['a', 'b', 'c', 'd', '--no-such-option']]) {
@@ -209,7 +209,7 @@ describe('--account with a subaccount', () => {
   );
 
   test.for(['send', 'swap', 'payout', 'receive'])(
-    'is refused by svcpay %s on a terminal before any question',
+    'ends "svcpay %s" at a terminal before the first question',
     async (path, { around }) => {
       const { accountId } = await around.sandbox.account('Child');
       const tty = svcpayTty([path, '--account', accountId], { ...around, columns: 200 });
@@ -219,7 +219,7 @@ describe('--account with a subaccount', () => {
     },
   );
 
-  test("shows the subaccount's wallets and does not change the parent's webhook", async ({
+  test("shows the subaccount's wallets and leaves the parent's webhook unchanged", async ({
     around,
   }) => {
     const { accountId } = await around.sandbox.account('Child');

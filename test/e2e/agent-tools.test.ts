@@ -1,5 +1,5 @@
-// The tools of svcpay mcp as an agent meets them: it sees tools/list and nothing else. What it costs
-// to read, what it may write, and what a mistake is answered with.
+// The tools of svcpay mcp for an agent that sees only tools/list: the size of the list, the names of
+// the inputs, and the errors of wrong calls.
 import { describe, expect } from 'vitest';
 import * as v from 'valibot';
 import { startAgent, type Called } from '../support/agent.js';
@@ -21,14 +21,14 @@ const transaction = v.looseObject({
   sourceReq: v.looseObject({ ccy: v.string(), amtRequested: v.number() }),
   destReq: v.looseObject({ ccy: v.string() }),
 });
-/** The answer of a call that must not stumble. */
+/** The response of a call that must succeed. */
 function answered<S extends v.GenericSchema>(schema: S, { content, isError }: Called) {
   expect({ isError, error: content.error }).toEqual({ isError: false, error: undefined });
   return v.parse(schema, content);
 }
 
-describe('tools/list', () => {
-  test('costs at most 6,000 tokens, and each name is one that people use for it', async ({
+describe('svcpay mcp tools/list', () => {
+  test('describes all tools in at most 6,000 tokens, without command-line jargon', async ({
     around,
   }) => {
     await limit(around);
@@ -66,8 +66,8 @@ const mistakes = [
   ],
 ] as const;
 
-describe('a mistake of an agent', () => {
-  test('is answered with the input, what was given and what is allowed', async ({ around }) => {
+describe('svcpay mcp after a wrong tool call', () => {
+  test('reports the wrong input, its value and the allowed values', async ({ around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments'], around);
     for (const [tool, given, message] of mistakes) {
@@ -83,9 +83,7 @@ describe('a mistake of an agent', () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('gets no advice that only a person can follow, and limits in the currency that misses one', async ({
-    around,
-  }) => {
+  test('states in its hint that only a person can change limits and fees', async ({ around }) => {
     await inProcess(['limits', 'set', '--per-day', '500000sat'], around);
     const { call } = await startAgent(['--allow-payments'], around);
     const usdt = await call('pay', { destination: tron, amount: '5usdt', ref: 'a' });
@@ -101,8 +99,8 @@ describe('a mistake of an agent', () => {
   });
 });
 
-describe('pay', () => {
-  test('pays the quote that it names at its price, once', async ({ around }) => {
+describe('svcpay mcp pay', () => {
+  test('pays a quote by its transaction id exactly once', async ({ around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments'], around);
     const given = { destination: 'ann@example.com', amount: '1000sat' };
@@ -123,7 +121,7 @@ describe('pay', () => {
     expect((await call('pay', { txnId: invoice.txnId })).content.error?.kind).toBe('usage');
   });
 
-  test('converts dollars from bitcoin, and the same ref pays them once', async ({ around }) => {
+  test('pays a dollar amount from the bitcoin wallet once per reference', async ({ around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments'], around);
     const given = { destination: 'ann@example.com', amount: '10usd', from: 'BTC', ref: 'a' };
@@ -134,8 +132,8 @@ describe('pay', () => {
   });
 });
 
-describe('an agent that sees only tools/list', () => {
-  test('refunds what somebody paid', async ({ around }) => {
+describe('an agent that sees only svcpay mcp tools/list', () => {
+  test('refunds a received Lightning payment', async ({ around }) => {
     await limit(around);
     const { sandbox } = around;
     const { call } = await startAgent(['--allow-payments'], around);
@@ -161,7 +159,7 @@ describe('an agent that sees only tools/list', () => {
     );
   });
 
-  test('pays three salaries, in bitcoin, USDT and dong', async ({ around }) => {
+  test('pays three salaries in bitcoin, USDT and dong', async ({ around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments', '--max-fee', '30%'], around);
     const wallets = answered(
@@ -217,7 +215,7 @@ describe('an agent that sees only tools/list', () => {
     expect((await call('watch', { id: ids[0] })).content['txnId']).toBe(ids[0]);
   });
 
-  test('sums the spending of a month, over every page and without quotes', async ({ around }) => {
+  test('sums the spending of a month without counting unpaid quotes', async ({ around }) => {
     await limit(around);
     const { sandbox } = around;
     const { call } = await startAgent(['--allow-payments', '--max-fee', '30%'], around);

@@ -1,4 +1,4 @@
-// svcpay api: any request, signed in, the answer as it came.
+// svcpay api: sends any request with a token and prints the response unchanged.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -12,7 +12,7 @@ const swap = {
 };
 
 describe('svcpay api', () => {
-  test('prints the body unchanged, and status and headers before it with -i', async ({
+  test('prints the response body unchanged, with -i also the status and headers', async ({
     around,
   }) => {
     const path = '/api/v2/account/{accountId}/wallet/';
@@ -23,10 +23,10 @@ describe('svcpay api', () => {
     expect(withHead.stdout).toMatch(/^HTTP 200\ncontent-type: .*\n(?:.+\n)*\n\{"data":/);
   });
 
-  test('sends a body from a file unchanged', async ({ around }) => {
+  test('sends the request body from a file unchanged', async ({ around }) => {
     const body = JSON.stringify(swap, null, 1);
     const file = join(around.home, 'swap.json');
-    // A byte order mark is none of it.
+    // svcpay drops the byte order mark.
     writeFileSync(file, `\uFEFF${body}`);
     const run = await svcpay(['api', 'POST', 'transaction', '-d', `@${file}`, '--json'], around);
     expect(run.exitCode).toBe(0);
@@ -34,7 +34,9 @@ describe('svcpay api', () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')[0]?.requestBody).toBe(body);
   });
 
-  test('takes a piped body for a POST, and none where nothing is piped', async ({ around }) => {
+  test('sends piped stdin as the body of a POST, and no body without a pipe', async ({
+    around,
+  }) => {
     const body = JSON.stringify(swap);
     const piped = await svcpay(['api', 'POST', 'transaction'], { ...around, input: body });
     expect(piped.exitCode).toBe(0);
@@ -45,16 +47,14 @@ describe('svcpay api', () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(2);
   });
 
-  test('writes body and reason of a failure to stderr, and nothing to stdout', async ({
-    around,
-  }) => {
+  test('writes the body and the reason of a failure only to stderr', async ({ around }) => {
     const run = await svcpay(['api', 'GET', 'transaction/nobody', '--json'], around);
     expect(run).toMatchObject({ exitCode: 5, stdout: '' });
     expect(run.stderr.split('\n')[0]).toBe('{"error":"not found"}');
     expect(run.error()).toMatchObject({ kind: 'not-found', status: 404, exitCode: 5 });
   });
 
-  test('asks before a request that moves money', async ({ around }) => {
+  test('asks for a yes before a request that moves money', async ({ around }) => {
     const quote = await svcpay(['api', 'POST', 'transaction', '-d', '-'], {
       ...around,
       input: JSON.stringify(swap),
@@ -72,7 +72,7 @@ describe('svcpay api', () => {
     );
   });
 
-  test('repeats only failed GETs', async ({ around }) => {
+  test('retries only failed GET requests', async ({ around }) => {
     const { sandbox } = around;
     await sandbox.faults.add({ kind: 'status', status: 500, method: 'GET' });
     expect(await svcpay(['api', 'GET', 'transaction'], around)).toMatchObject({ exitCode: 0 });
@@ -89,7 +89,7 @@ describe('svcpay api', () => {
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(1);
   });
 
-  test('reports an unknown outcome for an unanswered confirmation', async ({ around }) => {
+  test('reports an unknown outcome if a confirmation gets no response', async ({ around }) => {
     const { sandbox } = around;
     const quote = await svcpay(['api', 'POST', 'transaction', '-d', JSON.stringify(swap)], around);
     const { txnId } = inside(quote.json()) as { txnId: string };
@@ -103,7 +103,7 @@ describe('svcpay api', () => {
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('streams every page of a list as one array', async ({ around }) => {
+  test('prints all pages of a list as a single JSON array with --paginate', async ({ around }) => {
     const body = JSON.stringify(swap);
     await svcpay(['api', 'POST', 'transaction', '-d', body], around);
     await svcpay(['api', 'POST', 'transaction', '-d', body], around);
@@ -112,26 +112,26 @@ describe('svcpay api', () => {
       around,
     );
     expect(run.json()).toEqual([{ txnState: 'quoted' }, { txnState: 'quoted' }]);
-    // Full pages say nothing of what comes after them.
+    // A full page may be the last, so svcpay requests another page.
     expect(around.sandbox.requests('GET', '/api/v2/transaction')).toHaveLength(3);
   });
 
   test.for([
-    ['a whole URL', ['GET', 'https://example.com/x']],
+    ['a full URL instead of a path', ['GET', 'https://example.com/x']],
     ['a body that is not JSON', ['POST', 'transaction', '-d', '{']],
-    ['a body with a GET', ['GET', 'transaction', '-d', '{}']],
-    ['pages of anything but a GET', ['POST', 'transaction', '--paginate']],
-    ['a table without columns', ['GET', 'transaction', '-o', 'csv']],
-  ] as const)('refuses %s before anything is sent', async ([, args], { around }) => {
+    ['a body for a GET request', ['GET', 'transaction', '-d', '{}']],
+    ['--paginate for a POST request', ['POST', 'transaction', '--paginate']],
+    ['CSV output without --fields', ['GET', 'transaction', '-o', 'csv']],
+  ] as const)('refuses %s before it sends a request', async ([, args], { around }) => {
     expect(await svcpay(['api', ...args], around)).toMatchObject({ exitCode: 2, stdout: '' });
     expect(around.sandbox.requests()).toHaveLength(0);
   });
 });
 
-describe('svcpay api, if refusals have status 200', () => {
+describe('svcpay api for a service that refuses with status 200', () => {
   test.override({ sandboxOptions: { liveShapes: ['error-in-200'] } });
 
-  test('writes nothing to stdout and sets the exit code', async ({ around }) => {
+  test('ends with exit 3 and writes the refusal only to stderr', async ({ around }) => {
     const run = await svcpay(['api', 'POST', 'webhook', '-d', '{}', '--json'], around);
     expect(run).toMatchObject({ exitCode: 3, stdout: '' });
     expect(run.error()).toMatchObject({ kind: 'refused', status: 200 });

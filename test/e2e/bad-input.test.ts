@@ -1,5 +1,5 @@
-// Bad input and bad services: each a clear paragraph with its exit code, stdout empty, nothing sent
-// that should not be.
+// Invalid input and wrong services: svcpay explains each error, ends with its exit code, leaves
+// stdout empty and sends no request that it should not send.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
@@ -40,17 +40,17 @@ interface Case {
 
 const refusedHere: readonly Case[] = [
   {
-    why: 'a field that no payment has',
+    why: 'an unknown name in --fields',
     args: (it) => ['send', 'lightning', it, '--yes', '--json', '--fields', 'txnStat'],
     message: /txnStat.* is not a field/,
   },
   {
-    why: 'two services at once',
+    why: '--sandbox together with --base-url',
     args: () => ['wallets', '--sandbox', '--base-url', 'https://pay.example'],
     message: /--sandbox and --base-url exclude each other/,
   },
   {
-    why: '--no-wait with --wait-timeout',
+    why: 'send --no-wait with --wait-timeout',
     args: (it) => ['send', it, '--yes', '--no-wait', '--wait-timeout', '5m'],
     message: /--no-wait and --wait-timeout exclude each other/,
   },
@@ -60,7 +60,7 @@ const refusedHere: readonly Case[] = [
     message: /--no-wait and --wait-timeout exclude each other/,
   },
   {
-    why: 'an invoice with one character changed',
+    why: 'an invoice with a changed character',
     args: (it) => ['send', 'lightning', changeOne(it)],
     message: /checksum is wrong/,
   },
@@ -76,38 +76,38 @@ const refusedHere: readonly Case[] = [
     message: /testnet invoice.*mainnet/,
   },
   {
-    why: 'a bare BTC number',
+    why: 'a bitcoin amount without a unit',
     args: () => ['receive', 'lightning', '50000'],
     message: /50000 has no unit\. Write 50000sat \(0\.0005 BTC\)/,
   },
   {
-    why: 'nine decimals',
+    why: 'a bitcoin amount with nine decimals',
     args: () => ['receive', 'lightning', '0.000000001btc'],
     message: /9 decimals.*at most 8/,
   },
   {
-    why: 'a swap of a bare number of bitcoin',
+    why: 'a swap amount without a unit',
     args: () => ['swap', '1', 'BTC', 'USDT'],
     message: /1 has no unit/,
   },
   {
-    why: 'a swap of a wallet with itself',
+    why: 'a swap between a wallet and itself',
     args: () => ['swap', '1btc', 'BTC'],
     message: /two different wallets/,
   },
   { why: 'an unknown command', args: () => ['wallet'], message: /Did you mean wallets/ },
   { why: 'an unknown option', args: () => ['wallets', '--jsn'], message: /Did you mean --json/ },
   {
-    why: 'a reference that marks a further attempt',
+    why: 'a reference that ends like a second attempt',
     args: (it) => ['send', 'lightning', it, '--ref', 'a~2'],
     message: /cannot be a reference/,
   },
 ];
 
-describe('bad input', () => {
-  test.for(refusedHere)(
-    'refuses $why before anything is sent',
-    async ({ args, message, env }, { around }) => {
+describe('svcpay with invalid input', () => {
+  test.for(refusedHere.map((each) => [each.why, each] as const))(
+    'refuses %s before it creates a transaction',
+    async ([, { args, message, env }], { around }) => {
       const fresh = await around.sandbox.invoice('1000sat');
       const run = await svcpay([...args(fresh), '--yes'], { ...around, ...(env && { env }) });
       expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -116,7 +116,7 @@ describe('bad input', () => {
     },
   );
 
-  test('lists the wallets that there are after a refusal because of another one', async ({
+  test('lists the existing wallets if the account lacks the requested wallet', async ({
     around,
   }) => {
     const refused = [
@@ -133,13 +133,13 @@ describe('bad input', () => {
     expect((await svcpay(['wallets', 'XYZ'], around)).stderr).toContain('It has BTC, USDT');
   });
 
-  test('names a balance that is too small once', async ({ around }) => {
+  test('prints an insufficient balance only once', async ({ around }) => {
     const run = await svcpay(['swap', '99999usdt', 'BTC', '--yes'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
     expect(run.stderr.match(/10 000(?:\.00)? USDT/g)).toHaveLength(1);
   });
 
-  test('refuses a reference that is not UTF-8, since two could look identical', async ({
+  test('refuses a reference with invalid UTF-8 because it could look identical to another reference', async ({
     around,
   }) => {
     const fresh = await around.sandbox.invoice('1000sat');
@@ -154,7 +154,7 @@ describe('bad input', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('ends stderr with one line of JSON with --json', async ({ around }) => {
+  test('writes the error as JSON to the last line of stderr with --json', async ({ around }) => {
     const run = await svcpay(['receive', 'lightning', '50000', '--json'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.error()).toMatchObject({
@@ -165,10 +165,12 @@ describe('bad input', () => {
   });
 });
 
-describe('blanks and line ends around a copied value', () => {
+describe('svcpay with blanks around an argument', () => {
   const padded = (word: string): string => `\u00A0 ${word} \r\n`;
 
-  test('are removed from an amount, an invoice, an id and a currency', async ({ around }) => {
+  test('removes blanks and line ends around a pasted amount, invoice, id or currency', async ({
+    around,
+  }) => {
     const asked = await svcpay(['receive', 'lightning', padded('1000sat'), '--json'], around);
     expect(asked.json()).toMatchObject({ destReq: { amtRequested: 0.00001 } });
     const fresh = await around.sandbox.invoice('1000sat');
@@ -194,7 +196,9 @@ describe('blanks and line ends around a copied value', () => {
     for (const line of lines) expect(await svcpay(line, around)).toMatchObject({ exitCode: 0 });
   });
 
-  test('are part of a reference: a blank makes it a different payment', async ({ around }) => {
+  test('treats references that differ in a leading blank as different payments', async ({
+    around,
+  }) => {
     const send = async (ref: string) =>
       svcpay(
         ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--ref', ref, '--yes', '-q'],
@@ -212,7 +216,7 @@ describe('blanks and line ends around a copied value', () => {
     expect(new Set([one.stdout, other.stdout]).size).toBe(2);
     const rows = await Promise.all([0, 1].map(() => around.sandbox.invoice('1000sat')));
     const file = `ref,to\nrow,${rows[0]}\n"row ",${rows[1]}\n`;
-    // In a cell nobody sees it.
+    // In a cell of a file, nobody sees the blank.
     expect(await svcpay(['batch', '-', '--yes'], { ...around, input: file })).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('Line 3, ref: The reference "row " begins or ends'),
@@ -220,7 +224,7 @@ describe('blanks and line ends around a copied value', () => {
     expect(createRequests(around.sandbox)).toHaveLength(2);
   });
 
-  test('are part of a file name', async ({ around }) => {
+  test('keeps a trailing blank as part of a file name', async ({ around }) => {
     const run = await svcpay(
       ['receive', 'lightning', '1000sat', '--qr-file', `${around.home}/a.svg `],
       around,
@@ -229,18 +233,21 @@ describe('blanks and line ends around a copied value', () => {
   });
 });
 
-describe('wrong credentials', () => {
+describe('svcpay with wrong credentials', () => {
   test.for([
-    { what: 'key', change: { SVCPAY_API_KEY: 'somebody-else' } },
-    { what: 'secret', change: { SVCPAY_API_SECRET: 'not-the-secret' } },
-  ])('a wrong $what ends with 4 and names the login', async ({ change }, { around }) => {
-    const run = await svcpay(['wallets'], { ...around, env: change });
-    expect(run).toMatchObject({ exitCode: 4, stdout: '' });
-    expect(run.stderr).toContain('svcpay login');
-    expect(run.stderr).not.toContain(around.sandbox.apiSecret);
-  });
+    ['key', { SVCPAY_API_KEY: 'somebody-else' }],
+    ['secret', { SVCPAY_API_SECRET: 'not-the-secret' }],
+  ] as const)(
+    'ends with exit 4 and suggests svcpay login for a wrong API %s',
+    async ([, change], { around }) => {
+      const run = await svcpay(['wallets'], { ...around, env: change });
+      expect(run).toMatchObject({ exitCode: 4, stdout: '' });
+      expect(run.stderr).toContain('svcpay login');
+      expect(run.stderr).not.toContain(around.sandbox.apiSecret);
+    },
+  );
 
-  test('a login with a wrong secret stores nothing', async ({ around, home }) => {
+  test('stores no profile if the secret at login is wrong', async ({ around, home }) => {
     const { url, apiKey } = around.sandbox;
     const login = ['login', '--base-url', url, '--api-key', apiKey, '--api-secret-stdin'];
     expect(await svcpay(login, { home, input: 'wrong\n' })).toMatchObject({
@@ -253,14 +260,14 @@ describe('wrong credentials', () => {
   });
 });
 
-describe('a wrong service address', () => {
-  test('an unreachable service: exit 75, safe to run again', async ({ around }) => {
+describe('svcpay with a wrong service address', () => {
+  test('ends with exit 75 if the service is unreachable', async ({ around }) => {
     await around.sandbox.stop();
     const run = await svcpay(['wallets', '--timeout', '2s'], around);
     expect(run).toMatchObject({ exitCode: 75, stdout: '' });
   });
 
-  test('http to a remote host: exit 2, no request sent', async ({ home }) => {
+  test('refuses plain http to a remote host with exit 2', async ({ home }) => {
     const env = {
       SVCPAY_BASE_URL: 'http://pay.example',
       SVCPAY_API_KEY: 'k',
@@ -272,10 +279,10 @@ describe('a wrong service address', () => {
   });
 
   test.for([
-    ['HTML', 200, /"Welcome"/],
+    ['an HTML page', 200, /"Welcome"/],
     ['a redirect', 302, /redirects to another host.*https:\/\/login\.example\//],
   ] as const)(
-    'answering %s: exit 75 before anything is sent, with an excerpt of the answer',
+    'ends with exit 75 and describes the response if the address responds with %s',
     async ([, status, message], { home }) => {
       const server = createServer((_request, response) => {
         const headers = {

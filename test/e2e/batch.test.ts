@@ -1,5 +1,5 @@
-// svcpay batch: checked whole before anything is sent, each row paid once whatever happens on the
-// way.
+// svcpay batch: checks the whole file before it sends a request, and pays each row once whatever
+// happens during the run.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { describe, expect } from 'vitest';
@@ -16,7 +16,7 @@ interface Service {
 const confirmations = (sandbox: Service): unknown[] =>
   sandbox.requests('PUT').filter(({ path }) => path.endsWith('/confirm'));
 
-/** Resolves when the service has been asked to confirm so often. */
+/** Resolves when the service has received this many confirmations. */
 const confirmed = (sandbox: Service, count: number): Promise<void> =>
   until(() => confirmations(sandbox).length >= count);
 
@@ -32,7 +32,7 @@ const refusedFromSecond =
   );
 
 describe('svcpay batch', () => {
-  test('pays sends of every kind and a payout, and records the outcome of each row', async ({
+  test('pays every kind of send and a payout, and writes each outcome to the result file', async ({
     around,
   }) => {
     const { home, sandbox } = around;
@@ -69,7 +69,9 @@ describe('svcpay batch', () => {
     expect(bodies).toContainEqual(expect.stringContaining(JSON.stringify('for "b", twice')));
   });
 
-  test('reports the error of every row with its line, and sends nothing', async ({ around }) => {
+  test('reports the errors of all rows with their line numbers and pays no row', async ({
+    around,
+  }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const file = batchFile(around.home, [
       `a,${invoice},,,`,
@@ -106,9 +108,7 @@ describe('svcpay batch', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('a megabyte of blank lines is one problem, without a warning of the platform', async ({
-    around,
-  }) => {
+  test('refuses a megabyte of blank lines without a warning from Node', async ({ around }) => {
     const run = await startSvcpay(['batch', '-', '--yes'], {
       ...around,
       input: '\n'.repeat(1_000_000),
@@ -117,7 +117,9 @@ describe('svcpay batch', () => {
     expect(run.stderr).not.toContain('Warning');
   });
 
-  test('shows payees, costs and totals in a dry run and confirms nothing', async ({ around }) => {
+  test('shows payees, costs and totals in a dry run without confirming a payment', async ({
+    around,
+  }) => {
     const file = batchFile(around.home, [
       ...lightningRows(3),
       'x,TJRabPrwbZy45sbavfcjinPJC18kjpRTv8,25,usdt,',
@@ -153,13 +155,15 @@ describe('svcpay batch', () => {
     expect(await paidReferences(around)).toEqual(['row-1', 'row-2', 'row-3', 'x']);
   });
 
-  test('reports a missing file before the first question', async ({ around }) => {
+  test('reports a missing input file before the first question', async ({ around }) => {
     const run = await svcpay(['batch', 'nothing.csv'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain('nothing.csv cannot be read');
   });
 
-  test('recognises rows already paid by another command, batch or home', async ({ around }) => {
+  test('recognises rows that another command, batch or home has already paid', async ({
+    around,
+  }) => {
     const { home, sandbox } = around;
     const invoice = await sandbox.invoice('1000sat');
     expect(await svcpay(['send', invoice, '--yes', '--ref', 'elsewhere'], around)).toMatchObject({
@@ -179,28 +183,30 @@ describe('svcpay batch', () => {
     expect(other.json()).toMatchObject({ rows: 1, paid: 1, paidBefore: 1, failed: 0 });
   });
 
-  test.for([
-    {
-      what: 'the wallet',
-      rows: ['a,a@example.com,0.9btc,,', 'b,b@example.com,0.2btc,,'],
-      limits: [],
-      message: /1\.10000000 BTC/,
-    },
-    {
-      what: 'the limit per day',
-      rows: lightningRows(3),
-      limits: ['--per-day', '2500sat'],
-      message: /All rows: .*over your daily limit/,
-    },
-    {
-      what: 'the limit per payment',
-      rows: lightningRows(3),
-      limits: ['--per-payment', '1001sat'],
-      message: /^Line 4, amount: .*over your per-payment limit/,
-    },
-  ])(
-    'stops before the first row if the batch exceeds $what',
-    async ({ rows, limits, message }, { around }) => {
+  test.for(
+    [
+      {
+        what: 'the wallet balance',
+        rows: ['a,a@example.com,0.9btc,,', 'b,b@example.com,0.2btc,,'],
+        limits: [],
+        message: /1\.10000000 BTC/,
+      },
+      {
+        what: 'the daily limit',
+        rows: lightningRows(3),
+        limits: ['--per-day', '2500sat'],
+        message: /All rows: .*over your daily limit/,
+      },
+      {
+        what: 'the per-payment limit',
+        rows: lightningRows(3),
+        limits: ['--per-payment', '1001sat'],
+        message: /^Line 4, amount: .*over your per-payment limit/,
+      },
+    ].map((each) => [each.what, each] as const),
+  )(
+    'stops before the first row if the batch exceeds %s',
+    async ([, { rows, limits, message }], { around }) => {
       if (limits.length > 0) await svcpay(['limits', 'set', ...limits], around);
       const run = await svcpay(['batch', batchFile(around.home, rows), '--yes'], around);
       expect(run).toMatchObject({ exitCode: 7, stdout: '' });
@@ -209,7 +215,7 @@ describe('svcpay batch', () => {
     },
   );
 
-  test('continues after a failed row, and repeats only that row in the next run', async ({
+  test('continues after a failed row and retries only that row in the next run', async ({
     around,
   }) => {
     const file = batchFile(around.home, [
@@ -236,7 +242,9 @@ describe('svcpay batch', () => {
     );
   });
 
-  test('writes one line per row to the result file, with its latest state', async ({ around }) => {
+  test('keeps a single line per row with the latest outcome in the result file', async ({
+    around,
+  }) => {
     const file = batchFile(around.home, [
       'a,a@example.com,1000sat,,',
       'b,b@example.com,1000sat,,',
@@ -267,7 +275,7 @@ describe('svcpay batch', () => {
     expect(readdirSync(around.home).filter((name) => name.includes('.result.csv'))).toHaveLength(1);
   });
 
-  test('suggests a rerun after an unanswered row, and --retry after a failed payment', async ({
+  test('suggests a rerun after an unknown outcome and --retry after a failed payment', async ({
     around,
   }) => {
     const file = batchFile(around.home, ['a,a@example.com,1000sat,,', 'b,b@example.com,1000sat,,']);
@@ -289,7 +297,7 @@ describe('svcpay batch', () => {
     });
   });
 
-  test('with --on-error stop starts no row after a failure', async ({ around }) => {
+  test('starts no further row after a failure with --on-error stop', async ({ around }) => {
     const file = batchFile(around.home, ['a,nobody@example.com,1000sat,,', ...lightningRows(6)]);
     const run = await svcpay(
       ['batch', file, '--yes', '--json', '--on-error', 'stop', '--concurrency', '1'],
@@ -299,7 +307,7 @@ describe('svcpay batch', () => {
     expect(run.json()).toMatchObject({ paid: 0, failed: 1, notBegun: 6 });
   });
 
-  test('pays rows without a reference once, even from a pipe, moved, sorted or spelled differently', async ({
+  test('pays a row without a reference once even if a rerun reorders and respells the rows', async ({
     around,
   }) => {
     const first = 'to,amount\na@example.com,1000sat\nb@example.com,2000sat\n';
@@ -317,7 +325,7 @@ describe('svcpay batch', () => {
     expect(await paidReferences(around)).toHaveLength(4);
   });
 
-  test('finds the payments of another machine at the service if there is no journal', async ({
+  test('finds payments of another machine at the service if the journal lacks them', async ({
     around,
     home,
   }) => {
@@ -329,7 +337,7 @@ describe('svcpay batch', () => {
     expect(await paidReferences(around)).toEqual(['row-1', 'row-2']);
   });
 
-  test('pays every row exactly once if it is killed and run again', async ({ around }) => {
+  test('pays every row exactly once if the batch is killed and run again', async ({ around }) => {
     const rows = lightningRows(40);
     const file = batchFile(around.home, rows);
     const args = ['batch', file, '--yes', '--json', '--concurrency', '16'];
@@ -348,7 +356,7 @@ describe('svcpay batch', () => {
     expect(new Set(Object.values(outcomes(file)))).toEqual(new Set(['paid']));
   });
 
-  test('finishes the current rows on interruption, reports the rest, and continues in the next run', async ({
+  test('finishes the current rows after an interrupt and pays the rest in the next run', async ({
     around,
   }) => {
     const file = batchFile(around.home, lightningRows(6));
@@ -364,7 +372,7 @@ describe('svcpay batch', () => {
     expect(await paidReferences(around)).toHaveLength(6);
   });
 
-  test('quotes cells that a spreadsheet would execute in the result file, and reads them back', async ({
+  test('escapes spreadsheet formulas in the result file and reads the escaped cells back', async ({
     around,
   }) => {
     const refs = ['=HYPERLINK("https://evil.example")', "'=1+1", '@SUM(A1)', '-2+3', '+1', 'plain'];
@@ -401,7 +409,7 @@ describe('svcpay batch', () => {
     expect(readFileSync(`${file}.raw.csv`, 'utf8')).toContain('\n2,"=HYPERLINK');
   });
 
-  test('does not overwrite a result file with other content', async ({ around }) => {
+  test('refuses to overwrite a file that is not a batch result', async ({ around }) => {
     const file = batchFile(around.home, lightningRows(1));
     writeFileSync(`${file}.result.csv`, 'my own notes\n');
     expect(await svcpay(['batch', file, '--yes'], around)).toMatchObject({
@@ -412,7 +420,7 @@ describe('svcpay batch', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('asks once at a terminal, after the totals, and shows one progress line', async ({
+  test('asks once at a terminal, after the totals, and then shows its progress', async ({
     around,
   }) => {
     const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(6))], {
@@ -432,7 +440,7 @@ describe('svcpay batch', () => {
     expect(tty.text()).toMatch(/Spent\s+0\.0000\d+ BTC/);
   });
 
-  test('moves nothing after a no, or without a terminal and --yes', async ({ around }) => {
+  test('pays no row after a no at a terminal or without --yes in a pipe', async ({ around }) => {
     const file = batchFile(around.home, [
       ...lightningRows(2),
       'row-3,nobody@example.com,1000sat,,',
@@ -447,7 +455,7 @@ describe('svcpay batch', () => {
     expect(confirmations(around.sandbox)).toHaveLength(0);
   });
 
-  test('asks for a highest fee per row instead of quotes for more than 100 rows', async ({
+  test('asks for a highest fee per row instead of quoting a batch of more than 100 rows', async ({
     around,
   }) => {
     const tty = svcpayTty(
@@ -474,7 +482,9 @@ describe('svcpay batch', () => {
     expect(confirmations(around.sandbox)).toHaveLength(0);
   });
 
-  test('asks nothing if every row is refused, and reports why', async ({ around }) => {
+  test('ends without a question if the service refuses every row, and reports the reason', async ({
+    around,
+  }) => {
     const tty = svcpayTty(
       ['batch', batchFile(around.home, ['row-1,nobody@example.com,1000sat,,'])],
       around,

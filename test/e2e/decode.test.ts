@@ -1,4 +1,4 @@
-// Decoding on the command line: an invoice that may not be paid is shown, and not paid.
+// svcpay decode shows an invoice that cannot be paid, and svcpay send refuses to pay it.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -11,10 +11,10 @@ const vectors: { invalid: { title: string; invoice: string }[] } = JSON.parse(
 
 describe('svcpay decode', () => {
   test.for([
-    ['feature 100', 'it requires feature 100, which is unknown'],
-    ['required `s` field', 'it has no payment secret'],
+    ['invalid unknown feature 100', 'it requires feature 100, which is unknown'],
+    ['Missing required `s` field', 'it has no payment secret'],
   ] as const)(
-    'shows an official invoice with %s and the reason why it cannot be paid; send refuses it',
+    'explains why the official test invoice "%s" cannot be paid, and svcpay send refuses it',
     async ([title, why], { around }) => {
       const invoice = vectors.invalid.find((each) => each.title.includes(title))?.invoice ?? '';
       const decoded = await svcpay(['decode', invoice, '--json'], around);
@@ -32,10 +32,12 @@ describe('svcpay decode', () => {
   );
 });
 
-describe('a service under another brand', () => {
+describe('svcpay with SVCPAY_MAKER=acme', () => {
   test.override({ sandboxOptions: { maker: 'acme', autoPay: 'off' } });
 
-  test('has its own field names in --fields and its own methods in filters', async ({ around }) => {
+  test('accepts the names acmepay and servicepay in --fields and in filters', async ({
+    around,
+  }) => {
     const env = { SVCPAY_MAKER: 'acme' };
     await svcpay(['send', 'ann@example.com', '1000sat', '--yes', '--ref', 'a'], { ...around, env });
     const got = await svcpay(
@@ -53,7 +55,7 @@ describe('a service under another brand', () => {
   });
 });
 
-test('sandbox reset deletes used signatures: a client that signs a constant body can sign in again', async ({
+test('sandbox reset lets a client sign in again with an already used signature', async ({
   sandbox,
 }) => {
   const { createHmac } = await import('node:crypto');

@@ -18,7 +18,7 @@ async function checks(around: Environment) {
 }
 
 describe('svcpay doctor', () => {
-  test('finds no problem and creates no journal', async ({ around }) => {
+  test('finds no problem in a new home and creates no journal', async ({ around }) => {
     const { run, all } = await checks(around);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
     expect(all.map(({ check }) => check)).toEqual([
@@ -35,14 +35,16 @@ describe('svcpay doctor', () => {
     expect(readdirSync(around.home)).not.toContain('journal.db');
   });
 
-  test('shows advice at a terminal and ends with 1', async ({ home }) => {
+  test('prints advice at a terminal and ends with exit 1 if it finds a problem', async ({
+    home,
+  }) => {
     const tty = svcpayTty(['doctor'], { home });
     expect(await tty.ended).toBe(1);
     expect(tty.text()).toMatch(/✗ Settings {2}profile default is not logged in\n +svcpay login\n/);
     expect(tty.text()).toContain('1 problem.');
   });
 
-  test('finds files that others can read, with the command that fixes them', async ({ around }) => {
+  test('suggests a chmod command for files that other users can read', async ({ around }) => {
     await svcpay(['wallets'], around);
     const tokens = join(around.home, 'tokens.json');
     chmodSync(tokens, 0o644);
@@ -51,14 +53,14 @@ describe('svcpay doctor', () => {
     expect(problems).toMatchObject([{ check: 'Files', advice: `chmod go= '${tokens}'` }]);
   });
 
-  test('finds a damaged journal', async ({ around }) => {
+  test('suggests tx resume if the journal is damaged', async ({ around }) => {
     writeFileSync(join(around.home, 'journal.db'), 'not a database', { mode: 0o600 });
     expect((await checks(around)).problems).toMatchObject([
       { check: 'Journal', advice: expect.stringContaining('tx resume') },
     ]);
   });
 
-  test('finds an emptied journal, and a lost one', async ({ around }) => {
+  test('reports an emptied journal and a missing journal', async ({ around }) => {
     await svcpay(
       ['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes', '--no-wait'],
       around,
@@ -72,7 +74,7 @@ describe('svcpay doctor', () => {
     ]);
   });
 
-  test('shows the limits and the proxy', async ({ around }) => {
+  test('shows the configured limits and the proxy', async ({ around }) => {
     await svcpay(['limits', 'set', '--per-day', '5000sat'], around);
     const env = {
       SVCPAY_BASE_URL: 'https://127.0.0.2.example',
@@ -94,7 +96,7 @@ describe('svcpay doctor', () => {
     );
   });
 
-  test('finds that the service does not answer, and omits the checks that need it', async ({
+  test('skips the checks that need the service if the service does not answer', async ({
     around,
   }) => {
     const { all, problems } = await checks({
@@ -105,7 +107,7 @@ describe('svcpay doctor', () => {
     expect(all.at(-1)?.check).toBe('Service');
   });
 
-  test('finds a key that the service refuses', async ({ around }) => {
+  test('suggests svcpay login if the service refuses the API key', async ({ around }) => {
     const { problems } = await checks({
       ...around,
       sandbox: { ...around.sandbox, apiSecret: 'wrong' },

@@ -1,5 +1,5 @@
-// `--fields` of commands that change something: a wrong name is refused before it is done, and the
-// names are those that come.
+// `--fields`: a command refuses an unknown name before it changes anything, and declares exactly the
+// names that it prints.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -14,8 +14,8 @@ import type { Sandbox } from '../../src/sandbox/index.js';
 type Around = Environment & { readonly sandbox: Sandbox };
 
 /**
- * They only look, so that nothing is lost when a name is refused by what they have found: it may
- * have more than is known.
+ * Commands that only read. They refuse an unknown name after they have read the data, because the
+ * data may have more fields than declared.
  */
 const looking = [
   '',
@@ -55,15 +55,15 @@ const looking = [
   'watch',
 ];
 
-describe('--fields', () => {
-  test('are checked before a command acts', async () => {
+describe('svcpay --fields', () => {
+  test('has declared names for every command that changes something', async () => {
     const unknown = [...(await commandsOf(tree, ''))]
       .filter(([, { fields }]) => fields === undefined)
       .map(([path]) => path);
     expect(unknown.toSorted()).toEqual(looking.toSorted());
   });
 
-  test('with a wrong name change nothing', async ({ around }) => {
+  test('refuses an unknown name before the command changes anything', async ({ around }) => {
     const lines = [
       'config set sender.name Ada',
       'limits set --per-day 1000sat',
@@ -87,7 +87,7 @@ describe('--fields', () => {
     expect(limits.json()).toEqual([]);
   });
 
-  test('are those that schema declares: every printed name, and each of them whatever the data is', async ({
+  test('prints every declared field of a command, and commands print no undeclared field', async ({
     around,
   }) => {
     const commands = await commandsOf(tree, '');
@@ -124,7 +124,7 @@ describe('--fields', () => {
   });
 });
 
-/** Commands that serve, need what only a person has, or share the fields of a covered command. */
+/** Commands that run as servers, need a person, or share the fields of a covered command. */
 const elsewhere: readonly string[] = [
   'receive',
   'tx resolve',
@@ -150,7 +150,7 @@ const person = [
   '--recipient-country=VN',
 ];
 
-/** Command lines that print something, in an order in which each can be run twice. */
+/** Command lines with output, in an order in which each can run twice. */
 async function printing(around: Around): Promise<readonly (readonly string[])[]> {
   const { sandbox } = around;
   const invoice = await sandbox.invoice('1000sat');
@@ -171,7 +171,7 @@ async function printing(around: Around): Promise<readonly (readonly string[])[]>
   return [
     ['receive', 'lightning', '1000sat', '--ref=asked', '--no-wait'],
     ['receive', 'onchain', '0.001btc', '--ref=b', '--no-wait'],
-    // The record of the service, whose name for the address is another in some.
+    // Some services use another name for the address in this record.
     ...(comesIn('usdt-address-renamed') ? [] : [['receive', 'address', 'usdt', '--chain', 'tron']]),
     ['receive', 'address', 'btc'],
     ['send', 'ann@example.com', '1000sat', '--ref=c', '--yes'],

@@ -1,5 +1,5 @@
-// One complete trip of money: log in, look, receive, swap, list, watch, log out; at a terminal and
-// in a pipe.
+// The first commands of a new user: log in, list wallets, receive, swap, list, watch and log out, at
+// a terminal and in a pipe.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -28,7 +28,7 @@ const login = (sandbox: Sandbox, home: string) =>
 const mode = (path: string): number => statSync(path).mode & 0o777;
 
 describe('svcpay login', () => {
-  test('stores the secret in a file readable only by its owner, and shows its path', async ({
+  test('stores the secret in a file that only its owner can read, and prints the path', async ({
     sandbox,
     home,
   }) => {
@@ -45,7 +45,7 @@ describe('svcpay login', () => {
     );
   });
 
-  test('asks for address, key and secret at a terminal, with the secret hidden', async ({
+  test('asks for address, key and secret at a terminal without showing the secret', async ({
     sandbox,
     home,
   }) => {
@@ -69,7 +69,7 @@ describe('svcpay login', () => {
     });
   });
 
-  test('changes a profile of the embedded sandbox to a service', async ({ sandbox, home }) => {
+  test('replaces a sandbox profile with a real service after a yes', async ({ sandbox, home }) => {
     await svcpay(['login', '--sandbox'], { home });
     const blind = await svcpay(['login', '--api-key', sandbox.apiKey, '--api-secret-stdin'], {
       home,
@@ -90,19 +90,19 @@ describe('svcpay login', () => {
     });
   });
 
-  test('signs in once: the next command uses the stored token', async ({ sandbox, home }) => {
+  test('stores a token that saves the next command a sign-in', async ({ sandbox, home }) => {
     await login(sandbox, home);
     await svcpay(['wallets'], { home });
     expect(sandbox.requests('POST', '/api/v2/authentication/token-signature')).toHaveLength(1);
   });
 
-  test('lists every missing answer without a terminal', async ({ home }) => {
+  test('lists every missing option if there is no terminal', async ({ home }) => {
     const run = await started(['login'], { home });
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
     expect(run.stderr).toContain('Missing --base-url URL, --api-key KEY and --api-secret-stdin:');
   });
 
-  test('is undone by logout', async ({ sandbox, home }) => {
+  test('stores a secret that svcpay logout deletes', async ({ sandbox, home }) => {
     await login(sandbox, home);
     expect(await svcpay(['logout', '--yes'], { home })).toMatchObject({ exitCode: 0 });
     const kept = readdirSync(home)
@@ -114,7 +114,7 @@ describe('svcpay login', () => {
 });
 
 describe('svcpay wallets', () => {
-  test('prints a table at a terminal', async ({ around }) => {
+  test('prints a table with a header at a terminal', async ({ around }) => {
     const tty = svcpayTty(['wallets'], around);
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toMatch(/Currency\s+Available\s+Reserved\s+Total/);
@@ -126,7 +126,7 @@ describe('svcpay wallets', () => {
     expect(run.stdout.split('\n')[0]).toBe('BTC\t1\t0\t1');
   });
 
-  test("prints the service's objects with --json, with global options before or after", async ({
+  test("prints the service's wallet objects if --json comes before or after the command", async ({
     around,
   }) => {
     const after = await svcpay(['wallets', '--json'], around);
@@ -137,7 +137,7 @@ describe('svcpay wallets', () => {
     );
   });
 
-  test('uses the names of the brand in requests and those of the specification in its output', async ({
+  test('prints the field names of the specification for a service with other names', async ({
     home,
   }) => {
     const env = { SVCPAY_MAKER: 'acme' };
@@ -160,9 +160,7 @@ describe('svcpay receive lightning', () => {
     expect(run.stderr).toBe('');
   });
 
-  test('shows the invoice and its page with a countdown, and ends on payment', async ({
-    around,
-  }) => {
+  test('shows the invoice and a countdown until the payment arrives', async ({ around }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat'], around);
     await tty.waitFor(/lntb500u1/);
     await tty.waitFor(/Page\s+http/);
@@ -174,7 +172,7 @@ describe('svcpay receive lightning', () => {
     expect(tty.text()).toMatch(/✓ Received 0\.00050000 BTC \(50 000 sat\)/);
   });
 
-  test('shows text if the window is too small for the QR code', async ({ around }) => {
+  test('prints a notice if the window is too small for the QR code', async ({ around }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-wait'], {
       ...around,
       columns: 40,
@@ -185,7 +183,7 @@ describe('svcpay receive lightning', () => {
     expect(tty.text()).not.toContain('▀');
   });
 
-  test('prints a line for every change of state with -o jsonl', async ({ around }) => {
+  test('prints a line for every state change with -o jsonl', async ({ around }) => {
     const { child, ended, stdout } = startSvcpay(
       ['receive', 'lightning', '50000sat', '--wait', '-o', 'jsonl'],
       around,
@@ -201,9 +199,7 @@ describe('svcpay receive lightning', () => {
     expect(states).toEqual(['srccreated', 'completed']);
   });
 
-  test('ends with 8 on interruption and suggests the command that continues to watch', async ({
-    around,
-  }) => {
+  test('ends with exit 8 after Ctrl-C and suggests svcpay tx watch', async ({ around }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat'], around);
     await tty.waitFor('Waiting for the payment');
     tty.type('\u0003');
@@ -212,13 +208,13 @@ describe('svcpay receive lightning', () => {
     expect(tty.raw()).toContain('\u001B[?25h');
   });
 
-  test('returns the existing request for a repeated reference', async ({ around }) => {
+  test('prints the existing invoice if the reference is repeated', async ({ around }) => {
     const receive = ['receive', 'lightning', '50000sat', '--ref', 'order-118', '-q'];
     const [first, second] = [await svcpay(receive, around), await svcpay(receive, around)];
     expect(second.stdout).toBe(first.stdout);
   });
 
-  test('writes the QR code to a file', async ({ around, home }) => {
+  test('writes the QR code to the file of --qr-file', async ({ around, home }) => {
     const file = join(home, 'code.svg');
     await svcpay(['receive', 'lightning', '50000sat', '-q', '--qr-file', file], around);
     expect(existsSync(file) && readFileSync(file, 'utf8')).toMatch(/^<svg /);
@@ -226,7 +222,7 @@ describe('svcpay receive lightning', () => {
 });
 
 describe('svcpay swap', () => {
-  test('sends the amount only on the source side', async ({ around }) => {
+  test('puts the amount only on the source side of the create request', async ({ around }) => {
     await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
     const [request] = around.sandbox.requests('POST', '/api/v2/transaction');
     expect(JSON.parse(request?.requestBody ?? '')).toEqual({
@@ -236,19 +232,19 @@ describe('svcpay swap', () => {
     });
   });
 
-  test('stops at --max-fee before money moves: exit 7', async ({ around }) => {
+  test('ends with exit 7 before money moves if the fee exceeds --max-fee', async ({ around }) => {
     const run = await svcpay(['swap', '25usdt', 'BTC', '--max-fee', '0.1%', '--yes'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('refuses an amount above the balance: exit 7', async ({ around }) => {
+  test('refuses an amount above the balance with exit 7', async ({ around }) => {
     const run = await svcpay(['swap', '20000usdt', 'BTC', '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
     expect(run.error().message).toContain('10 000.00 USDT');
   });
 
-  test('--quote-only shows the cost and confirms nothing', async ({ around }) => {
+  test('prints a quote without confirming the swap with --quote-only', async ({ around }) => {
     const run = await svcpay(['swap', '25usdt', 'BTC', '--quote-only', '--json'], around);
     expect(run.json()).toMatchObject({ txnState: 'quoted' });
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
@@ -256,7 +252,9 @@ describe('svcpay swap', () => {
 });
 
 describe('svcpay tx', () => {
-  test('lists transactions, newest last, and gets one by id', async ({ around }) => {
+  test('lists the newest transaction last and shows a transaction by its id', async ({
+    around,
+  }) => {
     await started(['swap', '25usdt', 'BTC', '--yes'], around);
     const { stdout: id } = await svcpay(['swap', '1usdt', 'BTC', '--yes', '-q'], around);
     const list = await svcpay(['tx', 'list', '-q'], around);
@@ -265,14 +263,14 @@ describe('svcpay tx', () => {
     expect(one.json()).toMatchObject({ txnId: id.trim(), txnState: 'completed' });
   });
 
-  test('get of an unknown id ends with exit 5', async ({ around }) => {
+  test('ends tx get with exit 5 if the id is unknown', async ({ around }) => {
     expect(await svcpay(['tx', 'get', 'nobody'], around)).toMatchObject({
       exitCode: 5,
       stdout: '',
     });
   });
 
-  test('watch ends with the outcome of the transaction', async ({ around }) => {
+  test('ends tx watch with exit 6 if the watched invoice expires', async ({ around }) => {
     const { stdout } = await svcpay(['receive', 'lightning', '1000sat', '--json'], around);
     const { txnId } = JSON.parse(stdout);
     const watching = svcpay(['tx', 'watch', txnId, '--json'], around);
@@ -284,7 +282,7 @@ describe('svcpay tx', () => {
 });
 
 describe('svcpay demo', () => {
-  test('shows the whole trip without an account', async ({ home }) => {
+  test('runs a complete demonstration without an account', async ({ home }) => {
     const run = await started(['demo'], { home });
     expect(run).toMatchObject({ exitCode: 0 });
     for (const sign of ['$ svcpay wallets', 'lntb500u1', 'Coffee House', 'You pay', 'done']) {

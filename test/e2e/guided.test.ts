@@ -1,5 +1,5 @@
-// Flows that ask: what is missing is asked for, what is wrong is said and asked again, Esc goes
-// back, nobody is left in the shell with a refusal.
+// Guided commands: svcpay asks for missing values, explains a wrong answer and asks again, and Esc
+// goes back to the previous question.
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { test } from '../support/svcpay.js';
@@ -10,8 +10,10 @@ const escape = '\u001B';
 const interrupt = '\u0003';
 const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
 
-describe('a guided flow', () => {
-  test('of send asks for missing values, explains errors, and asks again', async ({ around }) => {
+describe('the guided mode at a terminal', () => {
+  test('asks for the missing values of svcpay send, and again after an invalid value', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['send'], { ...around, rows: 24 });
     await tty.waitFor('Pay to');
     tty.type(`${tron.slice(0, -1)}X${enter}`);
@@ -40,7 +42,7 @@ describe('a guided flow', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('of send finds whom it paid before, and takes a new destination that looks alike', async ({
+  test('suggests earlier recipients in svcpay send and accepts a similar new destination', async ({
     around,
   }) => {
     await svcpay(['recipients', 'add', 'ada', 'ada@example.company', '-q'], around);
@@ -62,7 +64,7 @@ describe('a guided flow', () => {
     await tty.ended;
   });
 
-  test('of swap asks for the wallets and the amount', async ({ around }) => {
+  test('asks for the wallets and the amount of svcpay swap', async ({ around }) => {
     const tty = svcpayTty(['swap'], { ...around, columns: 60, rows: 20 });
     await tty.waitFor('From');
     tty.type(enter);
@@ -82,7 +84,7 @@ describe('a guided flow', () => {
     expect(tty.text()).toContain('USDT');
   });
 
-  test('of receive asks for method and amount, and shows the expiry when the wait is left', async ({
+  test('asks for the method and amount of svcpay receive, and shows the expiry after Ctrl-C', async ({
     around,
   }) => {
     const tty = svcpayTty(['receive'], { ...around, columns: 140, rows: 45 });
@@ -104,7 +106,7 @@ describe('a guided flow', () => {
     );
   });
 
-  test('of config set asks for a setting, and asks again after an invalid value', async ({
+  test('asks for the setting of svcpay config set, and again after an invalid value', async ({
     around,
   }) => {
     const tty = svcpayTty(['config', 'set'], { ...around, rows: 24 });
@@ -129,7 +131,9 @@ describe('a guided flow', () => {
     });
   });
 
-  test('of send asks on the terminal if the destination comes from a pipe', async ({ around }) => {
+  test('asks on the terminal if svcpay send reads its destination from a pipe', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['send', '-'], { ...around, input: 'ada@example.com\n' });
     await tty.waitFor('Amount');
     tty.type(`1000sat${enter}`);
@@ -142,7 +146,7 @@ describe('a guided flow', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('of tx cancel and tx watch ends at once without a transaction to choose', async ({
+  test('ends svcpay tx cancel and tx watch at once if there is no transaction to choose', async ({
     around,
   }) => {
     for (const command of ['cancel', 'watch']) {
@@ -152,7 +156,7 @@ describe('a guided flow', () => {
     }
   });
 
-  test('of recipients add asks for the method, and stores a destination for send', async ({
+  test('asks for the payment method of a new recipient and stores the destination', async ({
     around,
   }) => {
     const tty = svcpayTty(['recipients', 'add', 'ada'], { ...around, columns: 60, rows: 20 });
@@ -184,7 +188,7 @@ describe('a guided flow', () => {
     ['batch', 'Not sent: missing FILE:'],
     ['receive onchain', 'Missing AMOUNT (e.g. 50000sat):'],
   ];
-  test('does not start in a pipe: missing values are listed at once', async ({ around }) => {
+  test('lists all missing values at once in a pipe instead of asking', async ({ around }) => {
     for (const [line, missing] of lacking) {
       const run = await svcpay(line.split(' '), around);
       expect([line, run.exitCode, run.stdout]).toEqual([line, 9, '']);
@@ -195,12 +199,12 @@ describe('a guided flow', () => {
 });
 
 describe('svcpay receive', () => {
-  test('converts an amount in another currency at the current rate', async ({ around }) => {
+  test('converts a dollar amount to bitcoin at the current rate', async ({ around }) => {
     const run = await svcpay(['receive', 'lightning', '10', 'usd', '--json'], around);
     expect(run.json()).toMatchObject({ destReq: { ccy: 'BTC', amtRequested: 0.0001 } });
   });
 
-  test('reports an account record without a Lightning Address', async ({ around }) => {
+  test('ends with exit 5 if the account record has no Lightning Address', async ({ around }) => {
     const run = await svcpay(['receive', 'address', 'lightning', '--json'], around);
     expect(run).toMatchObject({ exitCode: 5, stdout: '' });
     expect(run.error().message).toContain('no Lightning Address');

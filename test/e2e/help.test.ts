@@ -1,4 +1,4 @@
-// Help, suggestions and the reading of a command line, as a person meets them.
+// Help, suggestions after typing errors, and how svcpay reads a command line.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -16,7 +16,7 @@ describe('svcpay schema', () => {
     options: Record<string, { flag: string; type: string; enum?: string[] }>;
   }
 
-  test('prints every command with its options, its effect on money, and the exit codes', async ({
+  test('lists every command with its options, its effect on money and the exit codes', async ({
     home,
   }) => {
     const whole = (await svcpay(['schema'], { home })).json() as {
@@ -92,20 +92,22 @@ describe('svcpay schema', () => {
     'sandbox status',
     'recipients list',
   ];
-  test.for(reading)('names the fields that svcpay %s prints', async (line, { around }) => {
+  test.for(reading)('lists every field that "svcpay %s" prints', async (line, { around }) => {
     const names = (await svcpay([...line.split(' '), '--fields', 'help'], around)).stdout
       .trim()
       .split('\n');
     const { commands } = (await svcpay(['schema'], around)).json() as { commands: Schema[] };
     const fields =
       commands.findLast(({ command }) => `${line} `.startsWith(`${command} `))?.fields ?? [];
-    // A count by state has the states that occur.
+    // Counts by state have a field for each state that occurs.
     expect(
       names.filter((name) => !fields.includes(name) && !/^(transactions|deliveries)\./.test(name)),
     ).toEqual([]);
   });
 
-  test('prints one command, those of a group, and suggests a name', async ({ home }) => {
+  test('accepts a command or a group, and suggests a name after a typing error', async ({
+    home,
+  }) => {
     const one = (await svcpay(['schema', 'tx', 'list'], { home })).json() as Schema;
     expect(one).toMatchObject({
       exitCodes: expect.arrayContaining([expect.objectContaining({ code: 8 })]),
@@ -121,7 +123,7 @@ describe('svcpay schema', () => {
   });
 });
 
-describe.concurrent('an unknown name', () => {
+describe.concurrent('svcpay with an invalid command line', () => {
   const meant = [
     { line: ['tx', 'lst'], message: 'Did you mean tx list?' },
     { line: ['--json', 'swpa', '25usdt', 'BTC'], message: 'Did you mean swap?' },
@@ -148,43 +150,39 @@ describe.concurrent('an unknown name', () => {
         '"sandbox clock" needs one of: show, advance, freeze, thaw.\n  svcpay sandbox clock --help',
     },
   ];
-  test.for(meant)('svcpay $line is refused: $message', async ({ line, message }, { home }) => {
+  test.for(
+    meant.map(
+      ({ line, message }) => [line.join(' '), message.split('\n')[0], line, message] as const,
+    ),
+  )('refuses "svcpay %s" with the message: %s', async ([, , line, message], { home }) => {
     const run = await svcpay(line, { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain(message);
   });
 });
 
-describe.concurrent('other common names', () => {
+describe.concurrent('svcpay aliases', () => {
   const pairs = [
-    [['-v'], ['--version']],
-    [['help'], ['--help']],
-    [['-V'], ['--version']],
-    [
-      ['pay', 'lightning', '--help'],
-      ['send', 'lightning', '--help'],
-    ],
-    [
-      ['balance', '-q'],
-      ['wallets', '-q'],
-    ],
-    [
-      ['history', '-q'],
-      ['tx', 'list', '-q'],
-    ],
+    ['-v', '--version'],
+    ['help', '--help'],
+    ['-V', '--version'],
+    ['pay lightning --help', 'send lightning --help'],
+    ['balance -q', 'wallets -q'],
+    ['history -q', 'tx list -q'],
   ] as const;
-  test.for(pairs)('%s is %s', async ([other, name], { around }) => {
-    // As processes: some of it is answered before the program is loaded.
-    const [one, two] = await Promise.all([started(other, around), started(name, around)]);
+  test.for(pairs)('run "svcpay %s" like "svcpay %s"', async ([other, name], { around }) => {
+    // As processes, because svcpay handles some of these before it loads the program.
+    const [one, two] = await Promise.all([
+      started(other.split(' '), around),
+      started(name.split(' '), around),
+    ]);
     expect(one).toMatchObject({ exitCode: 0, stdout: two.stdout });
     expect(two.exitCode).toBe(0);
   });
 });
 
-describe.concurrent('help', () => {
-  test('shows the commands under headings, with examples, within the window width', async ({
-    home,
-  }) => {
+describe.concurrent('svcpay help', () => {
+  test('shows all commands under headings within the width of the window', async ({ home }) => {
     for (const columns of [60, 80, 140]) {
       const tty = svcpayTty(['--help'], { home, columns });
       expect(await tty.ended).toBe(0);
@@ -203,13 +201,15 @@ describe.concurrent('help', () => {
     }
   });
 
-  test('of a command names the global options and both sides of a switch', async ({ home }) => {
+  test('mentions the global options and both forms of a switch on the page of a command', async ({
+    home,
+  }) => {
     const { stdout } = await svcpay(['send', 'lightning', '--help'], { home });
     expect(stdout).toMatch(/^ +--wait, --no-wait /m);
     expect(stdout).toMatch(/^Global options such as --json/m);
   });
 
-  test('has a page for each topic, listed on the first page', async ({ home }) => {
+  test('has a page for each topic that the first page lists', async ({ home }) => {
     const { stdout } = await started(['--help'], { home });
     for (const topic of ['amounts', 'environment', 'exit-codes', 'fields', 'scripting']) {
       expect(stdout).toContain(topic);
@@ -220,7 +220,7 @@ describe.concurrent('help', () => {
     }
   });
 
-  test('lists every environment variable that the program reads', async ({ home }) => {
+  test('lists every environment variable that svcpay reads', async ({ home }) => {
     const source = resolve(import.meta.dirname, '../../src');
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),
@@ -234,7 +234,7 @@ describe.concurrent('help', () => {
   });
 });
 
-describe.concurrent('a failure', () => {
+describe.concurrent('svcpay error output', () => {
   const lines = [
     { line: ['send', 'lightning', 'nothing', '--note', 'see the --json docs'], json: false },
     { line: ['send', 'lightning', 'nothing', '--json'], json: true },
@@ -242,7 +242,9 @@ describe.concurrent('a failure', () => {
     { line: ['send', '--nonsense', '-o', 'json'], json: true },
     { line: ['send', '--nonsense', '--', '--json'], json: false },
   ];
-  test.for(lines)('of $line is JSON only on request', async ({ line, json }, { home }) => {
+  test.for(
+    lines.map(({ line, json }) => [line.join(' '), json ? 'JSON' : 'text', line, json] as const),
+  )('reports the failure of "svcpay %s" as %s', async ([, , line, json], { home }) => {
     const { exitCode, stderr } = await svcpay(['--yes', ...line], { home });
     expect(exitCode).toBe(2);
     expect(stderr.startsWith('{"error":')).toBe(json);

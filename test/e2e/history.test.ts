@@ -1,5 +1,4 @@
-// The history and single transactions: lists with every filter, receipts, confirming, cancelling,
-// watching, exporting.
+// The commands under svcpay tx: list with every filter, receipts, confirm, cancel, watch and export.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -37,7 +36,7 @@ const refs = async (args: readonly string[], around: Environment): Promise<strin
 };
 
 describe('svcpay tx list', () => {
-  test('finds text in payee, note, reference and id, as scripts and people read it', async ({
+  test('finds transactions by text in the payee, note, reference or id with --search', async ({
     around,
   }) => {
     const pay = async (...args: string[]) =>
@@ -61,7 +60,7 @@ describe('svcpay tx list', () => {
     expect(await svcpay(paged, around)).toMatchObject({ exitCode: 2 });
   });
 
-  test('goes through the pager of a terminal, unless --no-pager is given', async ({ around }) => {
+  test('uses the pager of a terminal except with --no-pager', async ({ around }) => {
     const env = { ...around.env, PAGER: "sed 's/^/P:/'" };
     const paged = svcpayPty(['tx', 'list', '--all'], { ...around, env });
     await paged.waitFor(/P: +Every transaction/);
@@ -77,7 +76,7 @@ describe('svcpay tx list', () => {
     expect(piped.stdout).not.toContain('P:');
   });
 
-  test('filters by time, state and method, and pages', async ({ around, quote }) => {
+  test('filters by time, state and method, and selects a page', async ({ around, quote }) => {
     expect(quote).not.toBe('');
     expect(await refs([], around)).toEqual(['first', 'second', 'third']);
     expect(await refs(['--since', '1h'], around)).toEqual(['second', 'third']);
@@ -94,7 +93,7 @@ describe('svcpay tx list', () => {
     expect(await refs(['--all', '--time', '1y'], around)).toEqual(['third', 'second', 'first']);
   });
 
-  test('sends every filter of endpoint 10 under its specified name', async ({ around }) => {
+  test('sends every filter under the parameter name of the specification', async ({ around }) => {
     const filters = [
       '--state',
       'quoted',
@@ -136,7 +135,9 @@ describe('svcpay tx list', () => {
     );
   });
 
-  test('contains the newest rows of a service whose clock is days ahead', async ({ around }) => {
+  test('includes the newest transactions if the clock of the service is days ahead', async ({
+    around,
+  }) => {
     await around.sandbox.clock.advance('5d');
     const invoice = await around.sandbox.invoice('1000sat');
     const sent = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
@@ -148,7 +149,7 @@ describe('svcpay tx list', () => {
       expect((await svcpay(args, around)).stdout).toContain(sent.stdout.trim());
   });
 
-  test('shows a page with head and foot at a terminal, newest last, and accepts its short ids', async ({
+  test('shows a page with header, footer and short ids at a terminal', async ({
     around,
     quote,
   }) => {
@@ -175,7 +176,7 @@ describe('svcpay tx list', () => {
     expect(got.stdout).toBe(`${quote}\n`);
   });
 
-  test('has one order on a screen and in a pipe, newest last; JSON and --all have the newest first', async ({
+  test('sorts the newest transaction last, but first with --json or --all', async ({
     around,
     quote,
   }) => {
@@ -189,14 +190,17 @@ describe('svcpay tx list', () => {
     expect(await order('--json')).toEqual(['third', 'second', 'first']);
   });
 
-  test('says how many pages there are', async ({ around, quote }) => {
+  test('reports a page number beyond the last page', async ({ around, quote }) => {
     expect(quote).not.toBe('');
     const run = await svcpay(['tx', 'list', '--page', '99', '--limit', '2'], around);
     expect(run).toMatchObject({ exitCode: 0, stdout: '' });
     expect(run.stderr).toMatch(/^(?:Page 99 is empty|There is no page 99: the last is \d+)\.\n$/);
   });
 
-  test('accepts a reference instead of a transaction id', async ({ around, quote }) => {
+  test('lists references that svcpay tx get accepts instead of an id', async ({
+    around,
+    quote,
+  }) => {
     expect((await svcpay(['tx', 'get', 'third', '-q'], around)).stdout).toBe(`${quote}\n`);
     await svcpay(['receive', 'lightning', '1000sat', '--ref', 'invoice-118'], around);
     const got = await svcpay(
@@ -210,9 +214,9 @@ describe('svcpay tx list', () => {
     });
   });
 
-  // Without the methods nobody can tell a quote that lapsed from an invoice that did.
+  // Without the methods, an expired quote looks like an expired invoice.
   test.skipIf(!asSpecified)(
-    'hides expired quotes on a screen only, and says so',
+    'hides expired quotes only at a terminal and prints how many are hidden',
     async ({ around, quote }) => {
       expect(quote).not.toBe('');
       await around.sandbox.clock.advance('1h');
@@ -226,7 +230,7 @@ describe('svcpay tx list', () => {
   );
 
   test.skipIf(!asSpecified)(
-    'gives a script the rows of every page, and says that another follows',
+    'reports with -o page whether another page follows',
     async ({ around, quote }) => {
       expect(quote).not.toBe('');
       await around.sandbox.clock.advance('1h');
@@ -255,7 +259,7 @@ describe('svcpay tx list', () => {
     },
   );
 
-  test('accepts a state by any name that a service may use', async ({ around }) => {
+  test('passes an unrecognized state name on to the service', async ({ around }) => {
     expect(
       await svcpay(['tx', 'list', '--state', 'BeingReviewed', '--json'], around),
     ).toMatchObject({
@@ -267,7 +271,7 @@ describe('svcpay tx list', () => {
     expect(asked.stdout).toContain('txnStatuses=BeingReviewed');
   });
 
-  test('takes the words for states that lists show', async ({ around }) => {
+  test('accepts the state words of its own output in --state', async ({ around }) => {
     const done = await svcpay(['tx', 'list', '--state', 'done', '--json'], around);
     const completed = await svcpay(['tx', 'list', '--state', 'completed', '--json'], around);
     expect(done.stdout).toContain('"txnState":"completed"');
@@ -278,9 +282,9 @@ describe('svcpay tx list', () => {
   });
 
   test.for([
-    ['two kinds of period', ['--time', '7d', '--since', '2h'], /either --time or --since/],
+    ['--time together with --since', ['--time', '7d', '--since', '2h'], /either --time or --since/],
     [
-      'a period that ends before it begins',
+      'a --since that is later than --until',
       ['--since', '1h', '--until', '2h'],
       /--since is later than --until/,
     ],
@@ -289,13 +293,9 @@ describe('svcpay tx list', () => {
       ['--state', 'complted'],
       /"complted" is not a state\. Did you mean completed\?/,
     ],
-    [
-      'what is no word for a state',
-      ['--state', 'a b'],
-      /"a b" is not a state\. Write one of quoted/,
-    ],
-    ['a page of everything', ['--all', '--page', '2'], /--all lists everything/],
-    ['a time that is none', ['--since', 'yesterday'], /"yesterday" is not a time.*2h or 7d/],
+    ['a state name with a blank', ['--state', 'a b'], /"a b" is not a state\. Write one of quoted/],
+    ['--all together with --page', ['--all', '--page', '2'], /--all lists everything/],
+    ['an invalid time', ['--since', 'yesterday'], /"yesterday" is not a time.*2h or 7d/],
   ] as const)('refuses %s', async ([, args, message], { around }) => {
     const run = await svcpay(['tx', 'list', ...args], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -303,7 +303,7 @@ describe('svcpay tx list', () => {
   });
 });
 
-test('the reason of a failed payment is in its receipt, the list and JSON, if an event reported it', async ({
+test('svcpay tx get and tx list show the failure reason that a webhook event reported', async ({
   around,
 }) => {
   const fault = ['sandbox', 'fault', 'add', 'payment', '--outcome', 'no-route'];
@@ -327,7 +327,7 @@ test('the reason of a failed payment is in its receipt, the list and JSON, if an
   expect(JSON.parse(json.stdout)).toEqual({ txnState: 'failed', msg: 'no route' });
 });
 
-test('svcpay tx get shows a receipt with the hash that proves a Lightning payment', async ({
+test('svcpay tx get shows the payment hash in the receipt of a Lightning payment', async ({
   around,
 }) => {
   const invoice = await around.sandbox.invoice('1000sat');
@@ -341,7 +341,7 @@ test('svcpay tx get shows a receipt with the hash that proves a Lightning paymen
   expect(await tty.ended).toBe(0);
 });
 
-test('svcpay wallets -q names the currency of each wallet, and of one only its amount', async ({
+test('svcpay wallets -q prints only the amount if the command names a single wallet', async ({
   around,
 }) => {
   const all = await svcpay(['wallets', '-q'], around);
@@ -352,7 +352,7 @@ test('svcpay wallets -q names the currency of each wallet, and of one only its a
 describe('svcpay tx confirm', () => {
   const confirmed = (run: Run): unknown => run.json();
 
-  test('confirms a quote once', async ({ around, quote }) => {
+  test('confirms a quote only once if the command is repeated', async ({ around, quote }) => {
     const first = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
     expect(first).toMatchObject({ exitCode: 0 });
     expect(confirmed(first)).toMatchObject({ txnId: quote, txnState: 'completed' });
@@ -361,7 +361,10 @@ describe('svcpay tx confirm', () => {
     expect(around.sandbox.requests('PUT', `/api/v2/transaction/${quote}/confirm`)).toHaveLength(1);
   });
 
-  test('shows the cost at a terminal and moves nothing after a no', async ({ around, quote }) => {
+  test('shows the cost at a terminal and sends no confirmation after a no', async ({
+    around,
+    quote,
+  }) => {
     const tty = svcpayTty(['tx', 'confirm', quote], around);
     await tty.waitFor(/You pay\s+5\.0125 USDT/);
     await tty.waitFor(/Pay .*\? /);
@@ -370,7 +373,7 @@ describe('svcpay tx confirm', () => {
     expect(around.sandbox.requests('PUT', `/api/v2/transaction/${quote}/confirm`)).toHaveLength(0);
   });
 
-  test('confirms a quote that is not in the journal, within the limits', async ({
+  test('applies --max-fee to a quote that is not in the journal', async ({
     around,
     sandbox,
     quote,
@@ -388,7 +391,7 @@ describe('svcpay tx confirm', () => {
     ).toHaveLength(3);
   });
 
-  test('requests no other quote after an expired one', async ({ around, sandbox, quote }) => {
+  test('requests no new quote if the quote has expired', async ({ around, sandbox, quote }) => {
     await sandbox.clock.advance('2m');
     const run = await svcpay(['tx', 'confirm', quote, '--yes', '--json'], around);
     expect(run).toMatchObject({ exitCode: 6, stdout: '' });
@@ -400,7 +403,7 @@ describe('svcpay tx confirm', () => {
 });
 
 describe('svcpay tx cancel', () => {
-  test('cancels a quote permanently', async ({ around, quote }) => {
+  test('cancels a quote so that svcpay tx confirm fails afterwards', async ({ around, quote }) => {
     const run = await svcpay(['tx', 'cancel', quote, '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: called('usercanceled') });
@@ -410,7 +413,10 @@ describe('svcpay tx cancel', () => {
     });
   });
 
-  test('reports an unknown transaction and a late cancellation', async ({ around, quote }) => {
+  test('refuses to cancel an unknown transaction or a completed transaction', async ({
+    around,
+    quote,
+  }) => {
     expect(await svcpay(['tx', 'cancel', 'no-such-id'], around)).toMatchObject({
       exitCode: 5,
       stdout: '',
@@ -424,8 +430,8 @@ describe('svcpay tx cancel', () => {
   });
 });
 
-describe('svcpay tx watch', () => {
-  test('accepts a unique start of an id, and lists the matches of an ambiguous one', async ({
+describe('svcpay tx get and tx watch', () => {
+  test('resolve a unique prefix of an id and list the matches of an ambiguous prefix', async ({
     around,
   }) => {
     const file = join(around.home, 'many.csv');
@@ -453,7 +459,7 @@ describe('svcpay tx watch', () => {
     }
   });
 
-  test('follows several at once, with a line each, until all have ended', async ({ around }) => {
+  test('show a line for each watched transaction until all have ended', async ({ around }) => {
     const asked = async (amount: string): Promise<string> => {
       const run = await svcpay(
         ['receive', 'lightning', amount, '--json', '--fields', 'txnId'],
@@ -474,7 +480,7 @@ describe('svcpay tx watch', () => {
     expect(tty.text()).toMatch(/done[\s\S]*done/);
   });
 
-  test('ends with 6 if one of them did not complete', async ({ around, quote }) => {
+  test('end with exit 6 if a watched transaction was cancelled', async ({ around, quote }) => {
     await svcpay(['tx', 'cancel', quote], around);
     const run = await svcpay(['tx', 'watch', quote, '-o', 'jsonl'], around);
     expect(run.exitCode).toBe(6);
@@ -483,7 +489,9 @@ describe('svcpay tx watch', () => {
 });
 
 describe('svcpay tx resume', () => {
-  test('reads what has ended from the list, once for all payments', async ({ around }) => {
+  test('reads the final states of all payments from the list, without single requests', async ({
+    around,
+  }) => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const ref of names) {
       const invoice = await around.sandbox.invoice('100sat');
@@ -518,7 +526,7 @@ describe('svcpay tx resume', () => {
       around,
     );
     const tty = svcpayTty(['tx', 'resume'], around);
-    // Of a state that is new the steps after it are not known.
+    // After an unrecognized state, svcpay does not know the steps that follow.
     await tty.waitFor(/✓ quoted ── ● (?:confirmed|0 of 1)/);
     tty.type('\u0003');
     expect(await tty.ended).toBe(8);
@@ -529,7 +537,7 @@ describe('svcpay tx resume', () => {
 });
 
 describe('svcpay tx export', () => {
-  test('writes the complete history in the requested format', async ({ around, quote }) => {
+  test('writes the complete history in the requested file format', async ({ around, quote }) => {
     const csv = await svcpay(['tx', 'export', '--format', 'csv', '--since', '30d'], around);
     expect(csv.stdout.trim().split('\n')).toHaveLength(4);
     expect(csv.stdout).toContain(quote);
@@ -539,8 +547,8 @@ describe('svcpay tx export', () => {
   });
 
   test.for([
-    ['no format', [], /-o csv, -o jsonl, -o hledger, -o beancount/],
-    ['another way to name a format', ['--format', 'csv', '--json'], /export is one of csv/],
+    ['a command line without a format', [], /-o csv, -o jsonl, -o hledger, -o beancount/],
+    ['--json together with --format csv', ['--format', 'csv', '--json'], /export is one of csv/],
   ] as const)('refuses %s', async ([, args, message], { around }) => {
     const run = await svcpay(['tx', 'export', ...args], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });

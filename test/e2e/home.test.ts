@@ -1,4 +1,4 @@
-// svcpay alone, as a person at a terminal and as a script run it.
+// svcpay without a command: the overview at a terminal, and what scripts get.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -10,10 +10,10 @@ const down = '\u001B[B';
 const enter = '\r';
 const escape = '\u001B';
 
-describe('svcpay alone', { timeout: 60_000 }, () => {
-  // A list without the other side does not say to whom.
+describe('the overview of svcpay', { timeout: 60_000 }, () => {
+  // A list without the other side does not contain the recipient.
   test.skipIf(!asSpecified)(
-    'shows balances, their worth and payments in flight, and returns after each choice',
+    'shows balances and payments in flight, and returns to its menu after each choice',
     async ({ around }) => {
       const invoice = await around.sandbox.invoice('2500sat');
       await around.sandbox.clock.freeze();
@@ -36,7 +36,9 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     },
   );
 
-  test('accepts an invoice pasted with line breaks and indents', async ({ around }) => {
+  test('accepts an invoice pasted with line breaks at the prompt of svcpay send', async ({
+    around,
+  }) => {
     const invoice = await around.sandbox.invoice('2500sat');
     const tty = svcpayTty(['send'], around);
     await tty.waitFor('Pay to');
@@ -52,24 +54,27 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     [80, 24],
     [60, 20],
     [140, 45],
-  ] as const)('and the history fit a window of %dx%d', async ([columns, rows], { around }) => {
-    await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
-    const widest = (text: string): number =>
-      Math.max(...text.split('\n').map((line) => line.length));
-    const list = svcpayTty(['tx', 'list'], { ...around, columns, rows });
-    expect(await list.ended).toBe(0);
-    const row = asSpecified ? '.*25\\.00 USDT .*' : '.*';
-    expect(list.text()).toMatch(
-      new RegExp(`All 6 · all of history · newest last\n[^]*\n${row}done(?: +[0-9a-f]{8})?\n`),
-    );
-    const home = svcpayTty([], { ...around, columns, rows });
-    await home.waitFor(/BTC[^]*What next\?/);
-    home.type(escape);
-    expect(await home.ended).toBe(0);
-    expect(Math.max(widest(list.text()), widest(home.text()))).toBeLessThanOrEqual(columns);
-  });
+  ] as const)(
+    'fits a window of %dx%d, and so does svcpay tx list',
+    async ([columns, rows], { around }) => {
+      await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
+      const widest = (text: string): number =>
+        Math.max(...text.split('\n').map((line) => line.length));
+      const list = svcpayTty(['tx', 'list'], { ...around, columns, rows });
+      expect(await list.ended).toBe(0);
+      const row = asSpecified ? '.*25\\.00 USDT .*' : '.*';
+      expect(list.text()).toMatch(
+        new RegExp(`All 6 · all of history · newest last\n[^]*\n${row}done(?: +[0-9a-f]{8})?\n`),
+      );
+      const home = svcpayTty([], { ...around, columns, rows });
+      await home.waitFor(/BTC[^]*What next\?/);
+      home.type(escape);
+      expect(await home.ended).toBe(0);
+      expect(Math.max(widest(list.text()), widest(home.text()))).toBeLessThanOrEqual(columns);
+    },
+  );
 
-  test("shows the service's state of a payment that has settled in the meantime", async ({
+  test('shows a payment as completed if the service has settled the payment in the meantime', async ({
     around,
   }) => {
     const invoice = await around.sandbox.invoice('2500sat');
@@ -86,10 +91,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(pending.json()).toEqual([]);
   });
 
-  test('checks all payments of a batch with one list request, and shows none that have ended as in flight', async ({
-    around,
-    sandbox,
-  }) => {
+  test('checks 30 payments of a batch with fewer than 8 requests', async ({ around, sandbox }) => {
     const rows = Array.from({ length: 30 }, (_, i) => `ada${i}@example.com,100sat,r${i}`);
     const file = join(around.home, 'payroll.csv');
     writeFileSync(file, ['to,amount,ref', ...rows].join('\n'));
@@ -108,10 +110,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect((await svcpay(['tx', 'pending', '--json'], around)).json()).toEqual([]);
   });
 
-  test('and the history show the local data with its age while the service is down', async ({
-    around,
-    sandbox,
-  }) => {
+  test('shows local data with its age while the service is down', async ({ around, sandbox }) => {
     const invoice = await sandbox.invoice('2500sat', { description: 'Coffee House' });
     await sandbox.clock.freeze();
     await svcpay(['send', 'lightning', invoice, '--yes', '--no-wait', '--ref', 'tea'], around);
@@ -149,7 +148,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(await home.ended).toBe(0);
   });
 
-  test('ends on Ctrl-C within a chosen command', async ({ around }) => {
+  test('ends with exit 130 after Ctrl-C in a command chosen from the menu', async ({ around }) => {
     const tty = svcpayTty([], around);
     await tty.waitFor('What next?');
     tty.type(`${down}${down}${down}${enter}`);
@@ -158,7 +157,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(await tty.ended).toBe(130);
   });
 
-  test('can be left without an action', async ({ around }) => {
+  test('ends on Esc without creating a transaction', async ({ around }) => {
     const tty = svcpayTty([], around);
     await tty.waitFor('What next?');
     tty.type(escape);
@@ -166,7 +165,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('shows the first steps on a new machine', async ({ home }) => {
+  test('suggests the sandbox if no account is connected', async ({ home }) => {
     const tty = svcpayTty([], { home });
     await tty.waitFor('No account is connected yet.');
     await tty.waitFor('Try the sandbox');
@@ -176,7 +175,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     expect(await tty.ended).toBe(0);
   });
 
-  test('is one document with --json, without a menu', async ({ around }) => {
+  test('prints a single JSON document without a menu with --json', async ({ around }) => {
     const tty = svcpayTty(['--json'], around);
     expect(await tty.ended).toBe(0);
     expect(JSON.parse(tty.text())).toMatchObject({
@@ -186,7 +185,7 @@ describe('svcpay alone', { timeout: 60_000 }, () => {
     });
   });
 
-  test('is a usage error in a pipe, with the help', async ({ around }) => {
+  test('ends with a usage error and the help in a pipe', async ({ around }) => {
     const run = await svcpay([], around);
     expect(run).toMatchObject({
       exitCode: 2,

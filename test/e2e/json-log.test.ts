@@ -1,4 +1,4 @@
-// --log-format json: stderr for log collectors, each line with its payment and request.
+// --log-format json: writes stderr for log collectors, each line with its payment and request.
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
@@ -23,7 +23,7 @@ const linesOf = (stderr: string): Line[] =>
     .split('\n')
     .map((line): Line => JSON.parse(line));
 
-/** A service that names its requests, as those behind a gateway do. */
+/** A proxy that adds request ids to the responses, as a gateway does. */
 async function namingRequests(url: string): Promise<string> {
   let count = 0;
   const server = createServer((incoming, outgoing) => {
@@ -50,8 +50,8 @@ async function namingRequests(url: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('--log-format json', () => {
-  test('adds time, level, reference, transaction and request to each line of a payment', async ({
+describe('svcpay --log-format json', () => {
+  test('adds the reference, transaction id and request id to each line about a payment', async ({
     around,
   }) => {
     const env = { SVCPAY_BASE_URL: await namingRequests(around.sandbox.url) };
@@ -93,7 +93,7 @@ describe('--log-format json', () => {
     });
   });
 
-  test('adds the row to each line of a batch, but not to other lines', async ({ around }) => {
+  test('adds the reference of a batch row to each line about the row', async ({ around }) => {
     const file = batchFile(around.home, lightningRows(4));
     const run = await svcpay(['batch', file, '--yes', '-o', 'csv'], {
       ...around,
@@ -111,7 +111,7 @@ describe('--log-format json', () => {
       expect([message.includes('paid'), txnId]).toEqual([true, expect.any(String)]);
   });
 
-  test('reports a failure in its last line, even for an invalid command line', async ({ home }) => {
+  test('writes the error of an invalid command line as a JSON line', async ({ home }) => {
     const run = await svcpay(['tx', 'lst', '--log-format=json'], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(linesOf(run.stderr)).toMatchObject([

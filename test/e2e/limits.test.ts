@@ -1,4 +1,4 @@
-// svcpay limits: a policy that every way to pay is held to, also by two processes at once.
+// svcpay limits: limits apply to every way to pay, also if two processes pay at once.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -12,7 +12,7 @@ const confirmations = (
 ): number => around.sandbox.requests('PUT').length;
 
 describe('svcpay limits', () => {
-  test("allows only one of two concurrent payments if the day's limit covers one", async ({
+  test('allows only one of two concurrent payments if the daily limit covers one payment', async ({
     around,
   }) => {
     await set(around, '--per-day', '1500sat');
@@ -33,7 +33,7 @@ describe('svcpay limits', () => {
     ['perDay', 'BTC', 'little'],
   ] as const;
   test.for(mistyped)(
-    'refuses a limit %s in %s of %s in the settings, without showing or applying it',
+    'stops payments if config.json contains the invalid limit "%s %s %s"',
     async ([rule, ccy, amount], { around }) => {
       await set(around, '--per-day', '5usdt');
       const file = join(around.home, 'config.json');
@@ -61,7 +61,9 @@ describe('svcpay limits', () => {
     });
   });
 
-  test('stops a payment above the limit before it is created', async ({ around }) => {
+  test('stops a payment above the per-payment limit before svcpay creates a transaction', async ({
+    around,
+  }) => {
     await set(around, '--per-payment', '999sat');
     const invoice = await around.sandbox.invoice('1000sat');
     const run = await svcpay(['send', 'lightning', invoice, '--yes', '--json'], around);
@@ -69,7 +71,7 @@ describe('svcpay limits', () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')).toEqual([]);
   });
 
-  test('counts the fees before the confirmation', async ({ around }) => {
+  test('counts the fees of a quote against the per-payment limit', async ({ around }) => {
     await set(around, '--per-payment', '1000sat');
     const invoice = await around.sandbox.invoice('1000sat');
     const run = await svcpay(['send', 'lightning', invoice, '--yes'], around);
@@ -77,13 +79,15 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(0);
   });
 
-  test('limits the source amount of a swap', async ({ around }) => {
+  test('applies the per-payment limit to the source amount of a swap', async ({ around }) => {
     await set(around, '--per-payment', '10usdt');
     const run = await svcpay(['swap', '11usdt', 'BTC', '--yes'], around);
     expect(run).toMatchObject({ exitCode: 7, stdout: '' });
   });
 
-  test('counts the received amount if only the sent amount is fixed', async ({ around }) => {
+  test('applies the per-payment limit to the received amount if --spend fixes the debit', async ({
+    around,
+  }) => {
     await set(around, '--per-payment', '10usdt');
     const run = await svcpay(
       ['send', 'usdt', 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW', '--spend', '2500000vnd', '--yes'],
@@ -102,7 +106,7 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(0);
   });
 
-  test('warns with --quote-only, and stops the payment itself', async ({ around }) => {
+  test('warns about a quote with --quote-only, but stops the payment', async ({ around }) => {
     await set(around, '--per-day', '1500sat');
     const line = ['send', 'satoshi@example.com', '1000sat'];
     expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 0 });
@@ -122,7 +126,7 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(1);
   });
 
-  test('allows the node of an allowed invoice, and stops every other destination', async ({
+  test('allows the Lightning node of an allowed invoice and stops other destinations', async ({
     around,
   }) => {
     const invoices = await Promise.all([
@@ -138,9 +142,7 @@ describe('svcpay limits', () => {
     expect(other.stderr).toContain('svcpay limits allow satoshi@example.com');
   });
 
-  test('counts the received amount of a payout, and pays an allowed account', async ({
-    around,
-  }) => {
+  test('applies the allow-list and the daily limit to payouts', async ({ around }) => {
     await set(around, '--per-day', '600000vnd');
     await svcpay(['limits', 'allow', '970436:0123456789'], around);
     const parties =
@@ -168,7 +170,7 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(1);
   });
 
-  test('removes the last allowed destination only with a yes', async ({ around }) => {
+  test('removes the last destination of the allow-list only after a yes', async ({ around }) => {
     await svcpay(['limits', 'allow', 'a@example.com'], around);
     await svcpay(['limits', 'allow', 'b@example.com'], around);
     expect(await svcpay(['limits', 'disallow', 'a@example.com'], around)).toMatchObject({
@@ -185,7 +187,7 @@ describe('svcpay limits', () => {
     });
   });
 
-  test('lists used and remaining amounts as JSON', async ({ around }) => {
+  test('lists the used and the remaining amounts as JSON', async ({ around }) => {
     await set(around, '--per-day', '5000sat', '--per-payment', '20usdt');
     await svcpay(['send', 'lightning', await around.sandbox.invoice('1000sat'), '--yes'], around);
     const run = await svcpay(['limits', 'list', '--json'], around);
@@ -195,7 +197,7 @@ describe('svcpay limits', () => {
     ]);
   });
 
-  test('needs no login, and shows at a terminal what is unlimited', async ({ home }) => {
+  test('works without a login and shows which currencies have no limit', async ({ home }) => {
     const tty = svcpayTty(['limits', 'set', '--per-day', '5000sat'], { home });
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toMatch(/per day\s+0\.00005000 BTC/);
@@ -205,12 +207,12 @@ describe('svcpay limits', () => {
   });
 
   test.for([
-    [[]],
-    [['--per-day', '5000']],
-    [['--per-day', '0sat']],
-    [['--per-day', '1sat', '--per-day', '2sat']],
-  ])('refuses to set %j', async ([flags], { home }) => {
-    expect(await svcpay(['limits', 'set', ...(flags ?? [])], { home })).toMatchObject({
+    ['no flags', []],
+    ['an amount without a unit', ['--per-day', '5000']],
+    ['a limit of zero', ['--per-day', '0sat']],
+    ['two values for the daily limit', ['--per-day', '1sat', '--per-day', '2sat']],
+  ] as const)('refuses svcpay limits set with %s', async ([, flags], { home }) => {
+    expect(await svcpay(['limits', 'set', ...flags], { home })).toMatchObject({
       exitCode: 2,
       stdout: '',
     });

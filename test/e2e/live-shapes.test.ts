@@ -1,5 +1,5 @@
-// Every kind of command against a service that answers as live ones were seen to; npm run
-// test:shapes runs all the others.
+// Every kind of command against a service with the response shapes of live services. All other tests
+// run against these shapes with npm run test:shapes.
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { payoutWords } from '../support/payout.js';
@@ -8,18 +8,27 @@ import { test as base } from '../support/svcpay.js';
 const test = base.extend({ sandboxOptions: { autoPay: 20, liveShapes: ['all'] } });
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const tron = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
-describe('with all live shapes enabled', () => {
-  test.for<{ args: string[]; state: RegExp }>([
-    { args: ['swap', '10', 'USDT', 'BTC', '--yes'], state: /^completed$/ },
-    { args: ['send', 'ann@example.com', '1000sat', '--yes'], state: /^completed$/ },
-    { args: ['send', 'onchain', address, '50000sat', '--yes', '--no-wait'], state: /^srcsent$/ },
-    { args: ['send', 'usdt', tron, '10usdt', '--yes', '--no-wait'], state: /^srcsent$/ },
-    { args: ['receive', 'lightning', '1000sat', '--wait'], state: /^completed$/ },
-    {
-      args: [...payoutWords({ '--method': 'vnd-instant' }), '--yes', '--no-wait'],
-      state: /^srcpendconfirmfill$/,
-    },
-  ])('$args moves the money once and reports it', async ({ args, state }, { around }) => {
+describe('svcpay with all live response shapes', () => {
+  test.for([
+    ['a swap', ['swap', '10', 'USDT', 'BTC', '--yes'], /^completed$/],
+    [
+      'a payment by Lightning Address',
+      ['send', 'ann@example.com', '1000sat', '--yes'],
+      /^completed$/,
+    ],
+    [
+      'an on-chain payment',
+      ['send', 'onchain', address, '50000sat', '--yes', '--no-wait'],
+      /^srcsent$/,
+    ],
+    ['a USDT payment', ['send', 'usdt', tron, '10usdt', '--yes', '--no-wait'], /^srcsent$/],
+    ['a Lightning request', ['receive', 'lightning', '1000sat', '--wait'], /^completed$/],
+    [
+      'a payout',
+      [...payoutWords({ '--method': 'vnd-instant' }), '--yes', '--no-wait'],
+      /^srcpendconfirmfill$/,
+    ],
+  ] as const)('confirms %s once and reports its state', async ([, args, state], { around }) => {
     const run = await svcpay([...args, '--json', '--ref', 'order-1'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: expect.stringMatching(state) });
@@ -28,23 +37,23 @@ describe('with all live shapes enabled', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test.for<{ args: string[]; shows: RegExp }>([
-    { args: ['wallets'], shows: /BTC\t/ },
-    { args: ['account'], shows: /ACTIVE/ },
-    { args: ['rates', 'BTC/USDC'], shows: /100000/ },
-    { args: ['receive', 'address', 'btc', '-q'], shows: /^tb1/ },
-    { args: ['receive', 'address', 'usdt', '--chain', 'tron', '-q'], shows: /^T/ },
-    { args: ['payout', 'institutions', 'VN'], shows: /970436\t/ },
-    { args: ['webhook', 'list', '--json'], shows: /^\[\]/ },
-    { args: ['tx', 'list', '--since', '1h', '--json'], shows: /^\[\]/ },
-    { args: ['whoami'], shows: /ne01-/ },
-  ])('$args reads the right data', async ({ args, shows }, { around }) => {
-    const run = await svcpay(args, around);
+  test.for([
+    ['wallets', /BTC\t/],
+    ['account', /ACTIVE/],
+    ['rates BTC/USDC', /100000/],
+    ['receive address btc -q', /^tb1/],
+    ['receive address usdt --chain tron -q', /^T/],
+    ['payout institutions VN', /970436\t/],
+    ['webhook list --json', /^\[\]/],
+    ['tx list --since 1h --json', /^\[\]/],
+    ['whoami', /ne01-/],
+  ] as const)('reads the response to "svcpay %s" correctly', async ([line, shows], { around }) => {
+    const run = await svcpay(line.split(' '), around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.stdout).toMatch(shows);
   });
 
-  test('a refusal keeps its exit code', async ({ around }) => {
+  test('ends with the documented exit codes after refusals', async ({ around }) => {
     const wrong = { ...around, sandbox: { ...around.sandbox, apiSecret: 'wrong' } };
     expect((await svcpay(['wallets'], wrong)).exitCode).toBe(4);
     expect((await svcpay(['swap', '90000', 'USDT', 'BTC', '--yes'], around)).exitCode).toBe(7);
@@ -52,7 +61,7 @@ describe('with all live shapes enabled', () => {
   });
 });
 
-describe('with abbreviated reads of single transactions', () => {
+describe('svcpay with abbreviated transaction reads', () => {
   const shaped = base.extend({
     sandboxOptions: { autoPay: 20, liveShapes: ['read-abbreviated'] },
   });
@@ -60,7 +69,7 @@ describe('with abbreviated reads of single transactions', () => {
     ['swap', '10', 'USDT', 'BTC', '--yes'],
     ['send', 'ann@example.com', '1000sat', '--yes'],
     ['receive', 'lightning', '1000sat', '--wait'],
-  ])('%s moves the money once and reports its end', async (args, { around }) => {
+  ])('completes svcpay %s with a single confirmation', async (args, { around }) => {
     const run = await svcpay([...args, '--json', '--ref', 'order-1'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ txnState: 'completed' });

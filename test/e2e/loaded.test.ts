@@ -1,5 +1,5 @@
-// What the hot commands load, of the program and of Node: the time they take follows from it, on
-// any machine.
+// Which files and Node modules the most frequent commands load, because the start-up time depends on
+// them on any machine.
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -22,10 +22,7 @@ import { svcpay, test } from '../support/svcpay.js';
 const root = resolve(import.meta.dirname, '../..');
 const program = join(root, 'bin/svcpay.js');
 
-/**
- * Written as the process ends: files of the program that were read, and modules of Node that are
- * there.
- */
+/** Writes at exit which files the process has read and which Node modules it has loaded. */
 const probeText = `const fs = require('node:fs');
 const { readFileSync } = fs;
 const read = [];
@@ -69,35 +66,35 @@ async function loadedBy(args: readonly string[], env: Record<string, string>): P
   return { parts: parts.length, kilobytes: Math.ceil(bytes / 1024), modules };
 }
 
-describe('only needed modules are loaded', () => {
-  test('by --version: no module of the program', async () => {
+describe('the svcpay program', () => {
+  test('loads no module of its own for --version', async () => {
     const { parts, modules } = await loadedBy(['--version'], {});
     expect(parts).toBe(0);
     expect(modules).not.toContain('NativeModule stream');
   });
 
-  test('by --help: one prepared page', async () => {
+  test('loads only a prepared page for --help', async () => {
     const { parts, kilobytes, modules } = await loadedBy(['--help'], {});
     expect(parts).toBe(1);
     expect(kilobytes).toBeLessThanOrEqual(4);
     expect(modules).not.toContain('NativeModule stream');
   });
 
-  test('by --help with a command: the command table, and no HTTP', async () => {
+  test('loads the command table but no HTTP module to generate the help', async () => {
     const { kilobytes, modules } = await loadedBy(['--no-color', '--help'], {});
     expect(kilobytes).toBeLessThanOrEqual(110);
     for (const heavy of ['tty', 'http', 'crypto'])
       expect(modules).not.toContain(`NativeModule ${heavy}`);
   });
 
-  test('by a completion: the command pages and few Node modules', async () => {
+  test('loads the command pages and few Node modules for a shell completion', async () => {
     const { kilobytes, modules } = await loadedBy(['__complete', 'bash', 'tx', ''], {});
     expect(kilobytes).toBeLessThanOrEqual(170);
     for (const heavy of ['stream', 'net', 'tty', 'http', 'crypto', 'child_process'])
       expect(modules).not.toContain(`NativeModule ${heavy}`);
   });
 
-  test('by wallets with a stored token: undici, and few Node modules', async ({
+  test('loads undici and few Node modules for svcpay wallets with a stored token', async ({
     sandbox,
     around,
     home,
@@ -116,7 +113,7 @@ describe('only needed modules are loaded', () => {
   });
 });
 
-test('V8 does not optimise the parser of undici, because process.exit would wait for that', async ({
+test('svcpay keeps V8 from optimising the undici parser because process.exit would wait for the compiler', async ({
   sandbox,
   home,
 }) => {
@@ -131,7 +128,7 @@ test('V8 does not optimise the parser of undici, because process.exit would wait
   expect(stdout).not.toMatch(/^Compiled function .* using TurboFan/m);
 });
 
-test('the prepared --help page is identical to the generated one', async ({ home }) => {
+test('svcpay --help prints a prepared page that equals the generated page', async ({ home }) => {
   const [ready, drawn] = await Promise.all([
     svcpay(['--help'], { home }),
     svcpay(['--no-color', '--help'], { home }),
@@ -140,7 +137,7 @@ test('the prepared --help page is identical to the generated one', async ({ home
   expect(ready.stdout).toBe(drawn.stdout);
 });
 
-describe('compiled code is cached beside the program', () => {
+describe('the compile cache of svcpay', () => {
   const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
   const decode = async (
     installed: string,
@@ -155,7 +152,7 @@ describe('compiled code is cached beside the program', () => {
       entry.isFile() ? join(entry.parentPath, entry.name) : [],
     );
 
-  test('once, never replaced, and optional: it may be damaged or the folder read-only', async ({
+  test('never replaces its files, and svcpay works if they are damaged or missing', async ({
     home,
   }) => {
     for (const each of ['bin', 'dist', 'package.json'])
@@ -178,7 +175,7 @@ describe('compiled code is cached beside the program', () => {
     expect(new Set(answers).size).toBe(1);
   });
 
-  test('per version and flags, after the first successful run', async ({ home }) => {
+  test('stores a folder per set of V8 flags after the first successful run', async ({ home }) => {
     for (const each of ['bin', 'dist', 'package.json'])
       cpSync(join(root, each), join(home, each), { recursive: true });
     const kept = join(home, 'dist/compiled');

@@ -1,5 +1,5 @@
-// svcpay mcp as agents drive it, with the protocol's own client of both eras: every tool, the
-// limits, and no payment twice.
+// svcpay mcp with the official client of both protocol versions: every tool, the limits, and
+// protection against paying twice.
 import { describe, expect } from 'vitest';
 import { eras, startAgent, startAgentProcess } from '../support/agent.js';
 import { svcpay as inProcess } from '../support/in-process.js';
@@ -68,14 +68,16 @@ const otherTools = [
   'cancel',
 ];
 
-describe.each([
-  { shapes: 'as specified', options: {}, start: startAgentProcess },
-  { shapes: 'in all live shapes', options: { liveShapes: ['all'] }, start: startAgent },
-])('svcpay mcp and a service that answers $shapes', ({ options, start }) => {
+describe.each(
+  [
+    { shapes: 'specified', options: {}, start: startAgentProcess },
+    { shapes: 'all live', options: { liveShapes: ['all'] }, start: startAgent },
+  ].map((each) => [each.shapes, each] as const),
+)('svcpay mcp with %s response shapes', (_shapes, { options, start }) => {
   test.override({ sandboxOptions: { autoPay: 'off', ...options } });
 
   test.for(eras)(
-    'every tool returns data that matches its schema, for a client of %s',
+    'returns data that matches the schema of each tool to a client of protocol %s',
     async (era, { around }) => {
       await limit(around);
       const { client, call } = await start(['--allow-payments'], around, era);
@@ -146,9 +148,7 @@ describe.each([
 });
 
 describe('svcpay mcp', () => {
-  test('has a tool that pays only if a person allows it and has set a limit per day', async ({
-    around,
-  }) => {
+  test('offers payment tools only with --allow-payments and a daily limit', async ({ around }) => {
     const { client, close } = await startAgent([], around);
     expect((await client.listTools()).tools.map(({ name }) => name).toSorted()).toEqual(
       otherTools.toSorted(),
@@ -164,7 +164,7 @@ describe('svcpay mcp', () => {
     });
   });
 
-  test('respects the limits, and pays only from wallets with a limit per day', async ({
+  test('pays only within the limits and only from wallets with a daily limit', async ({
     around,
   }) => {
     await inProcess(['limits', 'set', '--per-payment', '5000sat', '--per-day', '8000sat'], around);
@@ -185,7 +185,9 @@ describe('svcpay mcp', () => {
     expect(confirmations(around)).toBe(1);
   });
 
-  test('pays no fee above the allowed one, whatever the agent requests', async ({ around }) => {
+  test('refuses a fee above --max-fee even if the agent allows a higher fee', async ({
+    around,
+  }) => {
     await limit(around);
     const destination = await around.sandbox.invoice('1000sat');
     const { call } = await startAgent(['--allow-payments', '--max-fee', '2sat'], around);
@@ -199,7 +201,7 @@ describe('svcpay mcp', () => {
     expect(confirmations(around)).toBe(0);
   });
 
-  test("treats an agent's input as values, never as options, and refuses unknown fields", async ({
+  test('reads the input of an agent as values, never as command-line options', async ({
     around,
   }) => {
     await limit(around);
@@ -241,18 +243,18 @@ const twice = [
     options: ['--max-fee', '1000sat'],
   },
   {
-    what: 'USDT',
+    what: 'a TRON address',
     tool: 'pay',
     given: { destination: tron, amount: '5usdt', maxFee: '5usdt' },
     options: ['--max-fee', '5usdt'],
   },
-  { what: 'a payout', tool: 'payout', given: payout },
+  { what: 'a bank account', tool: 'payout', given: payout },
 ] as const;
 
-describe('an agent that repeats a payment under a new reference', () => {
-  test.for(twice)(
-    'pays $what once, and twice only if it names the earlier payment',
-    async ({ tool, given, ...row }, { around }) => {
+describe('svcpay mcp for a payment repeated under a new reference', () => {
+  test.for(twice.map((each) => [each.what, each] as const))(
+    'pays %s again only if the agent names the earlier payment',
+    async ([, { tool, given, ...row }], { around }) => {
       await limit(around);
       const { call } = await startAgent(
         ['--allow-payments', ...('options' in row ? row.options : [])],
@@ -290,7 +292,7 @@ describe('an agent that repeats a payment under a new reference', () => {
     },
   );
 
-  test('pays once when three servers of one home are asked at the same time', async ({
+  test('pays once if three servers of one home receive the payment at the same time', async ({
     around,
   }) => {
     await limit(around);
@@ -322,7 +324,7 @@ describe('an agent that repeats a payment under a new reference', () => {
     expect(await servers[0]?.call('pay', again)).toMatchObject({ isError: false });
   });
 
-  test('pays a Lightning Address once, however it is written', async ({ around }) => {
+  test('pays a Lightning Address only once in four different spellings', async ({ around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments'], around);
     const spellings = [
@@ -341,11 +343,11 @@ describe('an agent that repeats a payment under a new reference', () => {
   });
 
   test.for([
-    { what: 'the creation', method: 'POST', path: '/api/v2/transaction', submitted: false },
-    { what: 'the confirmation', method: 'PUT', path: undefined, submitted: true },
-  ])(
-    'pays once if the answer to $what is lost and the server is killed',
-    async ({ method, path, submitted }, { around }) => {
+    ['create', { method: 'POST', path: '/api/v2/transaction', submitted: false }],
+    ['confirm', { method: 'PUT', path: undefined, submitted: true }],
+  ] as const)(
+    'pays once if the response to the %s request is lost and the server is killed',
+    async ([, { method, path, submitted }], { around }) => {
       await limit(around);
       const given = { destination: 'ann@example.com', amount: '1000sat' };
       const { sandbox } = around;
@@ -364,7 +366,7 @@ describe('an agent that repeats a payment under a new reference', () => {
         const { call, close } = await startAgent(['--allow-payments'], around);
         const answer = await call('pay', { ...given, ref });
         if (ref === 'second' && !submitted) {
-          // Nothing was submitted under the first reference, and nothing ever is.
+          // The first payment was not submitted, and never will be.
           expect(answer).toMatchObject({ isError: false });
           expect(await call('resume', { id: 'first' })).toMatchObject({ isError: true });
         } else {

@@ -1,5 +1,5 @@
-// The built program on the way to its service: a proxy, TLS with a certificate of one's own, and
-// colours of what comes back.
+// The built program and the network: a proxy, TLS with a private certificate, slow services, and
+// colours in the output.
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -59,10 +59,8 @@ afterAll(() => servers.forEach((server) => server.close()));
 
 const sandbox = { url: `https://${host}`, apiKey: 'k', apiSecret: 's' };
 
-describe('through HTTPS_PROXY', () => {
-  test('the service is reached through a tunnel if its certificate is trusted, and output has colours', async ({
-    home,
-  }) => {
+describe('svcpay through HTTPS_PROXY', () => {
+  test('reaches the service through a tunnel if its certificate is trusted', async ({ home }) => {
     const env = { HTTPS_PROXY: proxy, NODE_EXTRA_CA_CERTS: ca };
     const plain = await svcpay(['wallets', '--json'], { home, sandbox, env });
     expect(plain).toMatchObject({ exitCode: 0, stderr: '' });
@@ -78,7 +76,7 @@ describe('through HTTPS_PROXY', () => {
     expect(coloured.stdout).toMatch(/\u001b\[\d+m[^]*1\.25/);
   });
 
-  test('an untrusted certificate is refused with an explanation', async ({ home }) => {
+  test('refuses an untrusted certificate and explains the reason', async ({ home }) => {
     const run = await svcpay(['wallets', '--json', '--timeout', '10s'], {
       home,
       sandbox,
@@ -88,9 +86,7 @@ describe('through HTTPS_PROXY', () => {
     expect(run.error().message).toContain('certificate is not trusted');
   });
 
-  test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused, unless --insecure accepts it', async ({
-    home,
-  }) => {
+  test('refuses NODE_TLS_REJECT_UNAUTHORIZED=0 except with --insecure', async ({ home }) => {
     const env = { HTTPS_PROXY: proxy, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
     const before = asked.length;
     const run = await svcpay(['wallets', '--json'], { home, sandbox, env });
@@ -114,7 +110,7 @@ describe('through HTTPS_PROXY', () => {
     );
   });
 
-  test('a host in NO_PROXY is reached directly', async ({ home }) => {
+  test('connects directly to a host in NO_PROXY', async ({ home }) => {
     const before = asked.length;
     const env = { HTTPS_PROXY: proxy, NO_PROXY: '.example.test', NODE_EXTRA_CA_CERTS: ca };
     const run = await svcpay(['wallets', '--json', '--timeout', '2s'], { home, sandbox, env });
@@ -123,7 +119,9 @@ describe('through HTTPS_PROXY', () => {
   });
 });
 
-test('a terminal shows the name of a slow service until it answers', async ({ home }) => {
+test('svcpay shows the host of a slow service at a terminal until the response arrives', async ({
+  home,
+}) => {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => void (release = resolve));
   const slow = createServer((request, answer) => {
@@ -147,9 +145,12 @@ test('a terminal shows the name of a slow service until it answers', async ({ ho
   expect(tty.screen().join('\n')).toContain('1.25');
 });
 
-test.for([[['wallets']], [[]]])(
-  'a terminal shows that it waits for the embedded sandbox: %j',
-  async ([args = []], { home }) => {
+test.for([
+  ['svcpay wallets', ['wallets']],
+  ['svcpay without a command', []],
+] as const)(
+  '%s shows at a terminal that it waits for the embedded sandbox',
+  async ([, args], { home }) => {
     const sandbox = (...words: string[]) => svcpay(['--sandbox', ...words], { home });
     await sandbox('sandbox', 'fault', 'add', 'latency', '--delay', '1s', '--times', '3');
     const env = environment({ home });

@@ -1,4 +1,4 @@
-// Decoding offline, exchange rates, the account record.
+// svcpay decode without a service, svcpay rates and svcpay account.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
@@ -13,7 +13,7 @@ const invoice =
   'pf39tuven09sam30g4vgpfna3rh';
 
 describe('svcpay decode', () => {
-  test('reads an invoice from a pipe without any service', async ({ home }) => {
+  test('decodes an invoice from a pipe without a service', async ({ home }) => {
     const run = await svcpay(['decode', '-', '--json'], { home, input: `${invoice}\n` });
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({
@@ -24,7 +24,7 @@ describe('svcpay decode', () => {
     });
   });
 
-  test('shows an address as a card at a terminal', async ({ home }) => {
+  test('shows the network and the type of a Bitcoin address at a terminal', async ({ home }) => {
     const tty = svcpayTty(
       ['decode', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'],
       { home },
@@ -35,7 +35,7 @@ describe('svcpay decode', () => {
     expect(await tty.ended).toBe(0);
   });
 
-  test('refuses a modified invoice', async ({ home }) => {
+  test('refuses an invoice with a wrong checksum', async ({ home }) => {
     const run = await svcpay(['decode', invoice.replace('zqfqypq', 'zqfqypp')], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(/checksum is wrong/);
@@ -43,14 +43,14 @@ describe('svcpay decode', () => {
 });
 
 describe('svcpay rates', () => {
-  test('prints one rate in either direction', async ({ around }) => {
+  test('prints an exchange rate in either direction', async ({ around }) => {
     expect((await svcpay(['rates', 'BTC/USD', '-q'], around)).stdout).toBe('100000\n');
     const inverse = await svcpay(['rates', 'usdbtc', '-q'], around);
     expect(inverse).toMatchObject({ stdout: '0.00001\n', stderr: '' });
     expect((await svcpay(['rates', 'nonsense'], around)).exitCode).toBe(2);
   });
 
-  test('gives advice if a service does not publish rates', async ({ home }) => {
+  test('suggests a swap quote if the service does not publish rates', async ({ home }) => {
     const server = createServer((request, answer) => {
       const token = { accessToken: 't', expiredAt: Date.now() + 3_600_000, accountId: 'ne01-x' };
       const isToken = request.url?.includes('token-signature') === true;
@@ -67,7 +67,7 @@ describe('svcpay rates', () => {
   });
 });
 
-test('svcpay account prints the unchanged record of the service', async ({ around }) => {
+test('svcpay account prints the record of the service unchanged', async ({ around }) => {
   const run = await svcpay(['account', '--json'], around);
   expect(run.json()).toMatchObject({
     [comesIn('account-record') ? 'id' : 'accountId']: around.sandbox.accountId,

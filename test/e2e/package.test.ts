@@ -64,8 +64,8 @@ beforeAll(() => {
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-describe('the package', () => {
-  test('compiles in a strict project that also checks library types', () => {
+describe('the svcpay package', () => {
+  test('compiles in a strict TypeScript project that also checks library types', () => {
     const strict = [
       '--strict',
       '--exactOptionalPropertyTypes',
@@ -81,7 +81,7 @@ describe('the package', () => {
     );
   });
 
-  test('compiles under node16, imported and required', () => {
+  test('compiles for import and for require with TypeScript module node16', () => {
     const code =
       "import { WalletClient } from 'svcpay';\nimport { serviceOf } from 'svcpay/raw';\nimport { startSandbox } from 'svcpay/sandbox';\nexport const all: [typeof WalletClient, typeof serviceOf, typeof startSandbox] = [WalletClient, serviceOf, startSandbox];\n";
     const files = ['entries.mts', 'entries.cts'];
@@ -104,7 +104,7 @@ describe('the package', () => {
     expect(names.filter((name) => !isDocumented(name)).map(({ name }) => name)).toEqual([]);
   });
 
-  test('has every file that its README and docs/library.md link to', () => {
+  test('contains every file that its README and guides link to', () => {
     const installed = join(project, 'node_modules/svcpay');
     const dead = ['README.md', 'docs/library.md', 'docs/agents.md'].flatMap((page) =>
       [
@@ -118,7 +118,7 @@ describe('the package', () => {
     expect(dead).toEqual([]);
   });
 
-  test('runs with only its dependencies', () => {
+  test('runs with only its own dependencies installed', () => {
     expect(JSON.parse(run(process.execPath, ['consumer.js'], project))).toEqual({
       price: '0.00001000 BTC',
       paid: 'completed',
@@ -145,7 +145,7 @@ describe('the package', () => {
     ).toEqual([]);
   });
 
-  test('has no dependencies that only the bundle needs, except those of the command line', () => {
+  test('lists only dependencies that the library or the command line needs', () => {
     const dist = join(project, 'node_modules/svcpay/dist');
     const files = [
       'index.js',
@@ -174,7 +174,7 @@ describe('the package', () => {
     expect(Object.keys(packageJson.dependencies).filter((name) => !needed.has(name))).toEqual([]);
   });
 
-  test('has a program that starts', () => {
+  test('contains a program that starts and decodes an address', () => {
     const bin = join(project, 'node_modules/svcpay/bin/svcpay.js');
     expect(run(process.execPath, [bin, '--version'], project)).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(
@@ -203,7 +203,7 @@ interface PublicName {
   readonly file: string;
 }
 
-/** What a declaration file exports, its own and that of others. */
+/** All exports of a declaration file, its own and the re-exported names. */
 function namesOf(file: string): PublicName[] {
   const text = readFileSync(file, 'utf8');
   const own = [

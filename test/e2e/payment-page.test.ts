@@ -1,5 +1,4 @@
-// The payment page as people see it: in a real browser, through every state, on narrow phones and
-// in the dark.
+// The payment page of the sandbox in a real browser: every state, narrow phones and dark mode.
 import jsqr from 'jsqr';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import * as v from 'valibot';
@@ -25,10 +24,10 @@ const onchainReceive = {
   destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.25, reqDetails: {} },
 };
 
-/** A page that nothing went wrong in: no forbidden or failed request. */
+/** A page that fails the test on a console message or an error, such as a blocked request. */
 const test = base.extend<{ page: Page; sandboxOptions: SandboxOptions }>({
-  // The page is the sandbox's own and has no shapes; what is asked of the sandbox here is held to
-  // the specification.
+  // The page belongs to the sandbox and has no live shapes, so the API responses here are the
+  // specified responses.
   sandboxOptions: { autoPay: 'off', liveShapes: [] },
   page: async ({}, use) => {
     const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
@@ -49,7 +48,7 @@ const heading = (page: Page) => page.locator('.status h2:visible');
 
 const pixels = v.object({ width: v.number(), height: v.number(), data: v.string() });
 
-/** What a phone's camera reads from the screen. */
+/** The text that a phone's camera reads from the screen. */
 async function scan(page: Page): Promise<string | undefined> {
   const picture = (await page.locator('.qr').screenshot()).toString('base64');
   const blank = await browser.newPage();
@@ -73,7 +72,7 @@ async function scan(page: Page): Promise<string | undefined> {
   )?.data;
 }
 
-describe.skipIf(!found)('the payment page', () => {
+describe.skipIf(!found)('the payment page of the sandbox', () => {
   test('shows the amount, a countdown and a QR code of the invoice', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
@@ -87,7 +86,7 @@ describe.skipIf(!found)('the payment page', () => {
       .not.toBe(await page.locator('.left').textContent());
   });
 
-  test('shows the payment as soon as it is paid', async ({ sandbox, page }) => {
+  test('shows "Paid" as soon as the invoice is paid', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
     expect(await heading(page).textContent()).toBe('Waiting for the payment');
@@ -96,7 +95,7 @@ describe.skipIf(!found)('the payment page', () => {
     expect(await page.locator('.qr, .pay').filter({ visible: true }).count()).toBe(0);
   });
 
-  test('pays when the button is pressed', async ({ sandbox, page }) => {
+  test('pays the invoice when a person presses "Pay now"', async ({ sandbox, page }) => {
     const client = await connect(fetch, sandbox.url, sandbox);
     const txn = await client.run(lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
@@ -106,7 +105,7 @@ describe.skipIf(!found)('the payment page', () => {
     expect((await client.wallet('BTC')).amount).toBe(1.0005);
   });
 
-  test('shows the expiry', async ({ sandbox, page }) => {
+  test('shows "Expired" instead of the QR code after the expiry', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
     await sandbox.clock.advance('61m');
@@ -114,7 +113,7 @@ describe.skipIf(!found)('the payment page', () => {
     expect(await page.locator('.qr').isVisible()).toBe(false);
   });
 
-  test('opens automatically after the request is confirmed', async ({ sandbox, page }) => {
+  test('opens automatically when the request is confirmed', async ({ sandbox, page }) => {
     const client = await connect(fetch, sandbox.url, sandbox);
     const quote = (await client.create(lightningReceive(0.0005))).body;
     await page.goto(`${sandbox.url}/pay/${quote.txnId}`);
@@ -144,7 +143,7 @@ describe.skipIf(!found)('the payment page', () => {
     expect(await page.locator('.left').textContent()).toBe(left);
   });
 
-  test('reloads no more after the end', async ({ sandbox, page }) => {
+  test('stops reloading after the payment', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
     expect(await page.locator('meta[http-equiv=refresh]').count()).toBe(1);
@@ -155,7 +154,7 @@ describe.skipIf(!found)('the payment page', () => {
 
   const themes = ['light', 'dark'] as const;
   test.for(themes)(
-    'fits a narrow phone, readable when %s',
+    'fits a narrow phone and has a scannable QR code in %s mode',
     async (colorScheme, { sandbox, page }) => {
       const txn = await receive(sandbox, lightningReceive(0.12345678));
       await page.emulateMedia({ colorScheme });
@@ -167,7 +166,7 @@ describe.skipIf(!found)('the payment page', () => {
     },
   );
 
-  test('shows a name as text, whatever its content', async ({ sandbox, page }) => {
+  test('shows a payee name that contains HTML as plain text', async ({ sandbox, page }) => {
     const displayName = '<img src=x onerror=alert(1)> & "Söhne"';
     const admin = await connect(fetch, sandbox.url, sandbox);
     const { body: account } = await admin.control('POST', 'accounts', { displayName });

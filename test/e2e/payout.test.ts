@@ -1,4 +1,4 @@
-// svcpay payout as people and scripts run it: flags, file, wizard, address book.
+// svcpay payout with flags, with a file and at a terminal, and the address book.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -44,7 +44,7 @@ const sentBody = (sandbox: Sandbox): unknown => createRequests(sandbox)[0];
 const reference = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 describe('svcpay payout with flags', () => {
-  test('sends the body of rule 7, and does not log personal data', async ({ around }) => {
+  test('sends the specified body and logs no personal data', async ({ around }) => {
     const run = await svcpay([...payoutWords(), '--yes', '--no-wait', '--json', '--debug'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({
@@ -56,7 +56,7 @@ describe('svcpay payout with flags', () => {
     expect(run.stderr).not.toMatch(/Acme|Le Van|4915112345678/);
   });
 
-  test('waits for an instant payout', async ({ around }) => {
+  test('waits until an instant payout has completed', async ({ around }) => {
     const { child, ended, stdout } = startSvcpay(
       [...payoutWords(), '--yes', '-o', 'jsonl'],
       around,
@@ -69,7 +69,7 @@ describe('svcpay payout with flags', () => {
     expect(stdout().trim().split('\n').at(-1)).toContain('"txnState":"completed"');
   });
 
-  test('does not wait for a bank transfer', async ({ around }) => {
+  test('ends without waiting for a bank transfer', async ({ around }) => {
     const changes = {
       '--country': 'NG',
       '--method': 'ng-ngn-bank',
@@ -81,7 +81,7 @@ describe('svcpay payout with flags', () => {
     expect(run.json()).toMatchObject({ txnState: called('srccreated') });
   });
 
-  test('lists every missing answer, and sends nothing', async ({ around }) => {
+  test('lists every missing flag without sending a request', async ({ around }) => {
     const run = await svcpay(['payout', '--country', 'VN', '--json'], around);
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
     for (const flag of [
@@ -97,7 +97,7 @@ describe('svcpay payout with flags', () => {
     expect(around.sandbox.requests()).toHaveLength(0);
   });
 
-  test('reports an insufficient balance', async ({ around }) => {
+  test('ends with exit 7 if the balance is insufficient', async ({ around }) => {
     const run = await svcpay(
       [...payoutWords({ '--amount': '90000000000vnd' }), '--yes', '--json'],
       around,
@@ -112,17 +112,17 @@ describe('svcpay payout with flags', () => {
       message: /Payout countries: Canada \(CA\), India \(IN\)/,
     },
     {
-      why: 'an unknown method',
+      why: 'an unknown payout method',
       changes: { '--method': 'sepa' },
       message: /no payout method "sepa"/,
     },
     {
-      why: 'an institution that is not in the look-up',
+      why: 'an unknown institution',
       changes: { '--institution': '999' },
       message: /no institution "999" in Vietnam/,
     },
     {
-      why: 'a wallet where a bank is needed',
+      why: 'a mobile wallet for a bank method',
       changes: {
         '--country': 'MY',
         '--method': 'myr-bank',
@@ -132,7 +132,7 @@ describe('svcpay payout with flags', () => {
       message: /Touch 'n Go eWallet \(TNGD\) is of the type mobile: myr-bank does not pay to it/,
     },
     {
-      why: 'a phone without country code',
+      why: 'a phone number without a country code',
       changes: { '--recipient-phone': '0912345678' },
       message: /as in \+84/,
     },
@@ -143,9 +143,9 @@ describe('svcpay payout with flags', () => {
     },
   ];
 
-  test.for(bad)(
-    'refuses $why before anything is created',
-    async ({ changes, message }, { around }) => {
+  test.for(bad.map((each) => [each.why, each] as const))(
+    'refuses %s before it creates a transaction',
+    async ([, { changes, message }], { around }) => {
       const run = await svcpay([...payoutWords(changes), '--yes', '--json'], around);
       expect(run).toMatchObject({ exitCode: 2, stdout: '' });
       expect(run.error().message).toMatch(message);
@@ -155,7 +155,7 @@ describe('svcpay payout with flags', () => {
 });
 
 describe('svcpay payout --from-file', () => {
-  test('sends the body from stdin unchanged', async ({ around }) => {
+  test('sends the transaction body from stdin unchanged', async ({ around }) => {
     const input = JSON.stringify({ ...body, extRefId: 'rent-7' });
     const run = await svcpay(['payout', '--from-file', '-', '--yes', '--no-wait', '--json'], {
       ...around,
@@ -165,15 +165,13 @@ describe('svcpay payout --from-file', () => {
     expect(sentBody(around.sandbox)).toEqual({ ...body, extRefId: 'rent-7' });
   });
 
-  test('pays once under the reference of the file, and accepts the other set of fields', async ({
-    around,
-  }) => {
+  test('pays once under the reference in the file', async ({ around }) => {
     const destReq = {
       ...body.destReq,
       reqDetails: { bankAcctNum: '0123456789', institutionCode: '970436' },
     };
     const file = join(around.home, 'payout.json');
-    // An editor may have put a byte order mark before it.
+    // An editor may have put a byte order mark before the text.
     writeFileSync(file, `\uFEFF${JSON.stringify({ ...body, destReq, extRefId: 'rent-8' })}`);
     const pay = ['payout', '--from-file', file, '--yes', '--no-wait', '-q'];
     const first = await svcpay(pay, around);
@@ -184,7 +182,7 @@ describe('svcpay payout --from-file', () => {
     expect(sentBody(around.sandbox)).toMatchObject({ destReq: { reqDetails: destReq.reqDetails } });
   });
 
-  test('refuses incomplete KYC before anything is created', async ({ around }) => {
+  test('refuses incomplete KYC details before it sends a request', async ({ around }) => {
     const kyc = { type: 'individual', details: { countryCode: 'VN' } };
     const input = JSON.stringify({ ...body, destReq: { ...body.destReq, kyc } });
     const run = await svcpay(['payout', '--from-file', '-', '--yes', '--json'], {
@@ -196,7 +194,7 @@ describe('svcpay payout --from-file', () => {
     expect(around.sandbox.requests()).toHaveLength(0);
   });
 
-  test('accepts no other answers', async ({ around }) => {
+  test('refuses flags that repeat values of the file', async ({ around }) => {
     const run = await svcpay(
       ['payout', '--from-file', 'x.json', '--amount', '5vnd', '--from', 'BTC'],
       around,
@@ -235,7 +233,7 @@ const party = (whose: string, name: string): [string, ...string[]][] => [
 ];
 
 describe('svcpay payout at a terminal', () => {
-  test('goes through every question and back, pays after a yes, and remembers permitted answers', async ({
+  test('asks every question, pays after a yes and stores the permitted answers', async ({
     around,
   }) => {
     await around.sandbox.clock.freeze();
@@ -325,7 +323,7 @@ describe('svcpay payout at a terminal', () => {
     expect(again).toMatchObject({ exitCode: 0 });
     expect(createRequests(around.sandbox)).toHaveLength(2);
 
-    // Settings that are spoilt during the wait take nothing of the payment back.
+    // Settings that are damaged during the wait do not affect the payment.
     const sleep = async (): Promise<void> => {
       writeFileSync(config, '{ spoilt');
       await around.sandbox.clock.advance('5m');
@@ -335,7 +333,9 @@ describe('svcpay payout at a terminal', () => {
     expect(paid).toMatchObject({ exitCode: 0 });
   });
 
-  test('folds answers above the next question, in every window', async ({ around }) => {
+  test('folds earlier answers above the next question after each resize of the window', async ({
+    around,
+  }) => {
     const { home, sandbox } = around;
     const env = {
       SVCPAY_HOME: home,
@@ -398,7 +398,7 @@ describe('svcpay payout at a terminal', () => {
     expect(await tty.exit).toBe(130);
   });
 
-  test('creates nothing if interrupted at a question', async ({ around }) => {
+  test('creates no transaction if Ctrl-C interrupts a question', async ({ around }) => {
     const tty = svcpayTty(['payout'], around);
     await choose(tty, 'Country to pay out to', 'vietn', 'Vietnam (VND)');
     await choose(tty, 'Bank', 'vietcom', 'Vietcombank (970436)');
@@ -408,7 +408,7 @@ describe('svcpay payout at a terminal', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('moves nothing and stores no recipient after a no', async ({ around }) => {
+  test('sends no confirmation after a no', async ({ around }) => {
     const tty = svcpayTty(payoutWords(), around);
     await tty.waitFor(/Pay 0\.00020100 BTC/);
     tty.type(enter);
@@ -417,13 +417,13 @@ describe('svcpay payout at a terminal', () => {
   });
 });
 
-describe('the payout catalogue', () => {
-  test('is listed by country, without an account', async ({ home }) => {
+describe('the lookup commands of payouts', () => {
+  test('list the payout methods of a country without an account', async ({ home }) => {
     const run = await svcpay(['payout', 'methods', 'NG', '-q'], { home });
     expect(run).toMatchObject({ exitCode: 0, stdout: 'ng-ngn-bank\nng-ngn-mobile\n' });
   });
 
-  test('is searched by country', async ({ around }) => {
+  test('list the institutions of a country that svcpay pays out to', async ({ around }) => {
     const vietnam = await svcpay(['payout', 'institutions', 'VN', '--json'], around);
     expect(vietnam.json()).toContainEqual({
       institutionCode: '970436',
@@ -440,7 +440,9 @@ describe('the payout catalogue', () => {
     });
   });
 
-  test('includes the address book', async ({ around }) => {
+  test('list a recipient of the address book until the recipient is removed', async ({
+    around,
+  }) => {
     const destination = Object.entries(payoutAnswers).filter(([flag]) =>
       /^--(country|institution|acct|recipient)/.test(flag),
     );

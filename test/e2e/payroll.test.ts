@@ -1,4 +1,4 @@
-// A payroll from one month to the next: what svcpay batch remarks on, refuses and asks.
+// A payroll from one month to the next: the remarks, refusals and questions of svcpay batch.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -26,8 +26,8 @@ interface Remarked {
   readonly remarks: readonly { readonly kind: string; readonly line: number | null }[];
 }
 
-describe('svcpay batch compares a run with the last one', () => {
-  test('remarks on changes before the question, and pays a changed account only if accepted', async ({
+describe('svcpay batch after an earlier run', () => {
+  test('lists changed rows before the question and pays them only with --accept-changes', async ({
     around,
   }) => {
     const { home, sandbox } = around;
@@ -72,7 +72,9 @@ describe('svcpay batch compares a run with the last one', () => {
     expect(sandbox.requests('POST', '/api/v2/transaction').length).toBeGreaterThan(7);
   });
 
-  test('a row can be changed under its reference after a dry run and a no', async ({ around }) => {
+  test('accepts a changed row under an existing reference after a dry run and a no', async ({
+    around,
+  }) => {
     const { home } = around;
     await svcpay(['batch', batchFile(home, october, head), '--dry-run'], around);
     const tty = svcpayTty(['batch', join(home, 'rows.csv')], { ...around, columns: 100 });
@@ -84,7 +86,9 @@ describe('svcpay batch compares a run with the last one', () => {
     expect(run.json()).toMatchObject({ rows: 3, sent: 3 });
   });
 
-  test('continues a run that was interrupted: its rows are not new payees', async ({ around }) => {
+  test('continues an interrupted run without listing its rows as new payees', async ({
+    around,
+  }) => {
     const { home } = around;
     await svcpay(['batch', batchFile(home, october.slice(0, 2), head), '--yes'], around);
     const run = await svcpay(['batch', batchFile(home, october, head), '--yes', '--json'], around);
@@ -92,15 +96,19 @@ describe('svcpay batch compares a run with the last one', () => {
   });
 });
 
-describe('svcpay batch reads references as people type them', () => {
+describe('svcpay batch with similar references', () => {
   test.for([
-    ['a blank at its end', 'p1 ', /Line 2, ref: .*blank/],
+    ['a reference with a blank at its end', 'p1 ', /Line 2, ref: .*blank/],
     [
-      'another letter case',
+      'a paid reference in another letter case',
       'P1',
       /Line 2, ref: .*P1 differs in case or blanks alone from p1, which was paid/,
     ],
-    ['a blank within', 'p 1', /Line 2, ref: .*p 1 differs in case or blanks alone from p1/],
+    [
+      'a paid reference with a blank inside',
+      'p 1',
+      /Line 2, ref: .*p 1 differs in case or blanks alone from p1/,
+    ],
   ] as const)('refuses %s', async ([, ref, message], { around }) => {
     await svcpay(
       ['batch', batchFile(around.home, ['p1,a@example.com,1000sat,,']), '--yes'],
@@ -115,7 +123,7 @@ describe('svcpay batch reads references as people type them', () => {
     expect(await paidReferences(around)).toEqual(['p1']);
   });
 
-  test('refuses two rows of a file that differ in case alone', async ({ around }) => {
+  test('refuses two rows whose references differ only in letter case', async ({ around }) => {
     const rows = ['p1,a@example.com,1000sat,,', 'P1,b@example.com,1000sat,,'];
     const run = await svcpay(['batch', batchFile(around.home, rows), '--yes'], around);
     expect(run).toMatchObject({ exitCode: 2 });
@@ -124,7 +132,9 @@ describe('svcpay batch reads references as people type them', () => {
     );
   });
 
-  test('rows without a reference that were paid a week ago need a name', async ({ around }) => {
+  test('requires --name if rows without a reference were paid over a week ago', async ({
+    around,
+  }) => {
     const { home } = around;
     const file = join(home, 'wages.csv');
     writeFileSync(file, 'to,amount\na@example.com,1000sat\nb@example.com,1000sat\n');
@@ -146,7 +156,7 @@ describe('svcpay batch reads references as people type them', () => {
   });
 });
 
-describe('svcpay batch on a terminal, with rows that were paid a week ago', () => {
+describe('svcpay batch at a terminal with rows paid a week ago', () => {
   async function ask(around: Here) {
     const file = join(around.home, 'wages.csv');
     writeFileSync(file, 'to,amount\na@example.com,1000sat\nb@example.com,1000sat\n');
@@ -157,7 +167,7 @@ describe('svcpay batch on a terminal, with rows that were paid a week ago', () =
     return tty;
   }
 
-  test('pays them again in a new run with a name, after the question', async ({ around }) => {
+  test('pays the rows again in a new named run after a yes', async ({ around }) => {
     const tty = await ask(around);
     tty.type('\r');
     await tty.waitFor(/Name of this run.*\d{4}-\d\d-\d\d/);
@@ -168,7 +178,7 @@ describe('svcpay batch on a terminal, with rows that were paid a week ago', () =
     expect(await paidReferences(around)).toHaveLength(4);
   });
 
-  test('pays nothing if they are left', async ({ around }) => {
+  test('pays no row if the person declines', async ({ around }) => {
     const tty = await ask(around);
     tty.type('\u001B[B\r');
     await tty.ended;
@@ -176,11 +186,11 @@ describe('svcpay batch on a terminal, with rows that were paid a week ago', () =
   });
 });
 
-describe('svcpay batch pays people by name', () => {
+describe('svcpay batch with names from the address book', () => {
   const add = (around: Parameters<typeof svcpay>[1], ...words: string[]) =>
     svcpay(['recipients', 'add', ...words], around);
 
-  test('in to and in recipient, whatever the letter case', async ({ around }) => {
+  test('accepts names in the columns to and recipient in any letter case', async ({ around }) => {
     await add(around, 'Ada', 'ada@example.com');
     const [country, bank] = [
       ['--country', 'VN', '--institution', '970436'],
@@ -215,7 +225,9 @@ describe('svcpay batch pays people by name', () => {
     });
   });
 
-  test('refuses a name with several meanings, with its candidates', async ({ around }) => {
+  test('refuses a name that matches several recipients and lists the matches', async ({
+    around,
+  }) => {
     await add(around, 'Ada', 'ada@example.com');
     await add(around, 'ada', 'other@example.com');
     const file = batchFile(around.home, ['a,ADA,1000sat,,', 'b,ada,1000sat,,']);
@@ -229,7 +241,9 @@ describe('svcpay batch pays people by name', () => {
   });
 });
 
-test('a long batch is estimated without quotes', async ({ around }) => {
+test('svcpay batch --dry-run estimates the cost of more than 100 rows without quotes', async ({
+  around,
+}) => {
   const file = batchFile(around.home, lightningRows(101));
   const run = await svcpay(['batch', file, '--dry-run', '--json'], around);
   expect(run.json()).toMatchObject({
@@ -240,7 +254,7 @@ test('a long batch is estimated without quotes', async ({ around }) => {
 });
 
 describe('svcpay batch --sealed', () => {
-  test('pays only what was sealed, and names the line that differs', async ({ around }) => {
+  test('pays only the sealed rows and reports the line that differs', async ({ around }) => {
     const { home } = around;
     const file = batchFile(home, october, head);
     const sealed = await svcpay(['batch', file, '--seal', '--max-fee', '1%', '-q'], around);
@@ -273,8 +287,10 @@ describe('svcpay batch --sealed', () => {
   });
 });
 
-describe('svcpay batch reads files as programs write them', () => {
-  test('with semicolons, sep=, extra columns and commas at the end', async ({ around }) => {
+describe('svcpay batch with files of spreadsheet programs', () => {
+  test('reads a file with semicolons, a sep= line and ignored extra columns', async ({
+    around,
+  }) => {
     const { home } = around;
     const file = join(home, 'excel.csv');
     writeFileSync(
@@ -290,24 +306,26 @@ describe('svcpay batch reads files as programs write them', () => {
 
   test.for([
     [
-      'a thousands separator',
+      'an amount with an ambiguous point',
       'a,a@example.com,1.000,BTC,,',
       /Line 2, amount: "1\.000" can mean 1 or 1000/,
     ],
-    ['a comma', 'a,a@example.com,"1,000",BTC,,', /Line 2, amount: "1,000" can mean 1 or 1000/],
-    ['no amount', 'a,a@example.com,,,,', /Line 2, amount: .*amount is missing/],
-    ['a bad destination', 'a,nobody,1000sat,,,', /Line 2, to: /],
-    ['a bad wallet', 'a,a@example.com,1000sat,,,sat', /Line 2, from: /],
-  ] as const)('and refuses %s with line and column', async ([, row, message], { around }) => {
+    [
+      'an amount with an ambiguous comma',
+      'a,a@example.com,"1,000",BTC,,',
+      /Line 2, amount: "1,000" can mean 1 or 1000/,
+    ],
+    ['a row without an amount', 'a,a@example.com,,,,', /Line 2, amount: .*amount is missing/],
+    ['an invalid destination', 'a,nobody,1000sat,,,', /Line 2, to: /],
+    ['an unknown source wallet', 'a,a@example.com,1000sat,,,sat', /Line 2, from: /],
+  ] as const)('refuses %s and prints the line and column', async ([, row, message], { around }) => {
     const file = batchFile(around.home, [row], 'ref,to,amount,currency,note,from');
     const run = await svcpay(['batch', file, '--yes'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(message);
   });
 
-  test('and refuses an account that lost its zero, where all numbers are as long', async ({
-    around,
-  }) => {
+  test('refuses an account number that has lost its leading zero', async ({ around }) => {
     const row = wage('n', 'Ade', 5_000, '123456789')
       .replace('VND', 'NGN')
       .replace('vnd-instant,970436', 'ng-ngn-bank,058');
@@ -321,7 +339,7 @@ describe('svcpay batch reads files as programs write them', () => {
 });
 
 describe('svcpay batch after the run', () => {
-  test('the result has what is in flight, when it settled, and its worth, and is input again', async ({
+  test('writes settlement times and values to a result file that batch accepts as input', async ({
     around,
   }) => {
     const { home } = around;
@@ -357,7 +375,7 @@ describe('svcpay batch after the run', () => {
     expect(again.json()).toMatchObject({ rows: 4, paidBefore: 4 });
   });
 
-  test('status is a work list by file and by run, and receipts has a page for each payee', async ({
+  test('prints the next step of each row with status and writes a page per payee with receipts', async ({
     around,
   }) => {
     const { home, sandbox } = around;

@@ -1,4 +1,4 @@
-// Being paid on-chain, and the permanent addresses, as people and scripts go about it.
+// svcpay receive: on-chain requests, QR codes at a terminal, and permanent addresses.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -8,9 +8,7 @@ import { test } from '../support/svcpay.js';
 import { comesIn } from '../support/shapes.js';
 
 describe('svcpay receive onchain', () => {
-  test('sends the body of rule 4 and prints the transaction with its address', async ({
-    around,
-  }) => {
+  test('sends the specified body and prints the created transaction', async ({ around }) => {
     const run = await svcpay(['receive', 'onchain', '0.01btc', '--json', '--note', 'rent'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({
@@ -26,26 +24,24 @@ describe('svcpay receive onchain', () => {
     });
   });
 
-  test('prints only the address with -q, and writes the QR code of its URI to a file', async ({
-    around,
-  }) => {
+  test('prints only the address with -q and writes the QR code to a file', async ({ around }) => {
     const file = join(around.home, 'code.svg');
     const run = await svcpay(['receive', 'onchain', '0.01btc', '-q', '--qr-file', file], around);
     expect(run.stdout).toMatch(/^tb1q[0-9a-z]{38}\n$/);
     expect(readFileSync(file, 'utf8')).toMatch(/^<svg/);
   });
 
-  test('creates one request per reference, and shows its address again', async ({ around }) => {
+  test('prints the existing address if the reference is repeated', async ({ around }) => {
     const args = ['receive', 'onchain', '0.01btc', '-q', '--ref', 'rent-march'];
     const [first, second] = [await svcpay(args, around), await svcpay(args, around)];
     expect(second.stdout).toBe(first.stdout);
-    // The second create request is refused, which some services do with status 200.
+    // The service refuses the second create request, some services with status 200.
     expect(
       around.sandbox.requests('POST', '/api/v2/transaction').filter(({ status }) => status === 200),
     ).toHaveLength(comesIn('error-in-200') ? 2 : 1);
   });
 
-  test('shows a QR code at a terminal, then the detected payment, then the confirmed one', async ({
+  test('shows a QR code at a terminal, then the detected and the confirmed payment', async ({
     around,
   }) => {
     const tty = svcpayTty(['receive', 'onchain', '0.005btc'], around);
@@ -61,7 +57,7 @@ describe('svcpay receive onchain', () => {
     expect(tty.text()).toContain('✓ Received 0.00500000 BTC');
   });
 
-  test('in a low window shows the QR code of an invoice full screen on Enter, and copies the invoice on c', async ({
+  test('fills a small window with the QR code of an invoice when a person presses Enter', async ({
     around,
   }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat'], { ...around, rows: 24 });
@@ -95,9 +91,7 @@ describe('svcpay receive onchain', () => {
     );
   });
 
-  test('links an address to the explorer of the profile, only on a terminal', async ({
-    around,
-  }) => {
+  test('links an address to the configured explorer only at a terminal', async ({ around }) => {
     expect(
       await svcpay(['config', 'set', 'explorer', 'javascript:alert(1)'], around),
     ).toMatchObject({ exitCode: 2, stdout: '' });
@@ -116,7 +110,7 @@ describe('svcpay receive onchain', () => {
     expect(piped.stdout).not.toContain('\u001B');
   });
 
-  test('reads no keys if it is not interactive', async ({ around }) => {
+  test('reads no keys with --no-input', async ({ around }) => {
     const tty = svcpayTty(['receive', 'lightning', '50000sat', '--no-input'], {
       ...around,
       rows: 24,
@@ -128,7 +122,7 @@ describe('svcpay receive onchain', () => {
     expect(await tty.ended).toBe(8);
   });
 
-  test('reports a detected payment when the wait for confirmations is interrupted', async ({
+  test('reports a detected payment if the wait for its confirmations times out', async ({
     around,
   }) => {
     const args = ['receive', 'onchain', '0.01btc', '--ref', 'seen'];
@@ -141,7 +135,9 @@ describe('svcpay receive onchain', () => {
     );
   });
 
-  test('ends with 6 if the request of its reference has expired unpaid', async ({ around }) => {
+  test('ends with exit 6 if the request of the reference has expired unpaid', async ({
+    around,
+  }) => {
     const asked = await svcpay(['receive', 'onchain', '0.01btc', '-q', '--ref', 'late'], around);
     expect(asked.exitCode).toBe(0);
     await around.sandbox.clock.advance('61m');
@@ -154,27 +150,30 @@ describe('svcpay receive onchain', () => {
   });
 
   test.for([
-    ['an amount of another currency', ['0.01usdt'], /amount of USDT, but BTC is needed/],
+    ['an amount in another currency', ['0.01usdt'], /amount of USDT, but BTC is needed/],
     [
-      'a file that is no picture',
+      'a QR code file that is not a picture',
       ['0.01btc', '--qr-file', 'code.pdf'],
       /must end in \.svg or \.png/,
     ],
-  ] as const)('refuses %s before the first question', async ([, args, message], { around }) => {
-    const run = await svcpay(['receive', 'onchain', ...args], around);
-    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toMatch(message);
-    expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
-  });
+  ] as const)(
+    'refuses %s before it creates a transaction',
+    async ([, args, message], { around }) => {
+      const run = await svcpay(['receive', 'onchain', ...args], around);
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(run.stderr).toMatch(message);
+      expect(around.sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
+    },
+  );
 });
 
-describe('a request on a screen', () => {
+describe('svcpay receive at a terminal', () => {
   test.for([
     [80, 24],
     [60, 20],
     [140, 45],
   ] as const)(
-    'of %dx%d can be scanned and copied whole, and shows the expiry when left',
+    'shows scannable codes and the expiry of the request in a window of %dx%d',
     async ([columns, rows], { around }) => {
       const asked = async (...words: readonly string[]) => {
         const tty = svcpayTty(['receive', ...words], { ...around, columns, rows });
@@ -216,16 +215,16 @@ describe('a request on a screen', () => {
 
 describe('svcpay receive address', () => {
   test.for([
-    ['btc', [], /^tb1q[0-9a-z]{38}\n$/],
-    ['usdt', ['--chain', 'tron'], /^T[1-9A-HJ-NP-Za-km-z]{33}\n$/],
-    ['usdt', ['--chain', 'eth'], /^0x[0-9a-fA-F]{40}\n$/],
-  ] as const)('prints the %s address with -q %j', async ([ccy, chain, address], { around }) => {
-    const run = await svcpay(['receive', 'address', ccy, ...chain, '-q'], around);
+    ['Bitcoin', ['btc'], /^tb1q[0-9a-z]{38}\n$/],
+    ['TRON', ['usdt', '--chain', 'tron'], /^T[1-9A-HJ-NP-Za-km-z]{33}\n$/],
+    ['Ethereum', ['usdt', '--chain', 'eth'], /^0x[0-9a-fA-F]{40}\n$/],
+  ] as const)('prints only the %s address with -q', async ([, args, address], { around }) => {
+    const run = await svcpay(['receive', 'address', ...args, '-q'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.stdout).toMatch(address);
   });
 
-  test('prints the object of the service with --json', async ({ around }) => {
+  test('prints the address record of the service with --json', async ({ around }) => {
     const run = await svcpay(['receive', 'address', 'usdt', '--chain', 'tron', '--json'], around);
     expect(run.json()).toMatchObject({
       ...(!comesIn('usdt-address-renamed', 'usdt-address-bare') && {
@@ -236,7 +235,9 @@ describe('svcpay receive address', () => {
     });
   });
 
-  test('asks for the chain at a terminal and shows a QR code', async ({ around }) => {
+  test('asks for the chain of a USDT address at a terminal and shows a QR code', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['receive', 'address', 'usdt'], around);
     await tty.waitFor('on which chain');
     tty.type('\r');
@@ -247,9 +248,9 @@ describe('svcpay receive address', () => {
   });
 
   test.for([
-    ['no chain in a script', ['usdt'], 9, /--chain tron\|eth/],
-    ['a chain for bitcoin', ['btc', '--chain', 'tron'], 2, /--chain needs usdt/],
-    ['another currency', ['vnd'], 2, /not one of btc, usdt/],
+    ['a USDT address without --chain in a script', ['usdt'], 9, /--chain tron\|eth/],
+    ['--chain for a Bitcoin address', ['btc', '--chain', 'tron'], 2, /--chain needs usdt/],
+    ['a currency without addresses', ['vnd'], 2, /not one of btc, usdt/],
   ] as const)('refuses %s', async ([, args, exitCode, message], { around }) => {
     const run = await svcpay(['receive', 'address', ...args], around);
     expect(run).toMatchObject({ exitCode, stdout: '' });

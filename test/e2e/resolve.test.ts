@@ -1,11 +1,11 @@
-// svcpay tx resolve: what only a person can find out stays visible until it is recorded, and a
-// later read that knows better replaces the record.
+// svcpay tx resolve: a payment in the state `error` stays visible until a person records the answer of
+// the service, and a later read of another final state replaces the record.
 import { describe, expect } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.js';
 import { svcpay } from '../support/in-process.js';
 import { svcpayTty, test, type Environment } from '../support/svcpay.js';
 
-/** A payment that ended as error. */
+/** A payment that ended in the state `error`. */
 async function erroneous(
   ref: string,
   around: Environment & {
@@ -21,7 +21,7 @@ async function erroneous(
 }
 
 describe('svcpay tx resolve', () => {
-  test('closes an error everywhere, and permits no payment that was refused before', async ({
+  test('closes a payment in the state `error` in all reports, but permits no second payment', async ({
     around,
   }) => {
     const invoice = await erroneous('order-1', around);
@@ -67,7 +67,7 @@ describe('svcpay tx resolve', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(requests);
   });
 
-  test('refuses what needs no answer, and what it cannot ask for', async ({ around }) => {
+  test('refuses a completed payment and a command line without an answer', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     await svcpay(['send', 'lightning', invoice, '--ref', 'paid', '--yes'], around);
     const resolve = (...args: string[]) => svcpay(['tx', 'resolve', ...args], around);
@@ -91,25 +91,28 @@ describe('svcpay tx resolve', () => {
   test.for([
     ['completed', []],
     ['failed', ['--retry']],
-  ] as const)('is undone by a later read of %s', async ([state, retry], { around }) => {
-    const invoice = await erroneous('order-1', around);
-    const given = ['tx', 'resolve', 'order-1', '--note', 'ticket 4711', '--yes'];
-    const claim = state === 'completed' ? '--not-moved' : '--moved';
-    expect(await svcpay([...given, claim], around)).toMatchObject({ exitCode: 0 });
-    const corrected = ['sandbox', 'fault', 'add', 'false-state', '--state', state];
-    await svcpay([...corrected, '--times', 'always'], around);
-    expect(await svcpay(['tx', 'get', 'order-1'], around)).toMatchObject({ exitCode: 0 });
-    const undone = await svcpay([...given, claim], around);
-    expect(undone).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining(`order-1 is ${state}`),
-    });
-    await svcpay(['sandbox', 'fault', 'clear'], around);
-    const again = ['send', 'lightning', invoice, '--ref', 'order-1', '--yes', ...retry];
-    expect(await svcpay(again, around)).toMatchObject({ exitCode: 0 });
-  });
+  ] as const)(
+    'lets a later read of the state `%s` replace the recorded answer',
+    async ([state, retry], { around }) => {
+      const invoice = await erroneous('order-1', around);
+      const given = ['tx', 'resolve', 'order-1', '--note', 'ticket 4711', '--yes'];
+      const claim = state === 'completed' ? '--not-moved' : '--moved';
+      expect(await svcpay([...given, claim], around)).toMatchObject({ exitCode: 0 });
+      const corrected = ['sandbox', 'fault', 'add', 'false-state', '--state', state];
+      await svcpay([...corrected, '--times', 'always'], around);
+      expect(await svcpay(['tx', 'get', 'order-1'], around)).toMatchObject({ exitCode: 0 });
+      const undone = await svcpay([...given, claim], around);
+      expect(undone).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining(`order-1 is ${state}`),
+      });
+      await svcpay(['sandbox', 'fault', 'clear'], around);
+      const again = ['send', 'lightning', invoice, '--ref', 'order-1', '--yes', ...retry];
+      expect(await svcpay(again, around)).toMatchObject({ exitCode: 0 });
+    },
+  );
 
-  test('asks at a terminal, and a no records nothing', async ({ around }) => {
+  test('asks for the answer at a terminal and records no answer after a no', async ({ around }) => {
     await erroneous('order-1', around);
     const pending = svcpayTty(['tx', 'pending'], around);
     await pending.waitFor(/error: ask the service/);

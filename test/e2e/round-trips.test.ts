@@ -11,9 +11,9 @@ import { startCheckedSandbox } from '../support/openapi.js';
 import { svcpay, svcpayTty, type Environment } from '../support/svcpay.js';
 
 /**
- * At least the time that a command takes here by itself: what it sends in one turn is then never
- * counted as two. A machine that is suddenly busy breaks this assumption, so a test that fails is
- * repeated from farther away.
+ * At least the time that a command takes on this machine, so requests that it sends together never
+ * count as two round trips. A busy machine breaks this assumption, so a failed test is repeated with
+ * a longer round trip.
  */
 let tripMs = 100;
 
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 let rounds = 0;
 
-/** Orders of their own each time. */
+/** New orders for each call. */
 const payments = (): Promise<readonly FarCommand[]> =>
   payingCommands(() => sandbox.invoice('1000sat'), `-${(rounds += 1)}`);
 
@@ -76,29 +76,44 @@ async function count({ args, most }: FarCommand): Promise<void> {
 
 const slow = { retry: 2, timeout: 400_000 };
 
-test('payments with a stored token', slow, async () => {
-  around = await signedIn(far.url);
-  for (const command of await payments()) await count(command);
-});
+test(
+  'svcpay pays within the expected number of round trips if a token is stored',
+  slow,
+  async () => {
+    around = await signedIn(far.url);
+    for (const command of await payments()) await count(command);
+  },
+);
 
-test('payments over http to this machine: no TLS handshake', slow, async () => {
-  const near = await startFarService(forwardTo(sandbox.url), tripMs, 'http');
-  onTestFinished(() => near.stop());
-  const environment = await signedIn(near.url);
-  for (const { args, most } of await payments()) {
-    near.reset();
-    await run(args, environment);
-    const lines = near.trips().requests.map(({ line, trip }) => ({ line, trip }));
-    expect({ args, late: lines.filter(({ trip }) => trip > most - 1) }).toEqual({ args, late: [] });
-  }
-});
+test(
+  'svcpay saves a round trip per payment over http because there is no TLS handshake',
+  slow,
+  async () => {
+    const near = await startFarService(forwardTo(sandbox.url), tripMs, 'http');
+    onTestFinished(() => near.stop());
+    const environment = await signedIn(near.url);
+    for (const { args, most } of await payments()) {
+      near.reset();
+      await run(args, environment);
+      const lines = near.trips().requests.map(({ line, trip }) => ({ line, trip }));
+      expect({ args, late: lines.filter(({ trip }) => trip > most - 1) }).toEqual({
+        args,
+        late: [],
+      });
+    }
+  },
+);
 
-test('reads, with several payments open and several ended in the meantime', slow, async () => {
-  const txnId = sandbox.requests('PUT').at(-1)?.path.split('/')[4] ?? '';
-  for (const command of readingCommands(txnId)) await count(command);
-});
+test(
+  'svcpay reads within the expected number of round trips while payments are open',
+  slow,
+  async () => {
+    const txnId = sandbox.requests('PUT').at(-1)?.path.split('/')[4] ?? '';
+    for (const command of readingCommands(txnId)) await count(command);
+  },
+);
 
-test('connections are opened before the arguments are parsed, but not for help', async () => {
+test('svcpay opens its connections before it parses the arguments, but not for help', async () => {
   far.reset();
   expect((await svcpay(['send', 'lightning', 'no-invoice', '--yes'], around)).exitCode).toBe(2);
   // The command can end before the service has taken its connections.
@@ -109,7 +124,7 @@ test('connections are opened before the arguments are parsed, but not for help',
   expect(far.trips().handshakes).toBe(0);
 });
 
-test('a connection closed during a question is reopened on the first key of the answer', async () => {
+test('svcpay reopens a closed connection on the first key of an answer', async () => {
   const tty = svcpayTty(['send', 'lightning', await sandbox.invoice('1000sat'), '--no-wait'], {
     ...around,
     columns: 100,
@@ -133,7 +148,7 @@ test('a connection closed during a question is reopened on the first key of the 
   expect(far.trips().handshakes).toBe(1);
 });
 
-test('--debug logs the timing of each request and the total wait of the command', async () => {
+test('svcpay --debug logs the timing of each request and the total wait of the command', async () => {
   const { stderr } = await svcpay(
     ['receive', 'lightning', '1000sat', '--no-wait', '--debug'],
     around,

@@ -1,5 +1,4 @@
-// A person's reflex: arrow up and Enter after a payment whose end was not seen, and its counterpart
-// in scripts.
+// A person or a script repeats the last svcpay send, although the outcome of the first is unknown.
 import { describe, expect } from 'vitest';
 import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
 import type { Sandbox } from '../../src/sandbox/index.js';
@@ -14,7 +13,7 @@ const send = ['send', 'ada@example.com', '1300sat'];
 
 const confirmations = ({ sandbox }: Around): number => sandbox.requests('PUT').length;
 
-/** A payment without an answer to its confirmation, which the service does not have. */
+/** A payment whose confirmation did not reach the service and got no response. */
 async function unanswered(around: Around): Promise<string> {
   await around.sandbox.faults.add({ kind: 'drop-before-commit', method: 'PUT', times: 9 });
   const run = await svcpay([...send, '--yes', '--json'], around);
@@ -23,8 +22,8 @@ async function unanswered(around: Around): Promise<string> {
   return run.error().txnId ?? '';
 }
 
-describe('an equal payment whose outcome is not known', () => {
-  test('is refused under --yes, with the two commands', async ({ around }) => {
+describe('svcpay send after an equal payment with an unknown outcome', () => {
+  test('refuses to pay with --yes and suggests --again or tx resume', async ({ around }) => {
     const txnId = await unanswered(around);
     const before = confirmations(around);
     const again = await svcpay([...send, '--yes', '--json'], around);
@@ -38,7 +37,7 @@ describe('an equal payment whose outcome is not known', () => {
     expect(confirmations(around)).toBe(before);
   });
 
-  test('is followed by default at a terminal, and paid once', async ({ around }) => {
+  test('resumes the earlier payment by default at a terminal', async ({ around }) => {
     await unanswered(around);
     const tty = svcpayTty(send, around);
     await tty.waitFor(/You sent 1 300 sat to ada@example\.com .* Its outcome is not known\s+yet\./);
@@ -50,12 +49,12 @@ describe('an equal payment whose outcome is not known', () => {
     expect(list.json()).toMatchObject([{ txnState: 'completed' }]);
   });
 
-  test('is made once more with --again', async ({ around }) => {
+  test('makes a second payment with --again', async ({ around }) => {
     await unanswered(around);
     expect(await svcpay([...send, '--yes', '--again'], around)).toMatchObject({ exitCode: 0 });
   });
 
-  test('does not concern a reference, another amount or a quote', async ({ around }) => {
+  test('pays without a refusal if the reference or the amount differs', async ({ around }) => {
     await unanswered(around);
     for (const command of [
       [...send, '--yes', '--ref', 'order-2'],
@@ -66,8 +65,8 @@ describe('an equal payment whose outcome is not known', () => {
   });
 });
 
-describe('an equal payment that was paid a moment ago', () => {
-  test('is asked about at a terminal, where the default makes no payment', async ({ around }) => {
+describe('svcpay send after an equal payment that has completed', () => {
+  test('asks at a terminal and makes no second payment by default', async ({ around }) => {
     expect(await svcpay([...send, '--yes'], around)).toMatchObject({ exitCode: 0 });
     const tty = svcpayTty(send, around);
     await tty.waitFor(/You sent 1 300 sat to ada@example\.com/);
@@ -77,7 +76,7 @@ describe('an equal payment that was paid a moment ago', () => {
     expect(confirmations(around)).toBe(1);
   });
 
-  test('is made again under --yes, because scripts repeat themselves on purpose', async ({
+  test('makes a second payment with --yes because scripts repeat payments on purpose', async ({
     around,
   }) => {
     for (let times = 0; times < 2; times += 1)

@@ -1,5 +1,4 @@
-// svcpay sandbox: its state, its clock, its faults, and commands that are run with a sandbox of
-// their own.
+// svcpay sandbox: its state, its clock, its faults, and commands that run with their own sandbox.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -10,7 +9,7 @@ import { startSvcpay, svcpay as started, svcpayTty, test } from '../support/svcp
 
 const node = process.execPath;
 
-test('sandbox reset seeds two years of transactions, with money left in every wallet', async ({
+test('svcpay sandbox reset seeds two years of transactions and leaves money in every wallet', async ({
   home,
 }) => {
   const reset = ['--sandbox', 'sandbox', 'reset', '--seed', 'history', '--months', '24', '--yes'];
@@ -21,16 +20,14 @@ test('sandbox reset seeds two years of transactions, with money left in every wa
 });
 
 describe('svcpay sandbox run', () => {
-  test('passes all arguments after the command on, including options', async ({ home }) => {
+  test('passes options after the command on to the command', async ({ home }) => {
     const run = await started(['sandbox', 'run', '--auto-pay', 'off', '-q', node, '--version'], {
       home,
     });
     expect(run).toMatchObject({ exitCode: 0, stdout: `${process.version}\n` });
   });
 
-  test('runs a command with a sandbox, ends with its exit code, and stops the sandbox', async ({
-    home,
-  }) => {
+  test('ends with the exit code of the command and stops the sandbox', async ({ home }) => {
     const script = `
       const { SVCPAY_BASE_URL: url, SVCPAY_API_KEY: key, SVCPAY_API_SECRET: secret } = process.env;
       const { accountId } = await (await fetch(url + '/_sandbox/status')).json();
@@ -57,7 +54,7 @@ describe('svcpay sandbox run', () => {
     );
     expect([run.exitCode, run.stderr]).toEqual([7, '']);
     const told = JSON.parse(run.stdout);
-    // In words, whatever the classes of the built program are called.
+    // The message has words although the build renames the classes.
     expect(told).toMatchObject({
       key: expect.stringMatching(/^sandbox_/),
       message: 'n: a number is needed',
@@ -66,7 +63,7 @@ describe('svcpay sandbox run', () => {
     await expect(fetch(told.url)).rejects.toThrow('fetch failed');
   });
 
-  test('passes a signal on, waits for the command, and reports how it ended', async ({ home }) => {
+  test('forwards SIGTERM to the command and ends with its exit code', async ({ home }) => {
     const script = `process.on('SIGTERM', () => setTimeout(() => process.exit(42), 50));
       console.log('ready'); setInterval(() => {}, 1000);`;
     const running = startSvcpay(['sandbox', 'run', '--', node, '-e', script], { home });
@@ -75,7 +72,7 @@ describe('svcpay sandbox run', () => {
     expect(await running.ended).toMatchObject({ exitCode: 42 });
   });
 
-  test('leaves Ctrl-C at a terminal to the command, which receives it once', async ({ home }) => {
+  test('delivers Ctrl-C at a terminal to the command exactly once', async ({ home }) => {
     const script = `let heard = 0; process.on('SIGINT', () => { heard += 1; });
       process.on('SIGUSR1', () => { console.log('heard ' + heard); process.exit(0); });
       console.log('pid ' + process.pid); setInterval(() => {}, 1000);`;
@@ -89,10 +86,14 @@ describe('svcpay sandbox run', () => {
   });
 
   test.for([
-    { args: [], message: 'COMMAND' },
-    { args: ['--', 'no-such-command'], message: 'Command no-such-command was not found' },
-    { args: ['--webhook-ca', 'missing.pem', '--', 'true'], message: 'missing.pem cannot be read' },
-  ])('with $args explains the mistake', async ({ args, message }, { home }) => {
+    ['a command line without a command', [], 'COMMAND'],
+    ['an unknown command', ['--', 'no-such-command'], 'Command no-such-command was not found'],
+    [
+      'a missing certificate file',
+      ['--webhook-ca', 'missing.pem', '--', 'true'],
+      'missing.pem cannot be read',
+    ],
+  ] as const)('refuses %s and explains the mistake', async ([, args, message], { home }) => {
     const run = await started(['sandbox', 'run', ...args], { home });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain(message);
@@ -100,9 +101,7 @@ describe('svcpay sandbox run', () => {
 });
 
 describe('svcpay sandbox', () => {
-  test('uses the sandbox without --sandbox, even if a real service is configured', async ({
-    home,
-  }) => {
+  test('acts on the embedded sandbox even if a real service is configured', async ({ home }) => {
     const env = { SVCPAY_BASE_URL: 'https://wallet.example', SVCPAY_ACCOUNT: 'ne01-real' };
     const funded = await svcpay(['sandbox', 'fund', '1btc', '-q'], { home, env });
     expect(funded).toMatchObject({ exitCode: 0, stdout: '2\n' });
@@ -112,7 +111,7 @@ describe('svcpay sandbox', () => {
     });
   });
 
-  test('shows, freezes and moves the clock', async ({ around }) => {
+  test('freezes the clock and advances the frozen clock', async ({ around }) => {
     const frozen = (await svcpay(['sandbox', 'clock', 'freeze', '--json'], around)).json();
     expect(frozen).toEqual({ now: expect.any(Number), frozen: true });
     const { now } = Object(frozen);
@@ -127,7 +126,9 @@ describe('svcpay sandbox', () => {
     });
   });
 
-  test('adds a fault, shows when it applies, and lists it', async ({ around }) => {
+  test('injects a fault and shows its use in the log and in the list of faults', async ({
+    around,
+  }) => {
     const pattern = '/api/v2/account/*/wallet/';
     const add = ['sandbox', 'fault', 'add', 'status', '--status', '403', '--path', pattern];
     const added = await svcpay([...add, '-o', 'table'], around);
@@ -149,22 +150,33 @@ describe('svcpay sandbox', () => {
   });
 
   test.for([
-    { args: ['latency'], exit: 3, message: 'delay: this kind of fault needs it' },
-    {
-      args: ['truncate', '--status', '500'],
-      exit: 3,
-      message: 'status: this kind of fault has no such field',
-    },
-    { args: ['fire'], exit: 2, message: 'is not one of' },
-    { args: ['truncate', '--times', 'often'], exit: 2, message: 'not a number of times' },
-    { args: ['status', '--status', '500', '--body', '{'], exit: 2, message: '--body is not JSON' },
-  ])('refuses the fault $args', async ({ args, exit, message }, { around }) => {
+    ['a latency fault without --delay', ['latency'], 3, 'delay: this kind of fault needs it'],
+    [
+      'a truncate fault with --status',
+      ['truncate', '--status', '500'],
+      3,
+      'status: this kind of fault has no such field',
+    ],
+    ['an unknown kind of fault', ['fire'], 2, 'is not one of'],
+    [
+      'a fault with an invalid --times',
+      ['truncate', '--times', 'often'],
+      2,
+      'not a number of times',
+    ],
+    [
+      'a fault with an invalid --body',
+      ['status', '--status', '500', '--body', '{'],
+      2,
+      '--body is not JSON',
+    ],
+  ] as const)('refuses %s', async ([, args, exit, message], { around }) => {
     const run = await svcpay(['sandbox', 'fault', 'add', ...args], around);
     expect(run).toMatchObject({ exitCode: exit, stdout: '' });
     expect(run.stderr).toContain(message);
   });
 
-  test('saves and restores states, in the embedded sandbox too', async ({ home }) => {
+  test('saves and loads snapshots of the embedded sandbox', async ({ home }) => {
     const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
     await sandbox('sandbox', 'snapshot', 'save', 'before');
     expect((await sandbox('swap', '25', 'USDT', 'BTC', '--yes')).exitCode).toBe(0);
@@ -177,7 +189,7 @@ describe('svcpay sandbox', () => {
     });
   });
 
-  test('drops an answer after the effect in the embedded sandbox: the payment is found, once', async ({
+  test('drops the response to a confirmation, and svcpay swap still completes once', async ({
     home,
   }) => {
     const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
@@ -189,7 +201,7 @@ describe('svcpay sandbox', () => {
     expect(listed.stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  test('accepts a reference instead of a transaction id', async ({ home }) => {
+  test('accepts a reference instead of a transaction id in sandbox pay', async ({ home }) => {
     const sandbox = (...args: string[]) => svcpay(['--sandbox', ...args], { home });
     await sandbox('receive', 'onchain', '0.001btc', '--ref', 'rent', '--no-wait', '-q');
     expect((await sandbox('sandbox', 'pay', 'rent', '-q')).stdout).toBe(
@@ -202,7 +214,7 @@ describe('svcpay sandbox', () => {
     expect(await sandbox('sandbox', 'pay', 'lease')).toMatchObject({ exitCode: 3, stdout: '' });
   });
 
-  test('delivers to an https receiver with a configured certificate authority', async ({
+  test('delivers webhooks over https to a receiver that --webhook-ca trusts', async ({
     home,
     onTestFinished,
   }) => {

@@ -1,4 +1,4 @@
-// svcpay send lightning as people and scripts run it.
+// svcpay send lightning in scripts and at a terminal.
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { createRequests } from '../support/orders.js';
@@ -12,7 +12,7 @@ describe('svcpay send lightning', () => {
     expect(run.json()).toMatchObject({ txnState: 'completed', destReq: { amtSettled: 0.00001 } });
   });
 
-  test('sends the body of rule 2: no amount on either side', async ({ around }) => {
+  test('sends a create request without an amount on either side', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     await svcpay(['send', 'lightning', invoice, '--yes'], around);
     const [request] = around.sandbox.requests('POST', '/api/v2/transaction');
@@ -23,7 +23,7 @@ describe('svcpay send lightning', () => {
     });
   });
 
-  test('asks nothing and sends nothing without a terminal and without --yes', async ({
+  test('ends with exit 9 before a request if there is neither a terminal nor --yes', async ({
     around,
   }) => {
     const invoice = await around.sandbox.invoice('1000sat');
@@ -33,7 +33,7 @@ describe('svcpay send lightning', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('shows the full cost at a terminal, asks, and pays after a yes', async ({ around }) => {
+  test('shows the full cost at a terminal and pays after a yes', async ({ around }) => {
     const invoice = await around.sandbox.invoice('2500sat', {
       description: 'Coffee House, order 118',
     });
@@ -47,7 +47,7 @@ describe('svcpay send lightning', () => {
     expect(tty.text()).toMatch(/✓ Paid 0\.00002507 BTC/);
   });
 
-  test('moves nothing after a no', async ({ around }) => {
+  test('sends no confirmation after a no', async ({ around }) => {
     const invoice = await around.sandbox.invoice('2500sat');
     const tty = svcpayTty(['send', 'lightning', invoice], around);
     await tty.waitFor(/Pay 0\.00002507 BTC/);

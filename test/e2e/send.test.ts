@@ -1,5 +1,5 @@
-// Sending to every kind of destination, as scripts and people do it: the body by the rules, the
-// card, the yes.
+// svcpay send to every kind of destination: the create request, the card with the cost, and the
+// question.
 import { describe, expect } from 'vitest';
 import { encodeInvoice } from '../../src/formats/bolt11/encode.js';
 import { quickTime, svcpay, svcpayTty } from '../support/in-process.js';
@@ -28,7 +28,7 @@ const kinds = [
     },
   },
   {
-    kind: 'an LNURL, from the wallet that the amount names',
+    kind: 'an LNURL from the USDT wallet',
     args: ['lnurl', lnurl.toLowerCase(), '5usdt'],
     wire: {
       sourceReq: walletSide('USDT', 5),
@@ -49,7 +49,7 @@ const kinds = [
     },
   },
   {
-    kind: 'a Bitcoin address, fees taken out',
+    kind: 'a Bitcoin address with --deduct-fees',
     args: ['onchain', bitcoin, '0.001btc', '--deduct-fees', '--note', 'rent'],
     wire: {
       sourceReq: walletSide('BTC'),
@@ -64,7 +64,7 @@ const kinds = [
     },
   },
   {
-    kind: 'a TRON address, from the bitcoin wallet',
+    kind: 'a TRON address from the BTC wallet',
     args: ['usdt', tron, '25.5usdt', '--from', 'BTC'],
     wire: {
       sourceReq: walletSide('BTC'),
@@ -72,7 +72,7 @@ const kinds = [
     },
   },
   {
-    kind: 'a TRON address, by what leaves another wallet',
+    kind: 'a TRON address with --spend',
     args: ['usdt', tron, '--spend', '250000vnd'],
     wire: {
       sourceReq: walletSide('VND', 250_000),
@@ -80,7 +80,7 @@ const kinds = [
     },
   },
   {
-    kind: 'a TRON address, fees taken out',
+    kind: 'a TRON address with --deduct-fees',
     args: ['usdt', tron, '25usdt', '--deduct-fees'],
     wire: {
       sourceReq: walletSide('USDT'),
@@ -89,7 +89,7 @@ const kinds = [
     },
   },
   {
-    kind: 'a Lightning Address, fees taken out',
+    kind: 'a Lightning Address with --deduct-fees',
     args: ['lnurl', 'alice@example.com', '5usdt', '--deduct-fees'],
     wire: {
       sourceReq: walletSide('USDT', 5),
@@ -101,20 +101,23 @@ const kinds = [
 
 describe('svcpay send all', () => {
   test.for([
-    { to: bitcoin, ccy: 'BTC' },
-    { to: 'alice@example.com', ccy: 'BTC' },
-    { to: tron, ccy: 'USDT' },
-    { to: tron, ccy: 'VND', from: ['--from', 'VND'] },
-  ])('to $to debits exactly the $ccy balance', async ({ to, ccy, from = [] }, { around }) => {
-    const balance = async () =>
-      JSON.parse((await svcpay(['wallets', ccy, '--json'], around)).stdout)[0].availableBalance;
-    expect(await balance()).toBeGreaterThan(0);
-    const run = await svcpay(['send', to, 'all', ...from, '--yes', '--no-wait', '-q'], around);
-    expect(run).toMatchObject({ exitCode: 0 });
-    expect(await balance()).toBe(0);
-  });
+    ['BTC', 'a Bitcoin address', bitcoin, []],
+    ['BTC', 'a Lightning Address', 'alice@example.com', []],
+    ['USDT', 'a TRON address', tron, []],
+    ['VND', 'a TRON address', tron, ['--from', 'VND']],
+  ] as const)(
+    'empties the %s wallet with a payment to %s',
+    async ([ccy, , to, from], { around }) => {
+      const balance = async () =>
+        JSON.parse((await svcpay(['wallets', ccy, '--json'], around)).stdout)[0].availableBalance;
+      expect(await balance()).toBeGreaterThan(0);
+      const run = await svcpay(['send', to, 'all', ...from, '--yes', '--no-wait', '-q'], around);
+      expect(run).toMatchObject({ exitCode: 0 });
+      expect(await balance()).toBe(0);
+    },
+  );
 
-  test('is bound by limits and the highest fee, like every payment', async ({ around }) => {
+  test('respects the limits and --max-fee', async ({ around }) => {
     const all = ['send', bitcoin, 'all', '--yes'];
     expect(await svcpay([...all, '--max-fee', '1sat'], around)).toMatchObject({ exitCode: 7 });
     await svcpay(['limits', 'set', '--per-payment', '0.5btc', '-q'], around);
@@ -123,10 +126,10 @@ describe('svcpay send all', () => {
   });
 });
 
-describe('svcpay send, in a script', () => {
-  test.for(kinds)(
-    'pays $kind with exactly the body of its rule',
-    async ({ args, wire }, { around }) => {
+describe('svcpay send in a script', () => {
+  test.for(kinds.map((each) => [each.kind, each] as const))(
+    'sends exactly the specified body to pay %s',
+    async ([, { args, wire }], { around }) => {
       const run = await svcpay(['send', ...args, '--yes', '--no-wait', '--json'], around);
       expect(run).toMatchObject({ exitCode: 0 });
       expect(run.json()).toMatchObject({
@@ -142,13 +145,13 @@ describe('svcpay send, in a script', () => {
     ['a Bitcoin address', [bitcoin, '5000sat'], 'on-chain'],
     ['a TRON address', [tron, '5usdt'], 'tron'],
     ['a bitcoin: URI', [`bitcoin:${bitcoin}?amount=0.0001&label=Shop`], 'on-chain'],
-  ] as const)('detects %s as destination', async ([, args, method], { around }) => {
+  ] as const)('recognizes %s as the destination', async ([, args, method], { around }) => {
     const run = await svcpay(['send', ...args, '--yes', '--no-wait', '--json'], around);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.json()).toMatchObject({ destReq: { method } });
   });
 
-  test('reads an invoice with its scheme from stdin and pays it', async ({ around }) => {
+  test('pays an invoice with the scheme lightning: from stdin', async ({ around }) => {
     const input = `  lightning:${(await around.sandbox.invoice('1000sat')).toUpperCase()}\n`;
     const run = await svcpay(['send', '-', '1000sat', '--yes', '--json'], { ...around, input });
     expect(run).toMatchObject({ exitCode: 0 });
@@ -169,7 +172,7 @@ describe('svcpay send, in a script', () => {
     expect(again.stderr).toContain('paid');
   });
 
-  test('accepts an amount as printed on screen, even as separate arguments', async ({ around }) => {
+  test('accepts an amount with spaces as separate arguments', async ({ around }) => {
     const run = await svcpay(
       ['send', 'bob@example.com', '5', '000', 'sat', '--yes', '--json'],
       around,
@@ -180,7 +183,7 @@ describe('svcpay send, in a script', () => {
     });
   });
 
-  test('abandons a quote that pays to the own deposit address', async ({ around }) => {
+  test("abandons a quote that pays the account's own deposit address", async ({ around }) => {
     const { stdout } = await svcpay(
       ['receive', 'address', 'usdt', '--chain', 'tron', '-q'],
       around,
@@ -194,7 +197,9 @@ describe('svcpay send, in a script', () => {
     expect(around.sandbox.requests('PUT')).toEqual([]);
   });
 
-  test('asks nobody about a quote that pays to the own deposit address', async ({ around }) => {
+  test("ends without a question if the quote pays the account's own deposit address", async ({
+    around,
+  }) => {
     const { stdout } = await svcpay(['receive', 'address', 'btc', '-q'], around);
     const tty = svcpayTty(['send', 'onchain', stdout.trim(), '20000sat'], around);
     expect(await tty.ended).toBe(2);
@@ -202,7 +207,9 @@ describe('svcpay send, in a script', () => {
     expect(tty.text()).not.toContain('(y/N)');
   });
 
-  test('pays nothing from the parent if a subaccount is selected', async ({ around }) => {
+  test('refuses to pay from the parent account if --account names a subaccount', async ({
+    around,
+  }) => {
     const run = await svcpay(['send', tron, '5usdt', '--yes', '--account', 'ne01-child'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toContain('ne01-child only with an API key of that account');
@@ -261,12 +268,12 @@ const bad: readonly Bad[] = [
     message: /testnet address.*mainnet/s,
   },
   {
-    why: 'an amount that is not that of the invoice',
+    why: 'an amount that differs from the invoice',
     args: (it) => [it, '999sat'],
     message: /this invoice is for 0\.00001000 BTC, not for 999sat/,
   },
   {
-    why: 'an amount that is not that of the URI',
+    why: 'an amount that differs from the URI',
     args: () => [`bitcoin:${bitcoin}?amount=0.1`, '0.2btc'],
     message: /for 0\.10000000 BTC, not for 0\.2btc/,
   },
@@ -286,47 +293,47 @@ const bad: readonly Bad[] = [
     message: /amount of BTC, but USDT is needed.*25usdt/,
   },
   {
-    why: 'less than 1 000 sat on-chain',
+    why: 'an on-chain amount below 1 000 sat',
     args: () => ['onchain', bitcoin, '999sat'],
     message: /999 sat is too little.*at least 1000sat/s,
   },
   {
-    why: 'the contract of the token',
+    why: 'the contract address of USDT',
     args: () => ['usdt', tokenContract, '5usdt'],
     message: /contract of USDT/,
   },
   {
-    why: 'USDT on Ethereum',
+    why: 'a USDT payment on Ethereum',
     args: () => ['usdt', ethereum, '5usdt', '--chain', 'eth'],
     message: /announced.*not yet available.*TRON/s,
   },
   {
-    why: 'a TRON address where a Bitcoin address belongs',
+    why: 'a TRON address for an on-chain payment',
     args: () => ['onchain', tron, '1000sat'],
     message: /a TRON address, and a Bitcoin address is needed/,
   },
   {
-    why: 'fees taken out of an invoice',
+    why: '--deduct-fees for an invoice',
     args: (it) => [it, '--deduct-fees'],
     message: /an invoice fixes the amount received/,
   },
   {
-    why: 'an amount of another wallet as what arrives in USDT',
+    why: 'an amount in VND for a USDT payment',
     args: () => ['usdt', tron, '250000vnd'],
     message: /amount of VND.*To fix the amount debited, give 250000vnd/s,
   },
   {
-    why: 'both an amount and what to spend',
+    why: 'an amount together with --spend',
     args: () => ['usdt', tron, '25usdt', '--spend', '250000vnd'],
     message: /either the amount received or the amount debited/,
   },
   {
-    why: 'what to spend on-chain',
+    why: '--spend for an on-chain payment',
     args: () => [bitcoin, '--spend', '5usdt'],
     message: /need the amount received/,
   },
   {
-    why: 'a highest fee of another wallet',
+    why: 'a --max-fee in the currency of another wallet',
     args: (it) => [it, '--max-fee', '1usdt'],
     message: /--max-fee 1usdt is in USDT.*Write it in BTC, e\.g\. 100sat/s,
   },
@@ -336,25 +343,28 @@ const bad: readonly Bad[] = [
     message: /"50000sat" is an amount: the destination comes first/,
   },
   {
-    why: 'a word that is no destination',
+    why: 'a word that is not a destination',
     args: () => ['somewhere', '5sat'],
     message: /"somewhere" is not a destination/,
   },
 ];
 
 describe('svcpay send with invalid input', () => {
-  test.for(bad)('refuses $why before any quote', async ({ args, message, network }, { around }) => {
-    const invoice = await around.sandbox.invoice('1000sat');
-    const env = network === undefined ? {} : { SVCPAY_NETWORK: network };
-    const run = await svcpay(['send', ...args(invoice), '--yes'], { ...around, env });
-    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toMatch(/^(Not sent: |This )/);
-    expect(run.stderr).toMatch(message);
-    expect(createRequests(around.sandbox)).toEqual([]);
-  });
+  test.for(bad.map((each) => [each.why, each] as const))(
+    'refuses %s before it requests a quote',
+    async ([, { args, message, network }], { around }) => {
+      const invoice = await around.sandbox.invoice('1000sat');
+      const env = network === undefined ? {} : { SVCPAY_NETWORK: network };
+      const run = await svcpay(['send', ...args(invoice), '--yes'], { ...around, env });
+      expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(run.stderr).toMatch(/^(Not sent: |This )/);
+      expect(run.stderr).toMatch(message);
+      expect(createRequests(around.sandbox)).toEqual([]);
+    },
+  );
 });
 
-describe('svcpay send, at a terminal', () => {
+describe('svcpay send at a terminal', () => {
   test.for([
     [
       'a Lightning Address',
@@ -371,16 +381,19 @@ describe('svcpay send, at a terminal', () => {
       ['usdt', tron, '25usdt'],
       [tron, /Network fee\s+1\.00 USDT/, /You pay\s+26\.05 USDT/],
     ],
-  ] as const)('shows the cost of paying %s, asks, pays', async ([, args, shown], { around }) => {
-    const tty = svcpayTty(['send', ...args], around);
-    for (const each of shown) await tty.waitFor(each);
-    await tty.waitFor(/Pay .*\? /);
-    tty.type('y\r');
-    expect(await tty.ended).toBe(0);
-    expect(tty.text()).toContain('✓ Paid');
-  });
+  ] as const)(
+    'shows the cost of paying %s and pays after a yes',
+    async ([, args, shown], { around }) => {
+      const tty = svcpayTty(['send', ...args], around);
+      for (const each of shown) await tty.waitFor(each);
+      await tty.waitFor(/Pay .*\? /);
+      tty.type('y\r');
+      expect(await tty.ended).toBe(0);
+      expect(tty.text()).toContain('✓ Paid');
+    },
+  );
 
-  test('follows an on-chain payment until it is confirmed', async ({ around }) => {
+  test('follows an on-chain payment until the payment is confirmed', async ({ around }) => {
     const quick = { ...around, ...quickTime() };
     const tty = svcpayTty(['send', 'onchain', bitcoin, '100000sat'], quick);
     await tty.waitFor(/You pay\s+0\.00100500 BTC\s+100 500 sat/);
@@ -398,7 +411,7 @@ describe('svcpay send, at a terminal', () => {
     expect(tty.text()).toContain('✓ Paid 0.00100500 BTC');
   });
 
-  test('renews a quote that expired during the question, with a notice, in every window', async ({
+  test('replaces a quote that expired during the question and prints a notice', async ({
     around,
   }) => {
     const tty = svcpayTty(['send', 'alice@example.com', '5000sat'], {
@@ -422,7 +435,7 @@ describe('svcpay send, at a terminal', () => {
     expect(createRequests(around.sandbox)).toHaveLength(2);
   });
 
-  test('a background job of a terminal is not stopped while it waits', async ({ around }) => {
+  test('keeps running as a background job of the terminal', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const paid = startedTty(['send', invoice, '--yes'], { ...around, inBackground: true });
     await paid.waitFor('Paid');
@@ -436,7 +449,7 @@ describe('svcpay send, at a terminal', () => {
   });
 
   test.for(['--quote-only', '--yes'])(
-    'shows the whole card for a reused quote without a question: %s',
+    'shows the whole card of a reused quote without a question with %s',
     async (flag, { around }) => {
       const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
       expect(await svcpay([...line, '--quote-only'], around)).toMatchObject({ exitCode: 0 });
@@ -454,7 +467,7 @@ describe('svcpay send, at a terminal', () => {
     [60, 20],
     [140, 45],
   ] as const)(
-    'shows the whole card for a reused quote, at %dx%d',
+    'shows the whole card of a reused quote in a window of %dx%d',
     async ([columns, rows], { around }) => {
       const line = ['send', 'alice@example.com', '5000sat', '--ref', 'again'];
       expect(await svcpay([...line, '--quote-only', '--yes'], around)).toMatchObject({
@@ -470,7 +483,7 @@ describe('svcpay send, at a terminal', () => {
     },
   );
 
-  test('pays a contact, and converts a foreign amount for the bitcoin wallet once per reference', async ({
+  test('pays a contact and converts a dollar amount to bitcoin once per reference', async ({
     around,
   }) => {
     expect(
@@ -500,7 +513,7 @@ describe('svcpay send, at a terminal', () => {
     });
   });
 
-  test('accepts the maximum conversion loss as a percentage', async ({ around }) => {
+  test('accepts a percentage for --max-rate-loss', async ({ around }) => {
     const args = ['swap', '25', 'USDT', 'BTC', '--max-rate-loss'];
     expect(await svcpay([...args, '2%', '--yes', '--quote-only'], around)).toMatchObject({
       exitCode: 0,
@@ -511,7 +524,7 @@ describe('svcpay send, at a terminal', () => {
     });
   });
 
-  test('asks for one of two methods of a URI', async ({ around }) => {
+  test('asks which method to use if a URI offers two methods', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const tty = svcpayTty(
       ['send', `bitcoin:${bitcoin}?amount=0.00001&lightning=${invoice}&label=Shop%1b[31m`],

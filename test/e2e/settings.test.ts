@@ -1,4 +1,4 @@
-// svcpay profiles and svcpay config, through the front door.
+// svcpay config and svcpay profiles, environment variables, and changes that need a yes.
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -13,7 +13,7 @@ const recipient =
 const lines = (text: string): string[] => text.trim().split('\n');
 
 describe('svcpay config', () => {
-  test('stores validated values in a file readable only by its owner', async ({ home }) => {
+  test('stores validated values in a file that only its owner can read', async ({ home }) => {
     expect(await svcpay(['config', 'set', 'sender.country', 'Germany'], { home })).toMatchObject({
       exitCode: 2,
       stdout: '',
@@ -33,7 +33,9 @@ describe('svcpay config', () => {
     });
   });
 
-  test('reports a missing setting, and removes one', async ({ home }) => {
+  test('removes a setting with --unset and ends with exit 5 for a missing setting', async ({
+    home,
+  }) => {
     await svcpay(['config', 'set', 'network', 'testnet'], { home });
     expect(await svcpay(['config', 'set', 'network', '--unset'], { home })).toMatchObject({
       exitCode: 0,
@@ -44,7 +46,7 @@ describe('svcpay config', () => {
     });
   });
 
-  test('lists neither secret nor key', async ({ around }) => {
+  test('lists the settings without the API key and the secret', async ({ around }) => {
     const run = await svcpay(['config', 'list', '--json'], around);
     expect(run.json()).toContainEqual({
       key: 'base-url',
@@ -56,7 +58,7 @@ describe('svcpay config', () => {
   });
 });
 
-test('a damaged token file stops no command, and is reported only with --debug', async ({
+test('svcpay works with a damaged token file and mentions the damage only with --debug', async ({
   around,
 }) => {
   const path = join(around.home, 'tokens.json');
@@ -70,8 +72,8 @@ test('a damaged token file stops no command, and is reported only with --debug',
   expect(JSON.parse(readFileSync(path, 'utf8'))).not.toEqual({});
 });
 
-describe('the environment', () => {
-  test('may have Windows line ends after its values', async ({ home, sandbox }) => {
+describe('the environment variables of svcpay', () => {
+  test('may end with Windows line ends', async ({ home, sandbox }) => {
     const env = {
       SVCPAY_BASE_URL: `${sandbox.url}\r`,
       SVCPAY_API_KEY: `${sandbox.apiKey}\r`,
@@ -94,7 +96,7 @@ describe('the environment', () => {
   });
 
   test.for(['schlüssel', 'a\nb', '…'])(
-    'with an invalid key is refused without a question: %j',
+    'cause a usage error if SVCPAY_API_KEY is %j',
     async (SVCPAY_API_KEY, { home, sandbox }) => {
       const run = await svcpay(['wallets'], { home, sandbox, env: { SVCPAY_API_KEY } });
       expect(run).toMatchObject({
@@ -106,8 +108,10 @@ describe('the environment', () => {
   );
 });
 
-describe('with --json', () => {
-  test('a command without output reports its action in one document', async ({ home }) => {
+describe('svcpay --json', () => {
+  test('prints a JSON document about the action of commands without other output', async ({
+    home,
+  }) => {
     await svcpay(['recipients', 'add', 'Le', '--sandbox', ...recipient], { home });
     const steps: [line: string, said: object][] = [
       ['login --sandbox --profile trial', { profile: 'trial' }],
@@ -127,7 +131,10 @@ describe('with --json', () => {
 });
 
 describe('svcpay profiles', () => {
-  test('lists, selects and removes profiles with their secrets', async ({ home, sandbox }) => {
+  test('lists, selects and removes profiles together with their secrets', async ({
+    home,
+    sandbox,
+  }) => {
     const login = (name: string) =>
       svcpay(
         [
@@ -171,20 +178,20 @@ describe('svcpay profiles', () => {
   });
 });
 
-describe('a change that is hard to undo', () => {
+describe('svcpay before a change that is hard to undo', () => {
   const lines = [
-    ['logout'],
-    ['limits', 'clear'],
-    ['recipients', 'remove', 'Anh A'],
-    ['webhook', 'remove', 'any'],
-  ];
+    ['logout', []],
+    ['limits clear', []],
+    ['recipients remove', ['Anh A']],
+    ['webhook remove', ['any']],
+  ] as const;
   test.for(lines)(
-    'svcpay %s %s asks first, and requires --yes in a script',
-    async (line, { around }) => {
+    'requires --yes in a script for svcpay %s',
+    async ([command, names], { around }) => {
       await svcpay(['limits', 'set', '--per-day', '5000sat'], around);
       await svcpay(['recipients', 'add', 'Anh A', ...recipient], around);
       const before = readFileSync(join(around.home, 'config.json'), 'utf8');
-      const run = await svcpay(line, around);
+      const run = await svcpay([...command.split(' '), ...names], around);
       expect(run).toMatchObject({
         exitCode: 9,
         stdout: '',
@@ -195,7 +202,9 @@ describe('a change that is hard to undo', () => {
     },
   );
 
-  test('a limit is raised only if the amount is typed again, or with --yes', async ({ home }) => {
+  test('raises a limit only if the person types the amount again or gives --yes', async ({
+    home,
+  }) => {
     const limit = async () => (await svcpay(['limits', 'list', '-q'], { home })).stdout;
     await svcpay(['limits', 'set', '--per-day', '5000sat'], { home });
     const low = await limit();
@@ -223,7 +232,7 @@ describe('a change that is hard to undo', () => {
     ).toMatchObject({ exitCode: 0 });
   });
 
-  test('a login replaces a profile of another service only with a yes, and keeps its limits', async ({
+  test('replaces the service of a profile at login only after a yes and keeps the limits', async ({
     around,
     home,
   }) => {

@@ -1,32 +1,37 @@
-// Swaps between own wallets, from either side, as people and scripts make them.
+// svcpay swap between the wallets of an account, with the amount on either side.
 import { describe, expect } from 'vitest';
 import { svcpay, svcpayTty } from '../support/in-process.js';
 import { walletSide } from '../support/orders.js';
 import { test } from '../support/svcpay.js';
 
 describe('svcpay swap', () => {
-  test.for([
-    { line: '25 USDT BTC', from: walletSide('USDT', 25), to: walletSide('BTC') },
-    { line: '25usdt btc', from: walletSide('USDT', 25), to: walletSide('BTC') },
-    {
-      line: '100000sat USDT BTC --receive',
-      from: walletSide('USDT'),
-      to: walletSide('BTC', 0.001),
+  test.for(
+    [
+      { line: '25 USDT BTC', from: walletSide('USDT', 25), to: walletSide('BTC') },
+      { line: '25usdt btc', from: walletSide('USDT', 25), to: walletSide('BTC') },
+      {
+        line: '100000sat USDT BTC --receive',
+        from: walletSide('USDT'),
+        to: walletSide('BTC', 0.001),
+      },
+      { line: '50 USD VND', from: walletSide('USD', 50), to: walletSide('VND') },
+    ].map(({ line, from, to }) => [line, from, to] as const),
+  )(
+    'sends exactly the specified body for "svcpay swap %s"',
+    async ([line, from, to], { around }) => {
+      const run = await svcpay(['swap', ...line.split(' '), '--yes', '--json'], around);
+      expect(run).toMatchObject({ exitCode: 0 });
+      expect(run.json()).toMatchObject({ txnState: 'completed' });
+      const [request] = around.sandbox.requests('POST', '/api/v2/transaction');
+      expect(JSON.parse(request?.requestBody ?? '')).toEqual({
+        sourceReq: from,
+        destReq: to,
+        extRefId: expect.any(String),
+      });
     },
-    { line: '50 USD VND', from: walletSide('USD', 50), to: walletSide('VND') },
-  ])('of $line sends exactly the body of rule 8', async ({ line, from, to }, { around }) => {
-    const run = await svcpay(['swap', ...line.split(' '), '--yes', '--json'], around);
-    expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.json()).toMatchObject({ txnState: 'completed' });
-    const [request] = around.sandbox.requests('POST', '/api/v2/transaction');
-    expect(JSON.parse(request?.requestBody ?? '')).toEqual({
-      sourceReq: from,
-      destReq: to,
-      extRefId: expect.any(String),
-    });
-  });
+  );
 
-  test('of all empties the wallet to the last unit, fees inside, and a second run reports it', async ({
+  test('empties the wallet to the last unit, including fees, if the amount is "all"', async ({
     around,
   }) => {
     const line = ['swap', 'all', 'USDT', 'BTC', '--yes', '--ref', 'everything', '--json'];
@@ -47,7 +52,7 @@ describe('svcpay swap', () => {
     );
   });
 
-  test('shows the rate in both directions at a terminal, and the received amount', async ({
+  test('shows the rate in both directions and the received amount at a terminal', async ({
     around,
   }) => {
     const tty = svcpayTty(['swap', '25', 'USDT', 'BTC'], around);
@@ -62,17 +67,21 @@ describe('svcpay swap', () => {
 
   test.for([
     [
-      'an amount of what arrives',
+      'an amount in the destination currency without --receive',
       ['100000sat', 'USDT', 'BTC'],
       /what arrives in the BTC wallet\.\s+Add --receive/,
     ],
     [
-      'an amount of what leaves',
+      'an amount in the source currency with --receive',
       ['25usdt', 'USDT', 'BTC', '--receive'],
       /what leaves the USDT wallet\.\s+Leave --receive out/,
     ],
-    ['an amount of neither', ['5eur', 'USDT', 'BTC'], /amount of EUR, but USDT is needed/],
-  ] as const)('refuses %s on the wrong side', async ([, args, message], { around }) => {
+    [
+      'an amount in a currency of neither wallet',
+      ['5eur', 'USDT', 'BTC'],
+      /amount of EUR, but USDT is needed/,
+    ],
+  ] as const)('refuses %s', async ([, args, message], { around }) => {
     const run = await svcpay(['swap', ...args, '--yes'], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
     expect(run.stderr).toMatch(message);

@@ -1,5 +1,4 @@
-// A walk through the commands as a person at a terminal takes it, in windows of three sizes: waits,
-// questions, interruptions.
+// Commands at a terminal in windows of three sizes: waits, questions and interruptions.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -15,9 +14,9 @@ const interrupt = '\u0003';
 const tron = 'TJCnKsPa7y5okkXvQAidZBzqx3QyQ6sxMW';
 const down = '\u001B[B';
 
-describe.for(windows)('at $columns x $rows', { timeout: 60_000 }, (window) => {
+describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_000 }, (window) => {
   const { columns, rows, svcpayTty, start } = window;
-  test('a wait names the host and reads no key: only input at the question answers it', async ({
+  test('shows the host during a wait and ignores keys typed before the question', async ({
     around,
     sandbox,
   }) => {
@@ -34,7 +33,7 @@ describe.for(windows)('at $columns x $rows', { timeout: 60_000 }, (window) => {
   });
 
   test.skipIf(comesIn('list-abbreviated'))(
-    'the overview appears without slow rates, and does not change under its menu',
+    'shows the overview without waiting for slow exchange rates',
     async ({ around, sandbox }) => {
       await svcpay(['send', 'alice@example.com', '120000sat', '--yes', '--no-wait'], around);
       await sandbox.clock.advance('5m');
@@ -64,7 +63,7 @@ describe.for(windows)('at $columns x $rows', { timeout: 60_000 }, (window) => {
     },
   );
 
-  test('login accepts a host name, checks it before it asks for a key, and asks again after a wrong key', async ({
+  test('asks again at login after an unreachable host and after a wrong key', async ({
     home,
     sandbox,
   }) => {
@@ -85,7 +84,9 @@ describe.for(windows)('at $columns x $rows', { timeout: 60_000 }, (window) => {
     expect(await tty.ended).toBe(0);
   });
 
-  test('a guided command reports a missing login before the first question', async ({ home }) => {
+  test('reports a missing login before the first question of a guided command', async ({
+    home,
+  }) => {
     for (const command of ['send', 'swap', 'payout', 'receive']) {
       const tty = svcpayTty([command], { home });
       expect(await tty.ended).toBe(4);
@@ -94,7 +95,7 @@ describe.for(windows)('at $columns x $rows', { timeout: 60_000 }, (window) => {
     }
   });
 
-  test('a withdrawn answer disappears from the screen, with --no-color too', async ({ around }) => {
+  test('removes a withdrawn answer from the screen even with --no-color', async ({ around }) => {
     const pty = start(['swap', '--no-color'], around);
     await pty.shows(/\? From[^]*❯ 1\.0/);
     pty.type(enter);
@@ -115,7 +116,7 @@ describe.for(windows)('at $columns x $rows', { timeout: 60_000 }, (window) => {
     expect(pty.written()).not.toMatch(/\u001B\[(?:1|2|3\d|9\d)m/);
   });
 
-  test('pasted text replaces a refused answer', async ({ around }) => {
+  test('replaces a refused answer with pasted text', async ({ around }) => {
     const pty = start(['send'], around);
     await pty.shows('Pay to');
     pty.type(`${tron.slice(0, -1)}X${enter}`);
@@ -127,7 +128,9 @@ describe.for(windows)('at $columns x $rows', { timeout: 60_000 }, (window) => {
     expect(await pty.exit).toBe(130);
   });
 
-  test('a listener without a webhook secret creates one and stores it', async ({ around }) => {
+  test('creates and stores a webhook secret in svcpay webhook listen if the secret is missing', async ({
+    around,
+  }) => {
     const tty = svcpayTty(['webhook', 'listen', '--port', '0'], around);
     await tty.waitFor(/Made a webhook secret and saved it in[^]*Listening on/);
     tty.type(interrupt);
@@ -138,7 +141,7 @@ describe.for(windows)('at $columns x $rows', { timeout: 60_000 }, (window) => {
   });
 
   test.skipIf(comesIn('list-abbreviated'))(
-    'a missing id is selected from the history, filtered by typing',
+    'lets a person search the history for the missing id of svcpay tx get',
     async ({ around, sandbox }) => {
       await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
       await svcpay(['send', 'alice@example.com', '5000sat', '--yes', '--no-wait'], around);
@@ -158,7 +161,7 @@ describe.for(windows)('at $columns x $rows', { timeout: 60_000 }, (window) => {
   );
 
   test.skipIf(comesIn('list-without-pagination', 'list-bare'))(
-    'an export to a file shows its progress, and the last row on interruption',
+    'shows the progress of an export and the last written row after Ctrl-C',
     async ({ around, sandbox }) => {
       await sandbox.seed('history', 12);
       // The third request asks for the second page, or for the number of transactions.

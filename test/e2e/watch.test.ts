@@ -1,4 +1,4 @@
-// The live screen: what it shows, opens and leaves behind, in windows of three sizes.
+// svcpay watch: the live screen and the summary after it, in windows of three sizes.
 import { describe, expect } from 'vitest';
 import { quickTime, startOnScreen, svcpay } from '../support/in-process.js';
 import { comesIn } from '../support/shapes.js';
@@ -7,42 +7,48 @@ import { windows } from '../support/windows.js';
 
 const bitcoin = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 
-describe.for(windows)('svcpay watch at $columns x $rows', { timeout: 60_000 }, (window) => {
-  const { rows, start } = window;
-  test.skipIf(comesIn('list-abbreviated'))(
-    'shows balances, open and latest payments, opens a receipt, and leaves a summary',
-    async ({ around, sandbox }) => {
-      await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
-      await sandbox.clock.advance('3m');
-      await svcpay(['send', bitcoin, '120000sat', '--yes', '--no-wait', '--ref', 'rent'], around);
-      const pty = start(['watch'], { ...around, ...quickTime() });
-      await pty.shows(
-        /BTC +0\.\d{8} .*⣀[^]*Open\n +❯ ↑ On-chain +−120 000 sat[^]*Latest\n +[\d:-]+ +⇄ swap +25\.00 USDT/,
-      );
-      expect(pty.written()).toContain('\u001B[?1049h');
-      expect(pty.written()).toContain('\u001B[?2026h');
-      expect(pty.screen().length).toBeLessThanOrEqual(rows);
-      expect(pty.screen().filter((line) => /\d …|\d…/.test(line.split('·')[0] ?? ''))).toEqual([]);
-      pty.type('\r');
-      await pty.shows(/On-chain send[^]*✓ quoted[^]*any key back/);
-      pty.type('x');
-      await pty.shows('Latest');
-      await svcpay(['receive', 'lightning', '50000sat', '--no-wait'], {
-        ...around,
-        home: `${around.home}/elsewhere`,
-      });
-      await pty.shows(/ 50 000 sat +● invoice ready/);
-      pty.type('q');
-      expect(await pty.exit).toBe(0);
-      expect(pty.screen().join('\n')).toMatch(
-        /^ {2}Watched for [\d:.]+( s)?, last updated at \d\d:\d\d:\d\d:\s+no balance\s+changed\.$/m,
-      );
-      expect(pty.isCursorHidden()).toBe(false);
-    },
-  );
-});
+describe.for(windows)(
+  'svcpay watch in a window of $columns x $rows',
+  { timeout: 60_000 },
+  (window) => {
+    const { rows, start } = window;
+    test.skipIf(comesIn('list-abbreviated'))(
+      'shows balances and payments, opens a receipt on Enter and prints a summary on q',
+      async ({ around, sandbox }) => {
+        await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
+        await sandbox.clock.advance('3m');
+        await svcpay(['send', bitcoin, '120000sat', '--yes', '--no-wait', '--ref', 'rent'], around);
+        const pty = start(['watch'], { ...around, ...quickTime() });
+        await pty.shows(
+          /BTC +0\.\d{8} .*⣀[^]*Open\n +❯ ↑ On-chain +−120 000 sat[^]*Latest\n +[\d:-]+ +⇄ swap +25\.00 USDT/,
+        );
+        expect(pty.written()).toContain('\u001B[?1049h');
+        expect(pty.written()).toContain('\u001B[?2026h');
+        expect(pty.screen().length).toBeLessThanOrEqual(rows);
+        expect(pty.screen().filter((line) => /\d …|\d…/.test(line.split('·')[0] ?? ''))).toEqual(
+          [],
+        );
+        pty.type('\r');
+        await pty.shows(/On-chain send[^]*✓ quoted[^]*any key back/);
+        pty.type('x');
+        await pty.shows('Latest');
+        await svcpay(['receive', 'lightning', '50000sat', '--no-wait'], {
+          ...around,
+          home: `${around.home}/elsewhere`,
+        });
+        await pty.shows(/ 50 000 sat +● invoice ready/);
+        pty.type('q');
+        expect(await pty.exit).toBe(0);
+        expect(pty.screen().join('\n')).toMatch(
+          /^ {2}Watched for [\d:.]+( s)?, last updated at \d\d:\d\d:\d\d:\s+no balance\s+changed\.$/m,
+        );
+        expect(pty.isCursorHidden()).toBe(false);
+      },
+    );
+  },
+);
 
-test('svcpay watch shows the age of its data while a request hangs, and q leaves at once', async ({
+test('svcpay watch shows the age of its data while a request hangs and ends at once on q', async ({
   around,
   sandbox,
 }) => {
@@ -60,7 +66,9 @@ test('svcpay watch shows the age of its data while a request hangs, and q leaves
   expect(performance.now() - asked).toBeLessThan(5_000);
 }, 60_000);
 
-test('svcpay watch in a pipe suggests commands for scripts', async ({ around }) => {
+test('svcpay watch ends with exit 2 in a pipe and suggests commands for scripts', async ({
+  around,
+}) => {
   expect(await svcpay(['watch'], around)).toMatchObject({
     exitCode: 2,
     stdout: '',

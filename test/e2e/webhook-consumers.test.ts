@@ -1,4 +1,4 @@
-// Consumers with names, former targets, and two secrets while one is changed.
+// Named consumers, former targets, and two webhook secrets during a change of the secret.
 import Database from 'libsql';
 import { describe, expect } from 'vitest';
 import { eventsFile, findHome } from '../../src/store/files/home.js';
@@ -28,7 +28,7 @@ function servedAgo(home: string, consumer: string, ms: number): void {
 const dayMs = 86_400_000;
 
 describe('svcpay webhook consumers', () => {
-  test('keep their backlog under a name when the address changes', async ({ home }) => {
+  test('keeps the backlog of a named consumer if its address changes', async ({ home }) => {
     const [old, moved] = [await startApplication(() => 503), await startApplication(() => 200)];
     const named = ['--consumer', 'app'];
     const first = await startListening(['--forward-to', old.url, ...named], { home });
@@ -44,7 +44,9 @@ describe('svcpay webhook consumers', () => {
     expect((await list()).json()).toMatchObject([{ consumer: 'app', count: 0, oldest: null }]);
   });
 
-  test('that were addresses are renamed and removed', async ({ home }) => {
+  test('renames and removes a consumer only while no listener serves the consumer', async ({
+    home,
+  }) => {
     const application = await startApplication(() => 503);
     const listener = await startListening(['--forward-to', application.url], { home });
     await deliver(listener.url, event('t1'));
@@ -69,7 +71,7 @@ describe('svcpay webhook consumers', () => {
     expect(await change('remove', 'app', '--yes')).toMatchObject({ exitCode: 5 });
   });
 
-  test('that no receiver serves leave the metrics after a day and the inbox after 30', async ({
+  test('drops an unserved consumer from the metrics after a day and from the inbox after 30 days', async ({
     home,
   }) => {
     const application = await startApplication(() => 503);
@@ -97,14 +99,23 @@ describe('svcpay webhook consumers', () => {
   });
 
   test.for([
-    [['--consumer', 'app'], 'Give --consumer once for each'],
-    [['--forward-to', 'http://a/', '--consumer', 'a', '--consumer', 'b'], '2 for 1'],
+    ['a consumer without a target', ['--consumer', 'app'], 'Give --consumer once for each'],
     [
+      'two consumers for one target',
+      ['--forward-to', 'http://a/', '--consumer', 'a', '--consumer', 'b'],
+      '2 for 1',
+    ],
+    [
+      'the same consumer for two targets',
       ['--forward-to', 'http://a/', '--exec', 'true', '--consumer', 'a', '--consumer', 'a'],
       'cannot share',
     ],
-    [['--forward-to', 'http://a/', '--consumer', 'a b'], 'is not a name of a consumer'],
-  ] as const)('are refused as %j', async ([args, why], { home }) => {
+    [
+      'a consumer name with a blank',
+      ['--forward-to', 'http://a/', '--consumer', 'a b'],
+      'is not a name of a consumer',
+    ],
+  ] as const)('refuses %s at the start of webhook listen', async ([, args, why], { home }) => {
     const run = await startSvcpay(['webhook', 'listen', '--port', '0', ...args], {
       home,
       env: { SVCPAY_WEBHOOK_SECRET: 's' },
@@ -113,7 +124,7 @@ describe('svcpay webhook consumers', () => {
   });
 });
 
-test('two webhook secrets are accepted while one is changed, and the first one signs', async ({
+test('svcpay accepts signatures of two webhook secrets and signs with the first secret', async ({
   home,
 }) => {
   const env = { SVCPAY_WEBHOOK_SECRET: 'newer,older' };

@@ -1,4 +1,4 @@
-// svcpay webhook listen and replay, as integrators run them.
+// svcpay webhook listen and svcpay webhook replay.
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,9 +25,7 @@ const rows = (stdout: string): unknown[] =>
     .map((line): unknown => JSON.parse(line));
 
 describe('svcpay webhook listen', () => {
-  test('prints pure JSON lines, marks special events, refuses unsigned ones and prints totals', async ({
-    home,
-  }) => {
+  test('marks duplicate and out-of-order events in its JSON lines', async ({ home }) => {
     const listener = await startListening(['--json'], { home });
     expect(await deliver(listener.url, event('t1', 'quoted', 1))).toBe(200);
     expect(await deliver(listener.url, event('t1', 'quoted', 1))).toBe(200);
@@ -58,7 +56,7 @@ describe('svcpay webhook listen', () => {
     expect(existsSync(listener.readyFile)).toBe(false);
   });
 
-  test('receives from the embedded sandbox what other commands begin, until it is settled', async ({
+  test('receives every event of a payment that another command makes in the embedded sandbox', async ({
     home,
   }) => {
     const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
@@ -77,7 +75,7 @@ describe('svcpay webhook listen', () => {
     );
   });
 
-  test('registers itself with a sandbox until it ends, and finds its secret at the next start', async ({
+  test('registers with the sandbox while it runs and reuses its secret at the next start', async ({
     home,
   }) => {
     const webhooks = async (): Promise<{ callback: string }[]> =>
@@ -106,7 +104,7 @@ describe('svcpay webhook listen', () => {
     expect(secrets[1]).toBe(secrets[0]);
   });
 
-  test('asks for a public address to register with a real service, and removes its registration', async ({
+  test('registers a typed public address with a real service until the listener ends', async ({
     home,
     sandbox,
   }) => {
@@ -138,7 +136,7 @@ describe('svcpay webhook listen', () => {
     expect(await webhooks()).toEqual([]);
   });
 
-  test('leaves the webhook of another receiver unless --yes replaces it', async ({ home }) => {
+  test('replaces the webhook of another receiver only with --yes', async ({ home }) => {
     const elsewhere = 'http://127.0.0.1:9/hooks';
     const set = ['--sandbox', 'webhook', 'set', elsewhere, '--generate-secret', '-q'];
     expect(await svcpay(set, { home })).toMatchObject({ exitCode: 0 });
@@ -153,7 +151,7 @@ describe('svcpay webhook listen', () => {
     });
   });
 
-  test('shows a person the answer of the address to each forwarded event', async ({ home }) => {
+  test('shows the status of each forwarded event at a terminal', async ({ home }) => {
     let isUp = false;
     const application = await startApplication(() => (isUp ? 200 : 409));
     const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
@@ -170,7 +168,7 @@ describe('svcpay webhook listen', () => {
     expect(tty.text().split('409')).toHaveLength(2);
   });
 
-  test('forwards to every target and runs the command, each with the received bytes', async ({
+  test('forwards the received bytes to every target and to the --exec command', async ({
     home,
   }) => {
     const [first, second] = [await startApplication(() => 200), await startApplication(() => 200)];
@@ -219,7 +217,7 @@ describe('svcpay webhook listen', () => {
     expect(await listener.ended).toMatchObject({ exitCode: 0 });
   });
 
-  test('continues with the backlog of the last run', async ({ home }) => {
+  test('delivers the backlog of the previous run', async ({ home }) => {
     let isUp = false;
     const application = await startApplication(() => (isUp ? 200 : 503));
     const before = await startListening(['--forward-to', application.url], { home });
@@ -233,7 +231,9 @@ describe('svcpay webhook listen', () => {
     expect((await after.ended).stderr).toContain('1 delivered');
   });
 
-  test('reads the current state from the service with --enrich', async ({ around }) => {
+  test('adds the current transaction of the service to each event with --enrich', async ({
+    around,
+  }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const paid = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], around);
     const txnId = paid.stdout.trim();
@@ -246,9 +246,7 @@ describe('svcpay webhook listen', () => {
     ]);
   });
 
-  test('shows one line per event on a terminal, without control characters from outside', async ({
-    home,
-  }) => {
+  test('shows a line per event at a terminal and escapes control characters', async ({ home }) => {
     const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
     const tty = svcpayTty(['webhook', 'listen', '--port', '0'], { home, env });
     await tty.waitFor(/Listening on http:\/\/127\.0\.0\.1:\d+/);
@@ -260,7 +258,9 @@ describe('svcpay webhook listen', () => {
     expect(tty.text()).toContain('1 event');
   });
 
-  test('lists missing values without a terminal', async ({ home }) => {
+  test('ends with exit 9 and lists the missing values if there is no terminal', async ({
+    home,
+  }) => {
     const run = await svcpay(['webhook', 'listen'], { home });
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
     expect(run.stderr).toContain('SVCPAY_WEBHOOK_SECRET');
@@ -268,7 +268,7 @@ describe('svcpay webhook listen', () => {
 });
 
 describe('svcpay webhook replay', () => {
-  test('resends stored events with identical bytes and signature', async ({ home }) => {
+  test('sends stored events again with identical bytes and signatures', async ({ home }) => {
     const application = await startApplication(() => 200);
     const listener = await startListening(['--forward-to', application.url], { home });
     for (const txnState of ['quoted', 'completed'])
@@ -299,7 +299,7 @@ describe('svcpay webhook replay', () => {
     expect(application.eventIds.slice(2, 4)).toEqual(application.eventIds.slice(0, 2));
   });
 
-  test('goes to the receiver of the home, whatever its port is', async ({ home }) => {
+  test('sends events to the running listener of the home by default', async ({ home }) => {
     const listener = await startListening(['--json'], { home });
     await deliver(listener.url, event('t1', 'completed', 1));
     const replayed = await svcpay(['webhook', 'replay', '1', '--json'], { home });
@@ -310,7 +310,9 @@ describe('svcpay webhook replay', () => {
     expect(existsSync(join(home, 'receiver.json'))).toBe(false);
   });
 
-  test('ends with 75 if no target accepts them, with 5 for an unknown event', async ({ home }) => {
+  test('ends with exit 75 if the target is down and with exit 5 if the event is unknown', async ({
+    home,
+  }) => {
     const listener = await startListening([], { home });
     await deliver(listener.url, event('t1', 'completed', 1));
     listener.child.kill('SIGINT');

@@ -1,4 +1,4 @@
-// The webhook of an account and its signatures, as people and scripts handle them.
+// svcpay webhook: the webhook of an account, signatures and test events.
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,8 +12,10 @@ import { signBody } from '../../src/webhooks/sign.js';
 const callback = 'https://shop.example/hooks';
 const env = { SVCPAY_WEBHOOK_SECRET: webhookSecret };
 
-describe('svcpay webhook set, list, update, remove', () => {
-  test('manage the webhook of the account, and store its secret for listen', async ({ around }) => {
+describe('svcpay webhook', () => {
+  test('sets, updates and removes the webhook of the account and stores its secret', async ({
+    around,
+  }) => {
     const set = await svcpay(['webhook', 'set', callback, '--generate-secret', '--json'], around);
     expect(set.json()).toMatchObject({
       callback,
@@ -45,7 +47,9 @@ describe('svcpay webhook set, list, update, remove', () => {
     expect(await svcpay(['webhook', 'remove', id, '--yes'], around)).toMatchObject({ exitCode: 5 });
   });
 
-  test('replace nothing without a yes, and show what would be replaced', async ({ around }) => {
+  test('shows the existing webhook and replaces the webhook only after a yes', async ({
+    around,
+  }) => {
     await svcpay(['webhook', 'set', callback], { ...around, env });
     const run = await svcpay(['webhook', 'set', 'https://other.example/'], { ...around, env });
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
@@ -68,7 +72,7 @@ describe('svcpay webhook set, list, update, remove', () => {
     ['ftp://shop.example'],
     ['shop.example'],
     ['https://user:word@shop.example'],
-  ])('refuse %s before anything is sent', async ([url = '', base], { around }) => {
+  ])('refuses the callback %s before it sends a request', async ([url = '', base], { around }) => {
     const args = [
       'webhook',
       'set',
@@ -81,10 +85,10 @@ describe('svcpay webhook set, list, update, remove', () => {
   });
 });
 
-describe('a service that does not replace a webhook', () => {
+describe('svcpay webhook set for a service that refuses a second webhook', () => {
   /**
-   * Refuses a second webhook with code 3002, hides the first one from the first list, answers
-   * changes with next to nothing.
+   * Refuses a second webhook with code 3002, omits the first webhook from the first list, and answers
+   * changes with almost empty bodies.
    */
   async function startService() {
     const existing = { id: 'wh-1', callback, createdAt: 1 };
@@ -118,9 +122,7 @@ describe('a service that does not replace a webhook', () => {
     return { url: `http://127.0.0.1:${port}`, apiKey: 'k', apiSecret: 's', seen };
   }
 
-  test('has the existing webhook updated after a yes, and may answer with little data', async ({
-    home,
-  }) => {
+  test('updates the existing webhook after a yes', async ({ home }) => {
     const sandbox = await startService();
     const set = ['webhook', 'set', 'https://other.example/', '--json'];
     const asked = await svcpay(set, { home, sandbox, env });
@@ -141,7 +143,7 @@ describe('a service that does not replace a webhook', () => {
 describe('svcpay webhook sign and verify', () => {
   const body = '{"txnId":"t1","txnState":"completed","updatedAt":1}\r\n';
 
-  test('agree with each other and with the specification', async ({ home }) => {
+  test('use the signature that the specification defines', async ({ home }) => {
     const signed = await svcpay(['webhook', 'sign', '-'], { home, env, input: body });
     expect(signed.stdout.trim()).toBe(signBody(Buffer.from(body), webhookSecret));
     const file = join(home, 'body.json');
@@ -153,7 +155,7 @@ describe('svcpay webhook sign and verify', () => {
     ).toMatchObject({ exitCode: 0 });
   });
 
-  test('end with 3 and explain a wrong signature', async ({ home }) => {
+  test('end with exit 3 and explain a wrong signature', async ({ home }) => {
     const signature = signBody(Buffer.from(body.trimEnd()), webhookSecret);
     const run = await svcpay(['webhook', 'verify', '--signature', signature, '--json'], {
       home,
@@ -168,7 +170,7 @@ describe('svcpay webhook sign and verify', () => {
     });
   });
 
-  test('read body or secret from stdin, but not both', async ({ home }) => {
+  test('refuse to read both the body and the secret from stdin', async ({ home }) => {
     const run = await svcpay(['webhook', 'sign', '--secret-stdin'], { home, input: 'x' });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
   });
@@ -187,7 +189,7 @@ describe('svcpay webhook trigger', () => {
     expect((await listener.ended).stdout).toMatch(/"extRefId":"order-1","txnState":"completed"/);
   });
 
-  test('lets the sandbox deliver one to its configured webhook', async ({ around }) => {
+  test('lets the sandbox deliver an event to the configured webhook', async ({ around }) => {
     await svcpay(['webhook', 'set', callback, '--yes'], { ...around, env });
     const run = await svcpay(['webhook', 'trigger', 'rejected', '--json'], around);
     expect(run.json()).toMatchObject({ txnState: 'rejected' });

@@ -32,7 +32,3 @@ export const readGivenFile = (file: string): Promise<Buffer> =>
 /** The text of a file, or of stdin for `-`. */
 export const readGivenText = async (file: string, context: Context): Promise<string> =>
   file === '-' ? readStdin(context) : (await readGivenFile(file)).toString('utf8');
-
-/** A word from the command line, or the line on stdin for `-`. */
-export const wordOrStdin = async (word: string, context: Context): Promise<string> =>
-  word === '-' ? (await readStdin(context)).trim() : word;

@@ -4,7 +4,7 @@ import { describeDestination } from '../../formats/describe.js';
 import { detectDestination } from '../../formats/destination.js';
 import { decodedFields, decodedView } from '../../terminal/cards/decoded-view.js';
 import { defineCommand } from '../define.js';
-import { wordOrStdin } from '../stdin.js';
+import { readStdin } from '../stdin.js';
 import { text } from '../values.js';
 
 export const decode = defineCommand({
@@ -18,7 +18,8 @@ export const decode = defineCommand({
   ],
   async run({ text }, context) {
     let whyUnpayable: string | undefined;
-    const destination = detectDestination(await wordOrStdin(text, context), (given) => {
+    const word = text === '-' ? (await readStdin(context)).trim() : text;
+    const destination = detectDestination(word, (given) => {
       const read = inspectInvoice(given);
       whyUnpayable = read.whyUnpayable;
       return read.invoice;

@@ -17,7 +17,7 @@ import {
 } from '../../wallet/plan/send.js';
 import { journalFirst, named } from '../../wallet/payment/journal-first.js';
 import type { Context } from '../context.js';
-import { wordOrStdin } from '../stdin.js';
+import { readStdin } from '../stdin.js';
 import { paymentNamed } from '../history/resolve-id.js';
 import { wholeBalance } from './whole-balance.js';
 import { demandAnswers, runPayment } from './payment-flow.js';
@@ -48,7 +48,7 @@ async function planAndPay(
   flags: SendFlags,
   context: Context,
 ): Promise<void> {
-  const to = destination === undefined ? undefined : await wordOrStdin(destination, context);
+  const to = destination === '-' ? (await readStdin(context)).trim() : destination;
   const { spend, from, via, deductFees } = flags;
   const words = {
     rail,

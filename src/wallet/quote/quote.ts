@@ -40,17 +40,18 @@ export interface Quote {
 
 /**
  * Reads a quote. Total = amount + both fees, unless the fees are taken out of the received amount
- * (endpoint 6).
+ * (endpoint 6). Throws Failure `refused` if the amounts are impossible or inconsistent.
  */
 export function readQuote(order: Order, txn: Transaction): Quote {
   // The response has already been compared with the order.
   const { ccy } = order.body.sourceReq;
   const toCcy = order.body.destReq.ccy;
   const { sourceReq } = txn;
-  checkAgreement(order, txn);
+  checkSigns(txn);
   const [serviceFee, networkFee] = feesOf(txn);
   const fees = serviceFee.plus(networkFee);
-  const rate = exchangeRate(txn);
+  const rate = ccy === toCcy ? undefined : exchangeRate(txn);
+  checkRate(order, txn, rate, fees);
   const { sent, gets, derived } = bothSides(order, txn, rate);
   const deducted = order.body.deductNetworkFeesFromDest === true;
   const deduction = deducted ? atRate(fees, toCcy, rate) : new Big(0);
@@ -73,15 +74,6 @@ const feesOf = ({ sourceReq }: Transaction): [service: Big, network: Big] => [
   givenFromWire(sourceReq.servicepayFees) ?? new Big(0),
   givenFromWire(sourceReq.networkFees) ?? new Big(0),
 ];
-
-/**
- * Checks that the amounts of a transaction are possible and consistent. Throws Failure `refused`.
- */
-function checkAgreement(order: Order, txn: Transaction): void {
-  checkSigns(txn);
-  const [serviceFee, networkFee] = feesOf(txn);
-  checkRate(order, txn, exchangeRate(txn), serviceFee.plus(networkFee));
-}
 
 /** Refuses a negative amount in a quote. */
 function checkSigns({ txnId, fxRate, sourceReq, destReq }: Transaction): void {

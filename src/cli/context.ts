@@ -1,6 +1,7 @@
 // The context of a command: terminal, service, journal. Expensive parts are opened on first use.
 import { fieldFromWireName } from '../api/wire-names.js';
-import type { OpeningTransport } from '../api/network/network.js';
+import { takesAnyCertificate } from '../api/network/connections.js';
+import { networkTransport, type OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';
 import { messageOf } from '../formats/unknown.js';
 import type { Document } from '../store/files/document.js';
@@ -8,7 +9,7 @@ import { findHome, type Home } from '../store/files/home.js';
 import { ownerOf } from '../store/journal/owner.js';
 import { openConfig, type Config } from '../store/profile/profiles.js';
 import { openSecrets, systemKeyring, type SecretStore } from '../store/profile/secrets.js';
-import { resolveSettings, type Settings } from '../store/profile/settings.js';
+import { resolveSettings, type SettingFlags, type Settings } from '../store/profile/settings.js';
 import { createAsk, type Ask } from '../terminal/ask/ask.js';
 import { createLive, type Live } from '../terminal/live.js';
 import { createOutput, type Output } from '../terminal/output.js';
@@ -51,6 +52,28 @@ export interface Context extends Process, Line, Stores, Service {
   /** Registers a function that runs when the command ends. */
   onClose(close: () => void | Promise<void>): void;
   close(): Promise<void>;
+}
+
+/**
+ * Opens connections to the service while the command's code loads, which takes about one round
+ * trip. Undefined without a service, or if a setting is invalid. The command reports an invalid
+ * setting later.
+ */
+export function connectEarly(
+  flags: SettingFlags,
+  connections: number,
+  { env }: Pick<Process, 'env'>,
+): OpeningTransport | undefined {
+  try {
+    const config = openConfig(findHome(env).config).read();
+    const { baseUrl, embedded } = resolveSettings(flags, env, config);
+    if (baseUrl === undefined || embedded || takesAnyCertificate(env)) return undefined;
+    const transport = networkTransport({ env, timeoutMs: Infinity, endsSoon: true });
+    transport.open(baseUrl, connections);
+    return transport;
+  } catch {
+    return undefined;
+  }
 }
 
 export function openContext(proc: Process, globals: Globals, line: Line): Context {

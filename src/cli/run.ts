@@ -27,7 +27,13 @@ export async function runCommandLine(line: CommandLine, given: Process): Promise
       stdin: proc.stdin,
       explain: (text) => void proc.stderr.write(`${text}\n`),
       connect: async (connections) => {
-        early = (await import('./early-connection.js')).connectEarly(line, connections, proc);
+        const { connectEarly } = await import('./context.js');
+        const flags = {
+          profile: line.word('profile'),
+          baseUrl: line.word('base-url'),
+          sandbox: line.has('sandbox'),
+        };
+        early = connectEarly(flags, connections, proc);
       },
       // Loaded here, because help does not need it.
       openContext: async (options, { createsProfile = false }) => {

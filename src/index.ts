@@ -60,7 +60,7 @@ export type { EvmAddress } from './formats/address/evm-address.js';
 export type { BitcoinNetwork } from './formats/address/network.js';
 export type { TronAddress } from './formats/address/tron-address.js';
 export type { Bip21 } from './formats/bip21.js';
-export type { RouteHop } from './formats/bolt11/fields.js';
+export type { RouteHop } from './formats/bolt11/parts.js';
 export type { LightningAddress } from './formats/lnurl.js';
 export { exitCodes, Failure } from './formats/failure.js';
 export type { FailureDetails, FailureKind, NextStep } from './formats/failure.js';

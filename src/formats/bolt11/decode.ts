@@ -17,8 +17,10 @@ import {
   type Field,
   type FieldLetter,
   type RouteHop,
-} from './fields.js';
-import { hasHighS, signatureWords, signerOf } from './signature.js';
+  hasHighS,
+  signatureWords,
+  signerOf,
+} from './parts.js';
 import { findNetwork, type BitcoinNetwork } from '../address/network.js';
 
 /** A BOLT11 invoice that has passed every check. */

@@ -1,8 +1,7 @@
 // Writes and signs BOLT11 Lightning invoices.
 import { bech32, hex } from '@scure/base';
 import { defaultCltvExpiry } from './decode.js';
-import { joinField, wordsOfNumber } from './fields.js';
-import { sealInvoice } from './signature.js';
+import { joinField, wordsOfNumber, sealInvoice } from './parts.js';
 import { Failure } from '../failure.js';
 import { networks, type BitcoinNetwork } from '../address/network.js';
 

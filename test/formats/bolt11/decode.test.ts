@@ -5,8 +5,12 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';
-import { joinField, wordsOfNumber, type FieldLetter } from '../../../src/formats/bolt11/fields.js';
-import { sealInvoice } from '../../../src/formats/bolt11/signature.js';
+import {
+  joinField,
+  wordsOfNumber,
+  type FieldLetter,
+  sealInvoice,
+} from '../../../src/formats/bolt11/parts.js';
 import { loadVectors } from '../../support/vectors.js';
 import { refusal } from '../support.js';
 import {

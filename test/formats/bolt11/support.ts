@@ -6,8 +6,8 @@ import {
   wordsOfNumber,
   type FieldLetter,
   type RouteHop,
-} from '../../../src/formats/bolt11/fields.js';
-import { sealInvoice } from '../../../src/formats/bolt11/signature.js';
+  sealInvoice,
+} from '../../../src/formats/bolt11/parts.js';
 
 /** An invoice with a valid signature, whatever its fields. */
 export function signed(

@@ -1,5 +1,5 @@
 // The context of a command: terminal, service, journal. Expensive parts are opened on first use.
-import { fieldFromWireName } from '../api/wire-names.js';
+import { fieldFromWireName } from '../api/wire.js';
 import { takesAnyCertificate } from '../api/network/connections.js';
 import { networkTransport, type OpeningTransport } from '../api/network/network.js';
 import { Failure } from '../formats/failure.js';

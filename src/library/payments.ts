@@ -19,7 +19,7 @@ import type {
 import { checked } from './given.js';
 import type { ServiceClient } from '../api/client.js';
 import type { Rates, Transaction } from '../api/types.js';
-import { wireJson } from '../api/json.js';
+import { wireJson } from '../api/wire.js';
 import { unlessInterrupted } from '../api/request/retry.js';
 import { parseAmount, parseCurrency } from '../formats/amount.js';
 import { timerMs } from '../formats/duration.js';

@@ -2,7 +2,7 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { wireJson } from '../../src/api/json.js';
+import { wireJson } from '../../src/api/wire.js';
 
 test('encoding and decoding preserves any JSON value', () => {
   fc.assert(

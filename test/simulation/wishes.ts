@@ -12,7 +12,7 @@ import {
   usdtOrder,
   type Order,
 } from '../../src/wallet/order/orders.js';
-import { wireJson } from '../../src/api/json.js';
+import { wireJson } from '../../src/api/wire.js';
 import { orderOf } from '../../src/wallet/payout/order.js';
 import type { Chance } from './world.js';
 

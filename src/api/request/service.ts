@@ -10,7 +10,7 @@ import {
 } from '../answer.js';
 import { authorize, checkKey, createTokenKeeper, requestToken, sign, tokenPath } from './auth.js';
 import type { Call, CallLimits, Send, Step } from './call.js';
-import { fromWireNames } from '../wire-names.js';
+import { fromWireNames } from '../wire.js';
 import type { ClientOptions, LogFacts } from '../options.js';
 import { trackRateLimit, type RateLimit } from './rate-limit.js';
 import { createRedactor, withoutTokens } from '../redact.js';

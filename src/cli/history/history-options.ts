@@ -1,6 +1,6 @@
 // Filters of `tx list` and `tx export`. Specification: endpoint 10.
 import type { ServiceClient } from '../../api/client.js';
-import { fieldFromWireName } from '../../api/wire-names.js';
+import { fieldFromWireName } from '../../api/wire.js';
 import type { TransactionFilter } from '../../api/types.js';
 import { Failure } from '../../formats/failure.js';
 import { parseInstant, type Instant } from '../../formats/calendar.js';

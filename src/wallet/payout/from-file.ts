@@ -1,7 +1,7 @@
 // Reads a payout from a file: the body of a create request, checked field by field and sent
 // unchanged.
 import * as v from 'valibot';
-import { fromWireNames } from '../../api/wire-names.js';
+import { fromWireNames } from '../../api/wire.js';
 import type { CreateTransaction } from '../../api/types.js';
 import { fixed, fromWire, parseAmount, parseCurrency } from '../../formats/amount.js';
 import { parseCountryCode } from '../../formats/country.js';

@@ -1,6 +1,6 @@
 // The create requests field by field, by the nine rules of specification endpoint 6.
 import { describe, expect, test } from 'vitest';
-import { wireJson } from '../../../src/api/json.js';
+import { wireJson } from '../../../src/api/wire.js';
 import type { CreateTransaction } from '../../../src/api/types.js';
 import { parseAmount } from '../../../src/formats/amount.js';
 import { decodeInvoice } from '../../../src/formats/bolt11/decode.js';

@@ -1,6 +1,6 @@
 // A payout from a file: the file is sent unchanged, and only if it is a complete payout.
 import { describe, expect, test } from 'vitest';
-import { wireJson } from '../../../src/api/json.js';
+import { wireJson } from '../../../src/api/wire.js';
 import { Failure } from '../../../src/formats/failure.js';
 import { readPayoutFile } from '../../../src/wallet/payout/from-file.js';
 

@@ -1,4 +1,8 @@
-// Translates wire identifiers that contain the service name to those of the specification.
+// The form of requests and responses on the wire: identifiers with the service name in place of the
+// specification's, and JSON with exact numbers in fixed notation, without exponents.
+import Big from 'big.js';
+import { fixed, fromWire } from '../formats/amount.js';
+import { Failure } from '../formats/failure.js';
 
 /** Identifiers that contain the service name, as field names or as values of `method`. */
 const identifiers = ['servicepay', 'servicepayFees', 'deductServicepayFees'];
@@ -58,5 +62,28 @@ function rename(value: unknown, names: Renames, level = 0): unknown {
 function isPlainObject(value: unknown): value is object {
   return (
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
+}
+
+/**
+ * Like `JSON.stringify`, but writes a number or a `Big` as `0.00000001`, not as `1e-8`. Omits
+ * properties that are `undefined`. Throws Failure `usage` for values without JSON, such as `NaN`,
+ * instead of writing `null`.
+ */
+export function wireJson(value: unknown): string {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string')
+    return JSON.stringify(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return fixed(fromWire(value));
+  if (value instanceof Big) return fixed(value);
+  if (Array.isArray(value)) return `[${value.map(wireJson).join(',')}]`;
+  if (typeof value === 'object') {
+    const members = Object.entries(value).flatMap(([name, member]) =>
+      member === undefined ? [] : `${JSON.stringify(name)}:${wireJson(member)}`,
+    );
+    return `{${members.join(',')}}`;
+  }
+  throw new Failure(
+    'usage',
+    `${typeof value === 'number' ? value : `A ${typeof value}`} cannot be sent.`,
   );
 }

@@ -1,4 +1,4 @@
-// The client against the sandbox over HTTP: two readings of one specification, written apart.
+// The client against the sandbox over HTTP: two independent implementations of one specification.
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ServiceClient } from '../../src/api/client.js';
 import type { ClientOptions } from '../../src/api/client.js';
@@ -28,14 +28,14 @@ function clientOf(sandbox: Sandbox, options: Partial<ClientOptions> = {}): Servi
   });
 }
 
-describe.for(['service', 'acme'])('with the brand %s', (maker) => {
+describe.for(['service', 'acme'])('ServiceClient with the service name %s', (maker) => {
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await startCheckedSandbox({ maker });
     return () => sandbox.stop();
   });
 
-  test('a swap is quoted, confirmed, read and listed, and changes the wallets', async () => {
+  test('completes a swap in the sandbox and changes the wallets', async () => {
     const client = clientOf(sandbox, { maker });
     await sandbox.fund('BTC', '0.5');
     const before = await client.wallets();
@@ -71,25 +71,28 @@ describe.for(['service', 'acme'])('with the brand %s', (maker) => {
     ['deductNetworkFeesFromDest', 98.8],
     ['deductServicepayFees', 99.8],
     ['deductNetworkFees', 99],
-  ] as const)('with the flag %s, of 100 USDT the recipient gets', async ([flag, arrives]) => {
-    const client = clientOf(sandbox, { maker });
-    await sandbox.fund('USDT', '500');
-    const { txnId } = await client.createTransaction({
-      sourceReq: { ccy: 'USDT', method: 'servicepay', reqDetails: {} },
-      destReq: {
-        ccy: 'USDT',
-        method: 'tron',
-        amtRequested: 100,
-        reqDetails: { address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' },
-      },
-      [flag]: true,
-    });
-    await client.confirmTransaction(txnId);
-    await sandbox.mine(1);
-    expect((await client.transaction(txnId)).destReq?.amtSettled).toBe(arrives);
-  });
+  ] as const)(
+    'deducts fees with the flag %s so that %d of 100 USDT arrive',
+    async ([flag, arrives]) => {
+      const client = clientOf(sandbox, { maker });
+      await sandbox.fund('USDT', '500');
+      const { txnId } = await client.createTransaction({
+        sourceReq: { ccy: 'USDT', method: 'servicepay', reqDetails: {} },
+        destReq: {
+          ccy: 'USDT',
+          method: 'tron',
+          amtRequested: 100,
+          reqDetails: { address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8' },
+        },
+        [flag]: true,
+      });
+      await client.confirmTransaction(txnId);
+      await sandbox.mine(1);
+      expect((await client.transaction(txnId)).destReq?.amtSettled).toBe(arrives);
+    },
+  );
 
-  test('a quote confirmed twice is refused with code 2005 and its id', async () => {
+  test('reports code 2005 and the transaction id if a quote is confirmed twice', async () => {
     const client = clientOf(sandbox, { maker });
     await sandbox.fund('BTC', '0.5');
     const { txnId } = await client.createTransaction({
@@ -113,7 +116,7 @@ describe('sign-in', () => {
     return () => sandbox.stop();
   });
 
-  test('fails with a wrong secret', async () => {
+  test('fails with `authentication` if the secret is wrong', async () => {
     const client = clientOf(sandbox, {
       credentials: { apiKey: sandbox.apiKey, apiSecret: 'wrong' },
     });
@@ -123,7 +126,7 @@ describe('sign-in', () => {
     });
   });
 
-  test('is repeated once after the service rejects the token as expired', async () => {
+  test('signs in again once after the service rejects the token as expired', async () => {
     const client = clientOf(sandbox);
     const signIns = (): number =>
       sandbox.requests('POST', '/api/v2/authentication/token-signature').length;
@@ -135,14 +138,14 @@ describe('sign-in', () => {
     expect(signIns() - before).toBe(1);
   });
 
-  test('reads the clock of the service', async () => {
+  test('reads the clock of the service at sign-in', async () => {
     const client = clientOf(sandbox);
     await client.authenticate();
     expect(Math.abs(client.serviceNow() - (await sandbox.clock.now()))).toBeLessThan(1_500);
   });
 });
 
-test('reading an unknown id fails with not-found', async () => {
+test('ServiceClient fails with `not-found` if it reads an unknown transaction id', async () => {
   const sandbox = await startCheckedSandbox();
   onTestFinished(() => sandbox.stop());
   const client = clientOf(sandbox);

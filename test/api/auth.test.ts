@@ -1,4 +1,4 @@
-// Signing in: the signature, the token's life, and what a 401 leads to.
+// Signing in: the signature, the lifetime of the token, and the reaction to a 401 response.
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { HttpRequest, Transport } from '../../src/api/transport.js';
@@ -32,8 +32,8 @@ function expectSigned({ headers, body }: HttpRequest): void {
   expect(JSON.parse(body ?? '')).toBeTypeOf('object');
 }
 
-describe('the token request', () => {
-  test('signs exactly the bytes that it sends, with the key and without the secret', async () => {
+describe('token request', () => {
+  test('signs exactly the sent bytes and keeps the secret out of the token request', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     await client.authenticate();
@@ -43,7 +43,7 @@ describe('the token request', () => {
     expect(request!.headers).not.toHaveProperty('authorization');
   });
 
-  test('has the signature of a published example', async () => {
+  test('produces the signature of a published example', async () => {
     // By openssl dgst -sha256 -hmac secret-1, over `key-1&payload=` and the body below.
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -55,7 +55,7 @@ describe('the token request', () => {
     );
   });
 
-  test('never repeats a body, even with a stopped clock and a constant random source', async () => {
+  test('never repeats a body even with a stopped clock and a constant random source', async () => {
     const { client, service } = world();
     service.on(
       'POST',
@@ -71,27 +71,36 @@ describe('the token request', () => {
     ['expiredAt', { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' }],
     ['expiresAt', { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' }],
     [
-      'data around expiredAt',
+      'expiredAt inside data',
       { data: { accessToken: 'a.b.c', expiredAt: 1_736_946_000_000, accountId: 'ne01-1' } },
     ],
     [
-      'data around expiresAt',
+      'expiresAt inside data',
       { data: { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' } },
     ],
-    ['ISO 8601', { accessToken: 'a.b.c', expiredAt: '2025-01-15T13:00:00Z', accountId: 'ne01-1' }],
     [
-      'ISO 8601 without a zone',
+      'an expiry in ISO 8601',
+      { accessToken: 'a.b.c', expiredAt: '2025-01-15T13:00:00Z', accountId: 'ne01-1' },
+    ],
+    [
+      'an expiry in ISO 8601 without a time zone',
       { accessToken: 'a.b.c', expiredAt: '2025-01-15 13:00:00', accountId: 'ne01-1' },
     ],
-    ['epoch seconds', { accessToken: 'a.b.c', expiredAt: 1_736_946_000, accountId: 'ne01-1' }],
-    ['a numeric text', { accessToken: 'a.b.c', expiredAt: '1736946000000', accountId: 'ne01-1' }],
-    ['no expiry at all, which is an hour', { accessToken: 'a.b.c', accountId: 'ne01-1' }],
     [
-      'an expiry that makes no sense',
+      'an expiry in epoch seconds',
+      { accessToken: 'a.b.c', expiredAt: 1_736_946_000, accountId: 'ne01-1' },
+    ],
+    [
+      'an expiry as numeric text',
+      { accessToken: 'a.b.c', expiredAt: '1736946000000', accountId: 'ne01-1' },
+    ],
+    ['a missing expiry as valid for an hour', { accessToken: 'a.b.c', accountId: 'ne01-1' }],
+    [
+      'an unreadable expiry as valid for an hour',
       { accessToken: 'a.b.c', expiredAt: 'soon', accountId: 'ne01-1' },
     ],
   ] as const;
-  test.for(shapes)('accepts an answer with %s', async ([, body]) => {
+  test.for(shapes)('accepts a token answer with %s', async ([, body]) => {
     const { client, service, tokens } = world({ token: null });
     service.on('POST', tokenPath, answer(200, body));
     const token = { accessToken: 'a.b.c', expiresAt: 1_736_946_000_000, accountId: 'ne01-1' };
@@ -99,7 +108,7 @@ describe('the token request', () => {
     expect(tokens.token).toEqual(token);
   });
 
-  test('reads the expiry from the token if the answer has none', async () => {
+  test('reads the expiry from the token if the answer omits the expiry', async () => {
     const { client, service } = world({ token: null });
     const claims = Buffer.from(JSON.stringify({ exp: 1_736_942_460 })).toString('base64url');
     service.on(
@@ -111,12 +120,12 @@ describe('the token request', () => {
   });
 
   test.for([
-    ['no account', { accessToken: 'a.b.c', expiredAt: 1 }],
+    ['a missing account', { accessToken: 'a.b.c', expiredAt: 1 }],
     [
-      'a token that no header can carry',
+      'a token that is invalid in a header',
       { accessToken: 'a\r\nb', expiredAt: 1, accountId: 'ne01-1' },
     ],
-  ] as const)('refuses an answer with %s, without showing the token', async ([, body]) => {
+  ] as const)('refuses a token answer with %s without showing the token', async ([, body]) => {
     const { client, service, tokens } = world({ token: null });
     service.on('POST', tokenPath, answer(200, body));
     const failure = await client.authenticate().catch((error: unknown) => error);
@@ -127,7 +136,7 @@ describe('the token request', () => {
     expect(tokens.token).toBeUndefined();
   });
 
-  test('is repeated with a new signature after a temporary failure', async () => {
+  test('repeats the token request with a new signature after a temporary failure', async () => {
     const { client, service, pauses } = world({ token: null });
     const failing = [answer(500, { error: 'internal' }), lost(), answer(200, '<html>')];
     service.on('POST', tokenPath, ...failing, tokenAnswer('fresh'));
@@ -139,7 +148,7 @@ describe('the token request', () => {
     service.requests().forEach(expectSigned);
   });
 
-  test('answered with 401 is an authentication failure that names svcpay login, deletes the stored token and keeps the account', async () => {
+  test('deletes the stored token and suggests a new sign-in if the token request gets a 401', async () => {
     const { client, service, tokens } = world();
     service.on('POST', tokenPath, answer(401, { error: 'invalid API key or signature' }));
     await expect(client.authenticate()).rejects.toMatchObject({
@@ -154,7 +163,7 @@ describe('the token request', () => {
     expect(await client.ownAccountId()).toBe('ne01-7f3a');
   });
 
-  test('answered with 404 is an error about the base URL', async () => {
+  test('suggests checking the base URL if the token request gets a 404', async () => {
     const { client, service } = world();
     service.on(
       'POST',
@@ -168,8 +177,8 @@ describe('the token request', () => {
   });
 });
 
-describe('the token', () => {
-  test('is read from the store without signing in', async () => {
+describe('access token', () => {
+  test('uses a stored token without signing in', async () => {
     const { client, service } = world();
     service.on('GET', walletPath, wallets);
     await client.wallets();
@@ -177,7 +186,7 @@ describe('the token', () => {
     expect(service.requests()[0]!.headers['authorization']).toBe('Bearer kept-token');
   });
 
-  test('is requested and stored if the store has none', async () => {
+  test('requests and stores a token if the store is empty', async () => {
     const { client, service, tokens } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     service.on('GET', walletPath, wallets, wallets);
@@ -189,10 +198,10 @@ describe('the token', () => {
   });
 
   test.for([
-    [-1, 1],
-    [9_000, 1],
-    [11_000, 0],
-  ] as const)('that expires in %i ms is renewed before use %i times', async ([left, renewals]) => {
+    ['renews', -1, 1],
+    ['renews', 9_000, 1],
+    ['keeps', 11_000, 0],
+  ] as const)('ServiceClient %s a token that expires in %i ms', async ([, left, renewals]) => {
     const { client, service } = world({ token: { ...kept, expiresAt: start + left } });
     if (renewals > 0) service.on('POST', tokenPath, tokenAnswer('fresh'));
     service.on('GET', walletPath, wallets);
@@ -200,7 +209,7 @@ describe('the token', () => {
     expect(service.requests('POST')).toHaveLength(renewals);
   });
 
-  test('expires by the clock of the service, not of the machine', async () => {
+  test('compares the expiry of a token with the clock of the service', async () => {
     const { client, service } = world();
     const anHourAhead = { date: new Date(start + 3_595_000).toUTCString() };
     service.on('GET', walletPath, answer(200, { data: [] }, anHourAhead), wallets);
@@ -217,19 +226,19 @@ describe('the token', () => {
     `a.${Buffer.from(JSON.stringify(life)).toString('base64url')}.c`;
   test.for([
     [
-      'ahead of the expiry that it comes with',
+      'later than the expiry',
       { date: new Date(start + 7_200_000).toUTCString() },
       'opaque',
       3_600_000,
     ],
     [
-      'ahead of it, and says how long it lives',
+      'later than the expiry and the token states its lifetime',
       { date: new Date(start + 7_200_000).toUTCString() },
       claims({ iat: 1, exp: 1801 }),
       1_800_000,
     ],
   ] as const)(
-    'is valid for its lifetime if the Date of its answer is %s',
+    'keeps a new token for its lifetime if the Date header of the answer is %s',
     async ([, headers, accessToken, life]) => {
       const { client, service, tokens } = world({ token: null });
       service.on(
@@ -245,7 +254,7 @@ describe('the token', () => {
     },
   );
 
-  test('that is new is used even if another server of the service has a clock that is ahead', async () => {
+  test('uses a new token even if the clock of another server of the service is ahead', async () => {
     const { client, service } = world({ token: null });
     const ahead = answer(200, { data: [] }, { date: new Date(start + 7_200_000).toUTCString() });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -254,7 +263,7 @@ describe('the token', () => {
     expect(service.requests('POST')).toHaveLength(1);
   });
 
-  test('that is valid for five seconds is used for half of them', async () => {
+  test('renews a token with a lifetime of 5 s after half of that time', async () => {
     const { client, service, time } = world({ token: null });
     service.on(
       'POST',
@@ -275,7 +284,7 @@ describe('the token', () => {
     ]);
   });
 
-  test('is requested once for concurrent requests', async () => {
+  test('requests one token for concurrent requests', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     service.on('GET', walletPath, ...Array(5).fill(wallets));
@@ -283,7 +292,7 @@ describe('the token', () => {
     expect(service.requests('POST')).toHaveLength(1);
   });
 
-  test('that cannot be stored is still used', async () => {
+  test('uses a token that could not be stored', async () => {
     const save = (): Promise<void> => Promise.reject(new Error('disk full'));
     const { client, service, log } = world({ tokens: { load: async () => undefined, save } });
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -325,15 +334,15 @@ function singleSession() {
   return { transport, sleep, clock: () => now, random: () => ((draws += 1) * 0.618) % 1 };
 }
 
-describe('a confirmation whose token is refused stays sent', () => {
+describe('confirmation with a refused token', () => {
   const confirmPath = '/api/v2/transaction/t1/confirm';
   const page = { ...answer(200, '<h1>Welcome to our guest network</h1>') };
   const failedSignIns: readonly (readonly [string, readonly FakeAnswer[]])[] = [
     ['loses its connection', Array(4).fill(lost())],
     ['gets no connection', Array(4).fill(refused())],
-    ['gets a page with 200', [page, page, page, page]],
+    ['gets an HTML page with status 200', [page, page, page, page]],
     ['gets JSON without a token', [answer(200, { ok: true })]],
-    ['gets a 503', Array(4).fill(answer(503, 'try later'))],
+    ['gets a 503 answer', Array(4).fill(answer(503, 'try later'))],
     ['is refused', [answer(401, { error: 'invalid api signature' })]],
   ];
   const unanswered = {
@@ -344,21 +353,24 @@ describe('a confirmation whose token is refused stays sent', () => {
     txnId: 't1',
   };
 
-  test.for(failedSignIns)('if the next sign-in %s', async ([, answers]) => {
-    const { client, service } = world();
-    service.on('PUT', confirmPath, expired);
-    service.on('POST', tokenPath, ...answers);
-    await expect(client.confirmTransaction('t1')).rejects.toMatchObject(unanswered);
-  });
+  test.for(failedSignIns)(
+    'reports a confirmation as possibly sent if the sign-in after its 401 %s',
+    async ([, answers]) => {
+      const { client, service } = world();
+      service.on('PUT', confirmPath, expired);
+      service.on('POST', tokenPath, ...answers);
+      await expect(client.confirmTransaction('t1')).rejects.toMatchObject(unanswered);
+    },
+  );
 
-  test('if its repetition does not leave this machine', async () => {
+  test('reports a confirmation as possibly sent if its repetition cannot connect', async () => {
     const { client, service } = world();
     service.on('PUT', confirmPath, expired, refused());
     service.on('POST', tokenPath, tokenAnswer('fresh'));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject(unanswered);
   });
 
-  test('if the person interrupts the next sign-in', async () => {
+  test('reports a confirmation as possibly sent if an interrupt stops the sign-in after its 401', async () => {
     const interruption = new AbortController();
     const sleep = async (): Promise<void> => interruption.abort();
     const { client, service } = world({ signal: interruption.signal, sleep });
@@ -367,7 +379,7 @@ describe('a confirmation whose token is refused stays sent', () => {
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject(unanswered);
   });
 
-  test('but not if the sign-in before it fails', async () => {
+  test('sends no confirmation if the sign-in before the confirmation fails', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, answer(401, { error: 'invalid api signature' }));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ exitCode: 4 });
@@ -375,8 +387,8 @@ describe('a confirmation whose token is refused stays sent', () => {
   });
 });
 
-describe('a 401', () => {
-  test('signs in once with a new signature and repeats the identical request', async () => {
+describe('401 answer', () => {
+  test('signs in once after a 401 and repeats the identical request', async () => {
     const { client, service, tokens } = world();
     const path = '/api/v2/transaction';
     service.on('POST', path, expired, answer(200, transaction()));
@@ -395,7 +407,7 @@ describe('a 401', () => {
     expect(tokens.token?.accessToken).toBe('fresh');
   });
 
-  test('for a new token is final if no token has worked before', async () => {
+  test('reports a 401 for the first new token if no earlier token worked', async () => {
     const { client, service } = world();
     service.on('GET', walletPath, expired, expired);
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -406,7 +418,7 @@ describe('a 401', () => {
     expect(service.requests()).toHaveLength(3);
   });
 
-  test('is final after four new tokens if one has worked before, with a random pause after each', async () => {
+  test('reports a 401 after four new tokens and random pauses if an earlier token worked', async () => {
     const { client, service, pauses } = world({ random: () => 0.999 });
     service.on('GET', walletPath, wallets, ...Array<typeof expired>(5).fill(expired));
     service.on(
@@ -422,7 +434,7 @@ describe('a 401', () => {
     expect(pauses).toEqual([1598, 3197, 3197]);
   });
 
-  test('followed by a refused sign-in is final at once', async () => {
+  test('stops at once if the service refuses the sign-in after a 401', async () => {
     const { client, service, pauses } = world();
     service.on('GET', walletPath, expired);
     service.on('POST', tokenPath, answer(401, { error: 'invalid api signature' }));
@@ -433,7 +445,7 @@ describe('a 401', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('for another account is final after one new token: there is no third attempt', async () => {
+  test('stops after one new token if a 401 concerns another account', async () => {
     const { client, service } = world();
     const other = answer(401, { error: 'you are not authorized to view this account' });
     service.on('GET', '/api/v2/account/ne01-other/wallet/', other, other);
@@ -445,7 +457,7 @@ describe('a 401', () => {
     expect(service.requests()).toHaveLength(3);
   });
 
-  test('received by several requests at once leads to one sign-in', async () => {
+  test('signs in once if several requests get a 401 together', async () => {
     const { client, service } = world();
     service.on('GET', walletPath, expired, expired, expired, wallets, wallets, wallets);
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -453,7 +465,7 @@ describe('a 401', () => {
     expect(service.requests('POST')).toHaveLength(1);
   });
 
-  test('does not fail requests if each sign-in ends the previous token and other processes share the store', async () => {
+  test("completes all requests if processes with a shared store end each other's tokens", async () => {
     let valid = '';
     let signIns = 0;
     let refusals = 0;
@@ -476,7 +488,7 @@ describe('a 401', () => {
     expect(signIns).toBeLessThanOrEqual(10);
   });
 
-  test("does not fail requests if processes without a shared store end one another's tokens", async () => {
+  test("completes all requests if processes without a shared store end each other's tokens", async () => {
     const { transport, clock, sleep, random } = singleSession();
     const homes = Array.from(
       { length: 3 },

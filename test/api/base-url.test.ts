@@ -1,9 +1,9 @@
-// Which addresses may be given a token.
+// The addresses that may receive a token.
 import { describe, expect, test } from 'vitest';
 import { parseBaseUrl } from '../../src/api/base-url.js';
 import { Failure } from '../../src/formats/failure.js';
 
-describe('a base URL', () => {
+describe('base URL', () => {
   test.for([
     ['https://api.example.com', 'https://api.example.com'],
     ['https://api.example.com/', 'https://api.example.com'],
@@ -22,7 +22,7 @@ describe('a base URL', () => {
     ['http://[::1]:3000/api/v2', 'http://[::1]:3000'],
     ['api.example.com', 'https://api.example.com'],
     ['localhost:8080', 'http://localhost:8080'],
-  ] as const)('%j is read as %s', ([text, expected]) => {
+  ] as const)('parseBaseUrl reads %j as %s', ([text, expected]) => {
     expect(parseBaseUrl(text)).toBe(expected);
   });
 
@@ -44,7 +44,7 @@ describe('a base URL', () => {
     ['ftp://api.example.com', 'not a base URL'],
     ['https://', 'not a base URL'],
     ['', 'not a base URL'],
-  ] as const)('%j is refused: %s', ([text, why]) => {
+  ] as const)('parseBaseUrl refuses %j with "%s" in the message', ([text, why]) => {
     const parse = (): string => parseBaseUrl(text);
     expect(parse).toThrow(Failure);
     expect(parse).toThrow(

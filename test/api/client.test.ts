@@ -1,4 +1,4 @@
-// One request per method, as the specification has it, and what comes back.
+// One request per method, as specified, and the returned value.
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
 import type { ServiceClient } from '../../src/api/client.js';
@@ -86,8 +86,8 @@ const reads: Case[] = [
     [],
   ],
   [
-    '/api/v2/reference/fiat-institution/by-country/AQ',
-    (client) => client.institutions('AQ'),
+    '/api/v2/reference/fiat-institution/by-country/GL',
+    (client) => client.institutions('GL'),
     {},
     [],
   ],
@@ -99,26 +99,29 @@ const reads: Case[] = [
   ],
 ];
 
-describe('a read', () => {
-  test.for(reads)('GET %s', async ([path, call, answered, returned]) => {
-    const { client, service } = world();
-    service.on('GET', path, answer(200, answered));
-    expect(await call(client)).toEqual(returned);
-    const [request] = service.requests();
-    expect(request).toMatchObject({
-      url: baseUrl + path,
-      headers: {
-        accept: 'application/json',
-        authorization: 'Bearer kept-token',
-        'user-agent': 'svcpay/1.2.3',
-      },
-      body: undefined,
-    });
-    expect(request!.headers).not.toHaveProperty('content-type');
-  });
+describe('read request', () => {
+  test.for(reads)(
+    'ServiceClient sends GET %s and returns the data',
+    async ([path, call, answered, returned]) => {
+      const { client, service } = world();
+      service.on('GET', path, answer(200, answered));
+      expect(await call(client)).toEqual(returned);
+      const [request] = service.requests();
+      expect(request).toMatchObject({
+        url: baseUrl + path,
+        headers: {
+          accept: 'application/json',
+          authorization: 'Bearer kept-token',
+          'user-agent': 'svcpay/1.2.3',
+        },
+        body: undefined,
+      });
+      expect(request!.headers).not.toHaveProperty('content-type');
+    },
+  );
 
   test.for(['', '.', '..', 'half a \ud83d'])(
-    'refuses "%s" as an id, since it changes the path',
+    'refuses "%s" as a transaction id because it changes the path',
     async (id) => {
       const { client, service } = world();
       await expect(client.transaction(id)).rejects.toMatchObject({ kind: 'usage', exitCode: 2 });
@@ -126,7 +129,7 @@ describe('a read', () => {
     },
   );
 
-  test('of wallets and account uses the account of the options, everything else the account of the token', async () => {
+  test('uses the account of the options only in requests for the account and its wallets', async () => {
     const { client, service } = world({ accountId: 'ne01-sub' });
     service.on('GET', '/api/v2/account/ne01-sub/wallet/', answer(200, { data: [] }));
     service.on('GET', '/api/v2/account/ne01-sub', answer(200, {}));
@@ -141,8 +144,8 @@ describe('a read', () => {
   });
 });
 
-describe('a write', () => {
-  test('POST transaction has exactly the given fields, without undefined ones', async () => {
+describe('write request', () => {
+  test('sends exactly the given fields in a create request', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/transaction', answer(200, transaction()));
     const created = await client.createTransaction({
@@ -169,24 +172,25 @@ describe('a write', () => {
 
   test.for([
     ['a decimal', new Big('1e-8'), '0.00000001'],
-    ['a number', 1e-8, '0.00000001'],
-    ['all the bitcoin there is', new Big('20999999.9769'), '20999999.9769'],
-    ['more digits than a float has', new Big('123456789012.12345678'), '123456789012.12345678'],
+    ['a small number', 1e-8, '0.00000001'],
+    ['the total supply of bitcoin', new Big('20999999.9769'), '20999999.9769'],
+    [
+      'a number with more digits than a float',
+      new Big('123456789012.12345678'),
+      '123456789012.12345678',
+    ],
     ['a large whole number', 1e21, '1000000000000000000000'],
-  ] as const)(
-    'sends the amount %s exactly, without an exponent',
-    async ([, amtRequested, text]) => {
-      const { client, service } = world();
-      service.on('POST', '/api/v2/transaction', answer(200, transaction()));
-      await client.createTransaction({
-        sourceReq: { ccy: 'BTC', method: 'lightning' },
-        destReq: { ccy: 'BTC', method: 'servicepay', amtRequested },
-      });
-      expect(service.requests()[0]!.body).toContain(`"amtRequested":${text}}`);
-    },
-  );
+  ] as const)('sends %s as an exact amount without an exponent', async ([, amtRequested, text]) => {
+    const { client, service } = world();
+    service.on('POST', '/api/v2/transaction', answer(200, transaction()));
+    await client.createTransaction({
+      sourceReq: { ccy: 'BTC', method: 'lightning' },
+      destReq: { ccy: 'BTC', method: 'servicepay', amtRequested },
+    });
+    expect(service.requests()[0]!.body).toContain(`"amtRequested":${text}}`);
+  });
 
-  test('an invalid amount is refused before anything is sent', async () => {
+  test('refuses the amount NaN before any request', async () => {
     const { client } = world();
     const sourceReq = { ccy: 'BTC', method: 'servicepay', amtRequested: Number.NaN };
     const destReq = { ccy: 'USDT', method: 'servicepay' };
@@ -195,7 +199,7 @@ describe('a write', () => {
     );
   });
 
-  test('PUT confirm has no body, but the content type JSON', async () => {
+  test('confirms a transaction without a body but with the content type JSON', async () => {
     const { client, service } = world();
     service.on(
       'PUT',
@@ -209,7 +213,7 @@ describe('a write', () => {
     });
   });
 
-  test('POST webhook', async () => {
+  test('creates a webhook with its callback and secret', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/webhook', answer(200, webhook));
     expect(await client.createWebhook({ callback: webhook.callback, secret: 'hush' })).toEqual(
@@ -219,7 +223,7 @@ describe('a write', () => {
   });
 
   test.for(['', '{"resultStatus":"success"}', JSON.stringify(webhook)])(
-    'PUT and DELETE of a webhook accept the answer %j',
+    'accepts the answer %j to a change or removal of a webhook',
     async (body) => {
       const { client, service } = world();
       service.on('PUT', '/api/v2/webhook/wh1', answer(200, body));
@@ -237,7 +241,7 @@ describe('a write', () => {
   );
 });
 
-describe('the list', () => {
+describe('transaction list', () => {
   const filters: [TransactionFilter, string][] = [
     [{}, ''],
     [{ time: '30d' }, '?time=30d'],
@@ -257,13 +261,13 @@ describe('the list', () => {
     ],
     [{ limit: 5, page: 3, time: undefined }, '?limit=5&page=3'],
   ];
-  test.for(filters)('%j is requested as "%s"', async ([filter, query]) => {
+  test.for(filters)('encodes the filter %j as the query "%s"', async ([filter, query]) => {
     const { client, service } = world();
     service.on('GET', `/api/v2/transaction${query}`, answer(200, page));
     expect(await client.transactions(filter)).toEqual(page);
   });
 
-  test('accepts items with almost empty sides', async () => {
+  test('accepts list rows with almost empty sides', async () => {
     const { client, service } = world();
     const reduced = { txnId: 't1', txnState: 'completed', sourceReq: {}, destReq: { ccy: 'BTC' } };
     service.on('GET', '/api/v2/transaction', answer(200, { ...page, data: [reduced] }));
@@ -283,7 +287,7 @@ describe('the list', () => {
   const listPath = (number: number, limit = 2) =>
     `/api/v2/transaction?limit=${limit}&time=1y&page=${number}`;
 
-  test('is read to its end, page by page', async () => {
+  test('reads the list page by page to its end', async () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf(['a', 'b'], 1, 5));
     service.on('GET', listPath(2), pageOf(['c', 'd'], 2, 5));
@@ -298,14 +302,14 @@ describe('the list', () => {
     ]);
   });
 
-  test('is read from a given page', async () => {
+  test('reads the list from a given page', async () => {
     const { client, service } = world();
     service.on('GET', listPath(3), pageOf(['e'], 3, 5));
     service.on('GET', listPath(4), pageOf([], 4, 5));
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y', page: 3 }))).toEqual(['e']);
   });
 
-  test('adapts to the page size that the service returns', async () => {
+  test('adapts to the page size of the service', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction?limit=1000&page=1', pageOf(['a', 'b'], 1, 3));
     service.on('GET', '/api/v2/transaction?limit=1000&page=2', pageOf(['c'], 2, 3));
@@ -317,10 +321,10 @@ describe('the list', () => {
   const hundred = Array.from({ length: 100 }, (_, n) => `t${n}`);
   test.for([
     ['refuses 1,000 rows', answer(400, { error: 'limit too large' }), hundred, 100],
-    ['answers 1,000 rows with its default of 20', pageOf(twenty, 1, 101), hundred, 100],
-    ['never gives more than 20', pageOf(twenty, 1, 21), twenty, 1_000],
+    ['answers a request for 1,000 rows with 20', pageOf(twenty, 1, 101), hundred, 100],
+    ['never returns more than 20 rows', pageOf(twenty, 1, 21), twenty, 1_000],
   ] as const)(
-    'of a service that %s is requested with 100 once, and later with its limit',
+    'requests 100 rows and stores the right page size if the service %s',
     async ([, large, rows, size]) => {
       const saved: number[] = [];
       const pageSizes = {
@@ -344,7 +348,7 @@ describe('the list', () => {
     },
   );
 
-  test('that is refused is an error after a smaller page is refused too', async () => {
+  test('reports a refused list if the service refuses a smaller page too', async () => {
     const { client, service } = world();
     service.on(
       'GET',
@@ -359,7 +363,7 @@ describe('the list', () => {
     await expect(idsOf(client.eachTransaction())).rejects.toMatchObject({ kind: 'refused' });
   });
 
-  test('gives each transaction once even if new ones shift the pages', async () => {
+  test('returns each transaction once even if new transactions shift the pages', async () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf(['c', 'b'], 1, 3));
     service.on('GET', listPath(2), pageOf(['b', 'a'], 2, 4));
@@ -367,13 +371,13 @@ describe('the list', () => {
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual(['c', 'b', 'a']);
   });
 
-  test('ends at an empty page, whatever the total', async () => {
+  test('ends the list at an empty page even if the total is higher', async () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf([], 1, 99));
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y' }))).toEqual([]);
   });
 
-  test('ignores a failed prefetch if the reader stops early', async () => {
+  test('ignores a failed prefetch of a page if the caller stops early', async () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf(['a', 'b'], 1, 4));
     service.on('GET', listPath(2), answer(400, { error: 'bad request' }));
@@ -383,7 +387,7 @@ describe('the list', () => {
     }
   });
 
-  test('fails at the page that fails, after the items before it', async () => {
+  test('returns the rows before a failed page and then fails', async () => {
     const { client, service } = world();
     service.on('GET', listPath(1), pageOf(['a', 'b'], 1, 4));
     service.on('GET', listPath(2), answer(400, { error: 'bad request' }));
@@ -397,7 +401,7 @@ describe('the list', () => {
   });
 });
 
-describe('a service under another brand', () => {
+describe('service with another service name', () => {
   const onWire = {
     ...transaction(),
     sourceReq: { ccy: 'BTC', method: 'acmepay', acmepayFees: 5e-8, networkFees: 0 },
@@ -409,7 +413,7 @@ describe('a service under another brand', () => {
     destReq: { ccy: 'USDT', method: 'servicepay', note: 'acmepay' },
   };
 
-  test('has its answers translated to the names of the specification', async () => {
+  test('translates answers to the names of the specification', async () => {
     const { client, service } = world({ maker: 'acme' });
     service.on('GET', '/api/v2/transaction/t1', answer(200, onWire));
     service.on('GET', '/api/v2/transaction', answer(200, { ...page, data: [onWire] }));
@@ -417,7 +421,7 @@ describe('a service under another brand', () => {
     expect((await client.transactions()).data).toEqual([inside]);
   });
 
-  test('has bodies and filters translated to its own names', async () => {
+  test('translates bodies and filters to the names of the service', async () => {
     const { client, service } = world({ maker: 'acme' });
     service.on('POST', '/api/v2/transaction', answer(200, onWire));
     const list = '/api/v2/transaction?srcMethods=acmepay%2Clightning&excludedDestMethods=acmepay';
@@ -439,8 +443,8 @@ describe('a service under another brand', () => {
   });
 });
 
-describe('a raw request', () => {
-  test('sends the body unchanged and returns the answer unchanged, whatever the status', async () => {
+describe('raw request', () => {
+  test('sends the body and returns the answer unchanged in a raw request', async () => {
     const { client, service } = world({ maker: 'acme' });
     const body = '{ "amtRequested": 1e-8, "method": "servicepay" }';
     service.on('POST', '/api/v2/transaction?x=1', answer(418, 'short and stout', { 'x-id': '7' }));
@@ -453,7 +457,7 @@ describe('a raw request', () => {
     expect(service.requests()[0]).toMatchObject({ method: 'POST', body, headers });
   });
 
-  test('that may have reached the service has an unknown outcome', async () => {
+  test('reports an unknown outcome if a raw request may have reached the service', async () => {
     const { client, service } = world();
     service.on('DELETE', '/api/v2/x', lost());
     const failure = { name: 'NoAnswer', kind: 'pending', mayHaveArrived: true };
@@ -461,7 +465,7 @@ describe('a raw request', () => {
   });
 
   test.for(['api/v2/x', '@evil.example/', '.evil.example/', ':8080/', 'https://evil.example/'])(
-    'never sends the token to another host: %s',
+    'refuses the path "%s" because the token would go to another host',
     async (path) => {
       const { client, service } = world();
       await expect(client.request('GET', path)).rejects.toMatchObject({ kind: 'usage' });
@@ -470,7 +474,7 @@ describe('a raw request', () => {
   );
 });
 
-test('the log has method, path, status and time of every exchange, and no secrets', async () => {
+test('ServiceClient logs method, path, status and time of each exchange without secrets', async () => {
   const { client, service, log } = world({ token: null });
   service.on('POST', tokenPath, tokenAnswer('token-in-answer'));
   service.on('POST', '/api/v2/transaction', answer(200, transaction()));

@@ -1,4 +1,4 @@
-// The effect of raw requests: only those that the specification describes as harmless count as
+// The effect of raw requests: only requests that the specification describes as harmless count as
 // harmless.
 import { describe, expect, test } from 'vitest';
 import { effectOf } from '../../src/api/effect.js';
@@ -20,11 +20,11 @@ describe('effectOf', () => {
     ['PUT', '/api/v2/webhook/../transaction/t-1/confirm', 'payment'],
     ['POST', '/api/v2/transaction/t-1/confirm', 'payment'],
     ['POST', '/api/v3/anything', 'payment'],
-  ] as const)('%s %s: %s', ([method, path, effect]) => {
+  ] as const)('effectOf classifies %s %s as %s', ([method, path, effect]) => {
     expect(effectOf(method, path).effect).toBe(effect);
   });
 
-  test('reads the transaction id of a confirmation', () => {
+  test('effectOf reads the transaction id of a confirmation', () => {
     expect(effectOf('PUT', confirm)).toEqual({ effect: 'payment', txnId: 't-1' });
   });
 });

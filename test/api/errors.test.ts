@@ -1,4 +1,4 @@
-// What each answer means: the kind of failure, its words, and whether money may have moved.
+// The meaning of each answer: the kind of failure, its message, and whether money may have moved.
 import { describe, expect, test } from 'vitest';
 import { CancelNotOffered, NoAnswer, ServiceError } from '../../src/api/errors.js';
 import { NetworkError } from '../../src/api/transport.js';
@@ -15,10 +15,10 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('an error body', () => {
+describe('error answer', () => {
   const shapes = [
     [
-      '{error, message}',
+      'the fields error and message',
       { error: 'bad request', message: 'destReq.ccy is missing' },
       {
         reason: 'bad request: destReq.ccy is missing',
@@ -26,12 +26,12 @@ describe('an error body', () => {
       },
     ],
     [
-      '{error}',
+      'only the field error',
       { error: 'failed to get account' },
       { reason: 'failed to get account', code: undefined },
     ],
     [
-      'the detailed form',
+      'a code and metadata',
       {
         resultStatus: 'error',
         code: '2005',
@@ -47,12 +47,12 @@ describe('an error body', () => {
       },
     ],
     [
-      'the same words twice',
+      'equal error and message',
       { error: 'not allowed', message: 'not allowed' },
       { reason: 'not allowed' },
     ],
-    ['a message alone', { message: 'too small' }, { reason: 'too small' }],
-    ['a code that is a number', { error: 'x', code: 2005 }, { code: '2005' }],
+    ['only the field message', { message: 'too small' }, { reason: 'too small' }],
+    ['a numeric code', { error: 'x', code: 2005 }, { code: '2005' }],
     [
       'params that are not JSON',
       { error: 'x', errorMetadata: { params: '{oops' } },
@@ -63,28 +63,28 @@ describe('an error body', () => {
       { error: 'x', errorMetadata: { params: { a: 1 } } },
       { params: { a: 1 } },
     ],
-    ['no params', { error: 'x', errorMetadata: {} }, { params: undefined }],
+    ['errorMetadata without params', { error: 'x', errorMetadata: {} }, { params: undefined }],
     [
-      'errorMetadata of null',
+      'null as errorMetadata',
       { error: 'x', errorMetadata: null },
       { reason: 'x', params: undefined },
     ],
     [
-      'an error that is no text',
+      'an error that is not text',
       { error: { deep: true }, message: 7 },
       { reason: 'no explanation' },
     ],
-    ['a list', [1], { reason: 'no explanation' }],
-    ['nothing', '', { reason: 'nothing' }],
+    ['a list as its body', [1], { reason: 'no explanation' }],
+    ['an empty body', '', { reason: 'nothing' }],
     [
-      'HTML',
+      'an HTML body',
       '<html><head><style>b{}</style><title>Oops</title></head><body>Not  here</body></html>',
       {
         reason: 'something that is not JSON (application/json): "Oops Not here"',
       },
     ],
   ] as const;
-  test.for(shapes)('%s', async ([, body, expected]) => {
+  test.for(shapes)('describes an error answer with %s', async ([, body, expected]) => {
     const { client, service } = world();
     service.on('GET', path, answer(400, body));
     const failure = await failureOf(client.transaction('t1'));
@@ -93,7 +93,7 @@ describe('an error body', () => {
   });
 });
 
-describe("a failure's kind", () => {
+describe('failure kind', () => {
   test.for([
     [400, 'refused', 3],
     [402, 'refused', 3],
@@ -101,7 +101,7 @@ describe("a failure's kind", () => {
     [404, 'not-found', 5],
     [409, 'refused', 3],
     [422, 'refused', 3],
-  ] as const)('status %i is %s', async ([status, kind, exitCode]) => {
+  ] as const)('reports status %i as `%s`', async ([status, kind, exitCode]) => {
     const { client, service } = world();
     service.on('GET', path, answer(status, { error: 'no' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe("a failure's kind", () => {
     [502, 4],
     [503, 4],
     [504, 4],
-  ] as const)('is temporary after repeated status %i', async ([status, times]) => {
+  ] as const)('reports a temporary failure after repeated status %i', async ([status, times]) => {
     const { client, service } = world();
     service.on('GET', path, ...Array(times).fill(answer(status, { error: 'later' })));
     await expect(client.transaction('t1')).rejects.toMatchObject({
@@ -128,7 +128,7 @@ describe("a failure's kind", () => {
     });
   });
 
-  test('names an unknown transaction', async () => {
+  test('names the unknown transaction after a 404', async () => {
     const { client, service } = world();
     service.on('GET', path, answer(404, { error: 'not found' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({
@@ -137,13 +137,13 @@ describe("a failure's kind", () => {
     });
   });
 
-  test('does not blame the transaction for a 404 without JSON', async () => {
+  test('suggests checking the base URL after a 404 without JSON', async () => {
     const { client, service } = world();
     service.on('GET', path, answer(404, '<html>', { 'content-type': 'text/html' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({ hint: 'Check the base URL.' });
   });
 
-  test('is temporary for a redirect, which is not followed: it may come from a guest network', async () => {
+  test('reports a redirect as a temporary failure without following it', async () => {
     const { client, service } = world();
     service.on('GET', path, answer(302, '', { location: 'https://elsewhere.example/?token=x' }));
     await expect(client.transaction('t1')).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe("a failure's kind", () => {
     });
   });
 
-  test('is temporary for repeated HTML, and shows its type and first words', async () => {
+  test('reports repeated HTML as a temporary failure and shows its first words', async () => {
     const { client, service } = world();
     const page = `<html><body>${'Welcome to the guest network. '.repeat(9)}</body></html>`;
     service.on(
@@ -171,14 +171,14 @@ describe("a failure's kind", () => {
     });
   });
 
-  test('ignores a byte order mark before JSON', async () => {
+  test('ignores a byte order mark before a JSON answer', async () => {
     const { client, service } = world();
     const { body } = answer(200, transaction());
     service.on('GET', path, answer(200, `\uFEFF${body}`));
     expect(await client.transaction('t1')).toMatchObject({ txnId: 't1' });
   });
 
-  test('describes a truncated answer with a token, without quoting it', async () => {
+  test('describes a truncated token answer without quoting the token', async () => {
     const { client, service } = world({ token: null });
     service.on('POST', tokenPath, ...Array(4).fill(answer(200, '{"accessToken":"eyJhbGciOi')));
     await expect(client.authenticate()).rejects.toMatchObject({
@@ -186,7 +186,7 @@ describe("a failure's kind", () => {
     });
   });
 
-  test('names the field, its value and the expected type of an invalid answer', async () => {
+  test('names the field, value and expected type of an invalid answer', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/account/ne01-7f3a/wallet/', answer(200, { data: 'abc' }));
     await expect(client.wallets()).rejects.toMatchObject({
@@ -196,49 +196,65 @@ describe("a failure's kind", () => {
   });
 });
 
-describe('the outcome of a creation and of a confirmation', () => {
+describe('outcome of a write request', () => {
   const html: FakeAnswer = answer(200, '<html></html>', { 'content-type': 'text/html' });
   const unknown = { name: 'NoAnswer', mayHaveArrived: true };
   const untouched = { name: 'NoAnswer', mayHaveArrived: false, kind: 'temporary', exitCode: 75 };
   const outcomes: [string, FakeAnswer, Record<string, unknown>][] = [
-    ['a refused connection', refused(), untouched],
+    ['as not sent after a refused connection', refused(), untouched],
     [
-      'an unknown host',
+      'as not sent if the host is unknown',
       new NetworkError('there is no host of that name', { requestSent: false }),
       untouched,
     ],
-    ['a lost answer', lost(), unknown],
-    ['500', answer(500, { error: 'internal' }), { ...unknown, status: 500 }],
-    ['502 with HTML', answer(502, '<h1>Bad Gateway</h1>'), { ...unknown, status: 502 }],
-    ['503', answer(503, ''), { ...unknown, status: 503 }],
-    ['a redirect', answer(303, ''), { ...unknown, status: 303 }],
-    ['HTML with 200', html, unknown],
-    ['JSON that breaks off', answer(200, '{"txnId":"t1","txnState":"srccr'), unknown],
-    ['nothing with 200', answer(200, ''), unknown],
-    ['JSON of another shape', answer(200, { txnId: 't1', txnState: [] }), unknown],
+    ['as possibly sent after a lost answer', lost(), unknown],
     [
-      "the service's own 429",
+      'as possibly sent after status 500',
+      answer(500, { error: 'internal' }),
+      { ...unknown, status: 500 },
+    ],
+    [
+      'as possibly sent after status 502 with HTML',
+      answer(502, '<h1>Bad Gateway</h1>'),
+      { ...unknown, status: 502 },
+    ],
+    ['as possibly sent after status 503', answer(503, ''), { ...unknown, status: 503 }],
+    ['as possibly sent after a redirect', answer(303, ''), { ...unknown, status: 303 }],
+    ['as possibly sent after HTML with status 200', html, unknown],
+    [
+      'as possibly sent after truncated JSON',
+      answer(200, '{"txnId":"t1","txnState":"srccr'),
+      unknown,
+    ],
+    ['as possibly sent after an empty answer with status 200', answer(200, ''), unknown],
+    [
+      'as possibly sent after JSON of another structure',
+      answer(200, { txnId: 't1', txnState: [] }),
+      unknown,
+    ],
+    [
+      'as a temporary failure after status 429 of the service',
       answer(429, { error: 'too many' }),
       { name: 'ServiceError', kind: 'temporary', status: 429, exitCode: 75 },
     ],
     [
-      '400',
+      'as refused after status 400',
       answer(400, { error: 'bad request' }),
       { name: 'ServiceError', kind: 'refused', status: 400 },
     ],
     [
-      '403',
+      'as an authentication failure after status 403',
       answer(403, { error: 'Permission denied' }),
       { name: 'ServiceError', kind: 'authentication', status: 403 },
     ],
     [
-      '404',
+      'as not found after status 404',
       answer(404, { error: 'not found' }),
       { name: 'ServiceError', kind: 'not-found', status: 404 },
     ],
   ];
 
-  test.for(outcomes)('%s after a creation', async ([, trouble, expected]) => {
+  test.for(outcomes)('reports a create request %s', async ([, trouble, expected]) => {
     const { client, service } = world();
     service.on('POST', '/api/v2/transaction', trouble);
     const sides = {
@@ -249,7 +265,7 @@ describe('the outcome of a creation and of a confirmation', () => {
     await expect(client.createTransaction(sides)).rejects.toMatchObject({ ...expected, ...kind });
   });
 
-  test.for(outcomes)('%s after a confirmation', async ([, trouble, expected]) => {
+  test.for(outcomes)('reports a confirmation %s', async ([, trouble, expected]) => {
     const { client, service } = world();
     service.on('PUT', '/api/v2/transaction/t1/confirm', trouble);
     const known = expected['mayHaveArrived'] !== true;
@@ -259,7 +275,7 @@ describe('the outcome of a creation and of a confirmation', () => {
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ ...expected, ...kind });
   });
 
-  test('a 429 of a gateway after a confirmation does not come from the service', async () => {
+  test('reports a confirmation as possibly sent after status 429 of a gateway', async () => {
     const { client, service } = world();
     service.on('PUT', '/api/v2/transaction/t1/confirm', answer(429, '<h1>Too Many Requests</h1>'));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({
@@ -270,7 +286,7 @@ describe('the outcome of a creation and of a confirmation', () => {
     });
   });
 
-  test('a confirmation interrupted after sending has an unknown outcome, before sending it is an interruption', async () => {
+  test('reports an unknown outcome only if the interrupt comes after the confirmation was sent', async () => {
     for (const [requestSent, kind] of [
       [true, 'pending'],
       [false, 'interrupted'],
@@ -289,13 +305,13 @@ describe('the outcome of a creation and of a confirmation', () => {
     }
   });
 
-  test('an interruption before sending prevents sending', async () => {
+  test('sends no confirmation after an interrupt', async () => {
     const { client, service } = world({ signal: AbortSignal.abort() });
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({ kind: 'interrupted' });
     expect(service.requests()).toEqual([]);
   });
 
-  test('code 2005 on a confirmation comes with the state from the service', async () => {
+  test('includes the state of the transaction in code 2005 for a confirmation', async () => {
     const { client, service } = world();
     const body = {
       resultStatus: 'error',
@@ -311,21 +327,24 @@ describe('the outcome of a creation and of a confirmation', () => {
   });
 });
 
-describe('a cancellation', () => {
+describe('cancellation', () => {
   const cancelPath = '/api/v2/transaction/t1/cancel';
 
   test.for([
     [404, { error: 'not found' }],
     [405, '<h1>Method Not Allowed</h1>'],
-  ] as const)('that the service does not offer (%i) has a special type', async ([status, body]) => {
-    const { client, service } = world();
-    service.on('PUT', cancelPath, answer(status, body));
-    const failure = await failureOf(client.cancelTransaction('t1'));
-    expect(failure).toBeInstanceOf(CancelNotOffered);
-    expect(failure).toMatchObject({ kind: 'refused', status });
-  });
+  ] as const)(
+    'throws CancelNotOffered if the service answers a cancellation with %i',
+    async ([status, body]) => {
+      const { client, service } = world();
+      service.on('PUT', cancelPath, answer(status, body));
+      const failure = await failureOf(client.cancelTransaction('t1'));
+      expect(failure).toBeInstanceOf(CancelNotOffered);
+      expect(failure).toMatchObject({ kind: 'refused', status });
+    },
+  );
 
-  test('that the service refuses is a refusal', async () => {
+  test('reports a cancellation that the service refuses as `refused`', async () => {
     const { client, service } = world();
     service.on(
       'PUT',
@@ -337,7 +356,7 @@ describe('a cancellation', () => {
     expect(failure).toMatchObject({ kind: 'refused', code: '2005' });
   });
 
-  test('returns the transaction of the answer', async () => {
+  test('returns the cancelled transaction of the answer', async () => {
     const { client, service } = world();
     service.on('PUT', cancelPath, answer(200, transaction({ txnState: 'usercanceled' })));
     expect(await client.cancelTransaction('t1')).toMatchObject({
@@ -347,7 +366,7 @@ describe('a cancellation', () => {
   });
 
   test.for(['', { resultStatus: 'success' }] as const)(
-    'answered with %j is followed by a read',
+    'reads the transaction if the service answers a cancellation with %j',
     async (body) => {
       const { client, service } = world();
       service.on('PUT', cancelPath, answer(200, body));

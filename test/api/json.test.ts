@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { wireJson } from '../../src/api/wire.js';
 
-test('encoding and decoding preserves any JSON value', () => {
+test('wireJson preserves any JSON value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(JSON.parse(wireJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -12,7 +12,7 @@ test('encoding and decoding preserves any JSON value', () => {
   );
 });
 
-test('any number is written in digits only and read back unchanged', () => {
+test('wireJson writes any number in digits only and without loss', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
       const text = wireJson(number);
@@ -22,7 +22,7 @@ test('any number is written in digits only and read back unchanged', () => {
   );
 });
 
-test('a decimal keeps every digit', () => {
+test('wireJson keeps every digit of a decimal', () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 0n, max: 10n ** 30n }),
@@ -37,12 +37,12 @@ test('a decimal keeps every digit', () => {
   );
 });
 
-test('undefined fields are omitted', () => {
+test('wireJson omits undefined fields', () => {
   expect(wireJson({ a: undefined, b: null, c: [{ d: undefined }] })).toBe('{"b":null,"c":[{}]}');
 });
 
 test.for([Number.NaN, Number.POSITIVE_INFINITY, 1n, () => 1, Symbol('s'), [undefined]])(
-  'values that JSON cannot represent are refused: %s',
+  'wireJson refuses %s because JSON cannot represent the value',
   (value) => {
     expect(() => wireJson(value)).toThrow();
   },

@@ -1,5 +1,5 @@
-// Every row of a list is read, whatever the paging of the service: caps, wrong or missing totals,
-// repeated pages.
+// svcpay reads every row of a list, whatever the paging of the service: caps, wrong or missing
+// totals, repeated pages.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { eachRow, type Page } from '../../src/api/pages.js';
@@ -38,20 +38,23 @@ async function rowsOf(rows: AsyncIterable<string>): Promise<string[]> {
 
 const totals: Readonly<Record<string, ListService['total']>> = {
   right: () => 95,
-  'that of the page': (onPage) => onPage,
+  'the number of rows on the page': (onPage) => onPage,
   zero: () => 0,
   missing: () => undefined,
   'too high': () => 1_000,
 };
 
-describe.for([20, 7, 1])('95 rows, %d at once', (cap) => {
-  test.for(Object.entries(totals))('are all read if the total is %s', async ([, total]) => {
-    const { all, fetch } = listService({ rows: 95, cap, total });
-    expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toEqual(all);
-  });
+describe.for([20, 7, 1])('list of 95 rows in pages of %d', (cap) => {
+  test.for(Object.entries(totals))(
+    'returns every row if the reported total is %s',
+    async ([, total]) => {
+      const { all, fetch } = listService({ rows: 95, cap, total });
+      expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toEqual(all);
+    },
+  );
 });
 
-test('any list is read completely and once, with any cap, size and total', async () => {
+test('eachRow returns each row of any list exactly once', async () => {
   const shape = fc.record({
     rows: fc.nat(130),
     cap: fc.integer({ min: 1, max: 120 }),
@@ -74,7 +77,7 @@ test('any list is read completely and once, with any cap, size and total', async
   );
 });
 
-test('a service that repeats its first page although it announces more is detected', async () => {
+test('eachRow reports an incomplete list if the service repeats its first page', async () => {
   const fetch = async (): Promise<Page<string>> => ({ rows: ['a', 'b'], total: 9 });
   await expect(rowsOf(eachRow({ fetch, idOf: (row) => row }))).rejects.toMatchObject({
     kind: 'temporary',
@@ -82,7 +85,7 @@ test('a service that repeats its first page although it announces more is detect
   });
 });
 
-test('a list whose pages never end is bounded', async () => {
+test('eachRow reports an endless list after 100,000 pages', async () => {
   let count = 0;
   const fetch = async (page: number): Promise<Page<string>> => ({
     rows: [`t${page}`],
@@ -99,7 +102,7 @@ test('a list whose pages never end is bounded', async () => {
   expect(count).toBe(100_000);
 });
 
-test('a service without pages returns everything with the first', async () => {
+test('eachRow returns the whole list of a service without pages', async () => {
   const { asked, fetch } = listService(
     { rows: 30, cap: 1_000, total: () => undefined, beyond: 'the first page' },
     1_000,
@@ -110,7 +113,7 @@ test('a service without pages returns everything with the first', async () => {
   expect(asked).toEqual([1, 2, 3]);
 });
 
-test('a repeated page hides no later page', async () => {
+test('eachRow reads the pages after a repeated page', async () => {
   const fetch = async (page: number): Promise<Page<string>> => ({
     rows: [['a', 'b'], ['c', 'd'], ['c', 'd'], ['e']][page - 1] ?? [],
     total: undefined,
@@ -119,25 +122,31 @@ test('a repeated page hides no later page', async () => {
 });
 
 test.for([
-  ['one page, whose total says that it is all', 7, 2],
-  ['nothing', 0, 1],
+  ['one page with the right total', 7, 2],
+  ['an empty list', 0, 1],
   ['a full page', 100, 2],
-  ['three pages, the last of them short', 207, 4],
-] as const)('%s: no request after the first empty page', async ([, rows, requests]) => {
+  ['three pages with a short last page', 207, 4],
+] as const)('eachRow sends no request after the end of %s', async ([, rows, requests]) => {
   const { asked, fetch } = listService({ rows, cap: 100, total: () => rows });
   expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toHaveLength(rows);
   expect(asked).toHaveLength(requests);
 });
 
-test.for([0, 1])('rows deleted during the read hide no others (%d)', async (late) => {
-  let all = Array.from({ length: 57 }, (_, index) => `t${index}`);
-  let asked = 0;
-  const fetch = async (page: number): Promise<Page<string>> => {
-    asked += 1;
-    if (asked % 2 === late) all = all.slice(2);
-    return { rows: all.slice((page - 1) * 10, page * 10), total: all.length };
-  };
-  const got = await rowsOf(eachRow({ fetch, idOf: (row) => row, from: { page: 1, size: 10 } }));
-  expect(got).toEqual(expect.arrayContaining(all));
-  expect(new Set(got).size).toBe(got.length);
-});
+test.for([
+  ['even', 0],
+  ['odd', 1],
+] as const)(
+  'eachRow returns all remaining rows if rows are deleted at each %s request',
+  async ([, late]) => {
+    let all = Array.from({ length: 57 }, (_, index) => `t${index}`);
+    let asked = 0;
+    const fetch = async (page: number): Promise<Page<string>> => {
+      asked += 1;
+      if (asked % 2 === late) all = all.slice(2);
+      return { rows: all.slice((page - 1) * 10, page * 10), total: all.length };
+    };
+    const got = await rowsOf(eachRow({ fetch, idOf: (row) => row, from: { page: 1, size: 10 } }));
+    expect(got).toEqual(expect.arrayContaining(all));
+    expect(new Set(got).size).toBe(got.length);
+  },
+);

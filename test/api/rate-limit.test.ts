@@ -1,4 +1,4 @@
-// A service with a request quota: requests are as fast as it allows, and waits are reported.
+// A service with a request quota: svcpay uses the whole quota and reports each wait.
 import { describe, expect, test } from 'vitest';
 import { trackRateLimit } from '../../src/api/request/rate-limit.js';
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.js';
@@ -14,15 +14,15 @@ const full = (reset: string | number, more: Record<string, string> = {}) =>
     { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset), ...more },
   );
 
-describe('after a 429', () => {
+describe('429 answer', () => {
   test.for([
-    ['seconds', full(12)],
+    ['a number of seconds', full(12)],
     ['an instant in seconds', full(start / 1000 + 12)],
     ['an instant in milliseconds', full(start + 12_000)],
     ['an instant in ISO 8601', full(new Date(start + 12_000).toISOString())],
-    ['a date of HTTP', full(new Date(start + 12_000).toUTCString())],
-    ['Retry-After, which goes first', full(50, { 'retry-after': '12' })],
-  ] as const)('the quota is renewed at the time in the header: %s', async ([, busy]) => {
+    ['an HTTP date', full(new Date(start + 12_000).toUTCString())],
+    ['a Retry-After header, which overrides the reset header', full(50, { 'retry-after': '12' })],
+  ] as const)('waits after a 429 until the reset time given as %s', async ([, busy]) => {
     const waits: number[] = [];
     const { client, service, pauses } = world({ onWait: (ms) => waits.push(ms) });
     service.on('GET', path, busy, good);
@@ -31,7 +31,7 @@ describe('after a 429', () => {
     expect(waits).toEqual([12_000]);
   });
 
-  test('requests are repeated until they succeed or time runs out', async () => {
+  test('repeats a request after each 429 until it succeeds or the time limit is reached', async () => {
     const { client, service, pauses } = world({ timeoutMs: 5_000, rateLimitWaitMs: 120_000 });
     service.on('GET', path, full(50), full(50), good);
     await client.transaction('t1');
@@ -43,14 +43,14 @@ describe('after a 429', () => {
     });
   });
 
-  test('a service without Retry-After is asked at growing intervals', async () => {
+  test('repeats a request at growing intervals if a 429 has no reset time', async () => {
     const { client, service, pauses } = world({ rateLimitWaitMs: 120_000 });
     service.on('GET', path, ...Array<HttpResponse>(6).fill(answer(429, '')), good);
     await client.transaction('t1');
     expect(pauses).toEqual([188, 375, 750, 1_500, 3_000, 6_000]);
   });
 
-  test('a creation and a confirmation are not repeated, but report the time to wait', async () => {
+  test('reports the time to wait after a 429 to a confirmation without repeating the confirmation', async () => {
     const { client, service, pauses } = world({ rateLimitWaitMs: 120_000 });
     service.on('PUT', `${path}/confirm`, full(7));
     await expect(client.confirmTransaction('t1')).rejects.toMatchObject({
@@ -85,7 +85,7 @@ function countedService(perMinute: number, clock: () => number) {
   return { transport, tooMany: () => tooMany };
 }
 
-test('requests run at full speed until the quota is used up, then wait', async () => {
+test('ServiceClient sends requests at full speed until the quota is used up', async () => {
   const time = { now: start };
   const { transport, tooMany } = countedService(60, () => time.now);
   const { client } = world({
@@ -100,7 +100,7 @@ test('requests run at full speed until the quota is used up, then wait', async (
   expect(time.now - start).toBe(120_000);
 });
 
-test('requests in flight count against the quota', () => {
+test('trackRateLimit counts requests in flight against the quota', () => {
   const rateLimit = trackRateLimit();
   rateLimit.sent();
   rateLimit.sent();
@@ -108,7 +108,7 @@ test('requests in flight count against the quota', () => {
     answer(200, {}, { 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '30' }),
     start,
   );
-  // The one that is left belongs to the other, which is on its way.
+  // The remaining request belongs to the second request, which is in flight.
   expect(rateLimit.before(start)).toBe(30_000);
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
   rateLimit.observe(
@@ -116,11 +116,11 @@ test('requests in flight count against the quota', () => {
     start,
   );
   expect(rateLimit.before(start + 30_000)).toBe(0);
-  // The count starts anew: one goes first, and its answer tells how many may follow.
+  // The count starts again: one request goes first, and its answer reports the new quota.
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
 });
 
-test('a request is sent without quota if the quota is renewed too late', async () => {
+test('ServiceClient sends a request without quota if the quota is renewed too late', async () => {
   const { client, service, pauses } = world();
   const closed = answer(200, transaction(), {
     'x-ratelimit-remaining': '0',
@@ -132,7 +132,7 @@ test('a request is sent without quota if the quota is renewed too late', async (
   expect(pauses).toEqual([]);
 });
 
-test('the pause requested by one answer applies to parallel requests', async () => {
+test('trackRateLimit applies the pause of one answer to parallel requests', async () => {
   const limit = trackRateLimit();
   limit.observe({ status: 429, headers: { 'retry-after': '7' } }, start);
   limit.observe({ status: 200, headers: {} }, start + 1);

@@ -1,5 +1,5 @@
-// What becomes of an answer whose fields are missing, null, texts, wrapped or nonsense: it is read,
-// doubted or refused.
+// Answers whose fields are missing, null, in another notation, wrapped or unreadable: the client
+// accepts them, warns about them or refuses them.
 import { describe, expect, test } from 'vitest';
 import { misread, type Transaction } from '../../src/api/types.js';
 import { fixed, fromWire } from '../../src/formats/amount.js';
@@ -11,10 +11,7 @@ const iso = new Date(start).toISOString();
 type Path = readonly [string, ...string[]];
 type Form = 'missing' | 'null' | 'text' | 'wrapped' | 'nonsense';
 
-/**
- * Every field of a transaction, with another form of what it says, and with something that says
- * nothing.
- */
+/** Every field of a transaction, with another notation of its value and with an unreadable value. */
 const fields: readonly { path: Path; text: unknown; nonsense: unknown }[] = [
   { path: ['txnId'], text: 7, nonsense: [] },
   { path: ['txnState'], text: 'QUOTED', nonsense: {} },
@@ -66,8 +63,16 @@ function changed(
   return whole;
 }
 
-/** Objects may hold anything: a wrapper in their form is one of them. */
+/** Objects may have any content, so a wrapped object is valid too. */
 const isObject = new Set(['sourceOfFunds', 'sourceReq', 'destReq', 'reqDetails', 'kyc']);
+
+const shown: Readonly<Record<Form, string>> = {
+  missing: 'is missing',
+  null: 'is null',
+  text: 'is in another notation',
+  wrapped: 'is wrapped in an object',
+  nonsense: 'is unreadable',
+};
 
 const cases = fields.flatMap((field) =>
   (['missing', 'null', 'text', 'wrapped', 'nonsense'] as const).map((form) => {
@@ -76,7 +81,7 @@ const cases = fields.flatMap((field) =>
     const isGone = isBad || form === 'missing' || form === 'null';
     return {
       name: field.path.join('.'),
-      form,
+      what: `${field.path.join('.')} ${shown[form]}`,
       isBad,
       isGone,
       row: changed(field.path, form, field),
@@ -89,30 +94,48 @@ function doubting() {
   return { doubts, ...world({ onUnrecognized: (words) => doubts.push(words) }) };
 }
 
-describe('a status', () => {
-  test.for(cases)('whose $name is $form', async ({ name, isBad, isGone, row }) => {
-    const { client, service, doubts } = doubting();
-    service.on('GET', '/api/v2/transaction/t1', answer(200, row));
-    const read = client.transaction('t1');
-    if (needed.has(name) && isGone) {
-      await expect(read).rejects.toMatchObject({
-        kind: 'unexpected',
-        message: expect.stringContaining(name),
-      });
-      return;
-    }
-    const txn = await read;
-    expect(doubts).toEqual(
-      isBad ? [expect.stringMatching(`^${name} is (missing|.+, .+ was expected)`)] : [],
-    );
-    expect(txn[misread]).toEqual(isBad ? doubts : undefined);
-  });
+const isRefused = ({ name, isGone }: (typeof cases)[number]): boolean => needed.has(name) && isGone;
+
+const transactions = cases.map(
+  (each) =>
+    [
+      isRefused(each) ? 'refuses' : each.isBad ? 'warns about' : 'accepts',
+      each.what,
+      each,
+    ] as const,
+);
+
+const rows = cases.map(
+  (each) => [isRefused(each) || each.isBad ? 'warns about' : 'accepts', each.what, each] as const,
+);
+
+describe('transaction reader', () => {
+  test.for(transactions)(
+    'ServiceClient %s a transaction whose %s',
+    async ([, , { name, isBad, isGone, row }]) => {
+      const { client, service, doubts } = doubting();
+      service.on('GET', '/api/v2/transaction/t1', answer(200, row));
+      const read = client.transaction('t1');
+      if (needed.has(name) && isGone) {
+        await expect(read).rejects.toMatchObject({
+          kind: 'unexpected',
+          message: expect.stringContaining(name),
+        });
+        return;
+      }
+      const txn = await read;
+      expect(doubts).toEqual(
+        isBad ? [expect.stringMatching(`^${name} is (missing|.+, .+ was expected)`)] : [],
+      );
+      expect(txn[misread]).toEqual(isBad ? doubts : undefined);
+    },
+  );
 });
 
-describe('a list row', () => {
-  test.for(cases)(
-    'whose $name is $form is listed with the others',
-    async ({ name, isBad, isGone, row }) => {
+describe('list reader', () => {
+  test.for(rows)(
+    'ServiceClient %s a list row whose %s and lists the other rows',
+    async ([, , { name, isBad, isGone, row }]) => {
       const { client, service, doubts } = doubting();
       service.on(
         'GET',
@@ -128,7 +151,7 @@ describe('a list row', () => {
   );
 });
 
-describe('values read from texts', () => {
+describe('field reader', () => {
   const read = async (change: Record<string, unknown>): Promise<Transaction> => {
     const { client, service } = world();
     service.on(
@@ -146,11 +169,11 @@ describe('values read from texts', () => {
     ['20999999.99999999', 20999999.99999999],
     [' 7 ', 7],
     ['-3', -3],
-  ] as const)('"%s" is the number %d', async ([text, number]) => {
+  ] as const)('reads the text "%s" as the number %d', async ([text, number]) => {
     expect((await read({ fxRate: text })).fxRate).toBe(number);
   });
 
-  test('keep digits beyond the precision of a JSON number', async () => {
+  test('keeps digits of a text beyond the precision of a JSON number', async () => {
     const { fxRate } = await read({ fxRate: '0.1234567890123456789' });
     expect(fixed(fromWire(fxRate ?? 0))).toBe('0.1234567890123456789');
   });
@@ -166,7 +189,7 @@ describe('values read from texts', () => {
     '1e999',
     '--1',
     '1'.repeat(80),
-  ])('"%s" is not a number', async (text) => {
+  ])('reads the text "%s" as null because it is not a number', async (text) => {
     expect((await read({ fxRate: text })).fxRate).toBeNull();
   });
 
@@ -183,18 +206,18 @@ describe('values read from texts', () => {
     '2025-01-15 12:00',
     '2025-01-15T14:00:00+02:00',
     '2025-01-15T14:00:00.000000+0200',
-  ])('%j is a valid instant', async (createdAt) => {
+  ])('reads the value %j as an instant', async (createdAt) => {
     expect((await read({ createdAt })).createdAt).toBe(start);
   });
 
   test.for([
     ['COMPLETED', 'completed'],
     ['UserCanceled', 'usercanceled'],
-  ])('%s is the state %s', async ([txnState, known]) => {
+  ])('reads the state %s as `%s`', async ([txnState, known]) => {
     expect((await read({ txnState })).txnState).toBe(known);
   });
 
-  test('have currencies in upper case', async () => {
+  test('converts a currency to upper case', async () => {
     expect((await read({ sourceReq: { ccy: 'usdt' } })).sourceReq.ccy).toBe('USDT');
   });
 
@@ -204,13 +227,13 @@ describe('values read from texts', () => {
     ['FALSE', false],
     [1, null],
     ['yes', null],
-  ])('the fee flag %j is read as %j', async ([told, known]) => {
+  ])('reads the fee flag %j as %j', async ([told, known]) => {
     expect((await read({ deductNetworkFeesFromDest: told }))['deductNetworkFeesFromDest']).toBe(
       known,
     );
   });
 
-  test('are not read from a number that has lost digits', async () => {
+  test('refuses a transaction id that is a number with lost digits', async () => {
     const { client, service } = world();
     service.on(
       'GET',
@@ -222,7 +245,7 @@ describe('values read from texts', () => {
     );
   });
 
-  test('show a number that is too large', async () => {
+  test('reports a number that is too large as Infinity', async () => {
     const { client, service, doubts } = doubting();
     service.on(
       'GET',
@@ -233,41 +256,44 @@ describe('values read from texts', () => {
     expect(doubts).toEqual(['fxRate is Infinity, a number was expected']);
   });
 
-  test.for(['soon', '2025-02-30x', -1, 9e15, true])('%j is not an instant', async (createdAt) => {
-    expect((await read({ createdAt })).createdAt).toBeNull();
-  });
+  test.for(['soon', '2025-02-30x', -1, 9e15, true])(
+    'reads the value %j as null because it is not an instant',
+    async (createdAt) => {
+      expect((await read({ createdAt })).createdAt).toBeNull();
+    },
+  );
 });
 
-describe('wrappers', () => {
+describe('answer wrappers', () => {
   const wallet = { ccy: 'BTC', amount: 1.5, availableBalance: 1 };
   const walletsPath = '/api/v2/account/ne01-7f3a/wallet/';
 
   test.for([
     ['as specified', { data: [wallet] }, [wallet]],
-    ['bare', [wallet], [wallet]],
-    ['in a result', { resultStatus: 'success', data: [wallet] }, [wallet]],
+    ['without a wrapper', [wallet], [wallet]],
+    ['wrapped in a result', { resultStatus: 'success', data: [wallet] }, [wallet]],
     ['wrapped twice', { data: { data: [wallet] } }, [wallet]],
     [
-      'wrapped once more',
+      'wrapped four times',
       { data: { resultStatus: 'success', data: { data: { data: [wallet] } } } },
       [wallet],
     ],
-    ['with its currency in small letters', [{ ...wallet, ccy: 'btc' }], [wallet]],
-    ['of null', { data: null }, []],
-    ['of nothing', null, []],
+    ['with a currency in lower case', [{ ...wallet, ccy: 'btc' }], [wallet]],
+    ['with null as its data', { data: null }, []],
+    ['with null as its body', null, []],
     [
-      'with amounts as texts',
+      'with amounts as text',
       { data: [{ ccy: 'BTC', amount: '1.5', availableBalance: '1.0' }] },
       [wallet],
     ],
-    ['with one that is none', { data: [7, wallet] }, [wallet]],
-  ] as const)('a list %s', async ([, body, expected]) => {
+    ['with an invalid row', { data: [7, wallet] }, [wallet]],
+  ] as const)('reads a wallet list %s', async ([, body, expected]) => {
     const { client, service } = world();
     service.on('GET', walletsPath, answer(200, body));
     expect(await client.wallets()).toEqual(expected);
   });
 
-  test('with status 204 are empty lists; an empty 200 is an error', async () => {
+  test('reads an answer with status 204 as an empty list but refuses an empty answer with status 200', async () => {
     const { client, service } = world();
     service.on(
       'GET',
@@ -286,19 +312,25 @@ describe('wrappers', () => {
     { list: [wallet] },
     { data: {} },
     { data: [{ amount: 1 }] },
-  ] as const)('an unreadable list is an error, never an empty list: %j', async (body) => {
-    const { client, service } = world();
-    service.on('GET', walletsPath, answer(200, body));
-    await expect(client.wallets()).rejects.toMatchObject({ kind: 'unexpected' });
-  });
+  ] as const)(
+    'reports the unreadable list %j as an error instead of an empty list',
+    async (body) => {
+      const { client, service } = world();
+      service.on('GET', walletsPath, answer(200, body));
+      await expect(client.wallets()).rejects.toMatchObject({ kind: 'unexpected' });
+    },
+  );
 
-  test.for([
-    { data: [transaction()] },
-    [transaction()],
-    { data: { data: [transaction()] } },
-    { data: [transaction()], pagination: { page: '1', limit: '100', total: '1' } },
-    { data: [transaction()], pagination: 'abc' },
-  ])('a page of the history in %j', async (body) => {
+  test.for<[why: string, body: object]>([
+    ['wrapped in data', { data: [transaction()] }],
+    ['without a wrapper', [transaction()]],
+    ['wrapped twice', { data: { data: [transaction()] } }],
+    [
+      'with pagination as text',
+      { data: [transaction()], pagination: { page: '1', limit: '100', total: '1' } },
+    ],
+    ['with unreadable pagination', { data: [transaction()], pagination: 'abc' }],
+  ])('reads a page of transactions %s', async ([, body]) => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction', answer(200, body));
     expect((await client.transactions()).data).toMatchObject([{ txnId: 't1' }]);
@@ -306,7 +338,7 @@ describe('wrappers', () => {
 
   const missing = answer(404, { error: 'not found' });
 
-  test('accept a missing page after the last, but not a missing first page', async () => {
+  test('accepts a missing page after the last page but refuses a missing first page', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction?page=2', missing);
     service.on('GET', '/api/v2/transaction', missing);
@@ -318,7 +350,7 @@ describe('wrappers', () => {
     ['/api/v2/webhook', 'webhooks'],
     ['/api/v2/reference/fiat-institution/by-country/VN', 'institutions'],
   ] as const)(
-    "the service's 404 for %s means an empty list; a gateway's does not",
+    'reads a 404 of the service for %s as an empty list but refuses a 404 of a gateway',
     async ([path, what]) => {
       const { client, service } = world();
       service.on('GET', path, missing, answer(404, '<h1>Not Found</h1>'));
@@ -332,22 +364,25 @@ describe('wrappers', () => {
     { staticOnchainAddress: 'bc1q' },
     { resultStatus: 'success', data: { staticOnchainAddress: 'bc1q' } },
     { data: { staticStablecoinOnchainAddress: 'bc1q' } },
-  ])('an address in %j', async (body) => {
+  ])('reads the deposit address in %j', async (body) => {
     const { client, service } = world();
     service.on('GET', bitcoin, answer(200, body));
     expect(await client.bitcoinAddress()).toMatchObject({ staticOnchainAddress: 'bc1q' });
   });
 
-  test.for([{}, { data: null }, [], { staticOnchainAddress: {} }, { staticOnchainAddress: '' }])(
-    'no address in %j',
-    async (body) => {
-      const { client, service } = world();
-      service.on('GET', bitcoin, answer(200, body));
-      await expect(client.bitcoinAddress()).rejects.toMatchObject({ kind: 'unexpected' });
-    },
-  );
+  test.for([
+    [{}],
+    [{ data: null }],
+    [[]],
+    [{ staticOnchainAddress: {} }],
+    [{ staticOnchainAddress: '' }],
+  ])('reports a missing deposit address in %j', async ([body]) => {
+    const { client, service } = world();
+    service.on('GET', bitcoin, answer(200, body));
+    await expect(client.bitcoinAddress()).rejects.toMatchObject({ kind: 'unexpected' });
+  });
 
-  test('accept a USDT address without its currency and chain', async () => {
+  test('accepts a USDT deposit address without its currency and chain', async () => {
     const { client, service } = world();
     const path = '/api/v2/account/stablecoin-onchain-address?walletCcy=USDT&chainId=TRON';
     service.on('GET', path, answer(200, { staticStablecoinOnchainAddress: 'T1' }));
@@ -361,17 +396,21 @@ describe('wrappers', () => {
   };
   const banksPath = '/api/v2/reference/fiat-institution/by-country/VN';
   test.for([
-    [{ banks: [bank], mobiles: [] }, [bank]],
-    [{ banks: [{ ...bank, institutionType: null }] }, [bank]],
-    [{ data: { data: [{ ...bank, institutionType: 'BANK' }] } }, [bank]],
-    [{ data: { banks: null, mobiles: [bank] } }, [bank]],
-    [{ data: [bank] }, [bank]],
-    [[bank], [bank]],
-    [{ data: null }, []],
-    [{}, []],
-    ['', []],
-    [null, []],
-  ] as const)('institutions in %j', async ([body, expected]) => {
+    ['in the lists banks and mobiles', { banks: [bank], mobiles: [] }, [bank]],
+    ['without a type', { banks: [{ ...bank, institutionType: null }] }, [bank]],
+    [
+      'wrapped twice, with a type in upper case',
+      { data: { data: [{ ...bank, institutionType: 'BANK' }] } },
+      [bank],
+    ],
+    ['inside data, with null as banks', { data: { banks: null, mobiles: [bank] } }, [bank]],
+    ['in a list inside data', { data: [bank] }, [bank]],
+    ['in a list without a wrapper', [bank], [bank]],
+    ['of null data as an empty list', { data: null }, []],
+    ['of an empty object as an empty list', {}, []],
+    ['of an empty body as an empty list', '', []],
+    ['of a null body as an empty list', null, []],
+  ] as const)('reads institutions %s', async ([, body, expected]) => {
     const { client, service } = world();
     service.on('GET', banksPath, answer(200, body));
     expect(await client.institutions('VN')).toEqual(expected);
@@ -383,7 +422,7 @@ describe('wrappers', () => {
     7,
     { data: 'abc' },
     { banks: [{ name: 'x' }] },
-  ] as const)('no institutions in %j', async (body) => {
+  ] as const)('reports unreadable institutions in %j', async (body) => {
     const { client, service } = world();
     service.on('GET', banksPath, answer(200, body));
     await expect(client.institutions('VN')).rejects.toMatchObject({ kind: 'unexpected' });
@@ -393,17 +432,17 @@ describe('wrappers', () => {
     { data: { BTCUSD: 70796.845, BTCUSDC: '70800.5', ETHBTC: null } },
     { resultStatus: 'success', data: { data: { BTCUSD: 70796.845, BTCUSDC: '70800.5' } } },
     { BTCUSD: '70796.845', BTCUSDC: 70800.5, ETHBTC: null, updatedAt: 7, message: 'OK' },
-  ])('rates in %j', async (body) => {
+  ])('reads the rates in %j', async (body) => {
     const { client, service } = world();
     service.on('GET', '/api/v2/rate', answer(200, body));
     expect(await client.rates()).toEqual({ BTCUSD: 70796.845, BTCUSDC: 70800.5 });
   });
 });
 
-describe('a created webhook', () => {
+describe('created webhook', () => {
   const hook = { callback: 'https://shop.example/hooks', secret: 'word' };
   test.for([{ message: 'OK' }, '', { data: { id: 'wh-1' } }])(
-    'that is answered with %j is found in the list',
+    'finds a created webhook in the list if its creation is answered with %j',
     async (body) => {
       const { client, service } = world();
       service.on('POST', '/api/v2/webhook', answer(200, body));
@@ -416,7 +455,7 @@ describe('a created webhook', () => {
     },
   );
 
-  test('that the service does not list is reported', async () => {
+  test('reports a created webhook that the service does not list', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/webhook', answer(200, { message: 'OK' }));
     service.on('GET', '/api/v2/webhook', answer(200, { data: null }));
@@ -424,12 +463,12 @@ describe('a created webhook', () => {
   });
 });
 
-describe('a confirmation', () => {
+describe('answer to a confirmation', () => {
   const confirmPath = '/api/v2/transaction/t1/confirm';
   const confirmed = transaction({ txnState: 'srccreated' });
 
   test.for([{ message: 'OK' }, { resultStatus: 'success', data: null }, {}])(
-    'that is answered with %j is read back',
+    'reads the transaction back if a confirmation is answered with %j',
     async (body) => {
       const { client, service } = world();
       service.on('PUT', confirmPath, answer(200, body));
@@ -438,7 +477,7 @@ describe('a confirmation', () => {
     },
   );
 
-  test('that cannot be read back has an unknown outcome', async () => {
+  test('reports an unknown outcome if a confirmed transaction cannot be read back', async () => {
     const { client, service } = world();
     service.on('PUT', confirmPath, answer(200, { message: 'OK' }));
     service.on('GET', '/api/v2/transaction/t1', answer(200, { txnId: 't1' }));
@@ -449,7 +488,7 @@ describe('a confirmation', () => {
     });
   });
 
-  test('may be wrapped', async () => {
+  test('accepts a wrapped answer to a confirmation', async () => {
     const { client, service } = world();
     service.on('PUT', confirmPath, answer(200, { data: confirmed }));
     expect(await client.confirmTransaction('t1')).toMatchObject({
@@ -460,7 +499,7 @@ describe('a confirmation', () => {
 
   const html = { 'content-type': 'text/html' };
   const own = { error: 'no' };
-  test.for([
+  const answers = [
     [400, own, true],
     [401, own, true],
     [403, own, true],
@@ -484,29 +523,44 @@ describe('a confirmation', () => {
     [200, { data: { resultStatus: 'error', ...own } }, true],
     [200, '{"txnId":"t1"', false],
     [200, '['.repeat(4000) + ']'.repeat(4000), false],
-  ] as const)('with %i %j comes from the service: %s', async ([status, body, isOwn]) => {
-    const { client, service } = world();
-    const tokens = Array.from({ length: status === 401 ? 1 : 0 }, () =>
-      answer(200, { accessToken: 'a', accountId: 'ne01-7f3a' }),
-    );
-    service.on('POST', '/api/v2/authentication/token-signature', ...tokens);
-    const once = answer(status, body, typeof body === 'string' ? html : {});
-    service.on('PUT', confirmPath, once, ...tokens.map(() => once));
-    const expected = isOwn
-      ? { name: 'ServiceError', isOwnRefusal: true, status }
-      : { name: 'NoAnswer', mayHaveArrived: true, kind: 'pending' };
-    await expect(client.confirmTransaction('t1')).rejects.toMatchObject(expected);
-  });
+  ] as const;
+
+  const named = answers.map(
+    ([status, body, isOwn]) =>
+      [
+        isOwn ? 'a refusal' : 'an unknown outcome',
+        status,
+        JSON.stringify(body).slice(0, 60),
+        { status, body, isOwn },
+      ] as const,
+  );
+
+  test.for(named)(
+    'reports %s if a confirmation gets status %i with %s',
+    async ([, , , { status, body, isOwn }]) => {
+      const { client, service } = world();
+      const tokens = Array.from({ length: status === 401 ? 1 : 0 }, () =>
+        answer(200, { accessToken: 'a', accountId: 'ne01-7f3a' }),
+      );
+      service.on('POST', '/api/v2/authentication/token-signature', ...tokens);
+      const once = answer(status, body, typeof body === 'string' ? html : {});
+      service.on('PUT', confirmPath, once, ...tokens.map(() => once));
+      const expected = isOwn
+        ? { name: 'ServiceError', isOwnRefusal: true, status }
+        : { name: 'NoAnswer', mayHaveArrived: true, kind: 'pending' };
+      await expect(client.confirmTransaction('t1')).rejects.toMatchObject(expected);
+    },
+  );
 });
 
-describe('a refusal', () => {
+describe('refusal', () => {
   const refused = async (status: number, body: object, headers = {}): Promise<unknown> => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction/t1', answer(status, body, headers));
     return client.transaction('t1').catch((error: unknown) => error);
   };
 
-  test('with status 200 has the message of the service', async () => {
+  test('reports the message of the service for a refusal with status 200', async () => {
     const body = { resultStatus: 'error', error: 'the wallet is locked', code: 2003 };
     expect(await refused(200, body)).toMatchObject({
       kind: 'refused',
@@ -520,7 +574,7 @@ describe('a refusal', () => {
     [400, { data: { error: 'the wallet is locked', code: '2003' } }],
     [200, { data: { resultStatus: 'ERROR', error: 'the wallet is locked', code: 2003 } }],
     [200, { resultStatus: 'error', data: { message: 'the wallet is locked', code: '2003' } }],
-  ] as const)('may be inside data: %i %j', async ([status, body]) => {
+  ] as const)('reads a refusal inside data (status %i, %j)', async ([status, body]) => {
     expect(await refused(status, body)).toMatchObject({
       kind: 'refused',
       reason: 'the wallet is locked',
@@ -536,11 +590,11 @@ describe('a refusal', () => {
     ['2005', 'refused'],
     ['2006', 'refused'],
     ['3002', 'refused'],
-  ] as const)('with code %s is %s, whatever its text', async ([code, kind]) => {
+  ] as const)('reports code %s as `%s` whatever the text of the refusal', async ([code, kind]) => {
     expect(await refused(400, { error: 'insufficient words', code })).toMatchObject({ kind, code });
   });
 
-  test('has the request id', async () => {
+  test('includes the request id of a refused request', async () => {
     expect(await refused(400, { error: 'no' }, { 'x-request-id': 'req-7' })).toMatchObject({
       requestId: 'req-7',
     });
@@ -550,7 +604,7 @@ describe('a refusal', () => {
     [400, { error: 'token expired', code: '1003' }],
     [200, { resultStatus: 'error', error: 'token expired', code: 1003 }],
   ] as const)(
-    'of an expired token, by its code, leads to a new one: %i',
+    'requests a new token after the code of an expired token (status %i)',
     async ([status, body]) => {
       const { client, service } = world();
       const path = '/api/v2/transaction/t1';

@@ -1,4 +1,4 @@
-// Retries: which requests are repeated, after which pauses.
+// Retries: the repeated requests, and the pauses between attempts.
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/formats/failure.js';
 import type { ServiceClient } from '../../src/api/client.js';
@@ -15,19 +15,19 @@ const busy = (retryAfter: string): HttpResponse =>
   answer(429, { error: 'rate limited' }, { 'retry-after': retryAfter });
 const inSeconds = (seconds: number): string => new Date(start + seconds * 1000).toUTCString();
 
-describe('a read', () => {
+describe('retries of a read', () => {
   const passing = [
     ['a refused connection', refused()],
     ['a lost answer', lost()],
-    ['500', answer(500, { error: 'internal' })],
-    ['502 with HTML', answer(502, '<h1>Bad Gateway</h1>')],
-    ['503', answer(503, '')],
-    ['429', answer(429, { error: 'rate limited' })],
-    ['HTML in place of JSON', html],
-    ['JSON that breaks off', answer(200, '{"txnId":"t1","txnSta')],
+    ['status 500', answer(500, { error: 'internal' })],
+    ['status 502 with HTML', answer(502, '<h1>Bad Gateway</h1>')],
+    ['status 503', answer(503, '')],
+    ['status 429', answer(429, { error: 'rate limited' })],
+    ['HTML instead of JSON', html],
+    ['truncated JSON', answer(200, '{"txnId":"t1","txnSta')],
     ['an empty answer', answer(200, '')],
   ] as const;
-  test.for(passing)('is repeated after %s', async ([, trouble]) => {
+  test.for(passing)('repeats a read after %s', async ([, trouble]) => {
     const { client, service } = world();
     service.on('GET', path, trouble, good);
     expect(await client.transaction('t1')).toMatchObject({ txnId: 't1' });
@@ -37,32 +37,38 @@ describe('a read', () => {
     [0, [125, 250, 500]],
     [0.5, [188, 375, 750]],
     [0.999, [250, 500, 1000]],
-  ] as const)('with random %f waits %j ms, then gives up', async ([chance, expected]) => {
-    const { client, service, pauses } = world({ random: () => chance });
-    service.on('GET', path, refused(), refused(), refused(), refused());
-    await expect(client.transaction('t1')).rejects.toMatchObject({
-      name: 'NoAnswer',
-      kind: 'temporary',
-      exitCode: 75,
-    });
-    expect(pauses).toEqual(expected);
-  });
+  ] as const)(
+    'derives the pauses between attempts from the random value %f (%j ms)',
+    async ([chance, expected]) => {
+      const { client, service, pauses } = world({ random: () => chance });
+      service.on('GET', path, refused(), refused(), refused(), refused());
+      await expect(client.transaction('t1')).rejects.toMatchObject({
+        name: 'NoAnswer',
+        kind: 'temporary',
+        exitCode: 75,
+      });
+      expect(pauses).toEqual(expected);
+    },
+  );
 
   test.for([
-    ['seconds', busy('7'), [7000]],
+    ['a number of seconds', busy('7'), [7000]],
     ['a date', busy(inSeconds(5)), [5000]],
-    ['a date gone by', busy(inSeconds(-60)), [188]],
-    ['no time at all', busy('0'), [188]],
-    ['nonsense', busy('soon'), [188]],
-    ['nothing', answer(429, ''), [188]],
-  ] as const)('waits for Retry-After: %s', async ([, trouble, expected]) => {
-    const { client, service, pauses } = world();
-    service.on('GET', path, trouble, good);
-    await client.transaction('t1');
-    expect(pauses).toEqual(expected);
-  });
+    ['a date in the past', busy(inSeconds(-60)), [188]],
+    ['zero', busy('0'), [188]],
+    ['unreadable', busy('soon'), [188]],
+    ['missing', answer(429, ''), [188]],
+  ] as const)(
+    'pauses before it repeats a read if Retry-After is %s',
+    async ([, trouble, expected]) => {
+      const { client, service, pauses } = world();
+      service.on('GET', path, trouble, good);
+      await client.transaction('t1');
+      expect(pauses).toEqual(expected);
+    },
+  );
 
-  test('reads a Retry-After date by the clock of the service', async () => {
+  test('compares a Retry-After date with the clock of the service', async () => {
     const { client, service, pauses } = world();
     const headers = { 'retry-after': inSeconds(3605), date: inSeconds(3600) };
     service.on('GET', path, answer(503, '', headers), good);
@@ -70,7 +76,7 @@ describe('a read', () => {
     expect(pauses).toEqual([5000]);
   });
 
-  test('reports a Retry-After that is beyond its time limit instead of waiting', async () => {
+  test('reports a Retry-After beyond the time limit of a read instead of waiting', async () => {
     const { client, service, pauses } = world({ timeoutMs: 30_000 });
     service.on('GET', path, busy('31'));
     await expect(client.transaction('t1')).rejects.toMatchObject({
@@ -82,7 +88,7 @@ describe('a read', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('starts no attempt after its time limit', async () => {
+  test('starts no attempt after the time limit of a read', async () => {
     const { client, service, pauses } = world({ timeoutMs: 500 });
     service.on('GET', path, refused(), refused());
     await expect(client.transaction('t1')).rejects.toMatchObject({ kind: 'temporary' });
@@ -90,14 +96,17 @@ describe('a read', () => {
     expect(service.requests().map(({ timeoutMs }) => timeoutMs)).toEqual([500, 312]);
   });
 
-  test.for([400, 403, 404, 405, 409, 422])('is not repeated after %i', async (status) => {
-    const { client, service, pauses } = world();
-    service.on('GET', path, answer(status, { error: 'no' }));
-    await expect(client.transaction('t1')).rejects.toMatchObject({ status });
-    expect(pauses).toEqual([]);
-  });
+  test.for([400, 403, 404, 405, 409, 422])(
+    'sends a read only once if the service answers with %i',
+    async (status) => {
+      const { client, service, pauses } = world();
+      service.on('GET', path, answer(status, { error: 'no' }));
+      await expect(client.transaction('t1')).rejects.toMatchObject({ status });
+      expect(pauses).toEqual([]);
+    },
+  );
 
-  test('interrupted during a pause ends at once', async () => {
+  test('ends a read at an interrupt during a pause', async () => {
     const interruption = new AbortController();
     const { client, service } = world({
       signal: interruption.signal,
@@ -113,7 +122,7 @@ describe('a read', () => {
     });
   });
 
-  test('logs each attempt with its time', async () => {
+  test('logs each attempt of a read with its duration', async () => {
     const { client, service, log } = world();
     service.on('GET', path, refused(), good);
     await client.transaction('t1');
@@ -125,7 +134,7 @@ describe('a read', () => {
   });
 });
 
-describe('a write is sent once', () => {
+describe('retries of a write', () => {
   const sides = {
     sourceReq: { ccy: 'BTC', method: 'servicepay' },
     destReq: { ccy: 'USDT', method: 'servicepay' },
@@ -151,7 +160,7 @@ describe('a write is sent once', () => {
     html,
   ];
 
-  test.for(changes)('%s %s', async ([method, where, change]) => {
+  test.for(changes)('sends %s %s only once after a failure', async ([method, where, change]) => {
     for (const trouble of troubles) {
       const { client, service, pauses } = world();
       service.on(method, where, trouble);
@@ -161,7 +170,7 @@ describe('a write is sent once', () => {
     }
   });
 
-  test('except a settings change on a closed connection, which is repeated once', async () => {
+  test('repeats only settings changes after a closed connection', async () => {
     const closed = new NetworkError('the connection broke off', {
       requestSent: true,
       code: 'ECONNRESET',
@@ -176,7 +185,7 @@ describe('a write is sent once', () => {
     }
   });
 
-  test('a raw POST', async () => {
+  test('sends a raw POST request only once after a failure', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/anything', answer(503, 'busy'));
     expect(await client.request('post', '/api/v2/anything', '{}', { retry: true })).toMatchObject({
@@ -185,8 +194,8 @@ describe('a write is sent once', () => {
   });
 });
 
-describe('a raw GET', () => {
-  test('is repeated like other reads', async () => {
+describe('retries of a raw GET', () => {
+  test('repeats a raw GET request after a failure', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/anything', answer(503, ''), answer(200, 'plain'));
     expect(await client.request('get', '/api/v2/anything')).toMatchObject({
@@ -195,7 +204,7 @@ describe('a raw GET', () => {
     });
   });
 
-  test('is sent once with retry: false', async () => {
+  test('sends a raw GET request only once with `retry: false`', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/anything', answer(503, 'busy'));
     expect(

@@ -6,24 +6,19 @@ const noon = Date.UTC(2025, 0, 15, 12);
 const date = (ms: number): string => new Date(ms).toUTCString();
 
 test.for([
-  ['without an answer it is that of the machine', undefined, 0, 0],
-  ['what is no date changes nothing', 'yesterday', 0, 0],
-  ['a date in the same second changes nothing', date(noon), 0, 0],
-  ['a service an hour ahead is followed', date(noon + 3_600_000), 0, 3_600_000],
-  ['a service an hour behind is followed', date(noon - 3_600_000), 0, -3_600_000 + 999],
-  [
-    'a date that was long on its way back is not taken for a slow clock',
-    date(noon - 2_000),
-    2_000,
-    0,
-  ],
-] as const)('%s', ([, header, onTheWay, expected]) => {
+  ['follows the machine clock before any answer', undefined, 0, 0],
+  ['ignores a Date header that is not a date', 'yesterday', 0, 0],
+  ['ignores a Date header in the current second', date(noon), 0, 0],
+  ['follows a service that is an hour ahead', date(noon + 3_600_000), 0, 3_600_000],
+  ['follows a service that is an hour behind', date(noon - 3_600_000), 0, -3_600_000 + 999],
+  ['ignores the delay of a slow answer', date(noon - 2_000), 2_000, 0],
+] as const)('service clock %s', ([, header, onTheWay, expected]) => {
   const clock = createServiceClock(() => noon);
   clock.observe(header, noon - onTheWay);
   expect(clock.now() - noon).toBe(expected);
 });
 
-test('the service clock approaches the service with every answer and never goes back', () => {
+test('service clock approaches the time of the service with each answer and never goes back', () => {
   let machine = noon;
   const clock = createServiceClock(() => machine);
   const ahead = 7_300;
@@ -41,7 +36,7 @@ test('the service clock approaches the service with every answer and never goes 
   expect(errors.at(-1)).toBeLessThan(100);
 });
 
-test('the service clock is unknown until an answer has a date', () => {
+test('service clock stays unknown until an answer has a Date header', () => {
   const clock = createServiceClock(() => noon);
   const seen = [undefined, 'yesterday', date(noon + 7_000)].map((header) => {
     clock.observe(header, noon);

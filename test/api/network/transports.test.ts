@@ -1,5 +1,5 @@
-// The transport over real sockets: what comes whole, what breaks off, and whether the request had
-// left.
+// The transport over real sockets: complete answers, broken answers, and whether the request was
+// sent.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
@@ -61,9 +61,9 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8');
 };
 
-describe('the network transport', () => {
-  describe('a complete answer', () => {
-    test('has status, headers and text, and the request arrives unchanged', async () => {
+describe('network transport', () => {
+  describe('complete answer', () => {
+    test('sends a request unchanged and returns status, headers and text', async () => {
       const seen: Record<string, unknown>[] = [];
       const url = await served(async (request, response) => {
         const { method, url: target, headers } = request;
@@ -95,7 +95,7 @@ describe('the network transport', () => {
       ]);
     });
 
-    test('may be empty, also for a PUT without a body', async () => {
+    test('accepts an empty answer to a PUT request without a body', async () => {
       const lengths: (string | undefined)[] = [];
       const url = await served((request, response) => {
         lengths.push(request.headers['content-length']);
@@ -115,7 +115,7 @@ describe('the network transport', () => {
       ['identity', Buffer.from],
       ['br, x-gzip', (text) => gzipSync(brotliCompressSync(text))],
     ];
-    test.for(packed)('is decompressed: %s', async ([coding, pack]) => {
+    test.for(packed)('decompresses an answer with the encoding "%s"', async ([coding, pack]) => {
       const url = await served((_, response) =>
         response.writeHead(200, { 'content-encoding': coding }).end(pack('{"note":"Lê"}')),
       );
@@ -123,10 +123,10 @@ describe('the network transport', () => {
     });
 
     test.for([
-      ['gzip', '{}'],
-      ['zstd', '{}'],
-      ['gzip', gzipSync('{}').subarray(0, 12)],
-    ] as const)('is an error if it cannot be decompressed: %s', async ([coding, body]) => {
+      ['plain text labelled as gzip', 'gzip', '{}'],
+      ['the unknown encoding zstd', 'zstd', '{}'],
+      ['a truncated gzip body', 'gzip', gzipSync('{}').subarray(0, 12)],
+    ] as const)('reports a decompression error for %s', async ([, coding, body]) => {
       const url = await served((_, response) =>
         response.writeHead(200, { 'content-encoding': coding }).end(body),
       );
@@ -136,7 +136,7 @@ describe('the network transport', () => {
       });
     });
 
-    test('is returned unchanged if it is a redirect', async () => {
+    test('returns a redirect without following it', async () => {
       const paths: (string | undefined)[] = [];
       const url = await served((request, response) => {
         paths.push(request.url);
@@ -149,7 +149,7 @@ describe('the network transport', () => {
       expect(paths).toEqual(['/here']);
     });
 
-    test('keeps the connection open for the next request', async () => {
+    test('reuses the connection for the next request', async () => {
       const ports = new Set<number | undefined>();
       const url = await served((request, response) => {
         ports.add(request.socket.remotePort);
@@ -161,7 +161,7 @@ describe('the network transport', () => {
     });
   });
 
-  test('reports the time to connect for a new connection only', async () => {
+  test('reports the connect time only for a new connection', async () => {
     const url = await served((_request, response) => response.end('{}'));
     const send = transport();
     const [first, second] = [await send(get(url)), await send(get(url))];
@@ -173,7 +173,7 @@ describe('the network transport', () => {
     expect(Object.keys(second.timing ?? {})).toEqual(['firstByte', 'total']);
   });
 
-  test('sends a body of bytes unchanged', async () => {
+  test('sends a request body of bytes unchanged', async () => {
     const bodies: Buffer[] = [];
     const url = await served((request, response) => {
       request.on('data', (chunk: Buffer) => bodies.push(chunk));
@@ -184,7 +184,7 @@ describe('the network transport', () => {
     expect(Buffer.concat(bodies)).toEqual(bytes);
   });
 
-  test('stops using a connection before the service closes it, since a request could be lost', async () => {
+  test('stops using an idle connection before the service closes it', async () => {
     const ports = new Set<number | undefined>();
     const server = createServer((request, response) => {
       ports.add(request.socket.remotePort);
@@ -215,12 +215,12 @@ describe('the network transport', () => {
       await expect(send(get(url))).resolves.toMatchObject({ status: 200 });
   });
 
-  describe('an incomplete answer', () => {
+  describe('incomplete answer', () => {
     const broken: [string, string, string][] = [
-      ['nothing at all', '', 'the connection broke off'],
-      ['half a head', 'HTTP/1.1 200 OK\r\nContent-Le', 'the connection broke off'],
+      ['an empty answer', '', 'the connection broke off'],
+      ['half of the header', 'HTTP/1.1 200 OK\r\nContent-Le', 'the connection broke off'],
       [
-        'less than it promised',
+        'less than the announced length',
         'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"txnId":',
         'the connection broke off',
       ],
@@ -234,18 +234,21 @@ describe('the network transport', () => {
         'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n',
         'the connection broke off',
       ],
-      ['something else than HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not speak HTTP'],
+      ['a protocol other than HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not speak HTTP'],
     ];
-    test.for(broken)('%s', async ([, text, why]) => {
-      const failure = transport()(get(await sends(text)));
-      await expect(failure).rejects.toMatchObject({
-        name: 'NetworkError',
-        message: expect.stringContaining(why),
-        requestSent: true,
-      });
-    });
+    test.for(broken)(
+      'reports a sent request and an error if the server sends %s',
+      async ([, text, why]) => {
+        const failure = transport()(get(await sends(text)));
+        await expect(failure).rejects.toMatchObject({
+          name: 'NetworkError',
+          message: expect.stringContaining(why),
+          requestSent: true,
+        });
+      },
+    );
 
-    test('a refused connection: nothing sent', async () => {
+    test('reports a request as not sent after a refused connection', async () => {
       const server = createTcpServer();
       const port = await listening(server);
       server.close();
@@ -257,21 +260,21 @@ describe('the network transport', () => {
       });
     });
 
-    test('an unknown host: nothing sent', async () => {
+    test('reports a request as not sent if the host is unknown', async () => {
       await expect(transport()(get('https://no-such-host.invalid'))).rejects.toMatchObject({
         requestSent: false,
       });
     });
 
-    test('TLS to a port without TLS: nothing sent', async () => {
+    test('reports a request as not sent if the port does not support TLS', async () => {
       const url = (await sends('HTTP/1.1 400 Bad Request\r\n\r\n')).replace('http:', 'https:');
       await expect(transport()(get(url))).rejects.toMatchObject({ requestSent: false });
     });
 
     const slow: [string, (response: ServerResponse) => void][] = [
-      ['no head', () => {}],
+      ['no header', () => {}],
       [
-        'a body that drips',
+        'an endless body of spaces',
         (response) => {
           response.writeHead(200);
           const drip = setInterval(() => response.write(' '), 20);
@@ -279,7 +282,7 @@ describe('the network transport', () => {
         },
       ],
     ];
-    test.for(slow)('later than the timeout: %s', async ([, answerSlowly]) => {
+    test.for(slow)('reports a timeout if the server sends %s', async ([, answerSlowly]) => {
       const url = await served((_request, response) => answerSlowly(response));
       await expect(transport({ timeoutMs: 150 })(get(url))).rejects.toMatchObject({
         message: 'no data within 0.15 s',
@@ -291,7 +294,7 @@ describe('the network transport', () => {
     });
 
     test.for([25 * 86_400_000, Infinity])(
-      'is awaited even if the timeout is longer than a timer supports: %d ms',
+      'waits for an answer with a timeout of %d ms although a timer supports less',
       async (timeoutMs) => {
         const url = await served(
           (_request, response) => void setTimeout(() => response.end('{}'), 50),
@@ -302,7 +305,7 @@ describe('the network transport', () => {
       },
     );
 
-    test('above the size limit', async () => {
+    test('refuses an answer above the size limit', async () => {
       const url = await served((_request, response) => {
         response.on('error', () => {});
         response.writeHead(200, { 'content-length': 33 * 1024 * 1024 });
@@ -314,8 +317,8 @@ describe('the network transport', () => {
     });
   });
 
-  describe('an interruption', () => {
-    test('during the wait for the answer ends the exchange at once, as sent', async () => {
+  describe('interrupt', () => {
+    test('reports a request as sent after an interrupt during the wait for the answer', async () => {
       const interruption = new AbortController();
       const url = await served(() => interruption.abort());
       await expect(transport()(get(url, { signal: interruption.signal }))).rejects.toMatchObject({
@@ -324,7 +327,7 @@ describe('the network transport', () => {
       });
     });
 
-    test('before the request prevents sending', async () => {
+    test('sends no request after an interrupt', async () => {
       const requests: unknown[] = [];
       const url = await served((request, response) => {
         requests.push(request.url);
@@ -339,7 +342,7 @@ describe('the network transport', () => {
       expect(requests).toEqual(['/two']);
     });
 
-    test('during the connection set-up prevents sending', async () => {
+    test('sends no request after an interrupt during the connection set-up', async () => {
       const requests: unknown[] = [];
       const url = await served((request, response) => {
         requests.push(request.url);
@@ -357,7 +360,7 @@ describe('the network transport', () => {
     });
   });
 
-  test('closing ends open exchanges, and is possible before the first request', async () => {
+  test('ends open exchanges if the transport is closed', async () => {
     const send = transport();
     await send.close();
     const url = await served(() => void send.close());
@@ -365,13 +368,13 @@ describe('the network transport', () => {
     await expect(other).rejects.toMatchObject({ name: 'NetworkError' });
   });
 
-  test('an invalid header is refused before anything is sent', async () => {
+  test('refuses an invalid header before any request', async () => {
     const failure = transport()(get('http://127.0.0.1:9', { headers: { 'x-api-key': 'a\nb' } }));
     await expect(failure).rejects.toMatchObject({ name: 'NetworkError', requestSent: false });
   });
 });
 
-describe('a proxy in the environment', () => {
+describe('proxy from the environment', () => {
   async function proxy(): Promise<{ address: string; asked: string[] }> {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -386,7 +389,7 @@ describe('a proxy in the environment', () => {
   }
 
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
-  test.for(names)('from %s is used for https, through a tunnel', async (name) => {
+  test.for(names)('uses the proxy in %s for https through a tunnel', async (name) => {
     const { address, asked } = await proxy();
     for (const value of [address, `http://${address}`]) {
       const failure = transport({ env: { [name]: value } })(get('https://pay.example.test/x'));
@@ -400,14 +403,14 @@ describe('a proxy in the environment', () => {
     expect(asked).toEqual(Array(2).fill('CONNECT pay.example.test:443'));
   });
 
-  test('is not used for hosts in NO_PROXY', async () => {
+  test('skips the proxy for hosts in NO_PROXY', async () => {
     const { address, asked } = await proxy();
     const send = transport({ env: { HTTPS_PROXY: address, no_proxy: 'localhost,.invalid' } });
     await expect(send(get('https://pay.invalid/'))).rejects.toMatchObject({ requestSent: false });
     expect(asked).toEqual([]);
   });
 
-  test('is not used for this machine', async () => {
+  test('skips the proxy for hosts on this machine', async () => {
     const { address, asked } = await proxy();
     const url = await served((_request, response) => response.end('here'));
     const send = transport({
@@ -421,7 +424,7 @@ describe('a proxy in the environment', () => {
   });
 
   test.for(['http://:::', 'not an address', 'ftp://proxy.example'])(
-    'with an invalid address is a usage error: %s',
+    'refuses the invalid proxy address "%s"',
     async (value) => {
       const send = transport({ env: { HTTPS_PROXY: value } });
       await expect(send(get('https://pay.invalid/'))).rejects.toMatchObject({
@@ -448,7 +451,7 @@ async function expectReopened(
   expect(requests.size).toBe(2);
 }
 
-describe('connections opened in advance', () => {
+describe('pre-opened connections', () => {
   /** How many connections were opened, and how many requests came over each. */
   async function countingServer(): Promise<{ url: string; requests: Map<Socket, number> }> {
     const requests = new Map<Socket, number>();
@@ -460,7 +463,7 @@ describe('connections opened in advance', () => {
     return { url: `http://127.0.0.1:${await listening(server)}`, requests };
   }
 
-  test('are used by later requests, without further connections', async () => {
+  test('uses pre-opened connections for later requests', async () => {
     const { url, requests } = await countingServer();
     const send = transport();
     send.open(url, 2);
@@ -471,7 +474,7 @@ describe('connections opened in advance', () => {
     expect([...requests.values()]).toEqual([2, 2]);
   });
 
-  test('are opened again if the service has closed them', async () => {
+  test('opens a new connection in advance after the service closed a used connection', async () => {
     const { url, requests } = await countingServer();
     const send = transport();
     await send(get(url));
@@ -482,7 +485,7 @@ describe('connections opened in advance', () => {
     await expectReopened(send, url, requests);
   });
 
-  test('are opened again if the service closed them before their first request', async () => {
+  test('opens a new connection in advance after the service closed an unused connection', async () => {
     const { url, requests } = await countingServer();
     const send = transport();
     send.open(url, 1);
@@ -491,7 +494,7 @@ describe('connections opened in advance', () => {
     await expectReopened(send, url, requests);
   });
 
-  test('that fail report the error on the request that needs one', async () => {
+  test('reports a failed pre-opened connection on the request that needs it', async () => {
     const { url } = await countingServer();
     const send = transport();
     const port = await listening(createServer());

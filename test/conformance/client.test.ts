@@ -1,6 +1,5 @@
-// The built program against a second, strict reading of the specification, with its open points in
-// several dialects. Every deviation of a request from the specification is a finding, and fails the
-// test.
+// The built program against a second, strict implementation of the specification, with its open
+// points in several dialects. Each deviation of a request from the specification fails the test.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -59,7 +58,7 @@ const failed = (run: Run, exitCode: number): Run['error'] => {
   return run.error;
 };
 
-/** What the specification leaves open, all of it the other way round. */
+/** The opposite choice for each point that the specification leaves open. */
 const contrary: Partial<Dialect> = {
   tokenField: 'expiresAt',
   tokenWrapped: true,
@@ -76,16 +75,16 @@ const contrary: Partial<Dialect> = {
   tokenUses: 5,
 };
 const dialects = [
-  { name: 'to the letter', dialect: {} },
-  { name: 'the other way round', dialect: contrary },
-];
+  ['default', {}],
+  ['opposite', contrary],
+] as const;
 
 describe.concurrent.each(dialects)(
-  'the client and a service that implements the open points $name',
-  ({ dialect }) => {
+  'svcpay against a strict service (%s dialect)',
+  (_name, dialect) => {
     test.override({ dialect });
 
-    test('signs in, and reads the account and its wallets', async ({ run, service, home }) => {
+    test('signs in and reads the account and its wallets', async ({ run, service, home }) => {
       const login = `login --api-key ${service.apiKey} --api-secret-stdin --base-url ${service.url} --json`;
       expect(done(await run(login, { input: service.apiSecret }))).toMatchObject({
         accountId: service.accountId,
@@ -107,7 +106,7 @@ describe.concurrent.each(dialects)(
       failed(await run('account nobody --json'), 3);
     });
 
-    test('receives over Lightning, on-chain and on the permanent addresses', async ({
+    test('creates payment requests that follow the specification for every receive method', async ({
       run,
       service,
     }) => {
@@ -132,7 +131,7 @@ describe.concurrent.each(dialects)(
       expect(service.transactions.size).toBe(3);
     });
 
-    test('sends by every method', async ({ run, service }) => {
+    test('sends money by every method of the specification', async ({ run, service }) => {
       const invoice = service.invoice(1000n);
       completed(await run(`send lightning ${invoice} --max-fee 1% --yes --json`));
       failed(await run(`send lightning ${invoice} --ref again --yes --json`), 2);
@@ -147,7 +146,7 @@ describe.concurrent.each(dialects)(
       completed(await run(`send ${tron} 3usdt --yes --json`));
     });
 
-    test('swaps and pays out', async ({ run, home }) => {
+    test('completes swaps and payouts that follow the specification', async ({ run, home }) => {
       completed(await run('swap 25usdt BTC --yes --json'), { sourceReq: { amtSettled: 25 } });
       completed(await run('swap 1000sat USDT BTC --receive --yes --json'), {
         destReq: { amtSettled: 0.00001 },
@@ -174,7 +173,7 @@ describe.concurrent.each(dialects)(
       expect(done(await run(`payout --from-file ${file} --yes --json`))).toEqual(first.json());
     });
 
-    test('finds a payment by its reference without a journal, and pays nothing twice', async ({
+    test('finds a payment by its reference without a journal instead of paying again', async ({
       run,
       service,
       home,
@@ -194,7 +193,7 @@ describe.concurrent.each(dialects)(
       expect(service.transactions.size).toBe(3);
     });
 
-    test('quotes, confirms, watches and cancels', async ({ run, dialect }) => {
+    test('confirms a quote by its id and cancels another quote', async ({ run, dialect }) => {
       const quoted = await run('swap 2usdt BTC --quote-only -q');
       const id = quoted.stdout.trim();
       expect(done(await run(`tx get ${id} --json`))).toMatchObject({
@@ -217,7 +216,7 @@ describe.concurrent.each(dialects)(
       ]);
     });
 
-    test('lists and exports the history with its fees', async ({ run, service }) => {
+    test('lists the transaction history and exports its fees', async ({ run, service }) => {
       await run('receive lightning 1000sat -q');
       await run('swap 2usdt BTC --yes -q');
       await run('swap 3usdt BTC --yes -q');
@@ -243,7 +242,7 @@ describe.concurrent.each(dialects)(
       );
     });
 
-    test('manages the webhook', async ({ run }) => {
+    test('creates, changes and removes a webhook', async ({ run }) => {
       expect(done(await run('webhook list --json'))).toEqual([]);
       const set = await run('webhook set https://shop.example/h --secret-stdin --json', {
         input: 'whsec',
@@ -260,7 +259,7 @@ describe.concurrent.each(dialects)(
       failed(await run(`webhook update ${id} --callback https://shop.example/g --json`), 5);
     });
 
-    test('reads rates and institutions, even if there are none', async ({ run, dialect }) => {
+    test('reads rates and institutions even if the service has none', async ({ run, dialect }) => {
       const rates = await run('rates --json');
       if (dialect.rates === true) expect(done(rates)).toMatchObject([{ rate: 100000.5 }]);
       else failed(rates, 5);
@@ -272,11 +271,11 @@ describe.concurrent.each(dialects)(
   },
 );
 
-describe.concurrent('a paid receive', () => {
+describe.concurrent('svcpay receive --wait', () => {
   test.override({ dialect: { payer: true } });
 
   test.for(['receive lightning 1000sat', 'receive onchain 0.001btc'])(
-    '%s ends when it is completed',
+    'ends "svcpay %s --wait" with success after the payment is completed',
     async (receive, { run }) => {
       completed(await run(`${receive} --wait --json`), {
         destReq: { amtSettled: expect.any(Number) },

@@ -40,8 +40,8 @@ const finalState = (txnId: string, state: string) => ({
   },
 });
 
-describe('authentication', () => {
-  test('returns a JWT, its expiry and the account', () =>
+describe('sandbox authentication', () => {
+  test('returns a JWT with its expiry and the account id', () =>
     withSandbox({}, async ({ sandbox }) => {
       const { status, json } = await authenticate(sandbox, sandbox);
       expect(status).toBe(200);
@@ -53,7 +53,7 @@ describe('authentication', () => {
       expect(json.expiredAt).toBeGreaterThan(await sandbox.clock.now());
     }));
 
-  test('accepts any valid JSON as body, signed byte for byte', () =>
+  test('accepts any signed JSON value as the body of a token request', () =>
     withSandbox({}, async ({ sandbox }) => {
       for (const body of ['{}', '{ "a" : 1 }', '[1]', '"x"', '1', 'null', '{"é":"ü"}']) {
         expect(await authenticate(sandbox, sandbox, body)).toMatchObject({ status: 200 });
@@ -61,7 +61,7 @@ describe('authentication', () => {
       expect((await authenticate(sandbox, sandbox, '{oops')).status).toBe(400);
     }));
 
-  test('refuses missing and wrong credentials, and a used signature', () =>
+  test('refuses a token request with wrong credentials or a used signature', () =>
     withSandbox({}, async ({ sandbox }) => {
       const bad = 'invalid API key or signature';
       const json = { 'content-type': 'application/json' };
@@ -88,13 +88,13 @@ describe('authentication', () => {
       );
     }));
 
-  test('accepts a repeated signed body if that is allowed', () =>
+  test('accepts a repeated signature if the sandbox allows signature reuse', () =>
     withSandbox({ allowSignatureReuse: true }, async ({ sandbox }) => {
       for (const _ of [1, 2, 3])
         expect(await authenticate(sandbox, sandbox, '{}')).toMatchObject({ status: 200 });
     }));
 
-  test('distinguishes a missing token from a malformed or expired one', () =>
+  test('distinguishes a missing token from an expired token', () =>
     withSandbox({}, async ({ sandbox, call, renew }) => {
       const without = (headers: Record<string, string>) =>
         request(`${sandbox.url}/api/v2/transaction`, 'GET', headers);
@@ -114,8 +114,8 @@ describe('authentication', () => {
     }));
 });
 
-describe('accounts and wallets', () => {
-  test('have the fields of the specification, and need the trailing slash', () =>
+describe('sandbox accounts and wallets', () => {
+  test('returns wallets with exactly the specified fields', () =>
     withSandbox({}, async ({ get, accountId }) => {
       const { status, json } = await get(`/account/${accountId}/wallet/`);
       expect(status).toBe(200);
@@ -136,7 +136,7 @@ describe('accounts and wallets', () => {
       expect((await get(`/account/${accountId}`)).status).toBe(200);
     }));
 
-  test('are accessible only to the account and its parent', () =>
+  test('shows an account only to the account itself and its parent', () =>
     withSandbox({}, async ({ sandbox, get, accountId, run }) => {
       const child = await sandbox.account('Child');
       const stranger = await sandbox.account('Stranger', null);
@@ -157,7 +157,7 @@ describe('accounts and wallets', () => {
       expect([403, 404]).toContain((await below.confirm(txnId)).status);
     }));
 
-  test('have permanent deposit addresses', () =>
+  test('returns permanent deposit addresses for Bitcoin and USDT', () =>
     withSandbox({}, async ({ get, accountId }) => {
       const first = await get('/account/onchain-address');
       expect(first).toMatchObject({ status: 200, json: { staticOnchainAddress: text } });
@@ -204,8 +204,8 @@ const quotedSource = {
   networkFees: number,
 };
 
-describe('a quote', () => {
-  test('of every kind is complete, without settlement and payment details', () =>
+describe('sandbox quotes', () => {
+  test('returns every specified field in a quote of each kind', () =>
     withSandbox({}, async ({ sandbox, quote, accountId, get }) => {
       const banks = (await get('/reference/fiat-institution/by-country/VN')).json.banks;
       const all: [object, object][] = [
@@ -254,7 +254,7 @@ describe('a quote', () => {
       expect([bare.extRefId ?? null, bare.note ?? null]).toEqual([null, null]);
     }));
 
-  test('that breaks a rule is refused as a bad request', () =>
+  test('answers 400 to a create request that breaks a rule', () =>
     withSandbox({}, async ({ sandbox, call, get, quote }) => {
       const { institutionCode } = (await get('/reference/fiat-institution/by-country/VN')).json
         .banks[0];
@@ -389,7 +389,7 @@ describe('a quote', () => {
       ).toBe(400);
     }));
 
-  test('accepts every address and recipient form of the specification', () =>
+  test('accepts every form of address and recipient in the specification', () =>
     withSandbox({}, async ({ get, quote }) => {
       const addresses = [
         'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
@@ -420,8 +420,8 @@ describe('a quote', () => {
     }));
 });
 
-describe('the variations of other clients', () => {
-  test('are accepted: charset, slash, {} on confirm', () =>
+describe('sandbox with other HTTP clients', () => {
+  test('accepts requests in the format of axios', () =>
     withSandbox({}, async ({ call, confirm, read }) => {
       const axios = {
         'content-type': 'application/json; charset=utf-8',
@@ -439,7 +439,7 @@ describe('the variations of other clients', () => {
       expect(await read(txnId)).toMatchObject({ txnState: 'completed' });
     }));
 
-  test('are accepted: header names in any case, many requests on one connection', () =>
+  test('accepts header names in any letter case and several requests on one connection', () =>
     withSandbox({}, async ({ sandbox }) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const sockets = new Set<unknown>();
@@ -475,7 +475,7 @@ describe('the variations of other clients', () => {
       agent.destroy();
     }));
 
-  test('without a content type are refused, even for a PUT without a body', () =>
+  test('refuses a POST or PUT request with another content type than JSON', () =>
     withSandbox({}, async ({ call, quote, read }) => {
       const plain = { 'content-type': 'text/plain' };
       expect((await call('POST', '/transaction', bodies.swap(), plain)).status).toBe(400);
@@ -487,8 +487,8 @@ describe('the variations of other clients', () => {
     }));
 });
 
-describe('states', () => {
-  test('of a Lightning receive: srccreated with an invoice, completed when paid', () =>
+describe('sandbox transaction states', () => {
+  test('completes a Lightning receive after the payment of its invoice', () =>
     withSandbox({}, async ({ sandbox, run, read, wallet, confirm }) => {
       const before = await wallet('BTC');
       const txn = await run(bodies.receiveLightning(0.0001));
@@ -511,7 +511,7 @@ describe('states', () => {
       expect(await confirm(txn.txnId)).toMatchObject(finalState(txn.txnId, 'completed'));
     }));
 
-  test('of an on-chain receive: srcintent, srccreated when detected, completed when confirmed', () =>
+  test('moves an on-chain receive from `srcintent` over `srccreated` to `completed`', () =>
     withSandbox({}, async ({ sandbox, run, read }) => {
       const txn = await run(bodies.receiveOnchain(0.001));
       const { reqDetails } = txn.sourceReq;
@@ -534,7 +534,7 @@ describe('states', () => {
       });
     }));
 
-  test('of an unpaid or unconfirmed transaction: expired', () =>
+  test('reports an unpaid or unconfirmed transaction as `expired`', () =>
     withSandbox({}, async ({ sandbox, run, quote, read, confirm, renew }) => {
       const lightning = await run(bodies.receiveLightning());
       const onchain = await run(bodies.receiveOnchain());
@@ -551,7 +551,7 @@ describe('states', () => {
         });
     }));
 
-  test('of a cancelled quote: usercanceled, permanently', () =>
+  test('keeps a cancelled quote in the state `usercanceled`', () =>
     withSandbox({}, async ({ quote, call, confirm }) => {
       const { txnId } = await quote(bodies.swap());
       expect(await call('PUT', `/transaction/${txnId}/cancel`)).toMatchObject({
@@ -562,7 +562,7 @@ describe('states', () => {
     }));
 
   test.for(['sendLightning', 'sendLnurl', 'sendOnchain', 'sendUsdt', 'payout'] as const)(
-    'of %s: srccreated with the funds reserved, destsent, completed with the funds deducted',
+    'reserves the funds of %s in `srccreated` and debits the funds in `completed`',
     (kind) =>
       withSandbox({}, async ({ sandbox, run, read, wallet, get, renew }) => {
         await sandbox.clock.freeze();
@@ -610,7 +610,7 @@ describe('states', () => {
       }),
   );
 
-  test('of a swap: completed at once, without network fees', () =>
+  test('completes a swap at once without network fees', () =>
     withSandbox({}, async ({ run, wallet }) => {
       const txn = await run(bodies.swap());
       expect(txn).toMatchObject({
@@ -624,7 +624,7 @@ describe('states', () => {
       );
     }));
 
-  test('of a send without a route: failed, and no funds are deducted', () =>
+  test('reports a send without a route as `failed` and debits no funds', () =>
     withSandbox({}, async ({ sandbox, run, read, wallet }) => {
       const before = await wallet('BTC');
       sandbox.faults.add({ kind: 'payment', outcome: 'no-route' });
@@ -637,7 +637,7 @@ describe('states', () => {
       });
     }));
 
-  test('with fees taken out of the received amount', () =>
+  test('deducts the fees from the received amount with deductNetworkFeesFromDest', () =>
     withSandbox({}, async ({ sandbox, run, read, renew }) => {
       const txn = await run({
         ...bodies.sendOnchain(undefined, 0.001),
@@ -652,7 +652,7 @@ describe('states', () => {
       );
     }));
 
-  test('of an unknown transaction: 404 not found', () =>
+  test('answers 404 to a request for an unknown transaction or webhook', () =>
     withSandbox({}, async ({ get, confirm, call }) => {
       expect(await get('/transaction/nothing')).toMatchObject(error(404, 'not found'));
       expect(await get('/transaction/8b50d845-3578-4e58-82e1-b981ec213595')).toMatchObject(
@@ -666,8 +666,8 @@ describe('states', () => {
     }));
 });
 
-describe('the list', () => {
-  test('has pages of 20 and the specified form', () =>
+describe('sandbox transaction list', () => {
+  test('returns pages of 20 rows with the specified fields', () =>
     withSandbox({}, async ({ quote, get }) => {
       for (let n = 0; n < 23; n += 1) await quote(bodies.receiveLightning());
       const first = await get('/transaction');
@@ -703,7 +703,7 @@ describe('the list', () => {
       }
     }));
 
-  test('covers the requested time, both ends included', () =>
+  test('returns the rows of the requested period with both ends included', () =>
     withSandbox({}, async ({ sandbox, quote, get, renew }) => {
       await sandbox.clock.freeze();
       const old = await quote(bodies.swap());
@@ -712,7 +712,7 @@ describe('the list', () => {
         async () => (await renew(), quote(bodies.swap())),
       );
       const both = [old.txnId, recent.txnId].toSorted();
-      // Without those that brought the first balances in.
+      // Without the transactions that funded the wallets at the start.
       const idsOf = async (query: string) =>
         (await get(`/transaction${query}`)).json.data
           .map(({ txnId }: { txnId: string }) => txnId)
@@ -734,7 +734,7 @@ describe('the list', () => {
       expect(await idsOf('?time=30d')).toEqual(both);
     }));
 
-  test('filters by state and by method', () =>
+  test('filters the list by state and by method', () =>
     withSandbox({}, async ({ run, quote, get, call }) => {
       const swap = (await run(bodies.swap())).txnId;
       const canceled = (await quote(bodies.sendOnchain())).txnId;
@@ -763,10 +763,10 @@ describe('the list', () => {
     }));
 });
 
-describe('the webhook', () => {
+describe('sandbox webhook', () => {
   const url = 'https://shop.example/hooks';
 
-  test('exists at most once, and never shows its secret', () =>
+  test('keeps at most one webhook and never shows its secret', () =>
     withSandbox({}, async ({ call, get }) => {
       expect(await get('/webhook')).toMatchObject({ status: 200, json: { data: [] } });
       const first = await call('POST', '/webhook', { callback: url, secret: 'hush-1' });
@@ -803,7 +803,7 @@ describe('the webhook', () => {
       }
     }));
 
-  test('receives every change of state, signed with the current secret', async () => {
+  test('sends every change of state signed with the current secret', async () => {
     const got: { signature: unknown; type: unknown; raw: string }[] = [];
     const receiver = createServer((incoming, outgoing) => {
       void (async () => {
@@ -855,7 +855,7 @@ describe('the webhook', () => {
   });
 });
 
-test('institutions are banks and mobile wallets, and none in a country without payouts', () =>
+test('sandbox returns institutions as banks and mobiles, empty in a country without payouts', () =>
   withSandbox({}, async ({ get }) => {
     const countries = [
       'CA',

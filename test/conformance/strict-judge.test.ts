@@ -1,4 +1,4 @@
-// The judge itself: a request that departs from the specification in one thing is one finding.
+// The judge itself: a request with one deviation from the specification leads to one finding.
 import { expect, test } from 'vitest';
 import {
   judgeCreateRequest,
@@ -20,71 +20,77 @@ const payout = {
 };
 const { sourceOfFunds: _funds, ...withoutFunds } = payout;
 
-test.for([
-  {
-    body: {
-      sourceReq: wallet,
-      destReq: onchain,
-      extRefId: 'a',
-      note: 'b',
-      deductNetworkFeesFromDest: true,
+test.for(
+  [
+    {
+      why: 'an on-chain send with every optional field',
+      body: {
+        sourceReq: wallet,
+        destReq: onchain,
+        extRefId: 'a',
+        note: 'b',
+        deductNetworkFeesFromDest: true,
+      },
     },
-  },
-  { body: payout },
-  {
-    body: {
-      sourceReq: { ...wallet, amtRequested: 1 },
-      destReq: { ccy: 'USDT', method: 'servicepay', reqDetails: {} },
+    { why: 'an international payout', body: payout },
+    {
+      why: 'a swap',
+      body: {
+        sourceReq: { ...wallet, amtRequested: 1 },
+        destReq: { ccy: 'USDT', method: 'servicepay', reqDetails: {} },
+      },
     },
-  },
-])('accepts a body that follows the rules', ({ body }) => {
+  ].map((each) => [each.why, each] as const),
+)('judgeCreateRequest accepts the create request of %s', ([, { body }]) => {
   expect(judgeCreateRequest(body)).toEqual([]);
 });
 
-test.for([
-  { why: 'an unknown field', body: { sourceReq: wallet, destReq: onchain, memo: 'a' } },
-  {
-    why: 'an unknown field of a side',
-    body: { sourceReq: { ...wallet, amount: 1 }, destReq: onchain },
-  },
-  {
-    why: 'amounts on both sides',
-    body: { sourceReq: { ...wallet, amtRequested: 1 }, destReq: onchain },
-  },
-  {
-    why: 'an amount as text',
-    body: { sourceReq: wallet, destReq: { ...onchain, amtRequested: '0.1' } },
-  },
-  {
-    why: 'too little on-chain',
-    body: { sourceReq: wallet, destReq: { ...onchain, amtRequested: 0.00000999 } },
-  },
-  {
-    why: 'an amount on the wrong side',
-    body: {
-      sourceReq: wallet,
-      destReq: { ...onchain, method: 'lnurl', reqDetails: { address: 'a@b' } },
+test.for(
+  [
+    { why: 'an unknown field', body: { sourceReq: wallet, destReq: onchain, memo: 'a' } },
+    {
+      why: 'an unknown field of a side',
+      body: { sourceReq: { ...wallet, amount: 1 }, destReq: onchain },
     },
-  },
-  {
-    why: 'KYC where there is no payout',
-    body: { sourceReq: { ...wallet, kyc }, destReq: onchain },
-  },
-  {
-    why: 'an unknown detail',
-    body: { sourceReq: wallet, destReq: { ...onchain, reqDetails: { address, tag: '1' } } },
-  },
-  {
-    why: 'a swap into the same currency',
-    body: { sourceReq: { ...wallet, amtRequested: 1 }, destReq: wallet },
-  },
-  {
-    why: 'a payout in another currency',
-    body: { ...payout, destReq: { ...payout.destReq, ccy: 'KES' } },
-  },
-  { why: 'a payout without source of funds', body: withoutFunds },
-  { why: 'a payout without KYC', body: { ...payout, sourceReq: wallet } },
-])('finds $why', ({ body }) => {
+    {
+      why: 'amounts on both sides',
+      body: { sourceReq: { ...wallet, amtRequested: 1 }, destReq: onchain },
+    },
+    {
+      why: 'an amount as text',
+      body: { sourceReq: wallet, destReq: { ...onchain, amtRequested: '0.1' } },
+    },
+    {
+      why: 'an on-chain amount below the minimum',
+      body: { sourceReq: wallet, destReq: { ...onchain, amtRequested: 0.00000999 } },
+    },
+    {
+      why: 'an amount on the wrong side',
+      body: {
+        sourceReq: wallet,
+        destReq: { ...onchain, method: 'lnurl', reqDetails: { address: 'a@b' } },
+      },
+    },
+    {
+      why: 'KYC outside a payout',
+      body: { sourceReq: { ...wallet, kyc }, destReq: onchain },
+    },
+    {
+      why: 'an unknown field of reqDetails',
+      body: { sourceReq: wallet, destReq: { ...onchain, reqDetails: { address, tag: '1' } } },
+    },
+    {
+      why: 'a swap into the same currency',
+      body: { sourceReq: { ...wallet, amtRequested: 1 }, destReq: wallet },
+    },
+    {
+      why: 'a payout in another currency',
+      body: { ...payout, destReq: { ...payout.destReq, ccy: 'KES' } },
+    },
+    { why: 'a payout without source of funds', body: withoutFunds },
+    { why: 'a payout without KYC', body: { ...payout, sourceReq: wallet } },
+  ].map((each) => [each.why, each] as const),
+)('judgeCreateRequest finds %s', ([, { body }]) => {
   expect(judgeCreateRequest(body)).toHaveLength(1);
 });
 
@@ -93,7 +99,7 @@ test.for([
   'txnStatuses=failed&txnStatuses=expired',
   'limit=100&page=2',
   '',
-])('accepts the list query "%s"', (query) =>
+])('judgeListQuery accepts the list query "%s"', (query) =>
   expect(judgeListQuery(new URLSearchParams(query))).toEqual([]),
 );
 
@@ -105,7 +111,7 @@ test.for([
   'txnStatuses=paid',
   'page=1&page=2',
   'sort=asc',
-])('refuses the list query "%s"', (query) =>
+])('judgeListQuery refuses the list query "%s"', (query) =>
   expect(judgeListQuery(new URLSearchParams(query))).toHaveLength(1),
 );
 
@@ -119,21 +125,32 @@ const envelope = (changes: Partial<Received>): Received => ({
 });
 const json = { 'content-type': 'application/json' };
 
-test.for([
-  { why: 'no content type on a body', request: envelope({ method: 'POST', body: '{}' }) },
-  { why: 'no content type on a PUT without a body', request: envelope({ method: 'PUT' }) },
-  { why: 'a content type on a GET', request: envelope({ headers: json }) },
-  { why: 'a body on a DELETE', request: envelope({ method: 'DELETE', headers: json, body: '{}' }) },
-  { why: 'the secret in a header', request: envelope({ headers: { 'x-debug': 'hush' } }) },
-  {
-    why: 'the API key beyond the token endpoint',
-    request: envelope({ headers: { 'x-api-key': 'k' } }),
-  },
-])('finds $why', ({ request }) => {
+test.for(
+  [
+    {
+      why: 'a missing content type with a body',
+      request: envelope({ method: 'POST', body: '{}' }),
+    },
+    {
+      why: 'a missing content type on a PUT request without a body',
+      request: envelope({ method: 'PUT' }),
+    },
+    { why: 'a content type on a GET request', request: envelope({ headers: json }) },
+    {
+      why: 'a body on a DELETE request',
+      request: envelope({ method: 'DELETE', headers: json, body: '{}' }),
+    },
+    { why: 'the API secret in a header', request: envelope({ headers: { 'x-debug': 'hush' } }) },
+    {
+      why: 'the API key in a request to another endpoint than sign-in',
+      request: envelope({ headers: { 'x-api-key': 'k' } }),
+    },
+  ].map((each) => [each.why, each] as const),
+)('judgeEnvelope finds %s', ([, { request }]) => {
   expect(judgeEnvelope(request, 'hush')).toHaveLength(1);
 });
 
-test('the judge finds a callback without https, and a webhook without a secret', () => {
+test('judgeWebhook finds a callback without https and a webhook without a secret', () => {
   expect(judgeWebhook({ callback: 'http://a', secret: 's' }, true)).toHaveLength(1);
   expect(judgeWebhook({ callback: 'https://a' }, true)).toHaveLength(1);
   expect(judgeWebhook({ secret: 's' }, false)).toEqual([]);

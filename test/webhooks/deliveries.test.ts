@@ -1,5 +1,5 @@
-// Deliveries: to another address as unchanged bytes, to a command as stdin and environment, to a
-// reader in order.
+// Deliveries: unchanged bytes to another address, stdin and environment to a command, events in order
+// to a reader.
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { StoredEvent } from '../../src/store/events/event-store.js';
@@ -41,8 +41,8 @@ async function target(
   };
 }
 
-describe('forwarding', () => {
-  test('sends the same bytes with the same signature', async () => {
+describe('webhook forwarder', () => {
+  test('forwards the unchanged bytes and signature of an event', async () => {
     const { url, seen } = await target(204);
     const forwarder = openForwarder({
       target: url,
@@ -64,7 +64,7 @@ describe('forwarding', () => {
     });
   });
 
-  test('sends the user name and password of the address as a header', async () => {
+  test('sends the user name and password of the address in a header', async () => {
     const { url, seen } = await target(204);
     const named = new URL(url);
     [named.username, named.password] = ['shop', 'pass word'];
@@ -76,13 +76,13 @@ describe('forwarding', () => {
   });
 
   test.for([
-    [400, 'transaction'],
-    [404, 'transaction'],
-    [429, 'consumer'],
-    [500, 'consumer'],
-    [302, 'consumer'],
-    ['none', 'consumer'],
-  ] as const)('repeats after %s, for the %s', async ([answer, scope]) => {
+    ['status 400', 'for the transaction only', 400, 'transaction'],
+    ['status 404', 'for the transaction only', 404, 'transaction'],
+    ['status 429', 'for the whole consumer', 429, 'consumer'],
+    ['status 500', 'for the whole consumer', 500, 'consumer'],
+    ['status 302', 'for the whole consumer', 302, 'consumer'],
+    ['a lost connection', 'for the whole consumer', 'none', 'consumer'],
+  ] as const)('plans a retry after %s %s', async ([, , answer, scope]) => {
     const { url } = await target(answer);
     const forwarder = openForwarder({
       target: url,
@@ -98,12 +98,15 @@ describe('forwarding', () => {
     ).toMatchObject({ kind: 'retry', scope });
   });
 
-  test.for(['ftp://x', 'localhost:3000', 'nonsense', ''])('refuses "%s" as an address', (text) => {
-    expect(() => parseTarget(text)).toThrow(/is not an address/);
-  });
+  test.for(['ftp://x', 'localhost:3000', 'nonsense', ''])(
+    'refuses "%s" as the address to forward events to',
+    (text) => {
+      expect(() => parseTarget(text)).toThrow(/is not an address/);
+    },
+  );
 });
 
-describe('a command', () => {
+describe('webhook command', () => {
   const run = (
     command: string,
     event = stored('{"txnId":"t1","txnState":"completed","updatedAt":5}'),
@@ -121,7 +124,7 @@ describe('a command', () => {
     return verdict.then((each) => ({ verdict: each, output: Buffer.concat(chunks).toString() }));
   };
 
-  test('gets the body on stdin and the event in its environment', async () => {
+  test('passes the body on stdin and the event in the environment of the command', async () => {
     const { verdict, output } = await run(
       'cat; echo " $SVCPAY_TXN_ID $SVCPAY_TXN_STATE $SVCPAY_EVENT_ID"',
     );
@@ -130,20 +133,20 @@ describe('a command', () => {
   });
 
   test.for([
-    ['exit 3', { kind: 'failed', reason: 'exit code 3' }],
-    ['exit 75', { kind: 'retry', scope: 'transaction' }],
-    ['kill -9 $$', { kind: 'failed', reason: 'ended by SIGKILL' }],
-  ] as const)('that ends with "%s" is judged by that', async ([command, verdict]) => {
+    ['reports an event as failed', 'exit 3', { kind: 'failed', reason: 'exit code 3' }],
+    ['plans a retry of an event', 'exit 75', { kind: 'retry', scope: 'transaction' }],
+    ['reports an event as failed', 'kill -9 $$', { kind: 'failed', reason: 'ended by SIGKILL' }],
+  ] as const)('runFor %s if the command ends with "%s"', async ([, command, verdict]) => {
     expect((await run(command)).verdict).toMatchObject(verdict);
   });
 
-  test('has delivered the event when it exits, even if it leaves processes running', async () => {
+  test('reports an event as delivered at the exit of the command even if other processes still run', async () => {
     const { verdict, output } = await run('sleep 60 & echo $!');
     process.kill(Number(output));
     expect(verdict).toEqual({ kind: 'delivered' });
   });
 
-  test('that ignores SIGTERM is killed, and its event is retried', async () => {
+  test('kills a command that ignores SIGTERM and plans a retry of its event', async () => {
     const { verdict } = await run(
       'trap "" TERM; while :; do sleep 0.1; done',
       undefined,
@@ -152,12 +155,15 @@ describe('a command', () => {
     expect(verdict).toMatchObject({ kind: 'retry', scope: 'transaction' });
   });
 
-  test.for(['kill -INT $$', 'exit 130'])('that Ctrl-C ends (%s) is retried', async (command) => {
-    const { verdict } = await run(command, undefined, never, AbortSignal.abort());
-    expect(verdict).toMatchObject({ kind: 'retry', scope: 'transaction' });
-  });
+  test.for(['kill -INT $$', 'exit 130'])(
+    'plans a retry of an event if Ctrl-C ends the command (%s)',
+    async (command) => {
+      const { verdict } = await run(command, undefined, never, AbortSignal.abort());
+      expect(verdict).toMatchObject({ kind: 'retry', scope: 'transaction' });
+    },
+  );
 
-  test('gets no field of an event in its command line, and no secrets', async () => {
+  test('keeps event fields out of the command line and secrets out of the environment', async () => {
     const hostile = stored(
       JSON.stringify({ txnId: '$(echo never)', txnState: '`id`', msg: 'a\0b', updatedAt: 1 }),
     );
@@ -177,10 +183,10 @@ describe('a command', () => {
   });
 });
 
-describe('the tail', () => {
+describe('webhook event stream', () => {
   const read = (event: StoredEvent) => ({ event, payload: readPayload(event.body) });
 
-  test('streams every event once and in order, also to a slow reader', async ({ store }) => {
+  test('streams every event once and in order even to a slow reader', async ({ store }) => {
     const tail = createTail(store);
     const seen: number[] = [];
     const reading = (async () => {
@@ -201,7 +207,7 @@ describe('the tail', () => {
     expect(seen).toEqual(Array.from({ length: 3_000 }, (_, n) => n + 1));
   });
 
-  test('starts after the events that were stored before', async ({ store }) => {
+  test('starts the stream after the events that were stored before', async ({ store }) => {
     await store.append([received(payload('old'))], [], () => nowhere);
     const tail = createTail(store);
     tail.push((await store.append([received(payload('new'))], [], () => nowhere)).map(read));

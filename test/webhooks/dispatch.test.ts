@@ -1,4 +1,4 @@
-// From the backlog to a consumer: every event is delivered, in order per transaction, whatever
+// From the backlog to a consumer: svcpay delivers every event, in order per transaction, whatever
 // fails in between.
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, vi } from 'vitest';
@@ -52,8 +52,8 @@ const start = (
     ...change,
   });
 
-describe('a dispatcher', () => {
-  test('delivers all, each transaction in order, through failures of every kind and restarts', async ({
+describe('webhook dispatcher', () => {
+  test('delivers every event in order per transaction despite failures and restarts', async ({
     store,
   }) => {
     const ids = Array.from({ length: 300 }, (_, n) => `t${n % 40}`);
@@ -79,7 +79,7 @@ describe('a dispatcher', () => {
     for (const each of arrived.values()) expect(each).toEqual(each.toSorted((a, b) => a - b));
   });
 
-  test('retries in time although the wall clock is set back', async ({ store }) => {
+  test('retries a delivery in time even if the wall clock is set back', async ({ store }) => {
     await append(store, ['t1']);
     let attempts = 0;
     const done = new Promise<void>((resolve) => {
@@ -99,9 +99,7 @@ describe('a dispatcher', () => {
     expect(attempts).toBe(2);
   });
 
-  test('fails an event whose delivery throws, and continues; retries a store that throws', async ({
-    store,
-  }) => {
+  test('continues after a delivery that throws and a store that throws', async ({ store }) => {
     await append(store, ['t1', 't1']);
     const failed: string[] = [];
     let reads = 0;
@@ -122,7 +120,9 @@ describe('a dispatcher', () => {
     expect(await store.backlog()).toEqual([]);
   });
 
-  test('delivers other transactions while one event is refused', async ({ store }) => {
+  test('delivers events of other transactions while a consumer refuses one transaction', async ({
+    store,
+  }) => {
     await append(store, ['bad', 'good', 'bad', 'better']);
     const arrived: string[] = [];
     const dispatcher = start(store, ({ txnId }) => {
@@ -137,7 +137,7 @@ describe('a dispatcher', () => {
     expect(await store.backlog()).toMatchObject([{ consumer, count: 2 }]);
   });
 
-  test('pauses for a consumer that is down, reports it once, and reports when it is back', async ({
+  test('reports once that a consumer is down and once that the consumer is back', async ({
     store,
   }) => {
     await append(
@@ -170,7 +170,7 @@ describe('a dispatcher', () => {
     expect(attempts).toBe(50 + 9);
   });
 
-  test('removes a failed event from the backlog and reports it', async ({ store }) => {
+  test('removes a failed event from the backlog and reports the failure', async ({ store }) => {
     await append(store, ['a']);
     const told: string[] = [];
     const dispatcher = start(
@@ -189,7 +189,7 @@ describe('a dispatcher', () => {
     ]);
   });
 
-  test('delivers events that come while it is idle', async ({ store }) => {
+  test('delivers events that arrive while the dispatcher is idle', async ({ store }) => {
     const arrived: number[] = [];
     const dispatcher = start(store, ({ id }) => {
       arrived.push(id);
@@ -202,7 +202,7 @@ describe('a dispatcher', () => {
     expect(arrived).toEqual([1, 2]);
   });
 
-  test('starts nothing after a stop, finishes what is in flight, and keeps it from others', async ({
+  test('finishes only deliveries in flight after a stop and keeps their leases meanwhile', async ({
     store,
   }) => {
     const ids = Array.from({ length: 20 }, (_, n) => `t${n}`);
@@ -230,7 +230,7 @@ describe('a dispatcher', () => {
       ({ id }) => (elsewhere.push(id), Promise.resolve({ kind: 'delivered' })),
       { worker: 'two', every: quickly },
     );
-    // A lease that nobody extends would end meanwhile.
+    // A lease would end meanwhile unless the dispatcher extends it.
     const { now } = Date;
     onTestFinished(() => void vi.restoreAllMocks());
     for (let passed = 3_000; passed <= 15_000; passed += 3_000) {
@@ -245,7 +245,7 @@ describe('a dispatcher', () => {
     expect([...begun, ...elsewhere].toSorted((a, b) => a - b)).toEqual(ids.map((_, n) => n + 1));
   });
 
-  test('aborts a delivery in flight after the longest time of an answer', async ({ store }) => {
+  test('aborts a delivery in flight 15 s after a stop', async ({ store }) => {
     await append(store, ['t1']);
     const waits: number[] = [];
     const dispatcher = start(

@@ -1,5 +1,4 @@
-// The figures of the stores on the page of metrics: always there, and kept while a database cannot
-// be read.
+// The store metrics: present on each page, and kept while a database cannot be read.
 import { expect, test } from 'vitest';
 import { createMetrics, type MetricSources } from '../../src/webhooks/metrics.js';
 
@@ -42,7 +41,7 @@ const linesOf = async (page: Promise<{ readonly body?: string }>): Promise<strin
     .split('\n')
     .filter((line) => /^svcpay_(webhook_backlog|payments|database_up)/.test(line));
 
-test('the page has every status of payments, and backlogs without paths, words or former consumers', async () => {
+test('metrics page shows every payment status and the backlog of each current consumer without its path', async () => {
   expect(await linesOf(createMetrics().page(sources))).toEqual([
     'svcpay_webhook_backlog{consumer="app"} 1',
     'svcpay_webhook_backlog{consumer="exec"} 1',
@@ -61,7 +60,7 @@ test('the page has every status of payments, and backlogs without paths, words o
   ]);
 });
 
-test('the page keeps the last figures while the database cannot be read', async () => {
+test('metrics page keeps the last values while the database cannot be read', async () => {
   const metrics = createMetrics();
   const before = await linesOf(metrics.page(sources));
   const unreadable = () => Promise.reject(new Error('the database is gone'));

@@ -1,4 +1,4 @@
-// How an event relates to the others of its transaction.
+// The place of an event among the other events of its transaction.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EarlierEvent, ReceivedEvent } from '../../src/store/events/event-store.js';
@@ -15,12 +15,12 @@ const event = (txnState: string, updatedAt: number): ReceivedEvent => ({
 const earlier = (...states: readonly (readonly [string, number])[]): EarlierEvent[] =>
   states.map(([txnState, updatedAt], index) => ({ id: index + 1, txnState, updatedAt }));
 
-describe('the place of an event', () => {
+describe('place of a webhook event', () => {
   test.for([
-    ['the first of its transaction', [], ['destsent', 5], {}],
-    ['the next state', [['srccreated', 1]], ['destsent', 2], {}],
+    ['accepts the first event of a transaction', [], ['destsent', 5], {}],
+    ['accepts an event with the next state', [['srccreated', 1]], ['destsent', 2], {}],
     [
-      'the same again',
+      'marks a repeated event as a duplicate',
       [
         ['srccreated', 1],
         ['destsent', 2],
@@ -28,22 +28,32 @@ describe('the place of an event', () => {
       ['srccreated', 1],
       { duplicateOf: 1 },
     ],
-    ['overtaken', [['completed', 9]], ['destsent', 5], { outOfOrder: true }],
     [
-      'overtaken, by a clock that went back',
+      'marks an event as out of order if a later state arrived before',
+      [['completed', 9]],
+      ['destsent', 5],
+      { outOfOrder: true },
+    ],
+    [
+      'marks an event as out of order even if the clock of the service went back',
       [['completed', 3]],
       ['destsent', 5],
       { outOfOrder: true },
     ],
     [
-      'overtaken within one millisecond',
+      'marks an event as out of order even within one millisecond',
       [['destsent', 5]],
       ['srccreated', 5],
       { outOfOrder: true },
     ],
-    ['ahead of one that never came', [['quoted', 1]], ['destsent', 3], { missing: ['srccreated'] }],
     [
-      'ahead of two',
+      'reports the missing state between two events',
+      [['quoted', 1]],
+      ['destsent', 3],
+      { missing: ['srccreated'] },
+    ],
+    [
+      'reports only the missing state on the path of a receive',
       [
         ['srcintent', 1],
         ['quoted', 0],
@@ -51,23 +61,38 @@ describe('the place of an event', () => {
       ['completed', 3],
       { missing: ['srccreated'] },
     ],
-    ['a failure, which comes from every state', [['quoted', 1]], ['failed', 2], {}],
-    ['a receive, which is not sent', [['srccreated', 1]], ['completed', 2], {}],
-    ['a swap', [['quoted', 1]], ['completed', 2], {}],
-    ['a state of another time', [['shipped', 1]], ['delivered', 2], {}],
-    ['a state of another time, overtaken', [['shipped', 3]], ['packed', 2], { outOfOrder: true }],
-  ] as const)('is compared with earlier ones: %s', ([, before, [state, at], place]) => {
+    ['accepts `failed` after any state', [['quoted', 1]], ['failed', 2], {}],
+    [
+      'accepts `completed` after `srccreated` because a receive has no `destsent`',
+      [['srccreated', 1]],
+      ['completed', 2],
+      {},
+    ],
+    [
+      'accepts `completed` after `quoted` because a swap completes at once',
+      [['quoted', 1]],
+      ['completed', 2],
+      {},
+    ],
+    ['accepts an unrecognized state with a later time', [['shipped', 1]], ['delivered', 2], {}],
+    [
+      'marks an unrecognized state with an earlier time as out of order',
+      [['shipped', 3]],
+      ['packed', 2],
+      { outOfOrder: true },
+    ],
+  ] as const)('placeOf %s', ([, before, [state, at], place]) => {
     const plain = { duplicateOf: null, outOfOrder: false, missing: [] };
     expect(placeOf(event(state, at), earlier(...before))).toEqual({ ...plain, ...place });
   });
 
-  test('is not reported for a body that is not a payload', () => {
+  test('placeOf ignores a body that is not a webhook payload', () => {
     const unreadable = { ...event('', 0), txnId: null, txnState: null, updatedAt: null };
     expect(placeOf(unreadable, [])).toEqual({ duplicateOf: null, outOfOrder: false, missing: [] });
   });
 });
 
-describe('gaps', () => {
+describe('gaps between webhook events', () => {
   const course = [
     ['quoted', 1],
     ['srccreated', 2],
@@ -75,7 +100,7 @@ describe('gaps', () => {
     ['completed', 4],
   ] as const;
 
-  test('close when the missing events come late, in any order', () => {
+  test('gapsOf reports no gap if all events arrived in any order', () => {
     const moments = course.map(([txnState, updatedAt]) => ({ txnState, updatedAt }));
     fc.assert(
       fc.property(fc.shuffledSubarray(moments, { minLength: moments.length }), (shuffled) => {
@@ -84,7 +109,7 @@ describe('gaps', () => {
     );
   });
 
-  test('stay when they never come', () => {
+  test('gapsOf reports the state whose event never arrived', () => {
     expect(
       gapsOf([
         { txnState: 'destsent', updatedAt: 3 },
@@ -93,7 +118,7 @@ describe('gaps', () => {
     ).toEqual(['srccreated']);
   });
 
-  test('are not reported between states without a path', () => {
+  test('statesBetween returns no states if no path connects the two states', () => {
     expect(statesBetween('completed', 'quoted')).toEqual([]);
     expect(statesBetween('shipped', 'completed')).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// The receiver on real sockets: what it accepts and refuses, and that it acknowledges nothing
-// before it is stored.
+// The receiver on real sockets: the requests that it accepts and refuses, and that it acknowledges an
+// event only after storing it.
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import { createIntake } from '../../src/webhooks/intake.js';
@@ -64,8 +64,8 @@ function speak(url: string, text: string, onOpen?: (socket: Socket) => void): Pr
 const event = JSON.stringify(payload('t1'));
 const anySignature = `X-Acmepay-Signature: ${'0'.repeat(64)}`;
 
-describe('the receiver', () => {
-  test('answers 200 once the event is stored, with the bytes as they came', async ({ store }) => {
+describe('webhook receiver', () => {
+  test('stores the received bytes unchanged and answers 200', async ({ store }) => {
     const { url, counts } = await start(store);
     const spaced = `${event}\n `;
     expect((await post(url, spaced)).status).toBe(200);
@@ -77,7 +77,7 @@ describe('the receiver', () => {
     expect(counts).toMatchObject({ received: 1, wrongSignatures: 0 });
   });
 
-  test('accepts POST and PUT, and names both in the answer to other methods', async ({ store }) => {
+  test('accepts POST and PUT and names both methods in a 405 answer', async ({ store }) => {
     const { url } = await start(store);
     const headers = { 'X-Acmepay-Signature': signBody(Buffer.from(event), secret) };
     expect((await fetch(url, { method: 'PUT', body: event, headers })).status).toBe(200);
@@ -86,7 +86,7 @@ describe('the receiver', () => {
     expect([other.status, other.headers.get('allow')]).toEqual([405, 'POST, PUT']);
   });
 
-  test('does not answer before the event is on disk', async ({ store }) => {
+  test('answers an event only after the event is on disk', async ({ store }) => {
     const order: string[] = [];
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -107,48 +107,52 @@ describe('the receiver', () => {
     expect(order).toEqual(['another was refused meanwhile', 'stored', 'answered']);
   });
 
-  test('marks duplicates', async ({ store }) => {
+  test('marks an event that arrives twice as a duplicate', async ({ store }) => {
     const { url } = await start(store);
     for (const _ of [1, 2]) await post(url, event);
     expect(await store.read(2)).toMatchObject({ duplicateOf: 1 });
   });
 
-  test('stores a signed body that is not a payload of the specification', async ({ store }) => {
+  test('stores a signed body even if the body is not a specified payload', async ({ store }) => {
     const { url } = await start(store);
     expect((await post(url, '[1]')).status).toBe(200);
     expect(await store.read(1)).toMatchObject({ txnId: null, txnState: null });
   });
 
   test.for([
-    ['of another secret', { 'X-Acmepay-Signature': signBody(Buffer.from(event), 'other') }],
-    ['of no form', { 'X-Acmepay-Signature': 'nonsense' }],
-    ['in capitals', { 'X-Acmepay-Signature': signBody(Buffer.from(event), secret).toUpperCase() }],
+    ['with another secret', { 'X-Acmepay-Signature': signBody(Buffer.from(event), 'other') }],
+    ['in an invalid format', { 'X-Acmepay-Signature': 'nonsense' }],
     [
-      'under another name',
+      'in upper case',
+      { 'X-Acmepay-Signature': signBody(Buffer.from(event), secret).toUpperCase() },
+    ],
+    [
+      'in another header',
       { 'X-Acmepay-Signature': '', 'X-Servicepay-Signature': signBody(Buffer.from(event), secret) },
     ],
-  ] as const)('answers 401 to a signature %s, and counts it', async ([, headers], { store }) => {
-    const remotes: string[] = [];
-    const { url, counts } = await start(store, {
-      onWrongSignature: (remote) => remotes.push(remote),
-    });
-    expect((await post(url, event, headers)).status).toBe(401);
-    expect([counts.wrongSignatures, counts.received, await store.read(1)]).toEqual([
-      1,
-      0,
-      undefined,
-    ]);
-    expect(remotes).toEqual(['127.0.0.1']);
-  });
+  ] as const)(
+    'answers 401 to a signature %s and counts the request',
+    async ([, headers], { store }) => {
+      const remotes: string[] = [];
+      const { url, counts } = await start(store, {
+        onWrongSignature: (remote) => remotes.push(remote),
+      });
+      expect((await post(url, event, headers)).status).toBe(401);
+      expect([counts.wrongSignatures, counts.received, await store.read(1)]).toEqual([
+        1,
+        0,
+        undefined,
+      ]);
+      expect(remotes).toEqual(['127.0.0.1']);
+    },
+  );
 
-  test('answers a GET of another page with 405', async ({ store }) => {
+  test('answers 405 to a GET request for an unknown page', async ({ store }) => {
     const { url } = await start(store);
     expect((await fetch(url)).status).toBe(405);
   });
 
-  test('answers probes: alive always, ready only while events can be stored, asked of the store once a second', async ({
-    store,
-  }) => {
+  test('reports readiness only while the store accepts events', async ({ store }) => {
     let now = 0;
     let checks = 0;
     let isWritable = true;
@@ -169,7 +173,7 @@ describe('the receiver', () => {
     expect([await statusOf('/readyz'), await statusOf('/healthz'), checks]).toEqual([503, 200, 2]);
   });
 
-  test('answers 503 if the event cannot be stored, so that the service retries', async () => {
+  test('answers 503 if the event cannot be stored so that the service retries', async () => {
     const errors: unknown[] = [];
     const full = {
       append: () => Promise.reject(new Error('disk full')),
@@ -182,7 +186,7 @@ describe('the receiver', () => {
     expect(errors).toHaveLength(1);
   });
 
-  test('refuses a body by its announced length', async ({ store }) => {
+  test('refuses a body whose announced length is too large', async ({ store }) => {
     const { url } = await start(store);
     const answer = await speak(
       url,
@@ -191,12 +195,14 @@ describe('the receiver', () => {
     expect(answer).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  test('answers a sender of ten megabytes before it closes the connection', async ({ store }) => {
+  test('answers 413 to a body of ten megabytes before it closes the connection', async ({
+    store,
+  }) => {
     const { url } = await start(store);
     expect((await post(url, Buffer.alloc(10_000_000))).status).toBe(413);
   });
 
-  test('stops reading a body without a length at the limit', async ({ store }) => {
+  test('stops reading a body of unknown length at the size limit', async ({ store }) => {
     const { url, counts } = await start(store);
     let sent = 0;
     const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
@@ -217,8 +223,8 @@ describe('the receiver', () => {
   });
 
   test.for([
-    ['says nothing at all', ''],
-    ['drips its headers', 'POST / HTTP/1.1\r\nHost: h\r\nX-A'],
+    ['sends no data', ''],
+    ['never ends its headers', 'POST / HTTP/1.1\r\nHost: h\r\nX-A'],
     [
       'never ends its body',
       `POST / HTTP/1.1\r\nHost: h\r\n${anySignature}\r\nContent-Length: 50\r\n\r\n{`,
@@ -230,13 +236,13 @@ describe('the receiver', () => {
     expect((await post(url, event)).status).toBe(200);
   });
 
-  test('receives events after strangers held all connections', async ({ store }) => {
+  test('receives events after unknown parties held all connections', async ({ store }) => {
     const { url } = await start(store, { limits: { ...quick, connections: 8 } });
     await Promise.all(Array.from({ length: 20 }, () => speak(url, 'POST / HTTP/1.1\r\n')));
     expect((await post(url, event)).status).toBe(200);
   });
 
-  test('stops although a sender is in the middle of a body', async ({ store }) => {
+  test('stops even if a sender is in the middle of a body', async ({ store }) => {
     const receiver = await start(store);
     const cut = speak(
       receiver.url,
@@ -248,11 +254,11 @@ describe('the receiver', () => {
   });
 });
 
-describe('the intake', () => {
+describe('webhook intake limits', () => {
   const small = 300;
   const large = 100_000;
 
-  test('refuses large bodies while many signatures are wrong, and never small ones', () => {
+  test('refuses only large bodies while many signatures are wrong', () => {
     let now = 0;
     const intake = createIntake(receiverLimits, () => now);
     for (let wrong = 0; wrong < receiverLimits.wrongPerSecond; wrong += 1) intake.noteWrong();
@@ -265,7 +271,7 @@ describe('the intake', () => {
     expect(intake.refusal(large)).toBeUndefined();
   });
 
-  test('limits the bytes in memory, and accepts bodies again when some are released', () => {
+  test('refuses bodies while the bytes in memory exceed the limit', () => {
     const intake = createIntake({ ...receiverLimits, heldBytes: 1_000 }, () => 0);
     intake.hold(1_001);
     expect([intake.refusal(small), intake.overflow(small)]).toEqual([503, 503]);

@@ -1,4 +1,4 @@
-// Signatures: the vectors of RFC 4231 whose keys are text, and why a wrong one is wrong.
+// Signatures: the vectors of RFC 4231 whose keys are text, and the explanations of a wrong signature.
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { explainSignature } from '../../src/webhooks/explain.js';
@@ -17,13 +17,13 @@ const rfc4231 = [
   },
 ];
 
-describe('a signature', () => {
-  test.for(rfc4231)('is the HMAC-SHA256 of RFC 4231 for "$data"', ({ key, data, hex }) => {
+describe('webhook signature', () => {
+  test.for(rfc4231)('equals the HMAC-SHA256 of RFC 4231 for $data', ({ key, data, hex }) => {
     expect(signBody(Buffer.from(data), key)).toBe(hex);
     expect(verifyBody(Buffer.from(data), hex, key)).toBe(true);
   });
 
-  test('is made over raw bytes, valid UTF-8 or not', () => {
+  test('covers the raw bytes of a body even if they are invalid UTF-8', () => {
     const body = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
     expect(verifyBody(body, signBody(body, 's'), 's')).toBe(true);
     expect(verifyBody(Buffer.from(body.toString('utf8')), signBody(body, 's'), 's')).toBe(false);
@@ -33,16 +33,16 @@ describe('a signature', () => {
   const right = signBody(body, 'secret');
   test.for([
     ['uppercase hex', right.toUpperCase()],
-    ['white space', ` ${right}`],
-    ['one digit too few', right.slice(1)],
-    ['another digit', right.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))],
-    ['nothing', ''],
-    ['something else of the same length', 'z'.repeat(64)],
-  ] as const)('is refused with %s', ([, signature]) => {
+    ['leading white space', ` ${right}`],
+    ['a missing digit', right.slice(1)],
+    ['a wrong digit', right.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))],
+    ['no digits', ''],
+    ['other characters than hex digits', 'z'.repeat(64)],
+  ] as const)('verifyBody refuses a signature with %s', ([, signature]) => {
     expect(verifyBody(body, signature, 'secret')).toBe(false);
   });
 
-  test('is sent in a header with the name of the maker', () => {
+  test('signatureHeader contains the service name', () => {
     expect([signatureHeader('service'), signatureHeader('acme')]).toEqual([
       'X-Servicepay-Signature',
       'X-Acmepay-Signature',
@@ -50,7 +50,7 @@ describe('a signature', () => {
   });
 });
 
-describe('a wrong signature is explained', () => {
+describe('explanation of a wrong signature', () => {
   const body = Buffer.from('{"txnId":"a","msg":"Gr\u00fc\u00dfe","updatedAt":1}');
   const secret = 'whsec_cafe';
   const sign = (
@@ -60,25 +60,51 @@ describe('a wrong signature is explained', () => {
   ): string => createHmac('sha256', key).update(text).digest(encoding);
 
   test.for([
-    ['encoding', 'uppercase hex', sign(body).toUpperCase()],
-    ['encoding', 'base64', sign(body, secret, 'base64')],
-    ['encoding', 'prefix', `sha256=${sign(body)}`],
-    ['encoding', 'white space', `${sign(body)}\n`],
-    ['encoding', 'SHA-512', createHmac('sha512', secret).update(body).digest('hex')],
-    ['encoding', 'not hex', 'hello'],
-    ['encoding', 'empty', ''],
-    ['secret', 'line break', sign(body, `${secret}\n`)],
-    ['secret', 'the API secret', sign(body, 'api-secret')],
-    ['body', 'line break at its end is gone', sign(`${body.toString()}\n`)],
+    ['upper-case hex digits', 'encoding', 'uppercase hex', sign(body).toUpperCase()],
+    ['base64 instead of hex', 'encoding', 'base64', sign(body, secret, 'base64')],
+    ['the prefix "sha256="', 'encoding', 'prefix', `sha256=${sign(body)}`],
+    ['a trailing line break', 'encoding', 'white space', `${sign(body)}\n`],
     [
+      'SHA-512 instead of SHA-256',
+      'encoding',
+      'SHA-512',
+      createHmac('sha512', secret).update(body).digest('hex'),
+    ],
+    ['text that is not hex', 'encoding', 'not hex', 'hello'],
+    ['an empty signature', 'encoding', 'empty', ''],
+    ['a line break at the end of the secret', 'secret', 'line break', sign(body, `${secret}\n`)],
+    ['the API secret as the key', 'secret', 'the API secret', sign(body, 'api-secret')],
+    [
+      'a body that lost its last line break',
+      'body',
+      'line break at its end is gone',
+      sign(`${body.toString()}\n`),
+    ],
+    [
+      'a body whose JSON lost its spaces and escapes',
       'body',
       'JSON was rewritten',
       sign('{"txnId": "a", "msg": "Gr\\u00fc\\u00dfe", "updatedAt": 1}'),
     ],
-    ['body', 'JSON was rewritten', sign(JSON.stringify(JSON.parse(body.toString()), null, 2))],
-    ['unknown', 'cannot tell', sign('another body')],
-    ['unknown', 'cannot tell', sign(body, 'another secret')],
-  ] as const)('as %s: %s', ([cause, words, signature]) => {
+    [
+      'a body whose JSON lost its indentation',
+      'body',
+      'JSON was rewritten',
+      sign(JSON.stringify(JSON.parse(body.toString()), null, 2)),
+    ],
+    [
+      'an unknown cause for the signature of another body',
+      'unknown',
+      'cannot tell',
+      sign('another body'),
+    ],
+    [
+      'an unknown cause for the signature with another secret',
+      'unknown',
+      'cannot tell',
+      sign(body, 'another secret'),
+    ],
+  ] as const)('explainSignature reports %s', ([, cause, words, signature]) => {
     const explanation = explainSignature(body, signature, secret, [
       { name: 'the API secret', secret: 'api-secret' },
     ]);
@@ -86,18 +112,18 @@ describe('a wrong signature is explained', () => {
     expect(explanation?.reason).not.toContain(secret);
   });
 
-  test('by the secret read as hex', () => {
+  test('explainSignature reports a secret that was read as hex', () => {
     expect(
       explainSignature(body, sign(body, Buffer.from('cafe', 'hex')), 'cafe')?.reason,
     ).toContain('read as hex');
   });
 
-  test('by bytes added after the body', () => {
+  test('explainSignature reports bytes that were added after the body', () => {
     const longer = Buffer.concat([body, Buffer.from('\n')]);
     expect(explainSignature(longer, sign(body), secret)).toMatchObject({ cause: 'body' });
   });
 
-  test('and a right one is not', () => {
+  test('explainSignature returns no explanation for a right signature', () => {
     expect(explainSignature(body, sign(body), secret)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
-// Moves an account from one database into another: interrupted anywhere, no payment is lost or made
-// twice, and the next run completes it.
+// Moving an account from one database to another: wherever the move is interrupted, it neither loses
+// nor repeats a payment, and the next run completes it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -144,9 +144,9 @@ function killed({ database, id }: Side, step: () => void): Side {
   return { database: stopping, id };
 }
 
-describe.skipIf(!hasPostgres)('moving an account to another database', () => {
+describe.skipIf(!hasPostgres)('moveAccount', () => {
   test(
-    'neither loses nor doubles a payment wherever it is killed',
+    'keeps every payment exactly once wherever the move is killed',
     { timeout: 60_000 },
     async () => {
       let from = await filledSide();
@@ -175,7 +175,7 @@ describe.skipIf(!hasPostgres)('moving an account to another database', () => {
     },
   );
 
-  test('is undone by moving back', async () => {
+  test('restores the original database if the account moves back', async () => {
     const [from, to] = [await filledSide(), await emptySide()];
     const contents = await contentsOf(from);
     await move(from, to);
@@ -183,7 +183,7 @@ describe.skipIf(!hasPostgres)('moving an account to another database', () => {
     await expectMoved(to, from, contents);
   });
 
-  test('by two processes at once has one result', async () => {
+  test('moves an account once if two processes move it together', async () => {
     const [from, to] = [await filledSide(), await emptySide()];
     const contents = await contentsOf(from);
     const runs = await Promise.allSettled([move(from, to), move(from, to)]);
@@ -193,7 +193,7 @@ describe.skipIf(!hasPostgres)('moving an account to another database', () => {
     await expectMoved(from, to, contents);
   });
 
-  test('in both directions at once leaves it in one database', async () => {
+  test('leaves an account in one database if two processes move it in opposite directions', async () => {
     const [one, other] = [await filledSide(), await emptySide()];
     const contents = await contentsOf(one);
     await Promise.allSettled([move(one, other), move(other, one)]);
@@ -201,7 +201,7 @@ describe.skipIf(!hasPostgres)('moving an account to another database', () => {
     await (first === true ? expectMoved(other, one, contents) : expectMoved(one, other, contents));
   });
 
-  test('waits for a process that works on a payment, and stops nothing meanwhile', async () => {
+  test('refuses to move an account while a process drives one of its payments', async () => {
     const [from, to] = [await filledSide(), await emptySide()];
     const journal = openSqlJournal(from.database, nobody);
     const claim = await journal.claim('id-going', 'host 1 x');
@@ -211,7 +211,7 @@ describe.skipIf(!hasPostgres)('moving an account to another database', () => {
     expect(await move(from, to, () => true)).toBe(10);
   });
 
-  test('names the database of its payments to whoever uses another', async () => {
+  test('names the new database to a process that still uses the old database', async () => {
     const [from, to, third] = [await filledSide(), await emptySide(), await emptySide()];
     await move(from, to);
     const refusal = await openSqlJournal(from.database, nobody)

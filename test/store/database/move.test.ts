@@ -1,5 +1,5 @@
-// Moves journal and inbox of a home into PostgreSQL: interrupted anywhere and run again, every row
-// is there once.
+// Moving journal and inbox of a home into PostgreSQL: wherever the move is interrupted, a second run
+// leaves each row in the database once.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,8 +87,8 @@ const payOnce = [
   '--json',
 ];
 
-describe.skipIf(!hasPostgres)('moving into a database', () => {
-  test('has one result, even if repeated', async () => {
+describe.skipIf(!hasPostgres)('moveInto', () => {
+  test('moves every payment and event once even if the move is repeated', async () => {
     const database = await emptyDatabase();
     const home = await newHome();
     expect(await moveInto(database, filesOf(home), nobody, Date.now)).toEqual({
@@ -99,7 +99,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     await isThere(database, home);
   });
 
-  test('is completed by the next run, wherever the previous run was interrupted', async () => {
+  test('completes an interrupted move in the next run', async () => {
     const home = await newHome();
     const files = filesOf(home);
     for (let allowed = 0; ; allowed += 1) {
@@ -122,7 +122,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     }
   });
 
-  test('closes the file for a process that still has it open', async () => {
+  test('closes the journal file for a process that still has the file open', async () => {
     const files = filesOf(await newHome());
     const journal = openJournal({
       path: files.journal.path,
@@ -137,7 +137,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     await expect(journal.begin(draft)).rejects.toThrow('its payments were moved into a database');
   });
 
-  test('updates only payments of which the file has a later version', async () => {
+  test('updates only payments whose version in the file is later', async () => {
     const database = await emptyDatabase();
     const home = await newHome();
     await moveInto(database, filesOf(home), nobody, Date.now);
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     ]);
   });
 
-  test('stops if another payment has the reference', async () => {
+  test('stops the move if another payment in the database has the reference', async () => {
     const database = await emptyDatabase();
     const home = await newHome();
     await moveInto(database, filesOf(home), nobody, Date.now);
@@ -168,7 +168,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     );
   });
 
-  test('leaves a home that cannot pay from its files any more', async () => {
+  test('prevents payments from the journal file after svcpay db move', async () => {
     const home = await newHome();
     const env = { SVCPAY_DATABASE_URL: await preparedDatabase(server()) };
     expect(await svcpay(['db', 'move', '--json'], { home, env })).toMatchObject({ exitCode: 0 });
@@ -181,7 +181,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     expect(run.error().message).toContain('moved into the database');
   });
 
-  test('is required before a home pays with the database', async () => {
+  test('requires svcpay db move before a home with a journal pays with the database', async () => {
     const here = {
       home: await newHome(),
       env: { SVCPAY_DATABASE_URL: await preparedDatabase(server()) },
@@ -196,7 +196,7 @@ describe.skipIf(!hasPostgres)('moving into a database', () => {
     expect(await svcpay(payOnce, here)).toMatchObject({ exitCode: 0 });
   });
 
-  test('is required for payments of the embedded sandbox only where the sandbox is paid', async () => {
+  test('requires svcpay db move of sandbox payments only before another sandbox payment', async () => {
     const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     expect(await svcpay(payOnce, { home })).toMatchObject({ exitCode: 0 });

@@ -1,4 +1,4 @@
-// What a payment costs a shared database and the service, as docs/scale.md promises it.
+// The load of a payment on a shared database and the service, as docs/scale.md states it.
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -45,7 +45,7 @@ async function counted(url: string) {
 }
 
 test.skipIf(!hasPostgres)(
-  'a payment needs no more requests, transactions and locks than docs/scale.md states',
+  'svcpay send needs no more requests, transactions and locks than docs/scale.md states',
   { timeout: 60_000 },
   async ({ around }) => {
     const server = await sharedPostgres();
@@ -71,7 +71,7 @@ test.skipIf(!hasPostgres)(
       expect(found.map((each, at) => Math.max(each, limits[at] ?? 0))).toEqual(limits);
     };
     await run(['db', 'upgrade', '--new']);
-    // The first one signs in and reads the list for the first time.
+    // The first payment signs in and reads the list for the first time.
     await cost(['--no-wait', '--ref', 'first']);
     noMore(await cost(['--no-wait']), 'without `--ref`');
     noMore(await cost(['--no-wait', '--ref', 'own']), 'with `--ref`');

@@ -40,12 +40,15 @@ async function abrupt(url: string): Promise<string> {
   return url.replace(`:${server().port}/`, `:${(door.address() as AddressInfo).port}/`);
 }
 
-test.skipIf(!hasPostgres)('a connection that ends immediately is opened again', async () => {
-  const database = postgresDatabase({
-    url: await abrupt(server().database()),
-    source: 'the test',
-    clock: () => performance.now(),
-  });
-  onTestFinished(() => database.close());
-  expect(await database.read((sql) => sql.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
-});
+test.skipIf(!hasPostgres)(
+  'postgresDatabase opens a new connection if the server ends the first connection immediately',
+  async () => {
+    const database = postgresDatabase({
+      url: await abrupt(server().database()),
+      source: 'the test',
+      clock: () => performance.now(),
+    });
+    onTestFinished(() => database.close());
+    expect(await database.read((sql) => sql.all('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+  },
+);

@@ -1,5 +1,5 @@
-// docs/scale.md as an operator follows it: roles with no more rights than it grants, its settings,
-// its archive, its backup.
+// docs/scale.md as an operator follows it: roles with only the granted rights, settings, archive and
+// backup.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,7 +19,7 @@ import { until } from '../../support/until.js';
 
 const page = readFileSync(join(resolve(import.meta.dirname, '../../..'), 'docs/scale.md'), 'utf8');
 
-/** The block of the page that has this in it. */
+/** The block of the page that contains `within`. */
 const block = (language: string, within: string): string =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))]
     .map(([, code = '']) => code)
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 test.skipIf(!hasPostgres)(
-  'roles, vacuum, archive and backup of docs/scale.md work as written',
+  'PostgreSQL commands of docs/scale.md work as written',
   { timeout: 120_000 },
   async ({ around, home }) => {
     const url = server.database();
@@ -120,7 +120,7 @@ test.skipIf(!hasPostgres)(
 );
 
 test.skipIf(!hasPgBouncer)(
-  'pgbouncer.ini of docs/scale.md takes connections as printed, with the passwords of the roles',
+  'pgbouncer.ini of docs/scale.md accepts connections with the passwords of the roles',
   { timeout: 60_000 },
   async ({ home }) => {
     const secured = await startPostgres({ password: 'of-the-owner' });
@@ -161,7 +161,7 @@ test.skipIf(!hasPgBouncer)(
 );
 
 test.skipIf(!hasPostgres)(
-  'the rows of a large table are estimated and not counted',
+  'svcpay db status estimates the rows of a large table instead of counting them',
   async ({ home }) => {
     const url = server.database();
     const env = { SVCPAY_DATABASE_URL: url };
@@ -182,7 +182,7 @@ test.skipIf(!hasPostgres)(
 );
 
 test.skipIf(!hasPostgres)(
-  'an account moves to a database of its own as docs/scale.md writes it',
+  'commands of docs/scale.md move an account to its own database',
   { timeout: 60_000 },
   async ({ around, home }) => {
     const [old, own] = [server.database(), server.database()];

@@ -1,5 +1,5 @@
-// The two schemas of journal and inbox, as SQLite and PostgreSQL understand them: the same tables,
-// columns, keys and indexes, apart from what only one of them needs.
+// The schemas of journal and inbox in SQLite and PostgreSQL: equal tables, columns, keys and indexes,
+// apart from the tables that only one database needs.
 import Database from 'libsql';
 import * as v from 'valibot';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -119,8 +119,8 @@ async function inPostgres(part: Part): Promise<Tables> {
   );
 }
 
-describe.skipIf(!hasPostgres)('SQLite and PostgreSQL have the same tables', () => {
-  test('in the journal, apart from the limit clock of a file and the limits of a database', async () => {
+describe.skipIf(!hasPostgres)('database schema', () => {
+  test('defines equal journal tables in SQLite and PostgreSQL except for limits', async () => {
     const { limit_clocks: clocks, ...file } = inSqlite(journalSteps);
     const { account_limits: limits, ...database } = await inPostgres(journalPart);
     expect(database).toEqual(file);
@@ -129,7 +129,7 @@ describe.skipIf(!hasPostgres)('SQLite and PostgreSQL have the same tables', () =
     expect(file['payments']).toContain('scope, opened_at WHERE unfinished = 1');
   });
 
-  test('in the inbox, apart from how workers share a backlog', async () => {
+  test('defines equal inbox tables in SQLite and PostgreSQL except for leases', async () => {
     const { workers, ...file } = inSqlite(inboxSteps);
     const { leases, ...database } = await inPostgres(inboxPart);
     const onlyThere = ['received_at', 'consumer, txn_id, event_id'];

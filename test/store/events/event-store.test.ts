@@ -1,4 +1,4 @@
-// What the inbox promises, in SQLite and in PostgreSQL: the log of events and its backlog.
+// The guarantees of the inbox in SQLite and in PostgreSQL: the log of events and its backlog.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ const append = (
     plain,
   );
 
-/** Opens another one on the same file or database each time that it is called. */
+/** Each call opens another store on one file or database. */
 type Open = (now?: () => number) => Promise<EventStore>;
 
 async function inFile(): Promise<Open> {
@@ -76,14 +76,14 @@ function closed(store: EventStore): EventStore {
   return store;
 }
 
-test('an event store in a file is readable only by its owner', async () => {
+test('openEventStore creates a file that is readable only by its owner', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-events-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   await append(closed(openEventStore(join(folder, 'events.db'), Date.now)), ['a']);
   expect(statSync(join(folder, 'events.db')).mode & 0o777).toBe(0o600);
 });
 
-test('an event store whose file was removed refuses every further event', async () => {
+test('event store refuses every further event after its file was removed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-events-'));
   const store = closed(openEventStore(join(folder, 'events.db'), Date.now));
   await append(store, ['a']);
@@ -93,10 +93,10 @@ test('an event store whose file was removed refuses every further event', async 
 
 const places: [string, () => Promise<Open>][] = [['SQLite', inFile]];
 if (hasPostgres) places.push(['PostgreSQL', () => inPostgres(url)]);
-if (hasPgBouncer) places.push(['PostgreSQL by way of PgBouncer', () => inPostgres(pooled)]);
+if (hasPgBouncer) places.push(['PostgreSQL through PgBouncer', () => inPostgres(pooled)]);
 
-describe.each(places)('the event store in %s', (_name, place) => {
-  test('returns the received bytes, even after a restart', async () => {
+describe.each(places)('event store in %s', (_name, place) => {
+  test('returns the received bytes of an event even after a restart', async () => {
     const open = await place();
     const store = await open();
     const odd: ReceivedEvent = {
@@ -114,7 +114,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(Buffer.from((await again.read(1))?.body ?? [])).toEqual(odd.body);
   });
 
-  test('compares an event with the earlier ones of its transaction', async () => {
+  test('compares an event with the earlier events of its transaction', async () => {
     const store = await (await place())();
     const events = [
       payload('a', 'quoted', 1),
@@ -138,7 +138,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     );
   });
 
-  test('numbers a large group in order of arrival, and compares each event with all earlier ones', async () => {
+  test('numbers a large group of events in order of arrival', async () => {
     const store = await (await place())();
     const names = Array.from({ length: 90 }, (_, at) => `t${at % 70}`);
     const stored = await store.append(
@@ -155,7 +155,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await all(store.since(0))).toMatchObject(expected);
   });
 
-  test('queues an event once if it is received twice', async () => {
+  test('queues an event once if the event is received twice', async () => {
     const store = await (await place())();
     const event = received(payload('a', 'quoted', 1));
     await store.append([event], ['x'], placeOf);
@@ -163,7 +163,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await store.leases.take('x', 'one', 10)).toEqual([{ eventId: 1, txnId: 'a' }]);
   });
 
-  test('writes all of a group or nothing', async () => {
+  test('writes no event of a group if one event fails', async () => {
     const store = await (await place())();
     const broken = (): never => {
       throw new Error('no place');
@@ -172,7 +172,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect([await all(store.since(0)), await store.backlog()]).toEqual([[], []]);
   });
 
-  test('keeps the backlog per consumer, in order, until events are settled', async () => {
+  test('keeps events in the backlog of each consumer until they are settled', async () => {
     const store = await (await place())();
     await append(store, ['a', 'b', 'a'], ['x', 'y']);
     await store.leases.settle('x', 'one', [1, 3]);
@@ -190,7 +190,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     ]);
   });
 
-  test('leases a transaction to one worker until it is released or the lease runs out', async () => {
+  test('leases a transaction to one worker until its release or the end of the lease', async () => {
     let now = 1_000;
     const open = await place();
     const [one, two] = [await open(() => now), await open(() => now)];
@@ -209,7 +209,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await one.leases.take('x', 'one', 10)).toHaveLength(2);
   });
 
-  test('deletes old events, except the backlog and the newest', async () => {
+  test('deletes old events except the backlog and the newest event', async () => {
     const store = await (await place())();
     await store.append([received(payload('a'), 1)], ['x'], plain);
     await store.append([received(payload('b'), 1), received(payload('c'), 1)], [], plain);
@@ -218,7 +218,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect((await all(store.since(0))).map(({ txnId }) => txnId)).toEqual(['a', 'c']);
   });
 
-  test('finds events since an instant, page by page', async () => {
+  test('finds all events since an instant across pages', async () => {
     const store = await (await place())();
     await store.append(
       Array.from({ length: 450 }, (_, n) => received(payload(`t${n}`), n)),
@@ -230,7 +230,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     );
   });
 
-  test('finds the transactions whose last event is not final', async () => {
+  test('finds the transactions whose last event has no final state', async () => {
     const store = await (await place())();
     const events = [
       payload('a', 'quoted', 1),
@@ -250,7 +250,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await store.unfinished(51, ['completed'], 10)).toEqual([]);
   });
 
-  test('recognises an event that two receivers get at once', async () => {
+  test('recognizes a duplicate event that two receivers get at once', async () => {
     const open = await place();
     const [one, two] = [await open(), await open()];
     const event = received(payload('a', 'quoted', 1));
@@ -261,7 +261,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await one.backlog()).toMatchObject([{ consumer: 'x', count: 1 }]);
   });
 
-  test('reports a lease as lost only if another worker has it', async () => {
+  test('reports a lease as lost only if another worker has the lease', async () => {
     const store = await (await place())();
     const renewed: boolean[] = [];
     for (let turn = 0; turn < 40; turn += 1) {
@@ -285,7 +285,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(renewed.filter((kept) => !kept)).toEqual([]);
   });
 
-  test('loses no event that arrives while its lease ends', async () => {
+  test('keeps every event that arrives while the lease of its transaction ends', async () => {
     const open = await place();
     const [one, two] = [await open(), await open()];
     const handed: number[] = [];
@@ -303,7 +303,7 @@ describe.each(places)('the event store in %s', (_name, place) => {
     expect(await one.backlog()).toEqual([]);
   });
 
-  test('lists consumers by the clock of the inbox, renames them with their backlog, and removes them', async () => {
+  test('lists, renames and removes consumers with their backlog', async () => {
     const open = await place();
     let now = 1_000_000;
     const store = await open(() => now);

@@ -1,4 +1,4 @@
-// How often all pages of a SQLite file are read, and its locks.
+// The daily check of all pages of a SQLite file, and its locks.
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ function damage({ path }: SqliteFile): void {
   closeSync(file);
 }
 
-test('all pages are read once a day, and if no time is given', () => {
+test('openSqlite checks all pages of a file once a day', () => {
   const file = bigFile();
   const start = Date.UTC(2026, 0, 1);
   const openAt = (ms: number): void => void openSqlite(file, () => start + ms).close();
@@ -46,7 +46,7 @@ test('all pages are read once a day, and if no time is given', () => {
   expect(() => openAt(-25 * hourMs)).toThrow('is damaged');
 });
 
-test('opening a file again in one process keeps the lock that its write-ahead log depends on', () => {
+test('openSqlite keeps the lock of the write-ahead log if one process opens a file twice', () => {
   const file = bigFile();
   const [first] = [openSqlite(file), openSqlite(file)];
   const other = (action: string): string =>

@@ -1,5 +1,5 @@
-// Files and tables reach the next version step by step, wherever an upgrade is killed. Files of
-// newer versions, development builds and other programs are left alone.
+// Files and tables reach the next version step by step, wherever an upgrade is killed. svcpay never
+// changes files of newer versions, development builds and other programs.
 import {
   existsSync,
   mkdtempSync,
@@ -65,8 +65,8 @@ const notes = refs.map((ref) => ({ ref, note: `of ${ref}` }));
 const upgradedRows =
   'SELECT ref, note FROM payments JOIN attempts ON payment_id = id ORDER BY payments.rowid';
 
-describe('a journal file of version 1', () => {
-  test('is upgraded by a second step with every payment, and a private copy is kept', () => {
+describe('upgrade of a journal file from version 1', () => {
+  test('upgrades every payment of the journal file and keeps a private copy of the file', () => {
     const path = fileOf('journal.db');
     openSqlite(nextJournalIn(path)).close();
     expect(rowsOf(path, upgradedRows)).toEqual(notes);
@@ -76,7 +76,7 @@ describe('a journal file of version 1', () => {
     expect(statSync(copyOf(path, 1)).mode & 0o777).toBe(0o600);
   });
 
-  test('is upgraded completely by the next process, wherever the previous one was killed', async () => {
+  test('completes the upgrade in the next process wherever the previous process was killed', async () => {
     const died = await upgradedWhereverKilled(
       'test/store/fixtures/next-version.js#nextJournalIn',
       () => fileOf('journal.db'),
@@ -89,7 +89,7 @@ describe('a journal file of version 1', () => {
   });
 });
 
-test('an inbox file of version 1 is upgraded by a second step with its backlog', () => {
+test('openSqlite upgrades an inbox file of version 1 with its backlog', () => {
   const path = fileOf('events.db');
   openSqlite(nextInboxIn(path)).close();
   expect(rowsOf(path, 'SELECT note FROM events JOIN backlog ON event_id = id')).toEqual(
@@ -106,7 +106,7 @@ const files: readonly (readonly [string, (path: string) => SqliteFile])[] = [
 /** The marks and the last versions of files that no release wrote. */
 const developed = { journal: [0x7376706a, 5], inbox: [0x73767065, 3], sandbox: [0x73767073, 8] };
 
-describe.each(files)('a %s file', (name, fileIn) => {
+describe.each(files)('file of the %s', (name, fileIn) => {
   function made(change: string): string {
     const path = join(newFolder(), 'file.db');
     const db = openSqlite(fileIn(path));
@@ -122,21 +122,21 @@ describe.each(files)('a %s file', (name, fileIn) => {
     expect(existsSync(copyOf(path, 1))).toBe(false);
   }
 
-  test('of a newer version is not changed', () => {
+  test('refuses a file of a newer version without changing the file', () => {
     expectUnchanged(made('PRAGMA user_version = 99'), 'was written by a newer svcpay');
   });
 
   test.each([
     ['a development build', name],
-    ['an early development build, without a mark', undefined],
-  ] as const)('of %s is refused and not changed', (_which, of) => {
+    ['an early development build that set no application id', undefined],
+  ] as const)('refuses a file of %s without changing the file', (_which, of) => {
     const [mark, version] =
       of === undefined ? [0, 2] : (developed[of as keyof typeof developed] ?? []);
     const path = made(`PRAGMA application_id = ${mark}; PRAGMA user_version = ${version}`);
     expectUnchanged(path, 'was written by a development build or another program');
   });
 
-  test('of another program is refused and not changed', () => {
+  test('refuses a file of another program without changing the file', () => {
     const path = join(newFolder(), 'file.db');
     const db = new Database(path);
     db.exec('CREATE TABLE notes (text TEXT)');
@@ -145,7 +145,7 @@ describe.each(files)('a %s file', (name, fileIn) => {
   });
 });
 
-test('a home of a development build is refused with exit 2 and what to do', async () => {
+test('svcpay refuses the home of a development build with exit code 2 and a hint', async () => {
   const home = newFolder();
   await fillHome(home);
   for (const [file, [mark, version]] of [
@@ -175,15 +175,15 @@ function emptyDatabase(url = server().database()): Postgres {
   return database;
 }
 
-describe.skipIf(!hasPostgres)('journal tables of version 1 in PostgreSQL', () => {
-  test('are created only in a database that is meant to be new', async () => {
+describe.skipIf(!hasPostgres)('upgradeTables in PostgreSQL', () => {
+  test('creates journal tables only in a database that is declared as new', async () => {
     const database = emptyDatabase();
     for (const action of [checkTables, upgradeTables])
       await expect(action(database, journalPart)).rejects.toThrow(
         expect.objectContaining({ kind: 'usage', next: { do: 'create-tables' } }),
       );
     await upgradeTables(database, journalPart, { isNew: true });
-    // The second part belongs to a database that is known.
+    // The second part belongs to a known database.
     await upgradeTables(database, inboxPart);
   });
 
@@ -201,7 +201,7 @@ describe.skipIf(!hasPostgres)('journal tables of version 1 in PostgreSQL', () =>
   }
   const upgraded = 'SELECT ref, note FROM payments JOIN attempts ON payment_id = id ORDER BY id';
 
-  test('are upgraded by a second step with every payment, after a notice', async () => {
+  test('upgrades every payment of the journal tables after a notice', async () => {
     const database = await filledDatabase();
     const announced: number[] = [];
     await upgradeTables(database, nextJournalPart, {
@@ -215,7 +215,7 @@ describe.skipIf(!hasPostgres)('journal tables of version 1 in PostgreSQL', () =>
     await expect(checkTables(database, inboxPart)).resolves.toMatchObject({ generation: 1 });
   });
 
-  test('are upgraded once by two processes at once', async () => {
+  test('upgrades the journal tables once if two processes upgrade together', async () => {
     const url = server().database();
     const [one, other] = [await filledDatabase(url), emptyDatabase(url)];
     const announced: number[] = [];
@@ -229,7 +229,7 @@ describe.skipIf(!hasPostgres)('journal tables of version 1 in PostgreSQL', () =>
     expect(announced).toEqual([1]);
   });
 
-  test('stay as they are if the step fails', async () => {
+  test('leaves the journal tables unchanged if a step fails', async () => {
     const database = await filledDatabase();
     const steps = [...journalPart.steps, 'DROP TABLE attempts; DROP TABLE nothing;'];
     await expect(upgradeTables(database, { ...journalPart, steps })).rejects.toThrow('nothing');
@@ -237,7 +237,7 @@ describe.skipIf(!hasPostgres)('journal tables of version 1 in PostgreSQL', () =>
     expect(await database.read((sql) => sql.all('SELECT 1 FROM attempts LIMIT 1'))).toHaveLength(1);
   });
 
-  test('are asked for by a program that needs the next version', async () => {
+  test('checkTables suggests an upgrade if the program needs a later version of the tables', async () => {
     const database = await filledDatabase();
     await expect(checkTables(database, nextJournalPart)).rejects.toThrow(
       expect.objectContaining({
@@ -249,7 +249,7 @@ describe.skipIf(!hasPostgres)('journal tables of version 1 in PostgreSQL', () =>
 });
 
 test.skipIf(!hasPostgres)(
-  'a database of a development build or another program is refused and not changed',
+  'upgradeTables refuses a database of another program without changing the database',
   async () => {
     const url = server().database();
     const name = new URL(url).pathname.slice(1);
@@ -268,11 +268,11 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-describe('an emptied journal', () => {
+describe('emptied journal file', () => {
   test.for([
-    ['the settings tell of payments', true, ''],
-    ['its log is still there', false, 'not empty'],
-  ] as const)('is damaged if %s', ([_why, isKnown, log]) => {
+    ['the settings record earlier payments', true, ''],
+    ['its write-ahead log still exists', false, 'not empty'],
+  ] as const)('reports an emptied journal file as damaged if %s', ([_why, isKnown, log]) => {
     const path = fileOf('journal.db');
     writeFileSync(path, '');
     if (log !== '') writeFileSync(`${path}-wal`, log);
@@ -280,7 +280,7 @@ describe('an emptied journal', () => {
     expect(statSync(path).size).toBe(0);
   });
 
-  test('is a new one without traces of an old one', async () => {
+  test('accepts an empty journal file as new without traces of an earlier journal', async () => {
     const path = fileOf('journal.db');
     writeFileSync(path, '');
     const journal = open(path);

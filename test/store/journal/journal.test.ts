@@ -160,8 +160,8 @@ const journals: [string, () => Journal][] = [
   ['memory', () => memoryJournal(emptyStore(), isAlive, () => present)],
 ];
 
-describe.each(journals)('the journal in %s', (_name, open) => {
-  test('opens a payment once for a reference', async () => {
+describe.each(journals)('journal in %s', (_name, open) => {
+  test('opens one payment per reference', async () => {
     const journal = open();
     const first = await journal.begin(draft());
     expect(first).toMatchObject({
@@ -171,7 +171,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.begin(draft())).toEqual({ found: 'ref', payment: first.payment });
   });
 
-  test('lists the runs of batches and who was paid in them', async () => {
+  test('lists the runs of batches and the payees paid in each run', async () => {
     const journal = open();
     const mark = (run: string, name: string) => ({ run, row: JSON.stringify({ name }) });
     const [october, november] = ['2026-10-22T08:00:00.000Z a', '2026-11-21T08:00:00.000Z a'];
@@ -193,7 +193,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     ]);
   });
 
-  test('finds references that differ in case and blanks', async () => {
+  test('finds references that differ only in letter case and spaces', async () => {
     const journal = open();
     const { scope } = draft();
     for (const ref of ['P1 ', 'p\u00A01', 'p2']) await journal.begin(draft({ ref }));
@@ -204,20 +204,20 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.alike('another', 'p1')).toEqual([]);
   });
 
-  test('opens a payment once if the answer to the commit is lost', async () => {
+  test('opens one payment if the answer to the commit is lost', async () => {
     const journal = open();
     const given = draft();
     const first = await journal.begin(given);
     expect(await journal.begin(given)).toMatchObject({ payment: first.payment });
   });
 
-  test('separates scopes', async () => {
+  test('opens separate payments for one reference in two scopes', async () => {
     const journal = open();
     await journal.begin(draft());
     expect(await journal.begin(draft({ scope: 'ne02' }))).toMatchObject({ found: 'new' });
   });
 
-  test('stores every field of a payment and of its attempts, including null', async () => {
+  test('stores every field of a payment and its attempts', async () => {
     const journal = open();
     const terms = { maxFee: { percent: '1' }, maxRateLoss: '2' };
     const payment = await written(
@@ -240,25 +240,28 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     });
   });
 
-  test.each(['id-find', 't-first', 't-second', 'R-find', 'R-find~2'])(
-    'finds a payment by %s',
-    async (name) => {
-      const journal = open();
-      const payment = await written(
-        journal,
-        draft({ id: 'id-find', ref: 'R-find' }),
-        { attempt: { ...quoted.attempt, txnId: 't-first' } },
-        became('lapsed', 'expired'),
-        again,
-        { attempt: { ...quoted.attempt, txnId: 't-second' } },
-      );
-      expect(await journal.find('ne01', name)).toEqual(payment);
-      expect(await journal.find('elsewhere', name)).toBeUndefined();
-      expect(await journal.find('ne01', 'R-find~3')).toBeUndefined();
-    },
-  );
+  test.each([
+    ['its id', 'id-find'],
+    ['the transaction id of its first attempt', 't-first'],
+    ['the transaction id of its second attempt', 't-second'],
+    ['its reference', 'R-find'],
+    ['the reference of its second attempt', 'R-find~2'],
+  ])('finds a payment by %s', async (_by, name) => {
+    const journal = open();
+    const payment = await written(
+      journal,
+      draft({ id: 'id-find', ref: 'R-find' }),
+      { attempt: { ...quoted.attempt, txnId: 't-first' } },
+      became('lapsed', 'expired'),
+      again,
+      { attempt: { ...quoted.attempt, txnId: 't-second' } },
+    );
+    expect(await journal.find('ne01', name)).toEqual(payment);
+    expect(await journal.find('elsewhere', name)).toBeUndefined();
+    expect(await journal.find('ne01', 'R-find~3')).toBeUndefined();
+  });
 
-  test('finds one or two payments by the start of a transaction id', async () => {
+  test('finds payments by the start of a transaction id', async () => {
     const journal = open();
     const first = await written(
       journal,
@@ -277,7 +280,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.beginning('elsewhere', '3c335075')).toEqual([]);
   });
 
-  test('lists the payments of an account by their last submission, newest first', async () => {
+  test('lists the payments of an account by their last submission with the newest first', async () => {
     const journal = open();
     const account = 'ne01-latest';
     await written(journal, draft({ account, ref: 'only quoted' }), quoted);
@@ -299,7 +302,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.latest('ne01-nobody', 2)).toEqual([]);
   });
 
-  test('lists of the latest payments only those that changed lately and mention a text', async () => {
+  test('lists only recently changed payments that mention a text', async () => {
     const journal = open();
     const account = 'ne01-only';
     const orders = [
@@ -358,7 +361,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     ],
     ['lapsed', [quoted, became('lapsed', 'expired')], false],
   ];
-  test('lists unfinished payments, oldest first', async () => {
+  test('lists unfinished payments with the oldest first', async () => {
     const journal = open();
     for (const [ref, steps] of ends) {
       present += 1;
@@ -372,23 +375,27 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   });
 
   const rivals: readonly [why: string, steps: Step[], found: 'once' | 'new'][] = [
-    ['was only requested', [], 'new'],
-    ['was only quoted', [quoted], 'new'],
-    ['was submitted', [quoted, submitted], 'once'],
-    ['was paid', [quoted, submitted, became('paid', 'completed')], 'once'],
-    ['ended as error', [quoted, submitted, became('error', 'error')], 'once'],
-    ['expired after it was submitted', [quoted, submitted, became('unknown', 'expired')], 'once'],
+    ['ignores a requested payment', [], 'new'],
+    ['ignores a quoted payment', [quoted], 'new'],
+    ['finds a submitted payment', [quoted, submitted], 'once'],
+    ['finds a paid payment', [quoted, submitted, became('paid', 'completed')], 'once'],
+    ['finds a payment in the state `error`', [quoted, submitted, became('error', 'error')], 'once'],
     [
-      'has an earlier attempt of unknown outcome',
+      'finds a submitted payment that expired',
+      [quoted, submitted, became('unknown', 'expired')],
+      'once',
+    ],
+    [
+      'finds a payment whose earlier attempt has an unknown outcome',
       [quoted, submitted, became('unknown', 'expired'), { ...again, ...abandoned }],
       'once',
     ],
-    ['was abandoned', [quoted, abandoned], 'new'],
-    ['failed', [quoted, submitted, became('failed', 'rejected')], 'new'],
-    ['lapsed', [quoted, became('lapsed', 'usercanceled')], 'new'],
+    ['ignores an abandoned payment', [quoted, abandoned], 'new'],
+    ['ignores a failed payment', [quoted, submitted, became('failed', 'rejected')], 'new'],
+    ['ignores a lapsed payment', [quoted, became('lapsed', 'usercanceled')], 'new'],
   ];
   test.each(rivals)(
-    'finds a payment with an equal idempotency key that %s',
+    'begin %s if a new payment has an equal idempotency key',
     async (_why, steps, found) => {
       const journal = open();
       await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
@@ -402,7 +409,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     },
   );
 
-  test('returns the payment that has paid instead of the abandoned one with the reference', async () => {
+  test('returns the submitted payment of an idempotency key instead of the abandoned payment', async () => {
     const journal = open();
     await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), abandoned);
     await written(
@@ -418,12 +425,12 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   const lapsed: Step = { attempt: { state: 'lapsed', txnState: 'expired' } };
 
   test.each<[string, readonly Step[], number]>([
-    ['nothing was created', [abandoned], 1],
-    ['a quote was declined', [quoted, abandoned], 2],
+    ['svcpay created no transaction', [abandoned], 1],
+    ['the person declined a quote', [quoted, abandoned], 2],
     ['a quote was cancelled', [quoted, abandoned, lapsed], 2],
-    ['a further attempt was abandoned', [quoted, lapsed, again, abandoned], 2],
-    ['a further quote expired', [quoted, lapsed, again, quoted, lapsed], 3],
-  ])('gives another order a reference under which %s', async (_why, steps, number) => {
+    ['the next attempt was abandoned', [quoted, lapsed, again, abandoned], 2],
+    ['the quote of the next attempt expired', [quoted, lapsed, again, quoted, lapsed], 3],
+  ])('accepts another order under a reference if %s', async (_why, steps, number) => {
     const journal = open();
     const before = await written(journal, draft(), ...steps);
     const order = {
@@ -456,12 +463,15 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   });
 
   test.each<[string, readonly Step[]]>([
-    ['is open', []],
-    ['has an open quote', [quoted]],
-    ['was submitted and refused', [quoted, submitted, lapsed]],
-    ['was submitted before its last attempt', [quoted, submitted, lapsed, again, abandoned]],
-    ['failed', [quoted, became('failed', 'failed'), again, abandoned]],
-  ])('leaves a reference to its payment if the payment %s', async (_why, steps) => {
+    ['its payment is open', []],
+    ['its payment has an open quote', [quoted]],
+    ['the service refused its submitted payment', [quoted, submitted, lapsed]],
+    [
+      'an earlier attempt of its payment was submitted',
+      [quoted, submitted, lapsed, again, abandoned],
+    ],
+    ['its payment failed', [quoted, became('failed', 'failed'), again, abandoned]],
+  ])('refuses another order under a reference if %s', async (_why, steps) => {
     const journal = open();
     await written(journal, draft(), ...steps);
     expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({
@@ -470,7 +480,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     });
   });
 
-  test('keeps a reference with a payment that a process works on', async () => {
+  test('refuses another order under a reference while a process drives its payment', async () => {
     const journal = open();
     const { id } = await written(journal, draft(), abandoned);
     await journal.claim(id, 'one');
@@ -479,7 +489,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     });
   });
 
-  test('gives a payment to one process at a time', async () => {
+  test('lets only one process claim a payment', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft());
     const claim = await journal.claim(payment.id, 'one');
@@ -490,10 +500,10 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   });
 
   test.each<[string, string, number]>([
-    ['its process is dead', 'dead', now],
-    ['its lease ran out', 'one', now + leaseMs],
+    ['the first process is dead', 'dead', now],
+    ['the lease of the first process ran out', 'one', now + leaseMs],
     ['the clock was set back', 'one', now - 1],
-  ])('gives a payment to another process if %s', async (_why, owner, at) => {
+  ])('lets a second process claim a payment if %s', async (_why, owner, at) => {
     const journal = open();
     const { payment } = await journal.begin(draft());
     const first = await journal.claim(payment.id, owner);
@@ -525,7 +535,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect((await journal.read(payment.id))?.attempts).toMatchObject([{ state: 'paid' }]);
   });
 
-  test('extends the lease with every write, and with extendLease during a request', async () => {
+  test('extends a lease with each write and each call of extendLease', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft());
     const claim = await journal.claim(payment.id, 'one');
@@ -540,7 +550,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     await expect(journal.extendLease(claim!)).rejects.toBeInstanceOf(LostClaim);
   });
 
-  test('releases only its own claim', async () => {
+  test('releases a payment only for the process that holds the claim', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft());
     const first = await journal.claim(payment.id, 'dead');
@@ -551,7 +561,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.claim(payment.id, 'three')).toBeDefined();
   });
 
-  test('sums, before an attempt is submitted, all that the account spent and did not get back', async () => {
+  test('sums the spending of an account before it submits an attempt', async () => {
     const journal = open();
     present = now - day - 1;
     await written(
@@ -609,7 +619,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(await journal.read(payment.id)).toEqual(after.payment);
   });
 
-  test('submits one of two payments that together exceed a limit', async () => {
+  test('submits only one of two payments that together exceed a limit', async () => {
     const journal = open();
     const submit = async (ref: string): Promise<unknown> => {
       const { payment } = await journal.begin(draft({ ref }));
@@ -631,7 +641,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(sums(await journal.spent('ne01', service))).toEqual({ BTC: 0.5 });
   });
 
-  test('stores texts with SQL syntax', async () => {
+  test('stores text with SQL syntax unchanged', async () => {
     const journal = open();
     const ref = `'); DROP TABLE payments; -- \\' $1 ? ?? \u2028 \uD83D\uDE00`;
     const payment = await written(journal, draft({ ref, idempotencyKey: `E'\\'` }), {
@@ -655,9 +665,9 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     ago: 0,
   };
   test.each<[string, Step[]]>([
-    ['does not have', []],
+    ['a payment that the journal lacks', []],
     [
-      'has as a quote',
+      'a payment whose attempt the journal has as a quote',
       [
         quoted,
         became('lapsed', 'expired'),
@@ -665,10 +675,13 @@ describe.each(journals)('the journal in %s', (_name, open) => {
         { attempt: { ...quoted.attempt, txnId: 'found' } },
       ],
     ],
-    ['abandoned', [{ ...again, ...abandoned }]],
-    ['knows only a failed attempt before', [quoted, submitted, became('failed', 'failed')]],
-    ['knows only a later attempt of', [{ attempt: requested(3) }]],
-  ])('imports once an attempt of a payment that it %s', async (_why, steps) => {
+    ['an abandoned payment', [{ ...again, ...abandoned }]],
+    [
+      'a payment with only an earlier failed attempt in the journal',
+      [quoted, submitted, became('failed', 'failed')],
+    ],
+    ['a payment with a later attempt in the journal', [{ attempt: requested(3) }]],
+  ])('imports only once an attempt of %s', async (_why, steps) => {
     const journal = open();
     const given = draft({ idempotencyKey: 'hash' });
     if (steps.length > 0) await written(journal, draft({ idempotencyKey: 'hash' }), ...steps);
@@ -694,7 +707,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
       await expect(journal.write(working, {})).rejects.toBeInstanceOf(LostClaim);
   });
 
-  test('counts amounts received elsewhere in another currency, but not in an own wallet', async () => {
+  test('counts amounts received in another currency unless an own wallet receives them', async () => {
     const journal = open();
     const request = '{"receives":{"ccy":"VND","value":"500000"}}';
     const unstated = '{"body":{"destReq":{"ccy":"VND"}}}';
@@ -715,22 +728,22 @@ describe.each(journals)('the journal in %s', (_name, open) => {
   const unknown = became('unknown', 'expired');
   test.each<[string, Step[], Record<string, number>]>([
     [
-      'next to the attempt after it',
+      'together with the next attempt',
       [quoted, submitted, unknown, again, second, more],
       { BTC: 1.2, VND: 500_000 * 2 },
     ],
     [
-      'while the attempt after it is not submitted',
+      'while the next attempt is not submitted',
       [quoted, submitted, unknown, again, second],
       { BTC: 0.5, VND: 500_000 },
     ],
     [
-      'though the attempt after it failed',
+      'even if the next attempt failed',
       [quoted, submitted, unknown, again, second, more, became('failed', 'failed')],
       { BTC: 0.5, VND: 500_000 },
     ],
     [
-      'until it failed',
+      'only until the service reports its failure',
       [
         quoted,
         submitted,
@@ -742,7 +755,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
       ],
       { BTC: 0.7, VND: 500_000 },
     ],
-  ])('counts an attempt of unknown outcome %s', async (_when, steps, counted) => {
+  ])('counts an attempt of unknown outcome against limits %s', async (_when, steps, counted) => {
     const journal = open();
     await written(
       journal,
@@ -754,7 +767,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(sums(await journal.spent('ne01', service))).toEqual({});
   });
 
-  test('returns at submission another payment with the idempotency key that may have paid', async () => {
+  test('reports a rival payment with an equal idempotency key at the submission', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft({ ref: 'first', idempotencyKey: 'hash' }));
     const claim = await journal.write(
@@ -777,7 +790,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
     expect(seen).toEqual(['second']);
   });
 
-  test('writes nothing if the submission is refused', async () => {
+  test('leaves a payment unchanged if a check refuses the submission', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft());
     const claim = await journal.write(
@@ -804,7 +817,7 @@ describe.each(journals)('the journal in %s', (_name, open) => {
       [quoted, { attempt: { state: 'submitting', submittedAt: now } }],
     ],
     [
-      'from submitting back to quoted while it stays dated',
+      'from submitting back to quoted with a submission time',
       [quoted, submitted, { attempt: { state: 'quoted' } }],
     ],
     [
@@ -820,16 +833,16 @@ describe.each(journals)('the journal in %s', (_name, open) => {
       [quoted, submitted, became('paid', 'completed'), became('failed', 'failed')],
     ],
     [
-      'to a new attempt that is already being submitted',
+      'to a new attempt that is already submitting',
       [{ attempt: { ...requested(2), ...submitted.attempt, txnId: 't' } }],
     ],
-  ])('refuses a move %s', async (_why, steps) => {
+  ])('refuses a state change %s', async (_why, steps) => {
     const journal = open();
     await expect(written(journal, draft(), ...steps)).rejects.toThrow(/[Jj]ournal/);
   });
 });
 
-test('a journal in SQLite reads the clock while it holds the lock', async () => {
+test('journal in SQLite reads the clock only while it holds the lock', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-journal-'));
   const path = join(folder, 'journal.db');
   const isFree: boolean[] = [];

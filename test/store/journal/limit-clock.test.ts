@@ -1,4 +1,4 @@
-// The clock by which limits count a day, under clocks that jump.
+// The clock by which daily limits count, if the clocks of machine and service jump.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { advanced, kept, type LimitClock } from '../../../src/store/journal/spending.js';
@@ -15,43 +15,53 @@ function passed(machine: number, service: number | null): number {
 }
 
 test.for([
-  ['moves with the machine', hour, null, hour],
-  ['moves with both clocks', hour, hour, hour],
-  ['is not slowed by dates of whole seconds', hour, hour - 900, hour],
-  ['has passed a pause of two years that both clocks saw', 2 * year, 2 * year, 2 * year],
-  ["ignores a jump ahead that the service's clock does not confirm", 2 * day, hour, hour],
+  ['advances with the machine clock', hour, null, hour],
+  ['advances with both clocks', hour, hour, hour],
   [
-    "ignores an answer with a later date that the machine's clock does not confirm",
+    'keeps the pace of the machine clock despite service dates in whole seconds',
+    hour,
+    hour - 900,
+    hour,
+  ],
+  ['counts a pause of two years that both clocks confirm', 2 * year, 2 * year, 2 * year],
+  [
+    'ignores a jump of the machine clock that the service clock does not confirm',
+    2 * day,
+    hour,
+    hour,
+  ],
+  [
+    'ignores a later date of the service that the machine clock does not confirm',
     hour,
     2 * day,
     hour,
   ],
-  ["follows the service when the machine's clock was set back", -3 * year, hour, hour],
-  ['follows the machine when an answer has an earlier date', hour, -3 * year, hour],
-  ['ignores a jump of years without a service to ask', 3 * year, null, 0],
-  ['stands still for a moment when the only clock was set back', -3 * year, null, 0],
-  ['takes a jump of two days for time without a service to ask', 2 * day, null, 2 * day],
-] as const)('%s', ([, machine, service, expected]) => {
+  ['follows the service if the machine clock is set back', -3 * year, hour, hour],
+  ['follows the machine if the service returns an earlier date', hour, -3 * year, hour],
+  ['ignores a jump of years of the machine clock if no service clock is known', 3 * year, null, 0],
+  ['stands still if the only known clock is set back', -3 * year, null, 0],
+  ['counts a jump of two days as time if no service clock is known', 2 * day, null, 2 * day],
+] as const)('limit clock %s', ([, machine, service, expected]) => {
   expect(passed(machine, service)).toBe(expected);
 });
 
-test('the limit clock begins with the machine clock', () => {
+test('limit clock starts at the time of the machine clock', () => {
   expect(advanced(undefined, noon, null)).toEqual({ time: noon, machine: noon, service: null });
 });
 
-test('a reading without the service does not replace one with it', () => {
+test('limit clock keeps a reading with the service clock over a reading without the service clock', () => {
   const dated = { time: noon, machine: noon, service: noon };
   const undated = advanced(dated, noon + 25 * hour, null);
   expect(kept(dated, undated)).toBe(dated);
   expect(advanced(kept(dated, undated), noon + 25 * hour, noon + hour).time).toBe(noon + hour);
 });
 
-test('after a jump the limit clock moves on with the clock that jumped', () => {
+test('limit clock advances with the machine clock after a jump', () => {
   const jumped = advanced({ time: noon, machine: noon, service: null }, noon - 3 * year, null);
   expect(advanced(jumped, noon - 3 * year + day, null).time).toBe(noon + day);
 });
 
-describe('while one of two clocks is right', () => {
+describe('limit clock with one right clock', () => {
   const steps = fc.array(
     fc.record({
       ms: fc.integer({ min: 0, max: 40 * day }),
@@ -64,7 +74,7 @@ describe('while one of two clocks is right', () => {
   );
 
   test.each(['machine', 'service'] as const)(
-    'a day is never shorter than 24 hours, and ends when the %s clock is right again',
+    'counts a day of at least 24 hours even if the %s clock is wrong',
     (wrong) => {
       fc.assert(
         fc.property(steps, (taken) => {

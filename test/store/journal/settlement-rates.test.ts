@@ -1,5 +1,5 @@
-// The table of rates: those of the settlement replace those of the submission and then stay, and
-// accounts do not see each other's.
+// The table of rates: rates of the settlement replace rates of the submission and then stay, and each
+// account reads only its own rates.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { sqliteDatabase } from '../../../src/store/database/sqlite-database.js';
 import { settlementRates } from '../../../src/store/journal/settlement-rates.js';
 import { journalIn } from '../../../src/store/journal/sqlite-journal.js';
 
-test('a rate is stored once, exactly, and found by its account', async () => {
+test('settlementRates stores the exact rates of a transaction once per account', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-rates-'));
   const database = sqliteDatabase(journalIn(join(folder, 'journal.db')), () => 0);
   const rates = settlementRates(database);

@@ -41,7 +41,7 @@ const amounts = fc.oneof(
     .map(([digits, scale]) => Big(String(digits)).times(`1e-${scale}`).toFixed()),
 );
 
-test('an amount is the sum of its groups of nine digits', () => {
+test('groupsOf splits an amount into groups of nine digits without loss', () => {
   fc.assert(
     fc.property(amounts, fc.boolean(), (text, isNegative) => {
       const total = isNegative ? `-${text}` : text;
@@ -267,8 +267,8 @@ async function inSqlite(taken: readonly Event[], path: string) {
   return { ...made, clock, close: () => journal.close() };
 }
 
-describe('the sum of a day is that of a plain loop', { timeout: 60_000 }, () => {
-  test('in SQLite', async () => {
+describe('daily sum of the journal', { timeout: 60_000 }, () => {
+  test('equals a plain loop over all payments in SQLite', async () => {
     let files = 0;
     const folder = newFolder();
     await fc.assert(
@@ -281,7 +281,7 @@ describe('the sum of a day is that of a plain loop', { timeout: 60_000 }, () => 
     );
   });
 
-  test.skipIf(!hasPostgres)('in PostgreSQL', async () => {
+  test.skipIf(!hasPostgres)('equals a plain loop over all payments in PostgreSQL', async () => {
     const database = await preparedPostgres();
     await fc.assert(
       fc.asyncProperty(fc.array(events, { maxLength: 25 }), async (taken) => {
@@ -301,42 +301,49 @@ describe('the sum of a day is that of a plain loop', { timeout: 60_000 }, () => 
     );
   });
 
-  test.skipIf(!hasPostgres)('after a move into PostgreSQL, also if it is repeated', async () => {
-    const database = await preparedPostgres();
-    const folder = newFolder();
-    let files = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(events, { maxLength: 15 }),
-        fc.array(events, { maxLength: 5 }),
-        async (taken, later) => {
-          await database.transaction((sql) => sql.script('TRUNCATE payments, attempts, spending'));
-          const path = join(folder, `${(files += 1)}.db`);
-          const made = await inSqlite(taken, path);
-          const both = { journal: journalIn(path), inbox: eventsIn(join(folder, 'none.db')) };
-          const shared = openSqlJournal(
-            withClock(database, () => made.clock.now),
-            isAlive,
-          );
-          const move = (): Promise<unknown> =>
-            moveInto(
-              withClock(database, () => made.clock.now),
-              both,
-              isAlive,
-              () => made.clock.now,
+  test.skipIf(!hasPostgres)(
+    'equals a plain loop over all payments after a repeated move into PostgreSQL',
+    async () => {
+      const database = await preparedPostgres();
+      const folder = newFolder();
+      let files = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(events, { maxLength: 15 }),
+          fc.array(events, { maxLength: 5 }),
+          async (taken, later) => {
+            await database.transaction((sql) =>
+              sql.script('TRUNCATE payments, attempts, spending'),
             );
-          await move();
-          const inDatabase = async () => textsOf(await shared.spent(account, undefined));
-          expect(await inDatabase()).toEqual(await made.looped());
-          // As if the move had been interrupted before it closed the file.
-          openFile(path).exec('DROP TRIGGER moved_before_insert; DROP TRIGGER moved_before_update');
-          for (const event of later) await made.apply(event);
-          await move();
-          expect(await inDatabase()).toEqual(await made.looped());
-          await made.close();
-        },
-      ),
-      runs,
-    );
-  });
+            const path = join(folder, `${(files += 1)}.db`);
+            const made = await inSqlite(taken, path);
+            const both = { journal: journalIn(path), inbox: eventsIn(join(folder, 'none.db')) };
+            const shared = openSqlJournal(
+              withClock(database, () => made.clock.now),
+              isAlive,
+            );
+            const move = (): Promise<unknown> =>
+              moveInto(
+                withClock(database, () => made.clock.now),
+                both,
+                isAlive,
+                () => made.clock.now,
+              );
+            await move();
+            const inDatabase = async () => textsOf(await shared.spent(account, undefined));
+            expect(await inDatabase()).toEqual(await made.looped());
+            // As if the move had been interrupted before it closed the file.
+            openFile(path).exec(
+              'DROP TRIGGER moved_before_insert; DROP TRIGGER moved_before_update',
+            );
+            for (const event of later) await made.apply(event);
+            await move();
+            expect(await inDatabase()).toEqual(await made.looped());
+            await made.close();
+          },
+        ),
+        runs,
+      );
+    },
+  );
 });

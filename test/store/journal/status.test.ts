@@ -1,4 +1,4 @@
-// The truth table above `status()` holds for the code: every combination of two attempts.
+// The truth table above `status()` matches the code for every combination of two attempts.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -45,7 +45,7 @@ function statusOfTable(attempts: readonly Attempt[], abandoned: boolean): string
   )?.status;
 }
 
-test('the truth table above status() has every state', () => {
+test('truth table above status() contains every state of an attempt', () => {
   expect(states.toSorted()).toEqual([
     'error',
     'failed',
@@ -61,7 +61,7 @@ test('the truth table above status() has every state', () => {
 });
 
 test.for([true, false])(
-  'status() is the table for every two attempts (abandoned: %s)',
+  'status() matches its truth table for any two attempts (abandoned: %s)',
   (abandoned) => {
     const wrong = states.flatMap((first) =>
       [...states, undefined].flatMap((second) => {

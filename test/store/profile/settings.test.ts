@@ -1,4 +1,4 @@
-// Settings: changed by one process at a time, with what a newer program wrote left in them.
+// Settings: one process at a time changes them, and keeps fields of a newer program.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -40,8 +40,8 @@ const written = {
   recipients: {},
 };
 
-describe('settings', () => {
-  test('lose none of six concurrent changes', async () => {
+describe('settings file', () => {
+  test('keeps all of six concurrent changes to the settings', async () => {
     const { home } = homeWith();
     const names = [1, 2, 3, 4, 5, 6].map((n) => `a${n}@pay.example`);
     await Promise.all(names.map((name) => svcpay(['limits', 'allow', name, '-q'], { home })));
@@ -49,7 +49,7 @@ describe('settings', () => {
     expect(destinations?.toSorted()).toEqual(names);
   });
 
-  test('keep unknown fields, at any level', async () => {
+  test('keeps unknown fields at any level of the settings', async () => {
     const { home, raw } = homeWith(written);
     const config = openConfig(home);
     await config.update((before) => ({ ...before, current: 'two' }));
@@ -71,33 +71,33 @@ describe('settings', () => {
     { profiles: { one: { per_day: '1btc' } } },
     { profiles: { one: { maxPerPayment: '1btc' } } },
     { limits: { perDay: { BTC: '1' } } },
-  ])('are refused if they have an unknown limit: %j', (config) => {
+  ])('refuses settings with an unknown limit: %j', (config) => {
     expect(() => openConfig(homeWith(config).home).read()).toThrow(
       /a limit that this version does not know/,
     );
   });
 
-  test('are read and changed if the file starts with a byte order mark', async () => {
+  test('reads and changes settings that start with a byte order mark', async () => {
     const { home, raw } = homeWith();
     writeFileSync(join(home, 'config.json'), `\uFEFF${JSON.stringify(written)}`);
     await openConfig(home).update((before) => ({ ...before, current: 'two' }));
     expect(raw()).toMatchObject({ ...written, current: 'two' });
   });
 
-  test('are refused if their file is a broken link', () => {
+  test('refuses settings whose file is a broken link', () => {
     const { home } = homeWith();
     symlinkSync(join(home, 'not-mounted', 'config.json'), join(home, 'config.json'));
     expect(() => openConfig(home).read()).toThrow(/config\.json cannot be used: ENOENT/);
   });
 
-  test('are refused if their file is a pipe', () => {
+  test('refuses settings whose file is a pipe', () => {
     const { home } = homeWith();
     expect(spawnSync('mkfifo', [join(home, 'config.json')]).status).toBe(0);
     expect(() => openConfig(home).read()).toThrow('config.json is damaged: it is not a file');
   });
 
   test.for(['the-secret', '{"a":the-secret}'])(
-    'are not quoted if they are damaged, since they may contain secrets: %s',
+    'reports a damaged secrets file without quoting its content (%s)',
     async (content) => {
       const { home } = homeWith();
       writeFileSync(join(home, 'secrets.json'), content);
@@ -110,7 +110,7 @@ describe('settings', () => {
     },
   );
 
-  test('keep a secret in the file if the keyring takes it and returns nothing', async () => {
+  test('stores a secret in the file if the keyring does not return the secret', async () => {
     const { home } = homeWith();
     const place = { config: home, data: home, isolated: false };
     const kept = new Map<string, string>();
@@ -127,7 +127,7 @@ describe('settings', () => {
     expect(await good.load('webhook')).toEqual({ secret: 'whsec_2', place: 'keyring' });
   });
 
-  test('are not read for an unknown profile of a flag or the environment', () => {
+  test('refuses an unknown profile in a flag or the environment', () => {
     const config = openConfig(homeWith(written).home).read();
     const named = { sandbox: false, profile: 'three' };
     expect(() => resolveSettings(named, {}, config)).toThrow('Profile "three" does not exist');
@@ -139,7 +139,7 @@ describe('settings', () => {
   });
 
   test.for(['000', '777'])(
-    'are accessible only to their owner with the umask %s, in a folder that keeps its permissions',
+    'creates settings readable only by their owner with the umask %s',
     (umask) => {
       const { home } = homeWith();
       mkdirSync(join(home, 'shared'));
@@ -162,7 +162,7 @@ describe('settings', () => {
     },
   );
 
-  test('remove the files of a process that died while it wrote them', async () => {
+  test('removes the temporary files of a process that died while writing settings', async () => {
     const { home } = homeWith(written);
     const left = join(home, 'config.json.tmp-52976614');
     writeFileSync(left, 'a secret');
@@ -170,7 +170,7 @@ describe('settings', () => {
     expect(existsSync(left)).toBe(false);
   });
 
-  test('can be changed after a process died during a change', async () => {
+  test('changes settings after another process died during a change', async () => {
     const { home } = homeWith();
     const { child, ended } = startSvcpay(['config', 'set', 'network', 'testnet'], { home });
     child.kill('SIGKILL');
@@ -181,16 +181,19 @@ describe('settings', () => {
   });
 });
 
-describe('a home', () => {
-  test.skipIf(process.platform !== 'linux')('is not searched in the current folder', () => {
-    vi.stubEnv('XDG_CONFIG_HOME', 'relative');
-    onTestFinished(() => void vi.unstubAllEnvs());
-    expect(() => findHome({})).toThrow('The folders for files are unknown');
-    expect(findHome({ SVCPAY_HOME: 'here' }).data).toBe('here');
-  });
+describe('home folder', () => {
+  test.skipIf(process.platform !== 'linux')(
+    'refuses a relative XDG_CONFIG_HOME as the place of the home folder',
+    () => {
+      vi.stubEnv('XDG_CONFIG_HOME', 'relative');
+      onTestFinished(() => void vi.unstubAllEnvs());
+      expect(() => findHome({})).toThrow('The folders for files are unknown');
+      expect(findHome({ SVCPAY_HOME: 'here' }).data).toBe('here');
+    },
+  );
 
   test.skipIf(process.getuid?.() !== 0)(
-    'is sufficient for a user without a system account, and is required otherwise',
+    'requires HOME or SVCPAY_HOME for a user without a system account',
     () => {
       const { home } = homeWith();
       chmodSync(home, 0o777);
@@ -208,12 +211,9 @@ describe('a home', () => {
     },
   );
 
-  test.skipIf(process.platform !== 'linux')(
-    'in a folder that cannot be created is refused, with those above it',
-    () => {
-      expect(() => openFolder('/proc/none/svcpay')).toThrow(
-        'the folder /proc/none/svcpay cannot be written',
-      );
-    },
-  );
+  test.skipIf(process.platform !== 'linux')('names a home folder that cannot be created', () => {
+    expect(() => openFolder('/proc/none/svcpay')).toThrow(
+      'the folder /proc/none/svcpay cannot be written',
+    );
+  });
 });

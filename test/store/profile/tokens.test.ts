@@ -1,5 +1,4 @@
-// Kept tokens: what can be had again stops nothing when it is lost, and takes nothing of others
-// with it.
+// Stored tokens: a damaged token never stops a command, and never affects tokens of other profiles.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +15,7 @@ function folder(): { home: string; path: string; raw: () => unknown } {
 }
 
 test.for(['', '{"mine":{"accessTok', '\u0000\u0000', '[]', '7'])(
-  'a file that contains %j is ignored with a log line, and replaced',
+  'token store ignores a file that contains %j and replaces the file',
   async (content) => {
     const { home, path, raw } = folder();
     writeFileSync(path, content);
@@ -29,24 +28,27 @@ test.for(['', '{"mine":{"accessTok', '\u0000\u0000', '[]', '7'])(
   },
 );
 
-test('a folder with the name of the token file is ignored', async () => {
+test('token store ignores a folder with the name of the token file', async () => {
   const { home, path } = folder();
   mkdirSync(path);
   expect(await openTokens(home, 'mine').load()).toBeUndefined();
 });
 
 test.for([
-  { accessToken: 7 },
-  'gone',
-  { ...token, accessToken: 'a\nb' },
-  { ...token, accountId: '' },
-  null,
-])('an invalid entry such as %j is replaced, and does not affect others', async (entry) => {
-  const { home, path, raw } = folder();
-  const newer = { tokens: ['of a newer form'] };
-  writeFileSync(path, JSON.stringify({ mine: entry, theirs: token, newer }));
-  expect(await openTokens(home, 'mine').load()).toBeUndefined();
-  expect(await openTokens(home, 'theirs').load()).toEqual(token);
-  await openTokens(home, 'mine').save(token);
-  expect(raw()).toEqual({ mine: token, theirs: token, newer });
-});
+  [{ accessToken: 7 }],
+  ['gone'],
+  [{ ...token, accessToken: 'a\nb' }],
+  [{ ...token, accountId: '' }],
+  [null],
+])(
+  'token store replaces an invalid entry such as %j without changing other entries',
+  async ([entry]) => {
+    const { home, path, raw } = folder();
+    const newer = { tokens: ['of a newer form'] };
+    writeFileSync(path, JSON.stringify({ mine: entry, theirs: token, newer }));
+    expect(await openTokens(home, 'mine').load()).toBeUndefined();
+    expect(await openTokens(home, 'theirs').load()).toEqual(token);
+    await openTokens(home, 'mine').save(token);
+    expect(raw()).toEqual({ mine: token, theirs: token, newer });
+  },
+);

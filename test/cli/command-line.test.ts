@@ -9,7 +9,7 @@ const nameOf = (text: string): string =>
     .path.map(({ name }) => name)
     .join(' ');
 
-describe('the command', () => {
+describe('readCommandLine', () => {
   test.for([
     ['', ''],
     ['send lightning lntb1', 'send lightning'],
@@ -20,7 +20,7 @@ describe('the command', () => {
     ['send --via lightning bitcoin:x', 'send'],
     ['tx -- list', 'tx'],
     ['nothing send', ''],
-  ] as const)('of "%s" is "%s"', ([given, name]) => {
+  ] as const)('reads "svcpay %s" as the command "%s"', ([given, name]) => {
     expect(nameOf(given)).toBe(name);
   });
 
@@ -28,7 +28,7 @@ describe('the command', () => {
     ['send lightnin x', 'lightnin'],
     ['send', undefined],
     ['send --note lightnin', undefined],
-  ] as const)('of "%s" is followed by %s', ([given, next]) => {
+  ] as const)('returns the word after the command of "svcpay %s": %s', ([given, next]) => {
     expect(line(given).nextWord).toBe(next);
   });
 
@@ -37,12 +37,12 @@ describe('the command', () => {
     ['tx list', false],
     ['api POST /api/v2/transaction', false],
     ['', false],
-  ] as const)('"%s" moves money: %s', ([given, moves]) => {
+  ] as const)('reports whether "svcpay %s" moves money: %s', ([given, moves]) => {
     expect(line(given).movesMoney).toBe(moves);
   });
 });
 
-describe('options', () => {
+describe('readCommandLine on options', () => {
   test.for([
     ['wallets -ojson', 'json'],
     ['wallets -qo json', 'json'],
@@ -50,7 +50,7 @@ describe('options', () => {
     ['wallets --output', undefined],
     ['sandbox run npm -- -o json', undefined],
     ['wallets', undefined],
-  ] as const)('of "%s": the output is %s', ([given, output]) => {
+  ] as const)('reads the output format of "svcpay %s" as %s', ([given, output]) => {
     expect(line(given).word('output')).toBe(output);
   });
 
@@ -58,7 +58,7 @@ describe('options', () => {
     ['send x --dry-run', true],
     ['send x -- --dry-run', false],
     ['send dry-run', false],
-  ] as const)('"%s" has --dry-run: %s', ([given, has]) => {
+  ] as const)('reports whether "svcpay %s" has --dry-run: %s', ([given, has]) => {
     expect(line(given).has('dry-run')).toBe(has);
   });
 
@@ -67,12 +67,12 @@ describe('options', () => {
     ['payout --from-file -', true],
     ['send -', true],
     ['send -y', false],
-  ] as const)('"%s" reads stdin: %s', ([given, reads]) => {
+  ] as const)('reports whether "svcpay %s" reads stdin: %s', ([given, reads]) => {
     expect(line(given).readsStdin).toBe(reads);
   });
 
   test.for(['wallets -h', '-qh wallets', '--help', '-V', 'send --version'])(
-    '"%s" asks for help',
+    'recognizes a request for help or the version in "svcpay %s"',
     (given) => {
       expect(line(given).asksForHelp).toBe(true);
     },
@@ -86,7 +86,7 @@ test.for([
   ['--profile p sandbox run --json npm', '--profile p sandbox run --json -- npm'],
   ['sandbox run -- npm -h', 'sandbox run -- npm -h'],
   ['sandbox run', 'sandbox run'],
-] as const)('the program in "%s" gets its own options', ([given, apart]) => {
+] as const)('withRestApart reads "svcpay %s" as "svcpay %s"', ([given, apart]) => {
   const options = { file: text(), once: flag() };
   expect(withRestApart(line(given), options).join(' ')).toBe(apart);
 });

@@ -2,21 +2,23 @@
 import { expect, test } from 'vitest';
 import { lazily } from '../../src/cli/stores.js';
 
-test('stores are created once', async () => {
+test('lazily creates a store once', async () => {
   let times = 0;
   const made = lazily(async () => (times += 1));
   expect([await made(), await made()]).toEqual([1, 1]);
 });
 
-test.each([
-  {
-    how: 'throws',
-    fail: (): Promise<number> => {
-      throw new Error('away');
+test.each(
+  [
+    {
+      how: 'throws',
+      fail: (): Promise<number> => {
+        throw new Error('away');
+      },
     },
-  },
-  { how: 'rejects', fail: (): Promise<number> => Promise.reject(new Error('away')) },
-])('an attempt that first $how is repeated', async ({ fail }) => {
+    { how: 'rejects', fail: (): Promise<number> => Promise.reject(new Error('away')) },
+  ].map((each) => [each.how, each] as const),
+)('lazily repeats an attempt that first %s', async (_how, { fail }) => {
   let times = 0;
   const made = lazily(() => ((times += 1) === 1 ? fail() : Promise.resolve(times)));
   await expect((async () => made())()).rejects.toThrow('away');

@@ -14,16 +14,38 @@ describe('fit', () => {
     { width: 30, usual: 20, least: 10, priority: 1, below: true },
     { width: 8, priority: 2 },
   ];
-  test.each([
-    { room: 66, what: 'everything at its own width', widths: [10, 12, 30, 8] },
-    { room: 58, what: 'a text narrowed as far as necessary', widths: [10, 12, 22, 8] },
-    { room: 56, what: 'a text at its usual width', widths: [10, 12, 20, 8] },
-    { room: 55, what: 'without the least important column', widths: [undefined, 12, 30, 8] },
-    { room: 43, what: 'without the next one', widths: [undefined, 12, 29, undefined] },
-    { room: 24, what: 'a text at its least width', widths: [undefined, 12, 10, undefined] },
-    { room: 23, what: 'the last one below', widths: [undefined, 12, undefined, undefined] },
-    { room: 11, what: 'nothing, if not even the first stays', widths: undefined },
-  ])('gives $room cells: $what', ({ room, widths }) => {
+  test.each(
+    [
+      { room: 66, what: 'shows all columns at full width', widths: [10, 12, 30, 8] },
+      {
+        room: 58,
+        what: 'narrows the flexible column as far as necessary',
+        widths: [10, 12, 22, 8],
+      },
+      { room: 56, what: 'shows the flexible column at its usual width', widths: [10, 12, 20, 8] },
+      { room: 55, what: 'omits the least important column', widths: [undefined, 12, 30, 8] },
+      {
+        room: 43,
+        what: 'omits the two least important columns',
+        widths: [undefined, 12, 29, undefined],
+      },
+      {
+        room: 24,
+        what: 'narrows the flexible column to its least width',
+        widths: [undefined, 12, 10, undefined],
+      },
+      {
+        room: 23,
+        what: 'moves the flexible column below',
+        widths: [undefined, 12, undefined, undefined],
+      },
+      {
+        room: 11,
+        what: 'returns undefined because not even the first column fits',
+        widths: undefined,
+      },
+    ].map((each) => [each.what, each.room, each] as const),
+  )('%s in %s cells', (_what, _room, { room, widths }) => {
     expect(fit(columns, room, 2)).toEqual(widths);
   });
 
@@ -39,7 +61,7 @@ describe('fit', () => {
       return { width, usual, least: Math.max(usual - least, 1), priority };
     });
 
-  test('is never wider than the room; the least important leave first, and those that stay, stay', () => {
+  test('never exceeds the room, and omits the least important columns first', () => {
     fc.assert(
       fc.property(
         fc.array(anyColumn, { minLength: 1, maxLength: 8 }),
@@ -63,16 +85,22 @@ describe('fit', () => {
 
 describe('sideBySide', () => {
   const parts = [{ text: '2 500 sat' }, { text: 'fee 0.28 %', priority: 1, below: true }];
-  test.each([
-    { room: 22, lines: ['2 500 sat   fee 0.28 %'] },
-    { room: 21, lines: ['2 500 sat', 'fee 0.28 %'] },
-    { room: 8, lines: ['2 500 sat', 'fee 0.28 %'] },
-  ])('in $room cells is $lines', ({ room, lines }) => {
+  test.each(
+    [
+      { room: 22, what: 'puts two texts on one line', lines: ['2 500 sat   fee 0.28 %'] },
+      {
+        room: 21,
+        what: 'puts the second text below the first text',
+        lines: ['2 500 sat', 'fee 0.28 %'],
+      },
+      { room: 8, what: 'keeps texts whole that do not fit', lines: ['2 500 sat', 'fee 0.28 %'] },
+    ].map((each) => [each.what, each.room, each] as const),
+  )('%s in %s cells', (_what, _room, { room, lines }) => {
     expect(sideBySide(parts, room, '   ')).toEqual(lines);
   });
 });
 
-describe('a table in a window of any width', () => {
+describe('createTable', () => {
   const sats = fc.integer({ min: 1, max: 2_000_000_000 }).map((value) => `${value} sat`);
   const rows = fc.array(
     fc.record({
@@ -110,7 +138,7 @@ describe('a table in a window of any width', () => {
     },
   ];
 
-  test('has every amount and fee whole, and no word cut', () => {
+  test('keeps every amount and fee whole at any width, and cuts no word', () => {
     fc.assert(
       fc.property(rows, fc.integer({ min: 28, max: 120 }), (given, width) => {
         const drawn = createTable<(typeof given)[number]>(columns, { style, columns: width })(

@@ -5,7 +5,7 @@ import { createLive, type Live } from '../../src/terminal/live.js';
 import { bundled, startInPty, type PtyOptions, type PtyProcess } from '../support/pty.js';
 import { openPlainScreen, openScreen, type ScreenOptions } from './support.js';
 
-describe('on a terminal', () => {
+describe('the live line on a terminal', () => {
   let program: string;
   let run: PtyProcess | undefined;
 
@@ -21,7 +21,7 @@ describe('on a terminal', () => {
     return run;
   }
 
-  test('the countdown is redrawn in place', async () => {
+  test('redraws the countdown in place', async () => {
     const { shows, screen, isCursorHidden } = await waiting();
     await shows(/tick ([5-9]|\d\d)/);
     expect(screen()).toHaveLength(1);
@@ -35,7 +35,7 @@ describe('on a terminal', () => {
     expect(written()).not.toMatch(/(?<! )\u001B\[J/);
   });
 
-  test('a tick and the record stay below the messages, and the cursor is visible again', async () => {
+  test('keeps the final line below the messages, and shows the cursor again', async () => {
     const { signal, screen, exit, isCursorHidden } = await waiting();
     signal('SIGUSR2');
     expect(await exit).toBe(0);
@@ -43,24 +43,23 @@ describe('on a terminal', () => {
     expect(isCursorHidden()).toBe(false);
   });
 
-  test.each([{ end: 'stop', left: ['A remark in between'] }])(
-    '$end leaves $left',
-    async ({ end, left }) => {
-      const { signal, screen, exit, isCursorHidden } = await waiting({ env: { END: end } });
-      signal('SIGUSR2');
-      await exit;
-      expect(screen()).toEqual(left);
-      expect(isCursorHidden()).toBe(false);
-    },
-  );
+  test.each(
+    [{ end: 'stop', left: ['A remark in between'] }].map((each) => [each.end, each] as const),
+  )('leaves only the messages after %s', async (_end, { end, left }) => {
+    const { signal, screen, exit, isCursorHidden } = await waiting({ env: { END: end } });
+    signal('SIGUSR2');
+    await exit;
+    expect(screen()).toEqual(left);
+    expect(isCursorHidden()).toBe(false);
+  });
 
-  test('a long line is shortened, not wrapped', async () => {
+  test('shortens a long line instead of wrapping it', async () => {
     const { shows, screen } = await waiting({ columns: 24 });
     await shows('Waiting for the…');
     expect(screen()).toHaveLength(1);
   });
 
-  test('a narrower window shortens the line at once and removes the old one', async () => {
+  test('shortens the line at once if the window becomes narrower', async () => {
     const { shows, resize, screen, signal, exit } = await waiting();
     resize(30, 24);
     await shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Waiting for the payment…$/);
@@ -69,7 +68,7 @@ describe('on a terminal', () => {
     expect(screen()).toEqual(['A remark in between', '  ✓ Received 0.00050000 BTC']);
   });
 
-  test('Ctrl-C works during the spinner', async () => {
+  test('exits 130 on Ctrl-C during the spinner', async () => {
     const { type, exit, screen, isCursorHidden } = await waiting();
     type('\u0003');
     expect(await exit).toBe(130);
@@ -77,7 +76,7 @@ describe('on a terminal', () => {
     expect(isCursorHidden()).toBe(false);
   });
 
-  test('has no colour with NO_COLOR', async () => {
+  test('uses no colours with NO_COLOR', async () => {
     const { signal, exit, written } = await waiting({ env: { NO_COLOR: '1' } });
     signal('SIGUSR2');
     await exit;
@@ -85,7 +84,7 @@ describe('on a terminal', () => {
   });
 });
 
-describe('without redrawing', () => {
+describe('the live line without redrawing', () => {
   const places: { name: string; where: ScreenOptions; tick: string }[] = [
     { name: 'a pipe', where: { tty: false }, tick: '✓' },
     { name: 'a terminal of 0 columns', where: { columns: 0 }, tick: '✓' },
@@ -108,9 +107,9 @@ describe('without redrawing', () => {
     return { clock, live, stderr, stdout };
   }
 
-  test.each(places)(
-    '$name writes a line for each change to stderr, without a timer',
-    ({ where, tick }) => {
+  test.each(places.map((each) => [each.name, each] as const))(
+    'writes a line for each change to stderr, without a timer, in %s',
+    (_name, { where, tick }) => {
       const { clock, live, stderr, stdout } = started(where);
       live.update();
       Object.assign(clock, { state: 'sent', now: 2800 });
@@ -124,7 +123,7 @@ describe('without redrawing', () => {
     },
   );
 
-  test('only changed lines are repeated', () => {
+  test('repeats only changed lines', () => {
     const { clock, live, stderr } = started({ tty: false });
     clock.state = 'first quoted\nsecond quoted';
     live.update();
@@ -133,21 +132,21 @@ describe('without redrawing', () => {
     expect(stderr()).toBe('  quoted 0 s\n  first quoted\n  second quoted 0 s\n  second sent 0 s\n');
   });
 
-  test('quiet mode writes nothing, whatever the outcome', () => {
+  test('writes nothing in quiet mode', () => {
     const { live, stderr } = started({ tty: false }, true);
     live.update();
     live.succeed('Paid');
     expect(stderr()).toBe('');
   });
 
-  test('ASCII marks replace unicode ones', () => {
+  test('uses ASCII marks without Unicode', () => {
     const { live, stderr } = started({ tty: false, env: { LANG: 'C' } });
     live.succeed('Paid');
     expect(stderr()).toBe('  quoted 0 s\n  + Paid\n');
   });
 });
 
-describe('the end of a wait', () => {
+describe('the live line at the end of a wait', () => {
   const ended = (ms: number, env: Record<string, string> = {}, interrupt = false): string => {
     const { terminal, stderr } = openScreen({ env });
     const person = new AbortController();
@@ -166,13 +165,13 @@ describe('the end of a wait', () => {
     return stderr();
   };
 
-  test('after a long time rings the bell and sends a notification, unless interrupted', () => {
+  test('rings the bell and sends a notification after a long wait, unless interrupted', () => {
     expect(ended(11_000)).toContain('\u0007\u001B]9;svcpay: the wait is over\u001B\\');
     expect(ended(9_000)).not.toContain('\u0007');
     expect(ended(11_000, {}, true)).not.toContain('\u0007');
   });
 
-  test('clears the progress, in a terminal that shows it only in the task bar', () => {
+  test('clears the progress in a terminal that shows progress in the task bar', () => {
     expect(ended(1, { TERM_PROGRAM: 'ghostty' })).toMatch(
       /\u001B\]9;4;1;25\u001B\\[^]*\u001B\]9;4;0;0\u001B\\/,
     );

@@ -80,114 +80,180 @@ const jsonl =
 const json = `[${jsonl.trim().replace('\n', ',')}]\n`;
 const prettyJson = `${JSON.stringify(payments, null, 2).replace('7e-8', '0.00000007')}\n`;
 
-describe('a list', () => {
-  test.each([
-    {
-      name: 'table_tty',
-      where: {},
-      options: {},
-      stdout: [...table, '  acme · production', ''].join('\n'),
-    },
-    {
-      name: 'table_pipe',
-      where: pipe,
-      options: { format: 'table' as const },
-      stdout: [...table, '  acme · production', ''].join('\n'),
-    },
-    { name: 'default_pipe', where: pipe, options: {}, stdout: tsv },
-    { name: 'tsv_tty', where: {}, options: { format: 'tsv' as const }, stdout: tsv },
-    { name: 'csv_tty', where: {}, options: { format: 'csv' as const }, stdout: csv },
-    { name: 'csv_pipe', where: pipe, options: { format: 'csv' as const }, stdout: csv },
-    { name: 'jsonl_tty', where: {}, options: { format: 'jsonl' as const }, stdout: jsonl },
-    { name: 'jsonl_pipe', where: pipe, options: { format: 'jsonl' as const }, stdout: jsonl },
-    { name: 'json_tty', where: {}, options: { json: true }, stdout: prettyJson },
-    { name: 'json_pipe', where: pipe, options: { json: true }, stdout: json },
-    { name: 'quiet_tty', where: {}, options: { quiet: true }, stdout: 'c1d2\ne3f4\n' },
-    { name: 'quiet_pipe', where: pipe, options: { quiet: true }, stdout: 'c1d2\ne3f4\n' },
-  ])('$name', async ({ where, options, stdout }) => {
+describe('out.list', () => {
+  test.each(
+    [
+      {
+        name: 'a table on a terminal',
+        where: {},
+        options: {},
+        stdout: [...table, '  acme · production', ''].join('\n'),
+      },
+      {
+        name: 'a table in a pipe with -o table',
+        where: pipe,
+        options: { format: 'table' as const },
+        stdout: [...table, '  acme · production', ''].join('\n'),
+      },
+      { name: 'TSV in a pipe by default', where: pipe, options: {}, stdout: tsv },
+      {
+        name: 'TSV on a terminal with -o tsv',
+        where: {},
+        options: { format: 'tsv' as const },
+        stdout: tsv,
+      },
+      { name: 'CSV on a terminal', where: {}, options: { format: 'csv' as const }, stdout: csv },
+      { name: 'CSV in a pipe', where: pipe, options: { format: 'csv' as const }, stdout: csv },
+      {
+        name: 'JSON lines on a terminal',
+        where: {},
+        options: { format: 'jsonl' as const },
+        stdout: jsonl,
+      },
+      {
+        name: 'JSON lines in a pipe',
+        where: pipe,
+        options: { format: 'jsonl' as const },
+        stdout: jsonl,
+      },
+      {
+        name: 'indented JSON on a terminal',
+        where: {},
+        options: { json: true },
+        stdout: prettyJson,
+      },
+      { name: 'compact JSON in a pipe', where: pipe, options: { json: true }, stdout: json },
+      {
+        name: 'ids only on a terminal with -q',
+        where: {},
+        options: { quiet: true },
+        stdout: 'c1d2\ne3f4\n',
+      },
+      {
+        name: 'ids only in a pipe with -q',
+        where: pipe,
+        options: { quiet: true },
+        stdout: 'c1d2\ne3f4\n',
+      },
+    ].map((each) => [each.name, each] as const),
+  )('prints a list as %s', async (_name, { where, options, stdout }) => {
     expect(await listed(where, options)).toEqual({ stdout, stderr: '' });
   });
 
   const fields = ['sourceReq.ccy', 'amount', 'note'];
-  test.each([
-    {
-      name: 'table_tty',
-      where: {},
-      options: { fields },
-      stdout: [
-        '  sourceReq.ccy      amount          note',
-        '  BTC                0.00000007      tea, "green"',
-        '  BTC                1250',
-        '  acme · production\n',
-      ].join('\n'),
-    },
-    {
-      name: 'default_pipe',
-      where: pipe,
-      options: { fields },
-      stdout: 'BTC\t0.00000007\ttea, "green"\nBTC\t1250\t\n',
-    },
-    {
-      name: 'csv_pipe',
-      where: pipe,
-      options: { fields, format: 'csv' as const },
-      stdout: 'sourceReq.ccy,amount,note\nBTC,0.00000007,"tea, ""green"""\nBTC,1250,\n',
-    },
-    {
-      name: 'jsonl_pipe',
-      where: pipe,
-      options: { fields: ['id'], format: 'jsonl' as const },
-      stdout: '{"id":"c1d2"}\n{"id":"e3f4"}\n',
-    },
-    {
-      name: 'json_pipe',
-      where: pipe,
-      options: { fields: ['id', 'note'], json: true },
-      stdout: '[{"id":"c1d2","note":"tea, \\"green\\""},{"id":"e3f4","note":null}]\n',
-    },
-  ])('with --fields $name', async ({ where, options, stdout }) => {
+  test.each(
+    [
+      {
+        name: 'a table on a terminal',
+        where: {},
+        options: { fields },
+        stdout: [
+          '  sourceReq.ccy      amount          note',
+          '  BTC                0.00000007      tea, "green"',
+          '  BTC                1250',
+          '  acme · production\n',
+        ].join('\n'),
+      },
+      {
+        name: 'TSV in a pipe',
+        where: pipe,
+        options: { fields },
+        stdout: 'BTC\t0.00000007\ttea, "green"\nBTC\t1250\t\n',
+      },
+      {
+        name: 'CSV in a pipe',
+        where: pipe,
+        options: { fields, format: 'csv' as const },
+        stdout: 'sourceReq.ccy,amount,note\nBTC,0.00000007,"tea, ""green"""\nBTC,1250,\n',
+      },
+      {
+        name: 'JSON lines in a pipe',
+        where: pipe,
+        options: { fields: ['id'], format: 'jsonl' as const },
+        stdout: '{"id":"c1d2"}\n{"id":"e3f4"}\n',
+      },
+      {
+        name: 'JSON in a pipe',
+        where: pipe,
+        options: { fields: ['id', 'note'], json: true },
+        stdout: '[{"id":"c1d2","note":"tea, \\"green\\""},{"id":"e3f4","note":null}]\n',
+      },
+    ].map((each) => [each.name, each] as const),
+  )('prints the --fields of a list as %s', async (_name, { where, options, stdout }) => {
     expect((await listed(where, options)).stdout).toBe(stdout);
   });
 
-  test.each([
-    { name: 'table_tty', where: {}, options: {}, stdout: '', stderr: 'No payments yet.\n' },
-    { name: 'default_pipe', where: pipe, options: {}, stdout: '', stderr: 'No payments yet.\n' },
-    {
-      name: 'csv_pipe',
-      where: pipe,
-      options: { format: 'csv' as const },
-      stdout: 'id,amount,note\n',
-      stderr: 'No payments yet.\n',
-    },
-    { name: 'json_pipe', where: pipe, options: { json: true }, stdout: '[]\n', stderr: '' },
-    {
-      name: 'jsonl_pipe',
-      where: pipe,
-      options: { format: 'jsonl' as const },
-      stdout: '',
-      stderr: '',
-    },
-    { name: 'quiet_pipe', where: pipe, options: { quiet: true }, stdout: '', stderr: '' },
-  ])('without rows $name', async ({ where, options, stdout, stderr }) => {
+  test.each(
+    [
+      {
+        name: 'a notice on a terminal',
+        where: {},
+        options: {},
+        stdout: '',
+        stderr: 'No payments yet.\n',
+      },
+      {
+        name: 'a notice on stderr in a pipe',
+        where: pipe,
+        options: {},
+        stdout: '',
+        stderr: 'No payments yet.\n',
+      },
+      {
+        name: 'a CSV header and a notice in a pipe',
+        where: pipe,
+        options: { format: 'csv' as const },
+        stdout: 'id,amount,note\n',
+        stderr: 'No payments yet.\n',
+      },
+      {
+        name: 'an empty JSON array in a pipe',
+        where: pipe,
+        options: { json: true },
+        stdout: '[]\n',
+        stderr: '',
+      },
+      {
+        name: 'no JSON lines in a pipe',
+        where: pipe,
+        options: { format: 'jsonl' as const },
+        stdout: '',
+        stderr: '',
+      },
+      {
+        name: 'no output in a pipe with -q',
+        where: pipe,
+        options: { quiet: true },
+        stdout: '',
+        stderr: '',
+      },
+    ].map((each) => [each.name, each] as const),
+  )('prints an empty list as %s', async (_name, { where, options, stdout, stderr }) => {
     expect(await listed(where, options, [])).toEqual({ stdout, stderr });
   });
 
-  test.each([
-    { where: {}, options: {} },
-    { where: pipe, options: {} },
-    { where: pipe, options: { format: 'csv' as const } },
-    { where: pipe, options: { fields: ['note'] } },
-    { where: {}, options: { json: true, fields: ['note'] } },
-  ])(
-    'shows control characters as escapes, with one line per row: $where $options',
-    async ({ where, options }) => {
+  test.each(
+    [
+      { what: 'a table on a terminal', where: {}, options: {} },
+      { what: 'TSV in a pipe', where: pipe, options: {} },
+      { what: 'CSV in a pipe', where: pipe, options: { format: 'csv' as const } },
+      { what: 'TSV of one field in a pipe', where: pipe, options: { fields: ['note'] } },
+      {
+        what: 'JSON of one field on a terminal',
+        where: {},
+        options: { json: true, fields: ['note'] },
+      },
+    ].map((each) => [each.what, each] as const),
+  )(
+    'escapes control characters in %s, with one line per row',
+    async (_what, { where, options }) => {
       const { stdout } = await listed(where, options, hostile);
       expect(stdout).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
       expect(stdout).toMatch(/a\\tb\\nc\\(x1b|u001b)\[2J/);
     },
   );
 
-  test('as CSV is read back unchanged', async () => {
+  test('prints CSV that a parser reads back unchanged', async () => {
     const { stdout } = await listed(pipe, { format: 'csv' });
     expect(parse(stdout)).toEqual([
       ['id', 'amount', 'note'],
@@ -196,7 +262,7 @@ describe('a list', () => {
     ]);
   });
 
-  test('has colours on a terminal, but not in a pipe', async () => {
+  test('prints colours on a terminal, but not in a pipe', async () => {
     const coloured = (options: ScreenOptions) => openScreen(options);
     const [onTty, inPipe] = [coloured({}), coloured(pipe)];
     await createOutput(onTty.terminal, {}).list(payments, list);
@@ -206,7 +272,7 @@ describe('a list', () => {
   });
 });
 
-describe('a long list', () => {
+describe('out.list with many rows', () => {
   async function* endless(seen: { rows: number }): AsyncGenerator<Payment> {
     for (;;) {
       seen.rows++;
@@ -215,32 +281,42 @@ describe('a long list', () => {
     }
   }
 
-  test.each([
-    { where: {}, options: {} },
-    { where: pipe, options: { json: true } },
-  ])('ends when its reader closes: $options', async ({ where, options }) => {
-    const { terminal } = openPlainScreen(where);
-    const seen = { rows: 0 };
-    const writing = createOutput(terminal, options).list(endless(seen), list);
-    await until(() => seen.rows >= 2000);
-    terminal.stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
-    await writing;
-    const read = seen.rows;
-    await new Promise(setImmediate);
-    expect(seen.rows).toBe(read);
-  });
+  test.each(
+    [
+      { what: 'a table', where: {}, options: {} },
+      { what: 'JSON', where: pipe, options: { json: true } },
+    ].map((each) => [each.what, each] as const),
+  )(
+    'stops producing a long list if the reader of %s is gone',
+    async (_what, { where, options }) => {
+      const { terminal } = openPlainScreen(where);
+      const seen = { rows: 0 };
+      const writing = createOutput(terminal, options).list(endless(seen), list);
+      await until(() => seen.rows >= 2000);
+      terminal.stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+      await writing;
+      const read = seen.rows;
+      await new Promise(setImmediate);
+      expect(seen.rows).toBe(read);
+    },
+  );
 
-  test.each([
-    { args: '', read: '0\n1\n' },
-    { args: '--json', read: '[{"id":0},{"id":1},' },
-  ])('read by head ends quietly: $args', async ({ args, read }) => {
-    const program = await bundled(new URL('fixtures/endless.ts', import.meta.url));
-    const pipeline = `{ "${process.execPath}" "${program}" ${args}; echo $? >&2; } | head -c ${read.length}`;
-    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', pipeline]);
-    expect({ stdout, stderr }).toEqual({ stdout: read, stderr: '0\n' });
-  });
+  test.each(
+    [
+      { what: 'endless TSV', args: '', read: '0\n1\n' },
+      { what: 'endless JSON', args: '--json', read: '[{"id":0},{"id":1},' },
+    ].map((each) => [each.what, each] as const),
+  )(
+    'ends with exit 0 and no message if head closes the pipe of %s',
+    async (_what, { args, read }) => {
+      const program = await bundled(new URL('fixtures/endless.ts', import.meta.url));
+      const pipeline = `{ "${process.execPath}" "${program}" ${args}; echo $? >&2; } | head -c ${read.length}`;
+      const { stdout, stderr } = await promisify(execFile)('sh', ['-c', pipeline]);
+      expect({ stdout, stderr }).toEqual({ stdout: read, stderr: '0\n' });
+    },
+  );
 
-  test('reaches the reader while it is still produced', async () => {
+  test('writes the first rows of a list while later rows are still produced', async () => {
     const { terminal, stdout } = openPlainScreen(pipe);
     let release = (): void => undefined;
     const waiting = new Promise<void>((resolve) => (release = resolve));
@@ -255,7 +331,7 @@ describe('a long list', () => {
     await writing;
   });
 
-  test('that fails before its first row writes nothing to stdout', async () => {
+  test('writes nothing to stdout if a list fails before its first row', async () => {
     const { terminal, stdout } = openPlainScreen(pipe);
     async function* broken(): AsyncGenerator<Payment> {
       await Promise.reject(new Failure('temporary', 'The service does not answer.'));
@@ -267,7 +343,7 @@ describe('a long list', () => {
     expect(stdout()).toBe('');
   });
 
-  test('of several parts has one head and aligned columns', async () => {
+  test('prints one header and aligned columns for a list that is drawn in parts', async () => {
     const { terminal, stdout } = openPlainScreen();
     const rows = Array.from({ length: 1200 }, (_, i) => ({
       id: `id-${i}`,
@@ -282,7 +358,7 @@ describe('a long list', () => {
   });
 });
 
-describe('--fields', () => {
+describe('the --fields option', () => {
   const computed: ListView<Payment> = {
     ...list,
     columns: [...columns, { name: 'double', title: 'Twice', value: ({ amount }) => amount * 2 }],
@@ -298,7 +374,7 @@ describe('--fields', () => {
   };
 
   test.each(['table', 'json', 'jsonl', 'csv', 'tsv'] as const)(
-    'that do not exist are refused as %s, before anything is printed',
+    'refuses unknown fields with -o %s before anything is printed',
     async (format) => {
       const screen = openPlainScreen({});
       const out = createOutput(screen.terminal, { format, fields: ['id', 'txnStat'] });
@@ -314,13 +390,13 @@ describe('--fields', () => {
     },
   );
 
-  test('help lists the names', async () => {
+  test('lists the field names with --fields help', async () => {
     expect(await printed({}, { fields: ['help'] })).toBe(
       'id\namount\nnote\ndouble\nsourceReq\nsourceReq.ccy\n',
     );
   });
 
-  test('select the same data in every format, computed fields too', async () => {
+  test('selects stored and computed fields in every format', async () => {
     const fields = ['id', 'double'];
     expect(await printed(pipe, { fields, format: 'csv' })).toBe(
       'id,double\nc1d2,0.00000014\ne3f4,2500\n',
@@ -336,68 +412,89 @@ describe('--fields', () => {
     { format: 'csv' },
     { format: 'jsonl' },
     { fields: ['id'] },
-  ])('-q contradicts %j', (also) => {
+  ])('refuses -q together with the options %j', (also) => {
     expect(() => createOutput(openPlainScreen(pipe).terminal, { ...also, quiet: true })).toThrow(
       'Remove one of them',
     );
   });
 });
 
-test.each([
-  { rawCells: false, cell: "'=1+1" },
-  { rawCells: true, cell: '=1+1' },
-])(
-  'a formula is a text cell in CSV, unless raw cells are requested: $rawCells',
-  async ({ rawCells, cell }) => {
-    const { terminal, stdout } = openPlainScreen({});
-    const columns = [{ name: 'note', title: 'Note', value: () => '=1+1\u001B[31m' }];
-    await createOutput(terminal, { format: 'csv', rawCells }).list([{}], {
-      columns,
-      quiet: () => '',
-      empty: '',
-    });
-    expect(stdout()).toBe(`note\n${cell}\\x1b[31m\n`);
-  },
-);
+test.each(
+  [
+    { what: 'writes a formula as a text cell', rawCells: false, cell: "'=1+1" },
+    { what: 'leaves a formula unchanged if raw cells are requested', rawCells: true, cell: '=1+1' },
+  ].map((each) => [each.what, each] as const),
+)('the CSV output %s', async (_what, { rawCells, cell }) => {
+  const { terminal, stdout } = openPlainScreen({});
+  const columns = [{ name: 'note', title: 'Note', value: () => '=1+1\u001B[31m' }];
+  await createOutput(terminal, { format: 'csv', rawCells }).list([{}], {
+    columns,
+    quiet: () => '',
+    empty: '',
+  });
+  expect(stdout()).toBe(`note\n${cell}\\x1b[31m\n`);
+});
 
-describe('a record', () => {
+describe('out.record', () => {
   const line = jsonl.split('\n')[0];
-  test.each([
-    { name: 'table_tty', where: {}, options: {}, stdout: '  Paid\n' },
-    { name: 'table_pipe', where: pipe, options: { format: 'table' as const }, stdout: '  Paid\n' },
-    { name: 'default_pipe', where: pipe, options: {}, stdout: 'c1d2\t0.00000007\ttea, "green"\n' },
-    {
-      name: 'csv_pipe',
-      where: pipe,
-      options: { format: 'csv' as const },
-      stdout: 'id,amount,note\nc1d2,0.00000007,"tea, ""green"""\n',
-    },
-    { name: 'json_pipe', where: pipe, options: { json: true }, stdout: `${line}\n` },
-    {
-      name: 'json_tty',
-      where: {},
-      options: { json: true },
-      stdout: `${JSON.stringify(payments[0], null, 2).replace('7e-8', '0.00000007')}\n`,
-    },
-    { name: 'jsonl_pipe', where: pipe, options: { format: 'jsonl' as const }, stdout: `${line}\n` },
-    { name: 'quiet_tty', where: {}, options: { quiet: true }, stdout: 'c1d2\n' },
-    {
-      name: 'fields_tty',
-      where: {},
-      options: { fields: ['id', 'sourceReq'] },
-      stdout: '  id          c1d2\n  sourceReq   {"ccy":"BTC"}\n',
-    },
-    {
-      name: 'fields json_pipe',
-      where: pipe,
-      options: { fields: ['sourceReq.ccy'], json: true },
-      stdout: '{"sourceReq.ccy":"BTC"}\n',
-    },
-  ])('$name', async ({ where, options, stdout }) => {
+  test.each(
+    [
+      { name: 'a card on a terminal', where: {}, options: {}, stdout: '  Paid\n' },
+      {
+        name: 'a card in a pipe with -o table',
+        where: pipe,
+        options: { format: 'table' as const },
+        stdout: '  Paid\n',
+      },
+      {
+        name: 'TSV in a pipe by default',
+        where: pipe,
+        options: {},
+        stdout: 'c1d2\t0.00000007\ttea, "green"\n',
+      },
+      {
+        name: 'CSV in a pipe',
+        where: pipe,
+        options: { format: 'csv' as const },
+        stdout: 'id,amount,note\nc1d2,0.00000007,"tea, ""green"""\n',
+      },
+      { name: 'JSON in a pipe', where: pipe, options: { json: true }, stdout: `${line}\n` },
+      {
+        name: 'indented JSON on a terminal',
+        where: {},
+        options: { json: true },
+        stdout: `${JSON.stringify(payments[0], null, 2).replace('7e-8', '0.00000007')}\n`,
+      },
+      {
+        name: 'JSON lines in a pipe',
+        where: pipe,
+        options: { format: 'jsonl' as const },
+        stdout: `${line}\n`,
+      },
+      {
+        name: 'its id on a terminal with -q',
+        where: {},
+        options: { quiet: true },
+        stdout: 'c1d2\n',
+      },
+      {
+        name: 'a list of its --fields on a terminal',
+        where: {},
+        options: { fields: ['id', 'sourceReq'] },
+        stdout: '  id          c1d2\n  sourceReq   {"ccy":"BTC"}\n',
+      },
+      {
+        name: 'JSON of its --fields in a pipe',
+        where: pipe,
+        options: { fields: ['sourceReq.ccy'], json: true },
+        stdout: '{"sourceReq.ccy":"BTC"}\n',
+      },
+    ].map((each) => [each.name, each] as const),
+  )('prints a record as %s', async (_name, { where, options, stdout }) => {
     expect(await recorded(where, options)).toBe(stdout);
   });
 
-  test('is printed once if it is the last state change', async () => {
+  test('prints a record once if it equals the last state change', async () => {
     const { terminal, stdout } = openPlainScreen(pipe);
     const out = createOutput(terminal, { format: 'jsonl' });
     out.change({ id: 'c1d2', txnState: 'quoted' });
@@ -407,7 +504,7 @@ describe('a record', () => {
   });
 });
 
-test('a state change has the requested fields, computed fields too', () => {
+test('out.change prints the requested and computed fields of a state change', () => {
   const { terminal, stdout } = openPlainScreen(pipe);
   const out = createOutput(terminal, { format: 'jsonl', fields: ['id', 'what'] });
   out.change({ id: 'c1d2' }, [{ name: 'what', title: 'What', value: () => 'Swap' }]);
@@ -415,7 +512,7 @@ test('a state change has the requested fields, computed fields too', () => {
 });
 
 test.each([{}, { json: true }, { format: 'tsv' as const }, { quiet: true }])(
-  'a state change is not printed with %j',
+  'out.change prints no state change with the options %j',
   (options) => {
     const { terminal, stdout } = openPlainScreen(pipe);
     createOutput(terminal, options).change({ txnState: 'quoted' });
@@ -423,7 +520,7 @@ test.each([{}, { json: true }, { format: 'tsv' as const }, { quiet: true }])(
   },
 );
 
-describe('remarks', () => {
+describe('createOutput', () => {
   const printed = (where: ScreenOptions, options: OutputOptions) => {
     const screen = openPlainScreen(where);
     const out = createOutput(screen.terminal, options);
@@ -436,48 +533,53 @@ describe('remarks', () => {
     return { stdout: screen.stdout(), stderr: screen.stderr() };
   };
 
-  test.each([
-    {
-      name: '_tty',
-      where: {},
-      options: {},
-      stdout: 'Screen\n80 columns\nText\n',
-      stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n',
+  test.each(
+    [
+      {
+        name: 'on a terminal',
+        where: {},
+        options: {},
+        stdout: 'Screen\n80 columns\nText\n',
+        stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n',
+      },
+      {
+        name: 'in a pipe',
+        where: pipe,
+        options: {},
+        stdout: 'Text\n',
+        stderr: 'Said \\x1b[31m\nWarning: Warned\n',
+      },
+      {
+        name: 'with only stdout in a pipe',
+        where: { tty: ['stdin', 'stderr'] as const },
+        options: {},
+        stdout: 'Text\n',
+        stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n',
+      },
+      {
+        name: 'on a terminal with -q',
+        where: {},
+        options: { quiet: true },
+        stdout: 'Text\n',
+        stderr: 'Warning: Warned\n',
+      },
+      {
+        name: 'on a terminal with --json',
+        where: {},
+        options: { json: true },
+        stdout: 'Text\n',
+        stderr: 'Said \\x1b[31m\nWarning: Warned\n',
+      },
+    ].map((each) => [each.name, each] as const),
+  )(
+    'sends remarks to stderr and text to stdout %s',
+    (_name, { where, options, stdout, stderr }) => {
+      expect(printed(where, options)).toEqual({ stdout, stderr });
     },
-    {
-      name: '_pipe',
-      where: pipe,
-      options: {},
-      stdout: 'Text\n',
-      stderr: 'Said \\x1b[31m\nWarning: Warned\n',
-    },
-    {
-      name: 'stdout alone in a _pipe',
-      where: { tty: ['stdin', 'stderr'] as const },
-      options: {},
-      stdout: 'Text\n',
-      stderr: 'Said \\x1b[31m\nWarning: Warned\nCard\n',
-    },
-    {
-      name: 'quiet_tty',
-      where: {},
-      options: { quiet: true },
-      stdout: 'Text\n',
-      stderr: 'Warning: Warned\n',
-    },
-    {
-      name: 'json_tty',
-      where: {},
-      options: { json: true },
-      stdout: 'Text\n',
-      stderr: 'Said \\x1b[31m\nWarning: Warned\n',
-    },
-  ])('$name', ({ where, options, stdout, stderr }) => {
-    expect(printed(where, options)).toEqual({ stdout, stderr });
-  });
+  );
 });
 
-test('without unicode, symbols are ASCII of equal width', async () => {
+test('createOutput replaces symbols with ASCII of equal width if the locale lacks Unicode', async () => {
   const { terminal, stdout } = openPlainScreen({ env: { LANG: 'C' } });
   const out = createOutput(terminal, {});
   out.screen(['  quoted ── sent → ✓ · 12 %']);
@@ -486,7 +588,7 @@ test('without unicode, symbols are ASCII of equal width', async () => {
   expect(stdout()).toContain('  acme - production\n');
 });
 
-test('--json conflicts with another format', () => {
+test('createOutput refuses --json together with another format', () => {
   const { terminal } = openPlainScreen();
   expect(() => createOutput(terminal, { json: true, format: 'csv' })).toThrow(
     '--json and -o csv are two formats.',

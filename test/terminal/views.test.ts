@@ -64,8 +64,8 @@ const swap: QuoteCard = {
   validForMs: 29_000,
 };
 
-describe('the quote of a payment', () => {
-  test('at 80 columns', () => {
+describe('quoteCard', () => {
+  test('shows a quote at 80 columns', () => {
     expect(quoteCard(payment, plain(80))).toEqual([
       '  Pay       Coffee House, order 118   says the invoice',
       `  To        ${payee}`,
@@ -80,7 +80,7 @@ describe('the quote of a payment', () => {
     ]);
   });
 
-  test('at 40 columns omits satoshis, and has separate lines for notes and keys', () => {
+  test('omits satoshis at 40 columns, and puts notes and keys on separate lines', () => {
     expect(quoteCard(payment, plain(40))).toEqual([
       '  Pay       Coffee House, order 118',
       '            says the invoice',
@@ -98,14 +98,16 @@ describe('the quote of a payment', () => {
     ]);
   });
 
-  test.each([
-    { serviceFee: '0', networkFee: '0', pays: '0.5', note: 'no fee' },
-    { serviceFee: '0.00000001', networkFee: '0', pays: '0.5', note: 'fee below 0.01 %' },
-    { serviceFee: '0.1', networkFee: '0.1', pays: '0.2', note: 'all fees' },
-    { serviceFee: '0.1', networkFee: '0', pays: '0.3', note: 'fee 50.00 %' },
-  ])(
-    'with fees of $serviceFee and $networkFee in $pays has the note "$note"',
-    ({ note, ...fees }) => {
+  test.each(
+    [
+      { serviceFee: '0', networkFee: '0', pays: '0.5', note: 'no fee' },
+      { serviceFee: '0.00000001', networkFee: '0', pays: '0.5', note: 'fee below 0.01 %' },
+      { serviceFee: '0.1', networkFee: '0.1', pays: '0.2', note: 'all fees' },
+      { serviceFee: '0.1', networkFee: '0', pays: '0.3', note: 'fee 50.00 %' },
+    ].map((each) => [each.note, each.serviceFee, each.networkFee, each.pays, each] as const),
+  )(
+    'shows "%s" if the service fee is %s, the network fee %s and the total %s',
+    (_note, _serviceFee, _networkFee, _pays, { note, ...fees }) => {
       const card = {
         ...payment,
         serviceFee: btc(fees.serviceFee),
@@ -118,7 +120,7 @@ describe('the quote of a payment', () => {
     },
   );
 
-  test('has no figures for missing fees', () => {
+  test('shows no figures for missing fees', () => {
     const card = quoteCard(
       {
         ...payment,
@@ -137,7 +139,7 @@ describe('the quote of a payment', () => {
   });
 });
 
-test('a fee above 5 % is shown as a warning before all amounts, as a percentage first', () => {
+test('quoteCard shows a fee above 5 % as a warning before all amounts', () => {
   const expensive = { ...payment, about: [], networkFee: btc('0.000003'), pays: btc('0.00002805') };
   const lines = quoteCard(expensive, coloured);
   expect(lines[0]).toBe('  \u001B[33m12.20 % goes to fees: 0.00000305 BTC, a high share\u001B[39m');
@@ -145,7 +147,7 @@ test('a fee above 5 % is shown as a warning before all amounts, as a percentage 
   expect(quoteCard(payment, plain(80)).join('\n')).not.toContain('goes to fees');
 });
 
-test('amounts of bitcoin have their worth beside them if rates are available', () => {
+test('quoteCard shows the worth of bitcoin amounts if rates are available', () => {
   const worth = ({ ccy, value }: ReturnType<typeof btc>) =>
     ccy === 'BTC' ? money('USD', value.times(70_000)) : undefined;
   const lines = quoteCard({ ...payment, worth }, plain(80));
@@ -155,7 +157,7 @@ test('amounts of bitcoin have their worth beside them if rates are available', (
   expect(lines.find((line) => line.includes('You pay'))).toMatch(/fee 0\.28 % {3}≈ 1\.75 USD$/);
 });
 
-test('the quote of a swap shows the rate in both directions, and aligns two currencies left', () => {
+test('quoteCard shows the rate of a swap in both directions, and aligns two currencies to the left', () => {
   expect(quoteCard(swap, plain(80))).toEqual([
     '  Rate      1 BTC = 70 796.845 USDT   1 USDT ≈ 0.0000141249 BTC',
     '  Quote     valid 29 seconds',
@@ -174,7 +176,7 @@ const invoice: InvoiceCard = {
   facts: [{ label: 'Page', value: 'https://pay.example/ad79a67a' }],
 };
 
-describe('an invoice', () => {
+describe('invoiceCard', () => {
   const shape = (canvas: Canvas): string =>
     invoiceCard(invoice, canvas)
       .map((line) =>
@@ -187,34 +189,40 @@ describe('an invoice', () => {
       .filter((word, i, words) => word !== words[i - 1])
       .join(' ');
 
-  test.each([
-    { rows: 44, what: 'the code stands above the text', expected: 'Receive  code  text  Page' },
-    {
-      rows: 37,
-      what: 'in a low window the facts go above, and the text stays below the code',
-      expected: 'Receive  Page  code text',
-    },
-    {
-      rows: 24,
-      what: 'in a lower one a hint stands for it',
-      expected: 'Receive  text  Page  This file.',
-    },
-  ])('with $rows rows: $what', ({ rows, expected }) => {
+  test.each(
+    [
+      { rows: 44, what: 'puts the QR code above the text', expected: 'Receive  code  text  Page' },
+      {
+        rows: 37,
+        what: 'puts the facts above the code, and the text below the code',
+        expected: 'Receive  Page  code text',
+      },
+      {
+        rows: 24,
+        what: 'shows a hint instead of the code',
+        expected: 'Receive  text  Page  This file.',
+      },
+    ].map((each) => [each.what, each.rows, each] as const),
+  )('%s in %s rows', (_what, _rows, { rows, expected }) => {
     expect(shape(plain(80, rows, 'half'))).toBe(expected);
   });
 
-  test('is one line from the first column on, which the terminal wraps and copies as a whole', () => {
+  test('writes the invoice as one line from the first column, so that a terminal copies it whole', () => {
     expect(invoiceCard(invoice, plain(40))).toContain(invoice.text);
   });
 
   test.each([
     [
-      'srcintent',
+      'one-time request',
       'bitcoin:tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx?amount=0.01',
       'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
     ],
-    ['permanent', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
-  ])('the address of a %s request shows below its code at 80x24', (_, code, text) => {
+    [
+      'permanent address',
+      'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+      'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    ],
+  ])('shows the address below the code of a %s at 80 x 24 cells', (_, code, text) => {
     const lines = invoiceCard(
       { title: 'Receive', code, text, facts: [{ label: 'URI', value: code, whole: true }] },
       plain(80, 24, 'half'),
@@ -227,13 +235,13 @@ describe('an invoice', () => {
     ).toBeLessThanOrEqual(22);
   });
 
-  test('lists the written files, without repeating the advice', () => {
+  test('lists the written files instead of the advice on --qr-file', () => {
     const lines = invoiceCard({ ...invoice, qrFile: 'code.svg' }, plain(80, 24, 'half'));
     expect(lines.join('\n')).toContain('QR code   written to code.svg');
     expect(lines.join('\n')).not.toContain('--qr-file');
   });
 
-  test('without half blocks explains how to save the code in a file', () => {
+  test('explains how to write the code to a file if half blocks are unavailable', () => {
     expect(invoiceCard(invoice, plain(80)).at(-1)).toBe(
       '  This terminal cannot draw the QR code: --qr-file code.svg writes it to a file.',
     );
@@ -259,8 +267,8 @@ function transaction(over: Partial<Transaction>): Transaction {
   };
 }
 
-describe('a receipt', () => {
-  test('at 80 columns', () => {
+describe('receipt', () => {
+  test('shows a completed payment at 80 columns', () => {
     expect(
       receipt(
         transaction({ extRefId: 'order-118', note: 'tea\nfor two' }),
@@ -303,20 +311,17 @@ describe('a receipt', () => {
     ['on-chain', 'failed', 'Returned to your BTC wallet.'],
     ['vnd-instant', 'rejected', 'Returned to your BTC wallet.'],
     ['on-chain', 'error', 'The service may hold 0.01002500 BTC: ask it, with this id.'],
-  ] as const)(
-    'of a payment by %s that is %s reads "%s", without a total',
-    ([method, state, place]) => {
-      const txn = transaction({
-        txnState: state,
-        sourceReq: { ccy: 'BTC', method: 'servicepay' },
-        destReq: { ccy: 'BTC', method },
-      });
-      const total = money('BTC', '0.010025');
-      const lines = receipt(txn, { now, total }, plain(80)).join('\n');
-      expect(lines).toContain(place);
-      expect(lines).not.toMatch(/^\s*Total/m);
-    },
-  );
+  ] as const)('shows a %s payment in state %s with "%s"', ([method, state, place]) => {
+    const txn = transaction({
+      txnState: state,
+      sourceReq: { ccy: 'BTC', method: 'servicepay' },
+      destReq: { ccy: 'BTC', method },
+    });
+    const total = money('BTC', '0.010025');
+    const lines = receipt(txn, { now, total }, plain(80)).join('\n');
+    expect(lines).toContain(place);
+    expect(lines).not.toMatch(/^\s*Total/m);
+  });
 
   test('shows an amount once if both sides are equal', () => {
     const side = { ccy: 'BTC', amtSettled: 0.0005 };
@@ -330,13 +335,13 @@ describe('a receipt', () => {
     ]);
   });
 
-  test('at 40 columns keeps the transaction id whole', () => {
+  test('keeps the transaction id whole at 40 columns', () => {
     const lines = receipt(transaction({}), { now }, plain(40));
     expect(lines.slice(-2)).toEqual(['  Transaction', `  ${txnId}`]);
     expect(lines.every((line) => widthOf(line) <= 40)).toBe(true);
   });
 
-  test('shows the time of the first and the last state, and the coming ones', () => {
+  test('shows the times of past states, and lists the coming states', () => {
     const timeline = (txnState: string): string[] =>
       receipt(transaction({ txnState }), { now }, plain(80)).slice(2, 6);
     expect(timeline('srccreated')).toEqual([
@@ -353,7 +358,7 @@ describe('a receipt', () => {
   });
 });
 
-describe('the steps of', () => {
+describe('stepsLine', () => {
   const over = (source: string, dest: string, txnState: string): string =>
     stepsLine(
       transaction({
@@ -364,37 +369,39 @@ describe('the steps of', () => {
       plain(80),
     );
 
-  test.each([
-    {
-      what: 'a send',
-      source: 'servicepay',
-      dest: 'lightning',
-      steps: '✓ quoted ── ✓ confirmed ── ✓ sent ── ✓ settled',
-    },
-    {
-      what: 'a payout',
-      source: 'servicepay',
-      dest: 'vnd-instant',
-      steps: '✓ quoted ── ✓ confirmed ── ✓ sent ── ✓ settled',
-    },
-    { what: 'a swap', source: 'servicepay', dest: 'servicepay', steps: '✓ quoted ── ✓ settled' },
-    {
-      what: 'a Lightning receive',
-      source: 'lightning',
-      dest: 'servicepay',
-      steps: '✓ quoted ── ✓ invoice ready ── ✓ received',
-    },
-    {
-      what: 'an on-chain receive',
-      source: 'on-chain',
-      dest: 'servicepay',
-      steps: '✓ quoted ── ✓ address ready ── ✓ seen ── ✓ received',
-    },
-  ])('$what', ({ source, dest, steps }) => {
+  test.each(
+    [
+      {
+        what: 'a send',
+        source: 'servicepay',
+        dest: 'lightning',
+        steps: '✓ quoted ── ✓ confirmed ── ✓ sent ── ✓ settled',
+      },
+      {
+        what: 'a payout',
+        source: 'servicepay',
+        dest: 'vnd-instant',
+        steps: '✓ quoted ── ✓ confirmed ── ✓ sent ── ✓ settled',
+      },
+      { what: 'a swap', source: 'servicepay', dest: 'servicepay', steps: '✓ quoted ── ✓ settled' },
+      {
+        what: 'a Lightning receive',
+        source: 'lightning',
+        dest: 'servicepay',
+        steps: '✓ quoted ── ✓ invoice ready ── ✓ received',
+      },
+      {
+        what: 'an on-chain receive',
+        source: 'on-chain',
+        dest: 'servicepay',
+        steps: '✓ quoted ── ✓ address ready ── ✓ seen ── ✓ received',
+      },
+    ].map((each) => [each.what, each] as const),
+  )('shows the steps of %s', (_what, { source, dest, steps }) => {
     expect(over(source, dest, 'completed')).toBe(steps);
   });
 
-  test('a failed payment end with the failure', () => {
+  test('ends the steps of a failed payment with the failure', () => {
     expect(
       stepsLine(transaction({ txnState: 'failed' }), plain(80), ['quoted', 'srccreated']),
     ).toBe('✓ quoted ── ✓ confirmed ── ✗ failed');
@@ -417,31 +424,38 @@ describe('the steps of', () => {
   });
 });
 
-describe('the wait for a payment', () => {
+describe('waitingText', () => {
   const sent = transaction({ txnState: 'destsent' });
   const usually = 'on-chain usually takes 30 min';
 
-  test.each([
-    { what: 'a short wait', txn: sent, ms: 2_900, text: '' },
-    {
-      what: 'a payment on its way',
-      txn: sent,
-      ms: 4 * 60_000,
-      text: `4 min · ${usually} · Ctrl-C is safe: the payment goes on`,
-    },
-    { what: 'a quote', txn: transaction({ txnState: 'quoted' }), ms: 60_000, text: '' },
-    { what: 'a final state', txn: transaction({ txnState: 'completed' }), ms: 60_000, text: '' },
-    {
-      what: 'money to come',
-      txn: transaction({ txnState: 'srccreated', sourceReq: { ccy: 'BTC', method: 'on-chain' } }),
-      ms: 60_000,
-      text: '',
-    },
-  ])('explains $what: "$text"', ({ txn, ms, text }) => {
+  test.each(
+    [
+      { what: 'a payment that was just confirmed', txn: sent, ms: 2_900, text: '' },
+      {
+        what: 'a payment on its way',
+        txn: sent,
+        ms: 4 * 60_000,
+        text: `4 min · ${usually} · Ctrl-C is safe: the payment goes on`,
+      },
+      { what: 'a quote', txn: transaction({ txnState: 'quoted' }), ms: 60_000, text: '' },
+      {
+        what: 'a completed payment',
+        txn: transaction({ txnState: 'completed' }),
+        ms: 60_000,
+        text: '',
+      },
+      {
+        what: 'incoming money',
+        txn: transaction({ txnState: 'srccreated', sourceReq: { ccy: 'BTC', method: 'on-chain' } }),
+        ms: 60_000,
+        text: '',
+      },
+    ].map((each) => [each.what, each.text, each] as const),
+  )('shows for %s the text "%s"', (_what, _text, { txn, ms, text }) => {
     expect(waitingText(txn, ms, usually)).toBe(text);
   });
 
-  test('is beside the steps, or shorter below them', () => {
+  test('stands next to the steps of a payment, or in a shorter form below them', () => {
     const text = waitingText(sent, 60_000, usually);
     const steps = stepsLine(sent, plain(140));
     expect(besideSteps(steps, text, plain(140))).toBe(`${steps}     ${text}`);
@@ -452,20 +466,27 @@ describe('the wait for a payment', () => {
   });
 });
 
-test.each([
-  { source: 'servicepay', dest: 'lnurl', kind: 'Lightning send' },
-  { source: 'servicepay', dest: 'tron', kind: 'USDT send' },
-  { source: 'servicepay', dest: 'ke-kes-mobile', kind: 'Payout' },
-  { source: 'servicepay', dest: null, kind: 'Send' },
-  { source: 'on-chain', dest: 'servicepay', kind: 'On-chain receive' },
-  { source: 'tron', dest: 'servicepay', kind: 'Deposit' },
-  { source: 'servicepay', dest: 'constructor', kind: 'Payout' },
-  { source: null, dest: null, kind: 'Transaction' },
-])('from $source to $dest is a $kind', ({ source, dest, kind }) => {
-  expect(transactionKind({ sourceReq: { method: source }, destReq: { method: dest } })).toBe(kind);
-});
+test.each(
+  [
+    { source: 'servicepay', dest: 'lnurl', kind: 'Lightning send' },
+    { source: 'servicepay', dest: 'tron', kind: 'USDT send' },
+    { source: 'servicepay', dest: 'ke-kes-mobile', kind: 'Payout' },
+    { source: 'servicepay', dest: null, kind: 'Send' },
+    { source: 'on-chain', dest: 'servicepay', kind: 'On-chain receive' },
+    { source: 'tron', dest: 'servicepay', kind: 'Deposit' },
+    { source: 'servicepay', dest: 'constructor', kind: 'Payout' },
+    { source: null, dest: null, kind: 'Transaction' },
+  ].map((each) => [each.kind, each.source, each.dest, each] as const),
+)(
+  'transactionKind returns "%s" for a transaction from %s to %s',
+  (_kind, _source, _dest, { source, dest, kind }) => {
+    expect(transactionKind({ sourceReq: { method: source }, destReq: { method: dest } })).toBe(
+      kind,
+    );
+  },
+);
 
-describe('tables', () => {
+describe('a table on the screen', () => {
   const wallets = [
     { ccy: 'BTC', amount: 1.25, availableBalance: 1.245 },
     { ccy: 'USDT', amount: 10000, availableBalance: 10000 },
@@ -490,7 +511,7 @@ describe('tables', () => {
     return stdout().slice(0, -1).split('\n');
   }
 
-  test('wallets at 80 columns', async () => {
+  test('shows available, reserved and total amounts of wallets at 80 columns', async () => {
     const footer = whereaboutsLine({
       profile: 'acme',
       service: 'production',
@@ -505,14 +526,14 @@ describe('tables', () => {
     ]);
   });
 
-  test('wallets at 36 columns omit reserved amounts', async () => {
+  test('omits reserved amounts of wallets at 36 columns', async () => {
     expect(await drawn(36, (out) => out.list(wallets.slice(0, 1), walletList()))).toEqual([
       '  Currency    Available        Total',
       '  BTC        1.24500000   1.25000000',
     ]);
   });
 
-  test('wallets in a pipe are exact numbers', async () => {
+  test('prints exact amounts of wallets in a pipe', async () => {
     expect(await drawn(undefined, (out) => out.list(wallets, walletList()))).toEqual([
       'BTC\t1.245\t0.005\t1.25',
       'USDT\t10000\t0\t10000',
@@ -597,14 +618,14 @@ describe('tables', () => {
       ],
     },
   ])(
-    'the history at $columns columns keeps amounts, fees and names; id, date and kind leave first',
+    'keeps amounts, fees and names of transactions at $columns columns',
     async ({ columns, lines }) => {
       const view = transactionList(now, { ids, known, heading: 'All 3', footer: 'svcpay tx get' });
       expect(await drawn(columns, (out) => out.list(page, view))).toEqual(lines);
     },
   );
 
-  test('numbers of several currencies are aligned at the decimal point', () => {
+  test('aligns numbers of several currencies at the decimal point', () => {
     expect(
       pointsAligned(['25.00 USDT', '50 000 sat', '−2 507 sat', '–', '50 000 000 VND', '1.5']),
     ).toEqual([
@@ -617,7 +638,7 @@ describe('tables', () => {
     ]);
   });
 
-  test('the history in a pipe is exact, with separate sides', async () => {
+  test('prints exact amounts and separate sides of transactions in a pipe', async () => {
     expect(
       await drawn(undefined, (out) => out.list(history.slice(0, 1), transactionList(now))),
     ).toEqual([
@@ -626,57 +647,59 @@ describe('tables', () => {
   });
 });
 
-describe('control characters are escaped', () => {
+describe('views of text from outside', () => {
   const hostile = 'x\u001B[2J\u202E\n';
   const steering = /[\p{Cc}\p{Cf}]/u;
 
-  test.each([
-    {
-      what: 'a fact',
-      lines: factLines([{ label: hostile, value: hostile, note: hostile }], plain(80)),
-    },
-    {
-      what: 'a key',
-      lines: factLines([{ label: 'To', value: hostile.repeat(30), whole: true }], plain(80)),
-    },
-    {
-      what: 'an amount',
-      lines: moneyLines(
-        [{ label: hostile, amount: money(hostile, '1'), note: hostile }],
-        plain(80),
-      ),
-    },
-    { what: 'a rate', lines: moneyLines([{ label: 'Rate', amount: hostile }], plain(80)) },
-    {
-      what: 'an invoice',
-      lines: invoiceCard({ ...invoice, title: hostile, text: hostile }, plain(80)),
-    },
-    { what: 'a record', lines: recordLine(hostile, hostile, plain(80)).split('\n') },
-    {
-      what: 'a receipt',
-      lines: receipt(
-        transaction({
-          txnId: hostile,
-          txnState: hostile,
-          note: hostile,
-          extRefId: hostile,
-          sourceReq: { ccy: hostile, method: hostile, amtSettled: 1 },
-          destReq: {
-            ccy: 'BTC',
-            method: hostile,
-            amtSettled: 1,
-            reqDetails: Object.fromEntries([[hostile, hostile]]),
-          },
-        }),
-        { now },
-        plain(80),
-      ),
-    },
-  ])('in $what', ({ lines }) => {
+  test.each(
+    [
+      {
+        what: 'a fact',
+        lines: factLines([{ label: hostile, value: hostile, note: hostile }], plain(80)),
+      },
+      {
+        what: 'a key',
+        lines: factLines([{ label: 'To', value: hostile.repeat(30), whole: true }], plain(80)),
+      },
+      {
+        what: 'an amount',
+        lines: moneyLines(
+          [{ label: hostile, amount: money(hostile, '1'), note: hostile }],
+          plain(80),
+        ),
+      },
+      { what: 'a rate', lines: moneyLines([{ label: 'Rate', amount: hostile }], plain(80)) },
+      {
+        what: 'an invoice',
+        lines: invoiceCard({ ...invoice, title: hostile, text: hostile }, plain(80)),
+      },
+      { what: 'a record', lines: recordLine(hostile, hostile, plain(80)).split('\n') },
+      {
+        what: 'a receipt',
+        lines: receipt(
+          transaction({
+            txnId: hostile,
+            txnState: hostile,
+            note: hostile,
+            extRefId: hostile,
+            sourceReq: { ccy: hostile, method: hostile, amtSettled: 1 },
+            destReq: {
+              ccy: 'BTC',
+              method: hostile,
+              amtSettled: 1,
+              reqDetails: Object.fromEntries([[hostile, hostile]]),
+            },
+          }),
+          { now },
+          plain(80),
+        ),
+      },
+    ].map((each) => [each.what, each] as const),
+  )('escape control characters in %s', (_what, { lines }) => {
     expect(lines.filter((line) => steering.test(line))).toEqual([]);
   });
 
-  test('in a table, whatever its columns contain', async () => {
+  test('escape control characters in every column of a table', async () => {
     const { terminal, stdout } = openPlainScreen();
     const columns = [
       { name: 'id', title: 'Id', value: () => hostile },
@@ -696,7 +719,7 @@ describe('control characters are escaped', () => {
   });
 });
 
-describe('no line is wider than the window', () => {
+describe('the width of lines', () => {
   const amount = fc
     .integer({ min: 1, max: 2_100_000_000_000_000 })
     .map((sats) => btc(new Big(sats).div(1e8).toFixed()));
@@ -707,7 +730,7 @@ describe('no line is wider than the window', () => {
   );
   const widest = (lines: readonly string[]): number => Math.max(0, ...lines.map(widthOf));
 
-  test('with any facts', () => {
+  test('factLines never exceeds the width of the window', () => {
     fc.assert(
       fc.property(
         facts,
@@ -717,7 +740,7 @@ describe('no line is wider than the window', () => {
     );
   });
 
-  test('with any amounts, from 48 columns on', () => {
+  test('moneyLines never exceeds the width of the window from 48 columns on', () => {
     const lines = fc.array(
       fc.record({
         label: fc.constantFrom('You pay', 'Left in wallet'),
@@ -737,7 +760,7 @@ describe('no line is wider than the window', () => {
   });
 });
 
-test('the record of a payment is wrapped between words in a narrow window', () => {
+test('recordLine wraps the record of a payment between words', () => {
   const record = recordLine(
     'Received 0.00050000 BTC (50 000 sat), 3 seconds after the request',
     txnId,
@@ -750,68 +773,70 @@ test('the record of a payment is wrapped between words in a narrow window', () =
   ]);
 });
 
-test('colours do not change the text', () => {
+test('quoteCard shows equal text with and without colours', () => {
   const bare = (lines: readonly string[]): string[] =>
     lines.map((line) => line.replace(/\u001B\[\d+m/g, '').trimEnd());
   expect(bare(quoteCard(payment, coloured))).toEqual(quoteCard(payment, plain(80)));
   expect(quoteCard(payment, coloured).join('')).toContain('\u001B[');
 });
 
-describe('a failure', () => {
+describe('failureLines', () => {
   const invoiceExpired = new Failure(
     'usage',
     'The invoice expired 4 minutes ago. Ask for a new one.',
   );
 
-  test.each([
-    {
-      failure: invoiceExpired,
-      shown: ['Not sent: the invoice expired 4 minutes ago. Ask for a new one.'],
-    },
-    {
-      failure: new Failure('usage', '50000 has no unit.'),
-      shown: ['Not sent: 50000 has no unit.'],
-    },
-    {
-      failure: new Failure('refused', 'The service refused the quote.'),
-      shown: ['Nothing moved: the service refused the quote.'],
-    },
-    {
-      failure: new Failure('pending', 'The service did not answer.', {
-        hint: `svcpay tx resume ${txnId}`,
-      }),
-      shown: ['Outcome unknown: the service did not answer.', `  svcpay tx resume ${txnId}`],
-    },
-    {
-      failure: new Failure('refused', 'Nothing moved: it was refused.'),
-      shown: ['Nothing moved: it was refused.'],
-    },
-    {
-      failure: new Failure('declined', 'Not sent. The quote will expire unconfirmed.'),
-      shown: ['Not sent. The quote will expire unconfirmed.'],
-    },
-    {
-      failure: new Failure('interrupted', 'Interrupted: nothing moved.'),
-      shown: ['Interrupted: nothing moved.'],
-    },
-    {
-      failure: new Failure('interrupted', 'Interrupted at a question.'),
-      shown: ['Nothing moved: interrupted at a question.'],
-    },
-    { failure: new Failure('unexpected', 'Something broke.'), shown: ['Something broke.'] },
-    {
-      failure: new Failure('refused', 'BTC: \u001B[2J\nfaked line'),
-      shown: ['Nothing moved: BTC: \\x1b[2J\\nfaked line'],
-    },
-  ])('of a payment shows the outcome for the money first: $shown', ({ failure, shown }) => {
+  test.each(
+    [
+      {
+        failure: invoiceExpired,
+        shown: ['Not sent: the invoice expired 4 minutes ago. Ask for a new one.'],
+      },
+      {
+        failure: new Failure('usage', '50000 has no unit.'),
+        shown: ['Not sent: 50000 has no unit.'],
+      },
+      {
+        failure: new Failure('refused', 'The service refused the quote.'),
+        shown: ['Nothing moved: the service refused the quote.'],
+      },
+      {
+        failure: new Failure('pending', 'The service did not answer.', {
+          hint: `svcpay tx resume ${txnId}`,
+        }),
+        shown: ['Outcome unknown: the service did not answer.', `  svcpay tx resume ${txnId}`],
+      },
+      {
+        failure: new Failure('refused', 'Nothing moved: it was refused.'),
+        shown: ['Nothing moved: it was refused.'],
+      },
+      {
+        failure: new Failure('declined', 'Not sent. The quote will expire unconfirmed.'),
+        shown: ['Not sent. The quote will expire unconfirmed.'],
+      },
+      {
+        failure: new Failure('interrupted', 'Interrupted: nothing moved.'),
+        shown: ['Interrupted: nothing moved.'],
+      },
+      {
+        failure: new Failure('interrupted', 'Interrupted at a question.'),
+        shown: ['Nothing moved: interrupted at a question.'],
+      },
+      { failure: new Failure('unexpected', 'Something broke.'), shown: ['Something broke.'] },
+      {
+        failure: new Failure('refused', 'BTC: \u001B[2J\nfaked line'),
+        shown: ['Nothing moved: BTC: \\x1b[2J\\nfaked line'],
+      },
+    ].map((each) => [each.shown, each] as const),
+  )('shows a failed payment as "%s"', (_shown, { failure, shown }) => {
     expect(failureLines(failure, { money: true })).toEqual(shown);
   });
 
-  test('of a command that moves no money shows only the reason', () => {
+  test('shows only the reason if the command moves no money', () => {
     expect(failureLines(invoiceExpired, { money: false })).toEqual([invoiceExpired.message]);
   });
 
-  test('is wrapped to the window, except its command', () => {
+  test('wraps a failure to the window, but not its command', () => {
     const failure = new Failure('temporary', 'The service does not answer at all.', {
       hint: 'svcpay doctor --a-very-long-flag',
     });
@@ -823,7 +848,7 @@ describe('a failure', () => {
     ]);
   });
 
-  test('puts the command of a hint on a line of its own where the hint does not fit', () => {
+  test('puts the command of a hint on its own line if the hint does not fit', () => {
     const failure = new Failure('authentication', 'You are not logged in.', {
       hint: 'svcpay login, or try it without an account: svcpay --sandbox wallets',
     });
@@ -834,36 +859,42 @@ describe('a failure', () => {
     expect(failureLines(failure, { money: false, canvas: plain(80) })).toHaveLength(2);
   });
 
-  test.for([
-    {
-      next: { do: 'sign-in' },
-      hint: 'Check the key, then sign in again',
-      advice: 'Check the key, then sign in again: svcpay login',
-    },
-    { next: { do: 'resume', id: txnId }, hint: undefined, advice: `svcpay tx resume ${txnId}` },
-    {
-      next: { do: 'show', id: "x'; rm -rf ~" },
-      hint: undefined,
-      advice: "svcpay tx get 'x'\\''; rm -rf ~'",
-    },
-    {
-      next: { do: 'allow', destination: '~root' },
-      hint: undefined,
-      advice: "svcpay limits allow '~root'",
-    },
-  ] as const)('shows the next step as a command to copy: $advice', ({ next, hint, advice }) => {
+  test.for(
+    (
+      [
+        {
+          next: { do: 'sign-in' },
+          hint: 'Check the key, then sign in again',
+          advice: 'Check the key, then sign in again: svcpay login',
+        },
+        { next: { do: 'resume', id: txnId }, hint: undefined, advice: `svcpay tx resume ${txnId}` },
+        {
+          next: { do: 'show', id: "x'; rm -rf ~" },
+          hint: undefined,
+          advice: "svcpay tx get 'x'\\''; rm -rf ~'",
+        },
+        {
+          next: { do: 'allow', destination: '~root' },
+          hint: undefined,
+          advice: "svcpay limits allow '~root'",
+        },
+      ] as const
+    ).map((each) => [each.advice, each] as const),
+  )('shows the next step as the command "%s"', ([, { next, hint, advice }]) => {
     const failure = new Failure('refused', 'No.', { next, hint });
     expect(failureLines(failure, { money: false }).at(-1)).toBe(`  ${advice}`);
     expect(failureJson(failure)).toContain(JSON.stringify(advice));
   });
 
-  test.each([
-    { message: 'You have 1 000 000 sat, and 1 250 000 sat are needed.', columns: 24 },
-    {
-      message: 'The fee would be 12.20 % of it, 0.00000305 BTC: more than --max-fee 1%.',
-      columns: 30,
-    },
-  ])('wraps neither numbers nor flags: $message', ({ message, columns }) => {
+  test.each(
+    [
+      { message: 'You have 1 000 000 sat, and 1 250 000 sat are needed.', columns: 24 },
+      {
+        message: 'The fee would be 12.20 % of it, 0.00000305 BTC: more than --max-fee 1%.',
+        columns: 30,
+      },
+    ].map((each) => [each.message, each] as const),
+  )('wraps neither numbers nor flags of "%s"', (_message, { message, columns }) => {
     const lines = failureLines(new Failure('limit', message), {
       money: false,
       canvas: plain(columns),
@@ -876,7 +907,7 @@ describe('a failure', () => {
     }
   });
 
-  test('as JSON is one line with every known field', () => {
+  test('writes a failure as one line of JSON with every known field', () => {
     const failure = new Failure('refused', 'No\n\u202E', {
       status: 400,
       code: '2005',
@@ -891,16 +922,18 @@ describe('a failure', () => {
   });
 });
 
-describe('time', () => {
-  test.each([
-    { ms: 0, text: 'just now' },
-    { ms: -999, text: 'just now' },
-    { ms: -1000, text: '1 second ago' },
-    { ms: -240_000, text: '4 minutes ago' },
-    { ms: 48 * 60_000, text: 'in 48 minutes' },
-    { ms: -3 * 86_400_000, text: '3 days ago' },
-    { ms: -7 * 86_400_000, text: '2026-02-22' },
-  ])('$ms ms from now is "$text"', ({ ms, text }) => {
+describe('relativeTime', () => {
+  test.each(
+    [
+      { ms: 0, text: 'just now' },
+      { ms: -999, text: 'just now' },
+      { ms: -1000, text: '1 second ago' },
+      { ms: -240_000, text: '4 minutes ago' },
+      { ms: 48 * 60_000, text: 'in 48 minutes' },
+      { ms: -3 * 86_400_000, text: '3 days ago' },
+      { ms: -7 * 86_400_000, text: '2026-02-22' },
+    ].map((each) => [each.ms, each.text, each] as const),
+  )('shows a time %s ms from now as "%s"', (_ms, _text, { ms, text }) => {
     expect(relativeTime(now + ms, now)).toBe(text);
   });
 });

@@ -28,7 +28,9 @@ const ofxSchema = v.object({
 const rowsOf = (stdout: string): Row[] => parse(stdout, { columns: true });
 
 describe('svcpay tx export', () => {
-  test('-o koinly adds up to the wallet balances, with a swap in one row', async ({ around }) => {
+  test('writes Koinly rows that add up to the wallet balances, with a swap in one row', async ({
+    around,
+  }) => {
     await around.sandbox.seed('history', 2);
     const run = await svcpay(['tx', 'export', '-o', 'koinly'], around);
     expect(run.exitCode).toBe(0);
@@ -56,7 +58,7 @@ describe('svcpay tx export', () => {
     expect(new Set(rows.map(({ TxHash }) => TxHash)).size).toBe(rows.length);
   });
 
-  test('-o xero and -o quickbooks contain the movements of one fiat wallet, in days of the time zone', async ({
+  test('writes the movements of one fiat wallet for Xero and QuickBooks in days of the time zone', async ({
     around,
   }) => {
     await around.sandbox.seed('history');
@@ -87,19 +89,19 @@ describe('svcpay tx export', () => {
   });
 
   test.for([
-    ['xero'],
-    ['quickbooks', '--wallet', 'BTC'],
-    ['xero', '--wallet', 'USDT'],
-    ['csv', '--wallet', 'USD'],
-    ['koinly', '--wallet', 'USD'],
-  ])('refuses -o %s, which does not fit', async (args, { around }) => {
-    expect(await svcpay(['tx', 'export', '-o', ...args], around)).toMatchObject({
+    'xero',
+    'quickbooks --wallet BTC',
+    'xero --wallet USDT',
+    'csv --wallet USD',
+    'koinly --wallet USD',
+  ])('refuses -o %s', async (args, { around }) => {
+    expect(await svcpay(['tx', 'export', '-o', ...args.split(' ')], around)).toMatchObject({
       exitCode: 2,
       stdout: '',
     });
   });
 
-  test("-o xero names the payee, -o koinly the payment's worth", async ({ around }) => {
+  test('writes the payee for Xero and the worth of a payment for Koinly', async ({ around }) => {
     await svcpay(['config', 'set', 'fiat', 'usd'], around);
     const invoice = await around.sandbox.invoice('100000sat');
     await svcpay(['send', 'lightning', invoice, '--yes'], around);
@@ -125,7 +127,7 @@ describe('svcpay tx export', () => {
   });
 
   plain.for(['xero', 'quickbooks'] as const)(
-    '-o %s writes a thousand rows, and refuses more',
+    'writes at most 1,000 rows for %s, and refuses more',
     async (format) => {
       const write = async (count: number): Promise<number> => {
         async function* pages(): AsyncGenerator<ListedTransaction[]> {
@@ -168,7 +170,7 @@ describe('svcpay tx export', () => {
 });
 
 describe('svcpay statement -o ofx', () => {
-  test('is readable by a third-party parser: each movement, the balance, unchanged texts', async ({
+  test('writes movements, balance and texts that a third-party OFX parser reads', async ({
     around,
   }) => {
     await around.sandbox.seed('history');
@@ -195,9 +197,9 @@ describe('svcpay statement -o ofx', () => {
     ]);
   });
 
-  test.for([['BTC'], ['USDT'], []])(
-    'refuses %j, which is not a fiat wallet',
-    async (wallet, { around }) => {
+  test.for([['the BTC wallet', 'BTC'], ['the USDT wallet', 'USDT'], ['all wallets']])(
+    'refuses %s, because OFX needs one fiat wallet',
+    async ([, ...wallet], { around }) => {
       expect(
         await svcpay(
           ['statement', '-o', 'ofx', ...wallet.flatMap((each) => ['--wallet', each])],

@@ -14,7 +14,7 @@ const cells = (html: string): Record<string, string> =>
   );
 
 describe('svcpay tx get -o html', () => {
-  test('is a receipt in one file that loads nothing', async ({ around }) => {
+  test('writes a receipt as one HTML file that loads nothing', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat', { description: 'Coffee' });
     const note = `<script>alert(1)</script> & "tea" \u001b[31m`;
     const { stdout } = await svcpay(
@@ -44,9 +44,7 @@ describe('svcpay tx get -o html', () => {
     expect(html).not.toMatch(/<script|<link|<img|https?:|url\(|\u001b/);
   });
 
-  test('of a payout can be handed in: parties, agreed and arrived, worth, times in order', async ({
-    around,
-  }) => {
+  test('shows the parties, amounts, worth and times of a payout', async ({ around }) => {
     await svcpay(['config', 'set', 'fiat', 'usd'], around);
     const line =
       'payout --country VN --institution 970436 --acct-num 0123456789 --amount 500000vnd ' +
@@ -73,7 +71,7 @@ describe('svcpay tx get -o html', () => {
     expect(times.map(([, time]) => time)).toEqual(times.map(([, time]) => time).toSorted());
   });
 
-  test('of a failed payment reports that nothing was deducted', async ({ around }) => {
+  test('shows that a failed payment deducted nothing', async ({ around }) => {
     await around.sandbox.faults.add({ kind: 'payment', outcome: 'no-route' });
     const invoice = await around.sandbox.invoice('1000sat');
     const failed = await svcpay(

@@ -36,7 +36,7 @@ async function reconcile(
 }
 
 describe('svcpay reconcile', () => {
-  test('agrees after payments, a batch and a receive, and lists unlisted transactions', async ({
+  test('exits 0 after payments and a batch, and reports a transaction that the list omits', async ({
     around,
   }) => {
     const { home, sandbox } = around;
@@ -62,7 +62,9 @@ describe('svcpay reconcile', () => {
     expect(run.rows[0]?.detail).toContain('the list leaves it out');
   });
 
-  test('ends with the totals of the wallets, and reports one that differs', async ({ around }) => {
+  test('compares the totals of the wallets, and reports a total that differs', async ({
+    around,
+  }) => {
     const good = await reconcile(around);
     expect(good).toMatchObject({ exitCode: 0, rows: [] });
     expect(good.stderr).toContain('The transactions add up to the balance of 1.00000000 BTC, ');
@@ -79,7 +81,7 @@ describe('svcpay reconcile', () => {
     ['dest', 'arrived differs'],
     ['source', 'contradicts itself'],
   ] as const)(
-    'finds a payment that settles another amount on its %s side',
+    'reports a payment that settles another amount on its %s side',
     async ([side, kind], { around }) => {
       const { sandbox } = around;
       await sandbox.faults.add({ kind: 'settled-amount', side, factor: 0.9 });
@@ -91,7 +93,7 @@ describe('svcpay reconcile', () => {
     },
   );
 
-  test('finds a payment that was returned after its completion', async ({ around }) => {
+  test('reports a payment that was returned after its completion', async ({ around }) => {
     const { sandbox } = around;
     await sandbox.faults.add({ kind: 'returned' });
     const invoice = await sandbox.invoice('1000sat');
@@ -104,9 +106,7 @@ describe('svcpay reconcile', () => {
     });
   });
 
-  test('finds changed rows of a batch result: a state, a missing row, a doubled one', async ({
-    around,
-  }) => {
+  test('reports changed, missing and doubled rows of a batch result', async ({ around }) => {
     const { home, sandbox } = around;
     const to = [await sandbox.invoice('1000sat'), await sandbox.invoice('2000sat')];
     const file = join(home, 'pay.csv');
@@ -124,7 +124,7 @@ describe('svcpay reconcile', () => {
     expect(await kinds(one.replace(',paid,', ',failed,'), two)).toEqual(['state differs']);
   });
 
-  test('finds the payment of another home, which --import then enters', async ({ around }) => {
+  test('reports a payment of another home, which --import then enters', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const { stdout } = await svcpay(
       ['send', 'lightning', invoice, '--ref', 'elsewhere', '--yes', '-q'],
@@ -151,7 +151,7 @@ describe('svcpay reconcile', () => {
     'line,ref\n1,x,y\n',
     'to,amount\nx,1sat\n',
     'line,ref,to,amount,outcome,txnId,txnState,paid,paidCcy,error,message,at\n2,r,t,1sat,paid,id,completed,much,BTC,,,\n',
-  ])('refuses a file that is not a batch result: %j', async (text, { around }) => {
+  ])('refuses %j as a batch result', async (text, { around }) => {
     const path = join(around.home, 'given.csv');
     if (text !== 'no such file') writeFileSync(path, text);
     expect(await svcpay(['reconcile', path], around)).toMatchObject({ exitCode: 2, stdout: '' });

@@ -27,8 +27,8 @@ const withFiat = async (around: Here): Promise<void> => {
   expect(await svcpay(['config', 'set', 'fiat', 'usd'], around)).toMatchObject({ exitCode: 0 });
 };
 
-describe('with a fiat currency', () => {
-  test('a send, a swap and a receive store the rate at settlement', async ({ around }) => {
+describe('svcpay with a fiat currency', () => {
+  test('stores the rate at the settlement of a send, a swap and a receive', async ({ around }) => {
     await withFiat(around);
     const invoice = await around.sandbox.invoice('100000sat');
     expect(await svcpay(['send', 'lightning', invoice, '--yes'], around)).toMatchObject({
@@ -61,7 +61,7 @@ describe('with a fiat currency', () => {
     }
   });
 
-  test('the rate is read once, while the payment is in flight', async ({ around }) => {
+  test('reads the rate once, while the payment is in flight', async ({ around }) => {
     await withFiat(around);
     const invoice = await around.sandbox.invoice('1000sat');
     await svcpay(['send', 'lightning', invoice, '--yes'], around);
@@ -74,7 +74,7 @@ describe('with a fiat currency', () => {
     );
   });
 
-  test('payments that nobody waits for keep a rate: of a batch, with --no-wait, after resume', async ({
+  test('stores a rate for payments of a batch, with --no-wait and after a resume', async ({
     around,
   }) => {
     await withFiat(around);
@@ -91,7 +91,9 @@ describe('with a fiat currency', () => {
     expect(await worth(around)).toMatchObject([{ fiat: 'USD' }, { fiat: 'USD' }]);
   });
 
-  test('a receiver stores the rate of a payment that another home began', async ({ around }) => {
+  test('stores the rate of a payment of another home when webhook listen receives its event', async ({
+    around,
+  }) => {
     await withFiat(around);
     const { sandbox, home } = around;
     const elsewhere = { ...around, home: join(home, 'elsewhere') };
@@ -106,7 +108,7 @@ describe('with a fiat currency', () => {
     expect(await listener.ended).toMatchObject({ exitCode: 0 });
   });
 
-  test('a missing rate stays missing later, and stops no payment', async ({ around }) => {
+  test('pays if the rate is unavailable, and stores no rate later', async ({ around }) => {
     await withFiat(around);
     await around.sandbox.faults.add({
       kind: 'status',
@@ -127,13 +129,16 @@ describe('with a fiat currency', () => {
   });
 });
 
-test('without a fiat currency no rate is requested', async ({ around }) => {
+test('svcpay requests no rate without a fiat currency', async ({ around }) => {
   const invoice = await around.sandbox.invoice('1000sat');
   await svcpay(['send', 'lightning', invoice, '--yes'], around);
   expect(around.sandbox.requests('GET', '/api/v2/rate')).toEqual([]);
   expect(await worth(around)).toMatchObject([{ fiat: '' }]);
 });
 
-test.for(['btc', 'usdt', 'dollar', ''])('config set fiat refuses %j', async (text, { around }) => {
-  expect(await svcpay(['config', 'set', 'fiat', text], around)).toMatchObject({ exitCode: 2 });
-});
+test.for(['btc', 'usdt', 'dollar', ''])(
+  'svcpay config set fiat refuses %j',
+  async (text, { around }) => {
+    expect(await svcpay(['config', 'set', 'fiat', text], around)).toMatchObject({ exitCode: 2 });
+  },
+);

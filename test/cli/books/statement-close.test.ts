@@ -37,7 +37,7 @@ const close = (around: Here, month: string, ...args: string[]) =>
   );
 
 describe('svcpay statement close', () => {
-  test('writes the month with its hash, verifies it, and shows each changed row', async ({
+  test('writes a month with its hash, verifies it later, and shows each changed row', async ({
     around,
   }) => {
     await around.sandbox.seed('history', 3);
@@ -92,7 +92,7 @@ describe('svcpay statement close', () => {
     expect(settled.json()).toMatchObject({ file: correction });
   });
 
-  test('goes forward month by month, in one zone', async ({ around }) => {
+  test('closes month after month in one time zone', async ({ around }) => {
     await around.sandbox.seed('history', 4);
     const now = await around.sandbox.clock.now();
     const ago = (months: number): string => monthBefore(now, months);
@@ -121,7 +121,7 @@ describe('svcpay statement close', () => {
     expect(await close(around, ago(1))).toMatchObject({ exitCode: 0 });
   });
 
-  test('names a row that later disappears from the list', async ({ around }) => {
+  test('names a transaction that later disappears from the list', async ({ around }) => {
     await around.sandbox.seed('history', 3);
     const month = monthBefore(await around.sandbox.clock.now(), 1);
     const { file } = (await close(around, month)).json() as { file: string };
@@ -141,9 +141,7 @@ describe('svcpay statement close', () => {
     expect(readdirSync(join(around.home, 'closed'))).toHaveLength(2);
   });
 
-  test("writes a file in the folder, whatever the account's name at the service", async ({
-    home,
-  }) => {
+  test('writes into its folder even if the account id contains a path', async ({ home }) => {
     const server = createServer((request, response) => {
       const token = {
         accessToken: 'x',
@@ -167,7 +165,7 @@ describe('svcpay statement close', () => {
     ]);
   });
 
-  test('detects a changed file', async ({ around }) => {
+  test('detects that a closed file was changed', async ({ around }) => {
     await around.sandbox.seed('history', 3);
     const month = monthBefore(await around.sandbox.clock.now(), 1);
     const { file } = (await close(around, month)).json() as { file: string };
@@ -179,7 +177,7 @@ describe('svcpay statement close', () => {
     });
   });
 
-  test('refuses a month that is not over, does not tie, or has a payment in flight', async ({
+  test('refuses a month that has not ended, does not tie or has a payment in flight', async ({
     around,
   }) => {
     const { sandbox } = around;
@@ -230,6 +228,6 @@ unit.each([
   ['../x', '~2e~.~2f~x'],
   ['Etc-GMT+3', 'Etc-GMT~2b~3'],
   ['x'.repeat(65), `${'x'.repeat(47)}~9537c5fdf120482f`],
-])('the account %s has a file of its own: %s', (id, name) => {
+])('fileNameOf returns for the account "%s" the file name "%s"', (id, name) => {
   expect(fileNameOf(id)).toBe(name);
 });

@@ -27,7 +27,7 @@ type Row = Record<string, string>;
 const rowsOf = (stdout: string): Row[] => parse(stdout, { columns: true });
 
 describe('svcpay statement', () => {
-  test('of a seeded year ties to the satoshi for every wallet', async ({ books }) => {
+  test('ties a seeded year to the satoshi for every wallet', async ({ books }) => {
     await books.sandbox.seed('history', 12);
     const run = await svcpay(['statement', '-o', 'csv'], books);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
@@ -55,7 +55,7 @@ describe('svcpay statement', () => {
     expect(rows.length).toBeGreaterThan(250);
   });
 
-  test('of a month starts with the end of the previous one, in days of the time zone', async ({
+  test('starts a month with the closing balance of the previous month, in the given time zone', async ({
     books,
   }) => {
     await books.sandbox.seed('history', 3);
@@ -96,7 +96,7 @@ describe('svcpay statement', () => {
       expect(new Date(Date.parse(time) + 9 * 3_600_000).toISOString().slice(0, 10)).toBe(date);
   });
 
-  test('of the first minute of a sandbox, and after its fund, ties', async ({ books }) => {
+  test('ties in a new sandbox, and after sandbox fund', async ({ books }) => {
     expect(await svcpay(['statement', '-o', 'csv'], books)).toMatchObject({
       exitCode: 0,
       stderr: '',
@@ -108,7 +108,7 @@ describe('svcpay statement', () => {
     });
   });
 
-  test('shows an opening that no transaction explains, exits 6, and ties once it is recorded', async ({
+  test('exits 6 for an unexplained opening balance, and ties after statement open', async ({
     books,
   }) => {
     await books.sandbox.seed('history');
@@ -139,7 +139,7 @@ describe('svcpay statement', () => {
     expect((await svcpay(['statement', 'open', '--yes', '--json'], books)).json()).toEqual([]);
   });
 
-  test('of a wallet that tied before reports when a difference arose; the printed command explains it', async ({
+  test('reports when a difference arose, and prints a command that explains it', async ({
     books,
   }) => {
     await books.sandbox.seed('history');
@@ -167,7 +167,7 @@ describe('svcpay statement', () => {
     });
   });
 
-  test('is undone by a counter-entry, and refuses an adjustment that cannot be', async ({
+  test('accepts a counter-entry for an adjustment, and refuses an invalid adjustment', async ({
     books,
   }) => {
     const adjust = (...args: string[]) =>
@@ -187,15 +187,13 @@ describe('svcpay statement', () => {
       expect(await adjust(...args)).toMatchObject({ exitCode, stdout: '' });
   });
 
-  test('of a sandbox that began anew ties, because its entries are forgotten', async ({
-    books,
-  }) => {
+  test('ties after a sandbox reset, which deletes its entries', async ({ books }) => {
     await svcpay(['statement', 'adjust', '0.01btc', '--yes'], books);
     expect(await svcpay(['sandbox', 'reset', '--yes'], books)).toMatchObject({ exitCode: 0 });
     expect(await svcpay(['statement'], books)).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  test('counts a receipt in the month it settled, with its creation in a column of its own', async ({
+  test('counts a receive in the month of its settlement, and shows its creation in another column', async ({
     books,
   }) => {
     const { sandbox } = books;
@@ -226,7 +224,7 @@ describe('svcpay statement', () => {
     expect(sandbox.requests('GET', `/api/v2/transaction/${txnId}`)).toHaveLength(reads);
   });
 
-  test('reports a payment missing from the list', async ({ books }) => {
+  test('reports a payment that is missing from the list', async ({ books }) => {
     await books.sandbox.seed('history');
     const invoice = await books.sandbox.invoice('1000sat');
     const { stdout } = await svcpay(['send', 'lightning', invoice, '--yes', '-q'], books);
@@ -269,7 +267,7 @@ describe.each([
   };
 
   test.skipIf(!isInstalled(program))(
-    'is accepted with its assertions, and refused if one is wrong by a satoshi',
+    'writes balances that the ledger program verifies to the satoshi',
     async ({ books }) => {
       await books.sandbox.seed('history', 2);
       const { stdout, exitCode } = await svcpay(
@@ -286,7 +284,7 @@ describe.each([
   );
 
   test.skipIf(!isInstalled(program))(
-    'of two months is accepted in one file, and of a wallet that does not tie refused',
+    'writes months that the ledger program accepts in one file, unless a wallet does not tie',
     async ({ books }) => {
       await books.sandbox.seed('history', 3);
       const now = new Date(await books.sandbox.clock.now());

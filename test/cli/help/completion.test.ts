@@ -18,21 +18,21 @@ beforeAll(async () => {
   pages = await pagesOf(tree);
 });
 
-test('every executable command has a summary and an example', () => {
+test('svcpay help has a summary and an example for every executable command', () => {
   const bare = pages.filter(
     ({ summary, runs, examples }) => summary === '' || (runs && examples.length === 0),
   );
   expect(bare.map(({ path }) => path)).toEqual([]);
 });
 
-test('every option and argument has a description', () => {
+test('svcpay help describes every option and argument', () => {
   const silent = pages.flatMap(({ path, flags, arguments: slots }) =>
     [...flags, ...slots].filter(({ summary }) => summary === '').map(() => path),
   );
   expect(silent).toEqual([]);
 });
 
-describe('the word at the cursor', () => {
+describe('complete', () => {
   const offered = (...words: string[]): 'files' | string[] => {
     const found = complete(words, pages, (kind) => [{ text: `a-${kind}` }]);
     return found === 'files' ? found : found.map(({ text }) => text);
@@ -92,12 +92,12 @@ describe('the word at the cursor', () => {
     [['help', 'send', 'li'], ['lightning']],
     [['nosuch', ''], []],
   ];
-  test.for(cases)('%j becomes %j', ([words, offers]) => {
+  test.for(cases)('completes the words %j to %j', ([words, offers]) => {
     expect(offered(...words)).toEqual(offers);
   });
 });
 
-describe('in a real shell', () => {
+describe('shell completion', () => {
   const home = mkdtempSync(join(tmpdir(), 'svcpay-completion-'));
   const env = {
     PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}`,
@@ -150,14 +150,14 @@ describe('in a real shell', () => {
 
   const bashWords = (line: string): string =>
     `source '${script('bash')}'; cd '${home}'; COMP_WORDS=(${line.endsWith(' ') ? `${line}''` : line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  test.skipIf(!isInstalled('bash')).for(cases)('bash: "%s" becomes %j', ([line, offers]) => {
+  test.skipIf(!isInstalled('bash')).for(cases)('completes "%s" to %j in bash', ([line, offers]) => {
     expect(
       linesOf(execFileSync('bash', ['-c', bashWords(line)], { encoding: 'utf8', env })),
     ).toEqual(offers);
   });
 
   test.skipIf(!isInstalled('bash'))(
-    'bash completes the part after =, and quotes a name with spaces',
+    'completes the part after = in bash, and quotes a name with spaces',
     () => {
       const equals = `source '${script('bash')}'; COMP_WORDS=(svcpay wallets --output = jsonl); COMP_CWORD=4; _svcpay; printf '%s\\n' "\${COMPREPLY[@]}"`;
       expect(linesOf(execFileSync('bash', ['-c', equals], { encoding: 'utf8', env }))).toEqual([
@@ -174,7 +174,7 @@ describe('in a real shell', () => {
     },
   );
 
-  test.skipIf(!isInstalled('fish')).for(cases)('fish: "%s" becomes %j', ([line, offers]) => {
+  test.skipIf(!isInstalled('fish')).for(cases)('completes "%s" to %j in fish', ([line, offers]) => {
     const command = `source '${script('fish')}'; cd '${home}'; complete --do-complete '${line}'`;
     const lines = linesOf(
       execFileSync('fish', ['--no-config', '-c', command], { encoding: 'utf8', env }),
@@ -182,20 +182,20 @@ describe('in a real shell', () => {
     expect(lines.map((each) => each.split('\t')[0])).toEqual(offers);
   });
 
-  test('an id that a list showed is offered with its amount and payee', () => {
+  test('offers an id with the amount and payee that a list showed', () => {
     expect(answer(['fish', 'tx', 'get', ''], pages, env, () => Database)).toBe(
       'ad79a67a-5e07\t↓ Lightning 12 000 sat, Ada\n',
     );
   });
 
-  test('escape sequences from the service reach neither shell nor terminal: they are escaped or not offered', () => {
+  test('escapes or omits control sequences from the service', () => {
     expect(answer(['fish', 'payout', '--institution', ''], pages, env, () => Database)).toBe(
       '970436\tVietcom\\x1b[2Jbank, VN\n',
     );
     expect(completionScript('powershell')).toContain(`"'" + $value.Replace("'", "''") + "'"`);
   });
 
-  test('without PowerShell its script is checked for its calls and file name completion', () => {
+  test('has a PowerShell script that completes words and file names', () => {
     const lines = completionScript('powershell');
     for (const [open, close] of ['{}', '()', '[]'])
       expect(lines.split(open ?? '').length).toBe(lines.split(close ?? '').length);
@@ -244,7 +244,7 @@ describe('in a real shell', () => {
     let told: string[];
     beforeAll(() => void (told = zshOffers(cases.map(([line]) => line))));
     test.for(cases.map(([line, offers], at) => [line, offers, at] as const))(
-      '"%s" becomes the matches of %j',
+      'completes "%s" to %j in zsh',
       ([, offers, at]) => {
         expect(linesOf(told[at] ?? 'nothing was told')).toEqual(offers);
       },

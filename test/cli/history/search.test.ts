@@ -11,10 +11,10 @@ const txn = {
 };
 
 test.for([
-  ['cafe bob', true],
-  ['3f5a', true],
-  ['44ab-a8ca', true],
-  ['ada', false],
-] as const)('%s: a short word counts in an id only at its beginning', ([text, isFound]) => {
+  ['finds words without accents in any field', 'cafe bob', true],
+  ['finds the beginning of an id', '3f5a', true],
+  ['finds a long part of an id', '44ab-a8ca', true],
+  ['ignores a short word inside an id', 'ada', false],
+] as const)('svcpay tx list --search %s', ([, text, isFound]) => {
   expect(matcher(text)(txn, () => undefined)).toBe(isFound);
 });

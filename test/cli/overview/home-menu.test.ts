@@ -21,11 +21,11 @@ test.each([
   ['swap', 'swap'],
   ['pay out', 'payout'],
   ['history', 'tx list'],
-])('the menu, answered %s, is %s', async (answer, line) => {
+])('the home menu turns the answer "%s" into "%s"', async (answer, line) => {
   expect(await chosen(answer)).toBe(line);
 });
 
-test('the menu offers to resume only pending payments', async () => {
+test('the home menu offers to resume only if a payment is pending', async () => {
   expect(await chosen('resume', true)).toBe('tx resume');
   await expect(chosen('resume')).rejects.toThrow('does not offer resume');
 });

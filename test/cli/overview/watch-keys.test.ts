@@ -35,27 +35,35 @@ const model: WatchModel = {
   now: 0,
 };
 
-test.each([
-  { keys: [{ name: 'down' }], chosen: 1 },
-  { keys: [{ sequence: 'j' }, { sequence: 'j' }, { sequence: 'k' }], chosen: 1 },
-  { keys: [{ name: 'up' }], chosen: 0 },
-  { keys: Array.from({ length: 9 }, () => ({ name: 'down' })), chosen: 2 },
-])('after $keys row $chosen is chosen', ({ keys, chosen }) => {
+test.each(
+  [
+    { why: 'one key down', keys: [{ name: 'down' }], chosen: 1 },
+    {
+      why: 'j, j and k',
+      keys: [{ sequence: 'j' }, { sequence: 'j' }, { sequence: 'k' }],
+      chosen: 1,
+    },
+    { why: 'one key up', keys: [{ name: 'up' }], chosen: 0 },
+    { why: 'nine keys down', keys: Array.from({ length: 9 }, () => ({ name: 'down' })), chosen: 2 },
+  ].map((each) => [each.chosen, each.why, each] as const),
+)('the watch screen chooses row %s after %s', (_chosen, _why, { keys, chosen }) => {
   let view: Parameters<typeof pressed>[1] = { model, opened: undefined };
   for (const key of keys) [view] = pressed(key, view);
   expect(view.model.chosen).toBe(chosen);
 });
 
-test.each([
-  { key: { sequence: 'q' }, wish: 'leave' },
-  { key: { name: 'escape' }, wish: 'leave' },
-  { key: { name: 'c', ctrl: true }, wish: 'leave' },
-  { key: { name: 'return' }, wish: 'open' },
-])('$key is a wish to $wish', ({ key, wish }) => {
+test.each(
+  [
+    { why: 'q', key: { sequence: 'q' }, wish: 'leave' },
+    { why: 'Esc', key: { name: 'escape' }, wish: 'leave' },
+    { why: 'Ctrl-C', key: { name: 'c', ctrl: true }, wish: 'leave' },
+    { why: 'Enter', key: { name: 'return' }, wish: 'open' },
+  ].map((each) => [each.why, each.wish, each] as const),
+)('the watch screen reads %s as the wish to %s', (_why, _wish, { key, wish }) => {
   expect(pressed(key, { model, opened: undefined })[1]).toBe(wish);
 });
 
-test('any key closes a receipt, except Ctrl-C, which leaves', () => {
+test('the watch screen closes a receipt on any key, but leaves on Ctrl-C', () => {
   const view = { model, opened: 'reading' } as const;
   expect(pressed({ sequence: 'q' }, view)).toEqual([{ model, opened: undefined }, undefined]);
   expect(pressed({ name: 'c', ctrl: true }, view)[1]).toBe('leave');

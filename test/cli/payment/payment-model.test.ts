@@ -57,20 +57,20 @@ function drawn(...events: ScreenEvent[]): readonly Drawing[] {
 
 const quoted = (given: Approval): ScreenEvent => ({ type: 'quoted', approval: given });
 
-describe('a payment shows', () => {
+describe('the payment screen', () => {
   const first = approval('t1', '0.001');
   const equal = approval('t2', '0.001');
   const dearer = approval('t3', '0.002');
 
-  test.each<{ what: string; events: ScreenEvent[]; drawings: unknown[] }>([
+  const cases: { what: string; events: ScreenEvent[]; drawings: unknown[] }[] = [
     {
-      what: 'its first quote',
+      what: 'the first quote of a payment',
       events: [quoted(first)],
       drawings: [{ draw: 'quote', approval: first, isKnown: false }],
     },
-    { what: 'the same quote once', events: [quoted(first), quoted(first)], drawings: [] },
+    { what: 'an equal quote only once', events: [quoted(first), quoted(first)], drawings: [] },
     {
-      what: 'that an equal quote replaced an expired one, without its card',
+      what: 'a notice instead of the card if an equal quote replaced an expired quote',
       events: [quoted(first), quoted(equal)],
       drawings: [
         { draw: 'say', text: 'The quote expired; the new one has the same price.' },
@@ -78,7 +78,7 @@ describe('a payment shows', () => {
       ],
     },
     {
-      what: 'what has changed in a new quote',
+      what: 'the changes in a worse quote',
       events: [quoted(first), quoted(dearer)],
       drawings: [
         { draw: 'say', text: expect.stringContaining('you pay 0.00200000 BTC instead of') },
@@ -86,7 +86,7 @@ describe('a payment shows', () => {
       ],
     },
     {
-      what: 'that an approved quote of an earlier run was better',
+      what: 'a notice if the approved quote of an earlier run was better',
       events: [quoted({ ...first, worse: true })],
       drawings: [
         { draw: 'say', text: 'The quote has changed:' },
@@ -94,12 +94,12 @@ describe('a payment shows', () => {
       ],
     },
     {
-      what: 'the wait after the yes',
+      what: 'the wait after the approval',
       events: [quoted(first), { type: 'approved' }],
       drawings: [{ draw: 'wait' }],
     },
     {
-      what: 'one wait and each change of state',
+      what: 'each change of state without a second wait',
       events: [{ type: 'approved' }, { type: 'state', txn: txn('destsent') }],
       drawings: [{ draw: 'change', txn: txn('destsent') }],
     },
@@ -109,20 +109,24 @@ describe('a payment shows', () => {
       drawings: [{ draw: 'wait' }],
     },
     {
-      what: 'a refused confirmation, whose state is read',
+      what: 'a refused confirmation whose state is read',
       events: [{ type: 'refused', error: new Failure('refused', 'too late.') }],
       drawings: [
         { draw: 'say', text: expect.stringContaining('refused the confirmation (too late)') },
       ],
     },
     {
-      what: 'that the journal failed after the submission',
+      what: 'a warning if the journal failed after the submission',
       events: [{ type: 'journal-failed', error: new Failure('unexpected', 'The disk is full.') }],
       drawings: [{ draw: 'warning', text: 'The disk is full. The payment continues.' }],
     },
-  ])('$what', ({ events, drawings }) => {
-    expect(drawn(...events)).toEqual(drawings);
-  });
+  ];
+  test.each(cases.map((each) => [each.what, each] as const))(
+    'shows %s',
+    (_what, { events, drawings }) => {
+      expect(drawn(...events)).toEqual(drawings);
+    },
+  );
 });
 
 describe('the usual time of a rail', () => {
@@ -145,16 +149,22 @@ describe('the usual time of a rail', () => {
     return { ...before, attempts, updatedAt: 10 + ms };
   };
 
-  test.each([
-    { took: [], usual: undefined },
-    { took: [1_000, 2_000], usual: undefined },
-    { took: [4_000, 1_000, 2_000, 86_400_000, 3_000], usual: 2_000 },
-  ])('of $took is $usual', ({ took, usual }) => {
+  test.each(
+    [
+      { why: 'returns undefined without payments', took: [], usual: undefined },
+      { why: 'returns undefined for two payments', took: [1_000, 2_000], usual: undefined },
+      {
+        why: 'returns a typical time of five payments',
+        took: [4_000, 1_000, 2_000, 86_400_000, 3_000],
+        usual: 2_000,
+      },
+    ].map((each) => [each.why, each] as const),
+  )('usualMs %s', (_why, { took, usual }) => {
     expect(usualMs(took.map(paid), 'servicepay')).toBe(usual);
     expect(usualMs(took.map(paid), 'lightning')).toBeUndefined();
   });
 
-  test('is that of the rail without payments of its own, and unknown for a payout', () => {
+  test('usualText returns the usual time of the rail if no payment was made, but no time for a payout', () => {
     expect(usualText('on-chain', undefined)).toBe('on-chain usually takes 30 min');
     expect(usualText('on-chain', 12 * 60_000)).toBe('on-chain usually takes 12 min');
     expect(usualText('vnd-instant', undefined)).toBeUndefined();

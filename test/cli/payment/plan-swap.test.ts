@@ -7,75 +7,100 @@ import {
   swapExample,
 } from '../../../src/cli/payment/plan-swap.js';
 
-test.for([
-  { words: ['25', 'USDT', 'BTC'], from: 'USDT', to: 'BTC', value: '25', ccy: 'USDT' },
-  { words: ['25usdt', 'BTC'], from: 'USDT', to: 'BTC', value: '25', ccy: 'USDT' },
-  { words: ['25', 'usdt', 'btc'], from: 'USDT', to: 'BTC', value: '25', ccy: 'USDT' },
-  { words: ['50', '000', 'sat', 'USDT'], from: 'BTC', to: 'USDT', value: '0.0005', ccy: 'BTC' },
-  { words: ['50 000sat', 'USDT'], from: 'BTC', to: 'USDT', value: '0.0005', ccy: 'BTC' },
-  { words: ['10', '000.00', 'USDT', 'BTC'], from: 'USDT', to: 'BTC', value: '10000', ccy: 'USDT' },
-  {
-    words: ['50', '000', 'sat', 'USDT', 'BTC'],
-    receive: true,
-    from: 'USDT',
-    to: 'BTC',
-    value: '0.0005',
-    ccy: 'BTC',
+test.for(
+  [
+    { words: ['25', 'USDT', 'BTC'], from: 'USDT', to: 'BTC', value: '25', ccy: 'USDT' },
+    { words: ['25usdt', 'BTC'], from: 'USDT', to: 'BTC', value: '25', ccy: 'USDT' },
+    { words: ['25', 'usdt', 'btc'], from: 'USDT', to: 'BTC', value: '25', ccy: 'USDT' },
+    { words: ['50', '000', 'sat', 'USDT'], from: 'BTC', to: 'USDT', value: '0.0005', ccy: 'BTC' },
+    { words: ['50 000sat', 'USDT'], from: 'BTC', to: 'USDT', value: '0.0005', ccy: 'BTC' },
+    {
+      words: ['10', '000.00', 'USDT', 'BTC'],
+      from: 'USDT',
+      to: 'BTC',
+      value: '10000',
+      ccy: 'USDT',
+    },
+    {
+      words: ['50', '000', 'sat', 'USDT', 'BTC'],
+      receive: true,
+      from: 'USDT',
+      to: 'BTC',
+      value: '0.0005',
+      ccy: 'BTC',
+    },
+    {
+      words: ['1000sat', 'USDT', 'BTC'],
+      receive: true,
+      from: 'USDT',
+      to: 'BTC',
+      value: '0.00001',
+      ccy: 'BTC',
+    },
+  ].map(
+    (each) =>
+      [
+        [...each.words, ...(each.receive ? ['--receive'] : [])].join(' '),
+        each.from,
+        each.to,
+        each,
+      ] as const,
+  ),
+)(
+  'planSwap reads "svcpay swap %s" as a swap from %s to %s',
+  ([, , , { words, receive = false, from, to, value, ccy }]) => {
+    const swap = planSwap(readSwapWords(words.join(' '), receive), receive);
+    expect([swap.from, swap.to, swap.amount.value.toFixed(), swap.amount.ccy]).toEqual([
+      from,
+      to,
+      value,
+      ccy,
+    ]);
   },
-  {
-    words: ['1000sat', 'USDT', 'BTC'],
-    receive: true,
-    from: 'USDT',
-    to: 'BTC',
-    value: '0.00001',
-    ccy: 'BTC',
-  },
-])('reads "$words"', ({ words, receive = false, from, to, value, ccy }) => {
-  const swap = planSwap(readSwapWords(words.join(' '), receive), receive);
-  expect([swap.from, swap.to, swap.amount.value.toFixed(), swap.amount.ccy]).toEqual([
-    from,
-    to,
-    value,
-    ccy,
-  ]);
-});
+);
 
-test.for([
-  {
-    words: ['25', 'usdt', 'sats'],
-    message: 'Not sent: "sats" is a unit. The wallet is called BTC.',
-  },
-  { words: ['50000', 'BTC', 'USDT'], message: '50000 has no unit. Write 50000sat (0.0005 BTC).' },
-  {
-    words: ['5', '0sat', 'USDT'],
-    message: '"5 0sat" is not an amount. Write digits and a unit, such as 50000sat or 0.0005btc.',
-  },
-  {
-    words: ['25usdt', 'USDT'],
-    message: 'Not sent: a swap needs two different wallets; both are USDT.',
-  },
-  {
-    words: ['1000sat', 'USDT', 'BTC'],
-    message: 'Not sent: 1000sat is what arrives in the BTC wallet.',
-  },
-])('refuses "$words"', ({ words, message }) => {
+test.for(
+  [
+    {
+      words: ['25', 'usdt', 'sats'],
+      message: 'Not sent: "sats" is a unit. The wallet is called BTC.',
+    },
+    { words: ['50000', 'BTC', 'USDT'], message: '50000 has no unit. Write 50000sat (0.0005 BTC).' },
+    {
+      words: ['5', '0sat', 'USDT'],
+      message: '"5 0sat" is not an amount. Write digits and a unit, such as 50000sat or 0.0005btc.',
+    },
+    {
+      words: ['25usdt', 'USDT'],
+      message: 'Not sent: a swap needs two different wallets; both are USDT.',
+    },
+    {
+      words: ['1000sat', 'USDT', 'BTC'],
+      message: 'Not sent: 1000sat is what arrives in the BTC wallet.',
+    },
+  ].map((each) => [each.words.join(' '), each] as const),
+)('planSwap refuses "svcpay swap %s"', ([, { words, message }]) => {
   const failure = expect.objectContaining({ message });
   expect(() => planSwap(readSwapWords(words.join(' '), false), false)).toThrow(failure);
 });
 
-test.for([
-  { given: '', missing: ['AMOUNT', 'FROM', 'TO'], example: 'svcpay swap 25 USDT BTC' },
-  { given: '25 USDT', missing: ['TO'], example: 'svcpay swap 25 USDT BTC' },
-  {
-    given: '25 USDT',
-    receive: true,
-    missing: ['FROM'],
-    example: 'svcpay swap 25 BTC USDT --receive',
-  },
-  { given: '0.1 BTC', missing: ['TO'], example: 'svcpay swap 0.1btc BTC USDT' },
-])(
-  'explains what is missing in "$given", with a complete example',
-  ({ given, receive = false, missing, example }) => {
+test.for(
+  [
+    { given: '', missing: ['AMOUNT', 'FROM', 'TO'], example: 'svcpay swap 25 USDT BTC' },
+    { given: '25 USDT', missing: ['TO'], example: 'svcpay swap 25 USDT BTC' },
+    {
+      given: '25 USDT',
+      receive: true,
+      missing: ['FROM'],
+      example: 'svcpay swap 25 BTC USDT --receive',
+    },
+    { given: '0.1 BTC', missing: ['TO'], example: 'svcpay swap 0.1btc BTC USDT' },
+  ].map(
+    (each) => [`${each.given}${each.receive ? ' --receive' : ''}`, each.example, each] as const,
+  ),
+)(
+  'swapExample completes "svcpay swap %s" to "%s"',
+  ([, , { given, receive = false, missing, example }]) => {
     const words = readSwapWords(given, receive);
     expect([missingOf(words), swapExample(words, receive)]).toEqual([missing, example]);
   },

@@ -95,8 +95,8 @@ const destinationFlags = {
 };
 const fundsFlags = { purpose: '1', source: '2', relationship: '3', amount: '500000vnd' };
 
-describe('the wizard', () => {
-  test('asks for everything in order, and fills in the only possible answers', async () => {
+describe('the payout wizard', () => {
+  test('asks for every part of a payout in order, and fills in the only possible answers', async () => {
     const { draft, shown } = await played([...whole, ...keepNothing]);
     const parts = ['Where to', 'Account', 'Recipient', 'Sender', 'Codes', 'Amount'];
     const titles = [
@@ -120,7 +120,7 @@ describe('the wizard', () => {
     });
   });
 
-  test('folds answers to a line per step above the next question', async () => {
+  test('folds the answers of each step into one line above the next question', async () => {
     const { shown } = await played([...whole, ...keepNothing]);
     expect(shown.at(-3)).toEqual([
       '  Payout · step 6 of 6 · Amount',
@@ -189,7 +189,7 @@ describe('the wizard', () => {
     expect(unlisted.draft).toMatchObject({ purpose: 9, from: undefined });
   });
 
-  test('asks for one of several methods, and then for its institutions', async () => {
+  test('asks for one of several payout methods, and then for the institutions of the method', async () => {
     const start = [
       'country nigeria',
       'method mobile',
@@ -208,13 +208,13 @@ describe('the wizard', () => {
     expect(draft).toBe(back);
   });
 
-  test('offers only the institutions of the method', async () => {
+  test('offers only the institutions of the payout method', async () => {
     await expect(played(['country vietnam', 'institution momo'])).rejects.toThrow(
       'does not offer momo',
     );
   });
 
-  test('asks for name and code if the service lists no institutions', async () => {
+  test('asks for the name and the code of an institution if the service lists no institutions', async () => {
     const lost = [
       'country kenya',
       'institution MPESA',
@@ -257,7 +257,7 @@ describe('the wizard', () => {
     expect(lookedUp).toEqual(['KE', 'VN', 'VN']);
   });
 
-  test('goes back from the last question to the previous one', async () => {
+  test('goes back from the last question to the question before it', async () => {
     const { draft } = await played([...whole, 'yes save', 'yes <', 'yes do not', 'yes Le Van A']);
     expect(draft).toMatchObject({ keepSender: false, keepAs: 'Le Van A' });
   });
@@ -295,7 +295,7 @@ describe('the wizard', () => {
     ]);
   });
 
-  test('asks only for values missing from the flags', async () => {
+  test('asks only for the values that the flags lack', async () => {
     const { draft } = await played(['acct-num 0123456789', 'amount 500000', 'yes'], {
       ...destinationFlags,
       ...senderFlags,
@@ -306,7 +306,7 @@ describe('the wizard', () => {
     expect(draft).toMatchObject({ acctNum: '0123456789', keepAs: '' });
   });
 
-  test('offers the countries that pay out the currency of the amount', async () => {
+  test('offers only countries that pay out the currency of the amount', async () => {
     const flags = { amount: '500kes' };
     await expect(played(['country vietnam'], flags)).rejects.toThrow(
       'does not offer vietnam: Kenya (KES)',
@@ -329,7 +329,7 @@ describe('the wizard', () => {
     expect(draft).toMatchObject({ acctNum: '0123456789', acctName: 'LE VAN A' });
   });
 
-  test('offers the code numbers used for the recipient', async () => {
+  test('offers the code numbers that were used for the recipient', async () => {
     const known = { ...leVanA, codes: { purpose: 7, source: 8, relationship: 9 } };
     const { draft } = await played(
       [
@@ -347,7 +347,7 @@ describe('the wizard', () => {
     expect(draft).toMatchObject({ purpose: 7, source: 8, relationship: 3 });
   });
 
-  test('accepts the kind of a method for the method of the country', async () => {
+  test('reads a kind of method, such as mobile, as the method of the country', async () => {
     expect(draftOf({ method: 'mobile', country: 'KE' })).toMatchObject({
       method: { code: 'ke-kes-mobile' },
     });
@@ -359,7 +359,7 @@ describe('the wizard', () => {
     );
   });
 
-  test('starts with the address book, which answers every question about the recipient', async () => {
+  test('asks no question about a recipient from the address book', async () => {
     const { draft } = await played(
       ['recipient Le', ...sender, ...funds, 'amount 500000', 'yes do not'],
       {},
@@ -372,7 +372,7 @@ describe('the wizard', () => {
     });
   });
 
-  test('asks everything about a new recipient', async () => {
+  test('asks every question about a new recipient', async () => {
     const { draft } = await played(
       ['recipient New recipient', ...whole, ...keepNothing],
       {},
@@ -382,7 +382,7 @@ describe('the wizard', () => {
   });
 });
 
-describe('after a no', () => {
+describe('the payout wizard after a declined quote', () => {
   const complete = { ...destinationFlags, ...senderFlags, ...fundsFlags };
   const changed = async (name: string, script: Script) => {
     const { ask, left } = actor(script);
@@ -403,7 +403,7 @@ describe('after a no', () => {
     return draft;
   };
 
-  test('one answer can be changed and the others stay', async () => {
+  test('changes one answer and keeps the others', async () => {
     const draft = await changed('amount', ['amount 70000']);
     expect(draft).toMatchObject({
       acctNum: '0123456789',
@@ -413,13 +413,13 @@ describe('after a no', () => {
     });
   });
 
-  test('previous answers are offered', async () => {
+  test('offers the previous answers', async () => {
     expect(await changed('amount', ['amount'])).toMatchObject({
       amount: { value: new Big(500_000) },
     });
   });
 
-  test('a new account requires a new amount, and going back leaves the wizard', async () => {
+  test('asks for a new amount after the account changed', async () => {
     expect(await changed('account', ['country <'])).toBe(back);
     expect(await changed('account', [...account, 'amount 5'])).toMatchObject({
       acctName: 'LE VAN A',
@@ -428,14 +428,14 @@ describe('after a no', () => {
   });
 });
 
-describe('the flags', () => {
-  test('leave no questions if they are complete', () => {
+describe('svcpay payout', () => {
+  test('asks no question if all flags are given', () => {
     expect(missingFlags(draftOf({ ...destinationFlags, ...senderFlags, ...fundsFlags }))).toEqual(
       [],
     );
   });
 
-  test('that are missing are all listed', () => {
+  test('lists all missing flags of a payout', () => {
     expect(missingFlags(draftOf({ country: 'NG', amount: '5000', ...senderFlags }))).toEqual([
       '--method CODE',
       '--institution CODE',
@@ -450,7 +450,7 @@ describe('the flags', () => {
     ]);
   });
 
-  test('may name a recipient of the address book instead of the destination', () => {
+  test('accepts a recipient of the address book instead of a destination', () => {
     const draft = draftOf(
       { recipient: 'Le Van A', ...senderFlags, ...fundsFlags },
       { 'Le Van A': leVanA },
@@ -472,7 +472,7 @@ describe('the flags', () => {
       message: /amount of USD, but VND/,
     },
     {
-      why: 'an amount of nothing in particular',
+      why: 'an amount without a currency',
       flags: { amount: '500' },
       message: /"500" has no currency/,
     },
@@ -482,7 +482,7 @@ describe('the flags', () => {
       message: /Payouts are in CAD, INR, .*write e\.g\. 500000vnd/,
     },
     {
-      why: 'a phone without country code',
+      why: 'a phone number without a country code',
       flags: { senderPhone: '0912345678' },
       message: /no country code/,
     },
@@ -492,31 +492,42 @@ describe('the flags', () => {
       message: /begin with \+254/,
     },
     {
-      why: 'a name that was copied with the number',
+      why: 'a name behind the account number',
       flags: { country: 'VN', acctNum: '0123456789 LE VAN A' },
       message: /cannot be an account number/,
     },
     { why: 'a name without letters', flags: { acctName: '123' }, message: /cannot be a name/ },
-    { why: 'a code that is no number', flags: { purpose: '-1' }, message: /not a whole number/ },
     {
-      why: 'nobody in the address book',
+      why: 'a code that is not a whole number',
+      flags: { purpose: '-1' },
+      message: /not a whole number/,
+    },
+    {
+      why: 'a recipient outside the address book',
       flags: { recipient: 'Bob' },
       message: /"Bob" is not in your address book/,
     },
-    { why: 'an inherited name', flags: { recipient: 'toString' }, message: /"toString" is not/ },
     {
-      why: 'an account besides the recipient',
+      why: 'a recipient named like an inherited property',
+      flags: { recipient: 'toString' },
+      message: /"toString" is not/,
+    },
+    {
+      why: 'an account number next to a recipient',
       flags: { recipient: 'Le Van A', acctNum: '1234' },
       message: /Remove --acct-num/,
     },
   ];
 
-  test.each(wrong)('are refused for $why', ({ flags, message }) => {
-    expect(() => draftOf(flags, { 'Le Van A': leVanA })).toThrow(message);
-  });
+  test.each(wrong.map((each) => [each.why, each] as const))(
+    'refuses %s',
+    (_why, { flags, message }) => {
+      expect(() => draftOf(flags, { 'Le Van A': leVanA })).toThrow(message);
+    },
+  );
 });
 
-describe('the sender of the profile', () => {
+describe('the payout draft', () => {
   const kept = {
     type: 'individual',
     legalFullName: 'Jane Roe',
@@ -525,18 +536,18 @@ describe('the sender of the profile', () => {
   } as const;
   const senderIn = (flags: RawValues) => readDraft(readAll(payoutOptions, flags), {}, kept);
 
-  test('is used without a question', () => {
+  test('uses the sender of the profile without a question', () => {
     expect(senderIn({})).toMatchObject({ senderName: 'Jane Roe', senderPhone: '+491512345678' });
   });
 
-  test('can be changed in one answer', () => {
+  test('changes one field of the sender of the profile by a flag', () => {
     expect(senderIn({ senderCountry: 'FR' })).toMatchObject({
       senderName: 'Jane Roe',
       senderCountry: 'FR',
     });
   });
 
-  test('is not used for another name', () => {
+  test('ignores the sender of the profile if a flag names another sender', () => {
     expect(senderIn({ senderName: 'Acme Ltd' })).toMatchObject({
       senderType: undefined,
       senderPhone: undefined,

@@ -29,7 +29,7 @@ const page = (number: number, data: object[], total = 3): Page => ({
 });
 
 describe('eachItem', () => {
-  test('follows the pages to an empty one and keeps the rest of the query', async () => {
+  test('follows the pages to an empty page, and keeps the rest of the query', async () => {
     const { found, asked } = await items('/t?time=1y', [
       page(1, [a, b]),
       page(2, [c]),
@@ -39,24 +39,24 @@ describe('eachItem', () => {
     expect(asked).toEqual([1, 2, 3].map((number) => `/t?time=1y&limit=100&page=${number}`));
   });
 
-  test('starts at the requested page with the requested size', async () => {
+  test('starts at the requested page with the requested page size', async () => {
     expect((await items('/t?limit=2&page=2', [page(2, [c]), page(3, [])])).asked).toEqual([
       '/t?limit=2&page=2',
       '/t?limit=2&page=3',
     ]);
   });
 
-  test('skips items that a new item has moved to the next page', async () => {
+  test('skips items that a new item moved to the next page', async () => {
     expect(
       (await items('/t', [page(1, [b, a]), page(2, [a, c], 4), page(3, [], 4)])).found,
     ).toEqual([b, a, c]);
   });
 
-  test('ends at an empty page, whatever the total', async () => {
+  test('ends at an empty page, even if the total is larger', async () => {
     expect((await items('/t', [page(1, [a, b], 99), page(2, [], 99)])).found).toEqual([a, b]);
   });
 
-  test('reads a list without pages as one page', async () => {
+  test('reads a list without pagination as one page', async () => {
     expect((await items('/webhook', [{ data: [a] }, { data: [a] }, { data: [a] }])).found).toEqual([
       a,
     ]);
@@ -66,7 +66,7 @@ describe('eachItem', () => {
     await expect(items('/t', [{ data: [1] } as never])).rejects.toThrow('not a list');
   });
 
-  test('stops if the service ignores the page number', async () => {
+  test('stops with an error if the service ignores the page number', async () => {
     await expect(
       items(
         '/t',

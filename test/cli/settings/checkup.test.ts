@@ -7,15 +7,25 @@ const at = Date.parse(date);
 
 describe('compareClocks', () => {
   test.for([
-    ['the same time', 0, 'ok', 'agrees with the service'],
-    ['half a minute', 30_000, 'ok', 'agrees with the service'],
-    ['two hours ahead', 7_200_000, 'problem', 'this machine is 2 hours ahead of the service'],
-    ['five minutes behind', -300_000, 'problem', 'this machine is 5 minutes behind the service'],
-  ] as const)('%s', ([, ahead, state, detail]) => {
+    ['equal clocks as ok', 0, 'ok', 'agrees with the service'],
+    ['a difference of half a minute as ok', 30_000, 'ok', 'agrees with the service'],
+    [
+      'a machine clock two hours ahead as a problem',
+      7_200_000,
+      'problem',
+      'this machine is 2 hours ahead of the service',
+    ],
+    [
+      'a machine clock five minutes behind as a problem',
+      -300_000,
+      'problem',
+      'this machine is 5 minutes behind the service',
+    ],
+  ] as const)('reports %s', ([, ahead, state, detail]) => {
     expect(compareClocks(date, at + ahead, false)).toMatchObject({ state, detail });
   });
 
-  test('accepts a sandbox with its own time', () => {
+  test('accepts the clock of a sandbox with its own time', () => {
     expect(compareClocks(date, at + 7_200_000, true)).toMatchObject({ state: 'ok', advice: null });
   });
 

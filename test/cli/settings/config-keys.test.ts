@@ -39,16 +39,22 @@ const refused = [
   { key: 'sender.phone', text: '0151123456', message: /no country code/ },
 ];
 
-describe('a setting', () => {
-  test.each(taken)('$key accepts $text', ({ key, text, profile }) => {
-    expect(findKey(key).change({}, text)).toEqual(profile);
-  });
+describe('svcpay config', () => {
+  test.each(taken.map((each) => [each.text, each.key, each] as const))(
+    'accepts "%s" for %s',
+    (_text, _key, { key, text, profile }) => {
+      expect(findKey(key).change({}, text)).toEqual(profile);
+    },
+  );
 
-  test.each(refused)('$key refuses $text', ({ key, text, message }) => {
-    expect(() => findKey(key).change({}, text)).toThrow(message);
-  });
+  test.each(refused.map((each) => [each.text, each.key, each] as const))(
+    'refuses "%s" for %s',
+    (_text, _key, { key, text, message }) => {
+      expect(() => findKey(key).change({}, text)).toThrow(message);
+    },
+  );
 
-  test('leaves the others unchanged, and can be removed', () => {
+  test('removes a setting and leaves the other settings unchanged', () => {
     const profile: Profile = {
       maker: 'acme',
       sender: { type: 'business', legalFullName: 'Acme Ltd' },
@@ -59,12 +65,15 @@ describe('a setting', () => {
     });
   });
 
-  test.each(['api-key', 'api-secret', 'secret', 'toString'])('%s is not a setting', (key) => {
-    expect(() => findKey(key)).toThrow(/There is no setting/);
-  });
+  test.each(['api-key', 'api-secret', 'secret', 'toString'])(
+    'has no setting with the name %s',
+    (key) => {
+      expect(() => findKey(key)).toThrow(/There is no setting/);
+    },
+  );
 });
 
-describe('the value in force', () => {
+describe('readKey', () => {
   const inForce = (
     key: string,
     flags: { baseUrl?: string },
@@ -82,18 +91,20 @@ describe('the value in force', () => {
   const profile = { baseUrl: 'https://profile.example' };
   const env = { SVCPAY_BASE_URL: 'https://env.example' };
 
-  test.each([
-    {
-      flags: { baseUrl: 'https://flag.example' },
-      env,
-      profile,
-      value: 'https://flag.example',
-      from: 'flag',
-    },
-    { flags: {}, env, profile, value: 'https://env.example', from: 'environment' },
-    { flags: {}, env: {}, profile, value: 'https://profile.example', from: 'profile' },
-    { flags: {}, env: {}, profile: {}, value: null, from: null },
-  ])('of base-url comes from the $from', ({ flags, env, profile, value, from }) => {
+  test.each(
+    [
+      {
+        flags: { baseUrl: 'https://flag.example' },
+        env,
+        profile,
+        value: 'https://flag.example',
+        from: 'flag',
+      },
+      { flags: {}, env, profile, value: 'https://env.example', from: 'environment' },
+      { flags: {}, env: {}, profile, value: 'https://profile.example', from: 'profile' },
+      { flags: {}, env: {}, profile: {}, value: null, from: null },
+    ].map((each) => [each.from, each] as const),
+  )('reports the source of base-url as %s', (_from, { flags, env, profile, value, from }) => {
     expect(inForce('base-url', flags, env, profile)).toEqual({ key: 'base-url', value, from });
   });
 
@@ -103,19 +114,19 @@ describe('the value in force', () => {
     'postgres://u:s3/cret?s3cret@db.example/x',
     'postgres://u:a@s3cret@/x?host=/run',
     'postgres://db.example/x?user=u&Password=s3cret&sslmode=require',
-  ])('of database-url is shown without its password: %s', (address) => {
+  ])('hides the password of the database-url %s', (address) => {
     const { value } = inForce('database-url', {}, { SVCPAY_DATABASE_URL: address }, {});
     expect(value).toMatch(/^postgres:\/\/.*\/x/);
     expect(value).not.toMatch(/s3|cret/);
   });
 
-  test('of base-url is shown without its password', () => {
+  test('hides the password of base-url', () => {
     expect(
       inForce('base-url', {}, { SVCPAY_BASE_URL: 'https://u:s3cret@pay.example/v' }, {}).value,
     ).toBe('https://pay.example/v');
   });
 
-  test('of the network has a default that fits the address', () => {
+  test('returns a default network that fits the base URL', () => {
     expect(inForce('network', {}, {}, profile)).toMatchObject({
       value: 'mainnet',
       from: 'default',

@@ -80,73 +80,91 @@ const prompts = {
 };
 
 const answers: { name: string; question: string; keys: readonly string[]; answer: string }[] = [
-  { name: 'y is yes', question: 'confirm', keys: [`y${enter}`], answer: 'true' },
-  { name: 'YES is yes', question: 'confirm', keys: [`YES${enter}`], answer: 'true' },
-  { name: 'nothing is no', question: 'confirm', keys: [enter], answer: 'false' },
-  { name: 'Esc is no', question: 'confirm', keys: [escape], answer: 'false' },
-  { name: 'Esc is no within the time', question: 'timed', keys: ['y', escape], answer: 'false' },
-  { name: 'n is no', question: 'confirm', keys: [`n${enter}`], answer: 'false' },
-  { name: 'y is yes within the time', question: 'timed', keys: [`y${enter}`], answer: 'true' },
-  { name: 'nothing is no within the time', question: 'timed', keys: [enter], answer: 'false' },
+  { name: 'reads y as yes', question: 'confirm', keys: [`y${enter}`], answer: 'true' },
+  { name: 'reads YES as yes', question: 'confirm', keys: [`YES${enter}`], answer: 'true' },
+  { name: 'reads Enter as no', question: 'confirm', keys: [enter], answer: 'false' },
+  { name: 'reads Esc as no', question: 'confirm', keys: [escape], answer: 'false' },
   {
-    name: 'neither yes nor no is asked again',
+    name: 'reads Esc as no while a quote is valid',
+    question: 'timed',
+    keys: ['y', escape],
+    answer: 'false',
+  },
+  { name: 'reads n as no', question: 'confirm', keys: [`n${enter}`], answer: 'false' },
+  {
+    name: 'reads y as yes while a quote is valid',
+    question: 'timed',
+    keys: [`y${enter}`],
+    answer: 'true',
+  },
+  {
+    name: 'reads Enter as no while a quote is valid',
+    question: 'timed',
+    keys: [enter],
+    answer: 'false',
+  },
+  {
+    name: 'asks again after an answer other than yes or no',
     question: 'timed',
     keys: [`x${enter}`, `\u007Fyes${enter}`],
     answer: 'true',
   },
   {
-    name: 'a yes typed but not given before the time is over is none',
+    name: 'ignores a typed yes if the quote expires before Enter',
     question: 'lapsing',
     keys: ['y'],
     answer: '"lapsed"',
   },
   {
-    name: 'a text is trimmed',
+    name: 'trims a text',
     question: 'text',
     keys: [`  0123456789 ${enter}`],
     answer: '"0123456789"',
   },
   {
-    name: 'an amount is parsed',
+    name: 'parses an amount',
     question: 'parsed',
     keys: [`500000vnd${enter}`],
     answer: '"500 000 VND"',
   },
-  { name: 'a list starts at its default', question: 'select', keys: [enter], answer: '"KE"' },
-  { name: 'a list is moved through', question: 'select', keys: [`${up}${enter}`], answer: '"VN"' },
-  { name: '< goes back', question: 'text', keys: [`<${enter}`], answer: 'back' },
+  { name: 'starts a list at its default', question: 'select', keys: [enter], answer: '"KE"' },
+  { name: 'moves through a list', question: 'select', keys: [`${up}${enter}`], answer: '"VN"' },
+  { name: 'goes back on <', question: 'text', keys: [`<${enter}`], answer: 'back' },
   {
-    name: '< goes back instead of being parsed',
+    name: 'goes back on < instead of parsing it',
     question: 'parsed',
     keys: [`<${enter}`],
     answer: 'back',
   },
-  { name: 'Esc goes back from a text', question: 'text', keys: ['012', escape], answer: 'back' },
-  { name: 'Esc goes back from a list', question: 'select', keys: [escape], answer: 'back' },
+  { name: 'goes back from a text on Esc', question: 'text', keys: ['012', escape], answer: 'back' },
+  { name: 'goes back from a list on Esc', question: 'select', keys: [escape], answer: 'back' },
   {
-    name: 'Esc goes back from a search',
+    name: 'goes back from a search on Esc',
     question: 'search',
     keys: ['viet', escape],
     answer: 'back',
   },
   {
-    name: 'the last choice goes back',
+    name: 'goes back on the last choice of a list',
     question: 'select',
     keys: [`${down}${enter}`],
     answer: 'back',
   },
 ];
 
-describe('on a terminal', () => {
-  test.each(answers)('$name', async ({ question, keys, answer }) => {
-    const shown = Object.entries(prompts).find(([name]) => question.startsWith(name))?.[1] ?? '';
-    const { type, shows, exit } = await asked(question, shown);
-    keys.forEach(type);
-    await shows(`ANSWER ${answer}`);
-    expect(await exit).toBe(0);
-  });
+describe('a prompt on a terminal', () => {
+  test.each(answers.map((each) => [each.name, each] as const))(
+    'the prompt %s',
+    async (_name, { question, keys, answer }) => {
+      const shown = Object.entries(prompts).find(([name]) => question.startsWith(name))?.[1] ?? '';
+      const { type, shows, exit } = await asked(question, shown);
+      keys.forEach(type);
+      await shows(`ANSWER ${answer}`);
+      expect(await exit).toBe(0);
+    },
+  );
 
-  test('a search finds every word, without accents, in the name or the description', async () => {
+  test('finds every word of a search, without accents, in a name or a description', async () => {
     const { type, shows, screen } = await asked('search', 'Bank');
     type('cong ngan');
     await shows(/Bank \(type to search\) cong ngan\n❯ VietinBank\n/);
@@ -155,13 +173,13 @@ describe('on a terminal', () => {
     await shows('ANSWER "970415"');
   });
 
-  test('a search selects the first match if Enter arrives with the words', async () => {
+  test('selects the first match of a search if Enter arrives with the words', async () => {
     const { type, shows } = await asked('search', 'Bank');
     type(`techcom${enter}`);
     await shows('ANSWER "970407"');
   });
 
-  test('a search without matches does not select the way back', async () => {
+  test('does not select the way back if a search has no matches', async () => {
     const { type, shows } = await asked('search', '← Back');
     type('zzz');
     await shows('No results found');
@@ -172,7 +190,7 @@ describe('on a terminal', () => {
     await shows('ANSWER "970407"');
   });
 
-  test('an invalid answer can be corrected, and shows the reason', async () => {
+  test('shows why an answer is invalid, and keeps the answer for correction', async () => {
     const { type, shows, screen } = await asked('parsed', 'Amount');
     type(`12.5vnd${enter}`);
     await shows('VND has no decimals');
@@ -181,13 +199,13 @@ describe('on a terminal', () => {
     await shows('ANSWER "12 VND"');
   });
 
-  test('an empty text is refused', async () => {
+  test('refuses an empty text', async () => {
     const { type, shows } = await asked('text', 'Account number');
     type(enter);
     await shows('An answer is needed here.');
   });
 
-  test('a secret is never echoed', async () => {
+  test('never echoes a secret', async () => {
     const { type, shows, written } = await askedInPty('secret', 'API secret');
     type('s3cr3t');
     await shows('API secret ******');
@@ -196,7 +214,7 @@ describe('on a terminal', () => {
     expect(written().split('ANSWER')[0]).not.toContain('s3');
   });
 
-  test('the confirmation defaults to no, shows its note, and stays on the screen as a record', async () => {
+  test('shows a confirmation with default no and a note, and keeps its answer on the screen', async () => {
     const { type, shows, screen, exit } = await asked(
       'confirm',
       'Pay 0.1 BTC? (y/N)  quote valid 29 s',
@@ -207,7 +225,7 @@ describe('on a terminal', () => {
     expect(screen()).toEqual(['✓ Pay 0.1 BTC? Yes', 'ANSWER true']);
   });
 
-  test('an abandoned question is removed from the screen', async () => {
+  test('removes an abandoned question from the screen', async () => {
     const { type, exit, screen } = await asked('text', 'Account number (esc back)');
     type('0123');
     type(escape);
@@ -215,7 +233,7 @@ describe('on a terminal', () => {
     expect(screen()).toEqual(['ANSWER back']);
   });
 
-  test('a wizard goes back over skipped questions and discards later answers', async () => {
+  test('goes back over skipped questions of a wizard, and discards later answers', async () => {
     const { type, shows } = await asked('wizard', 'Country');
     type(enter);
     await shows('Bank');
@@ -231,27 +249,30 @@ describe('on a terminal', () => {
     await shows('ANSWER {"country":"KE","account":"0123"}');
   });
 
-  test('going back from the first question of a wizard ends it', async () => {
+  test('ends a wizard on a step back from its first question', async () => {
     const { type, shows } = await asked('wizard', 'Country');
     type(escape);
     await shows('ANSWER back');
   });
 
-  test('text from outside cannot control the terminal', async () => {
+  test('escapes control sequences in text from outside', async () => {
     const { shows } = await asked('select', 'Country');
     await shows('Kenya\\x1b[2J');
   });
 
-  test.each(Object.entries(prompts))('Ctrl-C at %s ends with 130', async (question, shown) => {
-    const { type, shows, exit, isCursorHidden } = await askedInPty(question, shown);
-    type(ctrlC);
-    await shows('FAILURE interrupted');
-    expect(await exit).toBe(130);
-    expect(isCursorHidden()).toBe(false);
-  });
+  test.each(Object.entries(prompts))(
+    'exits 130 on Ctrl-C at a %s prompt',
+    async (question, shown) => {
+      const { type, shows, exit, isCursorHidden } = await askedInPty(question, shown);
+      type(ctrlC);
+      await shows('FAILURE interrupted');
+      expect(await exit).toBe(130);
+      expect(isCursorHidden()).toBe(false);
+    },
+  );
 
   test.each(Object.entries(prompts))(
-    'the end of input at %s ends with 9',
+    'exits 9 at the end of input at a %s prompt',
     async (question, shown) => {
       const { type, shows, exit, isCursorHidden } = await asked(question, shown);
       type(ctrlD);
@@ -261,13 +282,13 @@ describe('on a terminal', () => {
     },
   );
 
-  test('Ctrl-D within a text deletes, as in a shell', async () => {
+  test('deletes a character on Ctrl-D within a text, as in a shell', async () => {
     const { type, shows } = await asked('text', 'Account number');
     type(`0123x\u001B[D${ctrlD}${enter}`);
     await shows('ANSWER "0123"');
   });
 
-  test('Ctrl-Z and a return to the foreground keep the question', async () => {
+  test('keeps the question after Ctrl-Z and a return to the foreground', async () => {
     run = startInPty('bash', ['--norc', '--noprofile', '-i'], {
       env: { PS1: 'shell$ ', NODE: process.execPath, ASKING: program },
     });
@@ -285,7 +306,7 @@ describe('on a terminal', () => {
     await shows('ANSWER "0123"');
   });
 
-  test('Ctrl-Z and a return to the foreground keep the choice of a list', async () => {
+  test('keeps the choice of a list after Ctrl-Z and a return to the foreground', async () => {
     run = startInPty('bash', ['--norc', '--noprofile', '-i'], {
       env: { PS1: 'shell$ ', NODE: process.execPath, ASKING: program },
     });
@@ -303,17 +324,17 @@ describe('on a terminal', () => {
     await shows('ANSWER "KE"');
   });
 
-  test('a question has no colour with NO_COLOR', async () => {
+  test('uses no colours with NO_COLOR', async () => {
     const { written } = await asked('select', '❯ Kenya', { env: { NO_COLOR: '1' } });
     expect(written()).not.toMatch(/\u001B\[[\d;]*m/);
   });
 
-  test('a terminal without unicode is asked in ASCII', async () => {
+  test('uses ASCII on a terminal without Unicode', async () => {
     const { screen } = await asked('select', '< Back', { env: { LANG: 'C' } });
     expect(screen().join('\n')).toMatch(/^[\n -~]*$/);
   });
 
-  test('a list is drawn again when the window changes, with the lines above it and its choice', async () => {
+  test('redraws a list with its choice and the lines above it if the window changes', async () => {
     const { type, shows, resize, screen } = await askedInPty('below', '❯ Vietnam');
     type(down);
     await shows('❯ Kenya');
@@ -326,7 +347,7 @@ describe('on a terminal', () => {
     await shows('ANSWER "KE"');
   });
 
-  test('a long question breaks between its words', async () => {
+  test('breaks a long question between its words', async () => {
     const { screen } = await asked('long', 'list', { columns: 40 });
     expect(screen().slice(0, 2)).toEqual([
       '? Relationship to the recipient, a',
@@ -334,40 +355,39 @@ describe('on a terminal', () => {
     ]);
   });
 
-  test('choices do not wrap in a window of 40 columns', async () => {
+  test('wraps no choice in a window of 40 columns', async () => {
     const { screen } = await asked('search', '← Back', { columns: 40 });
     expect(screen().every((line) => line.length <= 40)).toBe(true);
   });
 });
 
-describe('in a pipe', () => {
-  test.each([
-    { question: 'confirm', flag: '--yes' },
-    { question: 'text', flag: '--acct-num' },
-    { question: 'secret', flag: '--api-secret-stdin' },
-    { question: 'search', flag: '--institution CODE' },
-  ])(
-    '$question is refused at once, naming $flag, even with an answer waiting',
-    async ({ question, flag }) => {
-      const child = spawn(process.execPath, [program, question], {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      });
-      child.stdin.on('error', () => undefined).write('y\n');
-      const exit = new Promise((resolve) => child.on('close', resolve));
-      expect(await text(child.stdout)).toBe(
-        `FAILURE declined: Missing ${flag}: no question can be asked, stdin is not a terminal.\n`,
-      );
-      expect(await exit).toBe(9);
-      child.stdin.end();
-    },
-  );
+describe('a prompt in a pipe', () => {
+  test.each(
+    [
+      { question: 'confirm', flag: '--yes' },
+      { question: 'text', flag: '--acct-num' },
+      { question: 'secret', flag: '--api-secret-stdin' },
+      { question: 'search', flag: '--institution CODE' },
+    ].map((each) => [each.question, each.flag, each] as const),
+  )('refuses a %s prompt at once, and names %s', async (_question, _flag, { question, flag }) => {
+    const child = spawn(process.execPath, [program, question], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    child.stdin.on('error', () => undefined).write('y\n');
+    const exit = new Promise((resolve) => child.on('close', resolve));
+    expect(await text(child.stdout)).toBe(
+      `FAILURE declined: Missing ${flag}: no question can be asked, stdin is not a terminal.\n`,
+    );
+    expect(await exit).toBe(9);
+    child.stdin.end();
+  });
 
-  test('--yes answers the confirmation', async () => {
+  test('confirms without a question if --yes is given', async () => {
     const ask = createAsk(openScreen({ tty: false }).terminal, { yes: true });
     expect(await ask.confirm('Pay?')).toBe(true);
   });
 
-  test('all missing flags are listed together', () => {
+  test('lists all missing flags in one error', () => {
     const ask = createAsk(openScreen({ tty: false }).terminal, { yes: false });
     expect(() => ask.demand(['--country', '--acct-num', '--yes'])).toThrow(
       'Missing --country, --acct-num and --yes:',
@@ -375,7 +395,7 @@ describe('in a pipe', () => {
   });
 });
 
-describe('on a dumb terminal', () => {
+describe('a prompt on a dumb terminal', () => {
   const dumb = (typed: string) => {
     const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24 });
     const typing = Object.assign(Readable.from([typed]), { isTTY: true });
@@ -390,13 +410,13 @@ describe('on a dumb terminal', () => {
     return { ask: createAsk(terminal, { yes: false }), terminal, said: stderr.written };
   };
 
-  test('a question is a line that shows its (y/N), and writes no escape', async () => {
+  test('shows a question as a line with (y/N) and without escape sequences', async () => {
     const { ask, said } = dumb('maybe\ny\n');
     expect(await ask.confirm('Pay 0.5 BTC?')).toBe(true);
     expect(said()).toBe('? Pay 0.5 BTC? (y/N) x Answer y or n.\n? Pay 0.5 BTC? (y/N) ');
   });
 
-  test('a question fits the current window, even before a resize signal', async () => {
+  test('fits the current window before a resize signal arrives', async () => {
     const resize = { _refreshSize: () => Object.assign(stderr, { columns: 60 }) };
     const stderr = memoryStream({ isTTY: true, columns: 80, rows: 24, ...resize });
     const stdin = {
@@ -420,15 +440,15 @@ describe('on a dumb terminal', () => {
     expect(widths).toEqual([60]);
   });
 
-  test.each(['\n', 'n\n', 'no\n'])('%j means no', async (typed) => {
+  test.each(['\n', 'n\n', 'no\n'])('reads %j as no', async (typed) => {
     expect(await dumb(typed).ask.confirm('Pay?')).toBe(false);
   });
 
-  test('the end of the input is not an answer', async () => {
+  test('does not count the end of input as an answer', async () => {
     await expect(dumb('').ask.confirm('Pay?')).rejects.toMatchObject({ kind: 'declined' });
   });
 
-  test('a secret is read without echo, corrected by backspace, and asked again if invalid', async () => {
+  test('reads a secret without echo, and asks again if it is invalid', async () => {
     const typed = new PassThrough();
     const raw: boolean[] = [];
     const stdin = {
@@ -461,7 +481,7 @@ describe('on a dumb terminal', () => {
     await expect(stopped).rejects.toMatchObject({ kind: 'interrupted' });
   });
 
-  test('input typed ahead answers the next question, and only that', async () => {
+  test('reads one line of typed-ahead input for each question', async () => {
     const { ask, terminal } = dumb('2\n0123\n1\n');
     const question = {
       message: 'How',
@@ -481,7 +501,7 @@ describe('on a dumb terminal', () => {
     expect(await ask.steps.select(question)).toBe('l');
   });
 
-  test('a choice has its own list, with the way back', async () => {
+  test('shows the choices as a numbered list with the way back', async () => {
     const { ask, said } = dumb('<\n');
     const choices = Array.from({ length: 10 }, (_, i) => ({ value: i, name: `Way ${i}` }));
     await ask.steps.select({ message: 'How', flag: 'METHOD', choices, backName: 'Leave' });
@@ -490,7 +510,7 @@ describe('on a dumb terminal', () => {
     );
   });
 
-  test('a choice is made by its number or by words of its name, and < goes back', async () => {
+  test('accepts a choice by its number or by words of its name', async () => {
     const question = {
       message: 'How',
       flag: 'METHOD',

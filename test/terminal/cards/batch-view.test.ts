@@ -20,14 +20,39 @@ const canvas = (columns: number) => ({
 describe('progressLine', () => {
   const progress = { done: 16, rows: 40, failed: 1, elapsedMs: 6_000, skipped: 4, stopping: false };
   test.for([
-    [80, {}, '━━━━━━━━────────────  16 of 40  1 failed  about 12 seconds left'],
-    [46, {}, '━━━━━━━━────────────  16 of 40  1 failed'],
-    [30, {}, '16 of 40  1 failed'],
-    [80, { failed: 0, done: 4 }, '━━──────────────────  4 of 40'],
-    [80, { stopping: true }, '━━━━━━━━────────────  16 of 40  1 failed  finishing rows in flight'],
-    [60, { stopping: true }, '16 of 40  1 failed  finishing rows in flight'],
-    [34, { stopping: true }, 'finishing rows in flight'],
-  ] as const)('in %i columns, %j', ([columns, change, expected]) => {
+    [
+      'a bar, counts and the time left in 80 columns',
+      80,
+      {},
+      '━━━━━━━━────────────  16 of 40  1 failed  about 12 seconds left',
+    ],
+    ['a bar and counts in 46 columns', 46, {}, '━━━━━━━━────────────  16 of 40  1 failed'],
+    ['only counts in 30 columns', 30, {}, '16 of 40  1 failed'],
+    [
+      'neither failures nor the time left at the beginning',
+      80,
+      { failed: 0, done: 4 },
+      '━━──────────────────  4 of 40',
+    ],
+    [
+      'that a batch is stopping in 80 columns',
+      80,
+      { stopping: true },
+      '━━━━━━━━────────────  16 of 40  1 failed  finishing rows in flight',
+    ],
+    [
+      'that a batch is stopping, without a bar, in 60 columns',
+      60,
+      { stopping: true },
+      '16 of 40  1 failed  finishing rows in flight',
+    ],
+    [
+      'only that a batch is stopping in 34 columns',
+      34,
+      { stopping: true },
+      'finishing rows in flight',
+    ],
+  ] as const)('shows %s', ([, columns, change, expected]) => {
     expect(progressLine({ ...progress, ...change }, canvas(columns))).toBe(expected);
   });
 });
@@ -74,7 +99,7 @@ const failure: BatchLine = {
   settled: null,
 };
 
-test('the card shows the total and the balance of each wallet', () => {
+test('batchCard shows the total and the balance of each wallet', () => {
   const text = batchCard(summary, {}, canvas(100)).join('\n');
   expect(text).toContain('pay.csv · 7 rows to pay');
   expect(text).toMatch(/From BTC\s+0\.50000000 BTC in 3 rows\s+you have 1\.00000000 BTC/);
@@ -82,7 +107,7 @@ test('the card shows the total and the balance of each wallet', () => {
   expect(text).toMatch(/5 XOF in 1 row\s+no XOF wallet/);
 });
 
-test('the summary lists paid rows first, then unpaid ones with reasons, without control characters', () => {
+test('batchView shows the counts first, then each unpaid row with its reason', () => {
   const lines = batchView(summary, [failure]).screen(canvas(100));
   expect(lines[0]).toContain(
     '30 of 40 rows paid (3 in an earlier run) · 2 in flight · 1 not paid · 7 not started',
@@ -91,7 +116,7 @@ test('the summary lists paid rows first, then unpaid ones with reasons, without 
   expect(lines.join('')).not.toContain('\u001B');
 });
 
-test('a row is a log line', () => {
+test('rowLine shows a row as one log line', () => {
   const paid: BatchLine = {
     ...failure,
     outcome: 'paid',

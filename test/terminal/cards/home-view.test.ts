@@ -86,7 +86,7 @@ const more: HomeMore = {
 
 const clock = clockTime(now);
 
-describe('home', () => {
+describe('homeLines', () => {
   test.each([
     {
       columns: 100,
@@ -132,13 +132,13 @@ describe('home', () => {
       ],
     },
   ])(
-    'at $columns columns omits the movements, then the values, and of an open payment the age first',
+    'omits the least important parts of the home screen first at $columns columns',
     ({ columns, lines }) => {
       expect(homeLines(home, more, plain(columns))).toEqual(lines);
     },
   );
 
-  test('is never wider than the window, and wraps no amount', () => {
+  test('never exceeds the window, and wraps no amount', () => {
     const unrated = { ...more, worth: () => undefined };
     expect(homeLines(home, unrated, plain(80))[3]).toMatch(
       /^ {2}BTC +1\.06085965 +Last +2 min +↑ sent +−2 500 sat +Coffee House$/,
@@ -178,7 +178,7 @@ describe('home', () => {
     },
   );
 
-  test('shows the latest amounts whole and with whom, or not at all: the age leaves first, then the kind', () => {
+  test('omits the age of a movement first, then its kind, and never cuts its amount or party', () => {
     const dear = {
       ...home,
       pending: [],
@@ -205,7 +205,7 @@ describe('home', () => {
     expect(seen.size).toBe(4);
   });
 
-  test('is shown without rates and without money', () => {
+  test('reports empty wallets without rates', () => {
     const empty = { ...home, wallets: [], pending: [], recent: [] };
     expect(homeLines(empty, { ...more, worth: () => undefined }, plain(80))[3]).toBe(
       '  all wallets are empty',
@@ -231,30 +231,34 @@ const payment: PendingPayment = {
   transaction: undefined,
 };
 
-describe('an open payment', () => {
+describe('homeLines with an open payment', () => {
   test.each([
     [
+      'a payment that was read just now',
       { ...payment, transaction: taken },
       '↑ Lightning   −2 500 sat   Coffee House   ● sent   2 of 6   1 min',
     ],
     [
+      'a payment that was not checked',
       payment,
       '↑ Lightning   −2 500 sat   Coffee House   ● last seen confirmed   not checked   1 min',
     ],
     [
+      'a submitted payment with an unknown outcome',
       { ...payment, step: 'submitting' as const },
       '↑ Lightning   −2 500 sat   Coffee House   ● outcome unknown   not checked   1 min',
     ],
     [
+      'a quoted payment',
       { ...payment, step: 'quoted' as const },
       '↑ Lightning   −2 500 sat   Coffee House   ● quoted   nothing moved yet   1 min',
     ],
-  ])('is shown on the overview by the certain state of its money', (open, line) => {
+  ])('shows the certain state of %s', (_what, open, line) => {
     const lines = homeLines({ ...home, pending: [] }, { ...more, open: [open] }, plain(100));
     expect(lines).toContain(`  ${line}`);
   });
 
-  test('that was not checked is counted as unchecked', () => {
+  test('counts open payments that were not checked', () => {
     const open = [...Array.from({ length: 9 }, () => payment), { ...payment, transaction: taken }];
     const lines = homeLines(
       { ...home, pending: [] },
@@ -268,7 +272,7 @@ describe('an open payment', () => {
     expect(lines).toContain('  and 6 more, not checked: svcpay tx pending');
   });
 
-  test('describes its progress by the last state of the service', () => {
+  test('describes the progress of a payment by the last state of the service', () => {
     const progress = (changes: Partial<PendingPayment>) =>
       openLines([], [{ ...payment, ...changes }], () => undefined, now).map(
         (line) => `${line.progress}, ${line.detail}`,

@@ -74,7 +74,7 @@ const drawn = (columns: number, rows: number, changes: Partial<WatchModel> = {})
     true,
   );
 
-test('fills the window and is never wider or higher, with amounts whole at every width', () => {
+test('watchLines fills the window at every width, and keeps amounts whole', () => {
   for (let columns = 40; columns < 150; columns += 1) {
     const lines = drawn(columns, 20);
     expect(lines).toHaveLength(20);
@@ -86,13 +86,13 @@ test('fills the window and is never wider or higher, with amounts whole at every
   );
 });
 
-test('marks the chosen row, among open payments, events and movements in the order of the screen', () => {
+test('watchLines marks the chosen row among open payments, events and movements', () => {
   expect(openable(model)).toEqual(['chain', 'other-id', 'in']);
   expect(drawn(80, 24).find((line) => line.includes('❯'))).toMatch(/event other-id: in flight/);
   expect(drawn(80, 24, { chosen: 2 }).find((line) => line.includes('❯'))).toContain('18 000 sat');
 });
 
-test('the parties begin in one column, also beside what a swap brought', () => {
+test('watchLines begins all parties in one column, even next to a swap', () => {
   const [received] = model.home.recent;
   const swap = {
     txnId: 'swap',
@@ -111,14 +111,14 @@ test('the parties begin in one column, also beside what a swap brought', () => {
   expect(arrived).toBe(note);
 });
 
-test('shows the age of its data, and why the last update failed', () => {
+test('watchLines shows the age of its data, and why the last update failed', () => {
   expect(drawn(80, 24)[0]).toMatch(/as of \d\d:\d\d:\d\d · just now$/);
   const failed = drawn(80, 24, { problem: 'No answer.', now: now + 40_000 });
   expect(failed[0]).toMatch(/as of \d\d:\d\d:\d\d · 40 seconds ago$/);
   expect(failed[1]).toBe('  No answer.');
 });
 
-test('keeps the chosen row in view, however many there are', () => {
+test('watchLines keeps the chosen row in view among 30 payments', () => {
   const pending = Array.from({ length: 30 }, (_, i) =>
     model.home.pending.map((txn) => ({ ...txn, txnId: `t${i}` })),
   ).flat();
@@ -129,7 +129,7 @@ test('keeps the chosen row in view, however many there are', () => {
   }
 });
 
-test('the sparkline rises from its lowest to its highest value', () => {
+test('sparkline rises from its lowest to its highest value', () => {
   expect(sparkline([1, 2, 3, 4].map((value) => new Big(value)))).toBe('⣠⣾');
   expect(sparkline([5, 5].map((value) => new Big(value)))).toBe('⣤');
   expect(sparkline([])).toBe('');

@@ -28,7 +28,7 @@ const evm = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 const readBack = [
   { what: 'an invoice', text: invoice(300), read: invoice(300).toUpperCase() },
-  { what: 'an odd number of characters', text: invoice(301), read: invoice(301).toUpperCase() },
+  { what: 'an invoice of odd length', text: invoice(301), read: invoice(301).toUpperCase() },
   {
     what: 'a lightning: URI',
     text: `lightning:${invoice(280)}`,
@@ -58,50 +58,56 @@ const readBack = [
     read: `bitcoin:${base58}?label=${bech32}`,
   },
   {
-    what: 'mixed case, which is no bech32, unchanged',
+    what: 'a mixed-case text, which is not bech32, unchanged',
     text: `bc1Q${bech32.slice(4)}`,
     read: `bc1Q${bech32.slice(4)}`,
   },
   {
-    what: 'letters beyond ASCII',
+    what: 'a label with non-ASCII letters',
     text: `bitcoin:${base58}?label=Café`,
     read: `bitcoin:${base58}?label=Café`,
   },
 ];
 
-describe.each(themes)('on a $theme theme', ({ wall }) => {
-  test.each(readBack)('a scanner reads $what', async ({ text, read }) => {
-    expect(scan(await pixelsOf(drawn(text)), { wall })).toBe(read);
-  });
+describe.each(themes.map((each) => [each.theme, each] as const))(
+  'qrLines on a %s theme',
+  (_theme, { wall }) => {
+    test.each(readBack.map((each) => [each.what, each] as const))(
+      'draws a code from which a scanner reads %s',
+      async (_what, { text, read }) => {
+        expect(scan(await pixelsOf(drawn(text)), { wall })).toBe(read);
+      },
+    );
 
-  test.each([1, 2, 4])(
-    'a scanner reads a terminal with a gap of %i pixels between lines',
-    async (gap) => {
-      expect(scan(await pixelsOf(drawn(invoice(300))), { wall, scale: 8, gap })).toBe(
-        invoice(300).toUpperCase(),
-      );
-    },
-  );
-});
+    test.each([1, 2, 4])(
+      'draws a code that a scanner reads despite a gap of %i pixels between lines',
+      async (gap) => {
+        expect(scan(await pixelsOf(drawn(invoice(300))), { wall, scale: 8, gap })).toBe(
+          invoice(300).toUpperCase(),
+        );
+      },
+    );
+  },
+);
 
-test('an invoice of 400 characters fits a window of 24 rows in sextants, and a scanner reads it', async () => {
+test('qrLines fits an invoice of 400 characters into a window of 24 rows with sextants', async () => {
   expect(qrLines(invoice(400), 80, 23)).toBeUndefined();
   const lines = qrLines(invoice(400), 80, 23, 'sextants') ?? [];
   expect(lines).toHaveLength(22);
   expect(scan(await sextantPixelsOf(lines))).toBe(invoice(400).toUpperCase());
 });
 
-test('an invoice of 300 characters takes 29 rows of 57 columns', async () => {
+test('qrLines draws an invoice of 300 characters in 29 rows of 57 columns', async () => {
   const lines = drawn(invoice(300));
   expect(lines).toHaveLength(29);
   expect((await pixelsOf(lines)).every((row) => row.length === 57)).toBe(true);
 });
 
-test('every line resets its colours', () => {
+test('qrLines resets the colours at the end of every line', () => {
   expect(drawn(bech32).every((line) => line.endsWith('\u001B[0m'))).toBe(true);
 });
 
-test('alphanumeric mode is smaller than bytes', () => {
+test('qrLines draws an invoice smaller than other text, in alphanumeric mode', () => {
   expect(drawn(invoice(300)).length).toBeLessThan(drawn(`x${invoice(300)}`).length);
 });
 
@@ -111,13 +117,13 @@ test.each([
   { length: 47, size: 29 },
   { length: 48, size: 33 },
 ])(
-  '$length alphanumeric characters use the smallest version: $size columns',
+  'qrLines draws $length alphanumeric characters in the smallest version, $size columns wide',
   async ({ length, size }) => {
     expect((await pixelsOf(drawn(`bc1${data(length - 3)}`)))[0]).toHaveLength(size);
   },
 );
 
-test('the code has a border of two light modules', async () => {
+test('qrLines draws a border of two light modules', async () => {
   const bits = await pixelsOf(drawn(bech32));
   const light = (row: readonly boolean[] | undefined): boolean =>
     row?.every((dark) => !dark) ?? false;
@@ -125,20 +131,25 @@ test('the code has a border of two light modules', async () => {
   expect(bits.every((row) => !row[0] && !row[1] && !row.at(-1) && !row.at(-2))).toBe(true);
 });
 
-test.each([
-  { maxColumns: 56, maxRows: 29, fits: false },
-  { maxColumns: 57, maxRows: 28, fits: false },
-  { maxColumns: 57, maxRows: 29, fits: true },
-])('in $maxColumns x $maxRows cells the invoice fits: $fits', ({ fits, ...space }) => {
-  expect(qrLines(invoice(300), space.maxColumns, space.maxRows) !== undefined).toBe(fits);
-});
+test.each(
+  [
+    { what: 'no code', maxColumns: 56, maxRows: 29, fits: false },
+    { what: 'no code', maxColumns: 57, maxRows: 28, fits: false },
+    { what: 'a code', maxColumns: 57, maxRows: 29, fits: true },
+  ].map((each) => [each.what, each.maxColumns, each.maxRows, each] as const),
+)(
+  'qrLines draws %s of 57 x 29 cells into %s x %s cells',
+  (_what, _maxColumns, _maxRows, { fits, ...space }) => {
+    expect(qrLines(invoice(300), space.maxColumns, space.maxRows) !== undefined).toBe(fits);
+  },
+);
 
-test('a text above the QR capacity is not drawn, and refused for a file', () => {
+test('qrLines draws no text above the QR capacity, and qrSvg refuses it', () => {
   expect(qrLines('x'.repeat(2954), room.maxColumns, room.maxRows)).toBeUndefined();
   expect(() => qrSvg('x'.repeat(2954))).toThrow('2954 characters are too many');
 });
 
-test('a scanner reads the PNG', () => {
+test('qrPng writes a picture that a scanner reads', () => {
   const png = Buffer.from(qrPng(invoice(300)));
   const size = png.readUInt32BE(16);
   const dataLength = png.readUInt32BE(33);
@@ -154,7 +165,7 @@ test('a scanner reads the PNG', () => {
   expect(scan(bits, { scale: 1, wall: 255 })).toBe(invoice(300).toUpperCase());
 });
 
-test('a scanner reads the SVG', () => {
+test('qrSvg writes a picture that a scanner reads', () => {
   const svg = qrSvg(bech32);
   const size = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1]);
   const bits = Array.from({ length: size }, () => Array.from({ length: size }, () => false));

@@ -6,37 +6,47 @@ import { fromWireNames } from '../../../src/api/wire.js';
 import { fieldAt, pickFields } from '../../../src/terminal/rows/cell.js';
 import { parsedToLines, toJson } from '../../../src/terminal/rows/json.js';
 
-test.each([
-  { value: 0.00000007, json: '0.00000007' },
-  { value: 1e-8, json: '0.00000001' },
-  { value: 1.5e21, json: '1500000000000000000000' },
-  { value: -0, json: '0' },
-  { value: 20_999_999.9769, json: '20999999.9769' },
-  { value: NaN, json: 'null' },
-  { value: undefined, json: 'null' },
-  { value: new Big('1e-8'), json: '0.00000001' },
-  { value: new Big('-0'), json: '0' },
-  { value: new Big('21000000.00000001'), json: '21000000.00000001' },
-  { value: 12345678901234567890n, json: '12345678901234567890' },
-  { value: { a: undefined, b: [undefined], c: () => 1 }, json: '{"b":[null]}' },
-  { value: new Date(0), json: '"1970-01-01T00:00:00.000Z"' },
-  { value: { '': {}, b: [] }, json: '{"":{},"b":[]}' },
-])('$value is written as $json', ({ value, json }) => {
+test.each(
+  [
+    { what: '7e-8', value: 0.00000007, json: '0.00000007' },
+    { what: '1e-8', value: 1e-8, json: '0.00000001' },
+    { what: '1.5e21', value: 1.5e21, json: '1500000000000000000000' },
+    { what: '-0', value: -0, json: '0' },
+    { what: '20999999.9769', value: 20_999_999.9769, json: '20999999.9769' },
+    { what: 'NaN', value: NaN, json: 'null' },
+    { what: 'undefined', value: undefined, json: 'null' },
+    { what: 'a Big of 1e-8', value: new Big('1e-8'), json: '0.00000001' },
+    { what: 'a Big of -0', value: new Big('-0'), json: '0' },
+    {
+      what: 'a Big of 21000000.00000001',
+      value: new Big('21000000.00000001'),
+      json: '21000000.00000001',
+    },
+    { what: 'a bigint', value: 12345678901234567890n, json: '12345678901234567890' },
+    {
+      what: 'an object with undefined fields and functions',
+      value: { a: undefined, b: [undefined], c: () => 1 },
+      json: '{"b":[null]}',
+    },
+    { what: 'a date', value: new Date(0), json: '"1970-01-01T00:00:00.000Z"' },
+    { what: 'an object with an empty key', value: { '': {}, b: [] }, json: '{"":{},"b":[]}' },
+  ].map((each) => [each.what, each.json, each] as const),
+)('toJson writes %s as %s', (_what, _json, { value, json }) => {
   expect(toJson(value)).toBe(json);
 });
 
-test('indented output is identical to JSON.stringify', () => {
+test('toJson indents like JSON.stringify', () => {
   const value = { txnId: 'a', sourceReq: { ccy: 'BTC', tags: [1, { deep: true }] }, none: [] };
   expect(toJson(value, { indent: 2 })).toBe(JSON.stringify(value, null, 2));
 });
 
-test('data nested deeper than the call stack is written', () => {
+test('toJson and parsedToLines write data nested deeper than the call stack', () => {
   const json = '{"a":['.repeat(50_000) + ']}'.repeat(50_000);
   expect(toJson(fromWireNames(JSON.parse(json), 'acme'))).toBe(json);
   expect(parsedToLines([JSON.parse(json), [1e-8]])).toBe(`${json}\n[0.00000001]\n`);
 });
 
-test('a document reads back as the same data, whatever the indent', () => {
+test('toJson writes a document that reads back as equal data at any indent', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2), (value, indent) => {
       expect(JSON.parse(toJson(value, { indent }))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -44,11 +54,11 @@ test('a document reads back as the same data, whatever the indent', () => {
   );
 });
 
-test('no number has an exponent', () => {
+test('toJson writes no number with an exponent', () => {
   fc.assert(fc.property(fc.double(), (value) => !toJson(value).includes('e')));
 });
 
-test('received JSON is written unchanged by the fast path, whatever its texts and names', () => {
+test('parsedToLines writes received JSON like toJson, even if a text looks like a number', () => {
   const lookalikes = fc.constantFrom(
     ':1e-7,',
     '":1e-7,',
@@ -85,7 +95,7 @@ test('received JSON is written unchanged by the fast path, whatever its texts an
   );
 });
 
-test('control characters are escaped, and the data stays equal', () => {
+test('toJson escapes control characters and keeps the data equal', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const json = toJson({ [text]: text });
@@ -95,17 +105,17 @@ test('control characters are escaped, and the data stays equal', () => {
   );
 });
 
-describe('fields', () => {
+describe('pickFields', () => {
   const txn = { txnId: 'a', sourceReq: { ccy: 'BTC', amtSettled: null }, list: [{ x: 1 }] };
 
-  test('are selected by path, in the requested order', () => {
+  test('selects fields by path in the requested order', () => {
     expect(Object.entries(pickFields(txn, ['sourceReq.ccy', 'txnId']))).toEqual([
       ['sourceReq.ccy', 'BTC'],
       ['txnId', 'a'],
     ]);
   });
 
-  test('that are missing are null, so that every row has all fields', () => {
+  test('returns null for missing fields, so that each row has all fields', () => {
     expect(
       pickFields(txn, ['note', 'sourceReq.amtSettled', 'txnId.x', 'sourceReq.ccy.length']),
     ).toEqual({
@@ -116,11 +126,11 @@ describe('fields', () => {
     });
   });
 
-  test('select list items by index', () => {
+  test('selects a list item by its index, with fieldAt', () => {
     expect(fieldAt(txn, 'list.0.x')).toBe(1);
   });
 
-  test('are only own properties', () => {
+  test('selects only own properties', () => {
     expect(pickFields(txn, ['constructor', '__proto__.toString'])).toEqual({
       constructor: null,
       '__proto__.toString': null,

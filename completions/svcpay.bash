@@ -5,7 +5,8 @@ _svcpay() {
   while IFS=$'\t' read -r value about; do
     if [[ $value == ':files' ]]; then
       compopt -o filenames 2>/dev/null
-      while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+      while IFS= read -r value; do COMPREPLY+=("$value")
+      done < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
       return
     fi
     COMPREPLY+=("$(printf '%q' "$value")")

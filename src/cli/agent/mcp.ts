@@ -215,8 +215,8 @@ function lowerFee(most: string, given: unknown, ccy: string): string {
     return new Big(asked.amount).lt(own.amount) ? given : most;
   throw new Failure(
     'usage',
-    `Not sent: maxFee is ${given}, and the highest fee here is ${most}. Write it in the same form, ` +
-      'or omit it.',
+    `Not sent: maxFee is ${given}, and the highest fee here is ${most}. ` +
+      'Write it in the same form, or omit it.',
   );
 }
 

@@ -27,7 +27,8 @@ _svcpay() {
   while IFS=$'\t' read -r value about; do
     if [[ $value == ':files' ]]; then
       compopt -o filenames 2>/dev/null
-      while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}")
+      while IFS= read -r value; do COMPREPLY+=("$value")
+      done < <(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}")
       return
     fi
     COMPREPLY+=("$(printf '%q' "$value")")
@@ -79,7 +80,8 @@ Register-ArgumentCompleter -Native -CommandName svcpay -ScriptBlock {
   if ($offers.Count -eq 0) { return '' }
   $offers | ForEach-Object {
     $value, $about = $_ -split [char]9, 2
-    $shown = if ($value -match '^[\w.:/+=~%-][\w.:/+=~%,@-]*$') { $value } else { "'" + $value.Replace("'", "''") + "'" }
+    $isPlain = $value -match '^[\w.:/+=~%-][\w.:/+=~%,@-]*$'
+    $shown = if ($isPlain) { $value } else { "'" + $value.Replace("'", "''") + "'" }
     if (-not $about) { $about = $value }
     [System.Management.Automation.CompletionResult]::new($shown, $value, 'ParameterValue', $about)
   }

@@ -237,7 +237,7 @@ function notOver(books: Books, month: Month, context: Context): Failure {
     opening: balanceAfter(books.movements(ccy), period.first),
     closing: balanceAfter(books.movements(ccy)),
   }));
-  for (const line of draftLines(balances)) context.out.say(line);
+  for (const line of draftLines(balances, context.terminal.stderrCanvas)) context.out.say(line);
   const failure = blockedBy(books, month, context);
   context.out.say(
     failure === undefined

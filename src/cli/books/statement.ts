@@ -176,11 +176,11 @@ export function notTied(
   wallets: readonly string[],
   books: Books,
   zone: string,
-  { out }: Pick<Context, 'out'>,
+  { out, terminal }: Pick<Context, 'out' | 'terminal'>,
 ): Failure | undefined {
   const openings = books.openings.filter(({ entry }) => wallets.includes(entry.ccy));
   const differences = books.differences.filter(({ ccy }) => wallets.includes(ccy));
-  for (const line of openingLines(openings)) out.say(line);
+  for (const line of openingLines(openings, terminal.stderrCanvas)) out.say(line);
   const texts = differences.map((difference) => differenceWithReasons(difference, books, out));
   const [first] = differences;
   if (first !== undefined)

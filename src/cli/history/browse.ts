@@ -30,7 +30,6 @@ import { paymentOptions } from '../payment/payment-options.js';
 
 /** The lines for question, help, description and earlier output. */
 const besideRows = 6;
-const beforeRow = 4;
 
 type Chosen = { readonly open: string } | { readonly page: number };
 
@@ -148,7 +147,7 @@ async function rowChoices(
     ids: rows.map(({ txnId }) => txnId),
   });
   const shown = columns.filter(({ only }) => only !== 'rows');
-  const lines = menuLines(shown, rows, stderrCanvas.columns - beforeRow);
+  const lines = menuLines(shown, rows, stderrCanvas);
   return rows.map((txn, i) => ({
     value: { open: txn.txnId },
     name: lines[i] ?? txn.txnId,

@@ -58,17 +58,13 @@ export async function latestPayments({ account }: Context): Promise<readonly Pay
   return (await journal()).latest(id, mostRead);
 }
 
-/** The width of the cursor and the last cell. */
-const besideChoice = 4;
-
 /** Each destination on one line: name, destination, last amount, time. */
 export async function knownChoices<T>(
   known: readonly Known<T>[],
   { now, terminal }: Pick<Context, 'now' | 'terminal'>,
 ): Promise<Choice<T>[]> {
   const { menuLines } = await import('../../terminal/rows/table.js');
-  const width = terminal.stderrCanvas.columns - besideChoice;
-  const lines = menuLines(columns<T>(now()), known, width);
+  const lines = menuLines(columns<T>(now()), known, terminal.stderrCanvas);
   return known.map(({ value, name, destination }, i) => ({
     value,
     name: lines[i] ?? name,

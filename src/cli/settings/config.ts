@@ -6,6 +6,7 @@ import { stepFor, walk } from '../../terminal/ask/wizard.js';
 import { pathView, settingList, settingView } from '../../terminal/views/settings-views.js';
 import type { Context } from '../context.js';
 import { namesOf } from '../../terminal/rows/list.js';
+import type { Column } from '../../terminal/rows/view.js';
 import { defineCommand } from '../define.js';
 import { leftAtOnce } from '../exit-with.js';
 import { flag, text, word } from '../values.js';
@@ -104,12 +105,13 @@ async function askSetting(
       start.key === undefined ? undefined : `Give ${start.key.name} a value, or --unset.`,
     );
   const step = stepFor<Answers>();
+  const choices = start.key === undefined ? await keyChoices(context) : [];
   const asked = await walk<Answers>(start, [
     step('key', (_soFar, before) =>
       steps.search({
         message: 'Which setting?',
         flag: 'KEY',
-        choices: keyChoices(context),
+        choices,
         default: before?.key,
       }),
     ),
@@ -140,14 +142,24 @@ async function askSetting(
   return { key: asked.key, value: asked.value };
 }
 
-const keyChoices = (context: Context): Choice<ConfigKey>[] => {
-  const width = Math.max(...configNames.map((name) => name.length));
-  return configKeys.map((value) => ({
+async function keyChoices(context: Context): Promise<Choice<ConfigKey>[]> {
+  const { menuLines } = await import('../../terminal/rows/table.js');
+  const columns: Column<ConfigKey>[] = [
+    { name: 'name', title: '', value: ({ name }) => name },
+    {
+      name: 'value',
+      title: '',
+      value: (key) => readKey(key, context).value ?? '–',
+      shrinks: true,
+    },
+  ];
+  const lines = menuLines(columns, configKeys, context.terminal.stderrCanvas);
+  return configKeys.map((value, i) => ({
     value,
-    name: `${value.name.padEnd(width)}   ${readKey(value, context).value ?? '–'}`,
+    name: lines[i] ?? value.name,
     description: value.about,
   }));
-};
+}
 
 async function change(
   key: ConfigKey,

@@ -71,14 +71,20 @@ export function createTable<T>(
   };
 }
 
+/** The width of the cursor of a menu and of the last cell. */
+const besideChoice = 4;
+
 /** Rows without titles, margin and colours, for a menu. */
 export function menuLines<T>(
   columns: readonly Column<T>[],
   rows: readonly T[],
-  width: number,
+  { columns: width }: Pick<Canvas, 'columns'>,
 ): string[] {
-  const style = new Chalk({ level: 0 });
-  const { rows: drawn } = createTable(columns, { style, columns: width + margin.length })(rows);
+  const pane = {
+    style: new Chalk({ level: 0 }),
+    columns: width - besideChoice + margin.length,
+  };
+  const { rows: drawn } = createTable(columns, pane)(rows);
   return drawn.map((lines) => lines.map((line) => line.trim()).join(margin));
 }
 

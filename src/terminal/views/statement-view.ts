@@ -8,6 +8,8 @@ import { entryOf } from '../../formats/unknown.js';
 import type { Column, ListView, RecordView } from '../rows/view.js';
 import { factLines } from '../cards/card.js';
 import { fieldColumns } from '../rows/cell.js';
+import { createTable } from '../rows/table.js';
+import type { Canvas } from '../terminal.js';
 import { dateTime } from '../time.js';
 import { shortened } from './transaction-view.js';
 
@@ -223,18 +225,33 @@ export function differenceText({ ccy, difference, lastTied }: Differing): string
   );
 }
 
-/** The lines of openings: `BTC    opening, not explained by a transaction       1.00000000` */
-export const openingLines = (
-  openings: readonly { readonly entry: { readonly ccy: string }; readonly value: Big }[],
-): string[] => {
-  const amounts = openings.map(({ entry, value }) => formatNumber(money(entry.ccy, value)));
-  const width = Math.max(...amounts.map(({ length }) => length));
-  return openings.map(
-    ({ entry }, i) =>
-      `  ${entry.ccy.padEnd(5)}  opening, not explained by a transaction  ` +
-      `${(amounts[i] ?? '').padStart(width)}`,
-  );
-};
+interface Opening {
+  readonly entry: { readonly ccy: string };
+  readonly value: Big;
+}
+
+const openingColumns: readonly Column<Opening>[] = [
+  { name: 'wallet', title: '', value: ({ entry }) => entry.ccy },
+  {
+    name: 'kind',
+    title: '',
+    value: () => 'opening, not explained by a transaction',
+    priority: 1,
+    below: true,
+  },
+  {
+    name: 'amount',
+    title: '',
+    value: ({ entry, value }) => formatNumber(money(entry.ccy, value)),
+    align: 'decimal',
+  },
+];
+
+const remarkGap = 4;
+
+/** The lines of openings: `BTC    opening, not explained by a transaction    1.00000000` */
+export const openingLines = (openings: readonly Opening[], canvas: Canvas): string[] =>
+  createTable(openingColumns, { ...canvas, gap: remarkGap })(openings).rows.flat();
 
 /** An opening or an adjustment. */
 export interface RecordedEntry {
@@ -293,12 +310,21 @@ interface DraftBalance {
   readonly closing: Big;
 }
 
+const draftColumns: readonly Column<DraftBalance>[] = [
+  { name: 'wallet', title: '', value: ({ ccy }) => ccy },
+  {
+    name: 'balances',
+    title: '',
+    value: ({ ccy, opening, closing }) => {
+      const [first, now] = [opening, closing].map((value) => formatNumber(money(ccy, value)));
+      return `${first} at the beginning, ${now} now`;
+    },
+  },
+];
+
 /** The balances of a draft: `BTC    1.20000000 at the beginning, 1.19742700 now` */
-export const draftLines = (balances: readonly DraftBalance[]): string[] =>
-  balances.map(({ ccy, opening, closing }) => {
-    const [first, now] = [opening, closing].map((value) => formatNumber(money(ccy, value)));
-    return `  ${ccy.padEnd(5)}  ${first} at the beginning, ${now} now`;
-  });
+export const draftLines = (balances: readonly DraftBalance[], canvas: Canvas): string[] =>
+  createTable(draftColumns, { ...canvas, gap: remarkGap })(balances).rows.flat();
 
 interface Closed {
   readonly month: string;

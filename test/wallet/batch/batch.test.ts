@@ -140,12 +140,12 @@ describe('batch file', () => {
   test.for([
     ['ignores a column with an unknown name', 'to,Dept\na,Sales\n', [[2, { to: 'a' }]]],
     [
-      'reports a column named with a synonym of a known column',
+      'reports a column named "Reference" instead of "ref"',
       'to,Reference\na,1\n',
       [[1, expect.stringContaining('mean "ref"')]],
     ],
     [
-      'reports a known column name with one extra letter',
+      'reports a column named "notes" instead of "note"',
       'to,notes\na,1\n',
       [[1, expect.stringContaining('mean "note"')]],
     ],

@@ -61,6 +61,6 @@ test.for([
   expect(sealOf(now) === sealOf(before)).toBe(differences.length === 0);
 });
 
-test('unsealed returns no differences if the sealed rows are unknown', () => {
+test('comparison with a seal returns no row differences if the sealed rows are unknown', () => {
   expect(unsealed(before, undefined)).toEqual([]);
 });

@@ -123,7 +123,7 @@ describe('gather', () => {
     expect([...books.movements('BTC')].map(({ txnId }) => txnId)).toEqual(['received', 'sent']);
   });
 
-  test('reads again from the oldest payment in flight if a wallet changes meanwhile', async () => {
+  test('reads the list again from the oldest payment in flight if a wallet balance changes', async () => {
     const flying = transaction({ txnState: 'destsent' });
     const { books, pauses, since } = await booksOf({
       rounds: [[[flying, received({ createdAt: start - 1 })]], [[transaction()]]],
@@ -134,7 +134,7 @@ describe('gather', () => {
     expect([...books.candidates('BTC')]).toEqual([]);
   });
 
-  test('reads the list again if it lags behind a wallet', async () => {
+  test('reads the list again if the list lags behind a wallet balance', async () => {
     const { books, pauses } = await booksOf({
       rounds: [[], [], [[received()]]],
       totals: [0.002],
@@ -158,7 +158,7 @@ describe('gather', () => {
     ]);
   });
 
-  test('opens a wallet that never tied just before its first transaction', async () => {
+  test('dates the opening balance of a wallet that never tied just before its first transaction', async () => {
     const { books } = await booksOf({ rounds: [[[received()]]], totals: [0.003] });
     expect([books.differences, books.tied]).toEqual([[], []]);
     expect(books.openings).toMatchObject([
@@ -220,7 +220,7 @@ describe('gather', () => {
     });
   });
 
-  test('opens a wallet without transactions at the current time', async () => {
+  test('dates the opening balance of a wallet without transactions at the current time', async () => {
     const { books } = await booksOf({ rounds: [[]], totals: [1] });
     expect(books.openings).toMatchObject([{ at: now }]);
   });
@@ -274,7 +274,7 @@ describe('gather', () => {
   });
 
   test(
-    'needs no more memory for an account with many transactions than for 20,000',
+    'needs no more memory for a large account than for 20,000 transactions',
     { timeout: 60_000 },
     async () => {
       const count = countOf({ part: 40_000, all: 100_000 });

@@ -46,27 +46,27 @@ describe('bookkeeping of a transaction', () => {
 
   test.for([
     [
-      'a transaction in flight',
+      'can explain a difference by a transaction in flight',
       transaction({ txnState: 'destsent' }),
       ['in flight: -0.00100007 BTC'],
     ],
     [
-      'a transaction in an unrecognized state',
+      'can explain a difference by a transaction in an unrecognized state',
       transaction({ txnState: 'srcsent' }),
       ['in flight: -0.00100007 BTC'],
     ],
     [
-      'a quote that has not expired',
+      'can explain a difference by a quote that has not expired',
       transaction({ txnState: 'quoted', createdAt: now - 60_000 }),
       ['reserved: -0.00100007 BTC'],
     ],
     [
-      'a transaction in the state `error`',
+      'can explain a difference by a transaction in the state `error`',
       transaction({ txnState: 'error' }),
       ['ended as error: -0.00100007 BTC'],
     ],
     [
-      'a completed transaction without amounts',
+      'can explain a difference by a completed transaction without amounts',
       transaction({
         sourceReq: { ccy: 'BTC', method: 'servicepay' },
         destReq: { ccy: 'VND', method: 'vnd-instant' },
@@ -74,14 +74,18 @@ describe('bookkeeping of a transaction', () => {
       ['amount not reported: ? BTC'],
     ],
     [
-      'a receive of less than the requested amount',
+      'can explain a difference by a receive of less than the requested amount',
       received({
         destReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.002, amtSettled: 0.0015 },
       }),
       ['settled another amount than requested: 0.0005 BTC'],
     ],
-    ['no rejected transaction', transaction({ txnState: 'rejected' }), []],
-  ] as const)('lists %s as a possible explanation of a difference', ([, txn, expected]) => {
+    [
+      'never explains a difference by a rejected transaction',
+      transaction({ txnState: 'rejected' }),
+      [],
+    ],
+  ] as const)('bookkeeping %s', ([, txn, expected]) => {
     expect(reasons(txn)).toEqual(expected);
   });
 
@@ -170,25 +174,30 @@ describe('explanations', () => {
 
   test.for([
     [
-      'the only transaction with the amount of the difference',
+      'explains a difference by the only transaction with its amount',
       '-0.2',
       [candidate('a', '-0.1'), candidate('b', '-0.2'), candidate('c', '-0.3')],
       ['b'],
     ],
     [
-      'all transactions of one reason if they add up to the difference',
+      'explains a difference by all transactions of one reason that add up to its amount',
       '-0.3',
       [candidate('a', '-0.1'), candidate('b', '-0.2'), candidate('c', '-0.5', 'ended as error')],
       ['a', 'b'],
     ],
     [
-      'no transaction if the amount of one is unknown',
+      'finds no exact explanation if an amount is unknown',
       '-0.3',
       [candidate('a', '-0.1'), candidate('b', null)],
       [],
     ],
-    ['no transaction if no amount fits the difference', '0.3', [candidate('a', '-0.1')], []],
-  ] as const)('marks as exact %s', ([, difference, candidates, expected]) => {
+    [
+      'finds no exact explanation if no amount fits the difference',
+      '0.3',
+      [candidate('a', '-0.1')],
+      [],
+    ],
+  ] as const)('statement %s', ([, difference, candidates, expected]) => {
     expect(exactly(difference, [...candidates])).toEqual(expected);
   });
 });

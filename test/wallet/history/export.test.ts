@@ -40,14 +40,14 @@ function transaction(changes: Partial<ListedTransaction>): ListedTransaction {
 
 const kinds = {
   'Lightning send': transaction({ extRefId: 'order-118', note: 'coffee' }),
-  'on-chain send with fees taken out': transaction({
+  'on-chain send with deducted fees': transaction({
     sourceReq: side('BTC', 'servicepay', 0.001, {
       servicepayFees: 0.000002,
       networkFees: 0.000003,
     }),
     destReq: side('BTC', 'on-chain', 0.001, { amtSettled: 0.000995 }),
   }),
-  'on-chain send from USDT with fees taken out': transaction({
+  'on-chain send from USDT with deducted fees': transaction({
     fxRate: 0.00001,
     sourceReq: side('USDT', 'servicepay', 100, { servicepayFees: 0.2, networkFees: 0.3 }),
     destReq: side('BTC', 'on-chain', 0.001, { amtSettled: 0.000995 }),
@@ -142,8 +142,8 @@ describe('ledgerEntryOf', () => {
 
   test.for([
     ['Lightning send', '-0.00002507'],
-    ['on-chain send with fees taken out', '-0.001'],
-    ['on-chain send from USDT with fees taken out', '-100'],
+    ['on-chain send with deducted fees', '-0.001'],
+    ['on-chain send from USDT with deducted fees', '-100'],
     ['swap', '-25.0625'],
     ['USDT send', '-26.05'],
   ] as const)('debits the total cost of a transaction from the wallet (%s)', ([kind, left]) => {

@@ -49,13 +49,13 @@ describe('spending limits', () => {
       'daily limit of 0.00200000 BTC, of which 0.00150000 BTC is used',
     ],
     [
-      'adds up the earlier payments of a day and accepts the rest',
+      'accepts a payment within the daily limit after two earlier payments',
       '39.999999usdt',
       spent,
       undefined,
     ],
     [
-      'adds up the earlier payments of a day and refuses more',
+      'refuses a payment over the daily limit after two earlier payments',
       '40usdt',
       spent,
       'of which 60.000001 USDT is used',

@@ -21,7 +21,7 @@ const passes = (
   [perPayment, perDay].every((each) => each[ccy] === undefined || value <= Number(each[ccy])) &&
   (destinations.length === 0 || destinations.includes(to));
 
-test('narrower allows a payment if and only if both given limits allow it', () => {
+test('narrower combines two limits so that a payment must pass both', () => {
   fc.assert(
     fc.property(
       limits,

@@ -79,7 +79,7 @@ const tooLate = (): Promise<Transaction> =>
   );
 
 describe('cancelQuote', () => {
-  test('cancels a quote and closes its payment in the journal', async () => {
+  test('cancels a quote and ends its payment in the journal', async () => {
     const journal = await journalWithQuote();
     expect(await journal.open('here')).toHaveLength(1);
     const txn = await cancelQuote(
@@ -102,13 +102,16 @@ describe('cancelQuote', () => {
     expect(await journal.open('here')).toEqual([]);
   });
 
-  test.for(['usercanceled', 'expired'])('accepts a quote that is already `%s`', async (state) => {
-    const txn = await cancelQuote('txn-1', depsOf(openTestJournal(), [state], never));
-    expect(txn.txnState).toBe(state);
-  });
+  test.for(['usercanceled', 'expired'])(
+    'accepts a cancellation of a quote that is already `%s`',
+    async (state) => {
+      const txn = await cancelQuote('txn-1', depsOf(openTestJournal(), [state], never));
+      expect(txn.txnState).toBe(state);
+    },
+  );
 
   test.for(['srccreated', 'destsent', 'completed', 'failed'])(
-    'refuses a transaction that is already `%s`',
+    'refuses to cancel a transaction that is already `%s`',
     async (state) => {
       await expect(
         cancelQuote('txn-1', depsOf(openTestJournal(), [state], never)),

@@ -119,11 +119,11 @@ const bodies: { rule: string; body: CreateTransaction; wire: object }[] = [
 const named = bodies.map((each) => [each.rule, each] as const);
 
 describe('create request', () => {
-  test.for(named)('contains the specified fields for %s', ([, { body, wire }]) => {
+  test.for(named)('builds the specified create request for %s', ([, { body, wire }]) => {
     expect(JSON.parse(wireJson(body))).toEqual(wire);
   });
 
-  test.for(named)('contains at most one amount for %s', ([, { body }]) => {
+  test.for(named)('sets at most one amount in the create request for %s', ([, { body }]) => {
     const amounts = [body.sourceReq.amtRequested, body.destReq.amtRequested].filter(
       (amount) => amount !== undefined,
     );
@@ -132,7 +132,7 @@ describe('create request', () => {
 });
 
 describe('order', () => {
-  test('has an idempotency key only for a single-use destination such as an invoice', () => {
+  test('sets an idempotency key only for a single-use destination such as an invoice', () => {
     expect(lightningOrder(decodeInvoice(invoice), 'BTC').idempotencyKey).toMatch(
       /^bolt11:[0-9a-f]{64}$/,
     );
@@ -163,7 +163,7 @@ describe('order', () => {
     expect(receives?.value.eq(value)).toBe(true);
   });
 
-  test('omits the received amount if the exchange rate determines it', () => {
+  test('leaves the received amount of an order open if the exchange rate determines it', () => {
     expect(lnurlOrder('a@example.com', parseAmount('5usdt')).receives).toBeUndefined();
     expect(swapOrder('USDT', 'BTC', parseAmount('5usdt'), 'source').receives).toBeUndefined();
   });

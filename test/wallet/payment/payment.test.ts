@@ -318,7 +318,7 @@ describe('quote of a payment', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1/cancel', 'POST R~2', 'PUT t2']);
   });
 
-  test('confirms an expired quote that the service cannot cancel and reports a later `expired` as an unknown outcome', async () => {
+  test('reports an unknown outcome if the late confirmation of an expired quote returns `expired`', async () => {
     const made = bench();
     made.says = () => slowly(made);
     made.confirms = () => 'expired';
@@ -362,7 +362,7 @@ describe('quote of a payment', () => {
   });
 
   test.for(['refused', 'not offered'] as const)(
-    'replaces an expired quote once late reads show the expiry if its cancellation is %s',
+    'replaces an expired quote as soon as a read shows the expiry if the cancellation is %s',
     async (how) => {
       const made = bench();
       const { service } = made.deps;
@@ -448,30 +448,99 @@ describe('quote of a payment', () => {
 });
 
 describe('reference known only to the service', () => {
-  const cases: readonly [state: string, retry: boolean, sent: string[], end: string][] = [
-    ['quoted', false, ['POST R', 'PUT known-R'], 'completed'],
-    ['srccreated', false, ['POST R'], 'completed'],
-    ['destsent', false, ['POST R'], 'completed'],
-    ['completed', false, ['POST R'], 'completed'],
-    ['expired', false, ['POST R', 'POST R~2', 'PUT t2'], 'completed'],
-    ['usercanceled', false, ['POST R', 'POST R~2', 'PUT t2'], 'completed'],
-    ['failed', false, ['POST R'], 'payment-failed'],
-    ['rejected', false, ['POST R'], 'payment-failed'],
-    ['error', true, ['POST R'], 'payment-failed'],
-    ['failed', true, ['POST R', 'POST R~2', 'PUT t2'], 'completed'],
-    ['rejected', true, ['POST R', 'POST R~2', 'PUT t2'], 'completed'],
+  const cases: readonly [
+    why: string,
+    state: string,
+    retry: boolean,
+    sent: string[],
+    end: string,
+  ][] = [
+    [
+      'confirms a `quoted` transaction with the reference',
+      'quoted',
+      false,
+      ['POST R', 'PUT known-R'],
+      'completed',
+    ],
+    [
+      'follows a `srccreated` transaction with the reference',
+      'srccreated',
+      false,
+      ['POST R'],
+      'completed',
+    ],
+    [
+      'follows a `destsent` transaction with the reference',
+      'destsent',
+      false,
+      ['POST R'],
+      'completed',
+    ],
+    [
+      'reports a `completed` transaction with the reference',
+      'completed',
+      false,
+      ['POST R'],
+      'completed',
+    ],
+    [
+      'opens a second attempt after an `expired` transaction with the reference',
+      'expired',
+      false,
+      ['POST R', 'POST R~2', 'PUT t2'],
+      'completed',
+    ],
+    [
+      'opens a second attempt after a `usercanceled` transaction with the reference',
+      'usercanceled',
+      false,
+      ['POST R', 'POST R~2', 'PUT t2'],
+      'completed',
+    ],
+    [
+      'reports a `failed` transaction with the reference',
+      'failed',
+      false,
+      ['POST R'],
+      'payment-failed',
+    ],
+    [
+      'reports a `rejected` transaction with the reference',
+      'rejected',
+      false,
+      ['POST R'],
+      'payment-failed',
+    ],
+    [
+      'reports an `error` transaction with the reference even with --retry',
+      'error',
+      true,
+      ['POST R'],
+      'payment-failed',
+    ],
+    [
+      'opens a second attempt after a `failed` transaction with --retry',
+      'failed',
+      true,
+      ['POST R', 'POST R~2', 'PUT t2'],
+      'completed',
+    ],
+    [
+      'opens a second attempt after a `rejected` transaction with --retry',
+      'rejected',
+      true,
+      ['POST R', 'POST R~2', 'PUT t2'],
+      'completed',
+    ],
   ];
-  test.each(cases)(
-    'adopts a transaction in the state `%s` (retry: %s), sends %j and ends as `%s`',
-    async (state, retry, sent, end) => {
-      const made = bench(undefined, [known('R', state)]);
-      const ended = await made.pay({ retry }).then(
-        ({ txnState }) => txnState,
-        ({ kind }) => kind,
-      );
-      expect([requests(made), ended]).toEqual([sent, end]);
-    },
-  );
+  test.each(cases)('pay %s', async (_why, state, retry, sent, end) => {
+    const made = bench(undefined, [known('R', state)]);
+    const ended = await made.pay({ retry }).then(
+      ({ txnState }) => txnState,
+      ({ kind }) => kind,
+    );
+    expect([requests(made), ended]).toEqual([sent, end]);
+  });
 
   test('follows a payment in flight to its end even if the journal cannot be written', async () => {
     const made = bench(undefined, [known('R', 'destsent')]);
@@ -600,7 +669,7 @@ describe('quote confirmed by its id', () => {
     expect(made.log.filter((line) => line.startsWith('PUT'))).toEqual(['PUT t2']);
   });
 
-  test('assigns a confirmed quote to its payment even if the journal lost the attempt', async () => {
+  test('finds the payment of a confirmed quote even if the journal lost the attempt', async () => {
     const made = bench();
     const spend = usdtSpendOrder('T-1', money('BTC', '0.0001'));
     await made.pay({ order: spend, until: 'quoted' });
@@ -634,7 +703,7 @@ describe('quote confirmed by its id', () => {
 describe('single-use destination', () => {
   const invoice = { ...order, idempotencyKey: 'bolt11:hash' };
 
-  test('refuses a paid invoice under another reference', async () => {
+  test('refuses to pay an invoice again under another reference', async () => {
     const made = bench();
     await made.pay({ order: invoice });
     await expect(made.pay({ order: invoice, ref: 'S' })).rejects.toMatchObject({
@@ -644,7 +713,7 @@ describe('single-use destination', () => {
     expect(requests(made)).toEqual(['POST R', 'PUT t1']);
   });
 
-  test('refuses an invoice with an unknown outcome under another reference', async () => {
+  test('refuses to pay an invoice under another reference while the first outcome is unknown', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
@@ -697,7 +766,7 @@ describe('single-use destination', () => {
     expect(requests(made)).toEqual(['POST bolt11-hash']);
   });
 
-  test('resumes an invoice payment with an unknown outcome without its reference', async () => {
+  test('resumes an invoice payment with an unknown outcome even if the command has no --ref', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
@@ -705,7 +774,7 @@ describe('single-use destination', () => {
     await expect(unnamed(made, invoice)).rejects.toMatchObject({ kind: 'usage', txnId: 't1' });
   });
 
-  test('refuses to resume an invoice payment without its reference if the payment differs', async () => {
+  test('refuses a different payment of an invoice while the first outcome is unknown', async () => {
     const made = bench();
     made.fail('confirm', lost(), lost(), lost(), lost(), lost());
     await made.pay({ order: invoice }).catch(() => undefined);
@@ -759,7 +828,7 @@ describe('create request without an answer', () => {
     ['no connection', [notSent(), notSent(), notSent(), notSent()]],
     ['a 429 response', [limited(), limited(), limited(), limited()]],
     ['a 429 response with a long Retry-After', [limited(60_000)]],
-  ])('reports a temporary failure if every create request ends with %s', async (_what, errors) => {
+  ])('reports a temporary failure if every create request gets %s', async (_what, errors) => {
     const made = bench();
     made.fail('create', ...errors);
     await expect(made.pay()).rejects.toMatchObject({ kind: 'temporary', exitCode: 75 });
@@ -881,21 +950,18 @@ describe('confirmation of a payment', () => {
   });
 
   test.for([
-    [1, 'No second attempt was made.'],
-    [5, 'The same transaction was confirmed again.'],
-  ] as const)(
-    'reports whether it repeated a confirmation with an unknown outcome (requests: %d)',
-    async ([sent, said]) => {
-      const made = bench();
-      made.fail('confirm', ...Array.from({ length: 5 }, lost));
-      if (sent === 1) made.fail('read', ...Array.from({ length: 9 }, lost));
-      await expect(made.pay()).rejects.toMatchObject({
-        kind: 'pending',
-        message: expect.stringContaining(said),
-      });
-      expect(requests(made).filter((line) => line.startsWith('PUT'))).toHaveLength(sent);
-    },
-  );
+    ['that it sent only one confirmation', 1, 'No second attempt was made.'],
+    ['that it repeated the confirmation', 5, 'The same transaction was confirmed again.'],
+  ] as const)('states in the message of an unknown outcome %s', async ([, sent, said]) => {
+    const made = bench();
+    made.fail('confirm', ...Array.from({ length: 5 }, lost));
+    if (sent === 1) made.fail('read', ...Array.from({ length: 9 }, lost));
+    await expect(made.pay()).rejects.toMatchObject({
+      kind: 'pending',
+      message: expect.stringContaining(said),
+    });
+    expect(requests(made).filter((line) => line.startsWith('PUT'))).toHaveLength(sent);
+  });
 
   test('repeats a confirmation that the service answers with `quoted`', async () => {
     const made = bench();
@@ -1055,7 +1121,7 @@ describe('confirmation of a payment', () => {
     });
   });
 
-  test('reports a payment that another process completed if its own request fails', async () => {
+  test('reports a payment completed by another process after its own request failed', async () => {
     const made = bench();
     made.journalFails = ({ attempt, abandoned }) =>
       attempt?.state === 'quoted' || abandoned === true;
@@ -1138,7 +1204,7 @@ describe('confirmation of a payment', () => {
     return made;
   };
 
-  test('keeps the unknown outcome of an attempt if a process resumes the next attempt', async () => {
+  test('keeps an unknown outcome if another process resumes the next attempt', async () => {
     const { store, transactions, payment } = await leftBetween();
     const next = bench(store, transactions);
     next.fail('confirm', refusal(400, 'no'));
@@ -1156,7 +1222,7 @@ describe('confirmation of a payment', () => {
   });
 
   test.for(['claim', 'write'] as const)(
-    'keeps the unknown outcome of an attempt if the journal fails at the %s for the next attempt',
+    'keeps an unknown outcome if the journal call "%s" fails for the next attempt',
     async (call) => {
       const made = await leftBetween();
       const fail = () => Promise.reject(new Failure('temporary', 'The database is not reached.'));
@@ -1171,7 +1237,7 @@ describe('confirmation of a payment', () => {
     ['completed', 'paid', 'completed'],
     ['expired', 'unknown', 'pending'],
   ] as const)(
-    'returns the outcome of an earlier attempt that becomes `%s` if the next attempt fails',
+    'reports the first attempt that becomes `%s` instead of the failed second attempt',
     async ([state, status, end]) => {
       const made = await leftBetween();
       made.confirms = () => {

@@ -53,21 +53,21 @@ describe('earlier equal payment', () => {
     expect(found(toAda, earlier(toAda, state))).toBe(is);
   });
 
-  test('ignores an equal payment that was paid ten minutes ago', () => {
+  test('sameAgain ignores an equal payment that was paid ten minutes ago', () => {
     expect(found(toAda, earlier(toAda, 'paid', 599_000))).toBe('paid');
     expect(found(toAda, earlier(toAda, 'paid', 600_000))).toBeUndefined();
   });
 
-  test('reports an equal unfinished payment of any age', () => {
+  test('sameAgain reports an equal unfinished payment of any age', () => {
     expect(found(toAda, earlier(toAda, 'unknown', 90 * 86_400_000))).toBe('unfinished');
   });
 
-  test('ignores an equal payment under the reference of the new payment', () => {
+  test('sameAgain ignores an equal payment under the reference of the new payment', () => {
     const known = [earlier(toAda, 'in-flight')];
     expect(sameAgain(targetOf(toAda), known, { ref: 'R', now, paidWithinMs })).toBeUndefined();
   });
 
-  test('reports the latest of several equal payments', () => {
+  test('sameAgain reports the latest of several equal payments', () => {
     const known = [earlier(toAda, 'unknown', 50_000, 'A'), earlier(toAda, 'paid', 10_000, 'B')];
     const same = sameAgain(targetOf(toAda), known, { ref: undefined, now, paidWithinMs });
     expect(same?.payment.ref).toBe('B');
@@ -79,31 +79,31 @@ describe('earlier different payment', () => {
     ['amount', lnurlOrder('ada@example.com', btc('0.000014'))],
     ['address', lnurlOrder('bob@example.com', btc('0.000013'))],
     ['currency', lnurlOrder('ada@example.com', money('USDT', '0.000013'))],
-  ] as const)('ignores a payment that differs in its %s', ([, order]) => {
+  ] as const)('sameAgain ignores an earlier payment with another %s', ([, order]) => {
     expect(found(toAda, earlier(order, 'in-flight'))).toBeUndefined();
   });
 });
 
 describe('destination of an earlier payment', () => {
-  test('matches a Lightning Address in another letter case', () => {
+  test('sameAgain matches a Lightning Address in another letter case', () => {
     const upper = lnurlOrder('Ada@Example.com', btc('0.000013'));
     expect(found(toAda, earlier(upper, 'in-flight'))).toBe('unfinished');
   });
 
-  test('matches an address with an earlier URI that was paid over Lightning', () => {
+  test('sameAgain matches an address with an earlier URI that was paid over Lightning', () => {
     expect(found(onchain, earlier(ofUri(onchain), 'paid'))).toBe('paid');
   });
 
-  test('matches a URI paid over Lightning with an earlier payment to its address', () => {
+  test('sameAgain matches a URI paid over Lightning with an earlier payment to its address', () => {
     expect(found(ofUri(onchain), earlier(onchain, 'in-flight'))).toBe('unfinished');
   });
 
-  test('ignores an invoice because its idempotency key prevents a second payment', () => {
+  test('sameAgain ignores an earlier invoice payment because the idempotency key prevents a second payment', () => {
     const invoice = { ...ofUri(onchain), alsoPays: undefined };
     expect(found(invoice, earlier(invoice, 'in-flight'))).toBeUndefined();
   });
 
-  test('ignores a swap because the money stays in the account', () => {
+  test('sameAgain ignores an earlier swap because the money stays in the account', () => {
     const swap = swapOrder('BTC', 'USDT', btc('0.0001'), 'source');
     expect(found(swap, earlier(swap, 'in-flight'))).toBeUndefined();
   });

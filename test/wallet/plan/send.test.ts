@@ -27,7 +27,7 @@ const uri = (lightning: string) => `bitcoin:${bitcoin}?amount=0.00001&lightning=
 
 const orders: readonly (readonly [why: string, words: SendWords, order: string])[] = [
   [
-    'a Lightning Address payment from the wallet of the amount',
+    'a Lightning Address payment from the wallet in the currency of the amount',
     { to: 'a@b.com', amount: '5usdt' },
     'USDT 5 -> BTC lnurl',
   ],
@@ -88,12 +88,12 @@ const orders: readonly (readonly [why: string, words: SendWords, order: string])
     'BTC -> BTC 0.00001 on-chain',
   ],
   [
-    'an on-chain payment for a URI with an invoice without amount',
+    'an on-chain payment for a URI whose invoice has no amount',
     { to: uri(invoice(null)) },
     'BTC -> BTC 0.00001 on-chain',
   ],
   [
-    'an on-chain payment for a URI with an invoice in "send onchain"',
+    'an on-chain payment for a URI with an invoice if the command is "send onchain"',
     { rail: 'onchain', to: uri(invoice(1_000_000n)) },
     'BTC -> BTC 0.00001 on-chain',
   ],
@@ -126,7 +126,7 @@ describe('planner', () => {
       { to: tron, amount: 'all', from: 'VND' },
       'VND 7000 -> USDT tron, less fees',
     ],
-  ])('plans the whole balance, fees included, for "all" to %s', ([, words, expected]) => {
+  ])('plans to send the whole balance, fees included, to %s', ([, words, expected]) => {
     const balances = [money('BTC', '0.12345678'), money('USDT', '12.5'), money('VND', '7000')];
     const planned = planSend(words, around);
     expect(planned).toMatchObject({ missing: 'balance' });
@@ -150,7 +150,7 @@ describe('planner', () => {
       { to: bitcoin, amount: 'all' },
       /"all" is not an amount here/,
     ],
-  ])('refuses the amount "all" for %s', ([, words, message]) => {
+  ])('refuses to send the amount "all" to %s', ([, words, message]) => {
     expect(() => planSendNow(words, around)).toThrow(message);
   });
 

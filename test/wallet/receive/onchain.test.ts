@@ -181,7 +181,7 @@ describe('permanent deposit address', () => {
       { staticOnchainAddress: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
       /contract/,
     ],
-  ] as const)('refuses a USDT deposit with %s', ([, changes, why]) => {
+  ] as const)('refuses a USDT deposit answer with %s', ([, changes, why]) => {
     expect(() => checkedUsdtDeposit({ ...usdt, ...changes }, 'TRON', usdt.accountId)).toThrow(why);
   });
 });

@@ -76,7 +76,7 @@ describe('polling interval', () => {
     ['vnd-instant', 60_000, 25],
   ] as const;
   test.for(limits)(
-    'limits the reads for the method %s within %i ms to %i',
+    'polls a payment by the method %s within %i ms at most %i times',
     async ([method, ms, most]) => {
       const { reads, wait } = world({ txnState: 'srccreated', destReq: { ccy: 'BTC', method } });
       await expect(wait(transaction(method), ms)).rejects.toMatchObject({ kind: 'pending' });

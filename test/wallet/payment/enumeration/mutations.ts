@@ -74,7 +74,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     foundIn: 'suspended',
     core: lapsing((run) => isRefused(run) && isUnanswered(run) && readsQuoted(run)),
   },
-  'measures the 8 s of stale reads up to now instead of the last read': {
+  'measures 8 s of stale reads until now instead of until the last read': {
     foundIn: 'suspended',
     core: lapsing(
       (run) =>
@@ -94,7 +94,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
           : core.apply(run, event),
     },
   },
-  'lapses a quote at the first read of `expired` that others may have confirmed': {
+  'lapses a quote at the first read of `expired` although another client may have confirmed it': {
     foundIn: 'twoAttempts',
     core: deciding(({ attempt, memory }, _, step) =>
       attempt.state === 'quoted' && readsOf(memory)?.result === 'lapsed' && isWaiting(step)
@@ -137,7 +137,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
       mayHaveMoved: (attempt) => attempt.state !== 'unknown' && mayHaveMoved(attempt),
     },
   },
-  'omits an unconfirmed submission from the limits': {
+  'omits an attempt from the limits until the service accepts its confirmation': {
     foundIn: 'twoAttempts',
     core: {
       ...core,
@@ -152,7 +152,7 @@ export const mutations: Readonly<Record<string, Mutation>> = {
         : undefined,
     ),
   },
-  'reports the latest attempt without an earlier unknown outcome': {
+  'reports the latest attempt and ignores the unknown outcome of an earlier attempt': {
     foundIn: 'twoAttempts',
     core: deciding(({ attempt }, _, step) =>
       step.do === 'stop' && failureOf(step) === 'pending' && !mayHaveMoved(attempt)
@@ -191,11 +191,12 @@ export const mutations: Readonly<Record<string, Mutation>> = {
     foundIn: 'twoAttempts',
     core: { ...core, mayAdopt: () => true },
   },
-  'reports "nothing moved" after a no although another process submitted the payment': {
-    foundIn: 'suspended',
-    core: {
-      ...core,
-      reportOfNo: () => 'nothing moved',
+  'reports "nothing moved" to a person who declined although another process submitted the payment':
+    {
+      foundIn: 'suspended',
+      core: {
+        ...core,
+        reportOfNo: () => 'nothing moved',
+      },
     },
-  },
 };

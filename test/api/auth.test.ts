@@ -407,7 +407,7 @@ describe('401 answer', () => {
     expect(tokens.token?.accessToken).toBe('fresh');
   });
 
-  test('reports a 401 for the first new token if no earlier token worked', async () => {
+  test('fails after a 401 for one new token if no token worked before', async () => {
     const { client, service } = world();
     service.on('GET', walletPath, expired, expired);
     service.on('POST', tokenPath, tokenAnswer('fresh'));
@@ -418,7 +418,7 @@ describe('401 answer', () => {
     expect(service.requests()).toHaveLength(3);
   });
 
-  test('reports a 401 after four new tokens and random pauses if an earlier token worked', async () => {
+  test('fails after a 401 for four new tokens if an earlier token worked', async () => {
     const { client, service, pauses } = world({ random: () => 0.999 });
     service.on('GET', walletPath, wallets, ...Array<typeof expired>(5).fill(expired));
     service.on(
@@ -434,7 +434,7 @@ describe('401 answer', () => {
     expect(pauses).toEqual([1598, 3197, 3197]);
   });
 
-  test('stops at once if the service refuses the sign-in after a 401', async () => {
+  test('fails at once if the service refuses the sign-in after a 401', async () => {
     const { client, service, pauses } = world();
     service.on('GET', walletPath, expired);
     service.on('POST', tokenPath, answer(401, { error: 'invalid api signature' }));
@@ -445,7 +445,7 @@ describe('401 answer', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('stops after one new token if a 401 concerns another account', async () => {
+  test('fails after one new token if a 401 concerns another account', async () => {
     const { client, service } = world();
     const other = answer(401, { error: 'you are not authorized to view this account' });
     service.on('GET', '/api/v2/account/ne01-other/wallet/', other, other);

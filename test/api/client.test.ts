@@ -129,7 +129,7 @@ describe('read request', () => {
     },
   );
 
-  test('uses the account of the options only in requests for the account and its wallets', async () => {
+  test('uses the accountId option only in requests for the account and its wallets', async () => {
     const { client, service } = world({ accountId: 'ne01-sub' });
     service.on('GET', '/api/v2/account/ne01-sub/wallet/', answer(200, { data: [] }));
     service.on('GET', '/api/v2/account/ne01-sub', answer(200, {}));
@@ -309,7 +309,7 @@ describe('transaction list', () => {
     expect(await idsOf(client.eachTransaction({ limit: 2, time: '1y', page: 3 }))).toEqual(['e']);
   });
 
-  test('adapts to the page size of the service', async () => {
+  test('reads the whole list even if the service returns smaller pages than requested', async () => {
     const { client, service } = world();
     service.on('GET', '/api/v2/transaction?limit=1000&page=1', pageOf(['a', 'b'], 1, 3));
     service.on('GET', '/api/v2/transaction?limit=1000&page=2', pageOf(['c'], 2, 3));
@@ -324,7 +324,7 @@ describe('transaction list', () => {
     ['answers a request for 1,000 rows with 20', pageOf(twenty, 1, 101), hundred, 100],
     ['never returns more than 20 rows', pageOf(twenty, 1, 21), twenty, 1_000],
   ] as const)(
-    'requests 100 rows and stores the right page size if the service %s',
+    'repeats a list request with 100 rows and stores the page size if the service %s',
     async ([, large, rows, size]) => {
       const saved: number[] = [];
       const pageSizes = {

@@ -311,7 +311,7 @@ describe('outcome of a write request', () => {
     expect(service.requests()).toEqual([]);
   });
 
-  test('includes the state of the transaction in code 2005 for a confirmation', async () => {
+  test('includes the transaction state in the failure of a confirmation with code 2005', async () => {
     const { client, service } = world();
     const body = {
       resultStatus: 'error',

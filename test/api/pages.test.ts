@@ -38,7 +38,7 @@ async function rowsOf(rows: AsyncIterable<string>): Promise<string[]> {
 
 const totals: Readonly<Record<string, ListService['total']>> = {
   right: () => 95,
-  'the number of rows on the page': (onPage) => onPage,
+  'only the size of the page': (onPage) => onPage,
   zero: () => 0,
   missing: () => undefined,
   'too high': () => 1_000,
@@ -46,7 +46,7 @@ const totals: Readonly<Record<string, ListService['total']>> = {
 
 describe.for([20, 7, 1])('list of 95 rows in pages of %d', (cap) => {
   test.for(Object.entries(totals))(
-    'returns every row if the reported total is %s',
+    'eachRow returns every row if the reported total is %s',
     async ([, total]) => {
       const { all, fetch } = listService({ rows: 95, cap, total });
       expect(await rowsOf(eachRow({ fetch, idOf: (row) => row }))).toEqual(all);

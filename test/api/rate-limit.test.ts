@@ -120,7 +120,7 @@ test('trackRateLimit counts requests in flight against the quota', () => {
   expect(rateLimit.before(start + 30_000)).toBeGreaterThan(0);
 });
 
-test('ServiceClient sends a request without quota if the quota is renewed too late', async () => {
+test('ServiceClient ignores an empty quota if the renewal is too far away', async () => {
   const { client, service, pauses } = world();
   const closed = answer(200, transaction(), {
     'x-ratelimit-remaining': '0',

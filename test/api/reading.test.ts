@@ -279,14 +279,14 @@ describe('answer wrappers', () => {
       [wallet],
     ],
     ['with a currency in lower case', [{ ...wallet, ccy: 'btc' }], [wallet]],
-    ['with null as its data', { data: null }, []],
-    ['with null as its body', null, []],
+    ['as empty if the data is null', { data: null }, []],
+    ['as empty if the body is null', null, []],
     [
       'with amounts as text',
       { data: [{ ccy: 'BTC', amount: '1.5', availableBalance: '1.0' }] },
       [wallet],
     ],
-    ['with an invalid row', { data: [7, wallet] }, [wallet]],
+    ['without its invalid row', { data: [7, wallet] }, [wallet]],
   ] as const)('reads a wallet list %s', async ([, body, expected]) => {
     const { client, service } = world();
     service.on('GET', walletsPath, answer(200, body));
@@ -406,10 +406,10 @@ describe('answer wrappers', () => {
     ['inside data, with null as banks', { data: { banks: null, mobiles: [bank] } }, [bank]],
     ['in a list inside data', { data: [bank] }, [bank]],
     ['in a list without a wrapper', [bank], [bank]],
-    ['of null data as an empty list', { data: null }, []],
-    ['of an empty object as an empty list', {}, []],
-    ['of an empty body as an empty list', '', []],
-    ['of a null body as an empty list', null, []],
+    ['as an empty list if the data is null', { data: null }, []],
+    ['as an empty list if the body is an empty object', {}, []],
+    ['as an empty list if the body is empty', '', []],
+    ['as an empty list if the body is null', null, []],
   ] as const)('reads institutions %s', async ([, body, expected]) => {
     const { client, service } = world();
     service.on('GET', banksPath, answer(200, body));
@@ -604,7 +604,7 @@ describe('refusal', () => {
     [400, { error: 'token expired', code: '1003' }],
     [200, { resultStatus: 'error', error: 'token expired', code: 1003 }],
   ] as const)(
-    'requests a new token after the code of an expired token (status %i)',
+    'requests a new token if status %i comes with the code of an expired token',
     async ([status, body]) => {
       const { client, service } = world();
       const path = '/api/v2/transaction/t1';

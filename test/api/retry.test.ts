@@ -160,15 +160,18 @@ describe('retries of a write', () => {
     html,
   ];
 
-  test.for(changes)('sends %s %s only once after a failure', async ([method, where, change]) => {
-    for (const trouble of troubles) {
-      const { client, service, pauses } = world();
-      service.on(method, where, trouble);
-      await expect(change(client)).rejects.toBeInstanceOf(Failure);
-      expect(service.requests()).toHaveLength(1);
-      expect(pauses).toEqual([]);
-    }
-  });
+  test.for(changes)(
+    'sends %s %s only once even after a failure',
+    async ([method, where, change]) => {
+      for (const trouble of troubles) {
+        const { client, service, pauses } = world();
+        service.on(method, where, trouble);
+        await expect(change(client)).rejects.toBeInstanceOf(Failure);
+        expect(service.requests()).toHaveLength(1);
+        expect(pauses).toEqual([]);
+      }
+    },
+  );
 
   test('repeats only settings changes after a closed connection', async () => {
     const closed = new NetworkError('the connection broke off', {
@@ -185,7 +188,7 @@ describe('retries of a write', () => {
     }
   });
 
-  test('sends a raw POST request only once after a failure', async () => {
+  test('sends a raw POST request only once even after a failure', async () => {
     const { client, service } = world();
     service.on('POST', '/api/v2/anything', answer(503, 'busy'));
     expect(await client.request('post', '/api/v2/anything', '{}', { retry: true })).toMatchObject({

@@ -237,7 +237,7 @@ describe('network transport', () => {
       ['a protocol other than HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'it does not speak HTTP'],
     ];
     test.for(broken)(
-      'reports a sent request and an error if the server sends %s',
+      'reports a failed request as sent if the server answers with %s',
       async ([, text, why]) => {
         const failure = transport()(get(await sends(text)));
         await expect(failure).rejects.toMatchObject({
@@ -294,7 +294,7 @@ describe('network transport', () => {
     });
 
     test.for([25 * 86_400_000, Infinity])(
-      'waits for an answer with a timeout of %d ms although a timer supports less',
+      'waits for an answer even if the timeout of %d ms exceeds the maximum of a timer',
       async (timeoutMs) => {
         const url = await served(
           (_request, response) => void setTimeout(() => response.end('{}'), 50),

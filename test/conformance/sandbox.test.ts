@@ -855,7 +855,7 @@ describe('sandbox webhook', () => {
   });
 });
 
-test('sandbox returns institutions as banks and mobiles, empty in a country without payouts', () =>
+test('sandbox lists banks and mobiles in a payout country and none in another country', () =>
   withSandbox({}, async ({ get }) => {
     const countries = [
       'CA',

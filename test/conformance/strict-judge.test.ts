@@ -90,7 +90,7 @@ test.for(
     { why: 'a payout without source of funds', body: withoutFunds },
     { why: 'a payout without KYC', body: { ...payout, sourceReq: wallet } },
   ].map((each) => [each.why, each] as const),
-)('judgeCreateRequest finds %s', ([, { body }]) => {
+)('judgeCreateRequest objects to %s', ([, { body }]) => {
   expect(judgeCreateRequest(body)).toHaveLength(1);
 });
 
@@ -146,11 +146,11 @@ test.for(
       request: envelope({ headers: { 'x-api-key': 'k' } }),
     },
   ].map((each) => [each.why, each] as const),
-)('judgeEnvelope finds %s', ([, { request }]) => {
+)('judgeEnvelope objects to %s', ([, { request }]) => {
   expect(judgeEnvelope(request, 'hush')).toHaveLength(1);
 });
 
-test('judgeWebhook finds a callback without https and a webhook without a secret', () => {
+test('judgeWebhook objects to a callback without https and to a missing secret', () => {
   expect(judgeWebhook({ callback: 'http://a', secret: 's' }, true)).toHaveLength(1);
   expect(judgeWebhook({ callback: 'https://a' }, true)).toHaveLength(1);
   expect(judgeWebhook({ secret: 's' }, false)).toEqual([]);

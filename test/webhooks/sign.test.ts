@@ -60,20 +60,20 @@ describe('explanation of a wrong signature', () => {
   ): string => createHmac('sha256', key).update(text).digest(encoding);
 
   test.for([
-    ['upper-case hex digits', 'encoding', 'uppercase hex', sign(body).toUpperCase()],
-    ['base64 instead of hex', 'encoding', 'base64', sign(body, secret, 'base64')],
-    ['the prefix "sha256="', 'encoding', 'prefix', `sha256=${sign(body)}`],
-    ['a trailing line break', 'encoding', 'white space', `${sign(body)}\n`],
+    ['a signature in upper case', 'encoding', 'uppercase hex', sign(body).toUpperCase()],
+    ['a signature in base64', 'encoding', 'base64', sign(body, secret, 'base64')],
+    ['a signature with the prefix "sha256="', 'encoding', 'prefix', `sha256=${sign(body)}`],
+    ['a signature with a trailing line break', 'encoding', 'white space', `${sign(body)}\n`],
     [
-      'SHA-512 instead of SHA-256',
+      'a signature by SHA-512',
       'encoding',
       'SHA-512',
       createHmac('sha512', secret).update(body).digest('hex'),
     ],
-    ['text that is not hex', 'encoding', 'not hex', 'hello'],
+    ['a signature that is not hex', 'encoding', 'not hex', 'hello'],
     ['an empty signature', 'encoding', 'empty', ''],
-    ['a line break at the end of the secret', 'secret', 'line break', sign(body, `${secret}\n`)],
-    ['the API secret as the key', 'secret', 'the API secret', sign(body, 'api-secret')],
+    ['a secret with a trailing line break', 'secret', 'line break', sign(body, `${secret}\n`)],
+    ['a signature with the API secret', 'secret', 'the API secret', sign(body, 'api-secret')],
     [
       'a body that lost its last line break',
       'body',
@@ -92,19 +92,14 @@ describe('explanation of a wrong signature', () => {
       'JSON was rewritten',
       sign(JSON.stringify(JSON.parse(body.toString()), null, 2)),
     ],
+    ['the signature of another body as unknown', 'unknown', 'cannot tell', sign('another body')],
     [
-      'an unknown cause for the signature of another body',
-      'unknown',
-      'cannot tell',
-      sign('another body'),
-    ],
-    [
-      'an unknown cause for the signature with another secret',
+      'a signature with another secret as unknown',
       'unknown',
       'cannot tell',
       sign(body, 'another secret'),
     ],
-  ] as const)('explainSignature reports %s', ([, cause, words, signature]) => {
+  ] as const)('explainSignature explains %s', ([, cause, words, signature]) => {
     const explanation = explainSignature(body, signature, secret, [
       { name: 'the API secret', secret: 'api-secret' },
     ]);
@@ -112,13 +107,13 @@ describe('explanation of a wrong signature', () => {
     expect(explanation?.reason).not.toContain(secret);
   });
 
-  test('explainSignature reports a secret that was read as hex', () => {
+  test('explainSignature explains a secret that was read as hex', () => {
     expect(
       explainSignature(body, sign(body, Buffer.from('cafe', 'hex')), 'cafe')?.reason,
     ).toContain('read as hex');
   });
 
-  test('explainSignature reports bytes that were added after the body', () => {
+  test('explainSignature explains bytes that were added after the body', () => {
     const longer = Buffer.concat([body, Buffer.from('\n')]);
     expect(explainSignature(longer, sign(body), secret)).toMatchObject({ cause: 'body' });
   });

@@ -196,7 +196,7 @@ describe.skipIf(!hasPostgres)('moveInto', () => {
     expect(await svcpay(payOnce, here)).toMatchObject({ exitCode: 0 });
   });
 
-  test('requires svcpay db move of sandbox payments only before another sandbox payment', async () => {
+  test('requires svcpay db move for sandbox payments in the journal file only if the sandbox is paid again', async () => {
     const home = mkdtempSync(join(tmpdir(), 'svcpay-move-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     expect(await svcpay(payOnce, { home })).toMatchObject({ exitCode: 0 });

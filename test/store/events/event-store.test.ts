@@ -285,7 +285,7 @@ describe.each(places)('event store in %s', (_name, place) => {
     expect(renewed.filter((kept) => !kept)).toEqual([]);
   });
 
-  test('keeps every event that arrives while the lease of its transaction ends', async () => {
+  test('keeps every event that arrives at the end of a lease', async () => {
     const open = await place();
     const [one, two] = [await open(), await open()];
     const handed: number[] = [];

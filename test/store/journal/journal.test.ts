@@ -375,39 +375,64 @@ describe.each(journals)('journal in %s', (_name, open) => {
   });
 
   const rivals: readonly [why: string, steps: Step[], found: 'once' | 'new'][] = [
-    ['ignores a requested payment', [], 'new'],
-    ['ignores a quoted payment', [quoted], 'new'],
-    ['finds a submitted payment', [quoted, submitted], 'once'],
-    ['finds a paid payment', [quoted, submitted, became('paid', 'completed')], 'once'],
-    ['finds a payment in the state `error`', [quoted, submitted, became('error', 'error')], 'once'],
+    ['opens a second payment with an idempotency key if the first was only requested', [], 'new'],
     [
-      'finds a submitted payment that expired',
+      'opens a second payment with an idempotency key if the first was only quoted',
+      [quoted],
+      'new',
+    ],
+    [
+      'returns the first payment with an idempotency key if the first was submitted',
+      [quoted, submitted],
+      'once',
+    ],
+    [
+      'returns the first payment with an idempotency key if the first was paid',
+      [quoted, submitted, became('paid', 'completed')],
+      'once',
+    ],
+    [
+      'returns the first payment with an idempotency key if the first ended as `error`',
+      [quoted, submitted, became('error', 'error')],
+      'once',
+    ],
+    [
+      'returns the first payment with an idempotency key if the first expired after its submission',
       [quoted, submitted, became('unknown', 'expired')],
       'once',
     ],
     [
-      'finds a payment whose earlier attempt has an unknown outcome',
+      'returns the first payment with an idempotency key if an attempt has an unknown outcome',
       [quoted, submitted, became('unknown', 'expired'), { ...again, ...abandoned }],
       'once',
     ],
-    ['ignores an abandoned payment', [quoted, abandoned], 'new'],
-    ['ignores a failed payment', [quoted, submitted, became('failed', 'rejected')], 'new'],
-    ['ignores a lapsed payment', [quoted, became('lapsed', 'usercanceled')], 'new'],
+    [
+      'opens a second payment with an idempotency key if the first was abandoned',
+      [quoted, abandoned],
+      'new',
+    ],
+    [
+      'opens a second payment with an idempotency key if the first failed',
+      [quoted, submitted, became('failed', 'rejected')],
+      'new',
+    ],
+    [
+      'opens a second payment with an idempotency key if the first lapsed',
+      [quoted, became('lapsed', 'usercanceled')],
+      'new',
+    ],
   ];
-  test.each(rivals)(
-    'begin %s if a new payment has an equal idempotency key',
-    async (_why, steps, found) => {
-      const journal = open();
-      await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
-      const elsewhere = { scope: 'alias', account: 'alias' };
-      expect(
-        await journal.begin(draft({ ...elsewhere, ref: 'second', idempotencyKey: 'hash' })),
-      ).toMatchObject({ found });
-      expect(await journal.begin(draft({ ref: 'third', idempotencyKey: 'other' }))).toMatchObject({
-        found: 'new',
-      });
-    },
-  );
+  test.each(rivals)('begin %s', async (_why, steps, found) => {
+    const journal = open();
+    await written(journal, draft({ ref: 'first', idempotencyKey: 'hash' }), ...steps);
+    const elsewhere = { scope: 'alias', account: 'alias' };
+    expect(
+      await journal.begin(draft({ ...elsewhere, ref: 'second', idempotencyKey: 'hash' })),
+    ).toMatchObject({ found });
+    expect(await journal.begin(draft({ ref: 'third', idempotencyKey: 'other' }))).toMatchObject({
+      found: 'new',
+    });
+  });
 
   test('returns the submitted payment of an idempotency key instead of the abandoned payment', async () => {
     const journal = open();
@@ -430,7 +455,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     ['a quote was cancelled', [quoted, abandoned, lapsed], 2],
     ['the next attempt was abandoned', [quoted, lapsed, again, abandoned], 2],
     ['the quote of the next attempt expired', [quoted, lapsed, again, quoted, lapsed], 3],
-  ])('accepts another order under a reference if %s', async (_why, steps, number) => {
+  ])('begin reuses a reference for another order if %s', async (_why, steps, number) => {
     const journal = open();
     const before = await written(journal, draft(), ...steps);
     const order = {
@@ -463,15 +488,15 @@ describe.each(journals)('journal in %s', (_name, open) => {
   });
 
   test.each<[string, readonly Step[]]>([
-    ['its payment is open', []],
-    ['its payment has an open quote', [quoted]],
-    ['the service refused its submitted payment', [quoted, submitted, lapsed]],
+    ['the payment is open', []],
+    ['the payment has an open quote', [quoted]],
+    ['the service refused the submitted payment', [quoted, submitted, lapsed]],
     [
-      'an earlier attempt of its payment was submitted',
+      'an earlier attempt of the payment was submitted',
       [quoted, submitted, lapsed, again, abandoned],
     ],
-    ['its payment failed', [quoted, became('failed', 'failed'), again, abandoned]],
-  ])('refuses another order under a reference if %s', async (_why, steps) => {
+    ['the payment failed', [quoted, became('failed', 'failed'), again, abandoned]],
+  ])('begin returns the earlier payment instead of another order if %s', async (_why, steps) => {
     const journal = open();
     await written(journal, draft(), ...steps);
     expect(await journal.begin(draft({ fingerprint: 'other' }))).toMatchObject({
@@ -480,7 +505,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     });
   });
 
-  test('refuses another order under a reference while a process drives its payment', async () => {
+  test('begin returns the earlier payment instead of another order while a process drives it', async () => {
     const journal = open();
     const { id } = await written(journal, draft(), abandoned);
     await journal.claim(id, 'one');
@@ -550,7 +575,7 @@ describe.each(journals)('journal in %s', (_name, open) => {
     await expect(journal.extendLease(claim!)).rejects.toBeInstanceOf(LostClaim);
   });
 
-  test('releases a payment only for the process that holds the claim', async () => {
+  test('releases a payment only if the caller still holds the claim', async () => {
     const journal = open();
     const { payment } = await journal.begin(draft());
     const first = await journal.claim(payment.id, 'dead');
@@ -665,9 +690,9 @@ describe.each(journals)('journal in %s', (_name, open) => {
     ago: 0,
   };
   test.each<[string, Step[]]>([
-    ['a payment that the journal lacks', []],
+    ['lacks the payment', []],
     [
-      'a payment whose attempt the journal has as a quote',
+      'has the attempt as a quote',
       [
         quoted,
         became('lapsed', 'expired'),
@@ -675,13 +700,10 @@ describe.each(journals)('journal in %s', (_name, open) => {
         { attempt: { ...quoted.attempt, txnId: 'found' } },
       ],
     ],
-    ['an abandoned payment', [{ ...again, ...abandoned }]],
-    [
-      'a payment with only an earlier failed attempt in the journal',
-      [quoted, submitted, became('failed', 'failed')],
-    ],
-    ['a payment with a later attempt in the journal', [{ attempt: requested(3) }]],
-  ])('imports only once an attempt of %s', async (_why, steps) => {
+    ['has the payment as abandoned', [{ ...again, ...abandoned }]],
+    ['has only an earlier failed attempt', [quoted, submitted, became('failed', 'failed')]],
+    ['has only a later attempt', [{ attempt: requested(3) }]],
+  ])('imports an attempt exactly once if the journal %s', async (_why, steps) => {
     const journal = open();
     const given = draft({ idempotencyKey: 'hash' });
     if (steps.length > 0) await written(journal, draft({ idempotencyKey: 'hash' }), ...steps);

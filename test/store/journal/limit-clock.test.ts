@@ -40,7 +40,7 @@ test.for([
   ['follows the machine if the service returns an earlier date', hour, -3 * year, hour],
   ['ignores a jump of years of the machine clock if no service clock is known', 3 * year, null, 0],
   ['stands still if the only known clock is set back', -3 * year, null, 0],
-  ['counts a jump of two days as time if no service clock is known', 2 * day, null, 2 * day],
+  ['counts a jump of two days if no service clock is known', 2 * day, null, 2 * day],
 ] as const)('limit clock %s', ([, machine, service, expected]) => {
   expect(passed(machine, service)).toBe(expected);
 });
@@ -49,7 +49,7 @@ test('limit clock starts at the time of the machine clock', () => {
   expect(advanced(undefined, noon, null)).toEqual({ time: noon, machine: noon, service: null });
 });
 
-test('limit clock keeps a reading with the service clock over a reading without the service clock', () => {
+test('limit clock prefers a reading that includes the service clock', () => {
   const dated = { time: noon, machine: noon, service: noon };
   const undated = advanced(dated, noon + 25 * hour, null);
   expect(kept(dated, undated)).toBe(dated);

@@ -268,7 +268,7 @@ async function inSqlite(taken: readonly Event[], path: string) {
 }
 
 describe('daily sum of the journal', { timeout: 60_000 }, () => {
-  test('equals a plain loop over all payments in SQLite', async () => {
+  test('daily sum equals a plain loop over all payments in SQLite', async () => {
     let files = 0;
     const folder = newFolder();
     await fc.assert(
@@ -281,28 +281,31 @@ describe('daily sum of the journal', { timeout: 60_000 }, () => {
     );
   });
 
-  test.skipIf(!hasPostgres)('equals a plain loop over all payments in PostgreSQL', async () => {
-    const database = await preparedPostgres();
-    await fc.assert(
-      fc.asyncProperty(fc.array(events, { maxLength: 25 }), async (taken) => {
-        await database.transaction((sql) => sql.script('TRUNCATE payments, attempts, spending'));
-        const clock = { now: start };
-        const made = ledger(
-          openSqlJournal(
-            withClock(database, () => clock.now),
-            isAlive,
-          ),
-          clock,
-        );
-        for (const event of taken) await made.apply(event);
-        expect(await made.spent()).toEqual(await made.looped());
-      }),
-      runs,
-    );
-  });
+  test.skipIf(!hasPostgres)(
+    'daily sum equals a plain loop over all payments in PostgreSQL',
+    async () => {
+      const database = await preparedPostgres();
+      await fc.assert(
+        fc.asyncProperty(fc.array(events, { maxLength: 25 }), async (taken) => {
+          await database.transaction((sql) => sql.script('TRUNCATE payments, attempts, spending'));
+          const clock = { now: start };
+          const made = ledger(
+            openSqlJournal(
+              withClock(database, () => clock.now),
+              isAlive,
+            ),
+            clock,
+          );
+          for (const event of taken) await made.apply(event);
+          expect(await made.spent()).toEqual(await made.looped());
+        }),
+        runs,
+      );
+    },
+  );
 
   test.skipIf(!hasPostgres)(
-    'equals a plain loop over all payments after a repeated move into PostgreSQL',
+    'daily sum equals a plain loop over all payments after a repeated move into PostgreSQL',
     async () => {
       const database = await preparedPostgres();
       const folder = newFolder();

@@ -1,5 +1,5 @@
-// docs/library.md as a reader takes it: every program compiles against the package's own types and
-// runs, the withdrawal service too.
+// docs/library.md: every program compiles against the types of the package and runs, the withdrawal
+// service included.
 import { execFile, spawn } from 'node:child_process';
 import {
   copyFileSync,
@@ -92,7 +92,7 @@ const compiled: Readonly<Record<string, string>> = {
 
 describe('docs/library.md', () => {
   let complaints = '';
-  /** Those of the files whose names begin with this; without a file they count for every one. */
+  /** Complaints about files whose names begin with `start`, and complaints without a file. */
   const complaintsOf = (start: string): string[] =>
     complaints
       .split('\n')
@@ -106,18 +106,18 @@ describe('docs/library.md', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('has programs that compile strictly against the types of the package', () => {
+  test('contains programs that compile strictly against the types of the package', () => {
     expect(programs.length).toBeGreaterThan(2);
     expect(complaintsOf('program')).toEqual([]);
   });
 
-  test('has types that reject mistakes and accept new values of the service', () => {
+  test('relies on types that reject misspelled names and accept new states of the service', () => {
     const wrong = new Set(complaintsOf('wrong').map((line) => line.split('(')[0]));
     expect([...wrong].toSorted()).toEqual(mistakes.map((_, n) => `wrong${n}.mts`).toSorted());
     expect(complaintsOf('right')).toEqual([]);
   });
 
-  test('has programs that run', async ({ home }) => {
+  test('contains programs that run and print the expected results', async ({ home }) => {
     projectIn(home);
     const runs = programs
       .filter((code) => !isService(code))
@@ -133,7 +133,7 @@ describe('docs/library.md', () => {
     expect(fixture).toBe('all of it holds\n');
   });
 
-  test('has a command that bundles a program, which then needs only the native module of SQLite', async ({
+  test('contains a command that bundles a program so that only the SQLite module stays outside', async ({
     home,
   }) => {
     projectIn(home);
@@ -153,7 +153,9 @@ describe('docs/library.md', () => {
     expect((await run(process.execPath, ['app.mjs'], { cwd: apart })).stdout).toContain('paid 0');
   });
 
-  test('can be required, as the module that import loads', async ({ home }) => {
+  test('describes a package whose require() returns the same classes as import()', async ({
+    home,
+  }) => {
     projectIn(home);
     const code =
       "const { WalletClient } = require('svcpay'); const { startSandbox } = require('svcpay/sandbox');\n" +
@@ -165,7 +167,7 @@ describe('docs/library.md', () => {
     expect(complaintsOf('required')).toEqual([]);
   });
 
-  test('has a withdrawal service that pays each withdrawal once, across lost answers and a kill', async ({
+  test('contains a withdrawal service that pays once despite lost responses and a kill', async ({
     home,
     sandbox,
   }) => {

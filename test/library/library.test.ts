@@ -1,5 +1,4 @@
-// The package as a library, in this process: the client's defaults and webhooks as an integrator
-// receives them.
+// The package as a library in this process: payments, the client and webhooks.
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import * as library from '../../src/index.js';
@@ -18,7 +17,7 @@ const body =
   '{"txnId":"t1","extRefId":"order-118","txnState":"completed","msg":"","updatedAt":1736942400000}';
 const signature = signWebhook(body, secret);
 
-describe('payments', () => {
+describe('openPayments', () => {
   const clientOf = (
     sandbox: Sandbox,
     more: Partial<library.WalletClientOptions> = {},
@@ -30,7 +29,7 @@ describe('payments', () => {
       ...more,
     });
 
-  test('are made once, with a journal on disk, and are resumed by the next program', async ({
+  test('pays once with a journal on disk, and the next program resumes the payment', async ({
     sandbox,
     home,
   }) => {
@@ -55,14 +54,14 @@ describe('payments', () => {
     expect(events).toContain('quoted');
   });
 
-  // Each waits for the lease of the closed journal to end.
+  // Concurrent, because each of these tests waits until the lease of the closed journal ends.
   test.concurrent.for([
-    { at: 'quoted', kind: 'interrupted' },
-    { at: 'submitting', kind: 'pending' },
-    { at: 'state', kind: 'pending' },
+    ['interrupted', 'quoted'],
+    ['pending', 'submitting'],
+    ['pending', 'state'],
   ] as const)(
-    'whose journal is closed when they report $at are $kind, and are resumed',
-    async ({ at, kind }, { sandbox, home, expect, onTestFinished }) => {
+    'reports a payment as %s if its journal is closed at the event `%s`',
+    async ([kind, at], { sandbox, home, expect, onTestFinished }) => {
       const client = clientOf(sandbox);
       onTestFinished(() => client.close());
       const open = () => library.openSqliteJournal(join(home, 'payments.db'));
@@ -115,9 +114,7 @@ describe('payments', () => {
     sourceOfFunds: { purpose: 1, source: 1, relationship: 1 },
   };
 
-  test('swap, pay out and receive once under a reference, and report their kind', async ({
-    sandbox,
-  }) => {
+  test('makes a swap, a payout and a request only once per reference', async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const swap = { amount: '25', from: 'usdt', to: 'btc', ref: 'swap-1' };
     const swapped = await payments.swap(swap);
@@ -146,9 +143,7 @@ describe('payments', () => {
     expect(new Set(sandbox.requests('PUT').map(({ path }) => path)).size).toBe(4);
   });
 
-  test('convert dollars from bitcoin, once under a reference whatever the rate is by then', async ({
-    sandbox,
-  }) => {
+  test('converts a dollar amount to bitcoin only once per reference', async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const payment = { to: 'ann@example.com', amount: '10usd', from: 'btc', ref: 'order-9' };
     const paid = await payments.send(payment);
@@ -159,9 +154,7 @@ describe('payments', () => {
     expect(sandbox.requests('PUT')).toHaveLength(1);
   });
 
-  test('are refused by the rules of the command line, before anything is sent', async ({
-    sandbox,
-  }) => {
+  test('refuses invalid payments before it creates a transaction', async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const wrong = { ...body, destReq: { ...body.destReq, amtRequested: NaN } };
     const refused = [
@@ -189,7 +182,7 @@ describe('payments', () => {
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('that were submitted are pending while nobody can sign in', async ({ sandbox }) => {
+  test('reports a submitted payment as pending if the sign-in fails', async ({ sandbox }) => {
     const journal = await library.openMemoryJournal();
     onTestFinished(() => journal.close());
     const open = (): library.Payments => {
@@ -218,7 +211,7 @@ describe('payments', () => {
     });
   });
 
-  test('abandon a quote that pays to the own deposit address', async ({ sandbox }) => {
+  test("abandons a quote that pays the account's own deposit address", async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const { staticOnchainAddress: to } = await clientOf(sandbox).bitcoinAddress();
     await expect(payments.send({ to, amount: '0.001btc' })).rejects.toMatchObject({
@@ -229,7 +222,7 @@ describe('payments', () => {
     expect(sandbox.requests('PUT')).toEqual([]);
   });
 
-  test('end on the signal of their call: interrupted before money moves, pending after', async ({
+  test('ends a call on its signal as interrupted before money moves and as pending afterwards', async ({
     sandbox,
   }) => {
     const payments = await openIn(sandbox);
@@ -264,11 +257,11 @@ describe('payments', () => {
     call: (payments: library.Payments, signal: AbortSignal) => Promise<unknown>,
   ])[] = [
     [
-      'send',
+      'send()',
       (payments, signal) => payments.send({ to: 'ann@example.com', amount: '1000sat', signal }),
     ],
     [
-      'send on-chain',
+      'send() on-chain',
       (payments, signal) =>
         payments.send({
           to: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
@@ -277,18 +270,18 @@ describe('payments', () => {
         }),
     ],
     [
-      'swap',
+      'swap()',
       (payments, signal) => payments.swap({ amount: '25', from: 'USDT', to: 'BTC', signal }),
     ],
-    ['payout', (payments, signal) => payments.payout({ body, signal })],
-    ['receive', (payments, signal) => payments.receive({ amount: '10usd', signal })],
-    ['resume', (payments, signal) => payments.resume({ signal })],
-    ['pending', (payments, signal) => payments.pending({ signal })],
-    ['status', (payments, signal) => payments.status('a', { signal })],
+    ['payout()', (payments, signal) => payments.payout({ body, signal })],
+    ['receive()', (payments, signal) => payments.receive({ amount: '10usd', signal })],
+    ['resume()', (payments, signal) => payments.resume({ signal })],
+    ['pending()', (payments, signal) => payments.pending({ signal })],
+    ['status()', (payments, signal) => payments.status('a', { signal })],
   ];
 
   test.for(calls)(
-    '%s stops at its signal while the service does not answer, and asks nothing after it',
+    'stops %s on its signal while the service does not respond',
     async ([, call], { sandbox }) => {
       const payments = await openIn(sandbox);
       await expect(call(payments, AbortSignal.abort())).rejects.toMatchObject({
@@ -304,7 +297,7 @@ describe('payments', () => {
     },
   );
 
-  test('a signal stops the confirmation of its own call alone: the outcome is unknown, and resume finishes it', async ({
+  test('stops a confirmation on the signal of the call, and resume() completes the payment', async ({
     sandbox,
   }) => {
     const payments = await openIn(sandbox);
@@ -323,7 +316,7 @@ describe('payments', () => {
     ]);
   });
 
-  test('refuse what a program hands in by mistake, and keep the journal whole', async ({
+  test('refuses invalid arguments without a journal entry or a transaction', async ({
     sandbox,
   }) => {
     const payments = await openIn(sandbox);
@@ -354,7 +347,7 @@ describe('payments', () => {
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('take no word but true for a yes', async ({ sandbox }) => {
+  test('confirms only if approve() returns true', async ({ sandbox }) => {
     const payments = await openIn(sandbox);
     const approve = async () => JSON.parse('"no"');
     await expect(
@@ -363,7 +356,7 @@ describe('payments', () => {
     expect(sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('go on when a listener throws', async ({ sandbox }) => {
+  test('completes a payment although an event listener throws', async ({ sandbox }) => {
     const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
     const payments = await openIn(sandbox);
     const on = (): never => {
@@ -375,9 +368,7 @@ describe('payments', () => {
     expect((await warned).message).toBe('boom');
   });
 
-  test('act for the account of the key, and refuse a client of a subaccount', async ({
-    sandbox,
-  }) => {
+  test('refuses a client that acts for a subaccount', async ({ sandbox }) => {
     const { accountId } = await sandbox.account('Child');
     const [journal, client] = [await library.openMemoryJournal(), clientOf(sandbox, { accountId })];
     onTestFinished(() => Promise.all([journal.close(), client.close()]).then(() => undefined));
@@ -395,7 +386,7 @@ describe('payments', () => {
     expect(sandbox.requests('POST', '/api/v2/transaction')).toHaveLength(0);
   });
 
-  test('report a request for money as an event', async ({ sandbox }) => {
+  test('reports the state of a receive request as an event', async ({ sandbox }) => {
     const events: library.PaymentEvent[] = [];
     const { transaction } = await (
       await openIn(sandbox)
@@ -403,7 +394,10 @@ describe('payments', () => {
     expect(events).toEqual([{ type: 'state', transaction }]);
   });
 
-  test('need a yes if required, and respect limits', async ({ sandbox, home }) => {
+  test('sends no confirmation if approve() declines or a limit is exceeded', async ({
+    sandbox,
+    home,
+  }) => {
     const journal = await library.openSqliteJournal(join(home, 'payments.db'));
     onTestFinished(() => journal.close());
     const limits = { perPayment: { BTC: '0.00002' }, perDay: {}, destinations: [] };
@@ -424,7 +418,7 @@ describe('payments', () => {
     expect(sandbox.requests('PUT')).toHaveLength(0);
   });
 
-  test('and reads report every request, and are repeated as often as configured', async () => {
+  test('sends a failing read once and calls both hooks if maxNetworkRetries is 0', async () => {
     const seen: string[] = [];
     const failing = new WalletClient({
       baseUrl: 'https://api.example.com',
@@ -445,7 +439,9 @@ describe('payments', () => {
 });
 
 describe('WalletClient', () => {
-  test('needs an address and a key, and receives a payment with them', async ({ sandbox }) => {
+  test('receives a payment with no options other than address, key and secret', async ({
+    sandbox,
+  }) => {
     const client = new WalletClient({
       baseUrl: sandbox.url,
       apiKey: sandbox.apiKey,
@@ -462,16 +458,24 @@ describe('WalletClient', () => {
   });
 
   test.for([
-    [{ timeout: NaN }, /timeout is NaN, and a number is needed/],
-    [{ timeout: 0 }, /timeout is .* and a whole number from 1 on is needed/],
-    [{ maxNetworkRetries: -1 }, /maxNetworkRetries/],
-    [{ apiSecret: undefined }, /^WalletClient: apiSecret is missing\.$/],
-    [{ apiKey: '' }, /apiKey is empty/],
-    [{ apikey: 'k' }, /there is no option apikey\. Did you mean apiKey\?/],
-    [{ timeoutMs: 1 }, /there is no option timeoutMs\. Did you mean timeout\?/],
-    [{ baseURL: 'https://x' }, /Did you mean baseUrl/],
-    [{ signal: {} }, /signal is .*an AbortSignal is needed/],
-  ] as const)('refuses the option %o in plain words', ([option, message]) => {
+    ['a timeout of NaN', { timeout: NaN }, /timeout is NaN, and a number is needed/],
+    ['a timeout of zero', { timeout: 0 }, /timeout is .* and a whole number from 1 on is needed/],
+    ['a negative maxNetworkRetries', { maxNetworkRetries: -1 }, /maxNetworkRetries/],
+    ['a missing apiSecret', { apiSecret: undefined }, /^WalletClient: apiSecret is missing\.$/],
+    ['an empty apiKey', { apiKey: '' }, /apiKey is empty/],
+    [
+      'the misspelled option apikey',
+      { apikey: 'k' },
+      /there is no option apikey\. Did you mean apiKey\?/,
+    ],
+    [
+      'the unknown option timeoutMs',
+      { timeoutMs: 1 },
+      /there is no option timeoutMs\. Did you mean timeout\?/,
+    ],
+    ['the misspelled option baseURL', { baseURL: 'https://x' }, /Did you mean baseUrl/],
+    ['a signal that is not an AbortSignal', { signal: {} }, /signal is .*an AbortSignal is needed/],
+  ] as const)('refuses %s and names the option', ([, option, message]) => {
     const usual = { baseUrl: 'https://api.example.com', apiKey: 'k', apiSecret: 's-123' };
     const make = () => Reflect.construct(WalletClient, [{ ...usual, ...option }]);
     expect(make).toThrow(
@@ -481,7 +485,7 @@ describe('WalletClient', () => {
     expect(() => Reflect.construct(WalletClient, [])).toThrow(Failure);
   });
 
-  test('keeps to the timeout, the retries and the signal of one call', async () => {
+  test('applies the timeout, the retries and the signal of a single call', async () => {
     let tries = 0;
     const client = new WalletClient({
       baseUrl: 'https://api.example.com',
@@ -521,7 +525,9 @@ describe('WalletClient', () => {
     expect(tries).toBe(3);
   });
 
-  test('collects the first rows of a list, and one client of until() pays', async ({ sandbox }) => {
+  test('collects the first rows of a list, and until() stops all calls on a signal', async ({
+    sandbox,
+  }) => {
     const client = new WalletClient({
       baseUrl: sandbox.url,
       apiKey: sandbox.apiKey,
@@ -549,9 +555,7 @@ describe('WalletClient', () => {
     await Promise.all([journal.close(), client.close()]);
   });
 
-  test('refuses a page that is no number before it asks, and an amount that is none', async ({
-    sandbox,
-  }) => {
+  test('refuses NaN as a page or an amount before it sends a request', async ({ sandbox }) => {
     const client = new WalletClient({
       baseUrl: sandbox.url,
       apiKey: sandbox.apiKey,
@@ -572,7 +576,7 @@ describe('WalletClient', () => {
     await client.close();
   });
 
-  test('shows hooks neither the secret of a webhook nor a token', async ({ sandbox }) => {
+  test('hides webhook secrets and tokens from hooks', async ({ sandbox }) => {
     const seen: string[] = [];
     const client = new WalletClient({
       baseUrl: sandbox.url,
@@ -588,7 +592,7 @@ describe('WalletClient', () => {
     await client.close();
   });
 
-  test('signs in once for many requests', async ({ sandbox }) => {
+  test('signs in only once for several requests', async ({ sandbox }) => {
     const client = new WalletClient({
       baseUrl: sandbox.url,
       apiKey: sandbox.apiKey,
@@ -599,7 +603,7 @@ describe('WalletClient', () => {
     await client.close();
   });
 
-  test('identifies itself after the integrator', async () => {
+  test('puts the name of the integrator before its own name in the User-Agent header', async () => {
     const agents: (string | undefined)[] = [];
     const client = new WalletClient({
       baseUrl: 'https://api.example.com',
@@ -615,20 +619,20 @@ describe('WalletClient', () => {
     expect(agents).toEqual([expect.stringMatching(/^shop\/1\.0 svcpay\/\d+\.\d+\.\d+$/)]);
   });
 
-  test('refuses to send a token to an unencrypted address', () => {
+  test('refuses an http address of a remote host', () => {
     expect(
       () => new WalletClient({ baseUrl: 'http://api.example.com', apiKey: 'k', apiSecret: 's' }),
     ).toThrow(Failure);
   });
 });
 
-describe('the client', () => {
+describe('WalletClient pages and errors', () => {
   const pageOf = (page: number) => ({
     data: [{ txnId: `t${page}`, txnState: 'completed', sourceReq: {}, destReq: {} }],
     pagination: { page, limit: 1, total: 100 },
   });
 
-  test('hides secrets from hooks, and stops prefetched pages when a loop is left or its signal fires', async () => {
+  test('aborts prefetched pages when a loop ends early or its signal fires', async () => {
     const [headers, aborted]: [string[], number[]] = [[], []];
     const client = new WalletClient({
       baseUrl: 'https://api.example.com',
@@ -665,7 +669,7 @@ describe('the client', () => {
     expect(headers.join()).toContain('[redacted]');
   });
 
-  test('fails with errors that JSON shows completely', () => {
+  test('fails with errors whose JSON contains every field', () => {
     const failure = new Failure('limit', 'Too much.', { code: '2001', status: 400 });
     expect(JSON.parse(JSON.stringify(failure))).toEqual({
       kind: 'limit',
@@ -679,29 +683,29 @@ describe('the client', () => {
 
 describe('verifyWebhook', () => {
   test.for([
-    ['the body as text', body, signature, true],
-    ['the body as bytes', Buffer.from(body), signature, true],
-    ['a changed body', body.replace('t1', 't2'), signature, false],
-    ['the same JSON written anew', JSON.stringify(JSON.parse(body), null, 1), signature, false],
-    ['a signature in upper case', body, signature.toUpperCase(), false],
-    ['a signature that is cut off', body, signature.slice(2), false],
-    ['no signature', body, undefined, false],
-  ] as const)('accepts %s unchanged', ([, given, signature, genuine]) => {
-    expect(verifyWebhook(given, signature, secret)).toBe(genuine);
+    ['accepts', 'the signed body as text', body, signature],
+    ['accepts', 'the signed body as bytes', Buffer.from(body), signature],
+    ['refuses', 'a changed body', body.replace('t1', 't2'), signature],
+    ['refuses', 'a reformatted body', JSON.stringify(JSON.parse(body), null, 1), signature],
+    ['refuses', 'a signature in upper case', body, signature.toUpperCase()],
+    ['refuses', 'a truncated signature', body, signature.slice(2)],
+    ['refuses', 'a missing signature', body, undefined],
+  ] as const)('%s %s', ([verdict, , given, signature]) => {
+    expect(verifyWebhook(given, signature, secret)).toBe(verdict === 'accepts');
   });
 
-  test('refuses the signature of another secret', () => {
+  test('refuses a signature made with another secret', () => {
     expect(verifyWebhook(body, signWebhook(body, 'another'), secret)).toBe(false);
   });
 
-  test('refuses an empty secret', () => {
+  test('throws if the secret is empty', () => {
     expect(() => verifyWebhook(body, signature, '')).toThrow(Failure);
     expect(() => signWebhook(body, '')).toThrow(Failure);
   });
 });
 
 describe('readWebhook', () => {
-  test('returns the event of a genuine delivery, also while one secret replaces another', () => {
+  test('returns the event of a delivery that is signed with either of two secrets', () => {
     expect(library.readWebhook(body, signature, secret)).toMatchObject({ txnId: 't1' });
     const bytes = new TextEncoder().encode(body).buffer;
     expect(library.readWebhook(bytes, signature, ['new', secret]).txnState).toBe('completed');
@@ -709,42 +713,67 @@ describe('readWebhook', () => {
 
   test.for([
     [
-      'another signature',
+      'a wrong signature',
       body,
       'ab'.repeat(32),
       secret,
       'authentication',
       /does not match this body/,
     ],
-    ['no signature', body, undefined, secret, 'authentication', /has no signature/],
-    ['a parsed body', JSON.parse(body), signature, secret, 'usage', /parsed\. Pass .*express\.raw/],
-    ['no body', undefined, signature, secret, 'usage', /pass the raw body/],
-    ['no secret', body, signature, undefined, 'usage', /secret .* is missing.*registered with/],
-    ['an empty secret', body, signature, ['', secret], 'usage', /secret .* is missing/],
-    ['no secrets', body, signature, [], 'usage', /secret .* is missing/],
-    ['several signatures', body, [signature], secret, 'usage', /not a text\. Pass .* one header/],
+    ['a missing signature', body, undefined, secret, 'authentication', /has no signature/],
     [
-      'a signed body of something else',
+      'a parsed body instead of the raw body',
+      JSON.parse(body),
+      signature,
+      secret,
+      'usage',
+      /parsed\. Pass .*express\.raw/,
+    ],
+    ['a missing body', undefined, signature, secret, 'usage', /pass the raw body/],
+    [
+      'a missing secret',
+      body,
+      signature,
+      undefined,
+      'usage',
+      /secret .* is missing.*registered with/,
+    ],
+    [
+      'an empty secret next to a valid secret',
+      body,
+      signature,
+      ['', secret],
+      'usage',
+      /secret .* is missing/,
+    ],
+    ['an empty list of secrets', body, signature, [], 'usage', /secret .* is missing/],
+    [
+      'an array of signatures',
+      body,
+      [signature],
+      secret,
+      'usage',
+      /not a text\. Pass .* one header/,
+    ],
+    [
+      'a signed body that is not an event',
       '{}',
       signWebhook('{}', secret),
       secret,
       'usage',
       /not the b/,
     ],
-  ] as const)(
-    'answers %s in words that name the cure',
-    ([, given, signed, under, kind, message]) => {
-      const read = () => Reflect.apply(library.readWebhook, undefined, [given, signed, under]);
-      expect(read).toThrow(
-        expect.objectContaining({ kind, message: expect.stringMatching(message) }),
-      );
-      expect(read).toThrow(Failure);
-    },
-  );
+  ] as const)('explains how to fix %s', ([, given, signed, under, kind, message]) => {
+    const read = () => Reflect.apply(library.readWebhook, undefined, [given, signed, under]);
+    expect(read).toThrow(
+      expect.objectContaining({ kind, message: expect.stringMatching(message) }),
+    );
+    expect(read).toThrow(Failure);
+  });
 });
 
 describe('parseWebhookEvent', () => {
-  test('reads the specified payload and keeps unknown fields', () => {
+  test('reads the specified event and keeps unknown fields', () => {
     const event = parseWebhookEvent(body.replace('{', '{"further":1,'));
     expect(event).toMatchObject({
       txnId: 't1',
@@ -755,9 +784,15 @@ describe('parseWebhookEvent', () => {
   });
 
   test.for([
-    ['a time in text', '{"txnId":"t1","txnState":"COMPLETED","updatedAt":"2025-01-15T12:00:00Z"}'],
-    ['a time in seconds', '{"txnId":"t1","txnState":"completed","updatedAt":1736942400}'],
-    ['data around it', `{"data":${body}}`],
+    [
+      'an event with a time as text',
+      '{"txnId":"t1","txnState":"COMPLETED","updatedAt":"2025-01-15T12:00:00Z"}',
+    ],
+    [
+      'an event with a time in seconds',
+      '{"txnId":"t1","txnState":"completed","updatedAt":1736942400}',
+    ],
+    ['an event inside a data field', `{"data":${body}}`],
   ])('reads %s', ([, text = '']) => {
     expect(parseWebhookEvent(text)).toMatchObject({
       txnId: 't1',
@@ -766,7 +801,7 @@ describe('parseWebhookEvent', () => {
     });
   });
 
-  test('needs only the transaction and its state', () => {
+  test('requires only the transaction id and the state', () => {
     expect(parseWebhookEvent('{"txnId":"t1","txnState":"completed"}')).toEqual({
       txnId: 't1',
       txnState: 'completed',
@@ -774,12 +809,12 @@ describe('parseWebhookEvent', () => {
   });
 
   test.for([
-    '',
-    'null',
-    '[]',
-    '{"txnId":"t1"}',
-    '{"txnId":"","txnState":"completed","updatedAt":1}',
-  ])('refuses %s', (text) => {
+    ['an empty text', ''],
+    ['null', 'null'],
+    ['an array', '[]'],
+    ['an event without a state', '{"txnId":"t1"}'],
+    ['an event with an empty transaction id', '{"txnId":"","txnState":"completed","updatedAt":1}'],
+  ] as const)('refuses %s', ([, text]) => {
     expect(() => parseWebhookEvent(text)).toThrow(Failure);
   });
 });

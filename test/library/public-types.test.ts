@@ -1,5 +1,5 @@
-// The public types as the package carries them: every name that stands in a signature is exported,
-// and no schema shows through.
+// The public types of the built package: every name in a signature is exported, and no validation
+// schema is visible.
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -70,10 +70,10 @@ const exportsOf = (root: string): readonly string[] => [
 ];
 
 test.for(['index.d.ts', 'raw.d.ts', 'sandbox.d.ts'])(
-  '%s exports every name that its signatures use, and no schema',
+  '%s exports every name that its signatures use and no validation schema',
   (entry) => {
     const root = join(types, entry);
-    // What both entries of the client export may stand in either.
+    // A signature may use names that the other entry of the client exports.
     const beside = { 'index.d.ts': 'raw.d.ts', 'raw.d.ts': 'index.d.ts' }[entry] ?? entry;
     const exported = [entry, beside].flatMap((each) => exportsOf(join(types, each)));
     const places = exported.flatMap(

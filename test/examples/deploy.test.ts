@@ -1,5 +1,5 @@
-// The deployment examples hold on this machine: units verify and run, containers' commands work on
-// a read-only root, the proxy retries, alerts fire when they should.
+// The deployment examples on this machine: units are valid and run, the commands of the containers
+// exist, the proxy retries, and alerts fire when they should.
 import { spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -20,13 +20,13 @@ const folder = join(root, 'examples/deploy');
 const textOf = (name: string): string => readFileSync(join(folder, name), 'utf8');
 const program = '/opt/svcpay/bin/svcpay';
 
-/** The words of every line of a unit that begins so. */
+/** The values of all lines of a unit with this name. */
 const linesOf = (unit: string, name: string): string[] =>
   [...textOf(`systemd/${unit}`).matchAll(new RegExp(`^${name}=-?(.*)$`, 'gm'))].map(
     ([, line = '']) => line,
   );
 
-/** A command line of an example on ports of its own, to an application of the test. */
+/** The command line of an example with free ports and with an application of the test as target. */
 const adapted = (words: readonly string[], target: string, ready: string): string[] => [
   ...words.map((word, at) => {
     if (['--port', '--metrics'].includes(words[at - 1] ?? '')) return '0';
@@ -36,7 +36,7 @@ const adapted = (words: readonly string[], target: string, ready: string): strin
   ready,
 ];
 
-/** Runs a shell command of an example in a folder, with the program as it is built here. */
+/** Runs a shell command of an example in a folder with the built program. */
 const inShell = (script: string, folder: string, around: Environment): Promise<unknown> =>
   new Promise((done) =>
     spawn('sh', ['-ec', script.replaceAll(program, `'${process.execPath}' '${bin}'`)], {
@@ -46,9 +46,9 @@ const inShell = (script: string, folder: string, around: Environment): Promise<u
     }).on('close', done),
   );
 
-describe('the systemd units', () => {
+describe('the example systemd units', () => {
   test.skipIf(!isInstalled('systemd-analyze'))(
-    'pass systemd-analyze verify and its security score',
+    'pass systemd-analyze verify and reach the required security score',
     ({ home }) => {
       const executable = join(home, 'svcpay');
       writeFileSync(executable, '#!/bin/sh\n', { mode: 0o755 });
@@ -76,7 +76,7 @@ describe('the systemd units', () => {
     },
   );
 
-  test('run the intended commands', async ({ around }) => {
+  test('run a working listener, tx resume and the metrics script', async ({ around }) => {
     const application = await startApplication(() => 200);
     const [listen = ''] = linesOf('svcpay-listen.service', 'ExecStart');
     const [, ...words] = listen.split(' ');
@@ -125,13 +125,13 @@ interface ComposeService {
   depends_on?: Record<string, unknown>;
 }
 
-describe('the containers', () => {
+describe('the example containers', () => {
   const { services }: { services: Record<string, ComposeService> } = parse(textOf('compose.yaml'), {
     merge: true,
   });
   const ours = Object.entries(services).filter(([, { image }]) => image === 'svcpay');
 
-  test('of svcpay run without privileges, on a read-only root, and start after their database', () => {
+  test('run svcpay without privileges on a read-only root and start after the database', () => {
     expect(ours.map(([name]) => name)).toEqual([
       'upgrade',
       'receiver-1',
@@ -164,7 +164,7 @@ describe('the containers', () => {
     ).toEqual([]);
   });
 
-  test('have valid commands, and a health check that finds a receiver ready', async ({ home }) => {
+  test('have valid commands and a health check that detects a ready receiver', async ({ home }) => {
     const lines = ours
       .flatMap(([, { command, entrypoint }]) => [command ?? [], entrypoint ?? []])
       .filter((words) => words.length > 0);
@@ -217,9 +217,9 @@ describe('the containers', () => {
     expect(await check()).toBe(1);
   });
 
-  // It fetches every package of an installation.
+  // Only in mode all, because the installation downloads every package.
   test.runIf(runsAll)(
-    'have an image that installs a working program',
+    'use an image that installs a working program',
     { timeout: 120_000 },
     async ({ home }) => {
       const steps = textOf('Containerfile')
@@ -263,7 +263,7 @@ interface Situations {
   tests: { alert_rule_test: { alertname: string; exp_alerts: object[] }[] }[];
 }
 
-describe('the alerts', () => {
+describe('the example Prometheus alerts', () => {
   interface Rule {
     alert: string;
     expr: string;
@@ -275,7 +275,7 @@ describe('the alerts', () => {
   const situationsFile = join(import.meta.dirname, 'alerts.yaml');
   const situations: Situations = parse(readFileSync(situationsFile, 'utf8'));
 
-  test('use metrics, labels and jobs that exist, and say what to do', async ({ around }) => {
+  test('use only existing metrics, labels and jobs, and describe an action', async ({ around }) => {
     const page = await svcpay(['db', 'status', '-o', 'prometheus'], around);
     const receiver = await createMetrics().page({
       backlog: async () => [
@@ -311,14 +311,14 @@ describe('the alerts', () => {
     expect(rules.filter(({ expr }) => expr.includes('job="svcpay"'))).toHaveLength(1);
   });
 
-  test('each have a situation in which they fire and one in which they do not', () => {
+  test('each have a test case in which they fire and a test case in which they stay silent', () => {
     const tried = situations.tests.flatMap((each) => each.alert_rule_test);
     const inSome = (alert: string, fires: boolean): boolean =>
       tried.some((each) => each.alertname === alert && each.exp_alerts.length > 0 === fires);
     expect(rules.filter(({ alert }) => !inSome(alert, true) || !inSome(alert, false))).toEqual([]);
   });
 
-  test.skipIf(!isInstalled('promtool'))('fire in these situations alone', ({ home }) => {
+  test.skipIf(!isInstalled('promtool'))('fire only in the expected test cases', ({ home }) => {
     expect(spawnSync('promtool', ['check', 'config', join(folder, 'prometheus.yaml')]).status).toBe(
       0,
     );
@@ -336,9 +336,9 @@ describe('the alerts', () => {
 const caddyVersion = spawnSync('caddy', ['version'], { encoding: 'utf8' }).stdout ?? '';
 const isOldCaddy = /^v?2\.[0-6]\./.test(caddyVersion);
 
-describe('the proxy', () => {
+describe('the example proxy', () => {
   test.skipIf(!isInstalled('caddy'))(
-    'takes every delivery while one of two receivers is down',
+    'accepts every delivery while one of two receivers is down',
     { timeout: 60_000 },
     async ({ home }) => {
       const start = (port = '0') => startListening(['--port', port], { home });
@@ -354,7 +354,7 @@ describe('the proxy', () => {
       expect(await all(0)).toEqual(taken);
       first.child.kill('SIGKILL');
       await first.ended;
-      // Caddy before 2.7 loses the body of what it tries again: there the health check alone counts.
+      // Caddy before 2.7 loses the body of a retried request, so there only the health check helps.
       if (isOldCaddy) await delay(5_000);
       expect(await all(20)).toEqual(taken);
       if (isOldCaddy) return;
@@ -369,7 +369,7 @@ describe('the proxy', () => {
   );
 });
 
-/** Caddy with the file of the example, on a port of its own; resolves with its address. */
+/** Starts Caddy with the file of the example on a free port; resolves with its address. */
 async function startProxy(home: string, receivers: readonly string[]): Promise<string> {
   const port = await freePort();
   const hosts = receivers.map((url) => new URL(url).host);

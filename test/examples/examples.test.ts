@@ -15,7 +15,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a program with `svcpay` in its path, in an empty folder of its own. */
+/** Runs a program with `svcpay` in its path, in a new empty folder. */
 function run(
   file: string,
   args: readonly string[],
@@ -50,23 +50,26 @@ function run(
 const payments = ({ sandbox }: { readonly sandbox: Pick<Sandbox, 'requests'> }): number =>
   sandbox.requests('PUT').filter(({ path }) => path.endsWith('/confirm')).length;
 
-describe('the examples', () => {
+describe('the example programs', () => {
   test.for([
     ['shop', 3],
     ['withdrawals', 4],
-  ] as const)('%s passes its own %i tests', async ([name, count], { home }) => {
-    const { exitCode, stdout } = await run(
-      process.execPath,
-      ['--test', '--test-reporter=tap', join(example(name), `${name}.test.mjs`)],
-      { home },
-    );
-    expect({ exitCode, stdout }).toEqual({
-      exitCode: 0,
-      stdout: expect.stringContaining(`# pass ${count}`),
-    });
-  });
+  ] as const)(
+    'include the %s example, which passes its own %i tests',
+    async ([name, count], { home }) => {
+      const { exitCode, stdout } = await run(
+        process.execPath,
+        ['--test', '--test-reporter=tap', join(example(name), `${name}.test.mjs`)],
+        { home },
+      );
+      expect({ exitCode, stdout }).toEqual({
+        exitCode: 0,
+        stdout: expect.stringContaining(`# pass ${count}`),
+      });
+    },
+  );
 
-  test('a withdrawal is paid once if its program runs twice', async ({ around }) => {
+  test('pay a withdrawal once if withdrawals.mjs runs twice', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const first = await run(
       process.execPath,
@@ -84,7 +87,7 @@ describe('the examples', () => {
     expect(payments(around)).toBe(1);
   });
 
-  test('the script pays an invoice once, however often it runs', async ({ around }) => {
+  test('pay an invoice once if pay-invoice.sh runs twice', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     const first = await run(example('pay-invoice.sh'), ['118', invoice], around);
     const second = await run(example('pay-invoice.sh'), ['118', invoice], around);
@@ -97,7 +100,9 @@ describe('the examples', () => {
     expect(payments(around)).toBe(1);
   });
 
-  test('the script reports the outcome of the payment in its exit code', async ({ around }) => {
+  test('report the outcome of the payment in the exit code of pay-invoice.sh', async ({
+    around,
+  }) => {
     const unpaid = await run(example('pay-invoice.sh'), ['118', 'lnbc1broken'], around);
     expect(unpaid).toMatchObject({ exitCode: 2, stdout: '' });
     expect(unpaid.stderr).toContain('order 118: not paid (exit code 2');
@@ -109,7 +114,7 @@ describe('the examples', () => {
     expect(payments(around)).toBe(0);
   });
 
-  test('the payroll pays everybody once a month', async ({ around }) => {
+  test('pay each employee once a month if payroll.sh runs twice', async ({ around }) => {
     const november = await run(example('payroll/payroll.sh'), ['2026-11'], around);
     expect(november).toMatchObject({ exitCode: 0 });
     expect(payments(around)).toBe(3);

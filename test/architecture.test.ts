@@ -1,4 +1,4 @@
-// The house of the design, kept by a test: which folder may import which.
+// The architecture: which folder may import which, circles, and the size of folders.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -19,10 +19,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['library', 'cli', 'wallet', 'webhooks', 'terminal', 'api', 'store', 'formats'],
 };
 
-/**
- * The doors to the sandbox: its own commands, the embedded transport and the fixture of the
- * library.
- */
+/** The files that may import the sandbox: its own commands and the fixture of the library. */
 const mayUseSandbox = (file: string): boolean =>
   file.startsWith('cli/sandbox/') || file === 'sandbox.ts';
 
@@ -51,10 +48,7 @@ function allImports(): Import[] {
   });
 }
 
-/**
- * Places that can be reached from each other, each such circle once: Tarjan's strongly connected
- * components.
- */
+/** Each circle of imports once: Tarjan's strongly connected components. */
 function circlesOf(imports: readonly (readonly [from: string, to: string])[]): string[][] {
   const next = new Map<string, string[]>();
   for (const [from, to] of imports) next.set(from, [...(next.get(from) ?? []), to]);
@@ -84,25 +78,25 @@ const isAllowed = ({ file, target }: Pick<Import, 'file' | 'target'>): boolean =
   return arrows[from]?.includes(to) ?? false;
 };
 
-describe('the architecture', () => {
-  test('has only imports along the arrows of the design', () => {
+describe('the source code', () => {
+  test('imports only along the arrows of the architecture', () => {
     expect(allImports().filter((each) => !isAllowed(each))).toEqual([]);
   });
 
-  test('the check finds an import against the arrows', () => {
+  test('has an import check that finds an import against the arrows', () => {
     expect(isAllowed({ file: 'formats/amount.ts', target: 'api/client.js' })).toBe(false);
     expect(isAllowed({ file: 'sandbox/http.ts', target: 'api/types.js' })).toBe(false);
     expect(isAllowed({ file: 'wallet/payment.ts', target: 'terminal/output.js' })).toBe(false);
   });
 
-  test('covers every folder of the source', () => {
+  test('has arrows for each of its folders', () => {
     const folders = readdirSync(source, { withFileTypes: true }).filter((each) =>
       each.isDirectory(),
     );
     expect(folders.map((each) => each.name).filter((name) => !(name in arrows))).toEqual([]);
   });
 
-  test('has command names only in cli and terminal; a failure names the next step, and terminal writes the command', () => {
+  test('contains svcpay command lines only in cli, terminal and sandbox', () => {
     const wordless = allFiles().filter(
       (file) => !/^(cli|terminal|sandbox)\/|^main\.ts$/.test(file),
     );
@@ -114,7 +108,7 @@ describe('the architecture', () => {
     expect(naming).toEqual([]);
   });
 
-  test('confirms a transaction in the driver of payments and in the receive flow alone', () => {
+  test('confirms transactions only in the payment driver and in the receive flow', () => {
     const confirming = allFiles().filter(
       (file) =>
         !/^(?:api|sandbox)\//.test(file) && /\.confirmTransaction\b/.test(withoutComments(file)),
@@ -128,7 +122,7 @@ describe('the architecture', () => {
     ]);
   });
 
-  test('has no circular imports, types included', () => {
+  test('has no circular imports, not even of types', () => {
     const imports = allImports().map(
       ({ file, target }) => [file, target.replace(/\.js$/, '.ts')] as const,
     );
@@ -145,7 +139,7 @@ describe('the architecture', () => {
     ).toEqual([['a', 'b', 'c', 'd']]);
   });
 
-  test('has no circular folders in the sandbox', () => {
+  test('has no circular imports between folders of the sandbox', () => {
     const rooms = allImports()
       .map(({ file, target }) => [dirname(file), dirname(target)] as const)
       .filter((pair) => pair[0] !== pair[1] && pair.every((room) => room.startsWith('sandbox/')));
@@ -161,7 +155,7 @@ describe('the architecture', () => {
     expect([...rooms].filter(([, count]) => count > 20)).toEqual([]);
   });
 
-  test('loads a command only when it runs: no eager import from outside its folder', () => {
+  test('imports a command from another folder only when the command runs', () => {
     const isCommand = ({ target }: Import): boolean =>
       textOf(target.replace(/\.js$/, '.ts')).includes('= defineCommand(');
     const roomOf = (file: string): string => dirname(file);

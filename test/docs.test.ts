@@ -16,7 +16,7 @@ const documents = [
 
 const textOf = (document: string): string => readFileSync(join(root, document), 'utf8');
 
-/** Headings as links name them. */
+/** Headings in the form that links use. */
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -36,7 +36,7 @@ function brokenLinks(document: string): string[] {
   });
 }
 
-/** Files of the source and the tests that a text names, in full or within a room named before. */
+/** Missing source and test files that a document names, by path or by file name. */
 function missingFiles(document: string): string[] {
   const named = [
     ...textOf(document).matchAll(
@@ -50,7 +50,7 @@ function missingFiles(document: string): string[] {
   ];
 }
 
-/** Of every file of the source and the tests, without its folder. */
+/** The names of all source and test files, without their folders. */
 const names = new Set(
   ['src', 'test'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
@@ -60,11 +60,11 @@ const names = new Set(
 );
 
 describe.each(documents)('%s', (document) => {
-  test('has valid links', () => expect(brokenLinks(document)).toEqual([]));
-  test('names existing files', () => expect(missingFiles(document)).toEqual([]));
+  test('contains only valid links', () => expect(brokenLinks(document)).toEqual([]));
+  test('names only existing files', () => expect(missingFiles(document)).toEqual([]));
 });
 
-test('no reference of a payment is used on two pages, so that each can be followed after any other', () => {
+test('the documents use each payment reference on one page, so readers can follow all pages', () => {
   const used = documents.flatMap((document) =>
     [...new Set(textOf(document).match(/(?:--ref |ref: ')[\w-]+/g))].map((ref) => ({
       ref: ref.replace(/^(?:--ref |ref: ')/, ''),
@@ -75,7 +75,7 @@ test('no reference of a payment is used on two pages, so that each can be follow
   expect(twice).toEqual([]);
 });
 
-test('the payments a second are the same in BENCHMARKS.md and docs/scale.md', () => {
+test('docs/scale.md has the same table of payments per second as BENCHMARKS.md', () => {
   const tableOf = (document: string): string | undefined =>
     /^\| Processes \| Payments a second \|.*\n(?:\|.*\n)+/m.exec(textOf(document))?.[0];
   expect(tableOf('BENCHMARKS.md')).toBeDefined();

@@ -1,5 +1,5 @@
-// Every message that the program can print, read from the source: listed in
-// node_modules/.cache/messages.txt, free of our old dialect.
+// Every message that the program can print, read from the source: the test writes a list to
+// node_modules/.cache/messages.txt and finds words of our old jargon.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '..');
 const otherTexts =
   /sandbox\/(?:web|openapi|storage)\/|schema\.ts|sql-|\/completion\.ts|postgres|sqlite|database\/move/;
 
-/** Words that readers stumbled over. */
+/** Old jargon that readers did not understand. */
 const dialect = [
   /\blet(?:s|ting)? go\b/,
   /\bdoubt/,
@@ -70,14 +70,14 @@ const messages = files
   .toSorted()
   .flatMap((file) => messagesOf(file).map((text) => `${file}: ${text}`));
 
-test('the catalogue lists all messages of the program', () => {
+test('the message catalogue lists all messages of svcpay', () => {
   mkdirSync(join(root, 'node_modules/.cache'), { recursive: true });
   writeFileSync(join(root, 'node_modules/.cache/messages.txt'), `${messages.join('\n')}\n`);
   expect(messages.length).toBeGreaterThan(1_500);
   expect(messages).toContainEqual(expect.stringContaining('pay a BOLT11 invoice'));
 });
 
-test('no message uses a word of the old dialect', () => {
+test('the messages of svcpay contain no word of the old jargon', () => {
   expect(
     messages.filter((message) =>
       dialect.some((word) =>

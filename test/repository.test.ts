@@ -1,4 +1,4 @@
-// The files around the code that a stranger looks for: the workflow, the templates, the release.
+// The files around the code: the workflow, the templates, the dependencies and the release.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,17 +17,17 @@ interface Job {
   steps: { run?: string }[];
 }
 
-describe('the workflow', () => {
+describe('the test workflow', () => {
   const { jobs }: { jobs: { test: Job } } = parse(textOf('.github/workflows/test.yml'));
   const { matrix } = jobs.test.strategy;
 
-  test('runs the two commands of the README, and nothing as root', () => {
+  test('runs exactly the two commands of README.md', () => {
     const commands = [...textOf('README.md').matchAll(/^npm ci && npm \S+(?: \w+)?(?= +#)/gm)];
     expect(commands).toHaveLength(2);
     expect(jobs.test.steps.flatMap(({ run = [] }) => run)).toEqual(commands.map(([line]) => line));
   });
 
-  test('covers Linux and macOS, and every even Node from the oldest supported to .node-version', () => {
+  test('runs on Linux and macOS with every even Node version from the oldest to the newest', () => {
     expect(matrix.os).toEqual(['ubuntu-latest', 'macos-latest']);
     const oldest = Number(/\d+/.exec(packageJson.engines.node)?.[0]);
     const newest = Number.parseInt(textOf('.node-version'), 10);
@@ -36,7 +36,7 @@ describe('the workflow', () => {
   });
 });
 
-test('each template asks for svcpay doctor', () => {
+test('the issue and pull request templates ask for the output of svcpay doctor', () => {
   const templates = readdirSync(join(root, '.github/ISSUE_TEMPLATE'))
     .filter((name) => name !== 'config.yml')
     .map((name) => `.github/ISSUE_TEMPLATE/${name}`);
@@ -46,7 +46,7 @@ test('each template asks for svcpay doctor', () => {
     expect(textOf(name)).toContain('svcpay doctor');
 });
 
-test('every package is pinned exactly, and an update of the exact imports is not suggested', () => {
+test('package.json pins exact versions, and Dependabot ignores qrcode-terminal', () => {
   const { dependencies, devDependencies, optionalDependencies } = packageJson;
   const versions = Object.values({ ...dependencies, ...devDependencies, ...optionalDependencies });
   expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
@@ -55,7 +55,7 @@ test('every package is pinned exactly, and an update of the exact imports is not
   });
 });
 
-test.skipIf(!isClone)('no tracked file names a registry or a folder of one machine', () => {
+test.skipIf(!isClone)('the repository contains no address of a registry and no home folder', () => {
   const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
   const naming = files
     .split('\0')
@@ -66,7 +66,7 @@ test.skipIf(!isClone)('no tracked file names a registry or a folder of one machi
   expect(naming).toEqual([]);
 });
 
-describe('a release', () => {
+describe('the release check', () => {
   const complete = {
     packageJson: {
       version: '0.2.0',
@@ -79,30 +79,42 @@ describe('a release', () => {
   };
   const { repository, bugs } = complete.packageJson;
 
-  test('is ready if everything is stated', () => expect(unready(complete)).toEqual([]));
+  test('accepts a complete release', () => expect(unready(complete)).toEqual([]));
 
   const cases = [
     ['without a tag', { tags: ['v0.1.0'] }, 'this commit has no tag v0.2.0'],
     ['with uncommitted changes', { changes: ' M src/main.ts\n' }, 'uncommitted changes'],
-    ['of another version', { changelog: '## 0.1.0\n' }, 'CHANGELOG.md begins with 0.1.0, not'],
-    ['without repository', { packageJson: { version: '0.2.0', bugs } }, 'no repository.url'],
-    ['without bugs', { packageJson: { version: '0.2.0', repository } }, 'no bugs.url'],
     [
-      'with a place to fill in',
+      'whose changelog begins with another version',
+      { changelog: '## 0.1.0\n' },
+      'CHANGELOG.md begins with 0.1.0, not',
+    ],
+    [
+      'without a repository address',
+      { packageJson: { version: '0.2.0', bugs } },
+      'no repository.url',
+    ],
+    [
+      'without an address for bugs',
+      { packageJson: { version: '0.2.0', repository } },
+      'no bugs.url',
+    ],
+    [
+      'with a placeholder as the address for bugs',
       { packageJson: { ...complete.packageJson, bugs: { url: 'URL' } } },
       'no bugs.url',
     ],
     [
-      'with no number as its version',
+      'whose version is not a number',
       { packageJson: { ...complete.packageJson, version: 'next' } },
       'version: next',
     ],
   ] as const;
-  test.for(cases)('%s is refused', ([, change, message]) => {
+  test.for(cases)('refuses a release %s', ([, change, message]) => {
     expect(unready({ ...complete, ...change }).join('\n')).toContain(message);
   });
 
-  test('of this source lacks at most the fields that only its publisher knows', () => {
+  test('accepts the current source except for fields that only the publisher knows', () => {
     const changelog = textOf('CHANGELOG.md');
     const tags = [`v${packageJson.version}`];
     const publishers = ['package.json has no repository.url', 'package.json has no bugs.url'];

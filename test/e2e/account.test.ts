@@ -124,7 +124,7 @@ const pathsOf = (
 const byWords = ['api', 'webhook listen'];
 
 describe('svcpay --account SUBACCOUNT', () => {
-  plain('has a test case for every command except those of the sandbox', () => {
+  plain('has a test case for every command except the sandbox commands', () => {
     expect(
       pathsOf(tree.branches ?? [])
         .filter((path) => !ofTheSandbox.test(path))
@@ -176,7 +176,7 @@ describe('svcpay --account SUBACCOUNT', () => {
     },
   );
 
-  plain('reads from ownAccount in the command table which commands refuse a subaccount', () => {
+  plain('refuses the commands that the command table marks as ownAccount', () => {
     const refusing = Object.entries(commands)
       .filter(([path, [result]]) => result === 'refused' && !byWords.includes(path))
       .map(([path]) => path);
@@ -186,7 +186,7 @@ describe('svcpay --account SUBACCOUNT', () => {
   });
 
   test.for(pathsOf(tree.branches ?? [], '', ({ ownAccount }) => ownAccount === true))(
-    'ends "svcpay %s" with exit 2 even if its other arguments are invalid',
+    'refuses a subaccount in "svcpay %s" before it reports other mistakes',
     async (path, { around }) => {
       const { accountId } = await around.sandbox.account('Child');
       for (const words of [[], ['a', 'b', 'c', 'd', '--no-such-option']]) {
@@ -209,7 +209,7 @@ describe('svcpay --account SUBACCOUNT', () => {
   );
 
   test.for(['send', 'swap', 'payout', 'receive'])(
-    'ends "svcpay %s" at a terminal before the first question',
+    'refuses a subaccount in "svcpay %s" at a terminal before the first question',
     async (path, { around }) => {
       const { accountId } = await around.sandbox.account('Child');
       const tty = svcpayTty([path, '--account', accountId], { ...around, columns: 200 });

@@ -12,7 +12,7 @@ const swap = {
 };
 
 describe('svcpay api', () => {
-  test('prints the response body unchanged, with -i also the status and headers', async ({
+  test('prints the unchanged response body, and adds the status and headers with -i', async ({
     around,
   }) => {
     const path = '/api/v2/account/{accountId}/wallet/';
@@ -34,9 +34,7 @@ describe('svcpay api', () => {
     expect(around.sandbox.requests('POST', '/api/v2/transaction')[0]?.requestBody).toBe(body);
   });
 
-  test('sends piped stdin as the body of a POST, and no body without a pipe', async ({
-    around,
-  }) => {
+  test('sends piped stdin as the body of a POST request', async ({ around }) => {
     const body = JSON.stringify(swap);
     const piped = await svcpay(['api', 'POST', 'transaction'], { ...around, input: body });
     expect(piped.exitCode).toBe(0);

@@ -420,9 +420,7 @@ describe('svcpay batch', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('asks once at a terminal, after the totals, and then shows its progress', async ({
-    around,
-  }) => {
+  test('asks for a yes once at a terminal after it has shown the totals', async ({ around }) => {
     const tty = svcpayTty(['batch', batchFile(around.home, lightningRows(6))], {
       ...around,
       columns: 60,
@@ -482,7 +480,7 @@ describe('svcpay batch', () => {
     expect(confirmations(around.sandbox)).toHaveLength(0);
   });
 
-  test('ends without a question if the service refuses every row, and reports the reason', async ({
+  test('reports the reasons without a question if the service refuses every row', async ({
     around,
   }) => {
     const tty = svcpayTty(

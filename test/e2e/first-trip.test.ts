@@ -90,7 +90,10 @@ describe('svcpay login', () => {
     });
   });
 
-  test('stores a token that saves the next command a sign-in', async ({ sandbox, home }) => {
+  test('stores a token so that the next command does not sign in again', async ({
+    sandbox,
+    home,
+  }) => {
     await login(sandbox, home);
     await svcpay(['wallets'], { home });
     expect(sandbox.requests('POST', '/api/v2/authentication/token-signature')).toHaveLength(1);
@@ -137,7 +140,7 @@ describe('svcpay wallets', () => {
     );
   });
 
-  test('prints the field names of the specification for a service with other names', async ({
+  test('prints the field names of the specification if the service uses other names', async ({
     home,
   }) => {
     const env = { SVCPAY_MAKER: 'acme' };

@@ -131,7 +131,7 @@ describe('the guided mode at a terminal', () => {
     });
   });
 
-  test('asks on the terminal if svcpay send reads its destination from a pipe', async ({
+  test('still asks on the terminal if svcpay send reads its destination from a pipe', async ({
     around,
   }) => {
     const tty = svcpayTty(['send', '-'], { ...around, input: 'ada@example.com\n' });

@@ -170,15 +170,18 @@ describe.concurrent('svcpay aliases', () => {
     ['balance -q', 'wallets -q'],
     ['history -q', 'tx list -q'],
   ] as const;
-  test.for(pairs)('run "svcpay %s" like "svcpay %s"', async ([other, name], { around }) => {
-    // As processes, because svcpay handles some of these before it loads the program.
-    const [one, two] = await Promise.all([
-      started(other.split(' '), around),
-      started(name.split(' '), around),
-    ]);
-    expect(one).toMatchObject({ exitCode: 0, stdout: two.stdout });
-    expect(two.exitCode).toBe(0);
-  });
+  test.for(pairs)(
+    'give "svcpay %s" the output of "svcpay %s"',
+    async ([other, name], { around }) => {
+      // As processes, because svcpay handles some of these before it loads the program.
+      const [one, two] = await Promise.all([
+        started(other.split(' '), around),
+        started(name.split(' '), around),
+      ]);
+      expect(one).toMatchObject({ exitCode: 0, stdout: two.stdout });
+      expect(two.exitCode).toBe(0);
+    },
+  );
 });
 
 describe.concurrent('svcpay help', () => {

@@ -91,7 +91,10 @@ describe('the overview of svcpay', { timeout: 60_000 }, () => {
     expect(pending.json()).toEqual([]);
   });
 
-  test('checks 30 payments of a batch with fewer than 8 requests', async ({ around, sandbox }) => {
+  test('checks 30 payments of a batch with fewer than 8 GET requests', async ({
+    around,
+    sandbox,
+  }) => {
     const rows = Array.from({ length: 30 }, (_, i) => `ada${i}@example.com,100sat,r${i}`);
     const file = join(around.home, 'payroll.csv');
     writeFileSync(file, ['to,amount,ref', ...rows].join('\n'));

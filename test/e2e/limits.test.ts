@@ -106,7 +106,9 @@ describe('svcpay limits', () => {
     expect(confirmations(around)).toBe(0);
   });
 
-  test('warns about a quote with --quote-only, but stops the payment', async ({ around }) => {
+  test('prints only a warning with --quote-only if the payment would exceed a limit', async ({
+    around,
+  }) => {
     await set(around, '--per-day', '1500sat');
     const line = ['send', 'satoshi@example.com', '1000sat'];
     expect(await svcpay([...line, '--yes'], around)).toMatchObject({ exitCode: 0 });

@@ -1,5 +1,5 @@
-// Every kind of command against a service with the response shapes of live services. All other tests
-// run against these shapes with npm run test:shapes.
+// Every kind of command against a service with the response formats of live services. With npm run
+// test:shapes, all other tests use these formats too.
 import { describe, expect } from 'vitest';
 import { svcpay } from '../support/in-process.js';
 import { payoutWords } from '../support/payout.js';
@@ -8,7 +8,7 @@ import { test as base } from '../support/svcpay.js';
 const test = base.extend({ sandboxOptions: { autoPay: 20, liveShapes: ['all'] } });
 const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const tron = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
-describe('svcpay with all live response shapes', () => {
+describe('svcpay with the response formats of live services', () => {
   test.for([
     ['a swap', ['swap', '10', 'USDT', 'BTC', '--yes'], /^completed$/],
     [
@@ -61,7 +61,7 @@ describe('svcpay with all live response shapes', () => {
   });
 });
 
-describe('svcpay with abbreviated transaction reads', () => {
+describe('svcpay for a service that abbreviates single transactions', () => {
   const shaped = base.extend({
     sandboxOptions: { autoPay: 20, liveShapes: ['read-abbreviated'] },
   });

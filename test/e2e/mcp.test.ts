@@ -70,10 +70,14 @@ const otherTools = [
 
 describe.each(
   [
-    { shapes: 'specified', options: {}, start: startAgentProcess },
-    { shapes: 'all live', options: { liveShapes: ['all'] }, start: startAgent },
+    { shapes: 'the specified response formats', options: {}, start: startAgentProcess },
+    {
+      shapes: 'the response formats of live services',
+      options: { liveShapes: ['all'] },
+      start: startAgent,
+    },
   ].map((each) => [each.shapes, each] as const),
-)('svcpay mcp with %s response shapes', (_shapes, { options, start }) => {
+)('svcpay mcp with %s', (_shapes, { options, start }) => {
   test.override({ sandboxOptions: { autoPay: 'off', ...options } });
 
   test.for(eras)(
@@ -324,7 +328,7 @@ describe('svcpay mcp for a payment repeated under a new reference', () => {
     expect(await servers[0]?.call('pay', again)).toMatchObject({ isError: false });
   });
 
-  test('pays a Lightning Address only once in four different spellings', async ({ around }) => {
+  test('pays once if a Lightning Address is repeated in another spelling', async ({ around }) => {
     await limit(around);
     const { call } = await startAgent(['--allow-payments'], around);
     const spellings = [

@@ -1,5 +1,5 @@
-// The package as npm would publish it: packed, unpacked beside its dependencies alone, compiled
-// against, run.
+// The package as npm would publish it, unpacked next to its dependencies: it compiles, runs and has
+// every file that it needs.
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,

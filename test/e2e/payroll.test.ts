@@ -178,7 +178,7 @@ describe('svcpay batch at a terminal with rows paid a week ago', () => {
     expect(await paidReferences(around)).toHaveLength(4);
   });
 
-  test('pays no row if the person declines', async ({ around }) => {
+  test('pays no row again if the person skips the paid rows', async ({ around }) => {
     const tty = await ask(around);
     tty.type('\u001B[B\r');
     await tty.ended;
@@ -375,7 +375,7 @@ describe('svcpay batch after the run', () => {
     expect(again.json()).toMatchObject({ rows: 4, paidBefore: 4 });
   });
 
-  test('prints the next step of each row with status and writes a page per payee with receipts', async ({
+  test('prints next steps with batch status and writes pages per payee with batch receipts', async ({
     around,
   }) => {
     const { home, sandbox } = around;

@@ -173,7 +173,7 @@ describe('svcpay receive at a terminal', () => {
     [60, 20],
     [140, 45],
   ] as const)(
-    'shows scannable codes and the expiry of the request in a window of %dx%d',
+    'shows a scannable address and a complete invoice in a window of %dx%d',
     async ([columns, rows], { around }) => {
       const asked = async (...words: readonly string[]) => {
         const tty = svcpayTty(['receive', ...words], { ...around, columns, rows });

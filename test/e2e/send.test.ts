@@ -126,7 +126,7 @@ describe('svcpay send all', () => {
   });
 });
 
-describe('svcpay send in a script', () => {
+describe('svcpay send', () => {
   test.for(kinds.map((each) => [each.kind, each] as const))(
     'sends exactly the specified body to pay %s',
     async ([, { args, wire }], { around }) => {

@@ -109,9 +109,7 @@ describe('the environment variables of svcpay', () => {
 });
 
 describe('svcpay --json', () => {
-  test('prints a JSON document about the action of commands without other output', async ({
-    home,
-  }) => {
+  test('prints a JSON document for each command that has no other output', async ({ home }) => {
     await svcpay(['recipients', 'add', 'Le', '--sandbox', ...recipient], { home });
     const steps: [line: string, said: object][] = [
       ['login --sandbox --profile trial', { profile: 'trial' }],

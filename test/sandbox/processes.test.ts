@@ -75,7 +75,7 @@ async function accountFor(file: string) {
 }
 
 describe('a sandbox file', { timeout: 60_000 }, () => {
-  test('is shared by processes that open it concurrently', async () => {
+  test('serves several processes that open it at the same time', async () => {
     const file = join(folder, 'shared.db');
     const swappers = Array.from({ length: 4 }, () => swapper(file, 25));
     expect(await Promise.all(swappers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
@@ -85,7 +85,7 @@ describe('a sandbox file', { timeout: 60_000 }, () => {
     await account.close();
   });
 
-  test('is awaited while another process locks it', async () => {
+  test('waits while another process locks it', async () => {
     const file = join(folder, 'held.db');
     const sandbox = await fresh({ file });
     const holder = new Database(file);
@@ -96,7 +96,7 @@ describe('a sandbox file', { timeout: 60_000 }, () => {
     await sandbox.close();
   });
 
-  test('keeps everything that was answered before its processes were killed', async () => {
+  test('keeps every answered transaction after its processes were killed', async () => {
     const file = join(folder, 'killed.db');
     const swappers = [0, 1].map((index) =>
       swapper(file, 100_000, (answered) => {

@@ -1,5 +1,5 @@
-// Webhook deliveries: signed, in order, tried again along the clock, logged, replayed, and never in
-// anybody's way.
+// Webhook deliveries: signed, in order, repeated by the service clock, logged and replayed. A slow
+// receiver delays no other receiver.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,8 +41,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-describe('a state change', () => {
-  test('is posted with the fields of the specification, signed over the raw bytes', async () => {
+describe('the sandbox on a state change', () => {
+  test('posts a state change with the fields of the specification, signed over the raw bytes', async () => {
     await register();
     const txn = (await client.create(swap(10, 'USDT', 'USD', { extRefId: 'order-1' }))).body;
     await sandbox.webhooks.settled();
@@ -58,14 +58,14 @@ describe('a state change', () => {
     expect(headers['content-type']).toBe('application/json');
   });
 
-  test('has no reference if none was given', async () => {
+  test('posts a state change without a reference if the transaction has none', async () => {
     await register();
     await client.create(swap(10, 'USDT', 'USD'));
     await sandbox.webhooks.settled();
     expect(receiver.received[0]?.event).not.toHaveProperty('extRefId');
   });
 
-  test('is posted every time, in order, with the reason of a failure', async () => {
+  test('posts every state change in order, with the reason of a failure', async () => {
     await register();
     await client.run(lightningSend(await sandbox.invoice('1000sat')));
     await sandbox.clock.advance('1s');
@@ -87,12 +87,12 @@ describe('a state change', () => {
     expect(receiver.received.at(-1)?.event.msg).toBe('invoice expired');
   });
 
-  test('is not posted without a webhook', async () => {
+  test('posts nothing without a webhook', async () => {
     await client.run(swap(10, 'USDT', 'USD'));
     expect(sandbox.webhooks.deliveries()).toEqual([]);
   });
 
-  test("of a subaccount is posted only to the subaccount's webhook", async () => {
+  test('posts a state change of a subaccount only to the webhook of the subaccount', async () => {
     await register();
     const shop = await sandbox.account('Shop');
     await sandbox.fund('USDT', '100', shop.accountId);
@@ -106,7 +106,7 @@ describe('a state change', () => {
     ]);
   });
 
-  test('has the header of the brand', async () => {
+  test('signs a webhook in the header of the configured service name', async () => {
     await start({ maker: 'acme' });
     await register();
     await sandbox.webhooks.trigger({ state: 'completed' });
@@ -116,7 +116,7 @@ describe('a state change', () => {
   });
 });
 
-describe('a delivery', () => {
+describe('the sandbox on a webhook delivery', () => {
   const deliveries = async () => {
     await sandbox.webhooks.settled();
     return sandbox.webhooks.deliveries();
@@ -135,7 +135,7 @@ describe('a delivery', () => {
     return file;
   };
 
-  test('is repeated at growing intervals of the service clock until it arrives', async () => {
+  test('repeats a delivery at growing intervals of the service clock until it succeeds', async () => {
     await register();
     receiver.answer(500, 404, 302);
     await sandbox.webhooks.trigger({ state: 'completed' });
@@ -154,7 +154,7 @@ describe('a delivery', () => {
     expect(new Set(receiver.received.map(({ raw }) => raw)).size).toBe(1);
   });
 
-  test('ends after the last attempt', async () => {
+  test('ends a delivery after its last attempt', async () => {
     await register();
     receiver.answer(...Array.from({ length: 20 }, () => 500));
     await sandbox.webhooks.trigger({ state: 'completed' });
@@ -165,7 +165,7 @@ describe('a delivery', () => {
     expect(delivery?.attempts).toHaveLength(8);
   });
 
-  test('shows the reason of the failure, and the time of the next attempt', async () => {
+  test('shows why a delivery failed, and when its next attempt is due', async () => {
     await register('http://localhost:1/hook');
     await sandbox.webhooks.trigger({ state: 'completed' });
     const [delivery] = await deliveries();
@@ -178,7 +178,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('uses the address and secret of an updated webhook for the next attempt', async () => {
+  test('repeats a delivery with the address and secret of an updated webhook', async () => {
     const { id } = await register('http://localhost:1/hook');
     await sandbox.webhooks.trigger({ state: 'completed' });
     await sandbox.webhooks.settled();
@@ -189,7 +189,7 @@ describe('a delivery', () => {
     expect(headers['x-servicepay-signature']).toBe(hmac('new', raw));
   });
 
-  test('is deleted with its webhook', async () => {
+  test('cancels a delivery if its webhook is deleted', async () => {
     const { id } = await register('http://localhost:1/hook');
     await sandbox.webhooks.trigger({ state: 'completed' });
     await sandbox.webhooks.settled();
@@ -202,7 +202,7 @@ describe('a delivery', () => {
     expect(await deliveries()).toHaveLength(1);
   });
 
-  test('can be replayed to the current webhook', async () => {
+  test('replays a delivery to the current webhook', async () => {
     await register('http://localhost:1/hook');
     const id = await sandbox.webhooks.trigger({ state: 'completed', extRefId: 'r' });
     await sandbox.webhooks.settled();
@@ -220,7 +220,7 @@ describe('a delivery', () => {
     await expect(sandbox.webhooks.replay(99)).rejects.toThrow('not found');
   });
 
-  test("to a receiver that never answers delays neither the service nor another account's webhook", async () => {
+  test('delays neither its answers nor other webhooks if a receiver never answers', async () => {
     await register();
     receiver.answer(null);
     await sandbox.webhooks.trigger({ state: 'completed' });
@@ -241,7 +241,7 @@ describe('a delivery', () => {
       .toEqual(['completed', 'quoted']);
   });
 
-  test('interrupted by the end of the process is posted after the next start', async () => {
+  test('posts an interrupted delivery after the next start', async () => {
     const file = await startPosting();
     await sandbox.stop();
     await start({ file });
@@ -251,7 +251,7 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test('of a killed process is taken over by another when its lease expires', async () => {
+  test('takes over a delivery when the lease of a killed process expires', async () => {
     const file = await startPosting();
     // The first process still holds its claim, as one would that was killed.
     let ahead = 14_000;
@@ -267,7 +267,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  test('is logged completely, and the log can be filtered', async () => {
+  test('logs every delivery, and filters the log', async () => {
     await register();
     const txn = await client.run(swap(10, 'USDT', 'USD'));
     await sandbox.webhooks.trigger({ state: 'error', txnId: txn.txnId, msg: 'for testing' });
@@ -290,8 +290,8 @@ describe('a delivery', () => {
   });
 });
 
-describe('a test event', () => {
-  test('changes no transaction', async () => {
+describe('the sandbox on a test event', () => {
+  test('changes no transaction by a test event', async () => {
     await register();
     const txn = (await client.create(swap(10, 'USDT', 'USD', { extRefId: 'mine' }))).body;
     await sandbox.webhooks.trigger({ state: 'rejected', txnId: txn.txnId });
@@ -304,17 +304,24 @@ describe('a test event', () => {
     expect((await client.get(txn.txnId)).body.txnState).toBe('quoted');
   });
 
-  test.for([
-    { body: { state: 'completed' }, status: 400, why: 'no webhook' },
-    { body: { state: 'paid' }, status: 400, why: 'state' },
-    { body: { state: 'completed', txnId: 'none' }, status: 404, why: 'not found' },
-  ])('is refused: $body', async ({ body, status, why }) => {
+  test.for(
+    [
+      { what: 'without a webhook', body: { state: 'completed' }, status: 400, why: 'no webhook' },
+      { what: 'with an unknown state', body: { state: 'paid' }, status: 400, why: 'state' },
+      {
+        what: 'for an unknown transaction',
+        body: { state: 'completed', txnId: 'none' },
+        status: 404,
+        why: 'not found',
+      },
+    ].map((each) => [each.what, each] as const),
+  )('refuses a test event %s', async ([, { body, status, why }]) => {
     const answer = await client.control('POST', 'trigger', body);
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(why)]);
   });
 });
 
-describe('over https', () => {
+describe('the sandbox on HTTPS callbacks', () => {
   const certificate = (): { key: string; cert: string } => {
     const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
@@ -322,7 +329,7 @@ describe('over https', () => {
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
   };
 
-  test('a receiver with a trusted authority gets its events, another does not', async () => {
+  test('delivers webhooks only to a receiver whose certificate authority it trusts', async () => {
     const tls = certificate();
     const secure = await startReceiver(tls);
     cleanups.push(() => secure.close());

@@ -16,12 +16,12 @@ const register = (body: object = { callback, secret: 'one' }) =>
   sandbox.call('POST', '/webhook', body);
 const list = async () => (await sandbox.call('GET', '/webhook')).body;
 
-describe('the webhook of an account', () => {
-  test('does not exist at first', async () => {
+describe('the webhook endpoint of the sandbox', () => {
+  test('returns no webhook at first', async () => {
     expect(await list()).toEqual({ data: [] });
   });
 
-  test('is shown with id, callback and time, and never with its secret', async () => {
+  test('returns the id, callback and time of a webhook, but never its secret', async () => {
     const { status, body } = await register();
     const { now } = (await sandbox.control('GET', 'clock')).body;
     expect(status).toBe(200);
@@ -29,7 +29,7 @@ describe('the webhook of an account', () => {
     expect(await list()).toEqual({ data: [body] });
   });
 
-  test('replaces the previous one', async () => {
+  test('replaces the previous webhook', async () => {
     const first = (await register()).body;
     const second = (await register({ callback: 'https://example.com/second', secret: 'two' })).body;
     expect(second.id).not.toBe(first.id);
@@ -37,54 +37,71 @@ describe('the webhook of an account', () => {
     expect((await sandbox.call('DELETE', `/webhook/${first.id}`)).status).toBe(404);
   });
 
-  test.for([
-    { change: { callback: 'https://example.com/new' }, becomes: 'https://example.com/new' },
-    { change: { secret: 'new' }, becomes: callback },
-    {
-      change: { callback: 'https://example.com/new', secret: 'new' },
-      becomes: 'https://example.com/new',
-    },
-  ])('is updated by $change', async ({ change, becomes }) => {
+  test.for(
+    [
+      {
+        what: 'the callback',
+        change: { callback: 'https://example.com/new' },
+        becomes: 'https://example.com/new',
+      },
+      { what: 'the secret', change: { secret: 'new' }, becomes: callback },
+      {
+        what: 'the callback and the secret',
+        change: { callback: 'https://example.com/new', secret: 'new' },
+        becomes: 'https://example.com/new',
+      },
+    ].map((each) => [each.what, each] as const),
+  )('updates %s of a webhook', async ([, { change, becomes }]) => {
     const before = (await register()).body;
     const { status, body } = await sandbox.call('PUT', `/webhook/${before.id}`, change);
     expect([status, body]).toEqual([200, { ...before, callback: becomes }]);
     expect(await list()).toEqual({ data: [body] });
   });
 
-  test('is removed with an answer in JSON', async () => {
+  test('removes a webhook and answers with JSON', async () => {
     const { id } = (await register()).body;
     const { status, body } = await sandbox.call('DELETE', `/webhook/${id}`);
     expect([status, body.id]).toEqual([200, id]);
     expect(await list()).toEqual({ data: [] });
   });
 
-  test.for([
-    { method: 'PUT', body: { secret: 'x' } },
-    { method: 'DELETE', body: undefined },
-  ])('that does not exist answers $method with 404', async ({ method, body }) => {
+  test.for(
+    [
+      { method: 'PUT', body: { secret: 'x' } },
+      { method: 'DELETE', body: undefined },
+    ].map((each) => [each.method, each] as const),
+  )('answers %s for an unknown webhook with 404', async ([, { method, body }]) => {
     const answer = await sandbox.call(method, `/webhook/${unknown}`, body);
     expect([answer.status, answer.body]).toEqual([404, { error: 'not found' }]);
   });
 
-  test.for([
-    { body: { callback } },
-    { body: { secret: 'one' } },
-    { body: { callback: 'http://example.com/hook', secret: 'one' } },
-    { body: { callback: 'http://localhost:8080/hook', secret: 'one' } },
-    { body: { callback: 'ftp://example.com/', secret: 'one' } },
-    { body: { callback: 'hook', secret: 'one' } },
-    { body: { callback, secret: '' } },
-    { body: { callback, secret: 'a\0b' } },
-    { body: { callback: 7, secret: 'one' } },
-    { body: { callback: `https://example.com/${'x'.repeat(3000)}`, secret: 'one' } },
-  ])('is refused for $body', async ({ body }) => {
+  test.for(
+    [
+      { what: 'no secret', body: { callback } },
+      { what: 'no callback', body: { secret: 'one' } },
+      { what: 'an http callback', body: { callback: 'http://example.com/hook', secret: 'one' } },
+      {
+        what: 'an http callback on this machine',
+        body: { callback: 'http://localhost:8080/hook', secret: 'one' },
+      },
+      { what: 'an ftp callback', body: { callback: 'ftp://example.com/', secret: 'one' } },
+      { what: 'a callback that is not a URL', body: { callback: 'hook', secret: 'one' } },
+      { what: 'an empty secret', body: { callback, secret: '' } },
+      { what: 'a null character in the secret', body: { callback, secret: 'a\0b' } },
+      { what: 'a number as the callback', body: { callback: 7, secret: 'one' } },
+      {
+        what: 'a callback of 3,000 characters',
+        body: { callback: `https://example.com/${'x'.repeat(3000)}`, secret: 'one' },
+      },
+    ].map((each) => [each.what, each] as const),
+  )('refuses a webhook with %s', async ([, { body }]) => {
     const answer = await register(body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
     expect(await list()).toEqual({ data: [] });
   });
 
   test.for([{}, { callback: 'http://example.com' }, { secret: '' }])(
-    'is not changed by %j',
+    'refuses to change a webhook to %j',
     async (change) => {
       const before = (await register()).body;
       const answer = await sandbox.call('PUT', `/webhook/${before.id}`, change);
@@ -93,7 +110,7 @@ describe('the webhook of an account', () => {
     },
   );
 
-  test('accepts http to this machine if configured, and never to others', async () => {
+  test('accepts http callbacks only to this machine, and only if configured', async () => {
     await sandbox.control('PUT', 'webhook-options', { allowHttpLoopback: true });
     for (const host of ['localhost:1', '127.0.0.1:1', 'hooks.localhost', '[::1]:1']) {
       expect((await register({ callback: `http://${host}/`, secret: 'one' })).status).toBe(200);
@@ -108,14 +125,14 @@ describe('the webhook of an account', () => {
     }
   });
 
-  test.for(['GET', 'POST'])('needs a token for %s', async (method) => {
+  test.for(['GET', 'POST'])('requires a token for %s', async (method) => {
     const answer = await sandbox.call(method, '/webhook', method === 'POST' ? {} : undefined, {
       authorization: '',
     });
     expect([answer.status, answer.body]).toEqual([401, { error: 'unauthorized' }]);
   });
 
-  test('is accessible to the parent account, but not to a subaccount or another account', async () => {
+  test('lets only the parent account remove the webhook of another account', async () => {
     const login = async (body: object) =>
       sandbox.login((await sandbox.control('POST', 'accounts', body)).body);
     const child = await login({ displayName: 'Shop' });

@@ -15,7 +15,7 @@ const zeros = '0'.repeat(64);
 const wrongKeyOrSignature = { error: 'invalid API key or signature' };
 const wrongSignature = { error: 'invalid api signature' };
 
-describe('the token endpoint', () => {
+describe('the token endpoint of the sandbox', () => {
   test('returns a JWT, its expiry by the service clock, and the account', async () => {
     const { status, body } = await authenticate(sandbox.send, sandbox.url, sandbox);
     const { now } = (await sandbox.control('GET', 'clock')).body;
@@ -35,18 +35,24 @@ describe('the token endpoint', () => {
     });
   });
 
-  test.for([
-    { what: 'no key', headers: { 'x-api-key': undefined }, body: wrongKeyOrSignature },
-    { what: 'an unknown key', headers: { 'x-api-key': 'nobody' }, body: wrongKeyOrSignature },
-    { what: 'no signature', headers: { 'x-api-signature': undefined }, body: wrongKeyOrSignature },
-    { what: 'another signature', headers: { 'x-api-signature': zeros }, body: wrongSignature },
-    { what: 'a short signature', headers: { 'x-api-signature': 'ab' }, body: wrongSignature },
-  ])('refuses $what', async ({ headers, body }) => {
+  test.for(
+    [
+      { what: 'no key', headers: { 'x-api-key': undefined }, body: wrongKeyOrSignature },
+      { what: 'an unknown key', headers: { 'x-api-key': 'nobody' }, body: wrongKeyOrSignature },
+      {
+        what: 'no signature',
+        headers: { 'x-api-signature': undefined },
+        body: wrongKeyOrSignature,
+      },
+      { what: 'a wrong signature', headers: { 'x-api-signature': zeros }, body: wrongSignature },
+      { what: 'a short signature', headers: { 'x-api-signature': 'ab' }, body: wrongSignature },
+    ].map((each) => [each.what, each] as const),
+  )('refuses a sign-in with %s', async ([, { headers, body }]) => {
     const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{}', headers);
     expect([answer.status, answer.body]).toEqual([401, body]);
   });
 
-  test('checks the signature over the exact text of the body', async () => {
+  test('verifies the signature over the exact text of the body', async () => {
     const signature = sign(sandbox.apiKey, sandbox.apiSecret, '{"a":1}');
     const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{"a": 1}', {
       'x-api-signature': signature,
@@ -54,7 +60,7 @@ describe('the token endpoint', () => {
     expect([answer.status, answer.body]).toEqual([401, wrongSignature]);
   });
 
-  test('refuses upper-case hexadecimal', async () => {
+  test('refuses a signature in upper-case hexadecimal', async () => {
     const signature = sign(sandbox.apiKey, sandbox.apiSecret, '{}').toUpperCase();
     const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{}', {
       'x-api-signature': signature,
@@ -62,7 +68,7 @@ describe('the token endpoint', () => {
     expect([answer.status, answer.body]).toEqual([401, wrongSignature]);
   });
 
-  test('accepts a signature once', async () => {
+  test('accepts a signature only once', async () => {
     expect((await authenticate(sandbox.send, sandbox.url, sandbox, '{"n":1}')).status).toBe(200);
     const again = await authenticate(sandbox.send, sandbox.url, sandbox, '{"n":1}');
     expect([again.status, again.body]).toEqual([
@@ -81,12 +87,12 @@ describe('the token endpoint', () => {
     await tolerant.close();
   });
 
-  test.for(['{', '', 'hello'])('refuses the body %j, signed or not, as malformed', async (body) => {
+  test.for(['{', '', 'hello'])('refuses the malformed body %j, even if signed', async (body) => {
     const answer = await authenticate(sandbox.send, sandbox.url, sandbox, body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
   });
 
-  test('requires a content type', async () => {
+  test('requires a JSON content type', async () => {
     const answer = await authenticate(sandbox.send, sandbox.url, sandbox, '{}', {
       'content-type': 'text/plain',
     });
@@ -94,23 +100,25 @@ describe('the token endpoint', () => {
   });
 });
 
-describe('a token', () => {
+describe('the sandbox on tokens', () => {
   const invalid = { error: 'invalid token or token expired' };
   const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`;
 
-  test.for([
-    { header: '', body: { error: 'unauthorized' } },
-    { header: 'Basic abc', body: { error: 'unauthorized' } },
-    { header: 'Bearer', body: { error: 'unauthorized' } },
-    { header: 'Bearer abc', body: invalid },
-    { header: 'Bearer a.b.c', body: invalid },
-    { header: `Bearer ${unsigned}`, body: invalid },
-  ])('is needed: "$header" is refused', async ({ header, body }) => {
+  test.for(
+    [
+      { header: '', body: { error: 'unauthorized' } },
+      { header: 'Basic abc', body: { error: 'unauthorized' } },
+      { header: 'Bearer', body: { error: 'unauthorized' } },
+      { header: 'Bearer abc', body: invalid },
+      { header: 'Bearer a.b.c', body: invalid },
+      { header: `Bearer ${unsigned}`, body: invalid },
+    ].map((each) => [each.header, each] as const),
+  )('refuses the authorization header "%s"', async ([, { header, body }]) => {
     const answer = await sandbox.call('GET', '/transaction', undefined, { authorization: header });
     expect([answer.status, answer.body]).toEqual([401, body]);
   });
 
-  test('is valid until it expires', async () => {
+  test('accepts a token until it expires', async () => {
     await sandbox.advance('59m');
     expect((await sandbox.call('GET', '/transaction')).status).toBe(200);
     await sandbox.advance('1m');
@@ -118,7 +126,7 @@ describe('a token', () => {
     expect([late.status, late.body]).toEqual([401, invalid]);
   });
 
-  test('cannot be changed to another account', async () => {
+  test('refuses a token that was changed to another account', async () => {
     const child = (await sandbox.control('POST', 'accounts', { displayName: 'Shop' })).body;
     const { accessToken } = (await authenticate(sandbox.send, sandbox.url, child)).body;
     const [header, payload, signature] = accessToken.split('.');
@@ -131,7 +139,7 @@ describe('a token', () => {
   });
 });
 
-describe('an account', () => {
+describe('the sandbox on access to accounts', () => {
   const open = async (body: object) => {
     const credentials = (await sandbox.control('POST', 'accounts', body)).body;
     return { credentials, client: await sandbox.login(credentials) };
@@ -139,7 +147,7 @@ describe('an account', () => {
   const receive = lightningReceive(0.1);
   const walletsOf = (accountId: string) => `/account/${accountId}/wallet/`;
 
-  test('reads its wallets, only at the path with a trailing slash', async () => {
+  test('returns the wallets of an account only at the path with a trailing slash', async () => {
     const wallets = await sandbox.call('GET', walletsOf(sandbox.accountId));
     expect(
       wallets.body.data.map(({ ccy, amount }: { ccy: string; amount: number }) => [ccy, amount]),
@@ -162,7 +170,7 @@ describe('an account', () => {
     expect((await sandbox.call('GET', `/account/${sandbox.accountId}/wallet`)).status).toBe(404);
   });
 
-  test('reads its own record, and that of its subaccount', async () => {
+  test('returns the records of an account and of its subaccount', async () => {
     const { credentials: child, client } = await open({ displayName: 'Shop' });
     const own = await sandbox.call('GET', `/account/${sandbox.accountId}`);
     expect([own.status, own.body]).toEqual([
@@ -183,7 +191,7 @@ describe('an account', () => {
     expect((await client.call('GET', `/account/${child.accountId}`)).body).toEqual(body);
   });
 
-  test('reads, confirms and cancels transactions of its subaccount', async () => {
+  test('lets an account read, confirm and cancel transactions of its subaccount', async () => {
     const { credentials, client } = await open({ displayName: 'Shop' });
     const [first, second] = [await client.create(receive), await client.create(receive)].map(
       ({ body }) => body.txnId,
@@ -198,7 +206,7 @@ describe('an account', () => {
     expect((await client.call('GET', '/transaction')).body.pagination.total).toBe(2);
   });
 
-  test('does not act on its sister account, nor on a subaccount of its subaccount', async () => {
+  test('refuses access to a sister account and to a subaccount of a subaccount', async () => {
     const child = await open({ displayName: 'Shop' });
     const sister = await open({ displayName: 'Other shop' });
     const grandchild = await open({
@@ -216,7 +224,7 @@ describe('an account', () => {
     expect((await child.client.confirm(txnId)).status).toBe(200);
   });
 
-  test('acts on its subaccount', async () => {
+  test('returns the wallets of a subaccount to its parent account', async () => {
     const { credentials } = await open({ displayName: 'Shop' });
     await sandbox.control('POST', 'fund', {
       ccy: 'BTC',
@@ -229,7 +237,7 @@ describe('an account', () => {
     ]);
   });
 
-  test('is not accessible to its subaccount or another account', async () => {
+  test('refuses access to an account from its subaccount and from another account', async () => {
     const child = await open({ displayName: 'Shop' });
     const stranger = await open({ displayName: 'Stranger', parentAccountId: null });
     const txn = (await sandbox.create(receive)).body.txnId;
@@ -255,12 +263,14 @@ describe('an account', () => {
     }
   });
 
-  test.for([
-    { id: 'ne01-ffffffff', status: 401, error: 'you are not authorized to view this account' },
-    { id: 'nobody', status: 400, error: 'failed to get account' },
-    { id: '%00', status: 400, error: 'failed to get account' },
-    { id: '%', status: 400, error: 'failed to get account' },
-  ])('of the id $id answers $status', async ({ id, status, error }) => {
+  test.for(
+    [
+      { id: 'ne01-ffffffff', status: 401, error: 'you are not authorized to view this account' },
+      { id: 'nobody', status: 400, error: 'failed to get account' },
+      { id: '%00', status: 400, error: 'failed to get account' },
+      { id: '%', status: 400, error: 'failed to get account' },
+    ].map((each) => [each.status, each.id, each] as const),
+  )('answers %s for the account id %s', async ([, , { id, status, error }]) => {
     const answer = await sandbox.call('GET', walletsOf(id));
     expect([answer.status, answer.body.error]).toEqual([status, error]);
   });

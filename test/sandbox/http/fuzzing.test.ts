@@ -195,8 +195,8 @@ const query = fc
   )
   .map((fields) => new URLSearchParams(fields).toString());
 
-describe('any request', () => {
-  test('gets a specified answer and moves no money', async () => {
+describe('the sandbox on arbitrary requests', () => {
+  test('gives a specified answer and moves no money', async () => {
     const before = await money();
     const access = fc.oneof(
       { arbitrary: fc.constant('valid'), weight: 6 },
@@ -221,7 +221,7 @@ describe('any request', () => {
     expect(await money()).toEqual(before);
   }, 120_000);
 
-  test('to create a transaction is accepted or refused as described', async () => {
+  test('accepts or refuses any create request as its description says', async () => {
     const before = await money();
     const target = '/api/v2/transaction';
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
@@ -236,7 +236,7 @@ describe('any request', () => {
     expect(await money()).toEqual(before);
   }, 120_000);
 
-  test('to another path is not found, even without a token', async () => {
+  test('answers 404 for any unknown path, even without a token', async () => {
     await fc.assert(
       fc.asyncProperty(fc.webPath(), method, body, async (path, method, body) => {
         const answer = await send({ method, target: `/elsewhere${path}`, headers: {}, body });
@@ -246,7 +246,7 @@ describe('any request', () => {
     );
   });
 
-  test('to the controls is answered or refused, without an internal error', async () => {
+  test('answers any control request without an internal error', async () => {
     const onError = (error: unknown): void => void errors.push(error);
     const own = openService({ autoPay: 'off', onError }, () => 'http://sandbox.localhost');
     const routes = [
@@ -279,7 +279,7 @@ describe('any request', () => {
     await own.close();
   }, 120_000);
 
-  test('is limited to the documented length', async () => {
+  test('accepts a body up to the documented length', async () => {
     const padded = (length: number): Uint8Array => {
       const text = JSON.stringify(lightningReceive(0.001));
       return Buffer.from(text + ' '.repeat(length - text.length));

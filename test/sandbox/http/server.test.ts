@@ -26,7 +26,7 @@ const start = async (options: Parameters<typeof serve>[0] = {}) => {
   return started;
 };
 
-describe('the server', () => {
+describe('the sandbox server', () => {
   test('listens on the loopback interface at a free port', async () => {
     const { sandbox } = await start();
     expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -41,7 +41,7 @@ describe('the server', () => {
     ['127.0.0.1.example:PORT', 421],
     ['localhost', 421],
     ['localhost:1', 421],
-  ] as const)('answers a request to the Host %s with %i', async ([host, status]) => {
+  ] as const)('answers a request for the Host %s with %i', async ([host, status]) => {
     const { sandbox } = await start();
     const { port } = new URL(sandbox.url);
     const answered = await new Promise((resolve, reject) => {
@@ -91,7 +91,7 @@ describe('the server', () => {
     expect(sandbox.requests('GET', `/api/v2/transaction/${txn.txnId}`)).toEqual([]);
   });
 
-  test('sends its own clock in the Date header', async () => {
+  test('sends the time of its own clock in the Date header', async () => {
     const { sandbox, client } = await start();
     await sandbox.clock.freeze();
     const now = await sandbox.clock.advance('30m');
@@ -99,7 +99,7 @@ describe('the server', () => {
     expect(Date.parse(headers.get('date') ?? '')).toBe(Math.floor(now / 1000) * 1000);
   });
 
-  test('keeps its data across a restart', async () => {
+  test('keeps its data after a restart', async () => {
     const file = join(folder, 'sandbox.db');
     const first = await serve({ file });
     await first.sandbox.fund('BTC', '0.5');
@@ -144,7 +144,7 @@ describe('the server', () => {
     expect((await client.call('GET', '/transaction')).status).toBe(200);
   });
 
-  test('refuses bytes that are not UTF-8', async () => {
+  test('refuses a body that is not UTF-8', async () => {
     const { sandbox, client } = await start();
     const token = sandbox.requests('POST').at(-1)?.responseBody ?? '';
     const response = await fetch(`${sandbox.url}/api/v2/transaction`, {
@@ -164,8 +164,8 @@ describe('the server', () => {
   });
 });
 
-describe('the fixture', () => {
-  test('funds, invoices, pays, and lists the requests to the service', async () => {
+describe('the sandbox fixture', () => {
+  test('funds wallets, creates and pays invoices, and lists the requests to the service', async () => {
     const { sandbox, client } = await start({ seed: 'empty' });
     await sandbox.fund('BTC', '1000sat');
     await sandbox.fund('VND', '500000');
@@ -189,7 +189,7 @@ describe('the fixture', () => {
     expect(sandbox.requests()).toEqual([]);
   });
 
-  test('explains refusals', async () => {
+  test('explains why it refuses a control request', async () => {
     const { sandbox } = await start();
     await expect(sandbox.pay('00000000-0000-4000-8000-000000000000')).rejects.toThrow('not found');
     await expect(sandbox.fund('BTC', '0.123456789')).rejects.toThrow('bad request');
@@ -210,7 +210,7 @@ describe('the fixture', () => {
     await expect.poll(() => sandbox.clock.now()).toBeGreaterThan(advanced);
   });
 
-  test('answers many clients at once, with each movement once', async () => {
+  test('answers 60 concurrent clients, and makes each movement once', async () => {
     const { client } = await start({ file: join(folder, 'many.db') });
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => client.run(swap(1, 'USDT', 'USD'))),

@@ -35,8 +35,8 @@ const balance = async () => {
 };
 const stateOf = async (txnId: string) => (await sandbox.get(txnId)).body.txnState;
 
-describe('a Lightning receive', () => {
-  test('is complete while quoted, without invoice and page', async () => {
+describe('the sandbox on a Lightning receive', () => {
+  test('returns every field of a quote, but no invoice or page', async () => {
     const { status, body } = await sandbox.create(
       lightningReceive(0.0005, { extRefId: 'order-118', note: 'Coffee' }),
     );
@@ -77,7 +77,7 @@ describe('a Lightning receive', () => {
     });
   });
 
-  test('gets a signed testnet invoice and a page at confirmation', async () => {
+  test('creates a signed testnet invoice and a page at the confirmation', async () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { paymentRequest, invoicePageUrl } = txn.sourceReq.reqDetails;
     const invoice = decodeInvoice(paymentRequest);
@@ -87,7 +87,7 @@ describe('a Lightning receive', () => {
     expect(invoicePageUrl).toBe(`${sandbox.url}/pay/${txn.txnId}`);
   });
 
-  test('is credited once on payment', async () => {
+  test('credits a paid invoice once', async () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { paymentRequest } = txn.sourceReq.reqDetails;
     expect(await balance()).toEqual([1, 1]);
@@ -103,7 +103,7 @@ describe('a Lightning receive', () => {
     expect(await balance()).toEqual([1.0005, 1.0005]);
   });
 
-  test('into another currency opens its wallet', async () => {
+  test('opens a wallet for a receive in another currency', async () => {
     const txn = await sandbox.run({
       sourceReq: { ccy: 'BTC', method: 'lightning' },
       destReq: { ccy: 'EUR', method: 'servicepay', amtRequested: 90 },
@@ -113,7 +113,7 @@ describe('a Lightning receive', () => {
     expect((await sandbox.wallet('EUR')).amount).toBe(90);
   });
 
-  test('expires with its invoice, to the millisecond', async () => {
+  test('expires a receive with its invoice, to the millisecond', async () => {
     const txn = await sandbox.run(lightningReceive(0.0005));
     const { now } = (await sandbox.control('GET', 'clock')).body;
     await sandbox.advance(txn.sourceReq.expiresAt - now - 1);
@@ -125,7 +125,7 @@ describe('a Lightning receive', () => {
     expect((await sandbox.pay(txn.txnId)).status).toBe(400);
   });
 
-  test('is paid by the automatic payer before it expires, even if the clock moves far ahead', async () => {
+  test('pays a receive by the automatic payer before it expires, even if the clock moves far ahead', async () => {
     await sandbox.control('PUT', 'auto-pay', { after: '3s' });
     const txn = await sandbox.run(lightningReceive(0.0005));
     await sandbox.advance('2999ms');
@@ -138,8 +138,8 @@ describe('a Lightning receive', () => {
   });
 });
 
-describe('a Lightning send', () => {
-  test("progresses with the machine's time, carried out by the next request", async () => {
+describe('the sandbox on a Lightning send', () => {
+  test('completes a send at the next request after its time has passed', async () => {
     let machine = Date.now();
     const running = await fresh({ now: () => machine });
     await running.control('POST', 'clock/thaw');
@@ -150,7 +150,7 @@ describe('a Lightning send', () => {
     await running.close();
   });
 
-  test('costs the invoice and the fees, reserved at confirmation and deducted at the end', async () => {
+  test('reserves the amount and fees at the confirmation, and deducts them at the end', async () => {
     const quote = (await sandbox.create(lightningSend(await sandbox.invoice('2500sat')))).body;
     expect(quote.sourceReq).toMatchObject({
       servicepayFees: 0.00000005,
@@ -175,7 +175,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([0.99997493, 0.99997493]);
   });
 
-  test('pays from a wallet of another currency at the quoted rate', async () => {
+  test('debits a wallet of another currency at the quoted rate', async () => {
     const quote = (
       await sandbox.create(lightningSend(await sandbox.invoice('1000sat'), {}, 'USDT'))
     ).body;
@@ -198,7 +198,7 @@ describe('a Lightning send', () => {
   });
 
   test.for(['mainnet', 'testnet'] as const)(
-    'pays an invoice of another service once (%s)',
+    'pays an invoice of another service on %s once',
     async (network) => {
       const invoice = foreign({ network });
       for (const state of ['completed', 'failed']) {
@@ -210,7 +210,7 @@ describe('a Lightning send', () => {
     },
   );
 
-  test('of a forged invoice with the payment hash of another one fails', async () => {
+  test('fails a forged invoice with the payment hash of another invoice', async () => {
     const receive = await sandbox.run(lightningReceive(0.5));
     const { paymentHash } = decodeInvoice(receive.sourceReq.reqDetails.paymentRequest);
     const forged = foreign({ paymentHash });
@@ -224,7 +224,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([1, 1]);
   });
 
-  test('of an invoice unknown to its own service fails', async () => {
+  test('fails a send to its own invoice if it no longer has the invoice', async () => {
     const receive = await sandbox.run(lightningReceive(0.5));
     await sandbox.control('POST', 'reset');
     await sandbox.control('POST', 'clock/freeze');
@@ -233,7 +233,7 @@ describe('a Lightning send', () => {
     expect(await stateOf(send.txnId)).toBe('failed');
   });
 
-  test('of a paid invoice fails and costs nothing', async () => {
+  test('fails a second payment of a paid invoice, and deducts nothing', async () => {
     const invoice = await sandbox.invoice('2500sat');
     await sandbox.run(lightningSend(invoice));
     await sandbox.advance('1s');
@@ -248,7 +248,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual(before);
   });
 
-  test('confirmed twice at once for one invoice pays it once', async () => {
+  test('pays an invoice once if three sends confirm it at the same time', async () => {
     const invoice = await sandbox.invoice('2500sat');
     const quotes = await Promise.all([1, 2, 3].map(() => sandbox.create(lightningSend(invoice))));
     await Promise.all(quotes.map(({ body }) => sandbox.confirm(body.txnId)));
@@ -258,7 +258,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([0.99997493, 0.99997493]);
   });
 
-  test('to an invoice of the service itself is credited there', async () => {
+  test('credits its own user if an invoice of the user is paid', async () => {
     const receive = await sandbox.run(lightningReceive(0.1));
     const send = await sandbox.run(lightningSend(receive.sourceReq.reqDetails.paymentRequest));
     await sandbox.advance('1s');
@@ -269,7 +269,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([0.99975, 0.99975]);
   });
 
-  test('fails if the invoice expires between quote and payment', async () => {
+  test('fails a send if the invoice expires between quote and payment', async () => {
     const quote = (
       await sandbox.create(lightningSend(await sandbox.invoice('2500sat', { expiry: '30s' })))
     ).body;
@@ -280,7 +280,7 @@ describe('a Lightning send', () => {
     expect(await balance()).toEqual([1, 1]);
   });
 
-  test('of an invoice described "no route" fails in flight', async () => {
+  test('fails a send in flight if the invoice has the description "no route"', async () => {
     const send = await sandbox.run(
       lightningSend(await sandbox.invoice('2500sat', { description: 'no route' })),
     );
@@ -292,7 +292,7 @@ describe('a Lightning send', () => {
   });
 
   test.for(['deductNetworkFeesFromDest', 'deductServicepayFees', 'deductNetworkFees'])(
-    'cannot take fees out of an invoice (%s)',
+    'refuses to take fees out of an invoice with %s',
     async (flag) => {
       const answer = await sandbox.create(
         lightningSend(await sandbox.invoice('2500sat'), { [flag]: true }),
@@ -301,7 +301,7 @@ describe('a Lightning send', () => {
     },
   );
 
-  test('fails at confirmation if the balance has become too small since the quote', async () => {
+  test('fails a send at the confirmation if the balance became too small after the quote', async () => {
     const quote = async () =>
       (await sandbox.create(lightningSend(await sandbox.invoice('0.6')))).body.txnId;
     const [first, second] = [await quote(), await quote()];
@@ -312,7 +312,7 @@ describe('a Lightning send', () => {
     expect(await stateOf(first)).toBe('completed');
   });
 
-  test('above the balance is refused at the quote', async () => {
+  test('refuses a quote above the balance', async () => {
     const answer = await sandbox.create(lightningSend(await sandbox.invoice('1')));
     expect([answer.status, answer.body]).toEqual([
       400,
@@ -326,18 +326,20 @@ describe('a Lightning send', () => {
   const changeOne = (invoice: string): string =>
     invoice.slice(0, 40) + (invoice[40] === 'q' ? 'p' : 'q') + invoice.slice(41);
 
-  test.for([
-    { what: 'one character changed', change: changeOne },
-    { what: 'its end cut off', change: (invoice: string) => invoice.slice(0, -1) },
-    { what: 'no amount', change: () => foreign({ amountMsat: null }) },
-    { what: 'another network', change: () => foreign({ network: 'regtest' }) },
-    { what: 'nothing of an invoice', change: () => 'lntb' },
-  ])('of an invoice with $what is refused', async ({ change }) => {
+  test.for(
+    [
+      { what: 'one character changed', change: changeOne },
+      { what: 'its end cut off', change: (invoice: string) => invoice.slice(0, -1) },
+      { what: 'no amount', change: () => foreign({ amountMsat: null }) },
+      { what: 'a network other than its own', change: () => foreign({ network: 'regtest' }) },
+      { what: 'only its prefix', change: () => 'lntb' },
+    ].map((each) => [each.what, each] as const),
+  )('refuses an invoice with %s', async ([, { change }]) => {
     const answer = await sandbox.create(lightningSend(change(await sandbox.invoice('2500sat'))));
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
   });
 
-  test('of an expired invoice is refused', async () => {
+  test('refuses an expired invoice', async () => {
     const invoice = await sandbox.invoice('2500sat', { expiry: '10s' });
     await sandbox.advance('10s');
     const answer = await sandbox.create(lightningSend(invoice));

@@ -24,8 +24,8 @@ const usdtAddress = (chainId: string, walletCcy = 'USDT'): Promise<Answered> =>
     `/account/stablecoin-onchain-address?walletCcy=${walletCcy}&chainId=${chainId}`,
   );
 
-describe('an on-chain receive', () => {
-  test('has neither address nor page while quoted', async () => {
+describe('the sandbox on an on-chain receive', () => {
+  test('returns neither an address nor a page in a quote', async () => {
     const { body } = await sandbox.create(onchainReceive(0.005));
     expect(body).toMatchObject({
       txnState: 'quoted',
@@ -35,7 +35,7 @@ describe('an on-chain receive', () => {
     expect(body.sourceReq.reqDetails).toEqual({ address: null, invoicePageUrl: null });
   });
 
-  test('gets a testnet address, a BIP21 URI and a page at confirmation', async () => {
+  test('creates a testnet address, a BIP21 URI and a page at the confirmation', async () => {
     const txn = await sandbox.run(onchainReceive(0.005));
     const { address, invoice, ...rest } = txn.sourceReq.reqDetails;
     expect(txn.txnState).toBe('srcintent');
@@ -53,34 +53,33 @@ describe('an on-chain receive', () => {
     expect(other.sourceReq.reqDetails.address).not.toBe(address);
   });
 
-  test.for([
-    { amount: 0.005, confirmations: 1 },
-    { amount: 0.01, confirmations: 3 },
-    { amount: 0.1, confirmations: 6 },
-  ])(
-    'of $amount BTC is credited after $confirmations confirmations, ten minutes each',
-    async (row) => {
-      const txn = await sandbox.run(onchainReceive(row.amount));
-      expect((await sandbox.pay(txn.txnId)).body).toEqual({
-        txnId: txn.txnId,
-        txnState: 'srccreated',
-      });
-      await sandbox.advance(row.confirmations * 600_000 - 1);
-      await sandbox.renew();
-      expect([await sandbox.state(txn.txnId), await sandbox.balance('BTC')]).toEqual([
-        'srccreated',
-        [1, 1],
-      ]);
-      await sandbox.advance(1);
-      expect((await sandbox.get(txn.txnId)).body).toMatchObject({
-        txnState: 'completed',
-        sourceReq: { amtSettled: row.amount, reqStatus: '2' },
-        destReq: { amtSettled: row.amount, reqStatus: '2' },
-      });
-    },
-  );
+  test.for(
+    [
+      { amount: 0.005, confirmations: 1 },
+      { amount: 0.01, confirmations: 3 },
+      { amount: 0.1, confirmations: 6 },
+    ].map((each) => [each.amount, each.confirmations, each] as const),
+  )('credits a receive of %s BTC after %s confirmations of ten minutes each', async ([, , row]) => {
+    const txn = await sandbox.run(onchainReceive(row.amount));
+    expect((await sandbox.pay(txn.txnId)).body).toEqual({
+      txnId: txn.txnId,
+      txnState: 'srccreated',
+    });
+    await sandbox.advance(row.confirmations * 600_000 - 1);
+    await sandbox.renew();
+    expect([await sandbox.state(txn.txnId), await sandbox.balance('BTC')]).toEqual([
+      'srccreated',
+      [1, 1],
+    ]);
+    await sandbox.advance(1);
+    expect((await sandbox.get(txn.txnId)).body).toMatchObject({
+      txnState: 'completed',
+      sourceReq: { amtSettled: row.amount, reqStatus: '2' },
+      destReq: { amtSettled: row.amount, reqStatus: '2' },
+    });
+  });
 
-  test('is confirmed at once by mining, even block by block', async () => {
+  test('confirms a receive at once if blocks are mined', async () => {
     const txn = await sandbox.run(onchainReceive(0.01));
     await sandbox.pay(txn.sourceReq.reqDetails.invoice);
     expect((await sandbox.mine(2)).body.data).toEqual([
@@ -92,7 +91,7 @@ describe('an on-chain receive', () => {
     expect((await sandbox.mine(5)).body.data).toEqual([]);
   });
 
-  test('credits the paid amount, even if it differs from the requested one', async () => {
+  test('credits the paid amount, even if it differs from the requested amount', async () => {
     const txn = await sandbox.run(onchainReceive(0.005));
     await sandbox.pay(txn.sourceReq.reqDetails.address, '400000sat');
     await sandbox.mine(1);
@@ -104,7 +103,7 @@ describe('an on-chain receive', () => {
     expect(await sandbox.balance('BTC')).toEqual([1.004, 1.004]);
   });
 
-  test('expires with its address, to the millisecond, unless a payment was detected', async () => {
+  test('expires a receive to the millisecond, unless a payment was detected', async () => {
     const [unpaid, paid] = [
       await sandbox.run(onchainReceive(0.005)),
       await sandbox.run(onchainReceive(0.1)),
@@ -118,7 +117,7 @@ describe('an on-chain receive', () => {
     expect((await sandbox.pay(unpaid.sourceReq.reqDetails.address)).status).toBe(400);
   });
 
-  test('credits later payments to its address as deposits', async () => {
+  test('credits a payment to an expired address as a deposit', async () => {
     const txn = await sandbox.run(onchainReceive(0.005));
     await sandbox.advance(txn.sourceReq.expiresAt - (await now()));
     expect((await sandbox.pay(txn.sourceReq.reqDetails.address, '0.005')).body).toEqual({
@@ -136,7 +135,7 @@ describe('an on-chain receive', () => {
     ]);
   });
 
-  test('is paid by the automatic payer and then waits for blocks', async () => {
+  test('pays a receive by the automatic payer, which then waits for blocks', async () => {
     await sandbox.control('PUT', 'auto-pay', { after: '3s' });
     const txn = await sandbox.run(onchainReceive(0.005));
     await sandbox.advance('3s');
@@ -145,7 +144,7 @@ describe('an on-chain receive', () => {
     expect(await sandbox.state(txn.txnId)).toBe('completed');
   });
 
-  test('can be paid by another user of the service, each side with its own transaction', async () => {
+  test('records two transactions if a user pays the receive of another user', async () => {
     const txn = await sandbox.run(onchainReceive(0.005));
     const send = await sandbox.run(onchainSend(txn.sourceReq.reqDetails.address, 0.005));
     await sandbox.advance('2s');
@@ -162,8 +161,8 @@ describe('an on-chain receive', () => {
   });
 });
 
-describe('a permanent address', () => {
-  test('stays constant, with the right format for each chain', async () => {
+describe('the sandbox on permanent addresses', () => {
+  test('returns a constant address in the format of each chain', async () => {
     const [tron, eth] = await Promise.all(
       ['TRON', 'ETH'].map(async (chainId) => (await usdtAddress(chainId)).body),
     );
@@ -187,7 +186,7 @@ describe('a permanent address', () => {
     expect(await bitcoinAddress()).toBe(before);
   });
 
-  test('differs between accounts', async () => {
+  test('returns different addresses for different accounts', async () => {
     const child = await sandbox.login(
       (await sandbox.control('POST', 'accounts', { displayName: 'Child' })).body,
     );
@@ -200,13 +199,13 @@ describe('a permanent address', () => {
     'chainId=TRON',
     'walletCcy=BTC&chainId=TRON',
     'walletCcy=USDT&chainId=tron',
-  ])('of USDT is refused for ?%s', async (query) => {
+  ])('refuses a request for a USDT address with ?%s', async (query) => {
     expect((await sandbox.call('GET', `/account/stablecoin-onchain-address?${query}`)).status).toBe(
       400,
     );
   });
 
-  test('receives BTC repeatedly, credited on each confirmation', async () => {
+  test('credits repeated deposits of BTC, each after its confirmations', async () => {
     const address = await bitcoinAddress();
     await sandbox.pay(address, '0.001');
     await sandbox.pay(`bitcoin:${address}`, '0.02');
@@ -216,10 +215,12 @@ describe('a permanent address', () => {
     expect(await sandbox.balance('BTC')).toEqual([1.021, 1.021]);
   });
 
-  test.for([
-    { chain: 'TRON', after: 3_000 },
-    { chain: 'ETH', after: 15 * 60_000 },
-  ])('accepts USDT on $chain, credited after its time', async ({ chain, after }) => {
+  test.for(
+    [
+      { chain: 'TRON', after: 3_000 },
+      { chain: 'ETH', after: 15 * 60_000 },
+    ].map((each) => [each.chain, each] as const),
+  )('credits a deposit of USDT on %s after the time of the chain', async ([, { chain, after }]) => {
     const address = (await usdtAddress(chain)).body.data.staticOnchainAddress;
     expect((await sandbox.pay(address, '12.5')).body).toMatchObject({ ccy: 'USDT', amount: 12.5 });
     await sandbox.advance(after - 1);
@@ -228,7 +229,7 @@ describe('a permanent address', () => {
     expect(await sandbox.balance('USDT')).toEqual([10_012.5, 10_012.5]);
   });
 
-  test('needs an amount to be paid, and must belong to the service', async () => {
+  test('refuses to pay an address without an amount, or an address of another service', async () => {
     expect((await sandbox.pay(await bitcoinAddress())).status).toBe(400);
     expect((await sandbox.pay('tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', '0.1')).status).toBe(
       400,

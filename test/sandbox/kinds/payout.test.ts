@@ -48,8 +48,8 @@ const account = {
   institutionName: 'Vietcombank',
 };
 
-describe('a payout', () => {
-  test('costs the fiat amount in BTC, and its fee', async () => {
+describe('the sandbox on a payout', () => {
+  test('debits the fiat amount in BTC and a fee', async () => {
     const quote = (await sandbox.create(payout(500_000))).body;
     expect(quote).toMatchObject({
       fxRate: 2_500_000_000,
@@ -63,27 +63,29 @@ describe('a payout', () => {
     expect(await sandbox.balance('BTC')).toEqual([1, 0.999799]);
   });
 
-  test.for([
-    {
-      what: 'an instant one',
-      body: payout(500_000),
-      states: ['destsent', 'completed', 'completed'],
-    },
-    {
-      what: 'a standard one',
-      states: ['destsent', 'destsent', 'completed'],
-      body: payout(
-        100,
-        {
-          ccy: 'SGD',
-          method: 'sg-sgd-bank',
-          reqDetails: { ...account, institutionCode: '7171' },
-        },
-        {},
-        { sourceOfFunds: funds },
-      ),
-    },
-  ])('takes minutes or a day: $what', async ({ body, states }) => {
+  test.for(
+    [
+      {
+        what: 'an instant payout within minutes',
+        body: payout(500_000),
+        states: ['destsent', 'completed', 'completed'],
+      },
+      {
+        what: 'a standard payout within a day',
+        states: ['destsent', 'destsent', 'completed'],
+        body: payout(
+          100,
+          {
+            ccy: 'SGD',
+            method: 'sg-sgd-bank',
+            reqDetails: { ...account, institutionCode: '7171' },
+          },
+          {},
+          { sourceOfFunds: funds },
+        ),
+      },
+    ].map((each) => [each.what, each] as const),
+  )('completes %s', async ([, { body, states }]) => {
     const { txnId } = await sandbox.run(body);
     const seen: string[] = [];
     for (const by of ['5s', '10m', '1d']) {
@@ -95,7 +97,7 @@ describe('a payout', () => {
   });
 
   test.for(destinations)(
-    'is sent to %s in %s by %s',
+    'accepts a payout to %s in %s by %s',
     async ([country, ccy, method, type, number]) => {
       const { banks, mobiles } = (await institutions(country)).body;
       const [{ institutionCode, institutionName }] = type === 'bank' ? banks : mobiles;
@@ -118,7 +120,7 @@ describe('a payout', () => {
     );
   });
 
-  test('by the method `mobile` finds its country from the institution', async () => {
+  test('finds the country of the method `mobile` from the institution', async () => {
     const reqDetails = { ...account, acctNum: '+221771234567', institutionCode: 'WAVESN' };
     const answer = await sandbox.create(
       payout(1000, { ccy: 'XOF', method: 'mobile', reqDetails }, {}, { sourceOfFunds: funds }),
@@ -126,7 +128,7 @@ describe('a payout', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('needs the source of funds only if the sender is from another country', async () => {
+  test('requires the source of funds only if the sender is from another country', async () => {
     const abroad = {
       kyc: { type: 'business', details: { legalFullName: 'Acme GmbH', countryCode: 'DE' } },
     };
@@ -138,7 +140,7 @@ describe('a payout', () => {
   });
 
   // sourceOfFunds object: "all integers. Meaning of the code values: not shown."
-  test('accepts any integers as source of funds, and returns them', async () => {
+  test('accepts any integers as the source of funds, and returns them', async () => {
     const sourceOfFunds = { purpose: 0, source: -1, relationship: 10_001 };
     expect(
       (await sandbox.create(payout(1000, {}, {}, { sourceOfFunds }))).body.sourceOfFunds,
@@ -149,114 +151,116 @@ describe('a payout', () => {
     kyc: { type, details: { legalFullName: 'A', countryCode: 'VN', ...details } },
   });
   const detailed = (change: object): object => ({ reqDetails: { ...account, ...change } });
-  test.for([
-    {
-      what: 'no KYC of the sender',
-      body: payout(1000, {}, { kyc: undefined }),
-      message: /missing KYC: sourceReq/,
-    },
-    {
-      what: 'no KYC of the recipient',
-      body: payout(1000, { kyc: undefined }),
-      message: /missing KYC: destReq/,
-    },
-    {
-      what: 'another type of party',
-      body: payout(1000, kyc({}, 'robot')),
-      message: /destReq.kyc.type/,
-    },
-    {
-      what: 'no name',
-      body: payout(1000, kyc({ legalFullName: undefined })),
-      message: /legalFullName/,
-    },
-    {
-      what: 'a blank name',
-      body: payout(1000, {}, kyc({ legalFullName: ' ' })),
-      message: /sourceReq.kyc.*legalFullName/,
-    },
-    {
-      what: 'a country that does not exist',
-      body: payout(1000, kyc({ countryCode: 'XX' })),
-      message: /countryCode/,
-    },
-    {
-      what: 'a country in three letters',
-      body: payout(1000, kyc({ countryCode: 'VNM' })),
-      message: /countryCode/,
-    },
-    {
-      what: 'a phone number that is a number',
-      body: payout(1000, kyc({ contactNumber: 5 })),
-      message: /contactNumber/,
-    },
-    {
-      what: 'a phone number without its country',
-      body: payout(1000, {}, kyc({ contactNumber: '0912 345 678' })),
-      message: /contactNumber/,
-    },
-    {
-      what: 'an institution of another country',
-      body: payout(1000, detailed({ institutionCode: '7171' })),
-      message: /invalid institution code/,
-    },
-    {
-      what: 'no institution',
-      body: payout(1000, detailed({ institutionCode: undefined })),
-      message: /institutionCode/,
-    },
-    {
-      what: 'no account',
-      body: payout(1000, detailed({ acctNum: undefined })),
-      message: /acctNum/,
-    },
-    {
-      what: 'no account holder',
-      body: payout(1000, detailed({ acctName: undefined })),
-      message: /acctName/,
-    },
-    {
-      what: 'a method of another currency',
-      body: payout(1000, { ccy: 'USD' }),
-      message: /unsupported country or method/,
-    },
-    { what: 'an unknown method', body: payout(1000, { method: 'eur-bank' }), message: /no way/ },
-    {
-      what: 'the amount on the source',
-      body: payout(1000, { amtRequested: undefined }, { amtRequested: 0.1 }),
-      message: /destReq.amtRequested/,
-    },
-    { what: 'a fraction of a dong', body: payout(1000.5), message: /amtRequested/ },
-    {
-      what: 'a source of funds in words',
-      body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, purpose: 'gift' } }),
-      message: /sourceOfFunds.purpose/,
-    },
-    {
-      what: 'a source of funds in fractions',
-      body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, source: 1.5 } }),
-      message: /sourceOfFunds.source/,
-    },
-    {
-      what: 'half a source of funds',
-      body: payout(1000, {}, {}, { sourceOfFunds: { purpose: 1 } }),
-      message: /sourceOfFunds/,
-    },
-    {
-      what: 'a mobile number of another country',
-      message: /country code 254/,
-      body: payout(
-        1000,
-        {
-          ccy: 'KES',
-          method: 'ke-kes-mobile',
-          reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+84912345678' },
-        },
-        {},
-        { sourceOfFunds: funds },
-      ),
-    },
-  ])('with $what is a bad request', async ({ body, message }) => {
+  test.for(
+    [
+      {
+        what: 'no KYC of the sender',
+        body: payout(1000, {}, { kyc: undefined }),
+        message: /missing KYC: sourceReq/,
+      },
+      {
+        what: 'no KYC of the recipient',
+        body: payout(1000, { kyc: undefined }),
+        message: /missing KYC: destReq/,
+      },
+      {
+        what: 'an unknown type of party',
+        body: payout(1000, kyc({}, 'robot')),
+        message: /destReq.kyc.type/,
+      },
+      {
+        what: 'no recipient name',
+        body: payout(1000, kyc({ legalFullName: undefined })),
+        message: /legalFullName/,
+      },
+      {
+        what: 'a blank sender name',
+        body: payout(1000, {}, kyc({ legalFullName: ' ' })),
+        message: /sourceReq.kyc.*legalFullName/,
+      },
+      {
+        what: 'an unknown country',
+        body: payout(1000, kyc({ countryCode: 'XX' })),
+        message: /countryCode/,
+      },
+      {
+        what: 'a country code of three letters',
+        body: payout(1000, kyc({ countryCode: 'VNM' })),
+        message: /countryCode/,
+      },
+      {
+        what: 'a phone number of the wrong type',
+        body: payout(1000, kyc({ contactNumber: 5 })),
+        message: /contactNumber/,
+      },
+      {
+        what: 'a phone number without a country code',
+        body: payout(1000, {}, kyc({ contactNumber: '0912 345 678' })),
+        message: /contactNumber/,
+      },
+      {
+        what: 'an institution of another country',
+        body: payout(1000, detailed({ institutionCode: '7171' })),
+        message: /invalid institution code/,
+      },
+      {
+        what: 'no institution',
+        body: payout(1000, detailed({ institutionCode: undefined })),
+        message: /institutionCode/,
+      },
+      {
+        what: 'no account number',
+        body: payout(1000, detailed({ acctNum: undefined })),
+        message: /acctNum/,
+      },
+      {
+        what: 'no account holder',
+        body: payout(1000, detailed({ acctName: undefined })),
+        message: /acctName/,
+      },
+      {
+        what: 'a method of another currency',
+        body: payout(1000, { ccy: 'USD' }),
+        message: /unsupported country or method/,
+      },
+      { what: 'an unknown method', body: payout(1000, { method: 'eur-bank' }), message: /no way/ },
+      {
+        what: 'the amount on the source side',
+        body: payout(1000, { amtRequested: undefined }, { amtRequested: 0.1 }),
+        message: /destReq.amtRequested/,
+      },
+      { what: 'a fraction of a dong', body: payout(1000.5), message: /amtRequested/ },
+      {
+        what: 'a source of funds as text',
+        body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, purpose: 'gift' } }),
+        message: /sourceOfFunds.purpose/,
+      },
+      {
+        what: 'a fractional source of funds',
+        body: payout(1000, {}, {}, { sourceOfFunds: { ...funds, source: 1.5 } }),
+        message: /sourceOfFunds.source/,
+      },
+      {
+        what: 'an incomplete source of funds',
+        body: payout(1000, {}, {}, { sourceOfFunds: { purpose: 1 } }),
+        message: /sourceOfFunds/,
+      },
+      {
+        what: 'a mobile number of another country',
+        message: /country code 254/,
+        body: payout(
+          1000,
+          {
+            ccy: 'KES',
+            method: 'ke-kes-mobile',
+            reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+84912345678' },
+          },
+          {},
+          { sourceOfFunds: funds },
+        ),
+      },
+    ].map((each) => [each.what, each] as const),
+  )('refuses a payout with %s', async ([, { body, message }]) => {
     const answer = await sandbox.create(body);
     expect([answer.status, answer.body.error, answer.body.message]).toEqual([
       400,
@@ -265,27 +269,29 @@ describe('a payout', () => {
     ]);
   });
 
-  test('above the balance is refused', async () => {
+  test('refuses a payout above the balance', async () => {
     const answer = await sandbox.create(payout(3_000_000_000));
     expect([answer.status, answer.body.error]).toEqual([400, 'insufficient balance']);
   });
 
-  test.for([
-    { what: 'an account', body: payout(1000, detailed({ acctNum: '0000000000' })) },
-    {
-      what: 'a mobile number',
-      body: payout(
-        1000,
-        {
-          ccy: 'KES',
-          method: 'ke-kes-mobile',
-          reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+254000000000' },
-        },
-        {},
-        { sourceOfFunds: funds },
-      ),
-    },
-  ])('to $what of zeroes is returned, and nothing is deducted', async ({ body }) => {
+  test.for(
+    [
+      { what: 'an account number', body: payout(1000, detailed({ acctNum: '0000000000' })) },
+      {
+        what: 'a mobile number',
+        body: payout(
+          1000,
+          {
+            ccy: 'KES',
+            method: 'ke-kes-mobile',
+            reqDetails: { ...account, institutionCode: 'MPESA', acctNum: '+254000000000' },
+          },
+          {},
+          { sourceOfFunds: funds },
+        ),
+      },
+    ].map((each) => [each.what, each] as const),
+  )('returns a payout to %s of zeroes, and deducts nothing', async ([, { body }]) => {
     const { txnId } = await sandbox.run(body);
     await sandbox.advance('5s');
     expect(await sandbox.state(txnId)).toBe('destsent');
@@ -294,7 +300,7 @@ describe('a payout', () => {
   });
 });
 
-describe('the institution look-up', () => {
+describe('the sandbox list of institutions', () => {
   test('distinguishes banks and mobile-money services', async () => {
     const { body } = await institutions('NG');
     expect(body.banks).toContainEqual({
@@ -309,11 +315,11 @@ describe('the institution look-up', () => {
     });
   });
 
-  test('is empty for a country without payouts', async () => {
+  test('returns no institutions for a country without payouts', async () => {
     expect((await institutions('DE')).body).toEqual({ banks: [], mobiles: [] });
   });
 
-  test('refuses an invalid country code', async () => {
+  test('refuses an invalid country code in a request for institutions', async () => {
     expect((await institutions('Vietnam')).status).toBe(400);
   });
 });

@@ -288,10 +288,13 @@ const seen: Readonly<Partial<Record<LiveShapeName, readonly [look: Look, answer:
   ],
 };
 
-describe('the live shape', () => {
-  test.for(Object.entries(seen))('%s is applied to answers', async ([name, [look, expected]]) => {
-    expect(await look(await shaped([name]))).toEqual(expected);
-  });
+describe('a live shape of the sandbox', () => {
+  test.for(Object.entries(seen))(
+    'applies the live shape %s to answers',
+    async ([name, [look, expected]]) => {
+      expect(await look(await shaped([name]))).toEqual(expected);
+    },
+  );
 
   test.for<{ name: string; events: (string | undefined)[]; header: string }>([
     {
@@ -314,7 +317,7 @@ describe('the live shape', () => {
       events: ['POST quoted', 'POST completed', 'POST completed'],
       header: 'x-signature',
     },
-  ])('$name changes the delivery of events', async ({ name, events, header }) => {
+  ])('applies the live shape $name to webhooks', async ({ name, events, header }) => {
     const receiver = await startReceiver();
     cleanups.push(() => receiver.close());
     const { sandbox, client } = await serve({ allowHttpCallbacks: true, liveShapes: [name] });
@@ -335,7 +338,7 @@ describe('the live shape', () => {
       expect(headers[header]).toBe(hmac('secret', raw));
   });
 
-  test('of every name is tested here', () => {
+  test('has a test for every live shape', () => {
     const delivered = [
       'webhook-put',
       'webhook-final-only',
@@ -345,7 +348,7 @@ describe('the live shape', () => {
     expect([...Object.keys(seen), ...delivered].toSorted()).toEqual([...shapeNames].toSorted());
   });
 
-  test('"all" applies every combinable shape, and an unknown name is refused with the list of shapes', async () => {
+  test('applies every combinable shape as "all", and lists the shapes if a name is unknown', async () => {
     const client = await shaped(['all']);
     expect(await client.token()).toEqual({
       resultStatus: 'success',
@@ -361,7 +364,7 @@ test.for([
   ['PUT', 'final', ['PUT completed']],
   ['POST', 'every', ['POST quoted', 'POST completed']],
 ] as const)(
-  'the options of the sandbox deliver by %s %s states',
+  'the sandbox delivers webhooks by %s if webhookEvents is %s',
   async ([webhookMethod, webhookEvents, events]) => {
     const receiver = await startReceiver();
     cleanups.push(() => receiver.close());

@@ -18,8 +18,8 @@ afterAll(() => sandbox.close());
 
 const paths = (document: string): string[] => Object.keys(JSON.parse(document).paths);
 
-describe('the description', () => {
-  test('has every endpoint of the service', () => {
+describe('the OpenAPI description of the sandbox', () => {
+  test('contains every endpoint of the service', () => {
     const described = paths(text);
     const served = endpoints({ allowSignatureReuse: false }).flatMap(({ path }) => {
       const plain = path.replace(/:(\w+)/g, '{$1}');
@@ -42,7 +42,7 @@ describe('the description', () => {
     expect(ids.length).toBeGreaterThan(18);
   });
 
-  test('has no broken references', () => {
+  test('contains no broken references', () => {
     const { components } = JSON.parse(text);
     const names = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name = '']) => name);
     expect(names.filter((name) => !(name in components.schemas))).toEqual([]);
@@ -76,7 +76,7 @@ describe('the description', () => {
     expect(statuses).toMatchObject({ schema: { type: 'array' }, explode: false });
   });
 
-  test('has the name of the brand', async () => {
+  test('uses the configured service name', async () => {
     const acme = await fresh({ maker: 'acme' });
     const document = (await acme.root('/openapi.json')).text;
     expect(document).toContain('acmepayFees');
@@ -86,7 +86,7 @@ describe('the description', () => {
   });
 });
 
-describe('the check', () => {
+describe('the OpenAPI check of answers', () => {
   const exchangeOf = (target: string, body: unknown, more: Partial<Exchange> = {}): Exchange => ({
     method: 'GET',
     target,
@@ -96,7 +96,7 @@ describe('the check', () => {
   });
   const transaction = '/api/v2/transaction/some-id';
 
-  test('accepts the answers of the service', async () => {
+  test('accepts the answers of the sandbox', async () => {
     const { body } = await sandbox.create(lightningReceive(0.001));
     expect(() => openApiCheck(text)(exchangeOf(transaction, body))).not.toThrow();
   });
@@ -120,15 +120,15 @@ describe('the check', () => {
   });
 
   test.for<[string, Exchange]>([
-    ['a field too many', exchangeOf('/api/v2/webhook', { data: [], total: 0 })],
+    ['an unspecified field', exchangeOf('/api/v2/webhook', { data: [], total: 0 })],
     [
-      'a status that is not described',
+      'an unspecified status',
       exchangeOf('/api/v2/webhook', { error: 'not found' }, { status: 404 }),
     ],
-    ['another error text', exchangeOf('/api/v2/webhook', { error: 'no' }, { status: 401 })],
-    ['a path that is not described', exchangeOf('/api/v2/secret', {})],
+    ['an unspecified error text', exchangeOf('/api/v2/webhook', { error: 'no' }, { status: 401 })],
+    ['an unspecified path', exchangeOf('/api/v2/secret', {})],
     [
-      'a body that should have been refused',
+      'a body that the sandbox should have refused',
       exchangeOf(
         '/api/v2/webhook',
         { id: '1', callback: 'https://a.example', createdAt: 1 },
@@ -139,7 +139,7 @@ describe('the check', () => {
     expect(() => openApiCheck(text)(exchange)).toThrow('answered');
   });
 
-  test('covers the answers of every test: no test starts a sandbox without it', () => {
+  test('runs in every test that starts a sandbox', () => {
     const folder = resolve(import.meta.dirname, '../..');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),

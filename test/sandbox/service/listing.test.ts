@@ -77,8 +77,8 @@ const asked = fc.record({
   page: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 1000 })),
 });
 
-describe('a list of many thousands', () => {
-  test('is identical in pages and as a whole', async () => {
+describe('the sandbox list of many thousands of transactions', () => {
+  test('returns page by page exactly the transactions that match the filters', async () => {
     const at = (index: number): number => (all[0]?.at ?? 0) + 1000 * index;
     await fc.assert(
       fc.asyncProperty(asked, async ({ from, length, limit, page, ...filters }) => {
@@ -113,7 +113,7 @@ describe('a list of many thousands', () => {
     );
   }, 60_000);
 
-  test('counts each transaction once, whatever its state', async () => {
+  test('counts each transaction once after a change of its state', async () => {
     const { txnId } = (await client.create(swap(1, 'USDT', 'USD'))).body;
     await client.cancel(txnId);
     const { pagination } = await list({ time: '1d', txnStatuses: 'usercanceled' });

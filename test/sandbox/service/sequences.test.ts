@@ -128,7 +128,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   swap: [...quoted, 'quoted>completed', 'quoted>failed', 'quoted>rejected', 'quoted>error'],
 };
 
-describe('any sequence of calls', () => {
+describe('the sandbox on any sequence of calls', () => {
   test('keeps the books balanced, the states valid, and every reference and movement unique', async () => {
     const seen = new Set<string>();
     const whole = fc.tuple(fc.nat(), fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }));

@@ -17,8 +17,8 @@ const amounts = async (): Promise<Record<string, number>> => {
   return Object.fromEntries(wallets.map(({ ccy, amount }) => [ccy, amount]));
 };
 
-describe('a swap', () => {
-  test('executes at once, its fee on top of the source amount', async () => {
+describe('the sandbox on a swap', () => {
+  test('executes a swap at once, with its fee on top of the source amount', async () => {
     const txn = await sandbox.run(swap(25, 'USDT', 'BTC'));
     expect(txn).toMatchObject({
       txnState: 'completed',
@@ -35,7 +35,7 @@ describe('a swap', () => {
     expect(await amounts()).toMatchObject({ USDT: 9974.9375, BTC: 1.00025 });
   });
 
-  test('credits exactly the amount requested on the destination', async () => {
+  test('credits exactly the amount requested on the destination side', async () => {
     const txn = await sandbox.run({
       sourceReq: { ccy: 'BTC', method: 'servicepay' },
       destReq: { ccy: 'VND', method: 'servicepay', amtRequested: 500_001 },
@@ -50,7 +50,7 @@ describe('a swap', () => {
     expect(await amounts()).toMatchObject({ EUR: 9 });
   });
 
-  test('fails at confirmation if the balance has become too small since the quote', async () => {
+  test('fails a swap at the confirmation if the balance became too small after the quote', async () => {
     const quotes = await Promise.all([1, 2].map(() => sandbox.create(swap(6000, 'USDT', 'USD'))));
     const states = [];
     for (const { body } of quotes) states.push((await sandbox.confirm(body.txnId)).body.txnState);
@@ -59,8 +59,8 @@ describe('a swap', () => {
   });
 });
 
-describe('a quote', () => {
-  test('expires, and then confirmation fails with code 2005', async () => {
+describe('the sandbox on a quote', () => {
+  test('answers the confirmation of an expired quote with code 2005', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     await sandbox.advance('60s');
     const late = await sandbox.confirm(body.txnId);
@@ -76,7 +76,7 @@ describe('a quote', () => {
     expect((await sandbox.get(body.txnId)).body.txnState).toBe('expired');
   });
 
-  test('is cancelled by its user, and then neither confirmed nor cancelled', async () => {
+  test('refuses to confirm or cancel a cancelled quote', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     expect((await sandbox.cancel(body.txnId)).body.txnState).toBe('usercanceled');
     for (const answer of [await sandbox.confirm(body.txnId), await sandbox.cancel(body.txnId)]) {
@@ -85,7 +85,7 @@ describe('a quote', () => {
     expect(await amounts()).toMatchObject({ USDT: 10_000, USD: 5_000 });
   });
 
-  test('is confirmed once by concurrent requests', async () => {
+  test('confirms a quote once if concurrent requests confirm it', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => sandbox.confirm(body.txnId)),
@@ -94,7 +94,7 @@ describe('a quote', () => {
     expect(await amounts()).toMatchObject({ USD: 5_001 });
   });
 
-  test('requires a content type to be confirmed, although it has no body', async () => {
+  test('requires a content type for a confirmation, although it has no body', async () => {
     const { body } = await sandbox.create(swap(1, 'USDT', 'USD'));
     const answer = await sandbox.call('PUT', `/transaction/${body.txnId}/confirm`, undefined, {
       'content-type': '',
@@ -103,7 +103,7 @@ describe('a quote', () => {
     expect((await sandbox.get(body.txnId)).body.txnState).toBe('quoted');
   });
 
-  test('accepts a reference once', async () => {
+  test('accepts a reference only once', async () => {
     const first = await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'r' }));
     const second = await sandbox.create(lightningReceive(0.1, { extRefId: 'r' }));
     expect([first.status, second.status, second.body]).toEqual([
@@ -113,34 +113,34 @@ describe('a quote', () => {
     ]);
   });
 
-  test('is also created at the path with a trailing slash', async () => {
+  test('creates a quote also at the path with a trailing slash', async () => {
     expect((await sandbox.call('POST', '/transaction/', swap(1, 'USDT', 'USD'))).status).toBe(200);
   });
 
-  test.for(['GET', 'PUT'])('with an unknown id is not found (%s)', async (method) => {
+  test.for(['GET', 'PUT'])('answers %s for an unknown transaction id with 404', async (method) => {
     const path = '/transaction/00000000-0000-4000-8000-000000000000';
     const answer = await sandbox.call(method, method === 'GET' ? path : `${path}/confirm`);
     expect([answer.status, answer.body]).toEqual([404, { error: 'not found' }]);
   });
 });
 
-describe('a creation', () => {
+describe('the sandbox on a create request', () => {
   const source = { ccy: 'USDT', method: 'servicepay' };
   const one = { ...source, amtRequested: 1 };
   const dest = { ccy: 'USD', method: 'servicepay' };
   const withAmount = (literal: string): string =>
     `{"sourceReq":{"ccy":"USDT","method":"servicepay","amtRequested":${literal}},"destReq":${JSON.stringify(dest)}}`;
 
-  test.for<{ what: string; body: unknown }>([
-    { what: 'no body', body: '' },
+  const bad: readonly { what: string; body: unknown }[] = [
+    { what: 'an empty body', body: '' },
     { what: 'broken JSON', body: '{"sourceReq":' },
-    { what: 'an array', body: [] },
+    { what: 'an array as the body', body: [] },
     { what: 'no destination', body: { sourceReq: source } },
-    { what: 'a side that is a number', body: { sourceReq: 5, destReq: dest } },
+    { what: 'a number instead of a side', body: { sourceReq: 5, destReq: dest } },
     { what: 'an unknown currency', body: { sourceReq: { ...one, ccy: 'XYZ' }, destReq: dest } },
     { what: 'an unknown method', body: { sourceReq: one, destReq: { ...dest, method: 'cash' } } },
     {
-      what: "another maker's method",
+      what: 'the method name of another service',
       body: { sourceReq: { ...one, method: 'acmepay' }, destReq: dest },
     },
     { what: 'no amount', body: { sourceReq: source, destReq: dest } },
@@ -150,52 +150,59 @@ describe('a creation', () => {
       body: { sourceReq: one, destReq: { ...dest, ccy: 'USDT' } },
     },
     { what: 'an amount as text', body: withAmount('"1"') },
-    { what: 'nothing', body: withAmount('0') },
-    { what: 'less than nothing', body: withAmount('-1') },
-    { what: 'seven decimals of USDT', body: withAmount('1.0000001') },
-    { what: 'decimals beyond those of a double', body: withAmount('1.00000000000000000001') },
-    { what: 'an amount too small to change', body: withAmount('0.000001') },
-    { what: 'an enormous amount', body: withAmount('1e30') },
-    { what: 'an absurd amount', body: withAmount('1e400') },
-    { what: 'a reference that is a number', body: { ...swap(1, 'USDT', 'USD'), extRefId: 5 } },
+    { what: 'an amount of zero', body: withAmount('0') },
+    { what: 'a negative amount', body: withAmount('-1') },
+    { what: 'seven decimals in an amount of USDT', body: withAmount('1.0000001') },
     {
-      what: 'a reference with a character that ends texts',
+      what: 'more decimals in an amount than a double has',
+      body: withAmount('1.00000000000000000001'),
+    },
+    { what: 'an amount that is too small to convert', body: withAmount('0.000001') },
+    { what: 'an amount of 1e30', body: withAmount('1e30') },
+    { what: 'an amount of 1e400', body: withAmount('1e400') },
+    { what: 'a number as the reference', body: { ...swap(1, 'USDT', 'USD'), extRefId: 5 } },
+    {
+      what: 'a null character in the reference',
       body: swap(1, 'USDT', 'USD', { extRefId: 'a\0b' }),
     },
-    { what: 'a note with such a character', body: swap(1, 'USDT', 'USD', { note: 'a\0b' }) },
+    { what: 'a null character in the note', body: swap(1, 'USDT', 'USD', { note: 'a\0b' }) },
     { what: 'an empty reference', body: swap(1, 'USDT', 'USD', { extRefId: '' }) },
     {
-      what: 'a receive with the amount on the source',
+      what: 'the amount of a receive on the source side',
       body: {
         sourceReq: { ccy: 'BTC', method: 'lightning', amtRequested: 1 },
         destReq: { ccy: 'BTC', method: 'servicepay' },
       },
     },
     {
-      what: 'a receive of nine decimals',
+      what: 'nine decimals in the amount of a receive',
       body: JSON.stringify(lightningReceive(7)).replace('7', '0.000000001'),
     },
     {
-      what: 'a receive of another currency over Lightning',
+      what: 'a currency other than BTC over Lightning',
       body: {
         sourceReq: { ccy: 'USDT', method: 'lightning' },
         destReq: { ccy: 'USDT', method: 'servicepay', amtRequested: 1 },
       },
     },
     {
-      what: 'a Lightning send without an invoice',
+      what: 'no invoice for a Lightning send',
       body: {
         sourceReq: { ccy: 'BTC', method: 'servicepay' },
         destReq: { ccy: 'BTC', method: 'lightning', reqDetails: {} },
       },
     },
-  ])('of $what is a bad request', async ({ body }) => {
-    const answer = await sandbox.call('POST', '/transaction', body);
-    expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
-    expect((await sandbox.call('GET', '/transaction')).body.pagination.total).toBe(0);
-  });
+  ];
+  test.for(bad.map((each) => [each.what, each] as const))(
+    'refuses a create request with %s',
+    async ([, { body }]) => {
+      const answer = await sandbox.call('POST', '/transaction', body);
+      expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
+      expect((await sandbox.call('GET', '/transaction')).body.pagination.total).toBe(0);
+    },
+  );
 
-  test('accepts every digit of its currency', async () => {
+  test('accepts every decimal of the currency', async () => {
     const { body } = await sandbox.call('POST', '/transaction', withAmount('9.999999'));
     expect(body.sourceReq.amtRequested).toBe(9.999999);
   });
@@ -209,7 +216,7 @@ describe('a creation', () => {
     expect((await sandbox.create(swap(1, 'USDT', 'USD', { colour: 'green' }))).status).toBe(200);
   });
 
-  test('with an amount and an invoice is a bad request', async () => {
+  test('refuses a create request with both an amount and an invoice', async () => {
     const body = JSON.stringify(lightningSend(await sandbox.invoice('1000sat')));
     const answer = await sandbox.call(
       'POST',
@@ -220,13 +227,13 @@ describe('a creation', () => {
   });
 });
 
-describe('the list', () => {
+describe('the sandbox list of transactions', () => {
   const list = async (query = '') => (await sandbox.call('GET', `/transaction${query}`)).body;
   /** Without the receives of the first balances, which have no reference. */
   const refs = async (query: string): Promise<string[]> =>
     (await list(query)).data.flatMap(({ extRefId }: { extRefId?: string }) => extRefId ?? []);
 
-  test('has abbreviated sides, the newest first, and the total number', async () => {
+  test('returns transactions with abbreviated sides, the newest first, and their total number', async () => {
     await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'a' }));
     await sandbox.run(swap(2, 'USDT', 'USD', { extRefId: 'b' }));
     const { data, pagination } = await list();
@@ -253,10 +260,12 @@ describe('the list', () => {
     expect(data[1].extRefId).toBe('a');
   });
 
-  test.for([
-    { filter: 'plain', query: '' },
-    { filter: 'of a state', query: '&txnStatuses=quoted' },
-  ])('covers everything once, page by page ($filter)', async ({ query }) => {
+  test.for(
+    [
+      { filter: 'without a filter', query: '' },
+      { filter: 'with a filter by state', query: '&txnStatuses=quoted' },
+    ].map((each) => [each.filter, each] as const),
+  )('contains each transaction once over all pages %s', async ([, { query }]) => {
     for (let i = 0; i < 7; i += 1)
       await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: `r${i}` }));
     const pages = await Promise.all(
@@ -265,7 +274,7 @@ describe('the list', () => {
     expect(pages).toEqual([['r6', 'r5', 'r4'], ['r3', 'r2', 'r1'], ['r0'], []]);
   });
 
-  test('filters by state and method, several values by comma or repetition', async () => {
+  test('filters by state and method, with several values by comma or repetition', async () => {
     await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'quoted' }));
     await sandbox.run(swap(1, 'USDT', 'USD', { extRefId: 'swapped' }));
     await sandbox.run(lightningReceive(0.1, { extRefId: 'received' }));
@@ -290,7 +299,7 @@ describe('the list', () => {
     expect(await refs('?unknown=a?b&destMethods=lightning')).toEqual(['sent']);
   });
 
-  test('shows the last seven days by default', async () => {
+  test('returns the last seven days by default', async () => {
     await sandbox.create(swap(1, 'USDT', 'USD', { extRefId: 'old' }));
     const created = (await list()).data[0].createdAt;
     await sandbox.advance('8d');
@@ -318,7 +327,7 @@ describe('the list', () => {
     ['2031-05-17T10:00:00.001', false],
     ['2031-05-17T09:00-0200', false],
     ['2031-05-18', false],
-  ] as const)('reads startTime=%s, in UTC without a time zone', async ([from, isListed]) => {
+  ] as const)('reads startTime=%s in UTC unless it has a time zone', async ([from, isListed]) => {
     const later = await fresh({ now: () => Date.UTC(2031, 4, 17, 10) });
     await later.create(swap(1, 'USDT', 'USD'));
     const { data } = (await later.call('GET', `/transaction?time=other&startTime=${from}`)).body;
@@ -326,7 +335,7 @@ describe('the list', () => {
     await later.close();
   });
 
-  test("keeps its order if the machine's clock is set back", async () => {
+  test('keeps its order if the machine clock is set back', async () => {
     let machine = Date.now();
     const stepping = await fresh({ now: () => machine });
     await stepping.control('POST', 'clock/thaw');
@@ -339,7 +348,7 @@ describe('the list', () => {
     await stepping.close();
   });
 
-  test('has at most a hundred transactions per page', async () => {
+  test('contains at most 100 transactions per page', async () => {
     expect((await list('?limit=5000')).pagination.limit).toBe(100);
   });
 
@@ -356,18 +365,18 @@ describe('the list', () => {
     'time=other&startTime=yesterday',
     'time=other&endTime=2026-13-01',
     'time=other&startTime=2026-02-30',
-  ])('refuses ?%s', async (query) => {
+  ])('refuses the query ?%s', async (query) => {
     expect((await sandbox.call('GET', `/transaction?${query}`)).status).toBe(400);
   });
 });
 
-describe('other requests', () => {
-  test('rates name both currencies', async () => {
+describe('the sandbox on other requests', () => {
+  test('names both currencies of each exchange rate', async () => {
     const { data } = (await sandbox.call('GET', '/rate')).body;
     expect(data).toMatchObject({ BTCUSD: 100_000, BTCVND: 2_500_000_000, USDTUSD: 1 });
   });
 
-  test('use the name of the brand on the wire', async () => {
+  test('uses the configured service name on the wire', async () => {
     const acme = await fresh({ maker: 'acme' });
     const { status, body } = await acme.create({
       sourceReq: { ccy: 'USDT', method: 'acmepay', amtRequested: 1 },
@@ -382,7 +391,7 @@ describe('other requests', () => {
     await acme.close();
   });
 
-  test('a reset deletes all data, but keeps the credentials', async () => {
+  test('keeps the credentials and deletes all data at a reset', async () => {
     await sandbox.run(swap(1, 'USDT', 'USD'));
     await sandbox.advance('1d');
     await sandbox.control('POST', 'reset');
@@ -395,12 +404,12 @@ describe('other requests', () => {
     expect((await sandbox.control('GET', 'clock')).body.frozen).toBe(false);
   });
 
-  test('an unknown path is not found', async () => {
+  test('answers 404 for an unknown path', async () => {
     expect((await sandbox.call('GET', '/nothing')).body).toEqual({ error: 'not found' });
     expect((await sandbox.call('DELETE', '/transaction')).status).toBe(404);
   });
 
-  test('HEAD is answered wherever GET is, with the headers of GET', async () => {
+  test('answers HEAD like GET, with equal headers', async () => {
     const status = async (path: string, headers = sandbox.headers()): Promise<number> =>
       (await sandbox.send(new Request(`${sandbox.url}/api/v2${path}`, { method: 'HEAD', headers })))
         .status;

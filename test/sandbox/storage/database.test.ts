@@ -36,7 +36,7 @@ const keys = () =>
     .all(v.object({ key: v.string() }), 'SELECT key FROM setting ORDER BY key')
     .map(({ key }) => key);
 
-test('a new file and its log are accessible only to their owner', async () => {
+test('the sandbox store makes a new file and its log accessible only to their owner', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svcpay-store-'));
   const opened = openStore({
     file: join(folder, 'sandbox.db'),
@@ -52,15 +52,15 @@ test('a new file and its log are accessible only to their owner', async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe('the store', () => {
-  test('carries out jobs that arrive together, each in its own commit', async () => {
+describe('the sandbox store', () => {
+  test('commits each of 50 concurrent jobs separately', async () => {
     const names = Array.from({ length: 50 }, (_, i) => `k${10 + i}`);
     expect(await Promise.all(names.map((name) => store.write(put(name))))).toEqual(names);
     expect(keys()).toEqual(names);
     expect(commits).toBe(50);
   });
 
-  test('rolls back a job that throws and keeps the others', async () => {
+  test('rolls back a job that throws, and keeps the other jobs', async () => {
     const failing = store.write(() => {
       put('b')();
       throw new RangeError('no');
@@ -74,14 +74,14 @@ describe('the store', () => {
     expect(keys()).toEqual(['a', 'c']);
   });
 
-  test('rolls back and answers no request if the books are unbalanced before the commit', async () => {
+  test('rolls back a job and rejects its request if the books are unbalanced before the commit', async () => {
     booksAreWrong = true;
     const results = await Promise.allSettled([store.write(put('a')), store.write(put('b'))]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(keys()).toEqual([]);
   });
 
-  test('rolls back a part of a job', async () => {
+  test('rolls back a failed part of a job, and keeps the rest', async () => {
     await store.write(() => {
       put('a')();
       expect(() =>
@@ -94,7 +94,7 @@ describe('the store', () => {
     expect(keys()).toEqual(['a']);
   });
 
-  test('rolls back only the inner one of nested savepoints', async () => {
+  test('rolls back only the inner of two nested savepoints', async () => {
     await store.write(() => {
       expect(() =>
         store.attempt(() => {
@@ -120,7 +120,7 @@ const { step } = fc.letrec<{ step: Step }>((tie) => ({
   ),
 }));
 
-test('failed parts of a job leave nothing, however they are nested', async () => {
+test('the sandbox store rolls back failed parts of a job at any depth of nesting', async () => {
   let last = 100_000;
   /** Carries the steps out, and tells what must be there afterwards. */
   const runDueActions = (steps: readonly Step[]): string[] =>

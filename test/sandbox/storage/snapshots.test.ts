@@ -34,8 +34,8 @@ afterEach(async () => {
 const list = async (): Promise<string> =>
   (await client.call('GET', '/transaction?time=other')).text;
 
-describe('a snapshot', () => {
-  test('restores money, transactions, accounts, webhooks and time', async () => {
+describe('the sandbox on a snapshot', () => {
+  test('restores money, transactions, accounts, webhooks and time from a snapshot', async () => {
     const shop = await sandbox.account('Shop');
     await client.call('POST', '/webhook', { callback: 'https://example.com/', secret: 'secret' });
     const txn = await client.run(lightningReceive(0.001));
@@ -62,7 +62,7 @@ describe('a snapshot', () => {
     expect((await connect(fetch, sandbox.url, shop)).accountId).toBe(shop.accountId);
   });
 
-  test('restores due work, which is then carried out once', async () => {
+  test('restores due work from a snapshot, and runs it once', async () => {
     const txn = await client.run(lightningSend(await sandbox.invoice('1000sat')));
     await sandbox.snapshots.save('in-flight');
     for (const round of [1, 2]) {
@@ -78,7 +78,7 @@ describe('a snapshot', () => {
     ).toBe(2);
   });
 
-  test('is replaced by another of its name, and can be removed', async () => {
+  test('replaces a snapshot of an equal name, and removes a snapshot', async () => {
     await sandbox.snapshots.save('a');
     await client.run(swap(10, 'USDT', 'USD'));
     await sandbox.snapshots.save('b');
@@ -96,7 +96,7 @@ describe('a snapshot', () => {
     await expect(sandbox.snapshots.save('../b')).rejects.toThrow('a name of letters');
   });
 
-  test('does not change credentials, faults, the request log and used signatures', async () => {
+  test('keeps credentials, faults, the request log and used signatures if it loads a snapshot', async () => {
     await sandbox.snapshots.save('before');
     await sandbox.faults.add({ kind: 'status', status: 500 });
     const asked = sandbox.requests().length;
@@ -106,7 +106,7 @@ describe('a snapshot', () => {
     expect((await client.create(swap(1, 'USDT', 'USD'))).status).toBe(200);
   });
 
-  test('is available to every process on the file, and after a restart', async () => {
+  test('loads a snapshot in every process on its file, and after a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     cleanups.push(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'sandbox.db');
@@ -135,8 +135,8 @@ describe('a snapshot', () => {
   });
 });
 
-describe('a seed', () => {
-  test('creates a month of transactions of every kind and outcome, with balanced books', async () => {
+describe('the sandbox on a seed', () => {
+  test('creates a month of transactions of every kind and outcome from the seed "history"', async () => {
     await sandbox.seed('history');
     const { body } = await client.call('GET', '/transaction?time=other&limit=100');
     expect(body.pagination.total).toBe(35);
@@ -157,7 +157,7 @@ describe('a seed', () => {
     expect((await client.control('GET', 'status')).body.autoPay).toBe('off');
   });
 
-  test('is applied again after a reset', async () => {
+  test('applies its seed again after a reset', async () => {
     await sandbox.seed('empty');
     expect((await client.wallet('BTC')).amount).toBe(0);
     await sandbox.fund('BTC', '1');
@@ -168,7 +168,7 @@ describe('a seed', () => {
     expect((await client.control('POST', 'seed', { seed: 'rich' })).status).toBe(400);
   });
 
-  test('fills a new file', async () => {
+  test('fills a new file from its seed', async () => {
     const old = await fresh({ seed: 'history' });
     expect(
       (await old.call('GET', '/transaction?time=30d&limit=1')).body.pagination.total,
@@ -177,7 +177,7 @@ describe('a seed', () => {
   });
 });
 
-describe('the money of a sandbox', () => {
+describe('the sandbox on its own money', () => {
   /** Sums of what the completed receives of the list brought into each wallet. */
   const received = async (): Promise<Record<string, number>> => {
     const sums: Record<string, number> = {};
@@ -193,7 +193,7 @@ describe('the money of a sandbox', () => {
     return Object.fromEntries((account?.wallets ?? []).map(({ ccy, amount }) => [ccy, amount]));
   };
 
-  test('came in by receives of its list, from the first balance on', async () => {
+  test('lists the first balances as receives', async () => {
     expect(await wallets()).toEqual({
       BTC: 1,
       USDT: 10_000,
@@ -204,7 +204,7 @@ describe('the money of a sandbox', () => {
     expect(await received()).toEqual(await wallets());
   });
 
-  test('that is added is a row of the list too, in any currency', async () => {
+  test('lists added money as a receive in any currency', async () => {
     await sandbox.fund('BTC', '1sat');
     await sandbox.fund('VND', '1');
     await sandbox.fund('KES', '1000.5');
@@ -220,7 +220,7 @@ describe('the money of a sandbox', () => {
     expect((await client.get(newest.txnId)).body.sourceReq.reqDetails.address).toMatch(/^tb1/);
   });
 
-  test('at a permanent address is in a wallet without a row', async () => {
+  test('credits a payment to a permanent address without a transaction', async () => {
     const { staticOnchainAddress } = (await client.call('GET', '/account/onchain-address')).body;
     await sandbox.pay(staticOnchainAddress, '0.25');
     await sandbox.mine(6);

@@ -25,8 +25,8 @@ async function ask(user: string, amount: string) {
   return { ...answer, metadata: String(body.metadata) };
 }
 
-describe('a user of the service', () => {
-  test('is reachable by any wallet at the Lightning Address', async () => {
+describe('LNURL-pay for a user of the sandbox', () => {
+  test('answers any wallet at the Lightning Address', async () => {
     const { status, headers, body } = await payRequest(shop.accountId);
     expect(status).toBe(200);
     expect(headers.get('access-control-allow-origin')).toBe('*');
@@ -55,7 +55,7 @@ describe('a user of the service', () => {
     );
   });
 
-  test('is credited when the invoice is paid from outside, without fractions of a satoshi', async () => {
+  test('credits an invoice that is paid from outside, without fractions of a satoshi', async () => {
     const { body } = await ask(shop.accountId, '2500999');
     const { txnId, txnState } = (await sandbox.pay(body.pr)).body;
     expect(txnState).toBe('completed');
@@ -64,14 +64,14 @@ describe('a user of the service', () => {
     expect((await sandbox.pay(body.pr)).status).toBe(400);
   });
 
-  test('is credited when another user has paid the invoice', async () => {
+  test('credits an invoice that another user pays', async () => {
     const { body } = await ask(shop.accountId, '2500000');
     await sandbox.run(lightningSend(body.pr));
     await sandbox.advance('1s');
     expect((await shop.wallet('BTC')).amount).toBe(0.000025);
   });
 
-  test('waits for its payer: the automatic payer does not pay such an invoice', async () => {
+  test('excludes its invoices from the automatic payer', async () => {
     await ask(shop.accountId, '2500000');
     await sandbox.advance('1m');
     expect(await shop.wallet('BTC')).toBeUndefined();
@@ -82,16 +82,16 @@ describe('a user of the service', () => {
   });
 
   test.for([
-    '',
-    '999',
-    '100000000001',
-    '-1000',
-    '1e6',
-    '1000.5',
-    'many',
-    '9'.repeat(400),
-    '0x1000',
-  ])('refuses an amount outside its range: %j', async (amount) => {
+    ['an empty amount', ''],
+    ['less than its minimum', '999'],
+    ['more than its maximum', '100000000001'],
+    ['a negative amount', '-1000'],
+    ['an amount with an exponent', '1e6'],
+    ['a fractional amount', '1000.5'],
+    ['a word as the amount', 'many'],
+    ['an amount of 400 digits', '9'.repeat(400)],
+    ['a hexadecimal amount', '0x1000'],
+  ] as const)('refuses %s in millisatoshis', async ([, amount]) => {
     const { status, body } = await ask(shop.accountId, amount);
     expect(status).toBe(400);
     expect(body).toEqual({
@@ -101,7 +101,7 @@ describe('a user of the service', () => {
     expect((await shop.call('GET', '/transaction')).body.data).toEqual([]);
   });
 
-  test('must exist', async () => {
+  test('answers 404 for an unknown user', async () => {
     for (const path of ['nobody', 'nobody/callback?amount=1000', '..%2Fstatus']) {
       const { status, body } = await payRequest(path);
       expect([status, body.status]).toEqual([404, 'ERROR']);

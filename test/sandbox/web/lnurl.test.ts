@@ -18,8 +18,8 @@ afterEach(() => sandbox.close());
 
 const outsideLnurl = encodeLnurl('https://pay.example/.well-known/lnurlp/alice');
 
-describe('a send to a Lightning Address', () => {
-  test('is quoted with the resolved address and completes like a Lightning payment', async () => {
+describe('the sandbox on a send to a Lightning Address', () => {
+  test('quotes the resolved address and completes the send like a Lightning payment', async () => {
     const quote = (await sandbox.create(lnurlSend('Alice@Pay.Example', 0.000025))).body;
     expect(quote).toMatchObject({
       txnState: 'quoted',
@@ -47,25 +47,27 @@ describe('a send to a Lightning Address', () => {
     expect(await sandbox.balance('BTC')).toEqual([0.999975, 0.999975]);
   });
 
-  test('pays in BTC from a wallet of another currency', async () => {
+  test('converts an amount of another wallet to BTC', async () => {
     const { body } = await sandbox.create(lnurlSend('alice@pay.example', 25, {}, 'USDT'));
     expect([body.sourceReq.ccy, body.destReq.amtRequested]).toEqual(['USDT', 0.00025]);
   });
 
-  test('that is an LNURL is sent to its address', async () => {
+  test('sends to the address of an LNURL', async () => {
     const { body } = await sandbox.create(lnurlSend(outsideLnurl.toLowerCase(), 0.001));
     expect(body.destReq.reqDetails.lnurlAddress).toBe(outsideLnurl);
   });
 
-  test.for([
-    { what: 'Lightning Address', address: (id: string) => `${id}@sandbox.localhost` },
-    {
-      what: 'LNURL',
-      address: (id: string) => encodeLnurl(`http://sandbox.localhost/.well-known/lnurlp/${id}`),
-    },
-  ])(
-    'of a user of the service by $what arrives there as a Lightning receive',
-    async ({ address }) => {
+  test.for(
+    [
+      { what: 'Lightning Address', address: (id: string) => `${id}@sandbox.localhost` },
+      {
+        what: 'LNURL',
+        address: (id: string) => encodeLnurl(`http://sandbox.localhost/.well-known/lnurlp/${id}`),
+      },
+    ].map((each) => [each.what, each] as const),
+  )(
+    'credits its own user as a Lightning receive if the user is paid by %s',
+    async ([, { address }]) => {
       const txn = await sandbox.run(lnurlSend(address(child.accountId), 0.001));
       await sandbox.advance('1s');
       expect(await sandbox.state(txn.txnId)).toBe('completed');
@@ -81,7 +83,7 @@ describe('a send to a Lightning Address', () => {
     },
   );
 
-  test('to an unreachable user fails, and nothing is deducted', async () => {
+  test('fails a send to an unreachable user, and deducts nothing', async () => {
     const txn = await sandbox.run(lnurlSend('no-route@pay.example', 0.001));
     await sandbox.advance('200ms');
     expect(await sandbox.state(txn.txnId)).toBe('destsent');
@@ -92,37 +94,39 @@ describe('a send to a Lightning Address', () => {
     ]);
   });
 
-  test.for([
-    {
-      what: 'an unknown user of the service',
-      body: lnurlSend('ne01-00000000@sandbox.localhost', 0.001),
-    },
-    { what: 'a user that is not resolved', body: lnurlSend('nobody@pay.example', 0.001) },
-    { what: 'something else', body: lnurlSend('alice', 0.001) },
-    {
-      what: 'an LNURL with a wrong checksum',
-      body: lnurlSend(`${outsideLnurl.slice(0, -1)}Q`, 0.001),
-    },
-    {
-      what: 'the amount on the destination',
-      body: {
-        sourceReq: { ccy: 'BTC', method: 'servicepay' },
-        destReq: {
-          ccy: 'BTC',
-          method: 'lnurl',
-          amtRequested: 0.001,
-          reqDetails: { address: 'alice@pay.example' },
+  test.for(
+    [
+      {
+        what: 'an unknown user of the sandbox',
+        body: lnurlSend('ne01-00000000@sandbox.localhost', 0.001),
+      },
+      { what: 'a user that cannot be resolved', body: lnurlSend('nobody@pay.example', 0.001) },
+      { what: 'neither a Lightning Address nor an LNURL', body: lnurlSend('alice', 0.001) },
+      {
+        what: 'a wrong checksum in its LNURL',
+        body: lnurlSend(`${outsideLnurl.slice(0, -1)}Q`, 0.001),
+      },
+      {
+        what: 'the amount on the destination side',
+        body: {
+          sourceReq: { ccy: 'BTC', method: 'servicepay' },
+          destReq: {
+            ccy: 'BTC',
+            method: 'lnurl',
+            amtRequested: 0.001,
+            reqDetails: { address: 'alice@pay.example' },
+          },
         },
       },
-    },
-    {
-      what: 'no address',
-      body: {
-        sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.001 },
-        destReq: { ccy: 'BTC', method: 'lnurl' },
+      {
+        what: 'no address',
+        body: {
+          sourceReq: { ccy: 'BTC', method: 'servicepay', amtRequested: 0.001 },
+          destReq: { ccy: 'BTC', method: 'lnurl' },
+        },
       },
-    },
-  ])('with $what is a bad request', async ({ body }) => {
+    ].map((each) => [each.what, each] as const),
+  )('refuses an lnurl send with %s', async ([, { body }]) => {
     const answer = await sandbox.create(body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
   });

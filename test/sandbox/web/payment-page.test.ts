@@ -17,13 +17,16 @@ describe('the button of the payment page', () => {
     ['cross-site', 403, 'srccreated'],
     ['same-site', 403, 'srccreated'],
     ['none', 403, 'srccreated'],
-  ] as const)('pressed on a page that is %s answers %i', async ([site, status, state]) => {
-    const { txnId } = await sandbox.run(lightningReceive(0.0005));
-    const answer = await press(txnId, { 'sec-fetch-site': site });
-    expect([answer.status, await sandbox.state(txnId)]).toEqual([status, state]);
-  });
+  ] as const)(
+    'answers a press with Sec-Fetch-Site %s with status %i',
+    async ([site, status, state]) => {
+      const { txnId } = await sandbox.run(lightningReceive(0.0005));
+      const answer = await press(txnId, { 'sec-fetch-site': site });
+      expect([answer.status, await sandbox.state(txnId)]).toEqual([status, state]);
+    },
+  );
 
-  test('goes back to the page, also if the request is paid already', async () => {
+  test('returns to the page, even if the request is already paid', async () => {
     const { txnId } = await sandbox.run(lightningReceive(0.0005));
     for (const _ of [1, 2]) {
       const answer = await press(txnId, {});
@@ -32,7 +35,7 @@ describe('the button of the payment page', () => {
     expect((await sandbox.balance('BTC'))[0]).toBe(1.0005);
   });
 
-  test('of an unknown request is not found', async () => {
+  test('answers 404 for an unknown request', async () => {
     expect((await press('00000000-0000-4000-8000-000000000000', {})).status).toBe(404);
   });
 });

@@ -52,7 +52,7 @@ describe('readJson', () => {
     '[1e-41]',
     '9'.repeat(65),
     '['.repeat(40) + ']'.repeat(40),
-  ])('refuses %s', (text) => {
+  ])('refuses %j', (text) => {
     expect(() => readJson(text)).toThrow(SyntaxError);
   });
 
@@ -64,16 +64,18 @@ describe('readJson', () => {
 });
 
 describe('writeJson', () => {
-  test.for([
-    { literal: '1e-8', text: '0.00000001' },
-    { literal: '1e21', text: '1000000000000000000000' },
-    { literal: '-0', text: '0' },
-    { literal: '10.500', text: '10.5' },
-  ])('writes $literal as $text', ({ literal, text }) => {
+  test.for(
+    [
+      { literal: '1e-8', text: '0.00000001' },
+      { literal: '1e21', text: '1000000000000000000000' },
+      { literal: '-0', text: '0' },
+      { literal: '10.500', text: '10.5' },
+    ].map((each) => [each.literal, each.text, each] as const),
+  )('writes %s as %s', ([, , { literal, text }]) => {
     expect(writeJson({ amount: new Big(literal) })).toBe(`{"amount":${text}}`);
   });
 
-  test('writes what was read', () => {
+  test('writes every document that readJson reads unchanged', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const expected: unknown = JSON.parse(text, (_, value: unknown) =>

@@ -4,37 +4,61 @@ import { bodies, withSandbox } from '../../conformance/integrator.js';
 
 const side = bodies.swap().sourceReq;
 
-test.for([
-  { body: { ...bodies.swap(), note: 5 }, message: 'note: a text is needed' },
-  { body: { ...bodies.swap(), extRefId: '' }, message: 'extRefId: it must not be empty' },
-  {
-    body: { ...bodies.swap(), extRefId: 'x'.repeat(5000) },
-    message: /^extRefId: at most \d+ characters are taken$/,
-  },
-  {
-    body: { ...bodies.swap(), sourceReq: { ...side, amtRequested: '25' } },
-    message: 'sourceReq.amtRequested: a number is needed',
-  },
-  {
-    body: { ...bodies.swap(), sourceReq: { ...side, amtRequested: null } },
-    message: 'sourceReq.amtRequested: a number is needed',
-  },
-  {
-    body: { ...bodies.swap(), sourceReq: { ...side, ccy: 'XYZ' } },
-    message: 'sourceReq.ccy: a currency of the service is needed',
-  },
-  {
-    body: { ...bodies.swap(), sourceReq: { ...side, ccy: undefined } },
-    message: 'sourceReq.ccy: it is required',
-  },
-  { body: { ...bodies.swap(), destReq: undefined }, message: 'destReq: it is required' },
-  { body: { ...bodies.swap(), destReq: 'BTC' }, message: 'destReq: an object is needed' },
-  {
-    body: { ...bodies.swap(), deductNetworkFeesFromDest: 'yes' },
-    message: 'deductNetworkFeesFromDest: true or false is needed',
-  },
-  { body: 'null', message: 'an object is needed' },
-])('$message', ({ body, message }) =>
+test.for(
+  [
+    {
+      what: 'a number as the note',
+      body: { ...bodies.swap(), note: 5 },
+      message: 'note: a text is needed',
+    },
+    {
+      what: 'an empty reference',
+      body: { ...bodies.swap(), extRefId: '' },
+      message: 'extRefId: it must not be empty',
+    },
+    {
+      what: 'a reference of 5,000 characters',
+      body: { ...bodies.swap(), extRefId: 'x'.repeat(5000) },
+      message: /^extRefId: at most \d+ characters are taken$/,
+    },
+    {
+      what: 'an amount as text',
+      body: { ...bodies.swap(), sourceReq: { ...side, amtRequested: '25' } },
+      message: 'sourceReq.amtRequested: a number is needed',
+    },
+    {
+      what: 'an amount of null',
+      body: { ...bodies.swap(), sourceReq: { ...side, amtRequested: null } },
+      message: 'sourceReq.amtRequested: a number is needed',
+    },
+    {
+      what: 'an unknown currency',
+      body: { ...bodies.swap(), sourceReq: { ...side, ccy: 'XYZ' } },
+      message: 'sourceReq.ccy: a currency of the service is needed',
+    },
+    {
+      what: 'a side without a currency',
+      body: { ...bodies.swap(), sourceReq: { ...side, ccy: undefined } },
+      message: 'sourceReq.ccy: it is required',
+    },
+    {
+      what: 'a body without a destination',
+      body: { ...bodies.swap(), destReq: undefined },
+      message: 'destReq: it is required',
+    },
+    {
+      what: 'a text instead of a side',
+      body: { ...bodies.swap(), destReq: 'BTC' },
+      message: 'destReq: an object is needed',
+    },
+    {
+      what: 'a text instead of a flag',
+      body: { ...bodies.swap(), deductNetworkFeesFromDest: 'yes' },
+      message: 'deductNetworkFeesFromDest: true or false is needed',
+    },
+    { what: 'null as the body', body: 'null', message: 'an object is needed' },
+  ].map((each) => [each.what, each] as const),
+)('the sandbox explains why it refuses %s', ([, { body, message }]) =>
   withSandbox({}, async ({ call }) => {
     const { status, json } = await call('POST', '/transaction', body);
     expect({ status, ...json }).toEqual({

@@ -39,15 +39,17 @@ const create = () => client.create(swap(10, 'USDT', 'USD'));
 const total = async (): Promise<number> =>
   (await client.call('GET', '/transaction')).body.pagination.total;
 
-describe('a fault', () => {
-  test.for<{
+describe('the sandbox with a fault', () => {
+  const answers: readonly {
+    what: string;
     fault: NewFault;
     status: number;
     body: unknown;
     retryAfter: string | null;
     carriedOut: number;
-  }>([
+  }[] = [
     {
+      what: '500',
       fault: { kind: 'status', status: 500 },
       status: 500,
       body: { error: 'internal server error' },
@@ -55,6 +57,7 @@ describe('a fault', () => {
       carriedOut: 0,
     },
     {
+      what: '429 with Retry-After',
       fault: { kind: 'status', status: 429, retryAfter: 7 },
       status: 429,
       body: { error: 'too many requests' },
@@ -62,6 +65,7 @@ describe('a fault', () => {
       carriedOut: 0,
     },
     {
+      what: '503 after it executed the request',
       fault: { kind: 'status', status: 503, commit: true },
       status: 503,
       body: { error: 'service unavailable' },
@@ -69,6 +73,7 @@ describe('a fault', () => {
       carriedOut: 1,
     },
     {
+      what: '400 with the configured error and message',
       fault: { kind: 'status', status: 400, error: 'bad request', message: 'for testing' },
       status: 400,
       body: { error: 'bad request', message: 'for testing' },
@@ -76,6 +81,7 @@ describe('a fault', () => {
       carriedOut: 0,
     },
     {
+      what: '200 with the configured body',
       fault: { kind: 'status', status: 200, body: { txnId: null, amounts: [0.00000001] } },
       status: 200,
       body: { txnId: null, amounts: [0.00000001] },
@@ -83,41 +89,46 @@ describe('a fault', () => {
       carriedOut: 0,
     },
     {
+      what: '403',
       fault: { kind: 'status', status: 403 },
       status: 403,
       body: { error: 'forbidden' },
       retryAfter: null,
       carriedOut: 0,
     },
-  ])('answers $fault', async ({ fault, status, body, retryAfter, carriedOut }) => {
-    await sandbox.faults.add(fault);
-    const answer = await create();
-    expect([answer.status, answer.body, answer.headers.get('retry-after')]).toEqual([
-      status,
-      body,
-      retryAfter,
-    ]);
-    expect(await total()).toBe(carriedOut);
-  });
+  ];
+  test.for(answers.map((each) => [each.what, each] as const))(
+    'answers %s on a status fault',
+    async ([, { fault, status, body, retryAfter, carriedOut }]) => {
+      await sandbox.faults.add(fault);
+      const answer = await create();
+      expect([answer.status, answer.body, answer.headers.get('retry-after')]).toEqual([
+        status,
+        body,
+        retryAfter,
+      ]);
+      expect(await total()).toBe(carriedOut);
+    },
+  );
 
   test.for<{ kind: 'drop-before-commit' | 'drop-after-commit' | 'truncate'; carriedOut: number }>([
     { kind: 'drop-before-commit', carriedOut: 0 },
     { kind: 'drop-after-commit', carriedOut: 1 },
     { kind: 'truncate', carriedOut: 1 },
-  ])('$kind closes the connection', async ({ kind, carriedOut }) => {
+  ])('closes the connection on a $kind fault', async ({ kind, carriedOut }) => {
     await sandbox.faults.add({ kind });
     await expect(create()).rejects.toThrow(/fetch failed|terminated/);
     expect(await total()).toBe(carriedOut);
   });
 
-  test('truncates an answer after its headers', async () => {
+  test('truncates an answer after its headers on a truncate fault', async () => {
     await sandbox.faults.add({ kind: 'truncate' });
     const answer = await fetch(`${sandbox.url}${transaction}`);
     expect(answer.status).toBe(401);
     await expect(answer.text()).rejects.toThrow('terminated');
   });
 
-  test('answers with the HTML page of a proxy', async () => {
+  test('answers with the HTML page of a proxy on an html fault', async () => {
     await sandbox.faults.add({ kind: 'html' });
     const answer = await fetch(`${sandbox.url}${transaction}`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
@@ -127,19 +138,21 @@ describe('a fault', () => {
     expect(await answer.text()).toContain('<h1>502 Bad Gateway</h1>');
   });
 
-  test('delays an answer', async () => {
+  test('delays an answer on a latency fault', async () => {
     await sandbox.faults.add({ kind: 'latency', delay: '60ms' });
     const begun = performance.now();
     expect((await create()).status).toBe(200);
     expect(performance.now() - begun).toBeGreaterThanOrEqual(59);
   });
 
-  test.for([
-    { commit: true, carriedOut: 1 },
-    { commit: false, carriedOut: 0 },
-  ])(
-    'never answers, commit $commit, until the client or the server stops',
-    async ({ commit, carriedOut }) => {
+  test.for(
+    [
+      { what: 'takes effect', commit: true, carriedOut: 1 },
+      { what: 'has no effect', commit: false, carriedOut: 0 },
+    ].map((each) => [each.what, each] as const),
+  )(
+    'never answers on a no-answer fault, even if the request %s',
+    async ([, { commit, carriedOut }]) => {
       await sandbox.faults.add({ kind: 'no-answer', method: 'POST', times: 'always', commit });
       const timeout = AbortSignal.timeout(50);
       const given = fetch(`${sandbox.url}${transaction}`, { method: 'POST', signal: timeout });
@@ -152,30 +165,53 @@ describe('a fault', () => {
     },
   );
 
-  test.for([
-    { pattern: { method: 'post' }, strikes: [true, false, false] },
-    { pattern: { path: transaction }, strikes: [true, true, false] },
-    { pattern: { method: 'GET', path: transaction }, strikes: [false, true, false] },
-    { pattern: { path: '/api/v2/*' }, strikes: [true, true, false] },
-    { pattern: { path: '/api/v2/*/*/confirm' }, strikes: [false, false, true] },
-    { pattern: { path: '**/confirm' }, strikes: [false, false, true] },
-    { pattern: { path: '**' }, strikes: [true, true, true] },
-    { pattern: { path: '/api/v2/transactio.' }, strikes: [false, false, false] },
-    { pattern: {}, strikes: [true, true, true] },
-  ])(
-    'with the pattern $pattern hits $strikes of create, list, confirm',
-    async ({ pattern, strikes }) => {
-      await sandbox.faults.add({ kind: 'status', status: 500, times: 'always', ...pattern });
-      const answers = [
-        await client.create({}),
-        await client.call('GET', '/transaction?limit=1'),
-        await client.confirm('none'),
-      ];
-      expect(answers.map(({ status }) => status === 500)).toEqual(strikes);
-    },
-  );
+  test.for(
+    [
+      { what: 'create requests only', pattern: { method: 'post' }, strikes: [true, false, false] },
+      {
+        what: 'create requests and lists',
+        pattern: { path: transaction },
+        strikes: [true, true, false],
+      },
+      {
+        what: 'lists only',
+        pattern: { method: 'GET', path: transaction },
+        strikes: [false, true, false],
+      },
+      {
+        what: 'create requests and lists',
+        pattern: { path: '/api/v2/*' },
+        strikes: [true, true, false],
+      },
+      {
+        what: 'confirmations only',
+        pattern: { path: '/api/v2/*/*/confirm' },
+        strikes: [false, false, true],
+      },
+      {
+        what: 'confirmations only',
+        pattern: { path: '**/confirm' },
+        strikes: [false, false, true],
+      },
+      { what: 'every request', pattern: { path: '**' }, strikes: [true, true, true] },
+      {
+        what: 'no request',
+        pattern: { path: '/api/v2/transactio.' },
+        strikes: [false, false, false],
+      },
+      { what: 'every request', pattern: {}, strikes: [true, true, true] },
+    ].map((each) => [each.pattern, each.what, each] as const),
+  )('applies a fault with the pattern %s to %s', async ([, , { pattern, strikes }]) => {
+    await sandbox.faults.add({ kind: 'status', status: 500, times: 'always', ...pattern });
+    const answers = [
+      await client.create({}),
+      await client.call('GET', '/transaction?limit=1'),
+      await client.confirm('none'),
+    ];
+    expect(answers.map(({ status }) => status === 500)).toEqual(strikes);
+  });
 
-  test('applies from the nth match on, for a number of times, and shows its count', async () => {
+  test('applies a fault from its nth match on for a number of times, and counts each use', async () => {
     const { id } = await sandbox.faults.add({ kind: 'status', status: 500, nth: 2, times: 2 });
     const statuses = [];
     for (let call = 0; call < 5; call += 1) statuses.push((await create()).status);
@@ -185,7 +221,7 @@ describe('a fault', () => {
     ]);
   });
 
-  test('applies after earlier faults on its path', async () => {
+  test('applies faults with the same pattern one after the other', async () => {
     await sandbox.faults.add({ kind: 'status', status: 500 });
     await sandbox.faults.add({ kind: 'status', status: 503, times: 2 });
     await sandbox.faults.add({ kind: 'status', status: 429 });
@@ -194,7 +230,7 @@ describe('a fault', () => {
     expect(statuses).toEqual([500, 503, 503, 429, 200]);
   });
 
-  test('can be removed, one or all', async () => {
+  test('removes one fault or all faults', async () => {
     const { id } = await sandbox.faults.add({ kind: 'status', status: 500, times: 'always' });
     await sandbox.faults.add({ kind: 'status', status: 503, times: 'always' });
     await sandbox.faults.clear(id);
@@ -205,7 +241,7 @@ describe('a fault', () => {
     await expect(sandbox.faults.clear(id)).rejects.toThrow('not found');
   });
 
-  test('appears in the request log', async () => {
+  test('shows faults in the request log', async () => {
     await sandbox.faults.add({ kind: 'drop-before-commit', method: 'POST' });
     await sandbox.faults.add({ kind: 'drop-after-commit', method: 'POST' });
     await expect(create()).rejects.toThrow();
@@ -220,7 +256,7 @@ describe('a fault', () => {
     ]);
   });
 
-  test('never applies to the controls', async () => {
+  test('applies no fault to the control endpoints', async () => {
     await sandbox.faults.add({ kind: 'drop-before-commit', times: 'always' });
     expect((await client.control('GET', 'faults')).body.data).toHaveLength(1);
     expect((await client.control('DELETE', 'faults')).body).toEqual({ data: [] });
@@ -248,13 +284,13 @@ describe('a fault', () => {
     { kind: 'settled-amount', side: 'dest', factor: 0 },
     { kind: 'settled-amount', side: 'dest', factor: '0.9' },
     { kind: 'returned', state: 'completed' },
-  ])('is refused for %j', async (body) => {
+  ])('refuses the fault %j', async (body) => {
     const answer = await client.control('POST', 'faults', body);
     expect([answer.status, answer.body.error]).toEqual([400, 'bad request']);
   });
 });
 
-describe('a fault with an effect', () => {
+describe('the sandbox with a fault that has an effect', () => {
   const quote = async (): Promise<string> => (await create()).body.txnId;
   const states = async (txnId: string): Promise<string[]> => [
     (await client.get(txnId)).body.txnState,
@@ -268,7 +304,7 @@ describe('a fault with an effect', () => {
     { fault: { kind: 'html', method: 'PUT', status: 504, commitAfter: '5s' }, status: 504 },
     { fault: { kind: 'status', method: 'PUT', status: 409, commitAfter: '5s' }, status: 409 },
   ])(
-    'answers a confirmation at once and executes it later: $fault.kind',
+    'executes a confirmation later, but answers at once, on a fault of kind $fault.kind',
     async ({ fault, status }) => {
       const txnId = await quote();
       await sandbox.faults.add(fault);
@@ -289,31 +325,34 @@ describe('a fault with an effect', () => {
     },
   );
 
-  test.for([408, 409, 423, 425, 499])('answers %i in HTML, carried out or not', async (status) => {
-    for (const commit of [false, true]) {
-      await sandbox.faults.add({ kind: 'html', method: 'POST', status, commit });
-      const answer = await fetch(`${sandbox.url}${transaction}`, {
-        method: 'POST',
-        headers: client.headers(),
-        body: JSON.stringify(swap(1, 'USDT', 'USD')),
-      });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([
-        status,
-        'text/html; charset=utf-8',
-      ]);
-      expect(await total()).toBe(commit ? 1 : 0);
-    }
-  });
+  test.for([408, 409, 423, 425, 499])(
+    'answers %i in HTML on an html fault, with or without executing the request',
+    async (status) => {
+      for (const commit of [false, true]) {
+        await sandbox.faults.add({ kind: 'html', method: 'POST', status, commit });
+        const answer = await fetch(`${sandbox.url}${transaction}`, {
+          method: 'POST',
+          headers: client.headers(),
+          body: JSON.stringify(swap(1, 'USDT', 'USD')),
+        });
+        expect([answer.status, answer.headers.get('content-type')]).toEqual([
+          status,
+          'text/html; charset=utf-8',
+        ]);
+        expect(await total()).toBe(commit ? 1 : 0);
+      }
+    },
+  );
 });
 
-describe('a read fault', () => {
+describe('the sandbox with a read fault', () => {
   const send = async () => client.run(lightningSend(await sandbox.invoice('1000sat')));
   const listed = async (): Promise<string[]> =>
     (await client.call('GET', '/transaction')).body.data.map(
       ({ txnState }: { txnState: string }) => txnState,
     );
 
-  test('shows transactions as of an earlier time, and hides newer ones', async () => {
+  test('shows transactions as of an earlier time, and hides newer transactions', async () => {
     const { txnId } = await send();
     await sandbox.clock.advance('5s');
     await sandbox.faults.add({ kind: 'stale', ago: '6s', times: 'always' });
@@ -333,14 +372,14 @@ describe('a read fault', () => {
     ]);
   });
 
-  test('with an old state shows the details of that state', async () => {
+  test('shows the details of an old state on a stale fault', async () => {
     const { txnId } = await client.run(lightningReceive(0.001));
     await sandbox.faults.add({ kind: 'stale', steps: 1 });
     const { txnState, sourceReq } = (await client.get(txnId)).body;
     expect([txnState, sourceReq.reqDetails.paymentRequest]).toEqual(['quoted', null]);
   });
 
-  test('shows states going back and forth', async () => {
+  test('shows states that go back and forth on a stale fault', async () => {
     const { txnId } = await send();
     await sandbox.clock.advance('5s');
     await sandbox.faults.add({ kind: 'stale', steps: 2, nth: 2, path: '**/transaction/*' });
@@ -350,7 +389,7 @@ describe('a read fault', () => {
     expect(await listed()).toEqual(['completed']);
   });
 
-  test('shows a wrong state, together with another fault of the answer', async () => {
+  test('shows a wrong state together with another fault of the answer', async () => {
     const { txnId } = await send();
     await sandbox.faults.add({ kind: 'false-state', state: 'expired' });
     await sandbox.faults.add({ kind: 'latency', delay: '1ms' });
@@ -360,15 +399,15 @@ describe('a read fault', () => {
   });
 });
 
-describe('a switch', () => {
-  test('accepts a used reference', async () => {
+describe('the sandbox with a switch', () => {
+  test('accepts a used reference with the switch reference-reuse', async () => {
     const again = () => client.create(swap(1, 'USDT', 'USD', { extRefId: 'order-1' }));
     expect([(await again()).status, (await again()).status]).toEqual([200, 400]);
     await sandbox.faults.add({ kind: 'reference-reuse' });
     expect([(await again()).status, (await again()).status]).toEqual([200, 400]);
   });
 
-  test('pays an invoice twice, even one of another service', async () => {
+  test('pays any invoice twice with the switch double-payment', async () => {
     const before = (await client.wallet('BTC')).amount;
     await sandbox.faults.add({ kind: 'double-payment', times: 'always' });
     const invoice = await sandbox.invoice('1000sat');
@@ -381,7 +420,7 @@ describe('a switch', () => {
     expect((before - (await client.wallet('BTC')).amount).toFixed(8)).toBe('0.00002006');
   });
 
-  test('set at the start is stored in the file, and is removed like a fault', async () => {
+  test('lists a switch that was set at the start like a fault', async () => {
     const other = await fresh({ allowReferenceReuse: true, allowDoublePayment: true });
     const { data } = (await other.control('GET', 'faults')).body;
     expect(data).toMatchObject([
@@ -392,10 +431,10 @@ describe('a switch', () => {
   });
 });
 
-describe('in the embedded sandbox', () => {
+describe('the embedded sandbox', () => {
   const url = `http://sandbox.localhost${transaction}`;
 
-  test('a broken connection is a rejected request, carried out or not', async () => {
+  test('rejects a request if a fault breaks the connection', async () => {
     const embedded = await fresh();
     for (const kind of ['drop-before-commit', 'drop-after-commit', 'truncate']) {
       await embedded.control('POST', 'faults', { kind, method: 'POST' });
@@ -405,7 +444,7 @@ describe('in the embedded sandbox', () => {
     await embedded.close();
   });
 
-  test('a request without an answer ends with its own signal', async () => {
+  test('ends an unanswered request if the signal of the request aborts', async () => {
     const embedded = await fresh();
     await embedded.control('POST', 'faults', { kind: 'no-answer' });
     await expect(
@@ -418,7 +457,7 @@ describe('in the embedded sandbox', () => {
     await embedded.close();
   });
 
-  test('faults are shared by all processes on a file', async () => {
+  test('shares its faults with all processes on one file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
     cleanups.push(() => rm(folder, { recursive: true }));
     const file = join(folder, 'sandbox.db');
@@ -431,7 +470,7 @@ describe('in the embedded sandbox', () => {
   });
 });
 
-describe('a payment with a fault', () => {
+describe('the sandbox with a payment fault', () => {
   const ends = async (body: object): Promise<unknown[]> => {
     const { txnId } = await client.run(body);
     await sandbox.clock.advance('1m');
@@ -444,17 +483,20 @@ describe('a payment with a fault', () => {
     ['no-route', 'failed'],
     ['rejected', 'rejected'],
     ['error', 'error'],
-  ])('with the outcome %s ends in %s and costs nothing', async ([outcome, state]) => {
-    await sandbox.faults.add({ kind: 'payment', outcome });
-    expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual([state, 1, 1]);
-    expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual([
-      'completed',
-      0.99998997,
-      0.99998997,
-    ]);
-  });
+  ])(
+    'ends a payment with the outcome %s in state %s, and deducts nothing',
+    async ([outcome, state]) => {
+      await sandbox.faults.add({ kind: 'payment', outcome });
+      expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual([state, 1, 1]);
+      expect(await ends(lightningSend(await sandbox.invoice('1000sat')))).toEqual([
+        'completed',
+        0.99998997,
+        0.99998997,
+      ]);
+    },
+  );
 
-  test('fails for a matching destination only', async () => {
+  test('applies a payment fault only to a matching destination', async () => {
     const [bad, good] = [await sandbox.invoice('1000sat'), await sandbox.invoice('1000sat')];
     await sandbox.faults.add({
       kind: 'payment',
@@ -467,7 +509,7 @@ describe('a payment with a fault', () => {
     expect(await ends(lightningSend(bad))).toContain('failed');
   });
 
-  test('is hit if its account or address matches', async () => {
+  test('applies a payment fault to a matching account number or address', async () => {
     await sandbox.faults.add({ kind: 'payment', outcome: 'rejected', destination: '01234*' });
     await sandbox.faults.add({ kind: 'payment', outcome: 'error', destination: 'tb1q*' });
     const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
@@ -479,7 +521,7 @@ describe('a payment with a fault', () => {
     expect((await client.get(sent.txnId)).body.txnState).toBe('error');
   });
 
-  test('is not hit if it comes in', async () => {
+  test('applies no payment fault to a receive', async () => {
     await sandbox.faults.add({ kind: 'payment', outcome: 'rejected', times: 'always' });
     const { txnId } = await client.run(lightningReceive(0.001));
     await sandbox.pay(txnId);
@@ -488,14 +530,14 @@ describe('a payment with a fault', () => {
   });
 });
 
-describe('a payment that settles another amount', () => {
+describe('the sandbox with a settled-amount fault', () => {
   const money = async (ccy: string): Promise<number> => (await client.wallet(ccy)).amount;
   const settledOf = async (txnId: string): Promise<unknown[]> => {
     const { txnState, sourceReq, destReq } = (await client.get(txnId)).body;
     return [txnState, sourceReq.amtSettled, destReq.amtSettled];
   };
 
-  test('on the side of the recipient delivers less and costs the same', async () => {
+  test('delivers less at equal cost if the fault changes the destination side', async () => {
     await sandbox.faults.add({ kind: 'settled-amount', side: 'dest', factor: 0.9 });
     const { txnId } = await client.run(payout(500_000));
     await sandbox.clock.advance('10m');
@@ -508,7 +550,7 @@ describe('a payment that settles another amount', () => {
     ]);
   });
 
-  test('on the side of the sender debits more and delivers the same', async () => {
+  test('debits more at equal delivery if the fault changes the source side', async () => {
     await sandbox.faults.add({ kind: 'settled-amount', side: 'source', factor: 1.5 });
     const { txnId } = await client.run(lightningSend(await sandbox.invoice('1000sat')));
     await sandbox.clock.advance('2s');
@@ -516,7 +558,7 @@ describe('a payment that settles another amount', () => {
     expect(await money('BTC')).toBe(0.99998497);
   });
 
-  test('of a swap changes what arrives', async () => {
+  test('changes the amount that a swap delivers on a settled-amount fault', async () => {
     await sandbox.faults.add({ kind: 'settled-amount', side: 'dest', factor: 0.5 });
     const txn = await client.run(swap(10, 'USDT', 'USD'));
     expect([txn.destReq.amtRequested, txn.destReq.amtSettled]).toEqual([10, 5]);
@@ -526,16 +568,19 @@ describe('a payment that settles another amount', () => {
   test.for([
     ['source', 0.0008, 0.001],
     ['dest', 0.001, 0.0008],
-  ] as const)('of a receive on the %s side keeps the invoice', async ([side, paid, credited]) => {
-    await sandbox.faults.add({ kind: 'settled-amount', side, factor: 0.8 });
-    const { txnId, sourceReq } = await client.run(lightningReceive(0.001));
-    expect(sourceReq.reqDetails.paymentRequest).toMatch(/^lntb1m1/);
-    await sandbox.pay(txnId);
-    expect(await settledOf(txnId)).toEqual(['completed', paid, credited]);
-    expect(await money('BTC')).toBe(1 + credited);
-  });
+  ] as const)(
+    'keeps the invoice of a receive if the fault changes the %s side',
+    async ([side, paid, credited]) => {
+      await sandbox.faults.add({ kind: 'settled-amount', side, factor: 0.8 });
+      const { txnId, sourceReq } = await client.run(lightningReceive(0.001));
+      expect(sourceReq.reqDetails.paymentRequest).toMatch(/^lntb1m1/);
+      await sandbox.pay(txnId);
+      expect(await settledOf(txnId)).toEqual(['completed', paid, credited]);
+      expect(await money('BTC')).toBe(1 + credited);
+    },
+  );
 
-  test('is the one to a matching invoice only', async () => {
+  test('applies a settled-amount fault only to a matching invoice', async () => {
     const [one, other] = [await sandbox.invoice('1000sat'), await sandbox.invoice('1000sat')];
     const fault = {
       kind: 'settled-amount',
@@ -554,30 +599,33 @@ describe('a payment that settles another amount', () => {
   });
 });
 
-describe('a payment that is returned after its completion', () => {
-  test.for(['failed', 'rejected'] as const)('is %s later, and its money is back', async (state) => {
-    const receiver = await startReceiver();
-    cleanups.push(() => receiver.close());
-    await client.call('POST', '/webhook', { callback: receiver.url, secret: 's' });
-    await sandbox.faults.add({ kind: 'returned', state, delay: '2h' });
-    const { txnId } = await client.run(lightningSend(await sandbox.invoice('1000sat')));
-    await sandbox.clock.advance('2s');
-    expect((await client.get(txnId)).body.txnState).toBe('completed');
-    expect((await client.wallet('BTC')).amount).toBe(0.99998997);
-    await sandbox.clock.advance('2h');
-    await client.renew();
-    expect((await client.get(txnId)).body).toMatchObject({
-      txnState: state,
-      sourceReq: { amtSettled: null, reqStatus: '0' },
-      destReq: { amtSettled: null, reqStatus: '0' },
-    });
-    expect((await client.wallet('BTC')).amount).toBe(1);
-    await sandbox.webhooks.settled();
-    expect(receiver.states()).toEqual(['quoted', 'srccreated', 'destsent', 'completed', state]);
-    expect((await client.confirm(txnId)).body).toMatchObject({ code: '2005' });
-  });
+describe('the sandbox with a returned fault', () => {
+  test.for(['failed', 'rejected'] as const)(
+    'changes a completed payment to %s later, and returns its money',
+    async (state) => {
+      const receiver = await startReceiver();
+      cleanups.push(() => receiver.close());
+      await client.call('POST', '/webhook', { callback: receiver.url, secret: 's' });
+      await sandbox.faults.add({ kind: 'returned', state, delay: '2h' });
+      const { txnId } = await client.run(lightningSend(await sandbox.invoice('1000sat')));
+      await sandbox.clock.advance('2s');
+      expect((await client.get(txnId)).body.txnState).toBe('completed');
+      expect((await client.wallet('BTC')).amount).toBe(0.99998997);
+      await sandbox.clock.advance('2h');
+      await client.renew();
+      expect((await client.get(txnId)).body).toMatchObject({
+        txnState: state,
+        sourceReq: { amtSettled: null, reqStatus: '0' },
+        destReq: { amtSettled: null, reqStatus: '0' },
+      });
+      expect((await client.wallet('BTC')).amount).toBe(1);
+      await sandbox.webhooks.settled();
+      expect(receiver.states()).toEqual(['quoted', 'srccreated', 'destsent', 'completed', state]);
+      expect((await client.confirm(txnId)).body).toMatchObject({ code: '2005' });
+    },
+  );
 
-  test('is the next of every kind, after a minute', async () => {
+  test('returns completed payments of every kind after a minute by default', async () => {
     await sandbox.faults.add({ kind: 'returned', times: 'always' });
     const sends = [
       payout(500_000),
@@ -593,7 +641,7 @@ describe('a payment that is returned after its completion', () => {
   });
 });
 
-describe('webhooks', () => {
+describe('the sandbox with a webhook fault', () => {
   const statesAfter = async (fault: NewFault): Promise<string[]> => {
     const receiver = await startReceiver();
     cleanups.push(() => receiver.close());
@@ -606,7 +654,7 @@ describe('webhooks', () => {
     return receiver.states();
   };
 
-  test('arrive twice', async () => {
+  test('delivers an event twice on a webhook-duplicate fault', async () => {
     expect(await statesAfter({ kind: 'webhook-duplicate', state: 'destsent' })).toEqual([
       'quoted',
       'srccreated',
@@ -616,11 +664,11 @@ describe('webhooks', () => {
     ]);
   });
 
-  test('always arrive twice', async () => {
+  test('delivers every event twice on a permanent webhook-duplicate fault', async () => {
     expect(await statesAfter({ kind: 'webhook-duplicate', times: 'always' })).toHaveLength(8);
   });
 
-  test('arrive out of order', async () => {
+  test('delivers events out of order on a webhook-out-of-order fault', async () => {
     expect(await statesAfter({ kind: 'webhook-out-of-order', nth: 2 })).toEqual([
       'quoted',
       'destsent',

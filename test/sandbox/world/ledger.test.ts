@@ -47,7 +47,7 @@ const fund = (ccy: string, amount: string) =>
   move(houseLeg('outside', ccy, new Big(amount).neg()), wallet('a', ccy, new Big(amount)));
 const available = (ccy: string) => balanceOf(store, 'a', ccy, 'available').toFixed();
 
-describe('the ledger', () => {
+describe('the ledger of the sandbox', () => {
   test('moves money between accounts', async () => {
     await fund('BTC', '0.3');
     await move(wallet('a', 'BTC', new Big('-0.1')), reserved('a', 'BTC', new Big('0.1')));
@@ -88,14 +88,16 @@ describe('the ledger', () => {
     expect(available('BTC')).toBe('1');
   });
 
-  test('refuses an amount finer than its currency', async () => {
+  test('refuses an amount with more decimals than its currency', async () => {
     await expect(fund('BTC', '0.000000001')).rejects.toThrow(RangeError);
   });
 
-  test.for([
-    { what: 'money appears from nowhere', change: 'balance + 1', error: 'wrong' },
-    { what: 'a wallet owes money', change: '-1', error: 'CHECK' },
-  ])('stops the commit if $what', async ({ change, error }) => {
+  test.for(
+    [
+      { what: 'a balance exceeds the sum of its movements', change: 'balance + 1', error: 'wrong' },
+      { what: 'a wallet is below zero', change: '-1', error: 'CHECK' },
+    ].map((each) => [each.what, each] as const),
+  )('stops the commit if %s', async ([, { change, error }]) => {
     await fund('BTC', '1');
     const tamper = store.write(() =>
       store.run(`UPDATE book SET balance = ${change} WHERE owner = 'a'`),

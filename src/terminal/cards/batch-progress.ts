@@ -1,5 +1,6 @@
 // A batch that runs, on the screen: its progress, its rows and its result.
 import type { Big } from 'big.js';
+import { count, decimal, fields, flag, text, type FieldsOf } from '../../api/reading/readers.js';
 import { formatAmount, money } from '../../formats/amount.js';
 import { counted } from '../../formats/text.js';
 import { describeDuration } from '../../formats/duration.js';
@@ -87,48 +88,54 @@ export interface BatchLine {
   readonly settled: string | null;
 }
 
-const batchLineFields = [
-  'line',
-  'ref',
-  'to',
-  'amount',
-  'outcome',
-  'txnId',
-  'txnState',
-  'paid',
-  'paidCcy',
-  'error',
-  'message',
-  'at',
-  'payee',
-  'settled',
-] as const satisfies readonly (keyof BatchLine)[];
+const batchLineFields = {
+  line: count,
+  ref: text,
+  to: text,
+  amount: text,
+  outcome: text,
+  txnId: text,
+  txnState: text,
+  paid: decimal,
+  paidCcy: text,
+  error: text,
+  message: text,
+  at: text,
+  payee: text,
+  settled: text,
+} satisfies FieldsOf<BatchLine>;
 
 /** The columns of the result file, before those of the batch file. */
-export const resultFields = [...batchLineFields, 'fiatRate', 'fiatValue', 'fiat'] as const;
+export const resultFields: readonly string[] = [
+  ...Object.keys(batchLineFields),
+  'fiatRate',
+  'fiatValue',
+  'fiat',
+];
+
+const summaryFields = {
+  file: text,
+  dryRun: flag,
+  rows: count,
+  paidBefore: count,
+  paid: count,
+  sent: count,
+  unknown: count,
+  failed: count,
+  notBegun: count,
+  spent: fields,
+  totals: fields,
+  cost: fields,
+  run: text,
+  lastRun: fields,
+  remarks: fields,
+  earlier: fields,
+  seal: text,
+  result: text,
+} satisfies FieldsOf<BatchSummary>;
 
 /** The fields of the summary, and with jsonl the fields of a row. */
-export const batchFields: readonly string[] = [
-  'file',
-  'dryRun',
-  'rows',
-  'paidBefore',
-  'paid',
-  'sent',
-  'unknown',
-  'failed',
-  'notBegun',
-  'spent',
-  'totals',
-  'cost',
-  'run',
-  'lastRun',
-  'remarks',
-  'earlier',
-  'seal',
-  'result',
-  ...batchLineFields.filter((name) => name !== 'paid'),
-];
+export const batchFields: readonly string[] = Object.keys({ ...summaryFields, ...batchLineFields });
 
 /** The number of failed rows on the screen. The result file has all of them. */
 export const shownFailures = 10;

@@ -1,4 +1,5 @@
 // Received webhook events: a line for people, a row for scripts; and the totals at the end.
+import { count, fields, flag, instant, text, type FieldsOf } from '../../api/reading/readers.js';
 import type { Transaction } from '../../api/types.js';
 import { counted, isGenerated } from '../../formats/text.js';
 import type { StoredEvent } from '../../store/events/event-store.js';
@@ -37,21 +38,27 @@ export interface EventRow extends Pick<
   readonly answeredBy?: { readonly target: string; readonly ms: number };
 }
 
+const rowFields = {
+  txnId: text,
+  extRefId: text,
+  txnState: text,
+  msg: text,
+  updatedAt: instant,
+  eventId: count,
+  receivedAt: instant,
+  duplicateOf: count,
+  outOfOrder: flag,
+  missing: fields,
+  body: text,
+  transaction: fields,
+  status: count,
+  error: text,
+} satisfies FieldsOf<Omit<EventRow, 'answeredBy'>>;
+
 export const eventFields: readonly string[] = [
-  'txnId',
-  'extRefId',
-  'txnState',
-  'msg',
-  'updatedAt',
-  'eventId',
-  'receivedAt',
-  'duplicateOf',
-  'outOfOrder',
-  'missing',
-  'body',
-  ...nestedTransactionFields,
-  'status',
-  'error',
+  ...Object.keys(rowFields).flatMap((name) =>
+    name === 'transaction' ? nestedTransactionFields : name,
+  ),
   'remarks',
 ];
 

@@ -1,8 +1,9 @@
 // Payout destinations as tables: methods, institutions and the address book.
-import { text, type FieldsOf } from '../../api/reading/readers.js';
+import { fields, text, type FieldsOf, type Readers } from '../../api/reading/readers.js';
 import type { Institution } from '../../api/types.js';
-import type { Recipient } from '../../store/profile/profiles.js';
+import type { Party, Recipient } from '../../store/profile/profiles.js';
 import type { ListView } from '../rows/view.js';
+import { codeFields, kycFields, within } from './transaction-view.js';
 
 export interface ListedMethod {
   readonly country: string;
@@ -75,22 +76,27 @@ export interface ListedRecipient extends Partial<Recipient> {
   readonly destination?: string;
 }
 
-const party = ['type', 'legalFullName', 'countryCode', 'contactNumber', 'address1'];
+const listedFields = {
+  name: text,
+  destination: text,
+  method: text,
+  country: text,
+  institutionCode: text,
+  institutionName: text,
+  acctNum: text,
+  acctName: text,
+  party: fields,
+  codes: fields,
+} satisfies FieldsOf<ListedRecipient>;
 
-export const recipientFields: readonly string[] = [
-  'name',
-  'destination',
-  'method',
-  'country',
-  'institutionCode',
-  'institutionName',
-  'acctNum',
-  'acctName',
-  'party',
-  ...party.map((name) => `party.${name}`),
-  'codes',
-  ...['purpose', 'source', 'relationship'].map((name) => `codes.${name}`),
-];
+const inner: Readonly<Record<string, Readers>> = {
+  party: { type: text, ...kycFields } satisfies FieldsOf<Party>,
+  codes: codeFields,
+};
+
+export const recipientFields: readonly string[] = Object.keys(listedFields).flatMap((name) =>
+  within(name, Object.keys(inner[name] ?? {})),
+);
 
 /** A list of recipients. It shows no personal data except the name. */
 export const recipientList: ListView<ListedRecipient> = {

@@ -9,11 +9,12 @@ import {
 } from '../../formats/amount.js';
 import { hasLapsed, isFinal } from '../../formats/states.js';
 import { methodFacts } from '../../formats/rails.js';
-import type { ListedTransaction, RequestSide, SourceOfFunds } from '../../api/types.js';
+import type { Kyc, ListedTransaction, RequestSide, SourceOfFunds } from '../../api/types.js';
 import type { ChalkInstance } from 'chalk';
 import { dateTime, shortTime } from '../time.js';
 import type { Column, ListView } from '../rows/view.js';
 import { kindOf, stateWithReason } from './state-words.js';
+import { count, text, type FieldsOf } from '../../api/reading/readers.js';
 import {
   detailFields,
   sideFields,
@@ -295,18 +296,20 @@ function feeText({ sourceReq }: ListedTransaction): string {
     : shortAmount(money(sourceReq.ccy, fees));
 }
 
-const party = [
-  'type',
-  'details',
-  'details.legalFullName',
-  'details.countryCode',
-  'details.contactNumber',
-  'details.address1',
-];
+export const kycFields = {
+  legalFullName: text,
+  countryCode: text,
+  contactNumber: text,
+  address1: text,
+} satisfies FieldsOf<Kyc['details']>;
 
-const codes = ['purpose', 'source', 'relationship'] satisfies (keyof SourceOfFunds)[];
+export const codeFields = {
+  purpose: count,
+  source: count,
+  relationship: count,
+} satisfies FieldsOf<SourceOfFunds>;
 
-const within = (parent: string, names: readonly string[]): string[] => [
+export const within = (parent: string, names: readonly string[]): string[] => [
   parent,
   ...names.map((name) => `${parent}.${name}`),
 ];
@@ -314,8 +317,8 @@ const within = (parent: string, names: readonly string[]): string[] => [
 /** The inner fields of an object that is not specified further. */
 const inner: Readonly<Record<string, readonly string[]>> = {
   reqDetails: Object.keys(detailFields),
-  kyc: party,
-  sourceOfFunds: codes,
+  kyc: ['type', ...within('details', Object.keys(kycFields))],
+  sourceOfFunds: Object.keys(codeFields),
 };
 
 const namesOf = (fields: object): string[] =>

@@ -269,7 +269,7 @@ describe('answer wrappers', () => {
   const walletsPath = '/api/v2/account/ne01-7f3a/wallet/';
 
   test.for([
-    ['as specified', { data: [wallet] }, [wallet]],
+    ['in the specified form', { data: [wallet] }, [wallet]],
     ['without a wrapper', [wallet], [wallet]],
     ['wrapped in a result', { resultStatus: 'success', data: [wallet] }, [wallet]],
     ['wrapped twice', { data: { data: [wallet] } }, [wallet]],

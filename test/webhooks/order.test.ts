@@ -53,7 +53,7 @@ describe('place of a webhook event', () => {
       { missing: ['srccreated'] },
     ],
     [
-      'reports only the missing state on the path of a receive',
+      'reports only `srccreated` as missing before the end of an on-chain receive',
       [
         ['srcintent', 1],
         ['quoted', 0],

@@ -47,16 +47,13 @@ describe('payout table', () => {
   });
 
   test.each([
-    { method: 'vnd-instant', arrives: 'within minutes', institutionType: 'bank' },
-    { method: 'rw-rwf-bank', arrives: '1 to 3 business days', institutionType: 'bank' },
-    { method: 'ke-kes-mobile', arrives: undefined, institutionType: 'mobile' },
-    { method: 'cad-interac', arrives: undefined, institutionType: 'bank' },
-  ])(
-    'findMethod returns arrival $arrives and institution $institutionType for $method',
-    ({ method, arrives, institutionType }) => {
-      expect(findMethod(method)).toMatchObject({ arrives, institutionType });
-    },
-  );
+    ['a bank that is paid within minutes', 'vnd-instant', 'within minutes', 'bank'],
+    ['a bank that is paid in 1 to 3 business days', 'rw-rwf-bank', '1 to 3 business days', 'bank'],
+    ['a mobile wallet without a stated arrival time', 'ke-kes-mobile', undefined, 'mobile'],
+    ['a bank without a stated arrival time', 'cad-interac', undefined, 'bank'],
+  ])('findMethod describes %s', (_why, method, arrives, institutionType) => {
+    expect(findMethod(method)).toMatchObject({ arrives, institutionType });
+  });
 
   test.each(['VN', 'vn', 'Vietnam', ' vietnam '])('findCountry reads "%s" as Vietnam', (text) => {
     expect(methodsIn(findCountry(text)).map(({ code }) => code)).toEqual(['vnd-instant']);

@@ -55,16 +55,19 @@ test('package.json pins exact versions, and Dependabot ignores qrcode-terminal',
   });
 });
 
-test.skipIf(!isClone)('the repository contains no address of a registry and no home folder', () => {
-  const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
-  const naming = files
-    .split('\0')
-    .filter((file) => file !== '' && file !== 'test/repository.test.ts')
-    .filter((file) =>
-      /https?:\/\/registry\.|\/home\/\w+\/|\/root\/\w|\/Users\/\w/.test(textOf(file)),
-    );
-  expect(naming).toEqual([]);
-});
+test.skipIf(!isClone)(
+  'the repository contains no address of a package registry and no path of a home folder',
+  () => {
+    const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
+    const naming = files
+      .split('\0')
+      .filter((file) => file !== '' && file !== 'test/repository.test.ts')
+      .filter((file) =>
+        /https?:\/\/registry\.|\/home\/\w+\/|\/root\/\w|\/Users\/\w/.test(textOf(file)),
+      );
+    expect(naming).toEqual([]);
+  },
+);
 
 describe('the release check', () => {
   const complete = {

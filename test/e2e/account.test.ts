@@ -133,7 +133,7 @@ describe('svcpay --account SUBACCOUNT', () => {
   });
 
   test.for(Object.entries(commands))(
-    'lets "svcpay %s" neither read nor change the parent account',
+    'does not read or change the parent account in "svcpay %s"',
     async ([path, [result, ...words]], { around }) => {
       const { sandbox, home } = around;
       const { accountId } = await sandbox.account('Child');

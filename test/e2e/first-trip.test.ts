@@ -99,7 +99,7 @@ describe('svcpay login', () => {
     expect(sandbox.requests('POST', '/api/v2/authentication/token-signature')).toHaveLength(1);
   });
 
-  test('lists every missing option if there is no terminal', async ({ home }) => {
+  test('lists every missing login option if there is no terminal', async ({ home }) => {
     const run = await started(['login'], { home });
     expect(run).toMatchObject({ exitCode: 9, stdout: '' });
     expect(run.stderr).toContain('Missing --base-url URL, --api-key KEY and --api-secret-stdin:');
@@ -117,14 +117,14 @@ describe('svcpay login', () => {
 });
 
 describe('svcpay wallets', () => {
-  test('prints a table with a header at a terminal', async ({ around }) => {
+  test('prints wallets as a table with a header at a terminal', async ({ around }) => {
     const tty = svcpayTty(['wallets'], around);
     expect(await tty.ended).toBe(0);
     expect(tty.text()).toMatch(/Currency\s+Available\s+Reserved\s+Total/);
     expect(tty.text()).toMatch(/VND\s+50 000 000\s+0\s+50 000 000/);
   });
 
-  test('prints tab-separated rows without colour in a pipe', async ({ around }) => {
+  test('prints wallets as tab-separated rows without colour in a pipe', async ({ around }) => {
     const run = await started(['wallets'], around);
     expect(run.stdout.split('\n')[0]).toBe('BTC\t1\t0\t1');
   });

@@ -212,7 +212,7 @@ describe.concurrent('svcpay help', () => {
     expect(stdout).toMatch(/^Global options such as --json/m);
   });
 
-  test('has a page for each topic that the first page lists', async ({ home }) => {
+  test('has a help page for each topic that the first page lists', async ({ home }) => {
     const { stdout } = await started(['--help'], { home });
     for (const topic of ['amounts', 'environment', 'exit-codes', 'fields', 'scripting']) {
       expect(stdout).toContain(topic);

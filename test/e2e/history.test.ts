@@ -76,7 +76,10 @@ describe('svcpay tx list', () => {
     expect(piped.stdout).not.toContain('P:');
   });
 
-  test('filters by time, state and method, and selects a page', async ({ around, quote }) => {
+  test('filters transactions by time, state and method, and selects a page', async ({
+    around,
+    quote,
+  }) => {
     expect(quote).not.toBe('');
     expect(await refs([], around)).toEqual(['first', 'second', 'third']);
     expect(await refs(['--since', '1h'], around)).toEqual(['second', 'third']);
@@ -289,13 +292,13 @@ describe('svcpay tx list', () => {
       /--since is later than --until/,
     ],
     [
-      'a mistyped state',
+      'a mistyped state in --state',
       ['--state', 'complted'],
       /"complted" is not a state\. Did you mean completed\?/,
     ],
     ['a state name with a blank', ['--state', 'a b'], /"a b" is not a state\. Write one of quoted/],
     ['--all together with --page', ['--all', '--page', '2'], /--all lists everything/],
-    ['an invalid time', ['--since', 'yesterday'], /"yesterday" is not a time.*2h or 7d/],
+    ['an invalid time in --since', ['--since', 'yesterday'], /"yesterday" is not a time.*2h or 7d/],
   ] as const)('refuses %s', async ([, args, message], { around }) => {
     const run = await svcpay(['tx', 'list', ...args], around);
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
@@ -537,7 +540,10 @@ describe('svcpay tx resume', () => {
 });
 
 describe('svcpay tx export', () => {
-  test('writes the complete history in the requested file format', async ({ around, quote }) => {
+  test('writes the complete transaction history in the requested file format', async ({
+    around,
+    quote,
+  }) => {
     const csv = await svcpay(['tx', 'export', '--format', 'csv', '--since', '30d'], around);
     expect(csv.stdout.trim().split('\n')).toHaveLength(4);
     expect(csv.stdout).toContain(quote);

@@ -67,7 +67,7 @@ async function loadedBy(args: readonly string[], env: Record<string, string>): P
 }
 
 describe('the svcpay program', () => {
-  test('loads no module of its own for --version', async () => {
+  test('loads no module of svcpay for --version', async () => {
     const { parts, modules } = await loadedBy(['--version'], {});
     expect(parts).toBe(0);
     expect(modules).not.toContain('NativeModule stream');

@@ -143,7 +143,7 @@ describe.skipIf(!found)('the payment page of the sandbox', () => {
     expect(await page.locator('.left').textContent()).toBe(left);
   });
 
-  test('stops reloading after the payment', async ({ sandbox, page }) => {
+  test('stops reloading itself after the payment', async ({ sandbox, page }) => {
     const txn = await receive(sandbox, lightningReceive(0.0005));
     await page.goto(pageUrl(txn));
     expect(await page.locator('meta[http-equiv=refresh]').count()).toBe(1);

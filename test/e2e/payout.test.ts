@@ -97,7 +97,7 @@ describe('svcpay payout with flags', () => {
     expect(around.sandbox.requests()).toHaveLength(0);
   });
 
-  test('ends with exit 7 if the balance is insufficient', async ({ around }) => {
+  test('ends with exit 7 if the balance is insufficient for the payout', async ({ around }) => {
     const run = await svcpay(
       [...payoutWords({ '--amount': '90000000000vnd' }), '--yes', '--json'],
       around,
@@ -233,7 +233,7 @@ const party = (whose: string, name: string): [string, ...string[]][] => [
 ];
 
 describe('svcpay payout at a terminal', () => {
-  test('asks every question, pays after a yes and stores the permitted answers', async ({
+  test('asks every question of a payout, pays after a yes and stores the permitted answers', async ({
     around,
   }) => {
     await around.sandbox.clock.freeze();
@@ -408,7 +408,7 @@ describe('svcpay payout at a terminal', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('sends no confirmation after a no', async ({ around }) => {
+  test('sends no confirmation of the payout after a no', async ({ around }) => {
     const tty = svcpayTty(payoutWords(), around);
     await tty.waitFor(/Pay 0\.00020100 BTC/);
     tty.type(enter);

@@ -31,7 +31,7 @@ describe('svcpay receive onchain', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^<svg/);
   });
 
-  test('prints the existing address if the reference is repeated', async ({ around }) => {
+  test('prints the existing deposit address if the reference is repeated', async ({ around }) => {
     const args = ['receive', 'onchain', '0.01btc', '-q', '--ref', 'rent-march'];
     const [first, second] = [await svcpay(args, around), await svcpay(args, around)];
     expect(second.stdout).toBe(first.stdout);
@@ -218,13 +218,16 @@ describe('svcpay receive address', () => {
     ['Bitcoin', ['btc'], /^tb1q[0-9a-z]{38}\n$/],
     ['TRON', ['usdt', '--chain', 'tron'], /^T[1-9A-HJ-NP-Za-km-z]{33}\n$/],
     ['Ethereum', ['usdt', '--chain', 'eth'], /^0x[0-9a-fA-F]{40}\n$/],
-  ] as const)('prints only the %s address with -q', async ([, args, address], { around }) => {
-    const run = await svcpay(['receive', 'address', ...args, '-q'], around);
-    expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.stdout).toMatch(address);
-  });
+  ] as const)(
+    'prints only the %s deposit address with -q',
+    async ([, args, address], { around }) => {
+      const run = await svcpay(['receive', 'address', ...args, '-q'], around);
+      expect(run).toMatchObject({ exitCode: 0 });
+      expect(run.stdout).toMatch(address);
+    },
+  );
 
-  test('prints the address record of the service with --json', async ({ around }) => {
+  test('prints the deposit address record of the service with --json', async ({ around }) => {
     const run = await svcpay(['receive', 'address', 'usdt', '--chain', 'tron', '--json'], around);
     expect(run.json()).toMatchObject({
       ...(!comesIn('usdt-address-renamed', 'usdt-address-bare') && {

@@ -23,7 +23,9 @@ async function unanswered(around: Around): Promise<string> {
 }
 
 describe('svcpay send after an equal payment with an unknown outcome', () => {
-  test('refuses to pay with --yes and suggests --again or tx resume', async ({ around }) => {
+  test('refuses to repeat the payment with --yes and suggests --again or tx resume', async ({
+    around,
+  }) => {
     const txnId = await unanswered(around);
     const before = confirmations(around);
     const again = await svcpay([...send, '--yes', '--json'], around);
@@ -54,7 +56,7 @@ describe('svcpay send after an equal payment with an unknown outcome', () => {
     expect(await svcpay([...send, '--yes', '--again'], around)).toMatchObject({ exitCode: 0 });
   });
 
-  test('pays without a refusal if the reference or the amount differs', async ({ around }) => {
+  test('makes the second payment if its reference or its amount differs', async ({ around }) => {
     await unanswered(around);
     for (const command of [
       [...send, '--yes', '--ref', 'order-2'],

@@ -33,7 +33,9 @@ describe('svcpay send lightning', () => {
     expect(createRequests(around.sandbox)).toHaveLength(0);
   });
 
-  test('shows the full cost at a terminal and pays after a yes', async ({ around }) => {
+  test('shows the full cost of an invoice at a terminal and pays after a yes', async ({
+    around,
+  }) => {
     const invoice = await around.sandbox.invoice('2500sat', {
       description: 'Coffee House, order 118',
     });
@@ -47,7 +49,7 @@ describe('svcpay send lightning', () => {
     expect(tty.text()).toMatch(/✓ Paid 0\.00002507 BTC/);
   });
 
-  test('sends no confirmation after a no', async ({ around }) => {
+  test('sends no confirmation of the payment after a no', async ({ around }) => {
     const invoice = await around.sandbox.invoice('2500sat');
     const tty = svcpayTty(['send', 'lightning', invoice], around);
     await tty.waitFor(/Pay 0\.00002507 BTC/);

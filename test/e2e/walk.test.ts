@@ -116,7 +116,7 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
     expect(pty.written()).not.toMatch(/\u001B\[(?:1|2|3\d|9\d)m/);
   });
 
-  test('replaces a refused answer with pasted text', async ({ around }) => {
+  test('replaces a refused answer to a question with pasted text', async ({ around }) => {
     const pty = start(['send'], around);
     await pty.shows('Pay to');
     pty.type(`${tron.slice(0, -1)}X${enter}`);
@@ -141,7 +141,7 @@ describe.for(windows)('svcpay in a window of $columns x $rows', { timeout: 60_00
   });
 
   test.skipIf(comesIn('list-abbreviated'))(
-    'lets a person search the history for the missing id of svcpay tx get',
+    'offers a search of the history if svcpay tx get has no id',
     async ({ around, sandbox }) => {
       await svcpay(['swap', '25', 'USDT', 'BTC', '--yes'], around);
       await svcpay(['send', 'alice@example.com', '5000sat', '--yes', '--no-wait'], around);

@@ -217,7 +217,7 @@ describe('svcpay webhook listen', () => {
     expect(await listener.ended).toMatchObject({ exitCode: 0 });
   });
 
-  test('delivers the backlog of the previous run', async ({ home }) => {
+  test('delivers the event backlog of the previous run', async ({ home }) => {
     let isUp = false;
     const application = await startApplication(() => (isUp ? 200 : 503));
     const before = await startListening(['--forward-to', application.url], { home });

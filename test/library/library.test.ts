@@ -698,7 +698,7 @@ describe('verifyWebhook', () => {
     expect(verifyWebhook(body, signWebhook(body, 'another'), secret)).toBe(false);
   });
 
-  test('throws if the secret is empty', () => {
+  test('throws if the webhook secret is empty', () => {
     expect(() => verifyWebhook(body, signature, '')).toThrow(Failure);
     expect(() => signWebhook(body, '')).toThrow(Failure);
   });
@@ -801,7 +801,7 @@ describe('parseWebhookEvent', () => {
     });
   });
 
-  test('requires only the transaction id and the state', () => {
+  test('requires only the transaction id and the state of an event', () => {
     expect(parseWebhookEvent('{"txnId":"t1","txnState":"completed"}')).toEqual({
       txnId: 't1',
       txnState: 'completed',
@@ -809,9 +809,9 @@ describe('parseWebhookEvent', () => {
   });
 
   test.for([
-    ['an empty text', ''],
-    ['null', 'null'],
-    ['an array', '[]'],
+    ['an empty text as an event', ''],
+    ['null as an event', 'null'],
+    ['an array as an event', '[]'],
     ['an event without a state', '{"txnId":"t1"}'],
     ['an event with an empty transaction id', '{"txnId":"","txnState":"completed","updatedAt":1}'],
   ] as const)('refuses %s', ([, text]) => {

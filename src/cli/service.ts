@@ -237,7 +237,7 @@ const shortestWaitMs = 1_000;
 
 const mostReported = 5;
 
-export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
+function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => number) {
   const reported = new Set<string>();
   let more = 0;
   let reportedUntil = 0;
@@ -274,7 +274,7 @@ export function clientReports(out: Pick<Output, 'warn' | 'say'>, now: () => numb
 const slowMs = 500;
 
 /** Shows the host if its response is slow and nothing else is shown. */
-export const showingSlowRequests =
+const showingSlowRequests =
   (
     transport: Transport,
     { every }: Pick<LiveOptions, 'every'>,
@@ -300,7 +300,7 @@ const awaited = (url: string): string =>
 /**
  * Logs at the end how long the command took, and how much of that time it waited for the service.
  */
-export function timingCommand(
+function timingCommand(
   transport: Transport,
   elapsed: () => number,
   log: (line: string) => void,

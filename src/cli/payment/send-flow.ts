@@ -157,7 +157,7 @@ async function paySend(
 }
 
 /** @param contact the saved name of the destination */
-export function aboutSend(plan: SendPlan, contact?: string): Fact[] {
+function aboutSend(plan: SendPlan, contact?: string): Fact[] {
   const { worth } = plan;
   const asked =
     worth === undefined

@@ -35,7 +35,7 @@ const kinds: readonly Kind[] = [
 ];
 
 /** Schedule names of blockchain broadcasts. */
-export const startActions: readonly string[] = [onchainSend, usdtSend].map(({ name }) =>
+const startActions: readonly string[] = [onchainSend, usdtSend].map(({ name }) =>
   startAction(name),
 );
 

@@ -143,7 +143,7 @@ async function* inParts<T>(rows: Rows<T>): AsyncGenerator<T[]> {
   if (part.length > 0) yield part;
 }
 
-export interface RowWriter<T> {
+interface RowWriter<T> {
   /** The text before the first row. */
   readonly open: string;
   /** The text of a row. `isFirst` decides about separators between rows. */
@@ -163,7 +163,7 @@ export const picked = <T extends object>(
 ): object => (fields === undefined ? row : pickFields(row, fields, columns));
 
 /** An array, indented on a terminal, otherwise on one line. */
-export function jsonRows<T extends object>(
+function jsonRows<T extends object>(
   columns: readonly Column<T>[],
   fields: Fields,
   pretty: boolean,
@@ -195,10 +195,7 @@ export function jsonLines<T extends object>(
 }
 
 /** Tab-separated rows without a header, with the columns of the table. */
-export function tabRows<T extends object>(
-  columns: readonly Column<T>[],
-  fields: Fields,
-): RowWriter<T> {
+function tabRows<T extends object>(columns: readonly Column<T>[], fields: Fields): RowWriter<T> {
   const cells = rowColumns(columns, fields);
   return lines((row) => cells.map((column) => cellText(column.value(row))).join('\t'));
 }
@@ -207,7 +204,7 @@ export function tabRows<T extends object>(
  * CSV rows with a header of the names that `--fields` takes. `stringify` is the function of
  * csv-stringify. The caller loads it only when needed.
  */
-export function csvRows<T extends object>(
+function csvRows<T extends object>(
   columns: readonly Column<T>[],
   fields: Fields,
   stringify: (rows: string[][]) => string,
@@ -227,7 +224,7 @@ export function csvRows<T extends object>(
 export const csvCell = (cell: Cell, isRaw: boolean): string =>
   typeof cell === 'string' && !isRaw ? asPlainCell(cellText(cell)) : cellText(cell);
 
-export const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> =>
+const quietRows = <T>(quiet: (row: T) => string): RowWriter<T> =>
   lines((row) => cellText(quiet(row)));
 
 /** A writer with only a line per row. */

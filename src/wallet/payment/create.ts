@@ -159,7 +159,7 @@ function orderedQuote(
  * Checks the names of a transaction: its reference, and an id that can be confirmed. Throws Failure
  * `refused`.
  */
-export function checkReference({ extRefId, txnId }: Transaction, asked: string): void {
+function checkReference({ extRefId, txnId }: Transaction, asked: string): void {
   if (!isPathSegment(txnId)) throw notObeyed(`its id is "${txnId}"`, txnId);
   if (extRefId !== asked)
     throw notObeyed(
@@ -185,7 +185,7 @@ async function excessOf(
 }
 
 /** Empty without a limit per day. */
-export async function spentLastDay(
+async function spentLastDay(
   { account }: Payment,
   { limits, journal, service }: PaymentDeps,
 ): ReturnType<PaymentDeps['journal']['spent']> {

@@ -17,7 +17,7 @@ import { factLines, moneyLines, optionalFact, type Fact, type MoneyLine } from '
 import { rateText } from './quote-card.js';
 import { paintStep, stepsOf } from './steps.js';
 import type { Canvas } from '../terminal.js';
-import { oneLine, padRight, widthOf, wrap } from '../layout.js';
+import { fit, oneLine, padRight, widthOf, wrap } from '../layout.js';
 import { clockTime, dateTime, relativeTime } from '../time.js';
 import { confirmationsText, stateWithReason } from '../views/state-words.js';
 import {
@@ -100,7 +100,9 @@ export function receiptView(
   return { columns, fields, quiet, screen: (canvas) => receipt(transaction, options, canvas) };
 }
 
-/** A line for each step, with its time if known. Later steps are dim. */
+/**
+ * A line for each step, with its time if known. Later steps are dim. A narrow window omits the date.
+ */
 function timeline(
   transaction: Transaction,
   known: readonly StateTime[],
@@ -108,31 +110,34 @@ function timeline(
   { style, columns }: Canvas,
 ): string[] {
   const start = known[0]?.at;
-  const hasDate = columns >= 56;
   const steps = stepsOf(transaction);
   const longest = Math.max(9, ...steps.map(({ word }) => widthOf(word)));
-  return steps.map((step) => {
+  const lines = steps.map((step) => {
     const at = known.find(({ state }) => state === step.state)?.at;
-    const time = at === undefined ? '' : clockTime(at);
-    const date = hasDate && at !== undefined && at === start ? dateTime(at).slice(0, 10) : '';
-    const clock = hasDate ? `${date.padEnd(10)} ${time.padEnd(8)}` : time.padEnd(8);
+    const clock = style.dim(padRight(at === undefined ? '' : clockTime(at), timeWidth));
     const word = paintStep({ ...step, word: padRight(step.word, longest) }, style);
-    const since = style.dim(sinceText(at, start, date, now));
-    return `  ${style.dim(clock)}   ${word}   ${since}`.trimEnd();
+    return { at, start: `${clock}   ${word}   `, since: sinceText(at, start, now) };
+  });
+  const widest = Math.max(...lines.map((line) => widthOf(line.start + line.since)));
+  const sizes = [{ width: dateWidth, priority: 1 }, { width: widest }];
+  const hasDate = fit(sizes, columns - margin.length, 1)?.[0] !== undefined;
+  return lines.map((line) => {
+    const date = hasDate && line.at !== undefined && line.at === start ? dayOf(line.at) : '';
+    const day = hasDate ? `${style.dim(padRight(date, dateWidth))} ` : '';
+    const since = line.since === date ? '' : style.dim(line.since);
+    return (margin + day + line.start + since).trimEnd();
   });
 }
 
-function sinceText(
-  at: number | undefined,
-  start: number | undefined,
-  date: string,
-  now: number,
-): string {
+const margin = '  ';
+const dateWidth = 10;
+const timeWidth = 8;
+
+const dayOf = (at: number): string => dateTime(at).slice(0, dateWidth);
+
+function sinceText(at: number | undefined, start: number | undefined, now: number): string {
   if (at === undefined || start === undefined) return '';
-  const since = relativeTime(at, now);
-  // The date is already in the first column.
-  if (at === start) return date === since ? '' : since;
-  return `after ${formatDuration(at - start)}`;
+  return at === start ? relativeTime(at, now) : `after ${formatDuration(at - start)}`;
 }
 
 interface StateTime {

@@ -200,7 +200,7 @@ describe('svcpay tx list', () => {
     expect(run.stderr).toMatch(/^(?:Page 99 is empty|There is no page 99: the last is \d+)\.\n$/);
   });
 
-  test('lists references that svcpay tx get accepts instead of an id', async ({
+  test('shows references that svcpay tx get accepts instead of transaction ids', async ({
     around,
     quote,
   }) => {

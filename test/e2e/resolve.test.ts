@@ -67,7 +67,7 @@ describe('svcpay tx resolve', () => {
     expect(around.sandbox.requests('PUT')).toHaveLength(requests);
   });
 
-  test('refuses a completed payment and a command line without an answer', async ({ around }) => {
+  test('refuses to record an answer about a completed payment', async ({ around }) => {
     const invoice = await around.sandbox.invoice('1000sat');
     await svcpay(['send', 'lightning', invoice, '--ref', 'paid', '--yes'], around);
     const resolve = (...args: string[]) => svcpay(['tx', 'resolve', ...args], around);

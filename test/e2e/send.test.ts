@@ -172,7 +172,7 @@ describe('svcpay send', () => {
     expect(again.stderr).toContain('paid');
   });
 
-  test('accepts an amount with spaces as separate arguments', async ({ around }) => {
+  test('accepts the amount "5 000 sat" as three arguments', async ({ around }) => {
     const run = await svcpay(
       ['send', 'bob@example.com', '5', '000', 'sat', '--yes', '--json'],
       around,

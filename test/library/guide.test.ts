@@ -133,7 +133,7 @@ describe('docs/library.md', () => {
     expect(fixture).toBe('all of it holds\n');
   });
 
-  test('contains a command that bundles a program so that only the SQLite module stays outside', async ({
+  test('contains an esbuild command that bundles a program with every package except SQLite', async ({
     home,
   }) => {
     projectIn(home);
